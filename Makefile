@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# Everything that is made goes to build/, and each step redoes only what changed.
+# Steps install the packages they miss; see tools/series/deps.
+
+# Each script decides by itself how to use the machine: kbuild would take our
+# flags and variables for its own.
+unexport MAKEFLAGS
+export KSRC
+
+QEMU := tools/testing/qemu
+
+.PHONY: help prepare kernel run shell test patches check clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo 'A ring buffer for ftrace, as a patch series for Linux 6.12.'
+	@echo
+	@echo '  make run      build the patched kernel, boot it in QEMU and show tracing at work'
+	@echo '  make test     run all tests: the native ones, then those in the guest'
+	@echo
+	@echo '  make shell    a shell in the guest'
+	@echo '  make prepare  build/linux: the kernel source with the series on it'
+	@echo '  make kernel   build/kernel: the kernel built from that'
+	@echo '  make patches  build/patches: the series, ready to mail'
+	@echo '  make check    style, documentation, warnings, sparse and each prefix of the series'
+	@echo '  make clean    remove build/'
+	@echo
+	@echo '  KSRC=PATH     take that Linux 6.12.y source, not Debian'\''s linux-source-6.12'
+	@echo '  DEPS=skip     do not look for missing packages'
+
+prepare:
+	@tools/series/base
+	@tools/series/lay build/base build/linux
+
+kernel: prepare
+	@$(QEMU)/build-kernel build/linux build/kernel
+
+run: kernel
+	@$(QEMU)/run-demo
+
+shell: kernel
+	@$(QEMU)/shell
+
+# No prerequisite but the sources: a kernel that does not build fails the guest's
+# ring and no other.
+test: prepare
+	@tools/series/test
+
+patches:
+	@tools/series/base
+	@tools/series/patches
+
+check:
+	@tools/series/base
+	@tools/series/check
+
+clean:
+	rm -rf build
