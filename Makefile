@@ -10,7 +10,7 @@ export KSRC
 
 QEMU := tools/testing/qemu
 
-.PHONY: help prepare kernel run shell test patches check clean
+.PHONY: help prepare kernel run shell test patches check check-fast clean
 .DEFAULT_GOAL := help
 
 help:
@@ -24,6 +24,7 @@ help:
 	@echo '  make kernel   build/kernel: the kernel built from that'
 	@echo '  make patches  build/patches: the series, ready to mail'
 	@echo '  make check    style, documentation, warnings, sparse and each prefix of the series'
+	@echo '  make check-fast     those of them that take only seconds'
 	@echo '  make clean    remove build/'
 	@echo
 	@echo '  KSRC=PATH     take that Linux 6.12.y source, not Debian'\''s linux-source-6.12'
@@ -51,9 +52,11 @@ patches:
 	@tools/series/base
 	@tools/series/patches
 
-check:
-	@tools/series/base
+check: prepare
 	@tools/series/check
+
+check-fast: prepare
+	@tools/series/check fast
 
 clean:
 	rm -rf build
