@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reads a CPU's ring buffer in the ways that a shell cannot, for the tests in
+ * ftrace/test.d/ring_buffer:
+ *
+ *   ringbuf_reader map TRACEFS CPU NR
+ *	maps the buffer, has NR numbered records written on the CPU, half of
+ *	them before the first look, the rest while it reads
+ *   ringbuf_reader splice TRACEFS CPU NR
+ *	the same with splice()
+ *   ringbuf_reader wait TRACEFS CPU
+ *	one splice() that may sleep
+ *
+ * Every number must come once and whole, or belong to the losses that the
+ * kernel told for that place.  Prints "seen lost".
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <linux/trace_mmap.h>
+
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+/* As header_page and header_event say. */
+#define TYPE_PADDING	29
+#define TYPE_EXTEND	30
+#define TYPE_STAMP	31
+#define DELTA_BITS	27
+#define COMMIT_MASK	((1UL << 20) - 1)
+#define MISSED_EVENTS	(1UL << 31)
+#define MISSED_STORED	(1UL << 30)
+
+struct subbuf {
+	uint64_t	time;
+	unsigned long	commit;
+	unsigned char	data[];
+};
+
+/* What trace_marker puts in front of its text. */
+#define PRINT_HEADER	(8 + sizeof(long))
+
+static const char *tracefs;
+static int cpu;
+
+static unsigned long last, seen, lost;	/* numbers, so far */
+static unsigned long untold;		/* losses whose number had no room */
+static uint64_t now;			/* time stamp of the last record */
+
+static void die(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, " (seen %lu, lost %lu, last %lu)\n", seen, lost, last);
+	exit(1);
+}
+
+static int open_file(const char *name, int flags)
+{
+	char path[512];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", tracefs, name);
+	fd = open(path, flags);
+	if (fd < 0)
+		die("%s: %s", path, strerror(errno));
+	return fd;
+}
+
+static int open_raw(int flags)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "per_cpu/cpu%d/trace_pipe_raw", cpu);
+	return open_file(name, O_RDONLY | flags);
+}
+
+static unsigned long subbuf_bytes(void)
+{
+	char text[32] = "";
+	int fd = open_file("buffer_subbuf_size_kb", O_RDONLY);
+
+	if (read(fd, text, sizeof(text) - 1) <= 0)
+		die("buffer_subbuf_size_kb: %s", strerror(errno));
+	close(fd);
+	return strtoul(text, NULL, 10) * 1024;
+}
+
+/* Write records first ... last on the CPU; the child's pid. */
+static pid_t write_records(unsigned long first, unsigned long nr)
+{
+	static const char pad[] = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
+	char text[128];
+	cpu_set_t set;
+	pid_t pid;
+	int fd, len;
+
+	pid = fork();
+	if (pid < 0)
+		die("fork: %s", strerror(errno));
+	if (pid)
+		return pid;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		die("CPU %d: %s", cpu, strerror(errno));
+	fd = open_file("trace_marker", O_WRONLY);
+	for (; nr; first++, nr--) {
+		len = snprintf(text, sizeof(text), "rbt %lu %.*s %lu\n", first,
+			       (int)(first % (sizeof(pad) - 1)) + 1, pad, first);
+		if (write(fd, text, len) != len)
+			die("write of %lu: %s", first, strerror(errno));
+	}
+	_exit(0);
+}
+
+/* Has the writer ended, and well? */
+static bool writer_done(pid_t pid, int flags)
+{
+	int status;
+
+	if (waitpid(pid, &status, flags) != pid)
+		return false;
+	if (status)
+		die("the writer failed: %x", status);
+	return true;
+}
+
+/* The losses told before the next record. */
+static void tell_lost(unsigned long nr)
+{
+	lost += nr;
+	last += nr;
+}
+
+static void check_record(const unsigned char *data, const unsigned char *end)
+{
+	const char *text = (const char *)data + PRINT_HEADER;
+	unsigned long a, b;
+	char pad[64];
+	int len = 0;
+
+	if (!memchr(text, 0, (const char *)end - text))
+		die("a record without an end");
+	if (sscanf(text, "rbt %lu %63[x] %lu%n", &a, pad, &b, &len) != 3 || a != b ||
+	    text[len] != '\n')
+		die("a torn record: %s", text);
+	if (untold && a > last) {
+		lost += a - last - 1;
+		last = a - 1;
+		untold = 0;
+	}
+	if (a != last + 1)
+		die("%lu comes after %lu", a, last);
+	last = a;
+	seen++;
+}
+
+/* The events of a sub-buffer in [from, to). */
+static void check_events(const struct subbuf *sb, unsigned long from, unsigned long to)
+{
+	const unsigned char *p = sb->data + from, *end = sb->data + to;
+	uint32_t word, arg, type;
+	uint64_t delta;
+
+	if (!from) {
+		if (sb->time < now)
+			die("sub-buffer from %llu, after a record of %llu",
+			    (unsigned long long)sb->time, (unsigned long long)now);
+		now = sb->time;
+	}
+	while (p < end) {
+		const unsigned char *data = p + 4;
+		unsigned long len;
+
+		memcpy(&word, p, 4);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+		type = word >> DELTA_BITS;
+		delta = word & ((1 << DELTA_BITS) - 1);
+#else
+		type = word & 31;
+		delta = word >> 5;
+#endif
+		arg = 0;
+		if (p + 8 <= end)
+			memcpy(&arg, p + 4, 4);
+		switch (type) {
+		case TYPE_PADDING:
+			if (!delta)
+				return;
+			now += delta;
+			p += 4 + arg;
+			continue;
+		case TYPE_EXTEND:
+			now += delta + ((uint64_t)arg << DELTA_BITS);
+			p += 8;
+			continue;
+		case TYPE_STAMP:
+			delta += (uint64_t)arg << DELTA_BITS;
+			delta |= now & ~((1ULL << 59) - 1);
+			if (delta < now)
+				die("absolute time steps back");
+			now = delta;
+			p += 8;
+			continue;
+		case 0:
+			data = p + 8;
+			len = 4 + ((arg + 3) & ~3UL);
+			break;
+		default:
+			len = 4 + type * 4;
+		}
+		now += delta;
+		if (len > (unsigned long)(end - p))
+			die("a record goes beyond what is committed");
+		check_record(data, p + len);
+		p += len;
+	}
+}
+
+/* The losses that the sub-buffer itself tells: behind its last event. */
+static unsigned long page_lost(const struct subbuf *sb)
+{
+	unsigned long commit = sb->commit, nr = 0;
+
+	if (commit & MISSED_STORED)
+		memcpy(&nr, sb->data + (commit & COMMIT_MASK), sizeof(nr));
+	else if (commit & MISSED_EVENTS)
+		untold = 1;
+	return nr;
+}
+
+static void read_map(unsigned long nr)
+{
+	unsigned long from = 0, told, page;
+	struct trace_buffer_meta *meta;
+	unsigned int id = -1;
+	int fd = open_raw(O_NONBLOCK);
+	bool done = false;
+	pid_t writer;
+	char *data;
+
+	meta = mmap(NULL, getpagesize(), PROT_READ, MAP_SHARED, fd, 0);
+	if (meta == MAP_FAILED)
+		die("mmap of the meta page: %s", strerror(errno));
+	page = meta->subbuf_size;
+	data = mmap(NULL, page * meta->nr_subbufs, PROT_READ, MAP_SHARED, fd,
+		    meta->meta_page_size);
+	if (data == MAP_FAILED)
+		die("mmap of %u sub-buffers: %s", meta->nr_subbufs, strerror(errno));
+	if (page != subbuf_bytes())
+		die("sub-buffers of %lu bytes", page);
+
+	writer_done(write_records(1, nr / 2), 0);
+	writer = write_records(nr / 2 + 1, nr - nr / 2);
+	for (;;) {
+		volatile struct trace_buffer_meta *m = meta;
+		const struct subbuf *sb;
+		unsigned long before = seen;
+
+		if (ioctl(fd, TRACE_MMAP_IOCTL_GET_READER))
+			die("GET_READER: %s", strerror(errno));
+		if (m->reader.id >= m->nr_subbufs)
+			die("reader is sub-buffer %u of %u", m->reader.id, m->nr_subbufs);
+		sb = (const void *)(data + page * m->reader.id);
+		if (m->reader.read > page - sizeof(*sb))
+			die("%u bytes read of %lu", m->reader.read, page);
+		if (m->reader.id != id) {
+			id = m->reader.id;
+			from = 0;
+			told = page_lost(sb);
+			if (told && m->reader.lost_events && told != m->reader.lost_events)
+				die("%lu lost on the page, %llu in the meta page", told,
+				    (unsigned long long)m->reader.lost_events);
+			if (!told)
+				told = m->reader.lost_events;
+			if (told)
+				untold = 0;
+			tell_lost(told);
+		}
+		check_events(sb, from, m->reader.read);
+		from = m->reader.read;
+
+		if (seen != before)
+			continue;
+		if (done)
+			break;
+		done = writer_done(writer, WNOHANG);
+		if (!done)
+			sched_yield();
+	}
+	if (meta->entries != nr || meta->overrun != lost || meta->read != seen)
+		die("meta page: %llu written, %llu overwritten, %llu read",
+		    (unsigned long long)meta->entries, (unsigned long long)meta->overrun,
+		    (unsigned long long)meta->read);
+	munmap(data, page * meta->nr_subbufs);
+	munmap(meta, getpagesize());
+	close(fd);
+}
+
+static void check_page(const struct subbuf *sb, unsigned long page)
+{
+	unsigned long commit = sb->commit & COMMIT_MASK;
+
+	if (commit > page - sizeof(*sb))
+		die("commit %lu in %lu", commit, page);
+	tell_lost(page_lost(sb));
+	check_events(sb, 0, commit);
+}
+
+/* One sub-buffer by way of a pipe; false if there was none. */
+static bool splice_page(int fd, struct subbuf *sb, unsigned long page, int flags)
+{
+	static int pipe_fd[2];
+	unsigned long got = 0;
+	ssize_t ret;
+
+	if (!pipe_fd[1] && pipe(pipe_fd))
+		die("pipe: %s", strerror(errno));
+	ret = splice(fd, NULL, pipe_fd[1], NULL, page, flags);
+	if (ret < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	if (ret == 0)
+		return false;
+	if (ret != (ssize_t)page)
+		die("splice gave %zd bytes of %lu: %s", ret, page, strerror(errno));
+	while (got < page) {
+		ret = read(pipe_fd[0], (char *)sb + got, page - got);
+		if (ret <= 0)
+			die("pipe: %s", strerror(errno));
+		got += ret;
+	}
+	check_page(sb, page);
+	return true;
+}
+
+static void read_splice(unsigned long nr)
+{
+	unsigned long page = subbuf_bytes();
+	struct subbuf *sb = malloc(page);
+	int fd = open_raw(O_NONBLOCK);
+	bool done = false;
+	pid_t writer;
+	ssize_t ret;
+
+	writer_done(write_records(1, nr / 2), 0);
+	writer = write_records(nr / 2 + 1, nr - nr / 2);
+	for (;;) {
+		if (splice_page(fd, sb, page, SPLICE_F_NONBLOCK))
+			continue;
+		if (done)
+			break;
+		done = writer_done(writer, WNOHANG);
+		if (!done)
+			sched_yield();
+	}
+
+	/* splice() takes full sub-buffers only; the last one is not. */
+	while ((ret = read(fd, sb, page)) == (ssize_t)page)
+		check_page(sb, page);
+	if (ret > 0)
+		die("read gave %zd bytes", ret);
+	free(sb);
+	close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long nr, page;
+
+	if (argc < 4)
+		return 2;
+	tracefs = argv[2];
+	cpu = atoi(argv[3]);
+	if (!strcmp(argv[1], "wait")) {
+		int fd = open_raw(0);
+
+		page = subbuf_bytes();
+		if (!splice_page(fd, malloc(page), page, 0))
+			die("woken for nothing");
+	} else if (argc == 5) {
+		nr = strtoul(argv[4], NULL, 10);
+		if (!strcmp(argv[1], "map"))
+			read_map(nr);
+		else if (!strcmp(argv[1], "splice"))
+			read_splice(nr);
+		else
+			return 2;
+		if (last != nr || seen + lost != nr)
+			die("%lu were written", nr);
+	} else {
+		return 2;
+	}
+	printf("%lu %lu\n", seen, lost);
+	return 0;
+}
