@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Notifiers, clocks, trace_seq and seq_file: what the ring buffer merely links to. */
+#include <linux/kernel.h>
+#include <linux/fs.h>
+#include <linux/notifier.h>
+#include <linux/panic_notifier.h>
+#include <linux/sched/clock.h>
+#include <linux/seq_file.h>
+#include <linux/trace_clock.h>
+#include <linux/trace_seq.h>
+#include <asm/msr.h>
+#include "shim.h"
+
+bool static_key_initialized = true;
+struct atomic_notifier_head panic_notifier_list;
+static struct notifier_block *panic_blocks[64];
+
+int atomic_notifier_chain_register(struct atomic_notifier_head *h, struct notifier_block *n)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(panic_blocks); i++) {
+		if (!panic_blocks[i]) {
+			panic_blocks[i] = n;
+			break;
+		}
+	}
+	return 0;
+}
+
+int atomic_notifier_chain_unregister(struct atomic_notifier_head *h, struct notifier_block *n)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(panic_blocks); i++) {
+		if (panic_blocks[i] == n)
+			panic_blocks[i] = NULL;
+	}
+	return 0;
+}
+
+int sched_clock_stable(void)
+{
+	return 1;
+}
+
+u64 notrace trace_clock_local(void)
+{
+	return rdtsc_ordered();
+}
+
+static void seq_vprintf_to(struct trace_seq *s, const char *fmt, va_list ap)
+{
+	size_t room = sizeof(s->buffer) - s->seq.len;
+	int n = host_vsnprintf(s->buffer + s->seq.len, room, fmt, ap);
+
+	if (n >= room)
+		s->full = 1;
+	else
+		s->seq.len += n;
+}
+
+void trace_seq_printf(struct trace_seq *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	seq_vprintf_to(s, fmt, ap);
+	va_end(ap);
+}
+
+void trace_seq_puts(struct trace_seq *s, const char *str)
+{
+	trace_seq_printf(s, "%s", str);
+}
+
+void trace_seq_putc(struct trace_seq *s, unsigned char c)
+{
+	trace_seq_printf(s, "%c", c);
+}
+
+int seq_open(struct file *f, const struct seq_operations *o) { return -EINVAL; }
+void seq_printf(struct seq_file *m, const char *fmt, ...) { }
+void seq_putc(struct seq_file *m, char c) { }
+ssize_t seq_read(struct file *f, char __user *b, size_t n, loff_t *p) { return -EINVAL; }
+loff_t seq_lseek(struct file *f, loff_t o, int w) { return -EINVAL; }
+int seq_release(struct inode *i, struct file *f) { return 0; }

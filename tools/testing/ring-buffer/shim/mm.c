@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Memory: objects from the C library, pages from an arena with struct pages. */
+#include <linux/kernel.h>
+#include <linux/bitmap.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/vmalloc.h>
+#include "shim.h"
+
+struct kmem_cache *kmalloc_caches[NR_KMALLOC_TYPES][KMALLOC_SHIFT_HIGH + 1];
+long shim_fail_alloc_after = -1;
+long shim_allocated;
+
+static bool alloc_fails(void)
+{
+	return shim_fail_alloc_after >= 0 && !shim_fail_alloc_after--;
+}
+
+static void *obj_alloc(size_t size, gfp_t gfp)
+{
+	size_t align = 64;
+	void *p;
+
+	/* kmalloc() aligns powers of two to their size */
+	if (is_power_of_2(size) && size > align)
+		align = min_t(size_t, size, PAGE_SIZE);
+	p = alloc_fails() ? NULL : host_malloc(size, align);
+	if (p && (gfp & __GFP_ZERO))
+		memset(p, 0, size);
+	else if (p)
+		memset(p, 0x5a, min_t(size_t, size, 4096));
+	if (p)
+		__atomic_add_fetch(&shim_allocated, 1, __ATOMIC_RELAXED);
+	return p;
+}
+
+static void obj_free(const void *p)
+{
+	if (ZERO_OR_NULL_PTR(p))
+		return;
+	__atomic_sub_fetch(&shim_allocated, 1, __ATOMIC_RELAXED);
+	host_free((void *)p);
+}
+
+void *__kmalloc_noprof(size_t size, gfp_t gfp) { return obj_alloc(size, gfp); }
+void *__kmalloc_node_noprof(DECL_BUCKET_PARAMS(size, b), gfp_t gfp, int node)
+{
+	return obj_alloc(size, gfp);
+}
+
+void *__kmalloc_cache_noprof(struct kmem_cache *s, gfp_t gfp, size_t size)
+{
+	return obj_alloc(size, gfp);
+}
+
+void *__kmalloc_cache_node_noprof(struct kmem_cache *s, gfp_t gfp, int node, size_t size)
+{
+	return obj_alloc(size, gfp);
+}
+
+void *__kmalloc_large_noprof(size_t size, gfp_t gfp) { return obj_alloc(size, gfp); }
+void *__kmalloc_large_node_noprof(size_t size, gfp_t gfp, int node)
+{
+	return obj_alloc(size, gfp);
+}
+
+void *__kvmalloc_node_noprof(DECL_BUCKET_PARAMS(size, b), gfp_t gfp, int node)
+{
+	return obj_alloc(size, gfp);
+}
+
+void *vmalloc_noprof(unsigned long size) { return obj_alloc(size, 0); }
+void *vzalloc_noprof(unsigned long size) { return obj_alloc(size, __GFP_ZERO); }
+void vfree(const void *p) { obj_free(p); }
+void kvfree(const void *p) { obj_free(p); }
+void kfree(const void *p) { obj_free(p); }
+
+unsigned long *bitmap_alloc(unsigned int n, gfp_t gfp)
+{
+	return obj_alloc(BITS_TO_LONGS(n) * sizeof(long), gfp);
+}
+
+unsigned long *bitmap_zalloc(unsigned int n, gfp_t gfp)
+{
+	return obj_alloc(BITS_TO_LONGS(n) * sizeof(long), gfp | __GFP_ZERO);
+}
+
+void bitmap_free(const unsigned long *p) { obj_free(p); }
+
+void __bitmap_clear(unsigned long *map, unsigned int start, int len)
+{
+	while (len-- > 0)
+		__clear_bit(start++, map);
+}
+
+void __bitmap_set(unsigned long *map, unsigned int start, int len)
+{
+	while (len-- > 0)
+		__set_bit(start++, map);
+}
+
+long si_mem_available(void)
+{
+	return 1L << 22;
+}
+
+/* ---- pages: blocks of the arena, a free list for each order ------------- */
+
+#define MAX_FREE	(1 << 14)
+static struct page *free_pages_of[MAX_PAGE_ORDER + 1][MAX_FREE];
+static int nr_free[MAX_PAGE_ORDER + 1];
+static unsigned long arena_next;
+static arch_spinlock_t page_lock = __ARCH_SPIN_LOCK_UNLOCKED;
+
+struct page *__alloc_pages_noprof(gfp_t gfp, unsigned int order, int nid, nodemask_t *nm)
+{
+	struct page *page = NULL;
+
+	if (order > MAX_PAGE_ORDER || alloc_fails())
+		return NULL;
+	arch_spin_lock(&page_lock);
+	if (nr_free[order]) {
+		page = free_pages_of[order][--nr_free[order]];
+	} else {
+		arena_next = ALIGN(arena_next, 1UL << order);
+		if (arena_next + (1UL << order) <= SHIM_ARENA_PAGES) {
+			page = (struct page *)vmemmap_base + arena_next;
+			arena_next += 1UL << order;
+		}
+	}
+	arch_spin_unlock(&page_lock);
+	if (!page)
+		return NULL;
+	__atomic_add_fetch(&shim_allocated, 1, __ATOMIC_RELAXED);
+	host_unpoison(page_address(page), PAGE_SIZE << order);
+	memset(page_address(page), gfp & __GFP_ZERO ? 0 : 0x5a, PAGE_SIZE << order);
+	return page;
+}
+
+void __free_pages(struct page *page, unsigned int order)
+{
+	host_poison(page_address(page), PAGE_SIZE << order);
+	__atomic_sub_fetch(&shim_allocated, 1, __ATOMIC_RELAXED);
+	arch_spin_lock(&page_lock);
+	if (nr_free[order] < MAX_FREE)
+		free_pages_of[order][nr_free[order]++] = page;
+	arch_spin_unlock(&page_lock);
+}
+
+void free_pages(unsigned long addr, unsigned int order)
+{
+	if (addr)
+		__free_pages(virt_to_page((void *)addr), order);
+}
+
+unsigned long get_free_pages_noprof(gfp_t gfp, unsigned int order)
+{
+	struct page *page = __alloc_pages_noprof(gfp, order, 0, NULL);
+
+	return page ? (unsigned long)page_address(page) : 0;
+}
+
+unsigned long get_zeroed_page_noprof(gfp_t gfp)
+{
+	return get_free_pages_noprof(gfp | __GFP_ZERO, 0);
+}
+
+/* memory that outlives a "reboot", for ring_buffer_alloc_range() */
+unsigned long shim_alloc_range(unsigned long bytes)
+{
+	return get_free_pages_noprof(GFP_KERNEL | __GFP_ZERO, get_order(bytes));
+}
+
+/* ---- mmap: the pages are noted, so that a test can look at them --------- */
+
+struct page *shim_vma_pages[512];
+unsigned long shim_nr_vma_pages;
+
+int vm_insert_pages(struct vm_area_struct *vma, unsigned long addr, struct page **pages,
+		    unsigned long *num)
+{
+	while (*num) {
+		if (shim_nr_vma_pages == ARRAY_SIZE(shim_vma_pages))
+			return -ENOMEM;
+		shim_vma_pages[shim_nr_vma_pages++] = *pages++;
+		--*num;
+	}
+	return 0;
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RCU. A grace period has passed when every other CPU was seen once outside of
+ * any section that RCU or a tracer's caller would have to be waited for:
+ * preemption and interrupts on, no rcu_read_lock(). A CPU that is stopped
+ * between two instructions is such a CPU; host_wait() lets it go on.
+ */
+#include <linux/kernel.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include "shim.h"
+
+DECLARE_PER_CPU(int, shim_rcu_depth);
+static struct rcu_head *rcu_pending;
+
+void __rcu_read_lock(void) { this_cpu_inc(shim_rcu_depth); barrier(); }
+void __rcu_read_unlock(void) { barrier(); this_cpu_dec(shim_rcu_depth); }
+
+void synchronize_rcu(void)
+{
+	int cpu, me = raw_smp_processor_id();
+
+	smp_mb();
+	for_each_online_cpu(cpu) {
+		while (cpu != me && shim_cpu_busy(cpu))
+			host_wait(WAIT_RCU);
+	}
+	smp_mb();
+}
+
+void synchronize_rcu_expedited(void) { synchronize_rcu(); }
+void synchronize_rcu_tasks_rude(void) { synchronize_rcu(); }
+void synchronize_rcu_tasks(void) { synchronize_rcu(); }
+unsigned long get_state_synchronize_rcu(void) { return 0; }
+unsigned long start_poll_synchronize_rcu(void) { return 0; }
+void cond_synchronize_rcu(unsigned long state) { synchronize_rcu(); }
+
+bool poll_state_synchronize_rcu(unsigned long state)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		if (cpu != raw_smp_processor_id() && shim_cpu_busy(cpu))
+			return false;
+	}
+	return true;
+}
+
+void call_rcu(struct rcu_head *head, rcu_callback_t func)
+{
+	struct rcu_head *first = READ_ONCE(rcu_pending);
+
+	head->func = func;
+	do {
+		head->next = (void *)first;
+	} while (!try_cmpxchg(&rcu_pending, &first, head));
+}
+
+/* an offset in place of a function: free the object that contains the head */
+void kvfree_call_rcu(struct rcu_head *head, void *obj)
+{
+	if (head) {
+		call_rcu(head, (rcu_callback_t)((void *)head - obj));
+		return;
+	}
+	synchronize_rcu();
+	kvfree(obj);
+}
+
+void shim_rcu_run(void)
+{
+	struct rcu_head *head, *next;
+
+	while ((head = xchg(&rcu_pending, NULL))) {
+		synchronize_rcu();
+		for (; head; head = next) {
+			unsigned long func = (unsigned long)head->func;
+
+			next = (void *)head->next;
+			if (func < PAGE_SIZE)
+				kvfree((void *)head - func);
+			else
+				head->func(head);
+		}
+	}
+}
+
+void shim_rcu_forget(void)
+{
+	xchg(&rcu_pending, NULL);
+}
+
+void rcu_barrier(void) { shim_rcu_run(); }
+void rcu_barrier_tasks_rude(void) { }

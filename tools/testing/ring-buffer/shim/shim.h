@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the two halves of the shim know of each other, and what the tests know
+ * of both. shim_*() is compiled with the kernel's headers, host_*() with those
+ * of the C library; this file is included by both and so uses plain types only.
+ */
+#ifndef _RB_SHIM_H
+#define _RB_SHIM_H
+
+#define SHIM_ARENA_PAGES	(1UL << 18)	/* alloc_pages(): 1 GiB of address space */
+#define SHIM_MAX_CPUS		4
+
+/* Contexts, in the order in which they interrupt each other */
+enum { CTX_TASK, CTX_SOFTIRQ, CTX_IRQ, CTX_NMI, NR_CTX };
+
+/* What a kernel function of the shim waits for */
+enum host_wait_for { WAIT_LOCK, WAIT_MUTEX, WAIT_RCU, WAIT_IPI, WAIT_SLEEP, WAIT_YIELD };
+
+/* host.c: the C library for the kernel side */
+void *host_malloc(unsigned long size, unsigned long align);
+void host_free(void *p);
+void host_die(const char *msg) __attribute__((noreturn));
+void host_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+int host_vsnprintf(char *buf, unsigned long n, const char *fmt, __builtin_va_list ap);
+void host_pause(void);
+unsigned long long host_cpu_ns(void);
+void host_poison(void *p, unsigned long n);
+void host_unpoison(void *p, unsigned long n);
+extern volatile long host_warnings;
+
+/* host.c: virtual CPUs */
+void host_init(int possible, int online);
+void host_cpu_enter(int cpu);		/* this thread is CPU "cpu" from now on */
+void host_cpu_leave(void);
+int host_cpu_owned(int cpu);		/* has it got a thread of its own? */
+int host_cpu_switch(int cpu);		/* change %gs only; returns the old CPU */
+void host_signal(int cpu, int sig);	/* to the thread of that CPU */
+void host_kick(int cpu);		/* makes its thread run shim_ipi() */
+void *host_thread(void (*fn)(void *arg), void *arg);
+void host_join(void *thread);
+
+/*
+ * co.c: host_wait() is called by everything in the shim that waits. In a
+ * coroutine it hands control back to whoever started or resumed it, so that an
+ * operation of another CPU can wait for one that is stopped between two
+ * instructions.
+ */
+void host_wait(enum host_wait_for what);
+int co_start(void (*fn)(void));		/* returns 1 when fn is through, 0: it waits */
+int co_resume(void);
+int co_active(void);			/* a coroutine waits */
+int co_inside(void);
+void co_abandon(void);
+enum host_wait_for co_waits_for(void);
+
+/* cpu.c */
+void shim_init(int possible, int online, unsigned long arena, unsigned long vmem);
+unsigned long shim_gs(int cpu);
+int shim_cpu(void);
+int shim_cpu_busy(int cpu);		/* RCU has to wait for it */
+unsigned int shim_preempt_count(int cpu);
+void shim_reset_cpus(void);		/* after an operation was abandoned half way */
+void shim_set_online(int cpu, int online);
+
+/* irq.c */
+int shim_irqs_off(void);
+void shim_ctx_enter(int ctx);
+void shim_ctx_exit(int ctx);
+int shim_ctx(void);
+void shim_ipi(void);			/* in the thread of the CPU that was kicked */
+void shim_poll(void);			/* irq_works and works that wait for this CPU */
+void shim_forget_work(void);
+
+/* rcu.c */
+void shim_rcu_run(void);		/* waits for a grace period and runs the callbacks */
+void shim_rcu_forget(void);
+
+/* bug.c: 0 BUG, 1 WARN, 2 WARN_ONCE that was said before, -1 none of ours */
+int shim_bug(unsigned long rip, const char **file, int *line);
+extern int shim_warn_expected;		/* the test provokes one */
+
+/* mm.c */
+extern long shim_fail_alloc_after;	/* >= 0: the n-th allocation from here fails */
+extern long shim_allocated;		/* objects and pages that are not freed yet */
+unsigned long shim_alloc_range(unsigned long bytes);
+
+#endif /* _RB_SHIM_H */

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CPU 1 does something at every instruction of a write of CPU 0. A reader, an
+ * iterator and a switch must come through while the writer is stopped (R1 the
+ * other way round, R7); a resize or a reset may wait for it, and goes on when
+ * the write is through.
+ */
+#include "test.h"
+
+#define RING_SUBBUFS 4
+
+static u64 committed_before;
+
+static void op_commit(void) { put(buf, REC_LEN, PUT_COMMIT); }
+
+/* ---- what CPU 1 does ---------------------------------------------------- */
+
+static void consume_one(void) { consume(buf, 0, 1); }
+
+/* R4: all that was committed before the write began must be there */
+static void see_all(void)
+{
+	if (last_seen(0, CTX_TASK) < committed_before + 1)
+		fault(F_HIDDEN, "record %llu is committed, but the reader ends after %lld",
+		      committed_before, (s64)last_seen(0, CTX_TASK) - 1);
+}
+
+static void consume_all(void)
+{
+	consume(buf, 0, -1);
+	see_all();
+}
+
+static void page_full(void) { read_pages(buf, 0, true, 0, 1); }
+static void page_any(void)
+{
+	read_pages(buf, 0, false, 0, -1);
+	see_all();
+}
+
+static void page_part(void) { read_pages(buf, 0, false, 200, 2); }
+
+static void iterate_all(void)
+{
+	int n = iterate(buf, 0, NULL), want = ring_buffer_entries_cpu(buf, 0);
+
+	if (n < want - 1)
+		fault(F_HIDDEN, "iterator saw %d of %d", n, want);
+}
+
+static void iterate_twice(void)
+{
+	iterate_all();
+	consume_one();
+	iterate_all();
+}
+
+static void swap_rings(void)
+{
+	int ret = ring_buffer_swap_cpu(buf, buf2, 0);
+
+	if (ret)
+		fault(F_REFUSED, "ring_buffer_swap_cpu: %d", ret);
+}
+
+static void resize_to(int subbufs)
+{
+	int ret = ring_buffer_resize(buf, subbufs * SUBBUF_DATA, RING_BUFFER_ALL_CPUS);
+
+	if (ret < 0)
+		fault(F_REFUSED, "ring_buffer_resize: %d", ret);
+}
+
+static void grow(void) { resize_to(2 * RING_SUBBUFS); }
+static void shrink(void) { resize_to(2); }
+static void grow_shrink(void)
+{
+	grow();
+	shrink();
+}
+
+static void reset(void) { ring_buffer_reset_cpu(buf, 0); }
+static void reset_online(void) { ring_buffer_reset_online_cpus(buf); }
+
+static void overwrite_switch(void)
+{
+	ring_buffer_change_overwrite(buf, 0);
+	consume_one();
+	ring_buffer_change_overwrite(buf, 1);
+}
+
+static void keep_mode(void) { ring_buffer_change_overwrite(buf, 0); }
+
+static void disable_enable(void)
+{
+	ring_buffer_record_disable(buf);
+	consume_one();
+	ring_buffer_record_enable(buf);
+}
+
+static void off_on(void)
+{
+	ring_buffer_record_off(buf);
+	ring_buffer_record_disable_cpu(buf, 0);
+	ring_buffer_record_enable_cpu(buf, 0);
+	ring_buffer_record_on(buf);
+}
+
+static void statistics(void)
+{
+	ring_buffer_entries(buf);
+	ring_buffer_overruns(buf);
+	ring_buffer_bytes_cpu(buf, 0);
+	ring_buffer_oldest_event_ts(buf, 0);
+	ring_buffer_empty(buf);
+	ring_buffer_nr_dirty_pages(buf, 0);
+	ring_buffer_size(buf, 0);
+}
+
+#define MAY_WAIT	(1 << 0)	/* for a grace period, a lock, an interrupt there */
+#define TWO_BUFFERS	(1 << 1)
+#define IS_RESET	(1 << 2)
+#define LOST_OPEN	(1 << 3)	/* what lost_events counts is not told by the log */
+#define DROPS		(1 << 4)	/* refused without being counted */
+
+static const struct action {
+	void		(*fn)(void);
+	unsigned int	flags;
+} actions[] = {
+	{ consume_one }, { consume_all }, { page_full }, { page_any }, { page_part },
+	{ iterate_all }, { iterate_twice },
+	{ swap_rings, TWO_BUFFERS | LOST_OPEN },
+	{ grow, MAY_WAIT }, { shrink, MAY_WAIT | LOST_OPEN },
+	{ grow_shrink, MAY_WAIT | LOST_OPEN },
+	{ reset, MAY_WAIT | IS_RESET }, { reset_online, MAY_WAIT | IS_RESET },
+	{ overwrite_switch }, { keep_mode }, { disable_enable, DROPS }, { off_on, DROPS },
+	{ statistics },
+};
+
+enum { CONSUME_ONE, CONSUME_ALL, PAGE_FULL, PAGE_ANY, PAGE_PART, ITERATE, ITERATE_TWICE, SWAP,
+       GROW, SHRINK, GROW_SHRINK, RESET, RESET_ONLINE, OVERWRITE, KEEP, DISABLE, OFF, STATS };
+
+static const struct action *action;
+
+static void remote(void)
+{
+	step_remote(1, action->fn, action->flags & MAY_WAIT);
+}
+
+/* CPU 1 waits still: more writes, then it goes on */
+static void more_writes(void)
+{
+	put(buf, REC_LEN, PUT_COMMIT);
+	put_in(CTX_IRQ, buf, REC_LEN, PUT_COMMIT);
+}
+
+static void one_run(struct step *s, const struct place *p)
+{
+	unsigned int end = 0;
+
+	fresh(RING_SUBBUFS * SUBBUF_DATA, p->overwrite);
+	if (action->flags & TWO_BUFFERS)
+		fresh2(RING_SUBBUFS * SUBBUF_DATA);
+	if (action->flags & LOST_OPEN)
+		end |= END_NO_LOST;
+	if (action->flags & IS_RESET)
+		end |= END_NO_LOSS | END_NO_LOST;
+	if (action->flags & DROPS)
+		end |= END_NO_DROP;
+	fill(p);
+	committed_before = put_count(0) ? last_put(0, CTX_TASK) : -1ULL;
+	if (!step_run(s)) {
+		leak();
+		return;
+	}
+	put(buf, REC_LEN, PUT_COMMIT);
+	host_cpu_switch(1);
+	shim_rcu_run();
+	if (buf2)
+		consume(buf2, 0, -1);
+	consume(buf, 0, -1);
+	host_cpu_switch(0);
+	check_end(0, end, "at instruction %ld, " PLACE_FMT, s->at[0], PLACE_ARG(p));
+}
+
+static void run_remote(long which)
+{
+	struct place p = { .overwrite = -1 };
+
+	action = &actions[which];
+	while (next_place(&p, false)) {
+		struct step s = { .op = op_commit, .act = { remote }, .after = more_writes };
+		long last = 0;
+
+		for (s.at[0] = 0; s.at[0] <= last; s.at[0] += stride) {
+			one_run(&s, &p);
+			if (!s.at[0]) {
+				last = s.n[0];
+				nr_positions += last;
+			}
+		}
+	}
+}
+
+const struct scenario remote_scenarios[] = {
+	{ "remote.consume-one", run_remote, CONSUME_ONE, SC_QUICK, "R3 R4, 4" },
+	{ "remote.consume-all", run_remote, CONSUME_ALL, SC_QUICK, "R4, 4" },
+	{ "remote.page-full", run_remote, PAGE_FULL, 0, "R4 R8" },
+	{ "remote.page-any", run_remote, PAGE_ANY, SC_QUICK, "R4 R8, 4" },
+	{ "remote.page-part", run_remote, PAGE_PART, 0, "R4 R8" },
+	{ "remote.iterate", run_remote, ITERATE, SC_QUICK, "R7, 8" },
+	{ "remote.iterate-twice", run_remote, ITERATE_TWICE, 0, "R7, 8" },
+	{ "remote.swap", run_remote, SWAP, SC_QUICK, "R5, 1, 3, 14" },
+	{ "remote.grow", run_remote, GROW, 0, "R6, 9" },
+	{ "remote.shrink", run_remote, SHRINK, 0, "R6, 9" },
+	{ "remote.grow-shrink", run_remote, GROW_SHRINK, 0, "R6, 9" },
+	{ "remote.reset", run_remote, RESET, 0, "7" },
+	{ "remote.reset-online", run_remote, RESET_ONLINE, 0, "7" },
+	{ "remote.overwrite", run_remote, OVERWRITE, 0, "R3" },
+	{ "remote.keep", run_remote, KEEP, 0, "R3" },
+	{ "remote.disable", run_remote, DISABLE, 0, "R3" },
+	{ "remote.off", run_remote, OFF, 0, "R3" },
+	{ "remote.statistics", run_remote, STATS, 0, "R7" },
+	{ }
+};

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Scenarios and the stepper, for both halves of the harness; plain types only. */
+#ifndef _RB_RUN_H
+#define _RB_RUN_H
+
+#define SC_QUICK	(1 << 0)	/* part of run-tests -q */
+#define SC_THREADS	(1 << 1)	/* real threads: both processors are needed */
+
+struct scenario {
+	const char	*name;
+	void		(*run)(long arg);
+	long		arg;
+	unsigned int	flags;
+	const char	*proves;	/* R1-R8, rules */
+};
+
+extern const struct scenario nested_scenarios[], remote_scenarios[], reader_scenarios[],
+			     swap_scenarios[], storm_scenarios[], unit_scenarios[];
+
+/* Faults by kind, so that one line says what is wrong */
+enum fault_kind {
+	F_LOSS,		/* written != read + overrun + entries */
+	F_LOST,		/* lost_events is not what was lost */
+	F_TIME,		/* not the time that its own reserve read */
+	F_ORDER,	/* time or a context's numbers went back */
+	F_DATA,		/* a payload is not what was written */
+	F_HIDDEN,	/* committed, yet a later reader did not see it */
+	F_PAGE,		/* a page that does not parse */
+	F_STUCK,	/* waits for a CPU that is stopped */
+	F_REFUSED,	/* the API refused what it must do */
+	F_WARN,		/* a kernel warning */
+	F_VALUE,	/* a function returned something else */
+	NR_FAULTS
+};
+
+void fault(enum fault_kind kind, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+extern long faults[NR_FAULTS], nr_faults, nr_runs, nr_positions, nr_missed;
+extern int verbose, stride, exhaustive;
+extern const char *skipped;		/* why the scenario does not apply */
+
+/*
+ * step.c: with at[0] == 0 op runs as it is, and n[0] is the number of instructions
+ * of the ring buffer's own text on its way. Otherwise act[0]() runs before the
+ * at[0]-th of them. Where act[0]() calls step_nested(), the same is done with
+ * act[1](), at[1] and n[1] for the nested function.
+ */
+struct step {
+	void		(*op)(void);
+	void		(*act[2])(void);
+	void		(*after)(void);	/* op is through, another CPU still waits */
+	long		at[2];
+	volatile long	n[2];
+};
+
+/* False: it could not finish, and was abandoned half way; drop the buffer */
+int step_run(struct step *s);
+void step_nested(void (*fn)(void));
+
+/*
+ * Only from act[]: fn runs as another CPU while this one stays where it is. It
+ * may wait for this one only if may_wait; then it goes on after op.
+ */
+void step_remote(int cpu, void (*fn)(void), int may_wait);
+
+/* threads.c: signals as interrupts of the thread that is a CPU */
+void host_interrupts(void (*irq)(void), void (*nmi)(void));
+void host_interrupts_on(int on);	/* for this thread */
+void host_send_irq(int cpu);
+void host_send_nmi(int cpu);
+
+#endif /* _RB_RUN_H */

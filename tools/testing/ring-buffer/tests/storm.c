@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Real threads. CPU 0 writes and is interrupted by signals, CPU 1 reads, CPU 2
+ * does the rest; all at random, for a fixed number of records, and at the end
+ * every one of them is accounted for.
+ */
+#include "test.h"
+
+#define RING_SUBBUFS 8
+
+enum {
+	S_OVERWRITE	= 1 << 0,
+	S_PAGES		= 1 << 1,	/* the reader takes pages too */
+	S_DISCARD	= 1 << 2,
+	S_ITERATE	= 1 << 3,
+	S_RESIZE	= 1 << 4,
+	S_SWAP		= 1 << 5,
+	S_RESET		= 1 << 6,
+	S_MODE		= 1 << 7,	/* overwrite and recording on and off */
+	S_STAT		= 1 << 8,
+	S_IDLE		= 1 << 9,	/* nobody reads until the end */
+};
+
+static long mix, nr_records;
+static int stop, kick_stop, ready;
+
+static unsigned int rnd(unsigned int *seed)
+{
+	*seed = *seed * 1103515245 + 12345;
+	return *seed >> 16;
+}
+
+static void put_random(unsigned int *seed)
+{
+	unsigned int len = 24 + 4 * (rnd(seed) % 50);
+
+	put(buf, len, mix & S_DISCARD && !(rnd(seed) % 5) ? PUT_DISCARD : PUT_COMMIT);
+}
+
+static void irq(void)
+{
+	static unsigned int seed = 1;
+	int i, n = 1 + rnd(&seed) % 3;
+
+	for (i = 0; i < n; i++)
+		put_random(&seed);
+}
+
+static void nmi(void)
+{
+	static unsigned int seed = 2;
+
+	put_random(&seed);
+}
+
+static void writer(void *unused)
+{
+	unsigned int seed = 3;
+	long i;
+
+	host_interrupts_on(1);
+	host_cpu_enter(0);
+	WRITE_ONCE(ready, 1);
+	for (i = 0; i < nr_records; i++) {
+		put_random(&seed);
+		if (!(rnd(&seed) & 63))
+			shim_poll();
+	}
+	smp_store_release(&kick_stop, 1);
+	while (!smp_load_acquire(&stop)) {
+		shim_poll();
+		host_pause();
+	}
+	host_interrupts_on(0);
+	host_cpu_leave();
+}
+
+/* more interrupts than a timer gives */
+static void kicker(void *unused)
+{
+	unsigned int seed = 7, n;
+
+	while (!smp_load_acquire(&kick_stop)) {
+		if (rnd(&seed) & 3)
+			host_send_irq(0);
+		else
+			host_send_nmi(0);
+		for (n = rnd(&seed) % 4000; n; n--)
+			cpu_relax();
+	}
+}
+
+static void swap_and_drain(void)
+{
+	int ret;
+
+	ret = ring_buffer_swap_cpu(buf, buf2, 0);
+	if (ret) {
+		fault(F_REFUSED, "ring_buffer_swap_cpu: %d", ret);
+		return;
+	}
+	synchronize_rcu();
+	consume(buf2, 0, -1);
+}
+
+static void reader(unsigned int *seed)
+{
+	if (mix & S_SWAP && !(rnd(seed) % 64))
+		swap_and_drain();
+	if (mix & S_PAGES && rnd(seed) & 1)
+		read_pages(buf, 0, false, rnd(seed) & 1 ? 0 : 500, 1 + rnd(seed) % 4);
+	else if (!(mix & S_IDLE))
+		consume(buf, 0, rnd(seed) % 200);
+	shim_poll();
+}
+
+static void resize(unsigned int *seed)
+{
+	int ret = ring_buffer_resize(buf, (2 + rnd(seed) % 12) * SUBBUF_DATA,
+				     rnd(seed) & 1 ? 0 : RING_BUFFER_ALL_CPUS);
+
+	if (ret < 0)
+		fault(F_REFUSED, "ring_buffer_resize: %d", ret);
+}
+
+static void toggle(unsigned int *seed)
+{
+	switch (rnd(seed) % 4) {
+	case 0:
+		ring_buffer_change_overwrite(buf, rnd(seed) & 1);
+		break;
+	case 1:
+		ring_buffer_record_disable(buf);
+		cpu_relax();
+		ring_buffer_record_enable(buf);
+		break;
+	case 2:
+		ring_buffer_record_disable_cpu(buf, 0);
+		ring_buffer_record_enable_cpu(buf, 0);
+		break;
+	case 3:
+		ring_buffer_record_off(buf);
+		ring_buffer_record_on(buf);
+		break;
+	}
+}
+
+static void others(void *unused)
+{
+	unsigned int seed = 11;
+
+	host_cpu_enter(2);
+	while (!smp_load_acquire(&kick_stop)) {
+		if (mix & S_ITERATE)
+			iterate(buf, 0, NULL);
+		if (mix & S_RESIZE && !(rnd(&seed) % 16))
+			resize(&seed);
+		if (mix & S_RESET && !(rnd(&seed) % 16))
+			ring_buffer_reset_cpu(buf, 0);
+		if (mix & S_MODE)
+			toggle(&seed);
+		if (mix & S_STAT) {
+			ring_buffer_entries(buf);
+			ring_buffer_bytes_cpu(buf, 0);
+			ring_buffer_oldest_event_ts(buf, 0);
+		}
+		shim_poll();
+		shim_rcu_run();
+		host_pause();
+	}
+	host_cpu_leave();
+}
+
+static void one_storm(void)
+{
+	void *w, *k, *o = NULL;
+	unsigned int seed = 5, end = 0;
+	u64 drained;
+
+	shim_set_online(2, 1);
+	live = true;
+	fresh(RING_SUBBUFS * SUBBUF_DATA, mix & S_OVERWRITE);
+	if (mix & S_SWAP)
+		fresh2(RING_SUBBUFS * SUBBUF_DATA);
+	stop = kick_stop = ready = 0;
+	host_interrupts(irq, nmi);
+	host_interrupts_on(0);
+	w = host_thread(writer, NULL);
+	while (!READ_ONCE(ready))
+		host_pause();
+	if (mix & (S_ITERATE | S_RESIZE | S_RESET | S_MODE | S_STAT))
+		o = host_thread(others, NULL);
+	k = host_thread(kicker, NULL);
+	host_cpu_enter(1);
+	while (!smp_load_acquire(&kick_stop))
+		reader(&seed);
+	host_join(k);
+	if (o)
+		host_join(o);
+	if (mix & S_SWAP)
+		swap_and_drain();
+	consume(buf, 0, -1);
+	smp_store_release(&stop, 1);
+	host_join(w);
+	host_cpu_leave();
+
+	/* nothing is in flight: all that is left must come now, at once */
+	drained = seen_count(0);
+	consume(buf, 0, -1);
+	host_cpu_switch(0);
+	shim_rcu_run();
+	if (mix & S_MODE)
+		end |= END_NO_DROP;
+	if (mix & (S_RESIZE | S_SWAP))
+		end |= END_NO_LOST;
+	if (mix & S_RESET)
+		end |= END_NO_LOST | END_NO_LOSS;
+	/* a last record tells what was lost before it */
+	ring_buffer_change_overwrite(buf, 1);
+	put(buf, 24, PUT_COMMIT);
+	host_cpu_switch(1);
+	consume(buf, 0, -1);
+	host_cpu_switch(0);
+	nr_runs += put_count(0);
+	check_end(0, end, "mix %#lx, drained at %llu", mix, drained);
+	live = false;
+}
+
+static void run_storm(long arg)
+{
+	int overwrite;
+
+	for (overwrite = 0; overwrite < 2; overwrite++) {
+		mix = arg | (overwrite ? S_OVERWRITE : 0);
+		nr_records = exhaustive ? 20000000 : 1500000;
+		if (arg & (S_ITERATE | S_RESIZE | S_SWAP | S_RESET))
+			nr_records /= 3;
+		one_storm();
+	}
+}
+
+const struct scenario storm_scenarios[] = {
+#define S(name, mix, fl, proves) { "storm." name, run_storm, mix, SC_THREADS | (fl), proves }
+	S("consume", 0, SC_QUICK, "R1 R2 R3 R4"),
+	S("idle", S_IDLE, 0, "R1 R2 R3"),
+	S("pages", S_PAGES, SC_QUICK, "R3 R4 R8"),
+	S("discard", S_DISCARD | S_PAGES, 0, "R2 R3, 11"),
+	S("iterate", S_ITERATE | S_STAT, 0, "R7, 8"),
+	S("mode", S_MODE | S_STAT, 0, "R3"),
+	S("resize", S_RESIZE | S_PAGES, SC_QUICK, "R6, 9"),
+	S("swap", S_SWAP, SC_QUICK, "R5, 1, 3, 14"),
+	S("reset", S_RESET, 0, "7"),
+	S("all", S_PAGES | S_DISCARD | S_ITERATE | S_RESIZE | S_MODE | S_STAT, 0, "R1-R7"),
+	{ }
+};

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The CPU's own ring is exchanged by an interrupt at every instruction of a
+ * write (R5, rules 1, 3, 7, 14): every record of the old ring precedes every one
+ * of the new, none is in both, none in neither.
+ */
+#include "test.h"
+
+#define RING_SUBBUFS 3
+
+static int ctx_of_swap, writes_before, writes_after, nr_swaps;
+
+static void op_commit(void) { put(buf, REC_LEN, PUT_COMMIT); }
+static void op_discard(void) { put(buf, REC_LEN, PUT_DISCARD); }
+static void op_long(void) { put(buf, 400, PUT_COMMIT); }
+static void (* const ops[])(void) = { op_commit, op_discard, op_long };
+
+static void swapping(void)
+{
+	int i, ret;
+
+	if (ctx_of_swap == CTX_IRQ && shim_irqs_off())
+		return;
+	shim_ctx_enter(ctx_of_swap);
+	for (i = 0; i < writes_before; i++)
+		put(buf, REC_LEN, PUT_COMMIT);
+	for (i = 0; i < nr_swaps; i++) {
+		ret = ring_buffer_swap_cpu(buf, buf2, 0);
+		if (ret)
+			fault(F_REFUSED, "ring_buffer_swap_cpu: %d", ret);
+	}
+	for (i = 0; i < writes_after; i++)
+		put(buf, REC_LEN, PUT_COMMIT);
+	shim_ctx_exit(ctx_of_swap);
+}
+
+static void run_swap(long arg)
+{
+	static const int writes[][2] = { { 0, 0 }, { 0, 1 }, { 1, 1 }, { 0, PER_SUBBUF + 1 } };
+	struct place p = { .overwrite = -1 };
+
+	ctx_of_swap = arg & 0xf;
+	nr_swaps = arg >> 8;
+	while (next_place(&p, true)) {
+		struct step s = { .op = ops[arg >> 4 & 0xf], .act = { swapping } };
+		long last;
+		int w;
+
+		for (w = 0; w < ARRAY_SIZE(writes); w++) {
+			writes_before = writes[w][0];
+			writes_after = writes[w][1];
+			for (last = s.at[0] = 0; s.at[0] <= last; s.at[0] += stride) {
+				fresh(RING_SUBBUFS * SUBBUF_DATA, p.overwrite);
+				fresh2(RING_SUBBUFS * SUBBUF_DATA);
+				fill(&p);
+				if (!step_run(&s)) {
+					leak();
+					continue;
+				}
+				put(buf, REC_LEN, PUT_COMMIT);
+				if (!s.at[0])
+					nr_positions += last = s.n[0];
+				host_cpu_switch(1);
+				shim_rcu_run();
+				consume(buf2, 0, -1);	/* the old one first: its time */
+				consume(buf, 0, -1);
+				host_cpu_switch(0);
+				check_end(0, END_NO_LOST, "at instruction %ld, " PLACE_FMT,
+					  s.at[0], PLACE_ARG(&p));
+			}
+		}
+	}
+}
+
+#define ARG(ctx, op, n) ((n) << 8 | (op) << 4 | (ctx))
+
+const struct scenario swap_scenarios[] = {
+	{ "swap.commit-nmi", run_swap, ARG(CTX_NMI, 0, 1), SC_QUICK, "R5, 1, 14" },
+	{ "swap.commit-irq", run_swap, ARG(CTX_IRQ, 0, 1), 0, "R5, 1, 14" },
+	{ "swap.discard-nmi", run_swap, ARG(CTX_NMI, 1, 1), SC_QUICK, "R5, 1, 11" },
+	{ "swap.long-nmi", run_swap, ARG(CTX_NMI, 2, 1), 0, "R5, 1, 2" },
+	{ }
+};

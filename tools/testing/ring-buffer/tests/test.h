@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The oracle and the helpers of the scenarios; compiled with kernel headers. */
+#ifndef _RB_TEST_H
+#define _RB_TEST_H
+
+#include <linux/kernel.h>
+#include <linux/err.h>
+#include <linux/preempt.h>
+#include <linux/ring_buffer.h>
+#include "../shim/shim.h"
+#include "run.h"
+
+/* ---- the clock: every read is noted for the reserve that made it -------- */
+
+#define MAX_CLOCK_STEPS 4
+void clock_set(u64 now);
+void clock_steps(int n, const s64 *steps);	/* applied in turn; default: 8 */
+u64 test_clock(void);
+extern bool clock_ties, clock_steps_back;
+
+/* ---- writing: every record is noted, before it is reserved -------------- */
+
+enum put_how { PUT_COMMIT, PUT_DISCARD, PUT_WRITE, NR_PUT };
+bool put(struct trace_buffer *b, unsigned int len, enum put_how how);
+void put_in(int ctx, struct trace_buffer *b, unsigned int len, enum put_how how);
+u64 put_count(int cpu);				/* committed */
+u64 put_failed(int cpu);
+
+/* ---- reading: every record is checked and noted ------------------------- */
+
+#define LOST_UNKNOWN (-1L)
+void saw(struct ring_buffer_event *e, u64 ts, long lost, int cpu);
+int consume(struct trace_buffer *b, int cpu, int max);
+int iterate(struct trace_buffer *b, int cpu, bool *dropped);
+int read_pages(struct trace_buffer *b, int cpu, bool full, size_t len, int max);
+u64 seen_count(int cpu);
+u64 last_seen(int cpu, int ctx);
+u64 last_put(int cpu, int ctx);
+
+/* page.c: an independent parser of the page format; returns records or < 0 */
+typedef void (*page_fn)(struct ring_buffer_event *e, u64 ts, long lost, void *arg);
+int page_parse(void *page, unsigned int size, page_fn fn, void *arg);
+bool page_missed(void *page, long *lost);
+
+/* ---- a run -------------------------------------------------------------- */
+
+extern struct trace_buffer *buf, *buf2;
+extern bool live;		/* reader beside writer: the log of records wraps */
+void fresh(unsigned long bytes, bool overwrite);
+void fresh2(unsigned long bytes);
+void leak(void);		/* the buffers are stuck: never touch them again */
+void start_over(void);		/* forgets what was written and read */
+
+#define END_NO_LOST	(1 << 0)	/* lost_events has no fixed value here */
+#define END_NO_LOSS	(1 << 1)	/* reset: records may be gone */
+#define END_NO_DROP	(1 << 2)
+#define END_NO_ORDER	(1 << 3)
+void check_end(int cpu, unsigned int flags, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* ---- where in the buffer the stepped operation starts ------------------- */
+
+#define SUBBUF_DATA	4080		/* R8: 4 KiB less the page header */
+#define REC_LEN		32U
+#define PER_SUBBUF	((int)(SUBBUF_DATA / (REC_LEN + 4)))
+
+struct place {
+	int overwrite;
+	int subbufs;			/* filled before */
+	int records;			/* on the sub-buffer that is written */
+};
+
+bool next_place(struct place *p, bool few);
+void fill(const struct place *p);
+#define PLACE_FMT	"%s, %d sub-buffers and %d records before"
+#define PLACE_ARG(p)	(p)->overwrite ? "overwrite" : "keep", (p)->subbufs, (p)->records
+
+#define EXPECT(cond, fmt, ...)							\
+	do {									\
+		if (!(cond))							\
+			fault(F_VALUE, "%s:%d: %s: " fmt, __func__, __LINE__,	\
+			      #cond, ##__VA_ARGS__);				\
+	} while (0)
+
+#define EXPECT_EQ(a, b)								\
+	do {									\
+		long long a_ = (long long)(a), b_ = (long long)(b);		\
+		if (a_ != b_)							\
+			fault(F_VALUE, "%s:%d: %s is %lld, not %lld", __func__,	\
+			      __LINE__, #a, a_, b_);				\
+	} while (0)
+
+#endif /* _RB_TEST_H */
