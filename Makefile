@@ -3,10 +3,9 @@
 # Everything that is made goes to build/, and each step redoes only what changed.
 # Steps install the packages they miss; see tools/series/deps.
 
-# Each script decides by itself how to use the machine: kbuild would take our
-# flags and variables for its own.
-unexport MAKEFLAGS
-export KSRC
+# Each script decides by itself how to use the machine; kbuild and the native
+# harness would take our flags and variables for their own.
+unexport MAKEFLAGS KSRC
 
 QEMU := tools/testing/qemu
 
@@ -31,7 +30,7 @@ help:
 	@echo '  DEPS=skip     do not look for missing packages'
 
 prepare:
-	@tools/series/base
+	@KSRC='$(KSRC)' tools/series/base
 	@tools/series/lay build/base build/linux
 
 kernel: prepare
@@ -49,7 +48,7 @@ test: prepare
 	@tools/series/test
 
 patches:
-	@tools/series/base
+	@KSRC='$(KSRC)' tools/series/base
 	@tools/series/patches
 
 check: prepare
