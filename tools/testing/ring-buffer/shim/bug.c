@@ -2,6 +2,7 @@
 /* WARN() and BUG() are ud2; host.c gets SIGILL and asks here what it was. */
 #include <linux/kernel.h>
 #include <linux/bug.h>
+#include <linux/refcount.h>
 #include "shim.h"
 
 extern struct bug_entry __start___bug_table[], __stop___bug_table[];
@@ -26,4 +27,9 @@ int shim_bug(unsigned long rip, const char **file, int *line)
 		return 1;
 	}
 	return -1;
+}
+
+void refcount_warn_saturate(refcount_t *r, enum refcount_saturation_type t)
+{
+	WARN(1, "refcount saturated (%d)\n", t);
 }

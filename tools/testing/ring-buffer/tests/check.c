@@ -517,6 +517,8 @@ bool next_place(struct place *p, bool few)
 	int nr_s = few ? 2 : ARRAY_SIZE(subbufs), nr_r = few ? 3 : ARRAY_SIZE(records);
 	int s, r, i;
 
+	if (faults[F_STUCK] > 100)
+		return false;		/* each costs a lot of time */
 	if (p->overwrite < 0) {
 		p->overwrite = 0;
 		p->subbufs = subbufs[0];

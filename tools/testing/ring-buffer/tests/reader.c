@@ -163,7 +163,7 @@ static void run_reader(long which)
 	int ow, i, k, nr = r->flags & FEW_BURSTS && !exhaustive ? 2 : ARRAY_SIZE(bursts);
 
 	for (ow = 0; ow < 2; ow++) {
-		for (i = 0; i < ARRAY_SIZE(before) * nr; i++) {
+		for (i = 0; i < ARRAY_SIZE(before) * nr && faults[F_STUCK] < 100; i++) {
 			struct step s = { .op = r->op, .act = { remote_burst } };
 			long last = 0, step = stride;
 
