@@ -15,19 +15,19 @@ QEMU := tools/testing/qemu
 help:
 	@echo 'A ring buffer for ftrace, as a patch series for Linux 6.12.'
 	@echo
-	@echo '  make run      build the patched kernel, boot it in QEMU and show tracing at work'
-	@echo '  make test     run all tests: the native ones, then those in the guest'
+	@echo '  make run          build the patched kernel, boot it in QEMU and show tracing at work'
+	@echo '  make test         run all tests: the native ones, then those in the guest'
 	@echo
-	@echo '  make shell    a shell in the guest'
-	@echo '  make prepare  build/linux: the kernel source with the series on it'
-	@echo '  make kernel   build/kernel: the kernel built from that'
-	@echo '  make patches  build/patches: the series, ready to mail'
-	@echo '  make check    style, documentation, warnings, sparse and each prefix of the series'
-	@echo '  make check-fast     those of them that take only seconds'
-	@echo '  make clean    remove build/'
+	@echo '  make shell        a shell in the guest'
+	@echo '  make prepare      build/linux: the kernel source with the series on it'
+	@echo '  make kernel       build/kernel: the kernel built from that'
+	@echo '  make patches      build/patches: the series, ready to mail'
+	@echo '  make check        style, documentation, warnings, sparse and each prefix of the series'
+	@echo '  make check-fast   those of them that take only seconds'
+	@echo '  make clean        remove build/'
 	@echo
-	@echo '  KSRC=PATH     take that Linux 6.12.y source, not Debian'\''s linux-source-6.12'
-	@echo '  DEPS=skip     do not look for missing packages'
+	@echo '  KSRC=PATH         take that Linux 6.12.y source, not Debian'\''s linux-source-6.12'
+	@echo '  DEPS=skip         do not look for missing packages'
 
 prepare:
 	@KSRC='$(KSRC)' tools/series/base
