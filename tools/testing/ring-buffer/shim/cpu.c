@@ -26,6 +26,12 @@ struct cpuinfo_x86 boot_cpu_data;
 unsigned long phys_base, page_offset_base, vmemmap_base, vmalloc_base, loops_per_jiffy;
 unsigned long empty_zero_page[512] __aligned(4096);
 
+/* cpumask_of(): row 1 + n of word w has bit n of that word */
+#define ROW(n)	[n + 1] = { 1UL << (n) }
+const unsigned long cpu_bit_bitmap[BITS_PER_LONG + 1][BITS_TO_LONGS(NR_CPUS)] = {
+	ROW(0), ROW(1), ROW(2), ROW(3), ROW(4), ROW(5), ROW(6), ROW(7),
+};
+
 static struct task_struct *shim_task;	/* one for each CPU */
 static struct signal_struct shim_signal;
 

@@ -15,6 +15,7 @@
 #include "shim.h"
 
 volatile long host_warnings;
+int host_quiet;
 static volatile pid_t owner[SHIM_MAX_CPUS];
 static __thread int my_cpu = -1;
 
@@ -71,6 +72,8 @@ void host_printf(const char *fmt, ...)
 /* printk() and WARN() text; a level is two bytes in front */
 static int print_kernel(const char *fmt, va_list ap)
 {
+	if (host_quiet)
+		return 0;
 	if (fmt[0] == '\001' && fmt[1])
 		fmt += 2;
 	return vfprintf(stderr, fmt, ap);

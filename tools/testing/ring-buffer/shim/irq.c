@@ -240,10 +240,6 @@ static bool take_work(struct work_struct *w, bool run)
 	return found;
 }
 
-/*
- * A CPU that has a thread runs its own works; the works of one that has none,
- * or is stopped, are run by whoever flushes them.
- */
 bool flush_work(struct work_struct *w) { return take_work(w, true); }
 bool cancel_work_sync(struct work_struct *w) { return take_work(w, false); }
 bool cancel_work(struct work_struct *w) { return take_work(w, false); }
@@ -264,15 +260,37 @@ bool cancel_delayed_work_sync(struct delayed_work *dw) { return take_work(&dw->w
 bool flush_delayed_work(struct delayed_work *dw) { return take_work(&dw->work, true); }
 void delayed_work_timer_fn(struct timer_list *t) { }
 
-void shim_poll(void)
+static void run_queues(void)
 {
 	int i;
 
-	shim_ipi();
 	for (i = 0; i < NR_SLOTS; i++) {
 		run_irq_work(this_cpu_ptr(&irq_works[i]));
 		run_work(this_cpu_ptr(&works[i]));
 	}
+}
+
+/*
+ * A CPU without a thread is idle, or stopped between two instructions. Where it
+ * could be preempted, its works are run on its behalf.
+ */
+void shim_poll(void)
+{
+	static atomic_t elsewhere;
+	int cpu, me = raw_smp_processor_id();
+
+	shim_ipi();
+	run_queues();
+	if (atomic_cmpxchg(&elsewhere, 0, 1))
+		return;
+	for_each_online_cpu(cpu) {
+		if (cpu == me || host_cpu_owned(cpu) || shim_cpu_busy(cpu))
+			continue;
+		host_cpu_switch(cpu);
+		run_queues();
+		host_cpu_switch(me);
+	}
+	atomic_set(&elsewhere, 0);
 }
 
 void shim_forget_work(void)

@@ -22,9 +22,11 @@ static void *obj_alloc(size_t size, gfp_t gfp)
 	size_t align = 64;
 	void *p;
 
-	/* kmalloc() aligns powers of two to their size */
-	if (is_power_of_2(size) && size > align)
-		align = min_t(size_t, size, PAGE_SIZE);
+	/* kmalloc() aligns powers of two to their size; what is larger comes in pages */
+	if (size > PAGE_SIZE)
+		align = PAGE_SIZE;
+	else if (is_power_of_2(size) && size > align)
+		align = size;
 	p = alloc_fails() ? NULL : host_malloc(size, align);
 	if (p && (gfp & __GFP_ZERO))
 		memset(p, 0, size);

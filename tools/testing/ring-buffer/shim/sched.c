@@ -56,6 +56,18 @@ long schedule_timeout(long timeout)
 	return 0;
 }
 
+long schedule_timeout_uninterruptible(long timeout)
+{
+	__set_current_state(TASK_UNINTERRUPTIBLE);
+	return schedule_timeout(timeout);
+}
+
+long schedule_timeout_interruptible(long timeout)
+{
+	__set_current_state(TASK_INTERRUPTIBLE);
+	return schedule_timeout(timeout);
+}
+
 int wake_up_process(struct task_struct *task)
 {
 	return xchg(&task->__state, TASK_RUNNING) != TASK_RUNNING;

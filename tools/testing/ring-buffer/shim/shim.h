@@ -27,6 +27,7 @@ unsigned long long host_cpu_ns(void);
 void host_poison(void *p, unsigned long n);
 void host_unpoison(void *p, unsigned long n);
 extern volatile long host_warnings;
+extern int host_quiet;			/* no printk() */
 
 /* host.c: virtual CPUs */
 void host_init(int possible, int online);

@@ -22,7 +22,7 @@
 #define HANG_SECONDS	300	/* of processor time: a scenario that never ends */
 
 static const struct scenario * const tables[] = {
-	unit_scenarios, nested_scenarios, remote_scenarios, reader_scenarios, swap_scenarios,
+	unit_scenarios, ring_scenarios, nested_scenarios, remote_scenarios, reader_scenarios, swap_scenarios,
 	storm_scenarios,
 };
 
@@ -69,6 +69,7 @@ static void run_one(const struct scenario *sc)
 
 	setrlimit(RLIMIT_CPU, &cpu);
 	running = sc->name;
+	host_quiet = !verbose;
 	host_init(SHIM_MAX_CPUS, 2);
 	host_cpu_switch(0);
 	sc->run(sc->arg);
