@@ -268,7 +268,7 @@ static void read_map(unsigned long nr)
 	writer_done(write_records(1, nr / 2), 0);
 	writer = write_records(nr / 2 + 1, nr - nr / 2);
 	for (;;) {
-		volatile struct trace_buffer_meta *m = meta;
+		const struct trace_buffer_meta *m = meta;
 		const struct subbuf *sb;
 		unsigned long before = seen;
 
