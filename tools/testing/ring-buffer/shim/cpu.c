@@ -5,7 +5,6 @@
 #include <linux/cpumask.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
-#include <linux/ring_buffer.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/smp.h>
@@ -163,12 +162,15 @@ void shim_reset_cpus(void)
 
 /* ---- hotplug: an instance is prepared for the CPUs that are online ------ */
 
+/* trace_rb_cpu_prepare() of the ring buffer that allocates; a bench has two */
+int (*shim_prepare)(unsigned int cpu, struct hlist_node *node);
+
 int __cpuhp_state_add_instance(enum cpuhp_state s, struct hlist_node *n, bool invoke)
 {
 	int cpu, ret;
 
 	for_each_online_cpu(cpu) {
-		ret = trace_rb_cpu_prepare(cpu, n);
+		ret = shim_prepare(cpu, n);
 		if (ret)
 			return ret;
 	}

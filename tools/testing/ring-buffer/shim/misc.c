@@ -6,10 +6,13 @@
 #include <linux/panic_notifier.h>
 #include <linux/sched/clock.h>
 #include <linux/seq_file.h>
+#include <linux/sort.h>
 #include <linux/trace_clock.h>
 #include <linux/trace_seq.h>
 #include <asm/msr.h>
 #include "shim.h"
+
+void qsort(void *base, size_t n, size_t size, cmp_func_t cmp);
 
 bool static_key_initialized = true;
 struct atomic_notifier_head panic_notifier_list;
@@ -37,6 +40,11 @@ int atomic_notifier_chain_unregister(struct atomic_notifier_head *h, struct noti
 			panic_blocks[i] = NULL;
 	}
 	return 0;
+}
+
+void sort(void *base, size_t num, size_t size, cmp_func_t cmp, swap_func_t swap_func)
+{
+	qsort(base, num, size, cmp);
 }
 
 int sched_clock_stable(void)

@@ -62,6 +62,8 @@ int shim_cpu_busy(int cpu);		/* RCU has to wait for it */
 unsigned int shim_preempt_count(int cpu);
 void shim_reset_cpus(void);		/* after an operation was abandoned half way */
 void shim_set_online(int cpu, int online);
+struct hlist_node;
+extern int (*shim_prepare)(unsigned int cpu, struct hlist_node *node);
 
 /* irq.c */
 int shim_irqs_off(void);

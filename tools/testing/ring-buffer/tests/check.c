@@ -379,8 +379,10 @@ void start_over(void)
 
 static struct trace_buffer *new_buffer(unsigned long bytes, bool overwrite)
 {
-	struct trace_buffer *b = ring_buffer_alloc(bytes, overwrite ? RB_FL_OVERWRITE : 0);
+	struct trace_buffer *b;
 
+	shim_prepare = trace_rb_cpu_prepare;
+	b = ring_buffer_alloc(bytes, overwrite ? RB_FL_OVERWRITE : 0);
 	if (!b)
 		host_die("ring_buffer_alloc failed");
 	ring_buffer_set_clock(b, test_clock);

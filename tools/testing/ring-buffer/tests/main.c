@@ -19,7 +19,7 @@
 #include "run.h"
 
 #define MAX_NAMES	64
-#define HANG_SECONDS	300	/* of processor time: a scenario that never ends */
+#define HANG_SECONDS	120	/* of processor time: a scenario that never ends */
 
 static const struct scenario * const tables[] = {
 	unit_scenarios, ring_scenarios, nested_scenarios, remote_scenarios, reader_scenarios, swap_scenarios,

@@ -44,7 +44,8 @@ static void iterate_all(void)
 {
 	int n = iterate(buf, 0, NULL), want = ring_buffer_entries_cpu(buf, 0);
 
-	if (n < want - 1)
+	/* the writer may have taken the oldest sub-buffer and not counted it yet */
+	if (n < want - 1 - PER_SUBBUF)
 		fault(F_HIDDEN, "iterator saw %d of %d", n, want);
 }
 

@@ -36,10 +36,10 @@ static struct breakpoint {
 	unsigned char	*over;		/* passed, comes back after this instruction */
 	unsigned char	byte;
 	long		hits;		/* to go */
-} bp[2];
+} bp[2], back[2];			/* back: where a call leaves the text, it returns to */
 
 static struct step *cur;
-static volatile int depth, noting[2];
+static volatile int depth, noting[2], inside_text[2];
 static volatile long spins;
 static volatile unsigned long runs_started, runs_at_tick;
 static sigjmp_buf abandoned;
@@ -81,11 +81,15 @@ static void inject(int d)
 	depth = d;
 }
 
+static int in_text(unsigned long rip)
+{
+	return rip >= (unsigned long)__start_rb_text && rip < (unsigned long)__stop_rb_text;
+}
+
 static void note(struct path *p, unsigned long rip)
 {
 	/* a repeated string instruction traps for each round */
-	if (rip < (unsigned long)__start_rb_text || rip >= (unsigned long)__stop_rb_text ||
-	    (p->nr && rip == p->rip[p->nr - 1]))
+	if (p->nr && rip == p->rip[p->nr - 1])
 		return;
 	if (p->nr == p->room) {
 		p->room = 2 * p->room + 1024;
@@ -120,8 +124,23 @@ static void on_trap(int sig, siginfo_t *si, void *arg)
 		plant(&bp[d], bp[d].over);
 		bp[d].over = NULL;
 	} else if (d < 2 && noting[d]) {
-		note(&path[d], (unsigned long)rip);
-		return;
+		unsigned long *sp = (unsigned long *)uc->uc_mcontext.gregs[REG_RSP];
+
+		if (back[d].addr && rip == back[d].addr + 1) {
+			unplant(&back[d]);
+			uc->uc_mcontext.gregs[REG_RIP] = (unsigned long)--rip;
+			uc->uc_mcontext.gregs[REG_EFL] |= TF;
+		}
+		if (in_text((unsigned long)rip)) {
+			note(&path[d], (unsigned long)rip);
+			inside_text[d] = 1;
+			return;
+		}
+		/* a call of something else, which need not be stepped through */
+		if (!inside_text[d] || !in_text(*sp))
+			return;
+		inside_text[d] = 0;
+		plant(&back[d], (unsigned char *)*sp);
 	}
 	uc->uc_mcontext.gregs[REG_EFL] &= ~TF;
 }
@@ -134,7 +153,7 @@ static void on_tick(int sig, siginfo_t *si, void *arg)
 {
 	ucontext_t *uc = arg;
 
-	if (cur && runs_started == runs_at_tick && !spins) {
+	if (cur && runs_started == runs_at_tick && !spins && !noting[0] && !noting[1]) {
 		spins = 1;
 		uc->uc_mcontext.gregs[REG_EFL] |= TF;
 	}
@@ -165,10 +184,12 @@ static void stepped(int d, void (*fn)(void))
 	if (!cur->at[d]) {
 		p->nr = 0;
 		noting[d] = 1;
+		inside_text[d] = 0;
 		tf_on();
 		fn();
 		tf_off();
 		noting[d] = 0;
+		unplant(&back[d]);
 		cur->n[d] = p->nr;
 		return;
 	}
@@ -229,8 +250,10 @@ int step_run(struct step *s)
 		tf_off();
 		cur = NULL;
 		noting[0] = noting[1] = 0;
-		unplant(&bp[0]);
-		unplant(&bp[1]);
+		for (i = 0; i < 2; i++) {
+			unplant(&bp[i]);
+			unplant(&back[i]);
+		}
 		depth = 0;
 		spins = 0;
 		co_abandon();

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The measured loops; compiled once for each ring buffer. */
+#include <linux/kernel.h>
+#include <linux/err.h>
+#include <linux/ring_buffer.h>
+#include "../shim/shim.h"
+#include "bench.h"
+#include "clock.h"
+
+static struct trace_buffer *op_alloc(unsigned long bytes, int overwrite, enum bench_clock clk)
+{
+	struct trace_buffer *b;
+
+	shim_prepare = trace_rb_cpu_prepare;
+	b = ring_buffer_alloc(bytes, overwrite ? RB_FL_OVERWRITE : 0);
+	if (b)
+		ring_buffer_set_clock(b, bench_clocks[clk]);
+	return b;
+}
+
+static noinline unsigned long op_write(struct trace_buffer *b, unsigned int len, unsigned long n)
+{
+	unsigned long i, refused = 0;
+
+#define WRITE_N(LEN)								\
+	for (i = 0; i < n; i++) {						\
+		struct ring_buffer_event *e = ring_buffer_lock_reserve(b, LEN);	\
+										\
+		if (!e) {							\
+			refused++;						\
+			continue;						\
+		}								\
+		bench_fill(ring_buffer_event_data(e), LEN, i);			\
+		ring_buffer_unlock_commit(b);					\
+	}
+	BENCH_SWITCH_LEN(len, WRITE_N);
+	return refused;
+}
+
+/* An interrupt between reserve and commit of each record; counts both */
+static noinline unsigned long op_write_nested(struct trace_buffer *b, unsigned int len,
+					      unsigned long n)
+{
+	unsigned long i, refused = 0;
+
+	for (i = 0; i < n; i += 2) {
+		struct ring_buffer_event *e = ring_buffer_lock_reserve(b, len);
+
+		preempt_count_add(HARDIRQ_OFFSET);
+		refused += op_write(b, len, 1);
+		preempt_count_sub(HARDIRQ_OFFSET);
+		if (e) {
+			bench_fill(ring_buffer_event_data(e), len, i);
+			ring_buffer_unlock_commit(b);
+		} else {
+			refused++;
+		}
+	}
+	return refused;
+}
+
+static noinline unsigned long op_discard(struct trace_buffer *b, unsigned int len, unsigned long n)
+{
+	unsigned long i, refused = 0;
+
+	for (i = 0; i < n; i++) {
+		struct ring_buffer_event *e = ring_buffer_lock_reserve(b, len);
+
+		if (e)
+			ring_buffer_discard_commit(b, e);
+		else
+			refused++;
+	}
+	return refused;
+}
+
+static noinline unsigned long op_write_copy(struct trace_buffer *b, unsigned int len,
+					    unsigned long n)
+{
+	static u64 data[512];
+	unsigned long i, refused = 0;
+
+	for (i = 0; i < n; i++)
+		refused += ring_buffer_write(b, len, data) != 0;
+	return refused;
+}
+
+static noinline unsigned long op_consume(struct trace_buffer *b, int cpu, unsigned long max)
+{
+	unsigned long n, lost;
+	u64 ts;
+
+	for (n = 0; n < max && ring_buffer_consume(b, cpu, &ts, &lost); n++)
+		;
+	return n;
+}
+
+static noinline unsigned long op_iterate(struct trace_buffer *b, int cpu)
+{
+	struct ring_buffer_iter *it = ring_buffer_read_start(b, cpu, GFP_KERNEL);
+	unsigned long n;
+	u64 ts;
+
+	if (IS_ERR_OR_NULL(it))
+		return 0;
+	for (n = 0; ring_buffer_iter_peek(it, &ts); n++)
+		ring_buffer_iter_advance(it);
+	ring_buffer_read_finish(it);
+	return n;
+}
+
+static noinline unsigned long op_read_pages(struct trace_buffer *b, int cpu, unsigned int chunk)
+{
+	unsigned int size = ring_buffer_subbuf_size_get(b);
+	struct buffer_data_read_page *rp = NULL;
+	unsigned long bytes = 0, pages = 0;
+
+	if (ring_buffer_alloc_read_page(b, cpu, &rp) < 0)
+		return 0;
+	while (ring_buffer_read_page(b, rp, chunk ?: size, cpu, !chunk) >= 0) {
+		bytes += ((u64 *)ring_buffer_read_page_data(rp))[1] & 0xfffff;
+		pages++;
+	}
+	ring_buffer_free_read_page(b, cpu, rp);
+	return chunk ? bytes : pages;
+}
+
+static noinline int op_swap(struct trace_buffer *a, struct trace_buffer *b, int cpu,
+			    unsigned long n)
+{
+	int ret = 0;
+
+	while (n-- && !ret)
+		ret = ring_buffer_swap_cpu(a, b, cpu);
+	return ret;
+}
+
+static int op_resize(struct trace_buffer *b, unsigned long bytes)
+{
+	return ring_buffer_resize(b, bytes, RING_BUFFER_ALL_CPUS);
+}
+
+static void op_free(struct trace_buffer *b)
+{
+	ring_buffer_free(b);
+	shim_rcu_run();
+}
+
+static void op_reset(struct trace_buffer *b)
+{
+	ring_buffer_reset(b);
+}
+
+const struct bench_ops BENCH_OPS = {
+	.alloc = op_alloc, .free = op_free, .reset = op_reset,
+	.write = op_write, .write_nested = op_write_nested, .write_copy = op_write_copy,
+	.discard = op_discard, .consume = op_consume, .iterate = op_iterate,
+	.read_pages = op_read_pages, .swap = op_swap, .resize = op_resize,
+};
