@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Buffers, rings and sub-buffers: how they come and go.
+ */
+#include <linux/cpuhotplug.h>
+#include <linux/export.h>
+#include <linux/log2.h>
+#include <linux/oom.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/trace_clock.h>
+
+#include "internal.h"
+
+/* A ring has at least that many slots: one is written, one may be read. */
+#define RB_MIN_SLOTS	2
+
+/*
+ * Sequences begin a little before the slot word's field for them wraps, and
+ * running numbers before 0, so that every boot tests what happens there.
+ */
+#define RB_FIRST_SEQ	((1ULL << (64 - RB_SLOT_SEQ_SHIFT)) - 64)
+#define RB_FIRST_NUM	(-1000ULL)
+
+/*
+ * Tell what obviously will not do before the rest of the system suffers. An
+ * estimate: that it fits does not mean that the allocations succeed.
+ */
+static bool rb_memory_for(unsigned long subbufs, unsigned int order)
+{
+	return subbufs <= (unsigned long)si_mem_available() >> order;
+}
+
+/**
+ * rb_data_page_alloc() - allocate a sub-buffer's memory
+ * @cpu:   whose it will be
+ * @order: pages, as a power of two
+ *
+ * Context: May sleep. Does not call the OOM killer.
+ * Return: zeroed memory, or NULL.
+ */
+struct rb_data_page *rb_data_page_alloc(int cpu, unsigned int order)
+{
+	struct page *page;
+
+	page = alloc_pages_node(cpu_to_node(cpu), GFP_KERNEL | __GFP_RETRY_MAYFAIL |
+				__GFP_COMP | __GFP_ZERO, order);
+	return page ? page_address(page) : NULL;
+}
+
+/**
+ * rb_data_page_free() - free a sub-buffer's memory
+ * @page:  the memory, or NULL
+ * @order: pages, as a power of two
+ *
+ * Context: Any context but NMI.
+ */
+void rb_data_page_free(struct rb_data_page *page, unsigned int order)
+{
+	free_pages((unsigned long)page, order);
+}
+
+static void rb_subbuf_free(struct rb_subbuf *sb, unsigned int order)
+{
+	if (!sb)
+		return;
+	if (!sb->stable)
+		rb_data_page_free(sb->page, order);
+	kfree(sb);
+}
+
+static struct rb_subbuf *
+rb_subbuf_alloc(struct rb_cpu *rcpu, unsigned int id, unsigned int order)
+{
+	int node = cpu_to_node(rcpu->cpu);
+	struct rb_subbuf *sb;
+
+	sb = kzalloc_node(roundup_pow_of_two(sizeof(*sb)), GFP_KERNEL, node);
+	if (!sb)
+		return NULL;
+
+	sb->id = id;
+	if (rcpu->buffer->persist)
+		rb_persist_place(rcpu, sb, id);
+	else
+		sb->page = rb_data_page_alloc(rcpu->cpu, order);
+	if (!sb->page) {
+		kfree(sb);
+		return NULL;
+	}
+	return sb;
+}
+
+/* Nobody reads @ring any more, and no writer is in it. */
+static void rb_ring_free(struct rb_ring *ring)
+{
+	unsigned int i;
+
+	if (ring->heir)
+		rb_ring_put(ring->heir);
+	for (i = 0; i < ring->nr_subbufs; i++)
+		rb_subbuf_free(ring->subbufs[i], ring->order);
+	kvfree(ring->subbufs);
+	kvfree(ring);
+}
+
+static void rb_ring_free_rcu(struct rcu_head *rcu)
+{
+	rb_ring_free(container_of(rcu, struct rb_ring, rcu));
+}
+
+/**
+ * rb_ring_put() - drop a reference to a ring
+ * @ring: the ring
+ *
+ * The last one frees it after a grace period: whoever found it by a pointer
+ * with interrupts or preemption off may still look at it.
+ *
+ * Context: Any context but NMI.
+ */
+void rb_ring_put(struct rb_ring *ring)
+{
+	if (refcount_dec_and_test(&ring->ref))
+		call_rcu(&ring->rcu, rb_ring_free_rcu);
+}
+
+/* Let @sb be as if a use for sequence @seq had ended, with nothing in it. */
+static void rb_subbuf_init(struct rb_subbuf *sb, u64 seq)
+{
+	sb->seq = seq;
+	sb->link = 0;
+	local64_set(&sb->tail, rb_tail_word(seq, RB_CLOSED));
+	atomic64_set(&sb->publish, rb_pub_word(seq, RB_PUB_FINAL, 0));
+}
+
+static void rb_ring_init(struct rb_ring *ring, struct rb_cpu *rcpu)
+{
+	u64 seq = roundup(RB_FIRST_SEQ, (u64)ring->nr);
+	struct rb_reader *rd = &ring->reader;
+	struct rb_subbuf *sb;
+	unsigned int i;
+
+	raw_spin_lock_init(&ring->lock);
+	lockdep_set_class(&ring->lock, rcpu->buffer->lock_key);
+	refcount_set(&ring->ref, 1);
+	ring->room = rb_subbuf_room(ring->order) / RB_UNIT;
+
+	/* A lap that nobody wrote. */
+	for (i = 0; i < ring->nr; i++) {
+		rb_subbuf_init(ring->subbufs[i], seq - ring->nr + i);
+		atomic64_set(&ring->slots[i], rb_slot_word(seq - ring->nr + i, i, RB_SLOT_EMPTY));
+	}
+
+	/* The writer has the first of the next. */
+	sb = ring->subbufs[0];
+	sb->seq = seq;
+	sb->first = RB_FIRST_NUM;
+	local64_set(&sb->tail, RB_OPEN_EMPTY);
+	atomic64_set(&sb->publish, rb_pub_word(seq, 0, 0));
+	atomic64_set(&ring->slots[0], rb_slot_word(seq, 0, 0));
+	ring->tail = sb;
+	ring->commit = sb;
+
+	/* And the reader one that it is at the end of. */
+	rd->sb = ring->subbufs[ring->nr];
+	rb_subbuf_init(rd->sb, seq - 1);
+	rd->seq = seq - 1;
+	rd->num = RB_FIRST_NUM;
+	ring->num_base = RB_FIRST_NUM;
+}
+
+/**
+ * rb_slots_for() - slots that a ring needs
+ * @size:  bytes for records
+ * @order: pages of a sub-buffer, as a power of two
+ *
+ * Context: Any context.
+ * Return: how many, or UINT_MAX for more than a ring can have.
+ */
+unsigned int rb_slots_for(unsigned long size, unsigned int order)
+{
+	unsigned long nr = DIV_ROUND_UP(size, rb_subbuf_room(order));
+
+	return clamp_t(unsigned long, nr, RB_MIN_SLOTS, UINT_MAX);
+}
+
+/**
+ * rb_ring_alloc() - allocate a ring
+ * @rcpu:  whose ring it will be
+ * @nr:    slots
+ * @order: pages of a sub-buffer, as a power of two
+ *
+ * Context: May sleep.
+ * Return: an empty ring, or NULL.
+ */
+struct rb_ring *rb_ring_alloc(struct rb_cpu *rcpu, unsigned int nr, unsigned int order)
+{
+	bool user = current->mm;
+	struct rb_ring *ring;
+	unsigned int i;
+	size_t size;
+
+	/* One for each slot, and one for the reader. */
+	if (nr >= RB_MAX_SUBBUFS / 2)
+		return NULL;
+	if (!rcpu->buffer->persist && !rb_memory_for(nr + 1, order))
+		return NULL;
+
+	/* kmalloc() aligns powers of two, and whatever is larger than a page. */
+	size = struct_size(ring, slots, nr);
+	if (size < PAGE_SIZE)
+		size = roundup_pow_of_two(size);
+	ring = kvzalloc_node(size, GFP_KERNEL, cpu_to_node(rcpu->cpu));
+	if (!ring)
+		return NULL;
+	BUILD_BUG_ON(__alignof__(struct rb_ring) < RB_RING_ALIGN && L1_CACHE_BYTES >= RB_RING_ALIGN);
+
+	/* Twice as many can come to belong to it, see rb_ring_adopt(). */
+	ring->nr = nr;
+	ring->order = order;
+	ring->nr_subbufs = 2 * (nr + 1);
+	ring->subbufs = kvcalloc(ring->nr_subbufs, sizeof(*ring->subbufs), GFP_KERNEL);
+	if (!ring->subbufs)
+		goto fail;
+
+	/* Whoever asks for too much shall be the one that is killed for it. */
+	if (user)
+		set_current_oom_origin();
+	for (i = 0; i <= nr; i++) {
+		ring->subbufs[i] = rb_subbuf_alloc(rcpu, i, order);
+		if (!ring->subbufs[i] || (user && fatal_signal_pending(current)))
+			break;
+		cond_resched();
+	}
+	if (user)
+		clear_current_oom_origin();
+	if (i <= nr)
+		goto fail;
+
+	rb_ring_init(ring, rcpu);
+	return ring;
+fail:
+	if (ring->subbufs)
+		rb_ring_free(ring);
+	else
+		kvfree(ring);
+	return NULL;
+}
+
+/**
+ * rb_copies_free() - free what rb_copies_alloc() allocated
+ * @copies: where it is
+ *
+ * Context: May sleep.
+ */
+void rb_copies_free(struct rb_copies *copies)
+{
+	kvfree(copies->rec[0]);
+	kvfree(copies->rec[1]);
+	kvfree(copies->dump);
+	memset(copies, 0, sizeof(*copies));
+}
+
+/**
+ * rb_copies_alloc() - allocate what holds records for callers
+ * @rcpu:   the CPU's part
+ * @order:  of its sub-buffers
+ * @copies: where to put it
+ *
+ * Context: May sleep.
+ * Return: 0 or -ENOMEM; then nothing is left to free.
+ */
+int rb_copies_alloc(struct rb_cpu *rcpu, unsigned int order, struct rb_copies *copies)
+{
+	unsigned int len = rb_subbuf_room(order);
+	int node = cpu_to_node(rcpu->cpu);
+
+	copies->rec[0] = kvzalloc_node(len, GFP_KERNEL, node);
+	copies->rec[1] = kvzalloc_node(len, GFP_KERNEL, node);
+	copies->dump = rb_iter_alloc(rcpu, order, GFP_KERNEL);
+	copies->len = len;
+	if (copies->rec[0] && copies->rec[1] && copies->dump)
+		return 0;
+	rb_copies_free(copies);
+	return -ENOMEM;
+}
+
+static void rb_cpu_free(struct rb_cpu *rcpu)
+{
+	struct rb_ring *ring;
+
+	if (!rcpu)
+		return;
+	irq_work_sync(&rcpu->wake_work);
+	rb_wait_destroy(&rcpu->wait);
+	ring = rcu_dereference_protected(rcpu->read_ring, true);
+	if (ring)
+		rb_ring_put(ring);
+	rb_data_page_free((void *)(rcpu->spare & PAGE_MASK), rcpu->spare & ~PAGE_MASK);
+	rb_copies_free(&rcpu->copies);
+	kfree(rcpu);
+}
+
+static struct rb_cpu *rb_cpu_alloc(struct trace_buffer *buffer, unsigned int nr, int cpu)
+{
+	struct rb_cpu *rcpu;
+	struct rb_ring *ring;
+
+	rcpu = kzalloc_node(roundup_pow_of_two(sizeof(*rcpu)), GFP_KERNEL, cpu_to_node(cpu));
+	if (!rcpu)
+		return NULL;
+	rcpu->buffer = buffer;
+	rcpu->cpu = cpu;
+	rcpu->stamp_abs = buffer->stamp_abs;
+	mutex_init(&rcpu->map_lock);
+	rb_wait_init(&rcpu->wait);
+	init_irq_work(&rcpu->wake_work, rb_wake_work);
+
+	if (rb_copies_alloc(rcpu, buffer->order, &rcpu->copies))
+		goto fail;
+	ring = rb_ring_alloc(rcpu, nr, buffer->order);
+	if (!ring)
+		goto fail;
+	if (buffer->persist)
+		rb_persist_restore(rcpu, ring);
+
+	RCU_INIT_POINTER(rcpu->read_ring, ring);
+	rcpu->ring = (unsigned long)ring;
+	return rcpu;
+fail:
+	rb_cpu_free(rcpu);
+	return NULL;
+}
+
+static void rb_buffer_free(struct trace_buffer *buffer)
+{
+	int cpu;
+
+	rb_for_each_cpu(buffer, cpu)
+		rb_cpu_free(buffer->cpus[cpu]);
+	rb_wait_destroy(&buffer->wait);
+	if (buffer->persist)
+		rb_persist_detach(buffer);
+	kfree(buffer->cpus);
+	free_cpumask_var(buffer->cpumask);
+	kfree(buffer);
+}
+
+static struct trace_buffer *
+rb_buffer_alloc(unsigned long size, unsigned int flags, unsigned int order,
+		unsigned long start, unsigned long range, struct lock_class_key *key)
+{
+	struct trace_buffer *buffer;
+	unsigned int nr;
+	int cpu;
+
+	buffer = kzalloc(sizeof(*buffer), GFP_KERNEL);
+	if (!buffer)
+		return NULL;
+	if (!zalloc_cpumask_var(&buffer->cpumask, GFP_KERNEL)) {
+		kfree(buffer);
+		return NULL;
+	}
+
+	buffer->order = order;
+	buffer->flags = flags;
+	buffer->clock = trace_clock_local;
+	buffer->lock_key = key;
+	mutex_init(&buffer->mutex);
+	rb_wait_init(&buffer->wait);
+	buffer->cpus = kcalloc(nr_cpu_ids, sizeof(*buffer->cpus), GFP_KERNEL);
+	if (!buffer->cpus)
+		goto fail;
+
+	nr = rb_slots_for(size, order);
+	if (range && rb_persist_attach(buffer, start, range, &nr))
+		goto fail;
+
+	/* Early in the boot the hotplug state below knows of no CPU. */
+	cpu = raw_smp_processor_id();
+	buffer->cpus[cpu] = rb_cpu_alloc(buffer, nr, cpu);
+	if (!buffer->cpus[cpu])
+		goto fail;
+	cpumask_set_cpu(cpu, buffer->cpumask);
+
+	if (cpuhp_state_add_instance(CPUHP_TRACE_RB_PREPARE, &buffer->node) < 0)
+		goto fail;
+	return buffer;
+fail:
+	rb_buffer_free(buffer);
+	return NULL;
+}
+
+/**
+ * __ring_buffer_alloc() - allocate a buffer
+ * @size:  bytes for records, for each CPU
+ * @flags: RB_FL_OVERWRITE: the oldest records make room for new ones; without
+ *         it, new ones are dropped when the buffer is full
+ * @key:   lockdep class of its readers' locks
+ *
+ * CPUs that are not online get their part when they are.
+ *
+ * Context: May sleep.
+ * Return: the buffer, or NULL if there is no memory.
+ */
+struct trace_buffer *__ring_buffer_alloc(unsigned long size, unsigned int flags,
+					 struct lock_class_key *key)
+{
+	return rb_buffer_alloc(size, flags, 0, 0, 0, key);
+}
+EXPORT_SYMBOL_GPL(__ring_buffer_alloc);
+
+/**
+ * __ring_buffer_alloc_range() - make a buffer in memory that is there already
+ * @size:	not used: the range says how much fits
+ * @flags:	as for __ring_buffer_alloc()
+ * @order:	pages of a sub-buffer, as a power of two
+ * @start:	where the memory is mapped
+ * @range_size:	bytes of it
+ * @key:	lockdep class of its readers' locks
+ *
+ * What the memory holds of a buffer of the same shape, from before a reboot
+ * say, is there to be read.
+ *
+ * Context: May sleep.
+ * Return: the buffer, or NULL if the range is too small or there is no memory.
+ */
+struct trace_buffer *__ring_buffer_alloc_range(unsigned long size, unsigned int flags, int order,
+					       unsigned long start, unsigned long range_size,
+					       struct lock_class_key *key)
+{
+	return rb_buffer_alloc(size, flags, order, start, range_size, key);
+}
+
+/**
+ * ring_buffer_free() - free a buffer
+ * @buffer: the buffer; nobody reads it or begins to write to it any more
+ *
+ * Context: May sleep.
+ */
+void ring_buffer_free(struct trace_buffer *buffer)
+{
+	cpuhp_state_remove_instance(CPUHP_TRACE_RB_PREPARE, &buffer->node);
+	rb_buffer_free(buffer);
+}
+EXPORT_SYMBOL_GPL(ring_buffer_free);
+
+/**
+ * trace_rb_cpu_prepare() - give a CPU that comes online its part
+ * @cpu:  the CPU
+ * @node: of the buffer
+ *
+ * It keeps it when it goes offline, with what was recorded.
+ *
+ * Context: CPU hotplug; may sleep.
+ * Return: 0, or -ENOMEM.
+ */
+int trace_rb_cpu_prepare(unsigned int cpu, struct hlist_node *node)
+{
+	struct trace_buffer *buffer = container_of(node, struct trace_buffer, node);
+	unsigned int nr = 0, other;
+	struct rb_cpu *rcpu;
+	int i;
+
+	if (cpumask_test_cpu(cpu, buffer->cpumask))
+		return 0;
+
+	/* The size of the others if it is one, else little: it can be resized. */
+	rb_for_each_cpu(buffer, i) {
+		other = rcu_dereference_protected(buffer->cpus[i]->read_ring, true)->nr;
+		if (nr && nr != other) {
+			nr = RB_MIN_SLOTS;
+			break;
+		}
+		nr = other;
+	}
+
+	rcpu = rb_cpu_alloc(buffer, nr, cpu);
+	if (WARN(!rcpu, "no memory for the ring buffer of CPU %u\n", cpu))
+		return -ENOMEM;
+	/* Who sees the CPU in the mask sees its part. */
+	smp_store_release(&buffer->cpus[cpu], rcpu);
+	smp_wmb();
+	cpumask_set_cpu(cpu, buffer->cpumask);
+	return 0;
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Switches: recording on and off, the overwrite mode, the clock.
+ */
+#include <linux/export.h>
+
+#include "internal.h"
+
+/* In &trace_buffer.record_disabled, above any number of disablers. */
+#define RB_RECORD_OFF	BIT(20)
+
+/**
+ * ring_buffer_record_disable() - refuse records
+ * @buffer: the buffer
+ *
+ * Records that are being written are finished; synchronize_rcu() waits for
+ * them. Nests: as many ring_buffer_record_enable() are needed to undo it.
+ *
+ * Context: Any context.
+ */
+void ring_buffer_record_disable(struct trace_buffer *buffer)
+{
+	atomic_inc(&buffer->record_disabled);
+}
+EXPORT_SYMBOL_GPL(ring_buffer_record_disable);
+
+/**
+ * ring_buffer_record_enable() - undo one ring_buffer_record_disable()
+ * @buffer: the buffer
+ *
+ * Context: Any context.
+ */
+void ring_buffer_record_enable(struct trace_buffer *buffer)
+{
+	atomic_dec(&buffer->record_disabled);
+}
+EXPORT_SYMBOL_GPL(ring_buffer_record_enable);
+
+/**
+ * ring_buffer_record_off() - switch recording off
+ * @buffer: the buffer
+ *
+ * A switch, not a count: what tracing_on in tracefs is.
+ *
+ * Context: Any context.
+ */
+void ring_buffer_record_off(struct trace_buffer *buffer)
+{
+	atomic_or(RB_RECORD_OFF, &buffer->record_disabled);
+}
+EXPORT_SYMBOL_GPL(ring_buffer_record_off);
+
+/**
+ * ring_buffer_record_on() - switch recording on
+ * @buffer: the buffer
+ *
+ * Context: Any context.
+ */
+void ring_buffer_record_on(struct trace_buffer *buffer)
+{
+	atomic_andnot(RB_RECORD_OFF, &buffer->record_disabled);
+}
+EXPORT_SYMBOL_GPL(ring_buffer_record_on);
+
+/**
+ * ring_buffer_record_is_on() - would a record be taken?
+ * @buffer: the buffer
+ *
+ * Context: Any context.
+ * Return: true if the switch is on and nobody disabled the buffer.
+ */
+bool ring_buffer_record_is_on(struct trace_buffer *buffer)
+{
+	return !atomic_read(&buffer->record_disabled);
+}
+
+/**
+ * ring_buffer_record_is_set_on() - is the switch on?
+ * @buffer: the buffer
+ *
+ * Context: Any context.
+ * Return: true if it is, even while the buffer is disabled.
+ */
+bool ring_buffer_record_is_set_on(struct trace_buffer *buffer)
+{
+	return !(atomic_read(&buffer->record_disabled) & RB_RECORD_OFF);
+}
+
+/**
+ * ring_buffer_record_disable_cpu() - refuse records of one CPU
+ * @buffer: the buffer
+ * @cpu:    the CPU
+ *
+ * Context: Any context.
+ */
+void ring_buffer_record_disable_cpu(struct trace_buffer *buffer, int cpu)
+{
+	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
+
+	if (rcpu)
+		atomic_inc(&rcpu->record_disabled);
+}
+EXPORT_SYMBOL_GPL(ring_buffer_record_disable_cpu);
+
+/**
+ * ring_buffer_record_enable_cpu() - undo one ring_buffer_record_disable_cpu()
+ * @buffer: the buffer
+ * @cpu:    the CPU
+ *
+ * Context: Any context.
+ */
+void ring_buffer_record_enable_cpu(struct trace_buffer *buffer, int cpu)
+{
+	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
+
+	if (rcpu)
+		atomic_dec(&rcpu->record_disabled);
+}
+EXPORT_SYMBOL_GPL(ring_buffer_record_enable_cpu);
+
+/**
+ * ring_buffer_change_overwrite() - choose what a full ring does
+ * @buffer: the buffer
+ * @val:    true: the oldest records make room; false: new ones are dropped
+ *
+ * Writers go on meanwhile.
+ *
+ * Context: May sleep.
+ */
+void ring_buffer_change_overwrite(struct trace_buffer *buffer, int val)
+{
+	mutex_lock(&buffer->mutex);
+	if (val)
+		WRITE_ONCE(buffer->flags, buffer->flags | RB_FL_OVERWRITE);
+	else
+		WRITE_ONCE(buffer->flags, buffer->flags & ~RB_FL_OVERWRITE);
+	mutex_unlock(&buffer->mutex);
+}
+EXPORT_SYMBOL_GPL(ring_buffer_change_overwrite);
+
+/**
+ * ring_buffer_set_clock() - choose where time comes from
+ * @buffer: the buffer
+ * @clock:  the clock; called in any context, NMI included
+ *
+ * Records of two clocks do not compare: the caller resets the buffer.
+ *
+ * Context: Any context.
+ */
+void ring_buffer_set_clock(struct trace_buffer *buffer, u64 (*clock)(void))
+{
+	WRITE_ONCE(buffer->clock, clock);
+}
+
+/**
+ * ring_buffer_set_time_stamp_abs() - give every record an absolute stamp
+ * @buffer: the buffer
+ * @abs:    true: do so; false: where it is needed
+ *
+ * Context: May sleep.
+ */
+void ring_buffer_set_time_stamp_abs(struct trace_buffer *buffer, bool abs)
+{
+	int cpu;
+
+	mutex_lock(&buffer->mutex);
+	WRITE_ONCE(buffer->stamp_abs, abs);
+	rb_for_each_cpu(buffer, cpu)
+		WRITE_ONCE(buffer->cpus[cpu]->stamp_abs, abs);
+	mutex_unlock(&buffer->mutex);
+}
+
+/**
+ * ring_buffer_time_stamp_abs() - does every record get an absolute stamp?
+ * @buffer: the buffer
+ *
+ * Context: Any context.
+ * Return: what ring_buffer_set_time_stamp_abs() set.
+ */
+bool ring_buffer_time_stamp_abs(struct trace_buffer *buffer)
+{
+	return READ_ONCE(buffer->stamp_abs);
+}
+
+/**
+ * ring_buffer_normalize_time_stamp() - from a buffer's unit to nanoseconds
+ * @buffer: the buffer
+ * @cpu:    the CPU
+ * @ts:     the time
+ *
+ * The buffer keeps what its clock counts: there is nothing to do.
+ *
+ * Context: Any context.
+ */
+void ring_buffer_normalize_time_stamp(struct trace_buffer *buffer, int cpu, u64 *ts)
+{
+}
+EXPORT_SYMBOL_GPL(ring_buffer_normalize_time_stamp);

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What callers and user space know of the format of records and pages.
+ */
+#include <linux/export.h>
+#include <linux/trace_seq.h>
+
+#include "internal.h"
+
+/**
+ * ring_buffer_event_length() - the length of a record's payload
+ * @event: the record
+ *
+ * It is what was reserved, rounded up to a multiple of 4 bytes.
+ *
+ * Context: Any context.
+ * Return: bytes.
+ */
+unsigned int ring_buffer_event_length(struct ring_buffer_event *event)
+{
+	if (event->type_len == RINGBUF_TYPE_TIME_EXTEND ||
+	    event->type_len == RINGBUF_TYPE_TIME_STAMP)
+		event = (void *)event + RB_STAMP_LEN;
+	return rb_total_len(event) - (rb_payload(event) - (void *)event);
+}
+EXPORT_SYMBOL_GPL(ring_buffer_event_length);
+
+/**
+ * ring_buffer_event_data() - a record's payload
+ * @event: the record
+ *
+ * Context: Any context.
+ * Return: the address of the payload, aligned to 4 bytes, or to 8 where the
+ *         machine needs that for 64-bit words.
+ */
+void *ring_buffer_event_data(struct ring_buffer_event *event)
+{
+	if (unlikely(event->type_len == RINGBUF_TYPE_TIME_EXTEND ||
+		     event->type_len == RINGBUF_TYPE_TIME_STAMP))
+		event = (void *)event + RB_STAMP_LEN;
+	return rb_payload(event);
+}
+EXPORT_SYMBOL_GPL(ring_buffer_event_data);
+
+/**
+ * ring_buffer_print_entry_header() - describe a record's header
+ * @s: where to print
+ *
+ * The text of events/header_event, as libtraceevent parses it.
+ *
+ * Return: 0 if @s overflowed.
+ */
+int ring_buffer_print_entry_header(struct trace_seq *s)
+{
+	trace_seq_printf(s, "# compressed entry header\n"
+			 "\ttype_len    :    5 bits\n"
+			 "\ttime_delta  :   %2d bits\n"
+			 "\tarray       :   32 bits\n"
+			 "\n"
+			 "\tpadding     : type == %d\n"
+			 "\ttime_extend : type == %d\n"
+			 "\ttime_stamp : type == %d\n"
+			 "\tdata max type_len  == %d\n",
+			 RB_DELTA_BITS, RINGBUF_TYPE_PADDING, RINGBUF_TYPE_TIME_EXTEND,
+			 RINGBUF_TYPE_TIME_STAMP, RINGBUF_TYPE_DATA_TYPE_LEN_MAX);
+	return !trace_seq_has_overflowed(s);
+}
+
+static void rb_print_field(struct trace_seq *s, const char *name, size_t offset,
+			   size_t size, bool is_signed)
+{
+	trace_seq_printf(s, "\tfield: %s;\toffset:%zu;\tsize:%zu;\tsigned:%d;\n",
+			 name, offset, size, is_signed);
+}
+
+/**
+ * ring_buffer_print_page_header() - describe a data page
+ * @buffer: the buffer whose pages
+ * @s:      where to print
+ *
+ * The text of events/header_page, as libtraceevent parses it.
+ *
+ * Return: 0 if @s overflowed.
+ */
+int ring_buffer_print_page_header(struct trace_buffer *buffer, struct trace_seq *s)
+{
+	size_t commit = offsetof(struct rb_data_page, commit);
+
+	rb_print_field(s, "u64 timestamp", 0, sizeof(u64), false);
+	rb_print_field(s, "local_t commit", commit, sizeof(local_t), true);
+	/* The top bits of @commit: records were lost. */
+	rb_print_field(s, "int overwrite", commit, 1, true);
+	rb_print_field(s, "char data", RB_PAGE_HDR, rb_subbuf_room(buffer->order),
+		       is_signed_type(char));
+	return !trace_seq_has_overflowed(s);
+}

@@ -1,0 +1,544 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the parts of the ring buffer share: the words that writer and readers
+ * exchange, and the structures that hold them. How they play together is in
+ * the DOC: block of write.c, who may touch what is at each field.
+ */
+#ifndef _RING_BUFFER_INTERNAL_H
+#define _RING_BUFFER_INTERNAL_H
+
+#include <linux/atomic.h>
+#include <linux/cache.h>
+#include <linux/cpumask.h>
+#include <linux/irq_work.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/notifier.h>
+#include <linux/rcupdate.h>
+#include <linux/refcount.h>
+#include <linux/ring_buffer.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <asm/local.h>
+#include <asm/local64.h>
+
+#include "record.h"
+
+struct rb_persist;
+struct rb_persist_subbuf;
+
+/*
+ * The tail word of a sub-buffer: where the next record goes, and when the
+ * record before it was written. Only the sub-buffer's own CPU changes it, by
+ * a compare-and-exchange that an interrupt can make fail and nobody else.
+ *
+ *    63                         18 17                 0
+ *   +----------------------------+-------------------+
+ *   |  time stamp, low 46 bits   |  offset / RB_UNIT |   open
+ *   |  sequence, low 46 bits     |  RB_CLOSED        |   left for good
+ *   +----------------------------+-------------------+
+ *
+ * A closed word carries the sequence, so that no two uses of a sub-buffer end
+ * in the same word: an interrupted helper's exchange of an old one fails.
+ */
+#define RB_TAIL_BITS		18
+#define RB_CLOSED		((1U << RB_TAIL_BITS) - 1)
+#define RB_OPEN_EMPTY		0ULL
+
+static __always_inline u64 rb_tail_word(u64 high, u32 low)
+{
+	return high << RB_TAIL_BITS | low;
+}
+
+static __always_inline u32 rb_tail_units(u64 tail)
+{
+	return tail & RB_CLOSED;
+}
+
+static __always_inline bool rb_tail_closed(u64 tail)
+{
+	return rb_tail_units(tail) == RB_CLOSED;
+}
+
+/*
+ * The publish word: what a reader may see of a sub-buffer. One word, so that
+ * "nothing new" and "nothing will come any more" are learned in one load.
+ *
+ *    63            19    18    17             0
+ *   +---------------+---------+----------------+
+ *   |   sequence    |  final  | bytes / RB_UNIT |
+ *   +---------------+---------+----------------+
+ */
+#define RB_PUB_FINAL		BIT_ULL(RB_TAIL_BITS)
+#define RB_PUB_SEQ_SHIFT	(RB_TAIL_BITS + 1)
+
+static __always_inline u64 rb_pub_word(u64 seq, u64 final, u32 units)
+{
+	return seq << RB_PUB_SEQ_SHIFT | final | units;
+}
+
+static __always_inline unsigned int rb_pub_bytes(u64 pub)
+{
+	return (pub & RB_CLOSED) * RB_UNIT;
+}
+
+static __always_inline bool rb_pub_is(u64 pub, u64 seq)
+{
+	return !((pub >> RB_PUB_SEQ_SHIFT ^ seq) << RB_PUB_SEQ_SHIFT);
+}
+
+/*
+ * The slot word: which sub-buffer holds which sequence. Writer and reader
+ * both move it by an SMP compare-and-exchange, once per sub-buffer.
+ *
+ *    63            24 23             2   1      0
+ *   +----------------+----------------+------+-------+
+ *   |    sequence    | sub-buffer id  | held | empty |
+ *   +----------------+----------------+------+-------+
+ *
+ * empty: the sub-buffer holds nothing of this sequence, the writer may use it
+ *        for the next one. Either the reader took the one that did and left
+ *        this one, or it was never written.
+ * held:  as well: kept for a sub-buffer of the ring before a resize. A writer
+ *        that may not overwrite leaves it alone.
+ */
+#define RB_SLOT_EMPTY		BIT_ULL(0)
+#define RB_SLOT_HELD		BIT_ULL(1)
+#define RB_SLOT_ID_SHIFT	2
+#define RB_SLOT_ID_BITS		22
+#define RB_SLOT_SEQ_SHIFT	(RB_SLOT_ID_SHIFT + RB_SLOT_ID_BITS)
+#define RB_MAX_SUBBUFS		(1UL << RB_SLOT_ID_BITS)
+
+static __always_inline u64 rb_slot_word(u64 seq, u32 id, u64 flags)
+{
+	return seq << RB_SLOT_SEQ_SHIFT | (u64)id << RB_SLOT_ID_SHIFT | flags;
+}
+
+static __always_inline u32 rb_slot_id(u64 word)
+{
+	return (word >> RB_SLOT_ID_SHIFT) & (RB_MAX_SUBBUFS - 1);
+}
+
+/* How far the sequence of @word is ahead of @seq. */
+static __always_inline s64 rb_slot_ahead(u64 word, u64 seq)
+{
+	s64 diff = (word >> RB_SLOT_SEQ_SHIFT) - seq;
+
+	return diff << RB_SLOT_SEQ_SHIFT >> RB_SLOT_SEQ_SHIFT;
+}
+
+/**
+ * struct rb_subbuf - a sub-buffer of a ring
+ * @tail:	tail word; own CPU
+ * @records:	records reserved here since boot, less the discarded ones; own
+ *		CPU. Never reset, see @base
+ * @page:	the memory. The reader that owns the sub-buffer may exchange it
+ * @publish:	publish word; stored by the outermost writer, or by whoever
+ *		opens the sub-buffer while no writer can be outermost
+ * @seq:	sequence that it holds, set at opening
+ * @stamped:	sequence whose time stamp is in @page; set by the first record
+ * @link:	slot word of the sub-buffer that the writer went to from here;
+ *		valid where its sequence is the one after @seq
+ * @first:	running number of the first record; outermost writer
+ * @first_byte:	the same in bytes of records
+ * @base:	@records when the use before this one ended; outermost writer
+ * @count:	records of this use, valid once it is final; outermost writer
+ * @end:	units that were in use at closing, by whoever closed it
+ * @id:		index in &rb_ring.subbufs
+ * @map_id:	index in a user's mapping
+ * @stable:	@page is not from the page allocator, and stays
+ * @persist:	header that survives a reboot, or NULL
+ */
+struct rb_subbuf {
+	local64_t		tail;
+	local_t			records;
+	struct rb_data_page	*page;
+	atomic64_t		publish;
+	u64			seq;
+	u64			stamped;
+	u64			link;
+	u64			first;
+
+	u64			first_byte;
+	unsigned long		base;
+	unsigned long		count;
+	u32			end;
+	u32			id;
+	u32			map_id;
+	bool			stable;
+	struct rb_persist_subbuf *persist;
+} ____cacheline_aligned_in_smp;
+
+/**
+ * struct rb_reader - the consuming reader of a ring, under &rb_ring.lock
+ * @sb:		the sub-buffer that it owns
+ * @seq:	the sequence in it
+ * @pos:	bytes of it that were consumed
+ * @time:	time of the record before @pos
+ * @num:	running number of the next record to consume
+ * @lost:	records lost in front of the one that will be consumed next
+ * @read:	records that were consumed
+ */
+struct rb_reader {
+	struct rb_subbuf	*sb;
+	u64			seq;
+	unsigned int		pos;
+	u64			time;
+	u64			num;
+	unsigned long		lost;
+	unsigned long		read;
+};
+
+/**
+ * struct rb_ring - one CPU's ring of sub-buffers
+ *
+ * The part that a swap or a resize exchanges.
+ *
+ * @tail:	sub-buffer being written; own CPU
+ * @commit:	last sub-buffer with published records; outermost writer, read
+ *		by all
+ * @last:	time of the newest record, all 64 bits; may lag, own CPU
+ * @nest:	writers inside this ring; own CPU, read by who waits for them
+ * @room:	units that a data page has for records
+ * @overrun:	records overwritten before they were read; own CPU
+ * @commit_overrun: records refused because a sub-buffer in the way was not
+ *		committed; own CPU
+ * @dropped:	records refused because the ring was full of unread ones; own CPU
+ * @lock:	serializes readers, and readers with who replaces the ring
+ * @reader:	the consuming reader
+ * @num_base:	running number from which statistics count; @lock
+ * @carried:	@overrun, @commit_overrun and @dropped of the rings before; @lock
+ * @heir:	ring that took over the sub-buffers, set once; @lock
+ * @heir_num:	running number at which the heir's number 0 stands
+ * @ref:	one for &rb_cpu, one for each iterator
+ * @nr:		slots
+ * @order:	pages of a sub-buffer, as a power of two
+ * @nr_subbufs:	length of @subbufs
+ * @subbufs:	sub-buffers by id, some of them NULL
+ * @slots:	slot words, by sequence modulo @nr
+ */
+struct rb_ring {
+	struct rb_subbuf	*tail;
+	struct rb_subbuf	*commit;
+	u64			last;
+	unsigned int		nest;
+	unsigned int		room;
+	local_t			overrun;
+	local_t			commit_overrun;
+	local_t			dropped;
+
+	raw_spinlock_t		lock ____cacheline_aligned_in_smp;
+	struct rb_reader	reader;
+	u64			num_base;
+	struct {
+		unsigned long	overrun;
+		unsigned long	commit_overrun;
+		unsigned long	dropped;
+	} carried;
+	struct rb_ring		*heir;
+	u64			heir_num;
+
+	refcount_t		ref;
+	struct rcu_head		rcu;
+	unsigned int		nr;
+	unsigned int		order;
+	unsigned int		nr_subbufs;
+	struct rb_subbuf	**subbufs;
+	atomic64_t		slots[];
+};
+
+/**
+ * struct rb_active - a write in progress
+ *
+ * Each context has its own, so that interrupts leave each other's alone. It is
+ * filled before the record's place is claimed: what an interrupt finds in the
+ * entry of the context below is true.
+ *
+ * @ring:	where the record goes, and its commit; NULL if the context does
+ *		not write
+ * @sb:		the record's sub-buffer
+ * @before:	tail word that the record replaced
+ * @now:	time of the record, all 64 bits
+ */
+struct rb_active {
+	struct rb_ring		*ring;
+	struct rb_subbuf	*sb;
+	u64			before;
+	u64			now;
+};
+
+/*
+ * Entries of &rb_cpu.active: by interrupt_context_level(), one for the moments
+ * in which that is wrong, and the same again for each ring_buffer_nest_start().
+ */
+#define RB_CONTEXTS		5
+#define RB_CONTEXT_ODD		4
+#define RB_NEST_LEVELS		4
+#define RB_ODD_BITS		4
+
+/* Who wants to be woken, see wait.c. */
+#define RB_WAKE_ANY		BIT(0)
+#define RB_WAKE_FULL		BIT(1)
+
+/**
+ * struct rb_wait - waiters of one CPU, or of the whole buffer
+ * @any:	those that wait for a record
+ * @full:	those that wait for a watermark
+ * @seq:	counts the wake-ups
+ * @recheck:	a second look after a grace period, see wait.c
+ * @pending:	@recheck is queued
+ */
+struct rb_wait {
+	wait_queue_head_t	any;
+	wait_queue_head_t	full;
+	atomic_t		seq;
+	struct rcu_head		recheck;
+	atomic_t		pending;
+};
+
+/**
+ * struct rb_copies - where callers find the records that they read
+ * @rec:  used in turn, so that one survives the next call
+ * @turn: which of them comes next
+ * @len:  bytes of each
+ * @dump: for who cannot wait for the lock
+ */
+struct rb_copies {
+	void			*rec[2];
+	unsigned int		turn;
+	unsigned int		len;
+	struct ring_buffer_iter	*dump;
+};
+
+/**
+ * struct rb_cpu - a CPU's part of a buffer, for the buffer's whole life
+ * @ring:	the ring that is written, and a count of exchanges in the bits
+ *		that its alignment leaves free
+ * @record_disabled: records are refused while this is not 0
+ * @nested:	level of ring_buffer_nest_start(); own CPU
+ * @stamp_abs:	every record gets an absolute stamp
+ * @odd:	four bits for each level: interrupt_context_level(), plus 1, of
+ *		the writer that uses RB_CONTEXT_ODD, or 0; own CPU
+ * @special:	the four above at once: 0 in the plain case
+ * @wake:	RB_WAKE_*, what a publishing writer has to do
+ * @active:	writes in progress; own CPU
+ * @read_ring:	the ring that readers use: @ring but for a resize in progress
+ * @exchange:	held while @ring may change
+ * @iterators:	open iterators
+ * @buffer:	the buffer
+ * @cpu:	the CPU
+ * @mapped:	user mappings; @map_lock
+ * @map_lock:	serializes mapping; inside it comes &trace_buffer.mutex
+ * @meta_page:	of a mapped ring; @map_lock, content also under &rb_ring.lock
+ * @map_pages:	data pages of a mapped ring by the user's index; @map_lock
+ * @map_lost:	records lost in front of the reader's sub-buffer; &rb_ring.lock
+ * @nest_drops:	records refused because writers nest too deep; own CPU
+ * @spare:	data page that a reader gave back, and its order, or 0
+ * @copies:	what records are copied to for callers; &rb_ring.lock
+ * @wait:	waiters for this CPU
+ * @watermark:	lowest percentage that somebody waits for, or 0
+ * @due:	RB_WAKE_*, what @wake_work has to do
+ * @wake_work:	does the waking, in hard interrupt context
+ * @next_ring:	ring that is being put in place; &trace_buffer.mutex
+ * @next_copies: the same for @copies; &trace_buffer.mutex
+ * @resetting:	part of the reset in progress; &trace_buffer.mutex
+ */
+struct rb_cpu {
+	unsigned long		ring;
+	union {
+		struct {
+			atomic_t	record_disabled;
+			u8		nested;
+			u8		stamp_abs;
+			u16		odd;
+		};
+		u64		special;
+	};
+	atomic_t		wake;
+	struct rb_active	active[RB_CONTEXTS * RB_NEST_LEVELS];
+
+	struct rb_ring __rcu	*read_ring ____cacheline_aligned_in_smp;
+	atomic_t		exchange;
+	atomic_t		iterators;
+	struct trace_buffer	*buffer;
+	int			cpu;
+	unsigned int		mapped;
+	struct mutex		map_lock;
+	struct trace_buffer_meta *meta_page;
+	struct rb_data_page	**map_pages;
+	unsigned long		map_lost;
+	local_t			nest_drops;
+	unsigned long		spare;
+	struct rb_copies	copies;
+	struct rb_wait		wait;
+	unsigned int		watermark;
+	atomic_t		due;
+	struct irq_work		wake_work;
+	struct rb_ring		*next_ring;
+	struct rb_copies	next_copies;
+	bool			resetting;
+};
+
+/**
+ * struct trace_buffer - what callers hold
+ * @record_disabled: records are refused while this is not 0
+ * @flags:	&enum ring_buffer_flags
+ * @stamp_abs:	every record gets an absolute stamp; @mutex
+ * @clock:	where time comes from
+ * @cpus:	by CPU; NULL until a CPU was online
+ * @cpumask:	CPUs that have their part
+ * @mutex:	serializes changes of size, order, flags, and reset
+ * @order:	pages of a sub-buffer, as a power of two; @mutex
+ * @node:	in the CPU hotplug state's list
+ * @lock_key:	lockdep class of the readers' locks
+ * @persist:	memory that survives a reboot, or NULL
+ * @wait:	waiters for any CPU
+ */
+struct trace_buffer {
+	atomic_t		record_disabled;
+	unsigned int		flags;
+	bool			stamp_abs;
+	u64			(*clock)(void);
+	struct rb_cpu		**cpus;
+	cpumask_var_t		cpumask;
+	struct mutex		mutex;
+	unsigned int		order;
+	struct hlist_node	node;
+	struct lock_class_key	*lock_key;
+	struct rb_persist	*persist;
+	struct rb_wait		wait;
+};
+
+#define rb_for_each_cpu(buffer, cpu)	for_each_cpu(cpu, (buffer)->cpumask)
+
+/* The part of a CPU, or NULL if it never was online. */
+static __always_inline struct rb_cpu *rb_get_cpu(struct trace_buffer *buffer, int cpu)
+{
+	if (cpu < 0 || cpu >= nr_cpu_ids || !cpumask_test_cpu(cpu, buffer->cpumask))
+		return NULL;
+	return buffer->cpus[cpu];
+}
+
+/* &rb_cpu.ring: a ring's address leaves this many bits for the count. */
+#define RB_RING_ALIGN		64
+#define RB_RING_TAG		(RB_RING_ALIGN - 1UL)
+
+static __always_inline struct rb_ring *rb_untag(unsigned long tagged)
+{
+	return (struct rb_ring *)(tagged & ~RB_RING_TAG);
+}
+
+/* The word that puts @ring in place of whatever @tagged holds. */
+static inline unsigned long rb_retag(struct rb_ring *ring, unsigned long tagged)
+{
+	return (unsigned long)ring | ((tagged + 1) & RB_RING_TAG);
+}
+
+static inline atomic64_t *rb_slot(struct rb_ring *ring, u64 seq)
+{
+	u32 index;
+
+	div_u64_rem(seq, ring->nr, &index);
+	return &ring->slots[index];
+}
+
+static inline unsigned int rb_subbuf_size(unsigned int order)
+{
+	return PAGE_SIZE << order;
+}
+
+static inline unsigned int rb_subbuf_room(unsigned int order)
+{
+	return rb_subbuf_size(order) - RB_PAGE_HDR;
+}
+
+/* The longest payload: behind a header and a length, alone on its page. */
+static inline unsigned int rb_max_payload(unsigned int order)
+{
+	return rb_subbuf_room(order) - RB_RECORD_HDR - sizeof(u32);
+}
+
+static inline struct rb_cursor
+rb_cursor(const struct rb_data_page *page, unsigned int pos, unsigned int end, u64 time)
+{
+	return (struct rb_cursor){ .data = page->data, .pos = pos, .end = end, .time = time };
+}
+
+static __always_inline bool rb_overwrites(struct trace_buffer *buffer)
+{
+	return READ_ONCE(buffer->flags) & RB_FL_OVERWRITE;
+}
+
+/* write.c */
+void rb_publish(struct rb_ring *ring);
+bool rb_next_subbuf(struct rb_ring *ring, struct rb_subbuf *sb, u64 tail, bool overwrite);
+
+/**
+ * struct rb_view - a sub-buffer that rb_locate() found
+ * @sb:   the sub-buffer
+ * @word: the slot word that says so, or 0 if the reader owns it
+ * @pub:  its publish word
+ */
+struct rb_view {
+	struct rb_subbuf	*sb;
+	u64			word;
+	u64			pub;
+};
+
+/* read.c */
+bool rb_locate(struct rb_ring *ring, u64 *seq, struct rb_view *view);
+unsigned int rb_reader_fill(struct rb_ring *ring);
+bool rb_reader_empty(struct rb_ring *ring);
+void rb_reader_skip(struct rb_ring *ring, unsigned int pos, u64 time, unsigned long records);
+struct rb_ring *rb_read_lock(struct rb_cpu *rcpu, unsigned long *flags);
+struct rb_ring *rb_read_trylock(struct rb_cpu *rcpu, unsigned long *flags);
+void rb_read_unlock(struct rb_ring *ring, unsigned long flags);
+
+/* stat.c */
+u64 rb_ring_written(struct rb_ring *ring);
+unsigned long rb_ring_entries(struct rb_ring *ring);
+unsigned long rb_ring_overrun(struct rb_ring *ring);
+unsigned int rb_ring_dirty(struct rb_ring *ring);
+
+/* alloc.c */
+struct rb_ring *rb_ring_alloc(struct rb_cpu *rcpu, unsigned int nr, unsigned int order);
+void rb_ring_put(struct rb_ring *ring);
+int rb_copies_alloc(struct rb_cpu *rcpu, unsigned int order, struct rb_copies *copies);
+void rb_copies_free(struct rb_copies *copies);
+unsigned int rb_slots_for(unsigned long size, unsigned int order);
+struct rb_data_page *rb_data_page_alloc(int cpu, unsigned int order);
+void rb_data_page_free(struct rb_data_page *page, unsigned int order);
+
+/* swap.c */
+bool rb_exchange_trylock(struct rb_cpu *rcpu);
+void rb_exchange_lock(struct rb_cpu *rcpu);
+void rb_exchange_unlock(struct rb_cpu *rcpu);
+void rb_ring_wait_quiet(struct rb_ring *ring);
+
+/* iterate.c */
+struct ring_buffer_iter *rb_iter_alloc(struct rb_cpu *rcpu, unsigned int order, gfp_t gfp);
+struct ring_buffer_event *
+rb_dump_next(struct rb_cpu *rcpu, u64 *ts, unsigned long *lost, bool advance);
+
+/* wait.c */
+void rb_wait_init(struct rb_wait *wait);
+void rb_wait_destroy(struct rb_wait *wait);
+void rb_wake_work(struct irq_work *work);
+void rb_wake_writer(struct rb_cpu *rcpu, struct rb_ring *ring);
+
+/* map.c */
+void rb_map_update(struct rb_cpu *rcpu, struct rb_ring *ring);
+
+/* persist.c */
+int rb_persist_attach(struct trace_buffer *buffer, unsigned long start,
+		      unsigned long size, unsigned int *nr);
+void rb_persist_detach(struct trace_buffer *buffer);
+void rb_persist_place(struct rb_cpu *rcpu, struct rb_subbuf *sb, unsigned int index);
+void rb_persist_restore(struct rb_cpu *rcpu, struct rb_ring *ring);
+void rb_persist_renew(struct trace_buffer *buffer);
+void rb_persist_opened(struct rb_subbuf *sb);
+void rb_persist_consumed(struct rb_subbuf *sb, unsigned int pos);
+void rb_persist_emptied(struct rb_subbuf *sb);
+
+#endif /* _RING_BUFFER_INTERNAL_H */

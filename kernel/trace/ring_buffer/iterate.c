@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reading without consuming: "cat trace".
+ *
+ * An iterator takes a private copy of what is published of one sub-buffer and
+ * walks over that. The copy is made under the lock of the ring's readers and
+ * checked against the slot afterwards; the writer takes no notice. The iterator holds a reference to the ring it began
+ * on: a swap carries it along with the ring, a resize tells it of the heir.
+ */
+#include <linux/export.h>
+#include <linux/slab.h>
+
+#include "internal.h"
+
+/**
+ * struct ring_buffer_iter - a non-consuming read of one CPU
+ * @rcpu: whose records
+ * @ring: the ring they are in, or were when the read began
+ * @seq:  sequence of the sub-buffer that is being read
+ * @base: position there of the copy's first byte
+ * @num:  running number of the record at the cursor
+ * @from: records with a lower number were seen already
+ * @c:    walk over the copy
+ * @rec:  record that was peeked at, or NULL
+ * @ts:   its time
+ * @next: the cursor behind it
+ * @lost: records were overwritten in front of the next one
+ * @data: the copy
+ */
+struct ring_buffer_iter {
+	struct rb_cpu			*rcpu;
+	struct rb_ring			*ring;
+	u64				seq;
+	unsigned int			base;
+	u64				num;
+	u64				from;
+	struct rb_cursor		c;
+	struct ring_buffer_event	*rec;
+	u64				ts;
+	struct rb_cursor		next;
+	bool				lost;
+	unsigned char			data[] __aligned(8);
+};
+
+/* Begin at the reader's position. */
+static void rb_iter_rewind(struct ring_buffer_iter *iter)
+{
+	struct rb_reader *rd = &iter->ring->reader;
+
+	iter->seq = rd->seq;
+	iter->base = rd->pos;
+	iter->num = rd->num;
+	iter->c = (struct rb_cursor){ .data = iter->data, .time = rd->time };
+	iter->rec = NULL;
+}
+
+/* The sub-buffers went to another ring: go on there behind what was seen. */
+static void rb_iter_follow(struct ring_buffer_iter *iter)
+{
+	struct rb_ring *old = iter->ring;
+
+	iter->from = iter->num - old->heir_num;
+	iter->ring = old->heir;
+	refcount_inc(&iter->ring->ref);
+	rb_ring_put(old);
+}
+
+/* Copy from a sub-buffer, if what @view says of it holds until that is done. */
+static bool rb_iter_copy(struct ring_buffer_iter *iter, struct rb_view *view, unsigned int pos)
+{
+	struct rb_data_page *page = READ_ONCE(view->sb->page);
+	unsigned int len = rb_pub_bytes(view->pub) - pos;
+	u64 stamp = READ_ONCE(page->time_stamp), first = READ_ONCE(view->sb->first);
+
+	memcpy(iter->data, page->data + pos, len);
+	/*
+	 * Pairs with rb_claim_slot:A: if any of the copy is from after the
+	 * writer came round, so is the slot. RBB(rb_iter_copy:B)
+	 */
+	smp_rmb();
+	if (view->word && atomic64_read(rb_slot(iter->ring, iter->seq)) != view->word)
+		return false;
+
+	if (!pos) {
+		iter->lost |= (s64)(first - max(iter->num, iter->from)) > 0;
+		iter->num = first;
+		iter->c.time = stamp;
+	}
+	iter->base = pos;
+	iter->c.pos = 0;
+	iter->c.end = len;
+	return true;
+}
+
+/* Get what is published behind the copy into the copy. */
+static bool rb_iter_load_locked(struct ring_buffer_iter *iter)
+{
+	struct rb_ring *ring = iter->ring;
+	struct rb_reader *rd = &ring->reader;
+	unsigned int pos = iter->base + iter->c.pos;
+	struct rb_view view;
+	s64 behind;
+	u64 seq;
+
+	behind = rd->seq - iter->seq;
+	if (behind > 0 || (!behind && pos < rd->pos)) {
+		/* Consumed by a reader, which is not a loss. */
+		rb_iter_rewind(iter);
+		pos = iter->base;
+	}
+
+	for (;;) {
+		if (iter->seq == rd->seq) {
+			view.sb = rd->sb;
+			view.word = 0;
+			view.pub = atomic64_read_acquire(&rd->sb->publish);
+		} else {
+			seq = iter->seq;
+			if (!rb_locate(ring, &seq, &view))
+				return false;
+			if (seq != iter->seq)
+				pos = 0;
+			iter->seq = seq;
+		}
+
+		if (pos < rb_pub_bytes(view.pub)) {
+			if (rb_iter_copy(iter, &view, pos))
+				return true;
+		} else if (view.pub & RB_PUB_FINAL) {
+			iter->seq++;
+			pos = 0;
+		} else {
+			return false;
+		}
+		/* Where to look when there is something again. */
+		iter->base = pos;
+		iter->c.pos = 0;
+		iter->c.end = 0;
+	}
+}
+
+static bool rb_iter_load(struct ring_buffer_iter *iter, bool wait)
+{
+	struct rb_ring *ring;
+	unsigned long flags;
+	bool locked = true, ok;
+
+	for (;;) {
+		ring = iter->ring;
+		if (wait) {
+			raw_spin_lock_irqsave(&ring->lock, flags);
+		} else {
+			/* A dump: better a doubtful record than none. */
+			local_irq_save(flags);
+			locked = raw_spin_trylock(&ring->lock);
+		}
+		if (!wait || likely(!ring->heir))
+			break;
+		rb_iter_follow(iter);
+		raw_spin_unlock_irqrestore(&ring->lock, flags);
+		raw_spin_lock_irqsave(&iter->ring->lock, flags);
+		rb_iter_rewind(iter);
+		raw_spin_unlock_irqrestore(&iter->ring->lock, flags);
+	}
+
+	ok = rb_iter_load_locked(iter);
+	if (locked)
+		raw_spin_unlock(&ring->lock);
+	local_irq_restore(flags);
+	return ok;
+}
+
+static struct ring_buffer_event *rb_iter_peek(struct ring_buffer_iter *iter, bool wait)
+{
+	struct ring_buffer_event *rec;
+	struct rb_cursor c;
+
+	while (!iter->rec) {
+		c = iter->c;
+		rec = rb_cursor_next(&c);
+		if (!rec) {
+			/* Stamps that no record follows count, too. */
+			iter->c = c;
+			if (!rb_iter_load(iter, wait))
+				return NULL;
+			continue;
+		}
+		rb_cursor_skip(&c, rec);
+		if ((s64)(iter->num - iter->from) < 0) {
+			iter->c = c;
+			iter->num++;
+			continue;
+		}
+		iter->rec = rec;
+		iter->ts = c.time;
+		iter->next = c;
+	}
+	return iter->rec;
+}
+
+static void rb_iter_advance(struct ring_buffer_iter *iter, bool wait)
+{
+	if (!rb_iter_peek(iter, wait))
+		return;
+	iter->c = iter->next;
+	iter->rec = NULL;
+	iter->num++;
+	iter->lost = false;
+}
+
+/**
+ * rb_iter_alloc() - the memory of an iterator
+ * @rcpu:  whose records it will read
+ * @order: of the sub-buffers
+ * @gfp:   how to allocate
+ *
+ * Context: As @gfp says.
+ * Return: the iterator, or NULL.
+ */
+struct ring_buffer_iter *rb_iter_alloc(struct rb_cpu *rcpu, unsigned int order, gfp_t gfp)
+{
+	struct ring_buffer_iter *iter;
+
+	iter = kvzalloc(struct_size(iter, data, rb_subbuf_room(order)), gfp);
+	if (iter)
+		iter->rcpu = rcpu;
+	return iter;
+}
+
+/**
+ * ring_buffer_read_start() - begin to read without consuming
+ * @buffer: the buffer to read
+ * @cpu:    whose records
+ * @flags:  how to allocate
+ *
+ * Writers, consumers, other iterators, resizes and swaps go on. Records that
+ * are overwritten before the iterator gets there are skipped, see
+ * ring_buffer_iter_dropped().
+ *
+ * Context: As @flags says.
+ * Return: the iterator, for ring_buffer_read_finish(), or NULL.
+ */
+struct ring_buffer_iter *
+ring_buffer_read_start(struct trace_buffer *buffer, int cpu, gfp_t flags)
+{
+	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
+	struct ring_buffer_iter *iter;
+	unsigned long irq;
+
+	if (!rcpu)
+		return NULL;
+	/* Keeps the sub-buffers' size, see ring_buffer_subbuf_order_set(). */
+	atomic_inc(&rcpu->iterators);
+	smp_mb__after_atomic();
+	iter = rb_iter_alloc(rcpu, READ_ONCE(buffer->order), flags);
+	if (!iter) {
+		atomic_dec(&rcpu->iterators);
+		return NULL;
+	}
+
+	iter->ring = rb_read_lock(rcpu, &irq);
+	refcount_inc(&iter->ring->ref);
+	rb_iter_rewind(iter);
+	rb_read_unlock(iter->ring, irq);
+	iter->from = iter->num;
+	return iter;
+}
+EXPORT_SYMBOL_GPL(ring_buffer_read_start);
+
+/**
+ * ring_buffer_read_finish() - the end of ring_buffer_read_start()
+ * @iter: the iterator
+ *
+ * Context: Any context but NMI.
+ */
+void ring_buffer_read_finish(struct ring_buffer_iter *iter)
+{
+	rb_ring_put(iter->ring);
+	atomic_dec(&iter->rcpu->iterators);
+	kvfree(iter);
+}
+EXPORT_SYMBOL_GPL(ring_buffer_read_finish);
+
+/**
+ * ring_buffer_iter_peek() - look at the record an iterator is at
+ * @iter: the iterator
+ * @ts:   time of the record, in the unit of the buffer's clock, or NULL
+ *
+ * Context: Any context but NMI.
+ * Return: The record, valid until the iterator goes on, or NULL if there is
+ *         none for now.
+ */
+struct ring_buffer_event *ring_buffer_iter_peek(struct ring_buffer_iter *iter, u64 *ts)
+{
+	struct ring_buffer_event *rec = rb_iter_peek(iter, true);
+
+	if (ts)
+		*ts = rec ? iter->ts : 0;
+	return rec;
+}
+EXPORT_SYMBOL_GPL(ring_buffer_iter_peek);
+
+/**
+ * ring_buffer_iter_advance() - go to the next record
+ * @iter: the iterator
+ *
+ * Context: Any context but NMI.
+ */
+void ring_buffer_iter_advance(struct ring_buffer_iter *iter)
+{
+	rb_iter_advance(iter, true);
+}
+EXPORT_SYMBOL_GPL(ring_buffer_iter_advance);
+
+/**
+ * ring_buffer_iter_reset() - go back to the oldest record
+ * @iter: the iterator, or NULL
+ *
+ * Context: Any context but NMI.
+ */
+void ring_buffer_iter_reset(struct ring_buffer_iter *iter)
+{
+	unsigned long flags;
+
+	if (!iter)
+		return;
+	raw_spin_lock_irqsave(&iter->ring->lock, flags);
+	rb_iter_rewind(iter);
+	iter->from = iter->num;
+	iter->lost = false;
+	raw_spin_unlock_irqrestore(&iter->ring->lock, flags);
+}
+EXPORT_SYMBOL_GPL(ring_buffer_iter_reset);
+
+/**
+ * ring_buffer_iter_empty() - is there nothing at an iterator?
+ * @iter: the iterator
+ *
+ * Context: Any context but NMI.
+ * Return: 1 if there is no record for now, else 0.
+ */
+int ring_buffer_iter_empty(struct ring_buffer_iter *iter)
+{
+	return !rb_iter_peek(iter, true);
+}
+EXPORT_SYMBOL_GPL(ring_buffer_iter_empty);
+
+/**
+ * ring_buffer_iter_dropped() - were records overwritten under the iterator?
+ * @iter: the iterator
+ *
+ * Context: Any context.
+ * Return: true if there were, in front of the record it is at.
+ */
+bool ring_buffer_iter_dropped(struct ring_buffer_iter *iter)
+{
+	return iter->lost;
+}
+EXPORT_SYMBOL_GPL(ring_buffer_iter_dropped);
+
+/**
+ * rb_dump_next() - the next record, for who cannot wait for the lock
+ * @rcpu:    whose records
+ * @ts:      time of the record, or NULL
+ * @lost:    set to 0, or NULL
+ * @advance: go behind it
+ *
+ * For a dump from an NMI that interrupted a reader, or comes while another CPU
+ * stands still with the lock. Nothing is consumed, and what a running reader
+ * exchanges meanwhile may be read wrong, but not out of bounds.
+ *
+ * Context: NMI, one at a time.
+ * Return: the record, valid until the next but one call, or NULL.
+ */
+struct ring_buffer_event *
+rb_dump_next(struct rb_cpu *rcpu, u64 *ts, unsigned long *lost, bool advance)
+{
+	struct ring_buffer_iter *iter = rcpu->copies.dump;
+	struct ring_buffer_event *rec;
+
+	if (iter->ring != rcu_access_pointer(rcpu->read_ring)) {
+		iter->ring = rcu_dereference_raw(rcpu->read_ring);
+		rb_iter_rewind(iter);
+		iter->from = iter->num;
+	}
+	rec = rb_iter_peek(iter, false);
+	if (!rec)
+		return NULL;
+	if (ts)
+		*ts = iter->ts;
+	if (lost)
+		*lost = 0;
+	if (advance)
+		rb_iter_advance(iter, false);
+	return rec;
+}

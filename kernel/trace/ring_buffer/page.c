@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reading whole data pages: trace_pipe_raw and splice.
+ */
+#include <linux/export.h>
+#include <linux/slab.h>
+
+#include "internal.h"
+
+/**
+ * struct buffer_data_read_page - a page to read into
+ * @order: its size
+ * @data:  the memory; read_page may exchange it
+ */
+struct buffer_data_read_page {
+	unsigned int		order;
+	struct rb_data_page	*data;
+};
+
+/* &rb_cpu.spare: a data page, and its order in the bits below PAGE_SIZE. */
+static struct rb_data_page *rb_spare_get(struct rb_cpu *rcpu, unsigned int order)
+{
+	unsigned long spare = xchg(&rcpu->spare, 0);
+	struct rb_data_page *page = (void *)(spare & PAGE_MASK);
+
+	if (!page || (spare & ~PAGE_MASK) == order)
+		return page;
+	rb_data_page_free(page, spare & ~PAGE_MASK);
+	return NULL;
+}
+
+static void rb_spare_put(struct rb_cpu *rcpu, struct rb_data_page *page, unsigned int order)
+{
+	unsigned long none = 0;
+
+	/* A page that is still in a pipe belongs to the pipe as well. */
+	if (page_ref_count(virt_to_page(page)) > 1 || order != READ_ONCE(rcpu->buffer->order) ||
+	    !try_cmpxchg(&rcpu->spare, &none, (unsigned long)page | order))
+		rb_data_page_free(page, order);
+}
+
+/**
+ * ring_buffer_alloc_read_page() - get a page for ring_buffer_read_page()
+ * @buffer: the buffer to read
+ * @cpu:    whose records
+ * @rpage:  where the page is returned; one that is there already is kept if it
+ *          has the buffer's sub-buffer size, and exchanged if not
+ *
+ * Context: May sleep.
+ * Return: 0, -ENODEV if @cpu never was online, -EINVAL without @rpage, -ENOMEM.
+ */
+int ring_buffer_alloc_read_page(struct trace_buffer *buffer, int cpu,
+				struct buffer_data_read_page **rpage)
+{
+	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
+	struct buffer_data_read_page *rp;
+	unsigned int order = READ_ONCE(buffer->order);
+
+	if (!rcpu)
+		return -ENODEV;
+	if (!rpage)
+		return -EINVAL;
+
+	rp = *rpage;
+	if (rp) {
+		if (rp->order == order)
+			return 0;
+		rb_data_page_free(rp->data, rp->order);
+	} else {
+		rp = kzalloc(sizeof(*rp), GFP_KERNEL);
+		if (!rp)
+			return -ENOMEM;
+	}
+
+	rp->order = order;
+	rp->data = rb_spare_get(rcpu, order);
+	if (!rp->data)
+		rp->data = rb_data_page_alloc(cpu, order);
+	if (!rp->data) {
+		kfree(rp);
+		rp = NULL;
+	}
+	*rpage = rp;
+	return rp ? 0 : -ENOMEM;
+}
+EXPORT_SYMBOL_GPL(ring_buffer_alloc_read_page);
+
+/**
+ * ring_buffer_free_read_page() - give a page back
+ * @buffer: the buffer it was for
+ * @cpu:    the CPU it was for
+ * @rpage:  the page, or NULL
+ *
+ * Context: Any context but NMI.
+ */
+void ring_buffer_free_read_page(struct trace_buffer *buffer, int cpu,
+				struct buffer_data_read_page *rpage)
+{
+	struct rb_cpu *rcpu = buffer ? rb_get_cpu(buffer, cpu) : NULL;
+
+	if (!rpage)
+		return;
+	if (rcpu && rpage->data)
+		rb_spare_put(rcpu, rpage->data, rpage->order);
+	else
+		rb_data_page_free(rpage->data, rpage->order);
+	kfree(rpage);
+}
+EXPORT_SYMBOL_GPL(ring_buffer_free_read_page);
+
+/* Hand the reader's data page over for the one in @rpage. */
+static void rb_page_exchange(struct rb_ring *ring, struct buffer_data_read_page *rpage,
+			     unsigned int end)
+{
+	struct rb_reader *rd = &ring->reader;
+
+	swap(rd->sb->page, rpage->data);
+	rb_reader_skip(ring, end, 0, rd->sb->first + rd->sb->count - rd->num);
+}
+
+/*
+ * Copy as many whole records as fit into @len bytes, the stamps in front of
+ * them included.
+ *
+ * Return: bytes that were copied, or 0 if not even one fits.
+ */
+static unsigned int rb_page_copy(struct rb_ring *ring, struct rb_data_page *to,
+				 unsigned int len, u64 pub)
+{
+	struct rb_reader *rd = &ring->reader;
+	struct rb_data_page *from = rd->sb->page;
+	struct rb_cursor c = rb_cursor(from, rd->pos, rb_pub_bytes(pub), rd->time);
+	unsigned int start = rd->pos, end = start;
+	struct ring_buffer_event *rec;
+	unsigned long records = 0;
+	u64 time = rd->time;
+
+	to->time_stamp = rd->time;
+	if (pub & RB_PUB_FINAL && c.end - start <= len) {
+		end = c.end;
+		records = rd->sb->first + rd->sb->count - rd->num;
+	} else {
+		do {
+			rec = rb_cursor_next(&c);
+			if (rec)
+				rb_cursor_skip(&c, rec);
+			if (c.pos - start > len)
+				break;
+			end = c.pos;
+			time = c.time;
+			records += !!rec;
+		} while (rec);
+	}
+	memcpy(to->data, from->data + start, end - start);
+	rb_reader_skip(ring, end, time, records);
+	return end - start;
+}
+
+/**
+ * ring_buffer_read_page() - consume a page of records
+ * @buffer:    the buffer to read
+ * @data_page: from ring_buffer_alloc_read_page()
+ * @len:       bytes that may be used of it, the page header included
+ * @cpu:       whose records
+ * @full:      only if no more records will come on the page
+ *
+ * The page is exchanged for the ring's where all of that may go; else records
+ * are copied. Its commit field says how many bytes of records it holds,
+ * RB_MISSED_EVENTS that records before them were lost, and RB_MISSED_STORED
+ * that their number, a long, stands behind them.
+ *
+ * Context: Any context but NMI.
+ * Return: 0, the offset of the first record; -1 if there was nothing to read,
+ *         the first record does not fit into @len, or the page is not full.
+ */
+int ring_buffer_read_page(struct trace_buffer *buffer, struct buffer_data_read_page *data_page,
+			  size_t len, int cpu, int full)
+{
+	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
+	unsigned int used, room, fit;
+	struct rb_reader *rd;
+	struct rb_ring *ring;
+	unsigned long flags, lost;
+	long commit;
+	int ret = -1;
+	u64 pub;
+
+	if (!rcpu || !data_page || !data_page->data || len <= RB_PAGE_HDR)
+		return -1;
+	room = rb_subbuf_room(data_page->order);
+	len = min_t(size_t, len - RB_PAGE_HDR, room);
+
+	ring = rb_read_lock(rcpu, &flags);
+	rd = &ring->reader;
+	if (!rb_reader_fill(ring))
+		goto out;
+	pub = atomic64_read_acquire(&rd->sb->publish);
+	if (full && !(pub & RB_PUB_FINAL))
+		goto out;
+	lost = rd->lost;
+	/* How many were lost is told behind the records: leave room for that. */
+	fit = lost ? min_t(size_t, len, room - sizeof(lost)) : len;
+
+	if (pub & RB_PUB_FINAL && !rd->pos && rb_pub_bytes(pub) <= fit &&
+	    !READ_ONCE(rcpu->mapped) && !rd->sb->stable && data_page->order == ring->order) {
+		used = rb_pub_bytes(pub);
+		rb_page_exchange(ring, data_page, used);
+	} else {
+		used = rb_page_copy(ring, data_page->data, fit, pub);
+		/* One record may be as long as the page: then only that it is so. */
+		if (!used)
+			used = rb_page_copy(ring, data_page->data, len, pub);
+		if (!used)
+			goto out;
+	}
+	rd->lost = 0;
+
+	commit = used;
+	if (lost) {
+		commit |= RB_MISSED_EVENTS;
+		if (room - used >= sizeof(lost)) {
+			memcpy(&data_page->data->data[used], &lost, sizeof(lost));
+			commit |= RB_MISSED_STORED;
+			used += sizeof(lost);
+		}
+	}
+	local_set(&data_page->data->commit, commit);
+	/* What was there before is nobody's business in user space. */
+	memset(&data_page->data->data[used], 0, room - used);
+	ret = 0;
+out:
+	rb_read_unlock(ring, flags);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(ring_buffer_read_page);
+
+/**
+ * ring_buffer_read_page_data() - the memory of a page
+ * @page: the page
+ *
+ * Context: Any context.
+ * Return: its address: the page header, then the records.
+ */
+void *ring_buffer_read_page_data(struct buffer_data_read_page *page)
+{
+	return page->data;
+}
+EXPORT_SYMBOL_GPL(ring_buffer_read_page_data);
+
+/**
+ * ring_buffer_read_page_size() - the size of a page
+ * @rpage: the page, or NULL
+ *
+ * Context: Any context.
+ * Return: bytes, or 0 without a page.
+ */
+unsigned int ring_buffer_read_page_size(struct buffer_data_read_page *rpage)
+{
+	return rpage ? rb_subbuf_size(rpage->order) : 0;
+}
+EXPORT_SYMBOL_GPL(ring_buffer_read_page_size);

@@ -1,0 +1,761 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Buffers in memory that survives a reboot.
+ *
+ * The range holds, in this order, and at the same offsets in every boot:
+ *
+ *   struct rb_persist_header
+ *   struct rb_persist_subbuf [CPU][index]
+ *   data pages               [CPU][index], aligned to their size
+ *
+ * Nothing in it is an address that this boot has to follow. The order of the
+ * sub-buffers is that of the sequences in their headers, and where a header or
+ * a data page makes no sense, only that sub-buffer is lost.
+ */
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/overflow.h>
+#include <linux/panic_notifier.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <asm/ring_buffer.h>
+
+#include "internal.h"
+#include "../trace.h"
+
+/* "ringbuf", and a number that changes with the layout. */
+#define RB_PERSIST_MAGIC	0x72696e6762756601ULL
+
+/* One is written, one may be overwritten, and the reader has one. */
+#define RB_PERSIST_MIN		3
+
+/**
+ * struct rb_persist_subbuf - what the next boot has to know of a sub-buffer
+ * @seq:  sequence that it holds, or 0 if it holds nothing
+ * @read: bytes of it that were consumed
+ * @pad:  not used
+ */
+struct rb_persist_subbuf {
+	u64	seq;
+	u32	read;
+	u32	pad;
+};
+
+/**
+ * struct rb_persist_shape - where everything is; has to be the same to be found
+ * @magic:       RB_PERSIST_MAGIC
+ * @data:        offset of the first data page
+ * @header_size: bytes of &struct rb_persist_header
+ * @page_header: bytes in front of the records of a data page
+ * @nr_cpus:     CPUs that have a part of the range
+ * @nr_subbufs:  sub-buffers of each
+ * @subbuf_size: bytes of a data page
+ * @pad:         0
+ */
+struct rb_persist_shape {
+	u64	magic;
+	u64	data;
+	u32	header_size;
+	u32	page_header;
+	u32	nr_cpus;
+	u32	nr_subbufs;
+	u32	subbuf_size;
+	u32	pad;
+};
+
+/**
+ * struct rb_persist_header - the beginning of the range
+ * @shape:   where everything is
+ * @text:    where a function of the kernel that wrote the records was ...
+ * @data:    ... and a variable: what is printed of addresses depends on it
+ * @subbufs: the sub-buffers' headers
+ */
+struct rb_persist_header {
+	struct rb_persist_shape		shape;
+	u64				text;
+	u64				data;
+	struct rb_persist_subbuf	subbufs[];
+};
+
+/**
+ * struct rb_persist - a buffer's range
+ * @buffer:      the buffer
+ * @start:       first byte
+ * @end:         byte behind the last
+ * @header:      the range's header
+ * @data:        the first data page
+ * @nr_subbufs:  sub-buffers of each CPU
+ * @subbuf_size: bytes of a data page
+ * @panic:       stops and flushes it
+ */
+struct rb_persist {
+	struct trace_buffer		*buffer;
+	unsigned long			start;
+	unsigned long			end;
+	struct rb_persist_header	*header;
+	unsigned char			*data;
+	unsigned int			nr_subbufs;
+	unsigned int			subbuf_size;
+	struct notifier_block		panic;
+};
+
+/**
+ * struct rb_persist_part - a sub-buffer that is looked at after a reboot
+ * @page:     its data page
+ * @header:   its header
+ * @seq:      sequence in the boot before
+ * @count:    records
+ * @consumed: records in front of @read
+ * @time:     time of the record in front of @read
+ * @bytes:    bytes of records
+ * @read:     bytes that were consumed
+ */
+struct rb_persist_part {
+	struct rb_data_page		*page;
+	struct rb_persist_subbuf	*header;
+	u64				seq;
+	unsigned long			count;
+	unsigned long			consumed;
+	u64				time;
+	unsigned int			bytes;
+	unsigned int			read;
+};
+
+/* Its address says where the kernel's data is. */
+static char rb_persist_landmark;
+
+static u64 rb_persist_text(void)
+{
+	return (unsigned long)rb_persist_attach;
+}
+
+static u64 rb_persist_data(void)
+{
+	return (unsigned long)&rb_persist_landmark;
+}
+
+static size_t rb_persist_total(struct rb_persist *persist)
+{
+	return (size_t)nr_cpu_ids * persist->nr_subbufs;
+}
+
+static struct rb_data_page *rb_persist_page(struct rb_persist *persist, size_t n)
+{
+	return (struct rb_data_page *)(persist->data + n * persist->subbuf_size);
+}
+
+/*
+ * Divide the range. The size comes from the command line: nothing is
+ * multiplied that was not divided before.
+ */
+static int rb_persist_divide(struct rb_persist *persist)
+{
+	unsigned long start, size, nr, array;
+
+	start = ALIGN(persist->start, __alignof__(struct rb_persist_header));
+	if (start < persist->start || start >= persist->end)
+		return -EINVAL;
+
+	/* What is left for sub-buffers where the alignment costs most. */
+	size = persist->end - start;
+	if (size < sizeof(struct rb_persist_header) + persist->subbuf_size)
+		return -ENOMEM;
+	size -= sizeof(struct rb_persist_header) + persist->subbuf_size;
+
+	nr = size / nr_cpu_ids / (sizeof(struct rb_persist_subbuf) + persist->subbuf_size);
+	if (nr < RB_PERSIST_MIN)
+		return -ENOMEM;
+
+	persist->nr_subbufs = min(nr, RB_MAX_SUBBUFS / 2);
+	persist->header = (struct rb_persist_header *)start;
+	array = rb_persist_total(persist) * sizeof(struct rb_persist_subbuf);
+	persist->data = PTR_ALIGN((unsigned char *)persist->header->subbufs + array,
+				  persist->subbuf_size);
+	return 0;
+}
+
+/* Is there a sub-buffer with records, whether they are good or not? */
+static bool rb_persist_any(struct rb_persist *persist)
+{
+	size_t n;
+
+	for (n = 0; n < rb_persist_total(persist); n++) {
+		if (persist->header->subbufs[n].seq &&
+		    local_read(&rb_persist_page(persist, n)->commit))
+			return true;
+	}
+	return false;
+}
+
+/* Keep what is there, or make room for what will be. */
+static void rb_persist_begin(struct rb_persist *persist)
+{
+	struct rb_persist_header *header = persist->header;
+	struct rb_persist_shape shape = {
+		.magic		= RB_PERSIST_MAGIC,
+		.data		= persist->data - (unsigned char *)header,
+		.header_size	= sizeof(*header),
+		.page_header	= RB_PAGE_HDR,
+		.nr_cpus	= nr_cpu_ids,
+		.nr_subbufs	= persist->nr_subbufs,
+		.subbuf_size	= persist->subbuf_size,
+	};
+
+	if (!memcmp(&header->shape, &shape, sizeof(shape))) {
+		/* Whoever wrote nothing left no addresses to care about. */
+		if (rb_persist_any(persist)) {
+			pr_info("ring buffer: %u sub-buffers with records of the last boot\n",
+				shape.nr_cpus * shape.nr_subbufs);
+			return;
+		}
+	} else {
+		/* A crash in here must not leave a shape with another's content. */
+		WRITE_ONCE(header->shape.magic, 0);
+		barrier();
+		memset(header->subbufs, 0, rb_persist_total(persist) * sizeof(*header->subbufs));
+		barrier();
+		header->shape = shape;
+	}
+	pr_info("ring buffer: %u new sub-buffers that survive a reboot\n",
+		shape.nr_cpus * shape.nr_subbufs);
+	rb_persist_renew(persist->buffer);
+}
+
+/* The last chance to have in memory what is in the caches. */
+static int rb_persist_panic(struct notifier_block *nb, unsigned long event, void *unused)
+{
+	struct rb_persist *persist = container_of(nb, struct rb_persist, panic);
+
+	ring_buffer_record_off(persist->buffer);
+	arch_ring_buffer_flush_range(persist->start, persist->end);
+	return NOTIFY_DONE;
+}
+
+/**
+ * rb_persist_attach() - put a buffer into memory that survives a reboot
+ * @buffer: the buffer, without sub-buffers yet
+ * @start:  where the memory is mapped
+ * @size:   bytes of it
+ * @nr:     where the slots are returned that each CPU's ring can have
+ *
+ * What the memory holds is kept if it is of a buffer of the same shape.
+ *
+ * Context: May sleep.
+ * Return: 0; -EINVAL if that is no range; -ENOMEM if it is too small or there
+ *         is no memory. Then there is nothing to detach.
+ */
+int rb_persist_attach(struct trace_buffer *buffer, unsigned long start,
+		      unsigned long size, unsigned int *nr)
+{
+	struct rb_persist *persist;
+	unsigned long end;
+	int ret;
+
+	if (!start || check_add_overflow(start, size, &end))
+		return -EINVAL;
+
+	persist = kzalloc(sizeof(*persist), GFP_KERNEL);
+	if (!persist)
+		return -ENOMEM;
+	persist->buffer = buffer;
+	persist->start = start;
+	persist->end = end;
+	persist->subbuf_size = rb_subbuf_size(buffer->order);
+	ret = rb_persist_divide(persist);
+	if (ret) {
+		pr_warn("ring buffer: %lu bytes do not suffice for %u CPUs\n", size, nr_cpu_ids);
+		kfree(persist);
+		return ret;
+	}
+
+	buffer->persist = persist;
+	rb_persist_begin(persist);
+	persist->panic.notifier_call = rb_persist_panic;
+	atomic_notifier_chain_register(&panic_notifier_list, &persist->panic);
+	*nr = persist->nr_subbufs - 1;
+	return 0;
+}
+
+/**
+ * rb_persist_detach() - the end of rb_persist_attach()
+ * @buffer: the buffer; its sub-buffers are not used any more
+ *
+ * The memory keeps what it holds.
+ *
+ * Context: May sleep.
+ */
+void rb_persist_detach(struct trace_buffer *buffer)
+{
+	struct rb_persist *persist = buffer->persist;
+
+	if (!persist)
+		return;
+	atomic_notifier_chain_unregister(&panic_notifier_list, &persist->panic);
+	buffer->persist = NULL;
+	kfree(persist);
+}
+
+/**
+ * rb_persist_place() - give a sub-buffer its memory
+ * @rcpu:  the CPU's part
+ * @sb:    the sub-buffer
+ * @index: which of the CPU's it is
+ *
+ * Context: Any context. Without a place for @index @sb->page stays NULL.
+ */
+void rb_persist_place(struct rb_cpu *rcpu, struct rb_subbuf *sb, unsigned int index)
+{
+	struct rb_persist *persist = rcpu->buffer->persist;
+	size_t n = (size_t)rcpu->cpu * persist->nr_subbufs + index;
+
+	if (WARN_ON_ONCE(index >= persist->nr_subbufs))
+		return;
+	sb->page = rb_persist_page(persist, n);
+	sb->persist = &persist->header->subbufs[n];
+	sb->stable = true;
+}
+
+/**
+ * rb_persist_opened() - note that a sub-buffer holds a new sequence
+ * @sb: the sub-buffer; its page says already that there are no records
+ *
+ * After a crash the page's commit decides what is believed, so what it was
+ * before is not, whichever of these stores were done. Several writers may do
+ * them, all with the same values.
+ *
+ * Context: Any context, including NMI.
+ */
+void rb_persist_opened(struct rb_subbuf *sb)
+{
+	WRITE_ONCE(sb->persist->read, 0);
+	WRITE_ONCE(sb->persist->seq, sb->seq);
+}
+
+/**
+ * rb_persist_consumed() - note how far a sub-buffer was read
+ * @sb:  the sub-buffer
+ * @pos: bytes that were consumed
+ *
+ * Context: &rb_ring.lock is held, and the reader owns @sb.
+ */
+void rb_persist_consumed(struct rb_subbuf *sb, unsigned int pos)
+{
+	WRITE_ONCE(sb->persist->read, pos);
+}
+
+/**
+ * rb_persist_emptied() - note that a sub-buffer holds nothing
+ * @sb: the sub-buffer
+ *
+ * Context: &rb_ring.lock is held, and no writer is in @sb.
+ */
+void rb_persist_emptied(struct rb_subbuf *sb)
+{
+	WRITE_ONCE(sb->persist->seq, 0);
+}
+
+/*
+ * Bytes of what begins at @rec, or 0 if no writer leaves that there. @left
+ * bytes of records are there, at least a header.
+ */
+static unsigned int rb_persist_len(struct ring_buffer_event *rec, unsigned int left)
+{
+	unsigned int len;
+
+	/* array[0] is the length, or part of a stamp: look at it if it is there. */
+	if (!rec->type_len || !rb_is_data(rec)) {
+		if (left < RB_RECORD_HDR + sizeof(rec->array[0]))
+			return 0;
+		/* Compared before it is added to, or the sum could wrap. */
+		if ((!rec->type_len || rec->type_len == RINGBUF_TYPE_PADDING) &&
+		    (rec->array[0] < sizeof(rec->array[0]) ||
+		     rec->array[0] > left - RB_RECORD_HDR))
+			return 0;
+	}
+	len = rb_total_len(rec);
+	return len <= left && IS_ALIGNED(len, RB_RECORD_ALIGN) ? len : 0;
+}
+
+/* Look at every record of a sub-buffer: can a writer have left it like that? */
+static bool rb_persist_check(struct rb_persist_part *part, unsigned int room)
+{
+	unsigned long commit = local_read(&part->page->commit);
+	u64 time = part->page->time_stamp, next;
+	u32 read = READ_ONCE(part->header->read);
+	struct ring_buffer_event *rec;
+	unsigned int pos, len;
+	bool found = false;
+
+	commit &= ~(RB_MISSED_EVENTS | RB_MISSED_STORED);
+	if (commit > room || !IS_ALIGNED(commit, RB_UNIT))
+		return false;
+
+	for (pos = 0;; pos += len) {
+		if (pos == read) {
+			part->time = time;
+			part->consumed = part->count;
+			found = true;
+		}
+		if (pos == commit)
+			break;
+
+		rec = (struct ring_buffer_event *)(part->page->data + pos);
+		len = rb_persist_len(rec, commit - pos);
+		if (!len)
+			return false;
+		next = rb_advance_time(rec, time);
+		if (next < time)
+			return false;
+		time = next;
+		part->count += rb_is_data(rec);
+	}
+	part->bytes = commit;
+	part->read = read;
+	return found;
+}
+
+/* Newest first; nothing comes last. Of two of a kind the first found is first. */
+static int rb_persist_cmp(const void *a, const void *b)
+{
+	const struct rb_persist_part *x = a, *y = b;
+
+	if (x->seq != y->seq)
+		return x->seq < y->seq ? 1 : -1;
+	return x->header < y->header ? -1 : x->header > y->header;
+}
+
+/*
+ * Find what is good of the ring's sub-buffers, newest first, and the others
+ * behind that.
+ *
+ * Return: how many are good and hold something unread; those that are not
+ *         good add to @bad.
+ */
+static unsigned int rb_persist_find(struct rb_ring *ring, struct rb_persist_part *parts,
+				    unsigned int *bad)
+{
+	unsigned int i, found = 0, nr = 0;
+	struct rb_persist_part *part;
+
+	for (i = 0; i <= ring->nr; i++) {
+		part = &parts[i];
+		part->page = ring->subbufs[i]->page;
+		part->header = ring->subbufs[i]->persist;
+		if (!part->header->seq)
+			continue;
+		if (!rb_persist_check(part, rb_subbuf_room(ring->order))) {
+			++*bad;
+		} else if (part->count != part->consumed) {
+			part->seq = part->header->seq;
+			found++;
+		}
+		cond_resched();
+	}
+	sort(parts, ring->nr + 1, sizeof(*parts), rb_persist_cmp, NULL);
+
+	/* A sequence is written once: one of two has a damaged header. */
+	for (i = 0; i < found; i++) {
+		if (nr && parts[i].seq == parts[nr - 1].seq) {
+			++*bad;
+			continue;
+		}
+		swap(parts[nr], parts[i]);
+		nr++;
+	}
+	return nr;
+}
+
+/* Let @sb hold @part as sequence @seq, or nothing if it is NULL. */
+static void rb_persist_fill(struct rb_subbuf *sb, u64 seq, struct rb_persist_part *part,
+			    unsigned int pos)
+{
+	unsigned int bytes = part ? part->bytes : 0;
+
+	local_set(&sb->page->commit, bytes);
+	WRITE_ONCE(sb->persist->read, pos);
+	WRITE_ONCE(sb->persist->seq, part ? seq : 0);
+
+	sb->seq = seq;
+	sb->end = bytes / RB_UNIT;
+	sb->count = part ? part->count : 0;
+	local64_set(&sb->tail, rb_tail_word(seq, RB_CLOSED));
+	atomic64_set(&sb->publish, rb_pub_word(seq, RB_PUB_FINAL, sb->end));
+}
+
+/*
+ * Give the descriptors the memory in the order of @parts: the newest to the
+ * slot of the last sequence before the tail's, the one behind those in slots to
+ * the reader, and the rest to the slots that are left, the tail's last.
+ */
+static void rb_persist_deal(struct rb_ring *ring, struct rb_persist_part *parts,
+			    unsigned int in_slots)
+{
+	unsigned int i, id;
+
+	for (i = 0; i <= ring->nr; i++) {
+		if (i < in_slots)
+			id = ring->nr - 1 - i;
+		else
+			id = i == in_slots ? ring->nr : ring->nr - i;
+		ring->subbufs[id]->page = parts[i].page;
+		ring->subbufs[id]->persist = parts[i].header;
+	}
+}
+
+/*
+ * Lay the first @kept of @parts out as what was written before the tail. The
+ * tail needs memory, so one less than there are sub-buffers can be kept.
+ */
+static void rb_persist_lay(struct rb_ring *ring, struct rb_persist_part *parts,
+			   unsigned int kept)
+{
+	struct rb_subbuf *tail = ring->tail, *sb;
+	u64 num = tail->first, byte = tail->first_byte;
+	struct rb_reader *rd = &ring->reader;
+	struct rb_persist_part *oldest = NULL;
+	unsigned long overrun = 0;
+	unsigned int i, in_slots;
+	u64 seq = tail->seq, word;
+
+	if (kept > ring->nr) {
+		kept = ring->nr;
+		overrun = parts[kept].count - parts[kept].consumed;
+	}
+
+	/* A slot holds only what is unread from its beginning. */
+	in_slots = kept;
+	if (kept && (kept == ring->nr || parts[kept - 1].read))
+		oldest = &parts[--in_slots];
+	rb_persist_deal(ring, parts, in_slots);
+
+	for (i = 0; i < in_slots; i++) {
+		word = atomic64_read(rb_slot(ring, --seq));
+		sb = ring->subbufs[rb_slot_id(word)];
+		num -= parts[i].count;
+		byte -= parts[i].bytes;
+		sb->first = num;
+		sb->first_byte = byte;
+		rb_persist_fill(sb, seq, &parts[i], 0);
+		atomic64_set(rb_slot(ring, seq), word & ~RB_SLOT_EMPTY);
+	}
+
+	rd->seq = --seq;
+	rd->num = num;
+	rb_persist_fill(rd->sb, seq, oldest, oldest ? oldest->read : 0);
+	if (oldest) {
+		rd->sb->first = num - oldest->count;
+		rd->sb->first_byte = byte - oldest->bytes;
+		rd->pos = oldest->read;
+		rd->time = oldest->time;
+		rd->num = rd->sb->first + oldest->consumed;
+	}
+	rd->lost = overrun;
+	ring->carried.overrun = overrun;
+	ring->num_base = rd->num - overrun;
+
+	for (i = 1; i < ring->nr - in_slots; i++)
+		rb_persist_fill(ring->subbufs[i], ring->subbufs[i]->seq, NULL, 0);
+	local_set(&tail->page->commit, 0);
+	rb_persist_opened(tail);
+}
+
+/**
+ * rb_persist_restore() - let a ring hold what the boot before has left
+ * @rcpu: the CPU's part
+ * @ring: its ring, as it was allocated
+ *
+ * Sub-buffers that make no sense are dropped, each for itself.
+ *
+ * Context: May sleep. Nobody reads or writes @ring yet.
+ */
+void rb_persist_restore(struct rb_cpu *rcpu, struct rb_ring *ring)
+{
+	unsigned int kept, bad = 0, i;
+	struct rb_persist_part *parts;
+	unsigned long unread;
+
+	parts = kvcalloc(ring->nr + 1, sizeof(*parts), GFP_KERNEL);
+	if (!parts) {
+		/* Sequences of two boots must not meet in the headers. */
+		pr_warn("ring buffer: CPU %d: no memory to restore the last boot's records\n",
+			rcpu->cpu);
+		for (i = 0; i <= ring->nr; i++)
+			rb_persist_emptied(ring->subbufs[i]);
+		local_set(&ring->tail->page->commit, 0);
+		rb_persist_opened(ring->tail);
+		return;
+	}
+
+	kept = rb_persist_find(ring, parts, &bad);
+	rb_persist_lay(ring, parts, kept);
+	kvfree(parts);
+
+	kept = min(kept, ring->nr);
+	unread = rb_ring_entries(ring);
+	if (bad)
+		pr_warn("ring buffer: CPU %d: dropped %u damaged sub-buffers, kept %lu records in %u\n",
+			rcpu->cpu, bad, unread, kept);
+	else if (kept)
+		pr_info("ring buffer: CPU %d: kept %lu records in %u sub-buffers\n",
+			rcpu->cpu, unread, kept);
+}
+
+/**
+ * rb_persist_renew() - from now on the records are this boot's
+ * @buffer: the buffer, in memory that survives a reboot
+ *
+ * Context: May sleep.
+ */
+void rb_persist_renew(struct trace_buffer *buffer)
+{
+	struct rb_persist_header *header = buffer->persist->header;
+
+	header->text = rb_persist_text();
+	header->data = rb_persist_data();
+}
+
+/**
+ * ring_buffer_last_boot_delta() - how far the kernel has moved
+ * @buffer: the buffer, or NULL
+ * @text:   where it is returned how much higher functions are now
+ * @data:   the same for variables
+ *
+ * For the addresses in records of the boot before.
+ *
+ * Context: Any context.
+ * Return: true if the kernel is somewhere else than when the records in
+ *         @buffer were written; false if not, or if it holds none of another
+ *         boot.
+ */
+bool ring_buffer_last_boot_delta(struct trace_buffer *buffer, long *text, long *data)
+{
+	struct rb_persist_header *header;
+
+	*text = 0;
+	*data = 0;
+	if (!buffer || !buffer->persist)
+		return false;
+	header = buffer->persist->header;
+	*text = rb_persist_text() - header->text;
+	*data = rb_persist_data() - header->data;
+	return *text || *data;
+}
+
+/* Which sub-buffer of its CPU's part of the range @sb is. */
+static unsigned int rb_persist_index(struct rb_cpu *rcpu, struct rb_subbuf *sb)
+{
+	struct rb_persist *persist = rcpu->buffer->persist;
+
+	return sb->persist - &persist->header->subbufs[(size_t)rcpu->cpu * persist->nr_subbufs];
+}
+
+/**
+ * struct rb_persist_view - what a part of the buffer_meta file shows
+ * @head:    the oldest sub-buffer behind the reader's
+ * @commit:  the one being written
+ * @here:    the one at a position
+ */
+struct rb_persist_view {
+	unsigned int	head;
+	unsigned int	commit;
+	unsigned int	here;
+};
+
+static void rb_persist_look(struct rb_cpu *rcpu, unsigned int pos, struct rb_persist_view *show)
+{
+	struct rb_subbuf *sb;
+	struct rb_view view;
+	struct rb_ring *ring;
+	unsigned long flags;
+	u64 seq;
+
+	ring = rb_read_lock(rcpu, &flags);
+	sb = READ_ONCE(ring->commit);
+	show->commit = rb_persist_index(rcpu, sb);
+
+	seq = ring->reader.seq + 1;
+	if (rb_locate(ring, &seq, &view))
+		sb = view.sb;
+	show->head = rb_persist_index(rcpu, sb);
+
+	sb = ring->reader.sb;
+	if (pos)
+		sb = ring->subbufs[rb_slot_id(atomic64_read(&ring->slots[pos - 1]))];
+	show->here = rb_persist_index(rcpu, sb);
+	rb_read_unlock(ring, flags);
+}
+
+/* Position 0 is the file's head, 1 the reader's sub-buffer, then the slots. */
+static void *rb_persist_seq_start(struct seq_file *m, loff_t *pos)
+{
+	struct rb_cpu *rcpu = m->private;
+	struct rb_persist *persist = rcpu->buffer->persist;
+
+	return persist && *pos <= persist->nr_subbufs ? pos : NULL;
+}
+
+static void *rb_persist_seq_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	++*pos;
+	return rb_persist_seq_start(m, pos);
+}
+
+static void rb_persist_seq_stop(struct seq_file *m, void *v)
+{
+}
+
+static int rb_persist_seq_show(struct seq_file *m, void *v)
+{
+	struct rb_cpu *rcpu = m->private;
+	struct rb_persist *persist = rcpu->buffer->persist;
+	unsigned int pos = *(loff_t *)v;
+	struct rb_persist_view show;
+
+	/* Printing may take its time: only the look is locked. */
+	rb_persist_look(rcpu, pos ? pos - 1 : 0, &show);
+	if (pos) {
+		seq_printf(m, "buffer[%u]:    %u\n", pos - 1, show.here);
+		return 0;
+	}
+	seq_printf(m, "head_buffer:   %u\n", show.head);
+	seq_printf(m, "commit_buffer: %u\n", show.commit);
+	seq_printf(m, "subbuf_size:   %u\n", persist->subbuf_size);
+	seq_printf(m, "nr_subbufs:    %u\n", persist->nr_subbufs);
+	return 0;
+}
+
+static const struct seq_operations rb_persist_seq_ops = {
+	.start	= rb_persist_seq_start,
+	.next	= rb_persist_seq_next,
+	.stop	= rb_persist_seq_stop,
+	.show	= rb_persist_seq_show,
+};
+
+/**
+ * ring_buffer_meta_seq_init() - open a file that shows where sub-buffers are
+ * @file:   the file, for seq_read()
+ * @buffer: the buffer; it stays until the file is closed
+ * @cpu:    the CPU
+ *
+ * The file is empty if the buffer is not in memory that survives a reboot.
+ *
+ * Context: May sleep.
+ * Return: 0; -ENODEV if @cpu never was online; -ENOMEM.
+ */
+int ring_buffer_meta_seq_init(struct file *file, struct trace_buffer *buffer, int cpu)
+{
+	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
+	struct seq_file *m;
+	int ret;
+
+	if (!rcpu)
+		return -ENODEV;
+	ret = seq_open(file, &rb_persist_seq_ops);
+	if (ret)
+		return ret;
+	m = file->private_data;
+	m->private = rcpu;
+	return 0;
+}

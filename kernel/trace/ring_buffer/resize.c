@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Another number of sub-buffers, or another size of them.
+ *
+ * A ring of the new shape takes the place of the old one by the exchange of a
+ * pointer, and the writers go on in it. When the last of them has left the old
+ * ring, its sub-buffers go into the new one as the sequences before its first,
+ * the newest first, each by a compare-and-exchange from the empty slot: where
+ * the writer was faster, that one and the older ones do not fit any more, and
+ * are counted as overwritten. Readers stay on the old ring until that is done.
+ */
+#include <linux/cpu.h>
+#include <linux/export.h>
+
+#include "internal.h"
+
+/* The writer has a slot, so one less is left for what was there before. */
+static unsigned int rb_adoptable(struct rb_ring *ring)
+{
+	return ring->nr - 1;
+}
+
+/* Slot word of sequence @seq before the ring's first, as nobody has used it. */
+static u64 rb_untouched(struct rb_ring *ring, u64 seq, u64 flags)
+{
+	return rb_slot_word(seq, rb_slot(ring, seq) - ring->slots, RB_SLOT_EMPTY | flags);
+}
+
+/*
+ * Keep slots for @n sub-buffers. @ring is not live yet, so plain stores do.
+ */
+static void rb_hold_slots(struct rb_ring *ring, unsigned int n)
+{
+	u64 seq = ring->reader.seq;
+
+	for (n = min(n, rb_adoptable(ring)); n; n--, seq--)
+		atomic64_set(rb_slot(ring, seq), rb_untouched(ring, seq, RB_SLOT_HELD));
+}
+
+/* Let the writer have those that were not needed. */
+static void rb_release_slots(struct rb_ring *ring, u64 first)
+{
+	u64 seq, word;
+
+	for (seq = first - rb_adoptable(ring); seq != first; seq++) {
+		word = rb_untouched(ring, seq, RB_SLOT_HELD);
+		atomic64_try_cmpxchg(rb_slot(ring, seq), &word, rb_untouched(ring, seq, 0));
+	}
+}
+
+/* Make @sb hold sequence @seq of @ring, with numbers that count from there. */
+static void rb_renumber(struct rb_subbuf *sb, u64 seq, u64 num, u64 byte)
+{
+	unsigned int units = rb_tail_units(atomic64_read(&sb->publish));
+
+	sb->seq = seq;
+	sb->first -= num;
+	sb->first_byte -= byte;
+	sb->link = 0;
+	local64_set(&sb->tail, rb_tail_word(seq, RB_CLOSED));
+	atomic64_set(&sb->publish, rb_pub_word(seq, RB_PUB_FINAL, units));
+}
+
+/* Let @ring own @sb, and @old what @ring does not need for it. */
+static void rb_trade(struct rb_ring *ring, unsigned int id, struct rb_subbuf *sb,
+		     unsigned int for_id, struct rb_ring *old)
+{
+	old->subbufs[sb->id] = ring->subbufs[for_id];
+	ring->subbufs[for_id] = NULL;
+	sb->id = id;
+}
+
+/*
+ * Put @sb of @old into @ring as sequence @seq.
+ *
+ * Return: false if the writer has been there.
+ */
+static bool rb_adopt(struct rb_ring *ring, struct rb_ring *old, struct rb_subbuf *sb,
+		     u64 seq, u64 num, u64 byte)
+{
+	u64 held = rb_untouched(ring, seq, RB_SLOT_HELD), empty = rb_untouched(ring, seq, 0);
+	unsigned int slot = rb_slot_id(empty), id = ring->nr + 1 + slot;
+	u64 was_first = sb->first, was_byte = sb->first_byte, word;
+
+	ring->subbufs[id] = sb;
+	rb_renumber(sb, seq, num, byte);
+	word = rb_slot_word(seq, id, 0);
+	if (!atomic64_try_cmpxchg(rb_slot(ring, seq), &held, word) &&
+	    !atomic64_try_cmpxchg(rb_slot(ring, seq), &empty, word)) {
+		ring->subbufs[id] = NULL;
+		sb->first = was_first;
+		sb->first_byte = was_byte;
+		return false;
+	}
+	rb_trade(ring, id, sb, slot, old);
+	return true;
+}
+
+/* Let the reader of @ring own @sb of @old, as sequence @seq. */
+static void rb_own(struct rb_ring *ring, struct rb_ring *old, struct rb_subbuf *sb,
+		   u64 seq, u64 num, u64 byte)
+{
+	struct rb_subbuf *spare = ring->reader.sb;
+	unsigned int id = ring->nr_subbufs - 1;
+
+	rb_renumber(sb, seq, num, byte);
+	ring->subbufs[id] = sb;
+	rb_trade(ring, id, sb, spare->id, old);
+	ring->reader.sb = sb;
+}
+
+/* Close the ring's last sub-buffer. It has no writers. */
+static void rb_ring_close(struct rb_ring *ring)
+{
+	struct rb_subbuf *sb = ring->tail;
+	u64 tail = local64_read(&sb->tail);
+
+	if (!rb_tail_closed(tail)) {
+		sb->end = rb_tail_units(tail);
+		local64_set(&sb->tail, rb_tail_word(sb->seq, RB_CLOSED));
+	}
+	rb_publish(ring);
+}
+
+/*
+ * Move what is unread from @old, which has no writers, to @ring, which has no
+ * readers. The lock of @old is held.
+ */
+static void rb_inherit(struct rb_ring *ring, struct rb_ring *old)
+{
+	struct rb_reader *rd = &ring->reader, *was = &old->reader;
+	u64 first = rd->seq + 1, seq = rd->seq, from, num, byte, word;
+	bool begun, free, fits = true;
+	unsigned long lost = 0;
+	struct rb_subbuf *sb;
+
+	rb_ring_close(old);
+	sb = old->commit;
+	num = rb_ring_written(old) - rd->num;
+	byte = sb->first_byte + sb->end * RB_UNIT;
+	rd->num = was->num - num;
+	rd->lost = was->lost;
+	rd->read = was->read;
+
+	/* The reader's own does not need a slot: one more fits. */
+	begun = was->pos < rb_pub_bytes(atomic64_read(&was->sb->publish));
+	free = !begun;
+
+	for (from = sb->seq; (s64)(from - was->seq) > 0; from--) {
+		word = atomic64_read(rb_slot(old, from));
+		if (rb_slot_ahead(word, from) || word & RB_SLOT_EMPTY)
+			break;
+		sb = old->subbufs[rb_slot_id(word)];
+		if (!sb->end)
+			continue;
+		fits = fits && first - seq <= rb_adoptable(ring) &&
+		       rb_adopt(ring, old, sb, seq, num, byte);
+		if (fits) {
+			seq--;
+		} else if (free) {
+			free = false;
+			rb_own(ring, old, sb, seq, num, byte);
+			rd->time = sb->page->time_stamp;
+			rd->lost += sb->first - rd->num;
+			rd->num = sb->first;
+		} else {
+			lost += sb->count;
+		}
+		atomic64_set(rb_slot(old, from), word | RB_SLOT_EMPTY);
+	}
+
+	if (begun) {
+		sb = was->sb;
+		was->sb = rd->sb;
+		rb_own(ring, old, sb, seq, num, byte);
+		rd->pos = was->pos;
+		rd->time = was->time;
+	} else if (free) {
+		atomic64_set(&rd->sb->publish, rb_pub_word(seq, RB_PUB_FINAL, 0));
+	}
+	rd->seq = seq;
+	rb_release_slots(ring, first);
+
+	ring->num_base = old->num_base - num;
+	ring->carried.overrun = rb_ring_overrun(old) + lost;
+	ring->carried.commit_overrun = local_read(&old->commit_overrun) +
+				       old->carried.commit_overrun;
+	ring->carried.dropped = local_read(&old->dropped) + old->carried.dropped;
+
+	refcount_inc(&ring->ref);
+	old->heir_num = num;
+	old->heir = ring;
+}
+
+/* The sub-buffers change their size: count what is unread as overwritten. */
+static void rb_disinherit(struct rb_ring *ring, struct rb_ring *old)
+{
+	ring->reader.read = old->reader.read;
+	ring->carried.overrun = rb_ring_overrun(old) + rb_ring_entries(old);
+	ring->carried.commit_overrun = local_read(&old->commit_overrun) +
+				       old->carried.commit_overrun;
+	ring->carried.dropped = local_read(&old->dropped) + old->carried.dropped;
+	ring->num_base -= ring->carried.overrun + ring->reader.read;
+}
+
+/* Unread sub-buffers, and the one that may be begun until the exchange. */
+static unsigned int rb_ring_unread(struct rb_cpu *rcpu)
+{
+	unsigned int unread;
+	struct rb_ring *ring;
+	unsigned long flags;
+
+	ring = rb_read_lock(rcpu, &flags);
+	unread = rb_ring_dirty(ring) + 2;
+	rb_read_unlock(ring, flags);
+	return unread;
+}
+
+/* Put &rb_cpu.next_ring in place of the live ring. */
+static void rb_go_live(struct rb_cpu *rcpu)
+{
+	rb_exchange_lock(rcpu);
+	rb_hold_slots(rcpu->next_ring, rb_ring_unread(rcpu));
+	/* Fully ordered; pairs with the writers' dependency on the pointer. */
+	xchg(&rcpu->ring, rb_retag(rcpu->next_ring, rcpu->ring));
+}
+
+/* Let the readers follow, once the writers have left the ring before. */
+static void rb_go_on(struct rb_cpu *rcpu, bool inherit)
+{
+	struct rb_ring *ring = rcpu->next_ring, *old;
+	unsigned long flags;
+
+	rb_ring_wait_quiet(rcu_dereference_protected(rcpu->read_ring, true));
+	old = rb_read_lock(rcpu, &flags);
+	if (inherit) {
+		rb_inherit(ring, old);
+	} else {
+		rb_release_slots(ring, ring->reader.seq + 1);
+		rb_disinherit(ring, old);
+		swap(rcpu->copies, rcpu->next_copies);
+	}
+	rcu_assign_pointer(rcpu->read_ring, ring);
+	rb_read_unlock(old, flags);
+
+	rcpu->next_ring = NULL;
+	rb_exchange_unlock(rcpu);
+	rb_ring_put(old);
+}
+
+/* Exchange every ring that has a successor. */
+static void rb_exchange_rings(struct trace_buffer *buffer, bool inherit)
+{
+	bool any = false;
+	int cpu;
+
+	rb_for_each_cpu(buffer, cpu) {
+		if (buffer->cpus[cpu]->next_ring) {
+			rb_go_live(buffer->cpus[cpu]);
+			any = true;
+		}
+	}
+	if (!any)
+		return;
+	/* Whoever still has the old pointer has it with preemption off. */
+	synchronize_rcu();
+	rb_for_each_cpu(buffer, cpu) {
+		if (buffer->cpus[cpu]->next_ring)
+			rb_go_on(buffer->cpus[cpu], inherit);
+	}
+}
+
+static void rb_forget_rings(struct trace_buffer *buffer)
+{
+	struct rb_cpu *rcpu;
+	int cpu;
+
+	rb_for_each_cpu(buffer, cpu) {
+		rcpu = buffer->cpus[cpu];
+		if (rcpu->next_ring)
+			rb_ring_put(rcpu->next_ring);
+		rcpu->next_ring = NULL;
+		rb_copies_free(&rcpu->next_copies);
+	}
+}
+
+static struct rb_ring *rb_ring_of(struct trace_buffer *buffer, int cpu)
+{
+	return rcu_dereference_protected(buffer->cpus[cpu]->read_ring,
+					 lockdep_is_held(&buffer->mutex));
+}
+
+/**
+ * ring_buffer_resize() - change how much a buffer holds
+ * @buffer: the buffer, or NULL
+ * @size:   bytes for records, for each CPU
+ * @cpu_id: whose ring, or RING_BUFFER_ALL_CPUS
+ *
+ * Writers go on. The newest sub-buffers that fit are kept.
+ *
+ * Context: May sleep.
+ * Return: 0, also where there is no such buffer; -ENOMEM; -EBUSY if a ring is
+ *         mapped or lies in memory that survives a reboot. On an error nothing
+ *         has changed.
+ */
+int ring_buffer_resize(struct trace_buffer *buffer, unsigned long size, int cpu_id)
+{
+	struct rb_cpu *rcpu;
+	unsigned int nr;
+	int cpu, ret = 0;
+
+	if (!buffer || (cpu_id != RING_BUFFER_ALL_CPUS && !rb_get_cpu(buffer, cpu_id)))
+		return 0;
+
+	cpus_read_lock();
+	mutex_lock(&buffer->mutex);
+
+	nr = rb_slots_for(size, buffer->order);
+	rb_for_each_cpu(buffer, cpu) {
+		if (cpu_id != RING_BUFFER_ALL_CPUS && cpu != cpu_id)
+			continue;
+		if (rb_ring_of(buffer, cpu)->nr == nr)
+			continue;
+		rcpu = buffer->cpus[cpu];
+		if (buffer->persist || rcpu->mapped) {
+			ret = -EBUSY;
+			break;
+		}
+		rcpu->next_ring = rb_ring_alloc(rcpu, nr, buffer->order);
+		if (!rcpu->next_ring) {
+			ret = -ENOMEM;
+			break;
+		}
+	}
+
+	if (ret)
+		rb_forget_rings(buffer);
+	else
+		rb_exchange_rings(buffer, true);
+
+	mutex_unlock(&buffer->mutex);
+	cpus_read_unlock();
+	return ret;
+}
+EXPORT_SYMBOL_GPL(ring_buffer_resize);
+
+/**
+ * ring_buffer_subbuf_order_set() - change the size of the sub-buffers
+ * @buffer: the buffer
+ * @order:  pages of a sub-buffer, as a power of two
+ *
+ * The size of the rings stays about the same. What they hold goes, and is
+ * counted as overwritten. Writers go on.
+ *
+ * Context: May sleep.
+ * Return: 0; -EINVAL without @buffer or for a size that is not possible;
+ *         -ENOMEM; -EBUSY while somebody iterates or maps, or if the buffer
+ *         lies in memory that survives a reboot. On an error nothing has
+ *         changed.
+ */
+int ring_buffer_subbuf_order_set(struct trace_buffer *buffer, int order)
+{
+	struct rb_cpu *rcpu;
+	struct rb_ring *ring;
+	unsigned int nr;
+	int cpu, ret = 0;
+
+	/* The tail word counts that far. */
+	if (!buffer || order < 0 || order > MAX_PAGE_ORDER ||
+	    rb_subbuf_room(order) / RB_UNIT >= RB_CLOSED)
+		return -EINVAL;
+
+	cpus_read_lock();
+	mutex_lock(&buffer->mutex);
+	if (buffer->order == order)
+		goto out;
+
+	rb_for_each_cpu(buffer, cpu) {
+		rcpu = buffer->cpus[cpu];
+		if (buffer->persist || rcpu->mapped || atomic_read(&rcpu->iterators)) {
+			ret = -EBUSY;
+			goto out;
+		}
+	}
+	rb_for_each_cpu(buffer, cpu) {
+		rcpu = buffer->cpus[cpu];
+		ring = rb_ring_of(buffer, cpu);
+		nr = rb_slots_for((unsigned long)rb_subbuf_room(ring->order) * ring->nr, order);
+		rcpu->next_ring = rb_ring_alloc(rcpu, nr, order);
+		if (!rcpu->next_ring || rb_copies_alloc(rcpu, order, &rcpu->next_copies)) {
+			ret = -ENOMEM;
+			break;
+		}
+	}
+
+	if (!ret) {
+		WRITE_ONCE(buffer->order, order);
+		rb_exchange_rings(buffer, false);
+	}
+	rb_forget_rings(buffer);
+out:
+	mutex_unlock(&buffer->mutex);
+	cpus_read_unlock();
+	return ret;
+}
+EXPORT_SYMBOL_GPL(ring_buffer_subbuf_order_set);

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Statistics: what was written, lost, read, and is still there.
+ *
+ * Records have running numbers, so most of them are differences: a number is
+ * stored once for a sub-buffer, and nothing is counted twice or missed while
+ * writer and reader pass each other.
+ */
+#include <linux/export.h>
+
+#include "internal.h"
+
+/**
+ * rb_ring_written() - the running number of the next record
+ * @ring: the ring
+ *
+ * Records whose write is in progress may be in it or not.
+ *
+ * Context: Any context that keeps @ring from being freed.
+ * Return: the number.
+ */
+u64 rb_ring_written(struct rb_ring *ring)
+{
+	struct rb_subbuf *sb;
+	u64 seq, pub, num;
+
+	do {
+		/* Pairs with rb_publish:A. RBB(rb_ring_written:A) */
+		sb = smp_load_acquire(&ring->commit);
+		seq = READ_ONCE(sb->seq);
+		pub = atomic64_read(&sb->publish);
+		num = READ_ONCE(sb->first);
+		if (pub & RB_PUB_FINAL)
+			num += READ_ONCE(sb->count);
+		else
+			num += local_read(&sb->records) - READ_ONCE(sb->base);
+		/* A sub-buffer comes again a lap later, with another sequence. */
+		smp_rmb();
+	} while (sb != READ_ONCE(ring->commit) || seq != READ_ONCE(sb->seq) ||
+		 (pub ^ atomic64_read(&sb->publish)) & RB_PUB_FINAL);
+	return num;
+}
+
+/**
+ * rb_ring_overrun() - records that were overwritten unread
+ * @ring: the ring
+ *
+ * Context: &rb_ring.lock is held.
+ * Return: how many since the ring was reset.
+ */
+unsigned long rb_ring_overrun(struct rb_ring *ring)
+{
+	return local_read(&ring->overrun) + ring->carried.overrun;
+}
+
+/**
+ * rb_ring_entries() - records that can be read
+ * @ring: the ring
+ *
+ * Context: &rb_ring.lock is held.
+ * Return: how many.
+ */
+unsigned long rb_ring_entries(struct rb_ring *ring)
+{
+	/* The losses first: both grow, and the difference must not go below 0. */
+	u64 gone = rb_ring_overrun(ring) + ring->reader.read + ring->num_base;
+
+	return rb_ring_written(ring) - gone;
+}
+
+/* The oldest sub-buffer with something unread, and where it begins there. */
+static struct rb_subbuf *rb_oldest(struct rb_ring *ring, u64 *seq, unsigned int *pos, u64 *word)
+{
+	struct rb_reader *rd = &ring->reader;
+	u64 pub = atomic64_read_acquire(&rd->sb->publish);
+	struct rb_view view;
+
+	*word = 0;
+	*pos = rd->pos;
+	*seq = rd->seq;
+	if (rd->pos < rb_pub_bytes(pub) || !(pub & RB_PUB_FINAL))
+		return rd->sb;
+
+	*pos = 0;
+	*seq = rd->seq + 1;
+	if (!rb_locate(ring, seq, &view))
+		return NULL;
+	*word = view.word;
+	return view.sb;
+}
+
+static u64 rb_ring_oldest_ts(struct rb_ring *ring)
+{
+	struct rb_subbuf *sb;
+	unsigned int pos;
+	u64 seq, word, ts;
+
+	do {
+		sb = rb_oldest(ring, &seq, &pos, &word);
+		if (!sb)
+			return 0;
+		if (!word)
+			return pos ? ring->reader.time : sb->page->time_stamp;
+		ts = READ_ONCE(sb->page->time_stamp);
+		smp_rmb();
+	} while (atomic64_read(rb_slot(ring, seq)) != word);
+	return ts;
+}
+
+static unsigned long rb_ring_bytes(struct rb_ring *ring)
+{
+	struct rb_subbuf *sb, *commit;
+	unsigned int pos;
+	u64 seq, word, from, to;
+
+	do {
+		sb = rb_oldest(ring, &seq, &pos, &word);
+		if (!sb)
+			return 0;
+		from = READ_ONCE(sb->first_byte) + pos;
+		commit = smp_load_acquire(&ring->commit);
+		to = READ_ONCE(commit->first_byte) + rb_pub_bytes(atomic64_read(&commit->publish));
+		smp_rmb();
+	} while (commit != READ_ONCE(ring->commit) ||
+		 (word && atomic64_read(rb_slot(ring, seq)) != word));
+	return to - from;
+}
+
+/* Statistics that are one expression on a locked ring. */
+#define RB_STAT(rcpu, ring, type, expression)				\
+({									\
+	struct rb_ring *ring;						\
+	unsigned long __flags;						\
+	type __value = 0;						\
+									\
+	ring = rcpu ? rb_read_trylock(rcpu, &__flags) : NULL;		\
+	if (ring) {							\
+		__value = (expression);					\
+		rb_read_unlock(ring, __flags);				\
+	}								\
+	__value;							\
+})
+
+/**
+ * ring_buffer_entries_cpu() - records of a CPU that can be read
+ * @buffer: the buffer
+ * @cpu:    the CPU
+ *
+ * Context: Any context.
+ * Return: how many.
+ */
+unsigned long ring_buffer_entries_cpu(struct trace_buffer *buffer, int cpu)
+{
+	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
+
+	return RB_STAT(rcpu, ring, unsigned long, rb_ring_entries(ring));
+}
+EXPORT_SYMBOL_GPL(ring_buffer_entries_cpu);
+
+/**
+ * ring_buffer_overrun_cpu() - records of a CPU that were overwritten unread
+ * @buffer: the buffer
+ * @cpu:    the CPU
+ *
+ * Context: Any context.
+ * Return: how many since the last reset.
+ */
+unsigned long ring_buffer_overrun_cpu(struct trace_buffer *buffer, int cpu)
+{
+	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
+
+	return RB_STAT(rcpu, ring, unsigned long, rb_ring_overrun(ring));
+}
+EXPORT_SYMBOL_GPL(ring_buffer_overrun_cpu);
+
+/**
+ * ring_buffer_commit_overrun_cpu() - records refused behind an unfinished one
+ * @buffer: the buffer
+ * @cpu:    the CPU
+ *
+ * Interrupts that wrote a whole ring while the interrupted record was not
+ * committed, or that nested too deep.
+ *
+ * Context: Any context.
+ * Return: how many since the last reset.
+ */
+unsigned long ring_buffer_commit_overrun_cpu(struct trace_buffer *buffer, int cpu)
+{
+	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
+
+	return RB_STAT(rcpu, ring, unsigned long,
+		       local_read(&ring->commit_overrun) + ring->carried.commit_overrun +
+		       local_read(&rcpu->nest_drops));
+}
+EXPORT_SYMBOL_GPL(ring_buffer_commit_overrun_cpu);
+
+/**
+ * ring_buffer_dropped_events_cpu() - records refused because the ring was full
+ * @buffer: the buffer
+ * @cpu:    the CPU
+ *
+ * Only in a buffer that does not overwrite.
+ *
+ * Context: Any context.
+ * Return: how many since the last reset.
+ */
+unsigned long ring_buffer_dropped_events_cpu(struct trace_buffer *buffer, int cpu)
+{
+	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
+
+	return RB_STAT(rcpu, ring, unsigned long,
+		       local_read(&ring->dropped) + ring->carried.dropped);
+}
+EXPORT_SYMBOL_GPL(ring_buffer_dropped_events_cpu);
+
+/**
+ * ring_buffer_read_events_cpu() - records of a CPU that were consumed
+ * @buffer: the buffer
+ * @cpu:    the CPU
+ *
+ * Context: Any context.
+ * Return: how many since the last reset.
+ */
+unsigned long ring_buffer_read_events_cpu(struct trace_buffer *buffer, int cpu)
+{
+	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
+
+	return RB_STAT(rcpu, ring, unsigned long, ring->reader.read);
+}
+EXPORT_SYMBOL_GPL(ring_buffer_read_events_cpu);
+
+/**
+ * ring_buffer_bytes_cpu() - bytes of the records that can be read
+ * @buffer: the buffer
+ * @cpu:    the CPU
+ *
+ * Context: Any context.
+ * Return: bytes, headers included.
+ */
+unsigned long ring_buffer_bytes_cpu(struct trace_buffer *buffer, int cpu)
+{
+	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
+
+	return RB_STAT(rcpu, ring, unsigned long, rb_ring_bytes(ring));
+}
+EXPORT_SYMBOL_GPL(ring_buffer_bytes_cpu);
+
+/**
+ * ring_buffer_oldest_event_ts() - time of the oldest record that can be read
+ * @buffer: the buffer
+ * @cpu:    the CPU
+ *
+ * Where part of its sub-buffer was read: of the last record that was.
+ *
+ * Context: Any context.
+ * Return: the time, in the unit of the buffer's clock, or 0 if there is none.
+ */
+u64 ring_buffer_oldest_event_ts(struct trace_buffer *buffer, int cpu)
+{
+	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
+
+	return RB_STAT(rcpu, ring, u64, rb_ring_oldest_ts(ring));
+}
+EXPORT_SYMBOL_GPL(ring_buffer_oldest_event_ts);
+
+/**
+ * rb_ring_dirty() - sub-buffers that hold something unread
+ * @ring: the ring
+ *
+ * Context: &rb_ring.lock is held, or an estimate is good enough.
+ * Return: how many, without the reader's and the one being written.
+ */
+unsigned int rb_ring_dirty(struct rb_ring *ring)
+{
+	u64 ahead = READ_ONCE(READ_ONCE(ring->commit)->seq) - READ_ONCE(ring->reader.seq);
+
+	return clamp_t(s64, ahead - 1, 0, ring->nr);
+}
+
+/**
+ * ring_buffer_nr_dirty_pages() - sub-buffers that hold something unread
+ * @buffer: the buffer
+ * @cpu:    the CPU
+ *
+ * Context: Any context.
+ * Return: how many, without the reader's and the one being written.
+ */
+size_t ring_buffer_nr_dirty_pages(struct trace_buffer *buffer, int cpu)
+{
+	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
+
+	return RB_STAT(rcpu, ring, size_t, rb_ring_dirty(ring));
+}
+
+/**
+ * ring_buffer_entries() - records that can be read
+ * @buffer: the buffer
+ *
+ * Context: Any context.
+ * Return: the sum over all CPUs.
+ */
+unsigned long ring_buffer_entries(struct trace_buffer *buffer)
+{
+	unsigned long sum = 0;
+	int cpu;
+
+	rb_for_each_cpu(buffer, cpu)
+		sum += ring_buffer_entries_cpu(buffer, cpu);
+	return sum;
+}
+EXPORT_SYMBOL_GPL(ring_buffer_entries);
+
+/**
+ * ring_buffer_overruns() - records that were overwritten unread
+ * @buffer: the buffer
+ *
+ * Context: Any context.
+ * Return: the sum over all CPUs since the last reset.
+ */
+unsigned long ring_buffer_overruns(struct trace_buffer *buffer)
+{
+	unsigned long sum = 0;
+	int cpu;
+
+	rb_for_each_cpu(buffer, cpu)
+		sum += ring_buffer_overrun_cpu(buffer, cpu);
+	return sum;
+}
+EXPORT_SYMBOL_GPL(ring_buffer_overruns);
+
+/**
+ * ring_buffer_size() - the size of a CPU's ring
+ * @buffer: the buffer
+ * @cpu:    the CPU
+ *
+ * Context: Any context.
+ * Return: bytes that are there for records.
+ */
+unsigned long ring_buffer_size(struct trace_buffer *buffer, int cpu)
+{
+	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
+
+	return RB_STAT(rcpu, ring, unsigned long,
+		       (unsigned long)rb_subbuf_room(ring->order) * ring->nr);
+}
+EXPORT_SYMBOL_GPL(ring_buffer_size);
+
+/**
+ * ring_buffer_max_event_size() - the longest payload that can be reserved
+ * @buffer: the buffer
+ *
+ * Context: Any context.
+ * Return: bytes.
+ */
+unsigned long ring_buffer_max_event_size(struct trace_buffer *buffer)
+{
+	unsigned long max = rb_max_payload(READ_ONCE(buffer->order));
+
+	return ring_buffer_time_stamp_abs(buffer) ? max - RB_STAMP_LEN : max;
+}
+EXPORT_SYMBOL_GPL(ring_buffer_max_event_size);
+
+/**
+ * ring_buffer_subbuf_size_get() - the size of a sub-buffer
+ * @buffer: the buffer
+ *
+ * Context: Any context.
+ * Return: bytes, page header included.
+ */
+int ring_buffer_subbuf_size_get(struct trace_buffer *buffer)
+{
+	return rb_subbuf_size(READ_ONCE(buffer->order));
+}
+EXPORT_SYMBOL_GPL(ring_buffer_subbuf_size_get);
+
+/**
+ * ring_buffer_subbuf_order_get() - the size of a sub-buffer in pages
+ * @buffer: the buffer
+ *
+ * Context: Any context.
+ * Return: the power of two, or -EINVAL without a @buffer.
+ */
+int ring_buffer_subbuf_order_get(struct trace_buffer *buffer)
+{
+	return buffer ? READ_ONCE(buffer->order) : -EINVAL;
+}
+EXPORT_SYMBOL_GPL(ring_buffer_subbuf_order_get);

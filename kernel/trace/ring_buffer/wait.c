@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Waiting for records, and waking up who waits.
+ *
+ * A writer publishes and then looks whether somebody wants to be woken; a
+ * waiter says so and then looks whether something was published. Both stores
+ * can be delayed past both loads, and nobody wakes the waiter. A barrier in
+ * the writer would end that, and would cost every record. Instead the waiter
+ * has itself woken once more after a grace period: a writer that had not seen
+ * its wish was in a section with preemption off, and the grace period has
+ * waited for that, so what it wrote is there to be seen.
+ */
+#include <linux/export.h>
+#include <linux/poll.h>
+
+#include "internal.h"
+
+static void rb_wait_recheck(struct rcu_head *rcu)
+{
+	struct rb_wait *wait = container_of(rcu, struct rb_wait, recheck);
+
+	atomic_set_release(&wait->pending, 0);
+	wake_up_all(&wait->any);
+	wake_up_all(&wait->full);
+}
+
+/**
+ * rb_wait_init() - make ready to be waited for
+ * @wait: what to initialize
+ *
+ * Context: Any context.
+ */
+void rb_wait_init(struct rb_wait *wait)
+{
+	init_waitqueue_head(&wait->any);
+	init_waitqueue_head(&wait->full);
+}
+
+/**
+ * rb_wait_destroy() - the end of rb_wait_init()
+ * @wait: what nobody waits for any more
+ *
+ * Context: May sleep.
+ */
+void rb_wait_destroy(struct rb_wait *wait)
+{
+	if (atomic_read(&wait->pending))
+		rcu_barrier();
+}
+
+/**
+ * rb_wake_work() - wake who has to be woken
+ * @work: of a CPU's part
+ *
+ * Context: Hard interrupt.
+ */
+void rb_wake_work(struct irq_work *work)
+{
+	struct rb_cpu *rcpu = container_of(work, struct rb_cpu, wake_work);
+	struct rb_wait *all = &rcpu->buffer->wait;
+	int due = atomic_xchg(&rcpu->due, 0);
+
+	if (due & RB_WAKE_ANY) {
+		atomic_inc(&rcpu->wait.seq);
+		atomic_inc(&all->seq);
+		wake_up_all(&rcpu->wait.any);
+		wake_up_all(&all->any);
+	}
+	if (due & RB_WAKE_FULL) {
+		/* Those that go on waiting say again what for. */
+		WRITE_ONCE(rcpu->watermark, 0);
+		wake_up_all(&rcpu->wait.full);
+	}
+}
+
+static void rb_wake(struct rb_cpu *rcpu, int due)
+{
+	atomic_andnot(due, &rcpu->wake);
+	atomic_or(due, &rcpu->due);
+	irq_work_queue(&rcpu->wake_work);
+}
+
+/* Is @percent of the ring filled, and not by the reader's sub-buffer? */
+static bool rb_filled(struct rb_ring *ring, unsigned int percent)
+{
+	u64 ahead = READ_ONCE(READ_ONCE(ring->commit)->seq) - READ_ONCE(ring->reader.seq);
+
+	ahead = min_t(u64, ahead, ring->nr);
+	return ahead && ahead * 100 >= (u64)percent * ring->nr;
+}
+
+/**
+ * rb_wake_writer() - what a writer does when somebody wants to be woken
+ * @rcpu: its CPU's part
+ * @ring: the ring it wrote to
+ *
+ * Context: Any context, including NMI.
+ */
+void rb_wake_writer(struct rb_cpu *rcpu, struct rb_ring *ring)
+{
+	int wake = atomic_read(&rcpu->wake);
+
+	if (wake & RB_WAKE_FULL && !rb_filled(ring, READ_ONCE(rcpu->watermark)))
+		wake &= ~RB_WAKE_FULL;
+	if (wake)
+		rb_wake(rcpu, wake);
+}
+
+/* Tell the writers of @rcpu, and have @wait looked after in a while. */
+static void rb_wait_arm(struct rb_cpu *rcpu, struct rb_wait *wait, int what)
+{
+	if (atomic_fetch_or(what, &rcpu->wake) & what)
+		return;
+	if (!atomic_xchg(&wait->pending, 1))
+		call_rcu(&wait->recheck, rb_wait_recheck);
+}
+
+/* Is there what is waited for? If not, see to it that the waiter is woken. */
+static bool rb_ready(struct trace_buffer *buffer, struct rb_cpu *rcpu, unsigned int full)
+{
+	struct rb_ring *ring;
+	unsigned long flags;
+	bool ready;
+	int cpu;
+
+	if (!rcpu) {
+		rb_for_each_cpu(buffer, cpu)
+			rb_wait_arm(buffer->cpus[cpu], &buffer->wait, RB_WAKE_ANY);
+		smp_mb__after_atomic();
+		return !ring_buffer_empty(buffer);
+	}
+
+	ring = rb_read_lock(rcpu, &flags);
+	if (full) {
+		ready = rb_filled(ring, full) && !rb_reader_empty(ring);
+		if (!ready && (!rcpu->watermark || rcpu->watermark > full))
+			WRITE_ONCE(rcpu->watermark, full);
+	} else {
+		ready = !rb_reader_empty(ring);
+	}
+	rb_read_unlock(ring, flags);
+	if (ready)
+		return true;
+
+	rb_wait_arm(rcpu, &rcpu->wait, full ? RB_WAKE_FULL : RB_WAKE_ANY);
+	smp_mb__after_atomic();
+
+	ring = rb_read_lock(rcpu, &flags);
+	ready = (!full || rb_filled(ring, full)) && !rb_reader_empty(ring);
+	rb_read_unlock(ring, flags);
+	return ready;
+}
+
+struct rb_once {
+	struct rb_wait	*wait;
+	int		seq;
+};
+
+/* Without a condition of the caller's, the first wake-up ends the wait. */
+static bool rb_woken_once(void *data)
+{
+	struct rb_once *once = data;
+
+	return atomic_read_acquire(&once->wait->seq) != once->seq;
+}
+
+/**
+ * ring_buffer_wait() - wait for something to read
+ * @buffer: the buffer
+ * @cpu:    whose records, or RING_BUFFER_ALL_CPUS
+ * @full:   percentage of the CPU's ring that must be filled, or 0: any record
+ * @cond:   ends the wait, too, when it returns true; NULL: the first wake-up
+ *          does
+ * @data:   for @cond
+ *
+ * Context: May sleep.
+ * Return: 0, -ENODEV if @cpu never was online, -ERESTARTSYS on a signal.
+ */
+int ring_buffer_wait(struct trace_buffer *buffer, int cpu, int full,
+		     ring_buffer_cond_fn cond, void *data)
+{
+	struct rb_cpu *rcpu = NULL;
+	struct rb_wait *wait = &buffer->wait;
+	struct rb_once once;
+
+	if (cpu == RING_BUFFER_ALL_CPUS) {
+		full = 0;
+	} else {
+		rcpu = rb_get_cpu(buffer, cpu);
+		if (!rcpu)
+			return -ENODEV;
+		wait = &rcpu->wait;
+	}
+
+	if (!cond) {
+		once.wait = wait;
+		once.seq = atomic_read_acquire(&wait->seq);
+		cond = rb_woken_once;
+		data = &once;
+	}
+	return wait_event_interruptible(*(full ? &wait->full : &wait->any),
+					rb_ready(buffer, rcpu, full) || cond(data));
+}
+
+/**
+ * ring_buffer_poll_wait() - poll for something to read
+ * @buffer:     the buffer
+ * @cpu:        whose records, or RING_BUFFER_ALL_CPUS
+ * @filp:       the file that is polled
+ * @poll_table: of the poll
+ * @full:       percentage of the CPU's ring that must be filled, or 0
+ *
+ * Context: May sleep.
+ * Return: EPOLLIN | EPOLLRDNORM if there is something to read, else 0;
+ *         EPOLLERR if @cpu never was online.
+ */
+__poll_t ring_buffer_poll_wait(struct trace_buffer *buffer, int cpu, struct file *filp,
+			       poll_table *poll_table, int full)
+{
+	struct rb_cpu *rcpu = NULL;
+	struct rb_wait *wait = &buffer->wait;
+
+	if (cpu == RING_BUFFER_ALL_CPUS) {
+		full = 0;
+	} else {
+		rcpu = rb_get_cpu(buffer, cpu);
+		if (!rcpu)
+			return EPOLLERR;
+		wait = &rcpu->wait;
+	}
+
+	poll_wait(filp, full ? &wait->full : &wait->any, poll_table);
+	return rb_ready(buffer, rcpu, full) ? EPOLLIN | EPOLLRDNORM : 0;
+}
+
+/**
+ * ring_buffer_wake_waiters() - wake whoever waits, to look at its condition
+ * @buffer: the buffer, or NULL
+ * @cpu:    whose waiters, or RING_BUFFER_ALL_CPUS
+ *
+ * Context: Any context, including NMI.
+ */
+void ring_buffer_wake_waiters(struct trace_buffer *buffer, int cpu)
+{
+	struct rb_cpu *rcpu;
+
+	if (!buffer)
+		return;
+	if (cpu != RING_BUFFER_ALL_CPUS) {
+		rcpu = rb_get_cpu(buffer, cpu);
+		if (rcpu)
+			rb_wake(rcpu, RB_WAKE_ANY | RB_WAKE_FULL);
+		return;
+	}
+	rb_for_each_cpu(buffer, cpu)
+		rb_wake(buffer->cpus[cpu], RB_WAKE_ANY | RB_WAKE_FULL);
+}

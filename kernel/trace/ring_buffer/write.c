@@ -1,0 +1,739 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The write path: reserve, commit, discard.
+ */
+
+/*DOC-PLACEHOLDER*/
+
+#include <linux/export.h>
+#include <linux/preempt.h>
+#include <linux/smp.h>
+#include <linux/trace_clock.h>
+#include <linux/trace_recursion.h>
+
+#include "internal.h"
+
+/*
+ * A 64-bit exchange that is made of a lock must not be taken in an NMI: the
+ * NMI may have come while the lock was held.
+ */
+#if defined(CONFIG_ARCH_HAVE_NMI_SAFE_CMPXCHG) && !defined(CONFIG_GENERIC_ATOMIC64)
+#define rb_refuse_nmi()		false
+#else
+#define rb_refuse_nmi()		in_nmi()
+#endif
+
+/* What else than its header a record needs. */
+#define RB_STAMP_FIRST		BIT(0)	/* its time goes to the page header */
+#define RB_STAMP_EXTEND		BIT(1)	/* the delta does not fit */
+#define RB_STAMP_ABS		BIT(2)	/* nobody knows it, or the user wants all */
+#define RB_STAMP_LEAVE		BIT(3)	/* an absolute one would be read wrong here */
+
+static __always_inline u64 rb_clock(struct trace_buffer *buffer)
+{
+	u64 (*clock)(void) = READ_ONCE(buffer->clock);
+
+	/* A direct call where an indirect one is slow. */
+	if (IS_ENABLED(CONFIG_MITIGATION_RETPOLINE) && likely(clock == trace_clock_local))
+		return trace_clock_local();
+	return clock();
+}
+
+/*
+ * Choose the stamp where the short way does not do: the first record of a
+ * sub-buffer, a long pause, a clock that stepped back, an interrupt between a
+ * record and its note in @ring->last.
+ */
+static noinline unsigned int
+rb_choose_stamp(struct rb_ring *ring, struct rb_subbuf *sb, u64 tail, u64 now,
+		bool abs, u64 *delta)
+{
+	u64 last = ring->last, ahead;
+
+	if (rb_tail_closed(tail))
+		return 0;
+
+	/* The page's time stamp is that of its first record. */
+	if (!rb_tail_units(tail)) {
+		*delta = 0;
+		return abs ? RB_STAMP_FIRST | RB_STAMP_ABS : RB_STAMP_FIRST;
+	}
+
+	/* @last may lag: it counts only where it is the time before this. */
+	*delta = now - last;
+	if (!abs && !((last << RB_TAIL_BITS ^ tail) >> RB_TAIL_BITS) && !(*delta >> 45))
+		return *delta > RB_DELTA_MAX ? RB_STAMP_EXTEND : 0;
+
+	/*
+	 * A parser takes the bits that an absolute stamp lacks from the time
+	 * before, and a step back for a carry into them.
+	 */
+	if (sb->stamped != sb->seq)
+		return RB_STAMP_LEAVE;
+	if ((now | sb->page->time_stamp) & ~RB_ABS_MASK) {
+		ahead = (now << RB_TAIL_BITS) - (tail & ~(u64)RB_CLOSED);
+		if ((now ^ sb->page->time_stamp) & ~RB_ABS_MASK || now < last || (s64)ahead < 0)
+			return RB_STAMP_LEAVE;
+	}
+	return RB_STAMP_ABS;
+}
+
+/*
+ * Open @sb for sequence @seq. Whoever is interrupted in here is helped by the
+ * interrupt, and stores the same values once more when it goes on. That is
+ * harmless as long as nobody publishes, and nobody can: an outermost writer
+ * has no other one below it. The exchange of the tail word comes last and
+ * happens once, since a closed word names the sequence that it closed.
+ */
+static void rb_open_subbuf(struct rb_subbuf *sb, u64 seq)
+{
+	u64 tail;
+
+	WRITE_ONCE(sb->seq, seq);
+	local_set(&sb->page->commit, 0);
+	atomic64_set(&sb->publish, rb_pub_word(seq, 0, 0));
+	if (sb->persist)
+		rb_persist_opened(sb);
+	barrier();
+
+	tail = local64_read(&sb->tail);
+	if (rb_tail_closed(tail) && tail != rb_tail_word(seq, RB_CLOSED))
+		local64_cmpxchg(&sb->tail, tail, RB_OPEN_EMPTY);
+}
+
+/*
+ * Claim the slot of sequence @seq: the sub-buffer in it, or the spare that the
+ * reader left there for it.
+ */
+static struct rb_subbuf *rb_claim_slot(struct rb_ring *ring, u64 seq, bool overwrite)
+{
+	atomic64_t *slot = rb_slot(ring, seq);
+	u64 word = atomic64_read(slot);
+	struct rb_subbuf *sb;
+
+	do {
+		/* Done already, by an interrupt. */
+		if (!rb_slot_ahead(word, seq))
+			return ring->subbufs[rb_slot_id(word)];
+
+		if (!overwrite && (word & (RB_SLOT_EMPTY | RB_SLOT_HELD)) != RB_SLOT_EMPTY) {
+			local_inc(&ring->dropped);
+			return NULL;
+		}
+		/*
+		 * Fully ordered. Pairs with rb_locate:A and rb_iter_copy:B:
+		 * what is stored to the page from here on is seen only by those
+		 * who also see that the page is gone. RBB(rb_claim_slot:A)
+		 */
+	} while (!atomic64_try_cmpxchg(slot, &word, rb_slot_word(seq, rb_slot_id(word), 0)));
+
+	sb = ring->subbufs[rb_slot_id(word)];
+	if (!(word & RB_SLOT_EMPTY))
+		local_add(sb->count, &ring->overrun);
+	return sb;
+}
+
+/**
+ * rb_next_subbuf() - leave a sub-buffer for the next one
+ * @ring:	the ring
+ * @sb:		the sub-buffer without room
+ * @tail:	the tail word that said so
+ * @overwrite:	unread records may be overwritten
+ *
+ * Each step is one exchange from the exact value before it, so that an
+ * interrupt anywhere does what is left to do and the interrupted writer finds
+ * it done.
+ *
+ * Context: The ring's CPU, inside the ring (&rb_ring.nest is not 0), or a ring
+ *          without writers.
+ * Return: true if it is worth to look at the tail again, false if there is no
+ *         room; the reason was counted.
+ */
+bool rb_next_subbuf(struct rb_ring *ring, struct rb_subbuf *sb, u64 tail, bool overwrite)
+{
+	u64 seq = sb->seq, next = seq + 1;
+	struct rb_subbuf *next_sb;
+
+	/*
+	 * Close it first, even if there is nowhere to go: where records are
+	 * dropped, nothing small may slip in behind them.
+	 */
+	if (!rb_tail_closed(tail)) {
+		u64 was = tail;
+
+		if (!local64_try_cmpxchg(&sb->tail, &was, rb_tail_word(seq, RB_CLOSED)))
+			return true;
+		sb->end = rb_tail_units(tail);
+	}
+
+	/* An interrupt came, and has left this one behind. */
+	if (READ_ONCE(ring->tail) != sb)
+		return true;
+
+	/*
+	 * Never run into a sub-buffer that is not published: the writers in it
+	 * would be overtaken by their own interrupts.
+	 */
+	if ((s64)(next - READ_ONCE(ring->commit)->seq - ring->nr) >= 0) {
+		local_inc(&ring->commit_overrun);
+		return false;
+	}
+
+	next_sb = rb_claim_slot(ring, next, overwrite);
+	if (!next_sb)
+		return false;
+
+	rb_open_subbuf(next_sb, next);
+	sb->link = rb_slot_word(next, next_sb->id, 0);
+	barrier();
+	cmpxchg_local(&ring->tail, sb, next_sb);
+	return true;
+}
+
+/* Publish @sb up to @units. */
+static __always_inline void rb_publish_subbuf(struct rb_subbuf *sb, u64 final, u32 units)
+{
+	/* A copy for those who know the page only: user space, a crash dump. */
+	local_set(&sb->page->commit, units * RB_UNIT);
+	/*
+	 * Pairs with rb_locate:B and rb_reader_fill:A: whoever sees these bytes
+	 * published sees what is in them, and &rb_subbuf.first.
+	 */
+	atomic64_set_release(&sb->publish, /* RBB(rb_publish_subbuf:A) */
+			     rb_pub_word(sb->seq, final, units));
+}
+
+/**
+ * rb_publish() - publish what was reserved, over any number of sub-buffers
+ * @ring: the ring
+ *
+ * Context: The outermost writer inside the ring, or a ring without writers.
+ */
+void rb_publish(struct rb_ring *ring)
+{
+	struct rb_subbuf *sb = ring->commit, *next;
+
+	for (;;) {
+		u64 tail = local64_read(&sb->tail);
+		unsigned long records;
+
+		if (!rb_tail_closed(tail)) {
+			rb_publish_subbuf(sb, 0, rb_tail_units(tail));
+			return;
+		}
+
+		if (!(atomic64_read(&sb->publish) & RB_PUB_FINAL)) {
+			records = local_read(&sb->records);
+			WRITE_ONCE(sb->count, records - sb->base);
+			WRITE_ONCE(sb->base, records);
+			rb_publish_subbuf(sb, RB_PUB_FINAL, sb->end);
+		}
+
+		/* Closed, but there was nowhere to go. */
+		if (rb_slot_ahead(sb->link, sb->seq + 1))
+			return;
+
+		next = ring->subbufs[rb_slot_id(sb->link)];
+		next->first = sb->first + sb->count;
+		next->first_byte = sb->first_byte + sb->end * RB_UNIT;
+		/* Pairs with rb_ring_written:A, for @first. */
+		smp_store_release(&ring->commit, next); /* RBB(rb_publish:A) */
+		sb = next;
+	}
+}
+
+/*
+ * Is there nothing that rb_publish() has not seen? It went as far as it can, so
+ * only what came since then can be missing.
+ */
+static noinline bool rb_all_published(struct rb_ring *ring)
+{
+	struct rb_subbuf *sb = READ_ONCE(ring->commit);
+	u64 tail = local64_read(&sb->tail), pub = atomic64_read(&sb->publish);
+
+	if (rb_tail_closed(tail))
+		return pub & RB_PUB_FINAL && sb == READ_ONCE(ring->tail);
+	return rb_tail_units(pub) == rb_tail_units(tail);
+}
+
+/*
+ * Leave @ring. The outermost writer publishes what it and the writers nested
+ * in it reserved. One that comes after the look at the tail and before @nest
+ * is 0 leaves its records to us: look once more.
+ */
+static __always_inline void rb_leave(struct rb_ring *ring)
+{
+	struct rb_subbuf *sb;
+	u64 tail;
+
+	barrier();
+	if (unlikely(ring->nest != 1)) {
+		ring->nest--;
+		return;
+	}
+
+	for (;;) {
+		sb = ring->commit;
+		tail = local64_read(&sb->tail);
+		/* One that is open is the last one. */
+		if (likely(!rb_tail_closed(tail)))
+			rb_publish_subbuf(sb, 0, rb_tail_units(tail));
+		else
+			rb_publish(ring);
+
+		/*
+		 * Pairs with rb_ring_wait_quiet:A: who finds the ring without
+		 * writers finds all they stored. RBB(rb_leave:A)
+		 */
+		smp_store_release(&ring->nest, 0);
+		barrier();
+		if (likely(tail == local64_read(&sb->tail) && !rb_tail_closed(tail)))
+			return;
+		if (rb_all_published(ring))
+			return;
+		ring->nest = 1;
+		barrier();
+	}
+}
+
+/* interrupt_context_level(), which is 0 more often than not */
+static __always_inline unsigned int rb_context_level(void)
+{
+	if (likely(!(preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET))))
+		return 0;
+	return interrupt_context_level();
+}
+
+/* The writer that uses RB_CONTEXT_ODD on this level, plus 1. */
+static unsigned int rb_odd(struct rb_cpu *rcpu, unsigned int nested)
+{
+	return rcpu->odd >> nested * RB_ODD_BITS & (BIT(RB_ODD_BITS) - 1);
+}
+
+/*
+ * Find an entry where the plain case is not: inside ring_buffer_nest_start(),
+ * or in a context that seems to be writing already. The latter is let pass
+ * once: an interrupt that writes before the preempt count tells of it looks
+ * like the context that it interrupted.
+ */
+static struct rb_active *rb_push_special(struct rb_cpu *rcpu)
+{
+	unsigned int level = rb_context_level(), nested = rcpu->nested;
+	struct rb_active *act;
+
+	if (atomic_read(&rcpu->record_disabled) || rb_refuse_nmi())
+		return NULL;
+	if (nested >= RB_NEST_LEVELS) {
+		local_inc(&rcpu->nest_drops);
+		return NULL;
+	}
+	act = &rcpu->active[nested * RB_CONTEXTS];
+	if (!act[level].ring)
+		return &act[level];
+	if (act[RB_CONTEXT_ODD].ring || rb_odd(rcpu, nested)) {
+#ifdef CONFIG_RING_BUFFER_RECORD_RECURSION
+		do_ftrace_record_recursion(_THIS_IP_, _RET_IP_);
+#endif
+		return NULL;
+	}
+	rcpu->odd |= (level + 1) << nested * RB_ODD_BITS;
+	return &act[RB_CONTEXT_ODD];
+}
+
+/* Let go of what rb_push_special() found. */
+static void rb_pop_special(struct rb_cpu *rcpu, struct rb_active *act)
+{
+	unsigned int index = act - rcpu->active, nested = index / RB_CONTEXTS;
+
+	if (index % RB_CONTEXTS == RB_CONTEXT_ODD)
+		rcpu->odd &= ~((BIT(RB_ODD_BITS) - 1) << nested * RB_ODD_BITS);
+}
+
+/* The entry of the record that this context reserved last. */
+static __always_inline struct rb_active *rb_top(struct rb_cpu *rcpu)
+{
+	unsigned int level = rb_context_level(), nested;
+
+	if (likely(!rcpu->special))
+		return &rcpu->active[level];
+
+	nested = min_t(unsigned int, rcpu->nested, RB_NEST_LEVELS - 1);
+	if (rb_odd(rcpu, nested) == level + 1)
+		level = RB_CONTEXT_ODD;
+	return &rcpu->active[nested * RB_CONTEXTS + level];
+}
+
+/* Leave the ring, let go of the entry, wake who waits. */
+static __always_inline void rb_finish(struct rb_cpu *rcpu, struct rb_active *act, bool special)
+{
+	struct rb_ring *ring = act->ring;
+
+	rb_leave(ring);
+	barrier();
+	act->ring = NULL;
+	if (special)
+		rb_pop_special(rcpu, act);
+	if (unlikely(atomic_read(&rcpu->wake)))
+		rb_wake_writer(rcpu, ring);
+}
+
+static noinline void rb_finish_special(struct rb_cpu *rcpu, struct rb_active *act)
+{
+	rb_finish(rcpu, act, true);
+}
+
+static __always_inline struct ring_buffer_event *
+rb_reserve(struct trace_buffer *buffer, struct rb_cpu *rcpu, struct rb_active *act,
+	   unsigned int len, bool special)
+{
+	unsigned int total, stamp, units;
+	struct ring_buffer_event *rec;
+	struct rb_subbuf *sb;
+	struct rb_ring *ring;
+	u64 tail, now, delta;
+	unsigned long live;
+	u32 end;
+
+enter:
+	live = READ_ONCE(rcpu->ring);
+	ring = rb_untag(live);
+	act->ring = ring;
+	ring->nest++;
+	barrier();
+again:
+	sb = READ_ONCE(ring->tail);
+	tail = local64_read(&sb->tail);
+	barrier();
+	now = rb_clock(buffer);
+	units = rb_tail_units(tail);
+	delta = now - ring->last;
+	total = len;
+	stamp = 0;
+	if (unlikely((ring->last << RB_TAIL_BITS ^ tail) >> RB_TAIL_BITS ||
+		     delta >> RB_DELTA_BITS || !units || (special && rcpu->stamp_abs))) {
+		stamp = rb_choose_stamp(ring, sb, tail, now, special && rcpu->stamp_abs, &delta);
+		if (stamp & (RB_STAMP_EXTEND | RB_STAMP_ABS))
+			total += RB_STAMP_LEN;
+		else if (stamp & RB_STAMP_LEAVE)
+			total = rb_subbuf_size(ring->order);
+	}
+	end = units + total / RB_UNIT;
+
+	/*
+	 * If the ring is not the live one any more, an interrupt may have
+	 * written to that one before the clock was read for this one: then this
+	 * record has to go there, too.
+	 */
+	barrier();
+	if (unlikely(READ_ONCE(rcpu->ring) != live)) {
+		rb_leave(ring);
+		goto enter;
+	}
+
+	if (unlikely(end > ring->room)) {
+		if (units && rb_next_subbuf(ring, sb, tail, rb_overwrites(buffer)))
+			goto again;
+		rb_finish(rcpu, act, special);
+		return NULL;
+	}
+
+	act->sb = sb;
+	act->before = tail;
+	act->now = now;
+	if (unlikely(!local64_try_cmpxchg(&sb->tail, &tail, rb_tail_word(now, end))))
+		goto again;
+
+	/* The place is ours, and an interrupt from here on comes behind it. */
+	ring->last = now;
+	local_inc(&sb->records);
+
+	rec = (void *)&sb->page->data[units * RB_UNIT];
+	if (unlikely(stamp)) {
+		if (stamp & RB_STAMP_FIRST) {
+			sb->page->time_stamp = now;
+			barrier();
+			sb->stamped = sb->seq;
+		}
+		if (stamp & RB_STAMP_ABS) {
+			rb_set_stamp(rec, RINGBUF_TYPE_TIME_STAMP, now);
+			rec = (void *)rec + RB_STAMP_LEN;
+			delta = 0;
+		} else if (stamp & RB_STAMP_EXTEND) {
+			rb_set_stamp(rec, RINGBUF_TYPE_TIME_EXTEND, delta);
+			rec = (void *)rec + RB_STAMP_LEN;
+			delta = 0;
+		}
+	}
+	rb_set_record(rec, len, delta);
+	return rec;
+}
+
+static noinline struct ring_buffer_event *
+rb_reserve_special(struct trace_buffer *buffer, struct rb_cpu *rcpu, unsigned long length)
+{
+	struct rb_active *act;
+
+	if (!rcpu || length > rb_max_payload(READ_ONCE(buffer->order)))
+		return NULL;
+	act = rb_push_special(rcpu);
+	if (!act)
+		return NULL;
+	return rb_reserve(buffer, rcpu, act, rb_record_len(length), true);
+}
+
+/**
+ * ring_buffer_lock_reserve() - reserve space for a record
+ * @buffer: the buffer to write to
+ * @length: payload in bytes, at most ring_buffer_max_event_size()
+ *
+ * The caller fills the payload, see ring_buffer_event_data(), and ends with
+ * ring_buffer_unlock_commit() or ring_buffer_discard_commit(). A context that
+ * is between the two cannot reserve again, see ring_buffer_nest_start().
+ *
+ * Context: Any context, including NMI. Disables preemption until the record
+ *          is committed or discarded. Never waits.
+ * Return: The record, or NULL: recording is off, @length is too long, this
+ *         context is writing already, or there is no room (counted).
+ */
+struct ring_buffer_event *
+ring_buffer_lock_reserve(struct trace_buffer *buffer, unsigned long length)
+{
+	struct ring_buffer_event *rec = NULL;
+	struct rb_active *act;
+	struct rb_cpu *rcpu;
+
+	preempt_disable_notrace();
+	if (unlikely(atomic_read(&buffer->record_disabled)))
+		goto out;
+
+	rcpu = buffer->cpus[raw_smp_processor_id()];
+	act = &rcpu->active[rb_context_level()];
+	if (likely(rcpu && !rcpu->special && !act->ring && rb_is_small(length) &&
+		   !rb_refuse_nmi()))
+		rec = rb_reserve(buffer, rcpu, act, rb_record_len(length), false);
+	else
+		rec = rb_reserve_special(buffer, rcpu, length);
+	if (likely(rec))
+		return rec;
+out:
+	preempt_enable_notrace();
+	return NULL;
+}
+EXPORT_SYMBOL_GPL(ring_buffer_lock_reserve);
+
+/**
+ * ring_buffer_unlock_commit() - commit the record that was reserved last
+ * @buffer: the buffer it was reserved in
+ *
+ * Context: The context that reserved the record.
+ * Return: 0.
+ */
+int ring_buffer_unlock_commit(struct trace_buffer *buffer)
+{
+	struct rb_cpu *rcpu = buffer->cpus[raw_smp_processor_id()];
+
+	if (likely(!rcpu->special))
+		rb_finish(rcpu, &rcpu->active[rb_context_level()], false);
+	else
+		rb_finish_special(rcpu, rb_top(rcpu));
+	preempt_enable_notrace();
+	return 0;
+}
+EXPORT_SYMBOL_GPL(ring_buffer_unlock_commit);
+
+/**
+ * ring_buffer_write() - write a record that is there already
+ * @buffer: the buffer to write to
+ * @length: payload in bytes
+ * @data:   the payload
+ *
+ * Context: Any context, including NMI. Never waits.
+ * Return: 0, or -EBUSY where ring_buffer_lock_reserve() returns NULL.
+ */
+int ring_buffer_write(struct trace_buffer *buffer, unsigned long length, void *data)
+{
+	struct ring_buffer_event *rec;
+
+	rec = ring_buffer_lock_reserve(buffer, length);
+	if (!rec)
+		return -EBUSY;
+	memcpy(rb_payload(rec), data, length);
+	return ring_buffer_unlock_commit(buffer);
+}
+EXPORT_SYMBOL_GPL(ring_buffer_write);
+
+/*
+ * Add @delta to the first record of @data, which is @len bytes long and has
+ * @spare bytes in front of it to use.
+ *
+ * Return: how many of the spare bytes were used.
+ */
+static unsigned int rb_add_delta(unsigned char *data, unsigned int len,
+				 unsigned int spare, u64 delta)
+{
+	struct ring_buffer_event *rec = (void *)data;
+
+	if (!len || !delta || rec->type_len == RINGBUF_TYPE_TIME_STAMP)
+		return 0;
+
+	if (rec->type_len == RINGBUF_TYPE_TIME_EXTEND) {
+		rb_set_stamp(rec, RINGBUF_TYPE_TIME_EXTEND, rb_get_stamp(rec) + delta);
+		return 0;
+	}
+	if (delta + rec->time_delta <= RB_DELTA_MAX) {
+		rb_set_header(rec, rec->type_len, rec->time_delta + delta);
+		return 0;
+	}
+	rb_set_stamp((void *)(data - RB_STAMP_LEN), RINGBUF_TYPE_TIME_EXTEND,
+		     delta + rec->time_delta);
+	rb_set_header(rec, rec->type_len, 0);
+	return RB_STAMP_LEN;
+}
+
+/*
+ * Take a record out from under the ones that interrupts wrote behind it: move
+ * them down. All of them are complete, and nobody has seen them yet. One that
+ * comes meanwhile makes the exchange fail, and is moved as well.
+ */
+static noinline void
+rb_discard_move(struct rb_subbuf *sb, unsigned int start, unsigned int len, u64 delta)
+{
+	unsigned char *data = sb->page->data;
+	unsigned int from = start + len, moved = from, end;
+	u64 tail;
+
+	do {
+		tail = local64_read(&sb->tail);
+		barrier();
+		end = RB_UNIT * (rb_tail_closed(tail) ? sb->end : rb_tail_units(tail));
+		if (moved == from && end > from) {
+			/* The gap shrinks where the sum of the deltas is too long. */
+			unsigned int used = rb_add_delta(data + from, end - from, len, delta);
+
+			len -= used;
+			from -= used;
+			moved -= used;
+		}
+		memmove(data + moved - len, data + moved, end - moved);
+		moved = end;
+		if (rb_tail_closed(tail)) {
+			sb->end = (end - len) / RB_UNIT;
+			return;
+		}
+		/* The newest record stays the newest: its time stays. */
+	} while (!local64_try_cmpxchg(&sb->tail, &tail, tail - len / RB_UNIT));
+}
+
+/**
+ * ring_buffer_discard_commit() - take back the record that was reserved last
+ * @buffer: the buffer it was reserved in
+ * @event:  the record
+ *
+ * Nothing of it remains: not in the buffer, not in the statistics.
+ *
+ * Context: The context that reserved the record.
+ */
+void ring_buffer_discard_commit(struct trace_buffer *buffer, struct ring_buffer_event *event)
+{
+	struct rb_cpu *rcpu = buffer->cpus[raw_smp_processor_id()];
+	struct rb_active *act = rb_top(rcpu);
+	struct rb_ring *ring = act->ring;
+	struct rb_subbuf *sb = act->sb;
+	unsigned int start = rb_tail_units(act->before) * RB_UNIT;
+	unsigned int end = (unsigned char *)event - sb->page->data + rb_total_len(event);
+	u64 tail = rb_tail_word(act->now, end / RB_UNIT);
+	struct ring_buffer_event *first = (void *)&sb->page->data[start];
+	bool abs = first->type_len == RINGBUF_TYPE_TIME_STAMP;
+	u64 delta = 0;
+
+	if (!abs)
+		delta = first == event ? event->time_delta : rb_get_stamp(first);
+
+	local_dec(&sb->records);
+	if (likely(local64_try_cmpxchg(&sb->tail, &tail, act->before))) {
+		/* How long ago the time before was, an absolute stamp forgot. */
+		if (!abs)
+			ring->last = act->now - delta;
+	} else {
+		/* ... and those behind count from it: it stays. */
+		if (abs)
+			start += RB_STAMP_LEN;
+		rb_discard_move(sb, start, end - start, delta);
+	}
+
+	if (likely(!rcpu->special))
+		rb_finish(rcpu, act, false);
+	else
+		rb_finish_special(rcpu, act);
+	preempt_enable_notrace();
+}
+EXPORT_SYMBOL_GPL(ring_buffer_discard_commit);
+
+/**
+ * ring_buffer_nest_start() - let this context write while it is writing
+ * @buffer: the buffer to write to
+ *
+ * For a record that has to be written between reserve and commit of another
+ * one. It must be committed before ring_buffer_nest_end().
+ *
+ * Context: Any context. Disables preemption.
+ */
+void ring_buffer_nest_start(struct trace_buffer *buffer)
+{
+	struct rb_cpu *rcpu;
+
+	preempt_disable_notrace();
+	rcpu = buffer->cpus[raw_smp_processor_id()];
+	if (rcpu)
+		rcpu->nested++;
+}
+
+/**
+ * ring_buffer_nest_end() - the end of ring_buffer_nest_start()
+ * @buffer: the buffer
+ *
+ * Context: That of ring_buffer_nest_start(). Enables preemption.
+ */
+void ring_buffer_nest_end(struct trace_buffer *buffer)
+{
+	struct rb_cpu *rcpu = buffer->cpus[raw_smp_processor_id()];
+
+	if (rcpu)
+		rcpu->nested--;
+	preempt_enable_notrace();
+}
+
+/**
+ * ring_buffer_event_time_stamp() - the time of a record that is being written
+ * @buffer: the buffer it was reserved in
+ * @event:  the record that this context reserved last
+ *
+ * Context: The context that reserved the record, before it commits.
+ * Return: The time, in the unit of the buffer's clock.
+ */
+u64 ring_buffer_event_time_stamp(struct trace_buffer *buffer, struct ring_buffer_event *event)
+{
+	struct rb_active *act = rb_top(buffer->cpus[smp_processor_id()]);
+
+	if (WARN_ON_ONCE(!act->ring))
+		return 0;
+	return act->now;
+}
+
+/**
+ * ring_buffer_time_stamp() - what a record would get for its time
+ * @buffer: the buffer
+ *
+ * Context: Any context.
+ * Return: The time, in the unit of the buffer's clock.
+ */
+u64 ring_buffer_time_stamp(struct trace_buffer *buffer)
+{
+	u64 now;
+
+	preempt_disable_notrace();
+	now = rb_clock(buffer);
+	preempt_enable_notrace();
+	return now;
+}
+EXPORT_SYMBOL_GPL(ring_buffer_time_stamp);
