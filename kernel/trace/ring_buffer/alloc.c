@@ -213,7 +213,6 @@ struct rb_ring *rb_ring_alloc(struct rb_cpu *rcpu, unsigned int nr, unsigned int
 	ring = kvzalloc_node(size, GFP_KERNEL, cpu_to_node(rcpu->cpu));
 	if (!ring)
 		return NULL;
-	BUILD_BUG_ON(__alignof__(struct rb_ring) < RB_RING_ALIGN && L1_CACHE_BYTES >= RB_RING_ALIGN);
 
 	/* Twice as many can come to belong to it, see rb_ring_adopt(). */
 	ring->nr = nr;
@@ -478,8 +477,11 @@ int trace_rb_cpu_prepare(unsigned int cpu, struct hlist_node *node)
 	rcpu = rb_cpu_alloc(buffer, nr, cpu);
 	if (WARN(!rcpu, "no memory for the ring buffer of CPU %u\n", cpu))
 		return -ENOMEM;
-	/* Who sees the CPU in the mask sees its part. */
-	smp_store_release(&buffer->cpus[cpu], rcpu);
+	buffer->cpus[cpu] = rcpu;
+	/*
+	 * Pairs with rb_get_cpu:A: who sees the CPU
+	 * in the mask sees its part. RBB(trace_rb_cpu_prepare:A)
+	 */
 	smp_wmb();
 	cpumask_set_cpu(cpu, buffer->cpumask);
 	return 0;

@@ -108,7 +108,7 @@ static __always_inline bool rb_pub_is(u64 pub, u64 seq)
 #define RB_SLOT_ID_SHIFT	2
 #define RB_SLOT_ID_BITS		22
 #define RB_SLOT_SEQ_SHIFT	(RB_SLOT_ID_SHIFT + RB_SLOT_ID_BITS)
-#define RB_MAX_SUBBUFS		(1UL << RB_SLOT_ID_BITS)
+#define RB_MAX_SUBBUFS		BIT(RB_SLOT_ID_BITS)
 
 static __always_inline u64 rb_slot_word(u64 seq, u32 id, u64 flags)
 {
@@ -212,6 +212,7 @@ struct rb_reader {
  * @heir:	ring that took over the sub-buffers, set once; @lock
  * @heir_num:	running number at which the heir's number 0 stands
  * @ref:	one for &rb_cpu, one for each iterator
+ * @rcu:	for the grace period before it is freed
  * @nr:		slots
  * @order:	pages of a sub-buffer, as a power of two
  * @nr_subbufs:	length of @subbufs
@@ -364,7 +365,7 @@ struct rb_cpu {
 	struct trace_buffer	*buffer;
 	int			cpu;
 	unsigned int		mapped;
-	struct mutex		map_lock;
+	struct mutex		map_lock;	/* @mapped and what goes with it */
 	struct trace_buffer_meta *meta_page;
 	struct rb_data_page	**map_pages;
 	unsigned long		map_lost;
@@ -402,7 +403,7 @@ struct trace_buffer {
 	u64			(*clock)(void);
 	struct rb_cpu		**cpus;
 	cpumask_var_t		cpumask;
-	struct mutex		mutex;
+	struct mutex		mutex;		/* size, order, flags, reset */
 	unsigned int		order;
 	struct hlist_node	node;
 	struct lock_class_key	*lock_key;
@@ -417,6 +418,8 @@ static __always_inline struct rb_cpu *rb_get_cpu(struct trace_buffer *buffer, in
 {
 	if (cpu < 0 || cpu >= nr_cpu_ids || !cpumask_test_cpu(cpu, buffer->cpumask))
 		return NULL;
+	/* Pairs with trace_rb_cpu_prepare:A. */
+	smp_rmb(); /* RBB(rb_get_cpu:A) */
 	return buffer->cpus[cpu];
 }
 

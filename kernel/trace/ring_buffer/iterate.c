@@ -4,8 +4,9 @@
  *
  * An iterator takes a private copy of what is published of one sub-buffer and
  * walks over that. The copy is made under the lock of the ring's readers and
- * checked against the slot afterwards; the writer takes no notice. The iterator holds a reference to the ring it began
- * on: a swap carries it along with the ring, a resize tells it of the heir.
+ * checked against the slot afterwards; the writer takes no notice. The iterator
+ * holds a reference to the ring it began on: a swap carries it along with the
+ * ring, a resize tells it of the heir.
  */
 #include <linux/export.h>
 #include <linux/slab.h>
@@ -139,38 +140,44 @@ static bool rb_iter_load_locked(struct ring_buffer_iter *iter)
 	}
 }
 
-static bool rb_iter_load(struct ring_buffer_iter *iter, bool wait)
+static bool rb_iter_load(struct ring_buffer_iter *iter)
 {
-	struct rb_ring *ring;
+	struct rb_ring *ring = iter->ring;
 	unsigned long flags;
-	bool locked = true, ok;
+	bool ok;
 
-	for (;;) {
-		ring = iter->ring;
-		if (wait) {
-			raw_spin_lock_irqsave(&ring->lock, flags);
-		} else {
-			/* A dump: better a doubtful record than none. */
-			local_irq_save(flags);
-			locked = raw_spin_trylock(&ring->lock);
-		}
-		if (!wait || likely(!ring->heir))
-			break;
+	raw_spin_lock_irqsave(&ring->lock, flags);
+	while (unlikely(ring->heir)) {
 		rb_iter_follow(iter);
 		raw_spin_unlock_irqrestore(&ring->lock, flags);
-		raw_spin_lock_irqsave(&iter->ring->lock, flags);
+		ring = iter->ring;
+		raw_spin_lock_irqsave(&ring->lock, flags);
 		rb_iter_rewind(iter);
-		raw_spin_unlock_irqrestore(&iter->ring->lock, flags);
 	}
-
 	ok = rb_iter_load_locked(iter);
-	if (locked)
+	raw_spin_unlock_irqrestore(&ring->lock, flags);
+	return ok;
+}
+
+/* A dump does not wait: better a doubtful record than none. */
+static bool rb_iter_load_dump(struct ring_buffer_iter *iter)
+{
+	struct rb_ring *ring = iter->ring;
+	unsigned long flags;
+	bool ok;
+
+	local_irq_save(flags);
+	if (raw_spin_trylock(&ring->lock)) {
+		ok = rb_iter_load_locked(iter);
 		raw_spin_unlock(&ring->lock);
+	} else {
+		ok = rb_iter_load_locked(iter);
+	}
 	local_irq_restore(flags);
 	return ok;
 }
 
-static struct ring_buffer_event *rb_iter_peek(struct ring_buffer_iter *iter, bool wait)
+static struct ring_buffer_event *rb_iter_peek(struct ring_buffer_iter *iter, bool dump)
 {
 	struct ring_buffer_event *rec;
 	struct rb_cursor c;
@@ -181,7 +188,7 @@ static struct ring_buffer_event *rb_iter_peek(struct ring_buffer_iter *iter, boo
 		if (!rec) {
 			/* Stamps that no record follows count, too. */
 			iter->c = c;
-			if (!rb_iter_load(iter, wait))
+			if (!(dump ? rb_iter_load_dump(iter) : rb_iter_load(iter)))
 				return NULL;
 			continue;
 		}
@@ -198,9 +205,9 @@ static struct ring_buffer_event *rb_iter_peek(struct ring_buffer_iter *iter, boo
 	return iter->rec;
 }
 
-static void rb_iter_advance(struct ring_buffer_iter *iter, bool wait)
+static void rb_iter_advance(struct ring_buffer_iter *iter, bool dump)
 {
-	if (!rb_iter_peek(iter, wait))
+	if (!rb_iter_peek(iter, dump))
 		return;
 	iter->c = iter->next;
 	iter->rec = NULL;
@@ -245,23 +252,35 @@ ring_buffer_read_start(struct trace_buffer *buffer, int cpu, gfp_t flags)
 {
 	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
 	struct ring_buffer_iter *iter;
+	struct rb_ring *ring;
+	unsigned int order;
 	unsigned long irq;
 
 	if (!rcpu)
 		return NULL;
 	/* Keeps the sub-buffers' size, see ring_buffer_subbuf_order_set(). */
 	atomic_inc(&rcpu->iterators);
-	smp_mb__after_atomic();
-	iter = rb_iter_alloc(rcpu, READ_ONCE(buffer->order), flags);
-	if (!iter) {
-		atomic_dec(&rcpu->iterators);
-		return NULL;
-	}
+	for (;;) {
+		ring = rb_read_lock(rcpu, &irq);
+		order = ring->order;
+		rb_read_unlock(ring, irq);
 
-	iter->ring = rb_read_lock(rcpu, &irq);
-	refcount_inc(&iter->ring->ref);
+		iter = rb_iter_alloc(rcpu, order, flags);
+		if (!iter) {
+			atomic_dec(&rcpu->iterators);
+			return NULL;
+		}
+		ring = rb_read_lock(rcpu, &irq);
+		if (likely(ring->order == order))
+			break;
+		/* It has been changed since the increment, for the last time. */
+		rb_read_unlock(ring, irq);
+		kvfree(iter);
+	}
+	iter->ring = ring;
+	refcount_inc(&ring->ref);
 	rb_iter_rewind(iter);
-	rb_read_unlock(iter->ring, irq);
+	rb_read_unlock(ring, irq);
 	iter->from = iter->num;
 	return iter;
 }
@@ -292,7 +311,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_read_finish);
  */
 struct ring_buffer_event *ring_buffer_iter_peek(struct ring_buffer_iter *iter, u64 *ts)
 {
-	struct ring_buffer_event *rec = rb_iter_peek(iter, true);
+	struct ring_buffer_event *rec = rb_iter_peek(iter, false);
 
 	if (ts)
 		*ts = rec ? iter->ts : 0;
@@ -308,7 +327,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_iter_peek);
  */
 void ring_buffer_iter_advance(struct ring_buffer_iter *iter)
 {
-	rb_iter_advance(iter, true);
+	rb_iter_advance(iter, false);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_iter_advance);
 
@@ -341,7 +360,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_iter_reset);
  */
 int ring_buffer_iter_empty(struct ring_buffer_iter *iter)
 {
-	return !rb_iter_peek(iter, true);
+	return !rb_iter_peek(iter, false);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_iter_empty);
 
@@ -383,7 +402,7 @@ rb_dump_next(struct rb_cpu *rcpu, u64 *ts, unsigned long *lost, bool advance)
 		rb_iter_rewind(iter);
 		iter->from = iter->num;
 	}
-	rec = rb_iter_peek(iter, false);
+	rec = rb_iter_peek(iter, true);
 	if (!rec)
 		return NULL;
 	if (ts)
@@ -391,6 +410,6 @@ rb_dump_next(struct rb_cpu *rcpu, u64 *ts, unsigned long *lost, bool advance)
 	if (lost)
 		*lost = 0;
 	if (advance)
-		rb_iter_advance(iter, false);
+		rb_iter_advance(iter, true);
 	return rec;
 }

@@ -54,13 +54,15 @@ static void rb_map_number(struct rb_cpu *rcpu)
 	struct rb_ring *ring;
 	unsigned long flags;
 	unsigned int i;
+	u64 word;
 
 	ring = rb_read_lock(rcpu, &flags);
 	for (i = 0; i <= ring->nr; i++) {
 		sb = ring->reader.sb;
-		if (i)
-			sb = ring->subbufs[rb_slot_id(atomic64_read(rb_slot(ring,
-									    ring->reader.seq + i)))];
+		if (i) {
+			word = atomic64_read(rb_slot(ring, ring->reader.seq + i));
+			sb = ring->subbufs[rb_slot_id(word)];
+		}
 		sb->map_id = i;
 		rcpu->map_pages[i] = sb->page;
 	}

@@ -193,9 +193,11 @@ struct rb_ring *rb_read_lock(struct rb_cpu *rcpu, unsigned long *flags)
 		ring = rcu_dereference_raw(rcpu->read_ring);
 		raw_spin_lock(&ring->lock);
 		if (likely(ring == rcu_access_pointer(rcpu->read_ring)))
-			return ring;
+			break;
 		raw_spin_unlock(&ring->lock);
 	}
+	__release(&ring->lock);	/* sparse does not follow it to the caller */
+	return ring;
 }
 
 /**
@@ -216,8 +218,10 @@ struct rb_ring *rb_read_trylock(struct rb_cpu *rcpu, unsigned long *flags)
 	local_irq_save(*flags);
 	ring = rcu_dereference_raw(rcpu->read_ring);
 	if (raw_spin_trylock(&ring->lock)) {
-		if (ring == rcu_access_pointer(rcpu->read_ring))
+		if (ring == rcu_access_pointer(rcpu->read_ring)) {
+			__release(&ring->lock);
 			return ring;
+		}
 		raw_spin_unlock(&ring->lock);
 	}
 	local_irq_restore(*flags);
@@ -233,6 +237,7 @@ struct rb_ring *rb_read_trylock(struct rb_cpu *rcpu, unsigned long *flags)
  */
 void rb_read_unlock(struct rb_ring *ring, unsigned long flags)
 {
+	__acquire(&ring->lock);
 	raw_spin_unlock_irqrestore(&ring->lock, flags);
 }
 

@@ -221,8 +221,8 @@ static void rb_go_live(struct rb_cpu *rcpu)
 {
 	rb_exchange_lock(rcpu);
 	rb_hold_slots(rcpu->next_ring, rb_ring_unread(rcpu));
-	/* Fully ordered; pairs with the writers' dependency on the pointer. */
-	xchg(&rcpu->ring, rb_retag(rcpu->next_ring, rcpu->ring));
+	/* Pairs with rb_reserve:A. */
+	xchg(&rcpu->ring, rb_retag(rcpu->next_ring, rcpu->ring)); /* RBB(rb_go_live:A) */
 }
 
 /* Let the readers follow, once the writers have left the ring before. */

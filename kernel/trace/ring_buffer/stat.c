@@ -34,8 +34,11 @@ u64 rb_ring_written(struct rb_ring *ring)
 			num += READ_ONCE(sb->count);
 		else
 			num += local_read(&sb->records) - READ_ONCE(sb->base);
-		/* A sub-buffer comes again a lap later, with another sequence. */
-		smp_rmb();
+		/*
+		 * Pairs with rb_publish:B, and with what opens a sub-buffer: a
+		 * lap later it comes again with another sequence.
+		 */
+		smp_rmb(); /* RBB(rb_ring_written:B) */
 	} while (sb != READ_ONCE(ring->commit) || seq != READ_ONCE(sb->seq) ||
 		 (pub ^ atomic64_read(&sb->publish)) & RB_PUB_FINAL);
 	return num;
@@ -102,7 +105,8 @@ static u64 rb_ring_oldest_ts(struct rb_ring *ring)
 		if (!word)
 			return pos ? ring->reader.time : sb->page->time_stamp;
 		ts = READ_ONCE(sb->page->time_stamp);
-		smp_rmb();
+		/* Pairs with rb_claim_slot:A. */
+		smp_rmb(); /* RBB(rb_ring_oldest_ts:A) */
 	} while (atomic64_read(rb_slot(ring, seq)) != word);
 	return ts;
 }
@@ -118,28 +122,51 @@ static unsigned long rb_ring_bytes(struct rb_ring *ring)
 		if (!sb)
 			return 0;
 		from = READ_ONCE(sb->first_byte) + pos;
-		commit = smp_load_acquire(&ring->commit);
+		/* Pairs with rb_publish:A, for &rb_subbuf.first_byte. */
+		commit = smp_load_acquire(&ring->commit); /* RBB(rb_ring_bytes:A) */
 		to = READ_ONCE(commit->first_byte) + rb_pub_bytes(atomic64_read(&commit->publish));
-		smp_rmb();
+		/* Pairs with rb_claim_slot:A. */
+		smp_rmb(); /* RBB(rb_ring_bytes:B) */
 	} while (commit != READ_ONCE(ring->commit) ||
 		 (word && atomic64_read(rb_slot(ring, seq)) != word));
 	return to - from;
 }
 
-/* Statistics that are one expression on a locked ring. */
-#define RB_STAT(rcpu, ring, type, expression)				\
-({									\
-	struct rb_ring *ring;						\
-	unsigned long __flags;						\
-	type __value = 0;						\
-									\
-	ring = rcpu ? rb_read_trylock(rcpu, &__flags) : NULL;		\
-	if (ring) {							\
-		__value = (expression);					\
-		rb_read_unlock(ring, __flags);				\
-	}								\
-	__value;							\
-})
+/* One number of a locked ring; 0 where there is none, or it can't be locked. */
+static u64 rb_stat(struct trace_buffer *buffer, int cpu,
+		   u64 (*get)(struct rb_cpu *rcpu, struct rb_ring *ring))
+{
+	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
+	struct rb_ring *ring;
+	unsigned long flags;
+	u64 value;
+
+	if (!rcpu)
+		return 0;
+	ring = rb_read_trylock(rcpu, &flags);
+	if (!ring)
+		return 0;
+	value = get(rcpu, ring);
+	rb_read_unlock(ring, flags);
+	return value;
+}
+
+#define RB_STAT(name, expression)					\
+static u64 rb_stat_##name(struct rb_cpu *rcpu, struct rb_ring *ring)	\
+{									\
+	return expression;						\
+}
+
+RB_STAT(entries, rb_ring_entries(ring))
+RB_STAT(overrun, rb_ring_overrun(ring))
+RB_STAT(commit_overrun, local_read(&ring->commit_overrun) + ring->carried.commit_overrun +
+			local_read(&rcpu->nest_drops))
+RB_STAT(dropped, local_read(&ring->dropped) + ring->carried.dropped)
+RB_STAT(read, ring->reader.read)
+RB_STAT(bytes, rb_ring_bytes(ring))
+RB_STAT(oldest, rb_ring_oldest_ts(ring))
+RB_STAT(dirty, rb_ring_dirty(ring))
+RB_STAT(size, (u64)rb_subbuf_room(ring->order) * ring->nr)
 
 /**
  * ring_buffer_entries_cpu() - records of a CPU that can be read
@@ -151,9 +178,7 @@ static unsigned long rb_ring_bytes(struct rb_ring *ring)
  */
 unsigned long ring_buffer_entries_cpu(struct trace_buffer *buffer, int cpu)
 {
-	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
-
-	return RB_STAT(rcpu, ring, unsigned long, rb_ring_entries(ring));
+	return rb_stat(buffer, cpu, rb_stat_entries);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_entries_cpu);
 
@@ -167,9 +192,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_entries_cpu);
  */
 unsigned long ring_buffer_overrun_cpu(struct trace_buffer *buffer, int cpu)
 {
-	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
-
-	return RB_STAT(rcpu, ring, unsigned long, rb_ring_overrun(ring));
+	return rb_stat(buffer, cpu, rb_stat_overrun);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_overrun_cpu);
 
@@ -186,11 +209,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_overrun_cpu);
  */
 unsigned long ring_buffer_commit_overrun_cpu(struct trace_buffer *buffer, int cpu)
 {
-	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
-
-	return RB_STAT(rcpu, ring, unsigned long,
-		       local_read(&ring->commit_overrun) + ring->carried.commit_overrun +
-		       local_read(&rcpu->nest_drops));
+	return rb_stat(buffer, cpu, rb_stat_commit_overrun);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_commit_overrun_cpu);
 
@@ -206,10 +225,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_commit_overrun_cpu);
  */
 unsigned long ring_buffer_dropped_events_cpu(struct trace_buffer *buffer, int cpu)
 {
-	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
-
-	return RB_STAT(rcpu, ring, unsigned long,
-		       local_read(&ring->dropped) + ring->carried.dropped);
+	return rb_stat(buffer, cpu, rb_stat_dropped);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_dropped_events_cpu);
 
@@ -223,9 +239,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_dropped_events_cpu);
  */
 unsigned long ring_buffer_read_events_cpu(struct trace_buffer *buffer, int cpu)
 {
-	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
-
-	return RB_STAT(rcpu, ring, unsigned long, ring->reader.read);
+	return rb_stat(buffer, cpu, rb_stat_read);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_read_events_cpu);
 
@@ -239,9 +253,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_read_events_cpu);
  */
 unsigned long ring_buffer_bytes_cpu(struct trace_buffer *buffer, int cpu)
 {
-	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
-
-	return RB_STAT(rcpu, ring, unsigned long, rb_ring_bytes(ring));
+	return rb_stat(buffer, cpu, rb_stat_bytes);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_bytes_cpu);
 
@@ -257,9 +269,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_bytes_cpu);
  */
 u64 ring_buffer_oldest_event_ts(struct trace_buffer *buffer, int cpu)
 {
-	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
-
-	return RB_STAT(rcpu, ring, u64, rb_ring_oldest_ts(ring));
+	return rb_stat(buffer, cpu, rb_stat_oldest);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_oldest_event_ts);
 
@@ -287,9 +297,7 @@ unsigned int rb_ring_dirty(struct rb_ring *ring)
  */
 size_t ring_buffer_nr_dirty_pages(struct trace_buffer *buffer, int cpu)
 {
-	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
-
-	return RB_STAT(rcpu, ring, size_t, rb_ring_dirty(ring));
+	return rb_stat(buffer, cpu, rb_stat_dirty);
 }
 
 /**
@@ -338,10 +346,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_overruns);
  */
 unsigned long ring_buffer_size(struct trace_buffer *buffer, int cpu)
 {
-	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
-
-	return RB_STAT(rcpu, ring, unsigned long,
-		       (unsigned long)rb_subbuf_room(ring->order) * ring->nr);
+	return rb_stat(buffer, cpu, rb_stat_size);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_size);
 

@@ -109,6 +109,7 @@ void rb_wake_writer(struct rb_cpu *rcpu, struct rb_ring *ring)
 /* Tell the writers of @rcpu, and have @wait looked after in a while. */
 static void rb_wait_arm(struct rb_cpu *rcpu, struct rb_wait *wait, int what)
 {
+	/* Fully ordered, but in vain without a partner: hence the recheck. */
 	if (atomic_fetch_or(what, &rcpu->wake) & what)
 		return;
 	if (!atomic_xchg(&wait->pending, 1))
@@ -126,7 +127,6 @@ static bool rb_ready(struct trace_buffer *buffer, struct rb_cpu *rcpu, unsigned 
 	if (!rcpu) {
 		rb_for_each_cpu(buffer, cpu)
 			rb_wait_arm(buffer->cpus[cpu], &buffer->wait, RB_WAKE_ANY);
-		smp_mb__after_atomic();
 		return !ring_buffer_empty(buffer);
 	}
 
@@ -143,7 +143,6 @@ static bool rb_ready(struct trace_buffer *buffer, struct rb_cpu *rcpu, unsigned 
 		return true;
 
 	rb_wait_arm(rcpu, &rcpu->wait, full ? RB_WAKE_FULL : RB_WAKE_ANY);
-	smp_mb__after_atomic();
 
 	ring = rb_read_lock(rcpu, &flags);
 	ready = (!full || rb_filled(ring, full)) && !rb_reader_empty(ring);

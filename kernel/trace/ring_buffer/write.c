@@ -3,7 +3,149 @@
  * The write path: reserve, commit, discard.
  */
 
-/*DOC-PLACEHOLDER*/
+/**
+ * DOC: ring buffer
+ *
+ * A buffer has a ring for each CPU, and a ring is written by its own CPU only.
+ * Writers are tasks and whatever interrupts them there; readers are anywhere.
+ *
+ * ::
+ *
+ *   trace_buffer              what callers hold
+ *     rb_cpu [CPU]            for the buffer's life: writes in progress, waiters
+ *       rb_ring               what a swap or a resize exchanges
+ *         slots[nr]           which sub-buffer holds which sequence
+ *         rb_subbuf           tail word, publish word, numbers, data page
+ *
+ * **Sequences.** Each sub-buffer that the writer enters gets the next number,
+ * its sequence; slot ``sequence % nr`` names it. The slots therefore hold the
+ * last nr sequences, and nothing ever has to be moved along. The reader owns
+ * one sub-buffer more, which is in no slot.
+ *
+ * **States of a sub-buffer**, by the words in internal.h:
+ *
+ * =========  ===============================  ================================
+ * State      Says so                          What ends it
+ * =========  ===============================  ================================
+ * empty      slot word: empty                 the writer enters it
+ * open       tail word: an offset             no room for a record: closed
+ * closed     tail word: RB_CLOSED, sequence   the outermost writer's commit
+ * final      publish word: RB_PUB_FINAL       the writer comes round and
+ *                                             overwrites it, or the reader
+ *                                             takes it
+ * taken      slot word: empty, other id       the reader takes the next one and
+ *                                             leaves this one as its spare
+ * =========  ===============================  ================================
+ *
+ * The reader may take a sub-buffer that is still open, as soon as anything of
+ * it is published; the writer goes on in it until it is full.
+ *
+ * **Reserve.** The tail word holds the offset of the next record and the time
+ * of the last one. Reserve reads it, then the clock, and exchanges it for the
+ * word behind the new record. Only an interrupt on this CPU can make that fail,
+ * and then it has written a record itself; the loop ends after as many rounds
+ * as there were interrupts. Place and time of a record are taken as one, so
+ * records lie in the order of their times, each with the time its own reserve
+ * read, whatever interrupts what.
+ *
+ * **Commit.** &rb_ring.nest counts the writers inside a ring. Only the
+ * outermost one publishes: all that it and its interrupts wrote, up to the tail
+ * word. It does so before it takes @nest to 0, and looks at the tail word once
+ * more after, since an interrupt in between has left its record to it.
+ *
+ * **The next sub-buffer** is entered in four steps: close the tail word, claim
+ * the slot, open the tail word of the sub-buffer in it, move &rb_ring.tail. Each
+ * is an exchange from the one value it can follow. An interrupt between any two
+ * of them does the rest, and what the interrupted writer then does changes
+ * nothing. What has to be set up for a sub-buffer is set to the same values by
+ * all who help, and nobody can publish while there is somebody to help; what
+ * could differ (the time stamp, the count) is set by one of them alone.
+ * A sequence may be entered only less than a lap ahead of the one being
+ * committed: otherwise an interrupt would overtake the record that it
+ * interrupted.
+ *
+ * **Reading.** The reader takes a sequence by exchanging its slot word for one
+ * that names the reader's old sub-buffer as a spare. If the writer was there
+ * first, the exchange fails and the oldest sequence is another one; if the
+ * reader was first, the writer finds the spare. An iterator copies and looks
+ * whether the slot word is still the same.
+ *
+ * **Loss.** Records have running numbers. A sub-buffer stores that of its first
+ * record, so what a reader missed is a difference; the writer that overwrites
+ * an unread sub-buffer adds its count to &rb_ring.overrun. For every ring:
+ * written = read + overrun + what is still there.
+ *
+ * **Swap** exchanges &rb_cpu.ring. A writer has noted in &rb_cpu.active which
+ * ring it entered, and commits there. It looks at the pointer again after the
+ * clock and before its exchange: a record whose time is later than the first
+ * one of the new ring goes to the new ring.
+ *
+ * **Resize** exchanges a new ring in, waits until nobody is in the old one, and
+ * puts its sub-buffers into the new one; see resize.c.
+ *
+ * **Discard** takes back the newest record by the reverse exchange. Where
+ * interrupts wrote behind it, they are moved down: nobody has seen them yet.
+ *
+ * **Locks**
+ *
+ * ====================  ===========  ==========================================
+ * Lock                  Kind         Protects; taken in
+ * ====================  ===========  ==========================================
+ * rb_cpu.map_lock       mutex        the mapping of a CPU's ring; task
+ * trace_buffer.mutex    mutex        size, order, flags, who resets; task,
+ *                                    inside map_lock and cpus_read_lock()
+ * rb_cpu.exchange       try lock     that the ring pointers stay; any context,
+ *                                    nobody waits for it in atomic context
+ * rb_ring.lock          raw spin     the reader's position, carried statistics;
+ *                                    any context with interrupts off, in an NMI
+ *                                    by trylock. Innermost.
+ * preemption off        RCU          that a ring found by a pointer stays
+ * ====================  ===========  ==========================================
+ *
+ * Writers take none of them.
+ *
+ * **What may run at the same time**: "-" anything goes, "L" one after the other
+ * by rb_ring.lock, "M" by the mutex, "E" the later one gets -EBUSY, "Q" the row
+ * waits for writers to leave the ring it replaced, which stops no writer, "D"
+ * writers are refused meanwhile.
+ *
+ * ===========  =====  =======  =======  ======  ====  =====  ===
+ * .            write  consume  iterate  resize  swap  reset  map
+ * ===========  =====  =======  =======  ======  ====  =====  ===
+ * write        \-     \-       \-       \-      \-    \-     \-
+ * consume      \-     L        L        L       \-    L      L
+ * iterate      \-     L        L        L       \-    L      L
+ * resize       Q      L        L        M       E     M      E
+ * swap         \-     \-       \-       E       E     E      E
+ * reset        D      L        L        M       E     M      M
+ * map          \-     L        L        E       E     M      M
+ * ===========  =====  =======  =======  ======  ====  =====  ===
+ *
+ * **Barriers.** Against interrupts on the own CPU the compiler's order is
+ * enough, and barrier() gives it. Between CPUs there are these pairs:
+ *
+ * ======================  ======================  ===========================
+ * Writer                  Reader                  What it orders
+ * ======================  ======================  ===========================
+ * rb_publish_subbuf:A     rb_locate:B,            records, first number; their
+ *                         rb_reader_fill:A        being published
+ * rb_claim_slot:A         rb_locate:A,            the slot; what is stored to
+ *                         rb_iter_copy:B,         the sub-buffer after it
+ *                         rb_ring_oldest_ts:A,
+ *                         rb_ring_bytes:B
+ * rb_publish:A            rb_ring_written:A,      numbers of a sub-buffer; its
+ *                         rb_ring_bytes:A         being the last
+ * rb_publish:B            rb_ring_written:B       final; the next use's base
+ * rb_leave:A              rb_ring_wait_quiet:A    all that writers stored;
+ *                                                 their being gone
+ * rb_swap:A, rb_go_live:A rb_reserve:A            a ring's content; its address
+ * trace_rb_cpu_prepare:A  rb_get_cpu:A            a CPU's part; its being there
+ * ======================  ======================  ===========================
+ *
+ * The reader's exchange of a slot word (rb_reader_take()) is fully ordered as
+ * well, so that it has read what it needs of a sub-buffer before the writer can
+ * have it back; the writer's claim of the slot follows it.
+ */
 
 #include <linux/export.h>
 #include <linux/preempt.h>
@@ -31,7 +173,7 @@
 
 static __always_inline u64 rb_clock(struct trace_buffer *buffer)
 {
-	u64 (*clock)(void) = READ_ONCE(buffer->clock);
+	typeof(buffer->clock) clock = READ_ONCE(buffer->clock);
 
 	/* A direct call where an indirect one is slow. */
 	if (IS_ENABLED(CONFIG_MITIGATION_RETPOLINE) && likely(clock == trace_clock_local))
@@ -121,9 +263,10 @@ static struct rb_subbuf *rb_claim_slot(struct rb_ring *ring, u64 seq, bool overw
 			return NULL;
 		}
 		/*
-		 * Fully ordered. Pairs with rb_locate:A and rb_iter_copy:B:
-		 * what is stored to the page from here on is seen only by those
-		 * who also see that the page is gone. RBB(rb_claim_slot:A)
+		 * Fully ordered. Pairs with rb_locate:A, rb_iter_copy:B,
+		 * rb_ring_oldest_ts:A and rb_ring_bytes:B: what is stored to
+		 * the sub-buffer from here on is seen only by those who also
+		 * see that it is gone. RBB(rb_claim_slot:A)
 		 */
 	} while (!atomic64_try_cmpxchg(slot, &word, rb_slot_word(seq, rb_slot_id(word), 0)));
 
@@ -225,8 +368,12 @@ void rb_publish(struct rb_ring *ring)
 		if (!(atomic64_read(&sb->publish) & RB_PUB_FINAL)) {
 			records = local_read(&sb->records);
 			WRITE_ONCE(sb->count, records - sb->base);
-			WRITE_ONCE(sb->base, records);
 			rb_publish_subbuf(sb, RB_PUB_FINAL, sb->end);
+			/*
+			 * Pairs with rb_ring_written:B: whoever sees the base
+			 * of the next use sees that this one is final.
+			 */
+			smp_store_release(&sb->base, records); /* RBB(rb_publish:B) */
 		}
 
 		/* Closed, but there was nowhere to go. */
@@ -236,7 +383,7 @@ void rb_publish(struct rb_ring *ring)
 		next = ring->subbufs[rb_slot_id(sb->link)];
 		next->first = sb->first + sb->count;
 		next->first_byte = sb->first_byte + sb->end * RB_UNIT;
-		/* Pairs with rb_ring_written:A, for @first. */
+		/* Pairs with rb_ring_written:A and rb_ring_bytes:A. */
 		smp_store_release(&ring->commit, next); /* RBB(rb_publish:A) */
 		sb = next;
 	}
@@ -395,7 +542,8 @@ rb_reserve(struct trace_buffer *buffer, struct rb_cpu *rcpu, struct rb_active *a
 	u32 end;
 
 enter:
-	live = READ_ONCE(rcpu->ring);
+	/* An address dependency; pairs with rb_swap:A and rb_go_live:A. */
+	live = READ_ONCE(rcpu->ring); /* RBB(rb_reserve:A) */
 	ring = rb_untag(live);
 	act->ring = ring;
 	ring->nest++;
