@@ -111,6 +111,16 @@ void host_poison(void *p, unsigned long n) { }
 void host_unpoison(void *p, unsigned long n) { }
 #endif
 
+#ifdef __SANITIZE_THREAD__
+void __tsan_acquire(void *addr);
+void __tsan_release(void *addr);
+void host_acquire(void *addr) { __tsan_acquire(addr); }
+void host_release(void *addr) { __tsan_release(addr); }
+#else
+void host_acquire(void *addr) { }
+void host_release(void *addr) { __asm__ volatile("" : : : "memory"); }
+#endif
+
 static void on_ud2(int sig, siginfo_t *si, void *arg)
 {
 	ucontext_t *uc = arg;

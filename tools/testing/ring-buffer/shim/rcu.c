@@ -14,8 +14,20 @@
 DECLARE_PER_CPU(int, shim_rcu_depth);
 static struct rcu_head *rcu_pending;
 
-void __rcu_read_lock(void) { this_cpu_inc(shim_rcu_depth); barrier(); }
-void __rcu_read_unlock(void) { barrier(); this_cpu_dec(shim_rcu_depth); }
+/* ThreadSanitizer sees the end of each section before that of a grace period */
+static int rcu_order;
+
+void __rcu_read_lock(void)
+{
+	this_cpu_inc(shim_rcu_depth);
+	barrier();
+}
+
+void __rcu_read_unlock(void)
+{
+	host_release(&rcu_order);
+	this_cpu_dec(shim_rcu_depth);
+}
 
 void synchronize_rcu(void)
 {
@@ -26,6 +38,7 @@ void synchronize_rcu(void)
 		while (cpu != me && shim_cpu_busy(cpu))
 			host_wait(WAIT_RCU);
 	}
+	host_acquire(&rcu_order);
 	smp_mb();
 }
 

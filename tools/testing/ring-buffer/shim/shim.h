@@ -26,6 +26,8 @@ void host_pause(void);
 unsigned long long host_cpu_ns(void);
 void host_poison(void *p, unsigned long n);
 void host_unpoison(void *p, unsigned long n);
+void host_acquire(void *addr);		/* what only ThreadSanitizer has to be told */
+void host_release(void *addr);
 extern volatile long host_warnings;
 extern int host_quiet;			/* no printk() */
 

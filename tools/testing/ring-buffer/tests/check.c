@@ -445,10 +445,11 @@ static u32 number_by_time(int cpu)
 
 static void check_log(int cpu, unsigned int flags, const char *where)
 {
-	u32 next = 0;
+	u32 next = 0, nr = number_by_time(cpu), k;
 	u64 i;
 
-	number_by_time(cpu);
+	for (k = 0; k < nr; k++)
+		order[k]->seen = 0;
 	for (i = 0; i < nr_seen[cpu]; i++) {
 		struct seen *l = &seen_log[cpu][i];
 		struct rec *r = &streams[cpu][ID_CTX(l->id)].rec[ID_N(l->id)];

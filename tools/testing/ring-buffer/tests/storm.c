@@ -235,6 +235,8 @@ static void run_storm(long arg)
 		nr_records = exhaustive ? 20000000 : 1500000;
 		if (arg & (S_ITERATE | S_RESIZE | S_SWAP | S_RESET))
 			nr_records /= 3;
+		if (RB_SLOW)
+			nr_records /= 10;
 		one_storm();
 	}
 }
