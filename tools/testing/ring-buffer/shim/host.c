@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What the shim takes from the C library, and virtual CPUs as threads. */
 #define _GNU_SOURCE
+#include <execinfo.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -143,6 +144,18 @@ static void on_ud2(int sig, siginfo_t *si, void *arg)
 	signal(SIGILL, SIG_DFL);
 }
 
+/* Where it was, for addr2line; the default action follows */
+static void on_segv(int sig, siginfo_t *si, void *arg)
+{
+	ucontext_t *uc = arg;
+	void *frame[16];
+
+	fprintf(stderr, "shim: SIGSEGV at %#llx, address %p\n",
+		uc->uc_mcontext.gregs[REG_RIP], si->si_addr);
+	signal(SIGSEGV, SIG_DFL);
+	backtrace_symbols_fd(frame, backtrace(frame, 16), STDERR_FILENO);
+}
+
 static void on_kick(int sig)
 {
 	shim_ipi();
@@ -233,6 +246,9 @@ void host_init(int possible, int online)
 {
 	struct sigaction ud2 = { .sa_sigaction = on_ud2, .sa_flags = SA_SIGINFO | SA_NODEFER };
 	struct sigaction kick = { .sa_handler = on_kick, .sa_flags = SA_RESTART };
+	struct sigaction segv = { .sa_sigaction = on_segv, .sa_flags = SA_SIGINFO | SA_ONSTACK };
+	static char stack[64 << 10];
+	stack_t alt = { .ss_sp = stack, .ss_size = sizeof(stack) };
 	int prot = PROT_READ | PROT_WRITE;
 	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 	void *arena, *vmemmap;
@@ -244,5 +260,7 @@ void host_init(int possible, int online)
 		host_die("mmap");
 	sigaction(SIGILL, &ud2, NULL);
 	sigaction(SIGURG, &kick, NULL);
+	sigaltstack(&alt, NULL);
+	sigaction(SIGSEGV, &segv, NULL);
 	shim_init(possible, online, (unsigned long)arena, (unsigned long)vmemmap);
 }

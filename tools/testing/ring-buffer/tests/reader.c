@@ -20,7 +20,16 @@ static void burst(void)
 
 static void remote_burst(void)
 {
-	step_remote(0, burst, 0);
+	if (shim_cpu() == 1) {
+		step_remote(0, burst, 0);
+		return;
+	}
+	/* the operation does something on CPU 0, by an interrupt or a work: interrupt that */
+	if (shim_irqs_off())
+		return;
+	shim_ctx_enter(CTX_IRQ);
+	burst();
+	shim_ctx_exit(CTX_IRQ);
 }
 
 /* ---- what CPU 1 does ---------------------------------------------------- */
