@@ -3,7 +3,7 @@
  * Measures two ring buffers in one process, in turns of a few milliseconds of
  * the thread's own CPU time, so that whatever else the machine does hits both.
  * Prints medians, and the median of the ratio B/A of each turn.
- *   rb-bench [-r rounds] [-s bytes] [-t name] [-a] [-J]
+ *   rb-bench [-r rounds] [-s bytes] [-t name] [-a | -b] [-J]
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -297,12 +297,13 @@ int main(int argc, char **argv)
 	char name[64];
 	int c, i;
 
-	while ((c = getopt(argc, argv, "r:s:t:aJ")) != -1) {
+	while ((c = getopt(argc, argv, "r:s:t:abJ")) != -1) {
 		switch (c) {
 		case 'r': rounds = atoi(optarg); break;
 		case 's': size = strtoul(optarg, NULL, 0); break;
 		case 't': only = optarg; break;
-		case 'a': impl[1] = impl[0]; break;	/* A against itself: the noise */
+		case 'a': impl[1] = impl[0]; break;	/* one against itself: the noise */
+		case 'b': impl[0] = impl[1]; break;
 		case 'J': json = 1; break;
 		default: return 2;
 		}
