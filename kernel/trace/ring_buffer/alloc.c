@@ -91,16 +91,23 @@ rb_subbuf_alloc(struct rb_cpu *rcpu, unsigned int id, unsigned int order)
 	return sb;
 }
 
-/* Nobody reads @ring any more, and no writer is in it. */
-static void rb_ring_free(struct rb_ring *ring)
+static void rb_subbufs_free(struct rb_ring *ring)
 {
 	unsigned int i;
 
-	if (ring->heir)
-		rb_ring_put(ring->heir);
 	for (i = 0; i < ring->nr_subbufs; i++)
 		rb_subbuf_free(ring->subbufs[i], ring->order);
 	kvfree(ring->subbufs);
+	ring->subbufs = NULL;
+	ring->nr_subbufs = 0;
+}
+
+/* Nobody reads @ring any more, and no writer is in it. */
+static void rb_ring_free(struct rb_ring *ring)
+{
+	if (ring->heir)
+		rb_ring_put(ring->heir);
+	rb_subbufs_free(ring);
 	kvfree(ring);
 }
 
@@ -124,18 +131,40 @@ void rb_ring_put(struct rb_ring *ring)
 		call_rcu(&ring->rcu, rb_ring_free_rcu);
 }
 
+static void rb_ring_strip_rcu(struct rcu_head *rcu)
+{
+	struct rb_ring *ring = container_of(rcu, struct rb_ring, strip);
+
+	rb_subbufs_free(ring);
+	rb_ring_put(ring);
+}
+
+/**
+ * rb_ring_strip() - free the sub-buffers of a ring that has an heir
+ * @ring: the ring
+ *
+ * After a grace period, as for rb_ring_put(), but whatever iterators hold it.
+ *
+ * Context: Any context but NMI.
+ */
+void rb_ring_strip(struct rb_ring *ring)
+{
+	refcount_inc(&ring->ref);
+	call_rcu(&ring->strip, rb_ring_strip_rcu);
+}
+
 /* Let @sb be as if a use for sequence @seq had ended, with nothing in it. */
 static void rb_subbuf_init(struct rb_subbuf *sb, u64 seq)
 {
 	sb->seq = seq;
-	sb->link = 0;
+	sb->link = rb_slot_word(seq, 0, 0);	/* not the next one: nowhere */
 	local64_set(&sb->tail, rb_tail_word(seq, RB_CLOSED));
 	atomic64_set(&sb->publish, rb_pub_word(seq, RB_PUB_FINAL, 0));
 }
 
 static void rb_ring_init(struct rb_ring *ring, struct rb_cpu *rcpu)
 {
-	u64 seq = roundup(RB_FIRST_SEQ, (u64)ring->nr);
+	u64 seq = div_u64(RB_FIRST_SEQ + ring->nr, ring->nr) * ring->nr;
 	struct rb_reader *rd = &ring->reader;
 	struct rb_subbuf *sb;
 	unsigned int i;
@@ -179,7 +208,8 @@ static void rb_ring_init(struct rb_ring *ring, struct rb_cpu *rcpu)
  */
 unsigned int rb_slots_for(unsigned long size, unsigned int order)
 {
-	unsigned long nr = DIV_ROUND_UP(size, rb_subbuf_room(order));
+	unsigned int room = rb_subbuf_room(order);
+	unsigned long nr = size / room + !!(size % room);
 
 	return clamp_t(unsigned long, nr, RB_MIN_SLOTS, UINT_MAX);
 }
@@ -463,6 +493,7 @@ int trace_rb_cpu_prepare(unsigned int cpu, struct hlist_node *node)
 
 	if (cpumask_test_cpu(cpu, buffer->cpumask))
 		return 0;
+	mutex_lock(&buffer->mutex);
 
 	/* The size of the others if it is one, else little: it can be resized. */
 	rb_for_each_cpu(buffer, i) {
@@ -475,8 +506,10 @@ int trace_rb_cpu_prepare(unsigned int cpu, struct hlist_node *node)
 	}
 
 	rcpu = rb_cpu_alloc(buffer, nr, cpu);
-	if (WARN(!rcpu, "no memory for the ring buffer of CPU %u\n", cpu))
+	if (WARN(!rcpu, "no memory for the ring buffer of CPU %u\n", cpu)) {
+		mutex_unlock(&buffer->mutex);
 		return -ENOMEM;
+	}
 	buffer->cpus[cpu] = rcpu;
 	/*
 	 * Pairs with rb_get_cpu:A: who sees the CPU
@@ -484,5 +517,8 @@ int trace_rb_cpu_prepare(unsigned int cpu, struct hlist_node *node)
 	 */
 	smp_wmb();
 	cpumask_set_cpu(cpu, buffer->cpumask);
+	/* Who waits for any CPU has to wait for this one, too. */
+	wake_up_all(&buffer->wait.any);
+	mutex_unlock(&buffer->mutex);
 	return 0;
 }

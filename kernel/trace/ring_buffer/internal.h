@@ -105,6 +105,7 @@ static __always_inline bool rb_pub_is(u64 pub, u64 seq)
  */
 #define RB_SLOT_EMPTY		BIT_ULL(0)
 #define RB_SLOT_HELD		BIT_ULL(1)
+#define RB_SLOT_NONE		RB_SLOT_EMPTY	/* in place of one that holds something */
 #define RB_SLOT_ID_SHIFT	2
 #define RB_SLOT_ID_BITS		22
 #define RB_SLOT_SEQ_SHIFT	(RB_SLOT_ID_SHIFT + RB_SLOT_ID_BITS)
@@ -179,6 +180,8 @@ struct rb_subbuf {
  * @num:	running number of the next record to consume
  * @lost:	records lost in front of the one that will be consumed next
  * @read:	records that were consumed
+ * @inherited:	a resize gave it what did not fit into the slots; it is still
+ *		the oldest of the ring, as if it were in one
  */
 struct rb_reader {
 	struct rb_subbuf	*sb;
@@ -188,6 +191,7 @@ struct rb_reader {
 	u64			num;
 	unsigned long		lost;
 	unsigned long		read;
+	bool			inherited;
 };
 
 /**
@@ -213,6 +217,7 @@ struct rb_reader {
  * @heir_num:	running number at which the heir's number 0 stands
  * @ref:	one for &rb_cpu, one for each iterator
  * @rcu:	for the grace period before it is freed
+ * @strip:	for the one before its sub-buffers are, see rb_ring_strip()
  * @nr:		slots
  * @order:	pages of a sub-buffer, as a power of two
  * @nr_subbufs:	length of @subbufs
@@ -242,6 +247,7 @@ struct rb_ring {
 
 	refcount_t		ref;
 	struct rcu_head		rcu;
+	struct rcu_head		strip;
 	unsigned int		nr;
 	unsigned int		order;
 	unsigned int		nr_subbufs;
@@ -288,7 +294,8 @@ struct rb_active {
  * @full:	those that wait for a watermark
  * @seq:	counts the wake-ups
  * @recheck:	a second look after a grace period, see wait.c
- * @pending:	@recheck is queued
+ * @pending:	1: @recheck is queued; 2: and has to be once more
+ * @armed:	it ever was
  */
 struct rb_wait {
 	wait_queue_head_t	any;
@@ -296,6 +303,7 @@ struct rb_wait {
 	atomic_t		seq;
 	struct rcu_head		recheck;
 	atomic_t		pending;
+	bool			armed;
 };
 
 /**
@@ -480,7 +488,7 @@ bool rb_next_subbuf(struct rb_ring *ring, struct rb_subbuf *sb, u64 tail, bool o
 /**
  * struct rb_view - a sub-buffer that rb_locate() found
  * @sb:   the sub-buffer
- * @word: the slot word that says so, or 0 if the reader owns it
+ * @word: the slot word that says so, or RB_SLOT_NONE if the reader owns it
  * @pub:  its publish word
  */
 struct rb_view {
@@ -489,10 +497,14 @@ struct rb_view {
 	u64			pub;
 };
 
+/* check.c */
+void rb_check_subbuf(struct rb_subbuf *sb, u32 units);
+
 /* read.c */
 bool rb_locate(struct rb_ring *ring, u64 *seq, struct rb_view *view);
 unsigned int rb_reader_fill(struct rb_ring *ring);
 bool rb_reader_empty(struct rb_ring *ring);
+void rb_reader_settle(struct rb_ring *ring);
 void rb_reader_skip(struct rb_ring *ring, unsigned int pos, u64 time, unsigned long records);
 struct rb_ring *rb_read_lock(struct rb_cpu *rcpu, unsigned long *flags);
 struct rb_ring *rb_read_trylock(struct rb_cpu *rcpu, unsigned long *flags);
@@ -507,6 +519,7 @@ unsigned int rb_ring_dirty(struct rb_ring *ring);
 /* alloc.c */
 struct rb_ring *rb_ring_alloc(struct rb_cpu *rcpu, unsigned int nr, unsigned int order);
 void rb_ring_put(struct rb_ring *ring);
+void rb_ring_strip(struct rb_ring *ring);
 int rb_copies_alloc(struct rb_cpu *rcpu, unsigned int order, struct rb_copies *copies);
 void rb_copies_free(struct rb_copies *copies);
 unsigned int rb_slots_for(unsigned long size, unsigned int order);

@@ -26,6 +26,7 @@
  * @ts:   its time
  * @next: the cursor behind it
  * @lost: records were overwritten in front of the next one
+ * @size: bytes of @data
  * @data: the copy
  */
 struct ring_buffer_iter {
@@ -40,6 +41,7 @@ struct ring_buffer_iter {
 	u64				ts;
 	struct rb_cursor		next;
 	bool				lost;
+	unsigned int			size;
 	unsigned char			data[] __aligned(8);
 };
 
@@ -60,7 +62,10 @@ static void rb_iter_follow(struct ring_buffer_iter *iter)
 {
 	struct rb_ring *old = iter->ring;
 
-	iter->from = iter->num - old->heir_num;
+	/* Numbers below @from are those it has just begun to pass over. */
+	if ((s64)(iter->from - iter->num) < 0)
+		iter->from = iter->num;
+	iter->from -= old->heir_num;
 	iter->ring = old->heir;
 	refcount_inc(&iter->ring->ref);
 	rb_ring_put(old);
@@ -70,7 +75,7 @@ static void rb_iter_follow(struct ring_buffer_iter *iter)
 static bool rb_iter_copy(struct ring_buffer_iter *iter, struct rb_view *view, unsigned int pos)
 {
 	struct rb_data_page *page = READ_ONCE(view->sb->page);
-	unsigned int len = rb_pub_bytes(view->pub) - pos;
+	unsigned int len = min(rb_pub_bytes(view->pub) - pos, iter->size);
 	u64 stamp = READ_ONCE(page->time_stamp), first = READ_ONCE(view->sb->first);
 
 	memcpy(iter->data, page->data + pos, len);
@@ -79,7 +84,8 @@ static bool rb_iter_copy(struct ring_buffer_iter *iter, struct rb_view *view, un
 	 * writer came round, so is the slot. RBB(rb_iter_copy:B)
 	 */
 	smp_rmb();
-	if (view->word && atomic64_read(rb_slot(iter->ring, iter->seq)) != view->word)
+	if (view->word != RB_SLOT_NONE &&
+	    view->word != atomic64_read(rb_slot(iter->ring, iter->seq)))
 		return false;
 
 	if (!pos) {
@@ -103,6 +109,7 @@ static bool rb_iter_load_locked(struct ring_buffer_iter *iter)
 	s64 behind;
 	u64 seq;
 
+	rb_reader_settle(ring);
 	behind = rd->seq - iter->seq;
 	if (behind > 0 || (!behind && pos < rd->pos)) {
 		/* Consumed by a reader, which is not a loss. */
@@ -113,7 +120,7 @@ static bool rb_iter_load_locked(struct ring_buffer_iter *iter)
 	for (;;) {
 		if (iter->seq == rd->seq) {
 			view.sb = rd->sb;
-			view.word = 0;
+			view.word = RB_SLOT_NONE;
 			view.pub = atomic64_read_acquire(&rd->sb->publish);
 		} else {
 			seq = iter->seq;
@@ -193,6 +200,10 @@ static struct ring_buffer_event *rb_iter_peek(struct ring_buffer_iter *iter, boo
 			continue;
 		}
 		rb_cursor_skip(&c, rec);
+		if (dump && !rb_cursor_valid(&c, rec)) {
+			iter->c.pos = iter->c.end;
+			return NULL;
+		}
 		if ((s64)(iter->num - iter->from) < 0) {
 			iter->c = c;
 			iter->num++;
@@ -226,11 +237,15 @@ static void rb_iter_advance(struct ring_buffer_iter *iter, bool dump)
  */
 struct ring_buffer_iter *rb_iter_alloc(struct rb_cpu *rcpu, unsigned int order, gfp_t gfp)
 {
+	unsigned int size = rb_subbuf_room(order);
 	struct ring_buffer_iter *iter;
 
-	iter = kvzalloc(struct_size(iter, data, rb_subbuf_room(order)), gfp);
-	if (iter)
+	/* A header at its very end may name a length behind it. */
+	iter = kvzalloc(struct_size(iter, data, size + sizeof(u32)), gfp);
+	if (iter) {
 		iter->rcpu = rcpu;
+		iter->size = size;
+	}
 	return iter;
 }
 

@@ -288,6 +288,7 @@ int ring_buffer_map_get_reader(struct trace_buffer *buffer, int cpu)
 	unsigned long flags, records = 0;
 	struct ring_buffer_event *rec;
 	unsigned int end;
+	u64 pub;
 
 	if (!rcpu)
 		return -EINVAL;
@@ -300,11 +301,13 @@ int ring_buffer_map_get_reader(struct trace_buffer *buffer, int cpu)
 	ring = rb_read_lock(rcpu, &flags);
 	rd = &ring->reader;
 	before = rd->sb;
-	end = rb_reader_fill(ring);
-	if (end) {
+	if (rb_reader_fill(ring)) {
+		/* How much there is and that it is all, from one load. */
+		pub = atomic64_read_acquire(&rd->sb->publish);
+		end = rb_pub_bytes(pub);
 		if (rd->sb != before)
 			rcpu->map_lost = rd->lost;
-		if (rd->lost && atomic64_read(&rd->sb->publish) & RB_PUB_FINAL)
+		if (rd->lost && pub & RB_PUB_FINAL)
 			rb_map_tell_lost(ring, rd->sb, end, rd->lost);
 		rd->lost = 0;
 

@@ -152,6 +152,34 @@ rb_reader_next(struct rb_ring *ring, struct rb_cursor *c)
 }
 
 /**
+ * rb_reader_settle() - see whether what the reader inherited was overwritten
+ * @ring: the ring
+ *
+ * It is older than what is in the slots. Where the writer has begun to
+ * overwrite those, this would have been the first to go.
+ *
+ * Context: &rb_ring.lock is held, or this is a dump.
+ */
+void rb_reader_settle(struct rb_ring *ring)
+{
+	struct rb_reader *rd = &ring->reader;
+	u64 next = rd->seq + 1, records;
+
+	if (likely(!rd->inherited))
+		return;
+	if (rd->pos) {
+		rd->inherited = false;	/* begun, so it stays */
+	} else if (rb_slot_ahead(atomic64_read(rb_slot(ring, next)), next) > 0) {
+		records = rd->sb->first + rd->sb->count - rd->num;
+		rd->inherited = false;
+		rd->pos = rb_pub_bytes(atomic64_read(&rd->sb->publish));
+		rd->num += records;
+		rd->lost += records;
+		ring->carried.overrun += records;
+	}
+}
+
+/**
  * rb_reader_skip() - note that records were consumed
  * @ring:    the ring
  * @pos:     position behind them
@@ -196,6 +224,7 @@ struct rb_ring *rb_read_lock(struct rb_cpu *rcpu, unsigned long *flags)
 			break;
 		raw_spin_unlock(&ring->lock);
 	}
+	rb_reader_settle(ring);
 	__release(&ring->lock);	/* sparse does not follow it to the caller */
 	return ring;
 }
@@ -219,6 +248,7 @@ struct rb_ring *rb_read_trylock(struct rb_cpu *rcpu, unsigned long *flags)
 	ring = rcu_dereference_raw(rcpu->read_ring);
 	if (raw_spin_trylock(&ring->lock)) {
 		if (ring == rcu_access_pointer(rcpu->read_ring)) {
+			rb_reader_settle(ring);
 			__release(&ring->lock);
 			return ring;
 		}
@@ -356,7 +386,7 @@ bool ring_buffer_empty_cpu(struct trace_buffer *buffer, int cpu)
 		return true;
 	ring = rb_read_trylock(rcpu, &flags);
 	if (!ring)
-		return false;
+		return !rb_dump_next(rcpu, NULL, NULL, false);
 	empty = rb_reader_empty(ring);
 	rb_read_unlock(ring, flags);
 	return empty;

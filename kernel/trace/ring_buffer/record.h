@@ -219,4 +219,13 @@ rb_cursor_skip(struct rb_cursor *c, const struct ring_buffer_event *rec)
 	c->pos += rb_total_len(rec);
 }
 
+/* Is @rec, which @c has just skipped, a record that can be? For doubtful pages. */
+static inline bool
+rb_cursor_valid(const struct rb_cursor *c, const struct ring_buffer_event *rec)
+{
+	unsigned int len = rb_total_len(rec);
+
+	return len >= RB_RECORD_HDR && len <= c->end && c->pos <= c->end;
+}
+
 #endif /* _RING_BUFFER_RECORD_H */

@@ -54,24 +54,17 @@ static void rb_renumber(struct rb_subbuf *sb, u64 seq, u64 num, u64 byte)
 	unsigned int units = rb_tail_units(atomic64_read(&sb->publish));
 
 	sb->seq = seq;
+	sb->stamped = seq;
 	sb->first -= num;
 	sb->first_byte -= byte;
-	sb->link = 0;
+	sb->link = rb_slot_word(seq, 0, 0);
 	local64_set(&sb->tail, rb_tail_word(seq, RB_CLOSED));
 	atomic64_set(&sb->publish, rb_pub_word(seq, RB_PUB_FINAL, units));
 }
 
-/* Let @ring own @sb, and @old what @ring does not need for it. */
-static void rb_trade(struct rb_ring *ring, unsigned int id, struct rb_subbuf *sb,
-		     unsigned int for_id, struct rb_ring *old)
-{
-	old->subbufs[sb->id] = ring->subbufs[for_id];
-	ring->subbufs[for_id] = NULL;
-	sb->id = id;
-}
-
 /*
- * Put @sb of @old into @ring as sequence @seq.
+ * Put @sb of @old into @ring as sequence @seq. In exchange @old gets what was
+ * meant for that slot, and takes it along.
  *
  * Return: false if the writer has been there.
  */
@@ -79,20 +72,22 @@ static bool rb_adopt(struct rb_ring *ring, struct rb_ring *old, struct rb_subbuf
 		     u64 seq, u64 num, u64 byte)
 {
 	u64 held = rb_untouched(ring, seq, RB_SLOT_HELD), empty = rb_untouched(ring, seq, 0);
-	unsigned int slot = rb_slot_id(empty), id = ring->nr + 1 + slot;
-	u64 was_first = sb->first, was_byte = sb->first_byte, word;
+	unsigned int slot = rb_slot_id(empty), id = ring->nr + 1 + slot, was = sb->id;
+	u64 word = rb_slot_word(seq, id, 0);
 
+	/* All of it before the slot says so: the writer may be right behind. */
 	ring->subbufs[id] = sb;
+	sb->id = id;
 	rb_renumber(sb, seq, num, byte);
-	word = rb_slot_word(seq, id, 0);
 	if (!atomic64_try_cmpxchg(rb_slot(ring, seq), &held, word) &&
 	    !atomic64_try_cmpxchg(rb_slot(ring, seq), &empty, word)) {
 		ring->subbufs[id] = NULL;
-		sb->first = was_first;
-		sb->first_byte = was_byte;
+		sb->id = was;
+		rb_renumber(sb, seq, -num, -byte);
 		return false;
 	}
-	rb_trade(ring, id, sb, slot, old);
+	old->subbufs[was] = ring->subbufs[slot];
+	ring->subbufs[slot] = NULL;
 	return true;
 }
 
@@ -103,9 +98,11 @@ static void rb_own(struct rb_ring *ring, struct rb_ring *old, struct rb_subbuf *
 	struct rb_subbuf *spare = ring->reader.sb;
 	unsigned int id = ring->nr_subbufs - 1;
 
-	rb_renumber(sb, seq, num, byte);
+	ring->subbufs[spare->id] = NULL;
+	old->subbufs[sb->id] = spare;
 	ring->subbufs[id] = sb;
-	rb_trade(ring, id, sb, spare->id, old);
+	sb->id = id;
+	rb_renumber(sb, seq, num, byte);
 	ring->reader.sb = sb;
 }
 
@@ -159,6 +156,7 @@ static void rb_inherit(struct rb_ring *ring, struct rb_ring *old)
 			seq--;
 		} else if (free) {
 			free = false;
+			rd->inherited = true;
 			rb_own(ring, old, sb, seq, num, byte);
 			rd->time = sb->page->time_stamp;
 			rd->lost += sb->first - rd->num;
@@ -175,6 +173,7 @@ static void rb_inherit(struct rb_ring *ring, struct rb_ring *old)
 		rb_own(ring, old, sb, seq, num, byte);
 		rd->pos = was->pos;
 		rd->time = was->time;
+		rd->inherited = was->inherited;
 	} else if (free) {
 		atomic64_set(&rd->sb->publish, rb_pub_word(seq, RB_PUB_FINAL, 0));
 	}
@@ -245,6 +244,9 @@ static void rb_go_on(struct rb_cpu *rcpu, bool inherit)
 
 	rcpu->next_ring = NULL;
 	rb_exchange_unlock(rcpu);
+	/* Iterators that still hold it need no more of it than its heir. */
+	if (inherit)
+		rb_ring_strip(old);
 	rb_ring_put(old);
 }
 

@@ -78,7 +78,7 @@ static struct rb_subbuf *rb_oldest(struct rb_ring *ring, u64 *seq, unsigned int 
 	u64 pub = atomic64_read_acquire(&rd->sb->publish);
 	struct rb_view view;
 
-	*word = 0;
+	*word = RB_SLOT_NONE;
 	*pos = rd->pos;
 	*seq = rd->seq;
 	if (rd->pos < rb_pub_bytes(pub) || !(pub & RB_PUB_FINAL))
@@ -102,7 +102,7 @@ static u64 rb_ring_oldest_ts(struct rb_ring *ring)
 		sb = rb_oldest(ring, &seq, &pos, &word);
 		if (!sb)
 			return 0;
-		if (!word)
+		if (word == RB_SLOT_NONE)
 			return pos ? ring->reader.time : sb->page->time_stamp;
 		ts = READ_ONCE(sb->page->time_stamp);
 		/* Pairs with rb_claim_slot:A. */
@@ -128,7 +128,7 @@ static unsigned long rb_ring_bytes(struct rb_ring *ring)
 		/* Pairs with rb_claim_slot:A. */
 		smp_rmb(); /* RBB(rb_ring_bytes:B) */
 	} while (commit != READ_ONCE(ring->commit) ||
-		 (word && atomic64_read(rb_slot(ring, seq)) != word));
+		 (word != RB_SLOT_NONE && word != atomic64_read(rb_slot(ring, seq))));
 	return to - from;
 }
 

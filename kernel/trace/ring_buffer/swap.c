@@ -3,6 +3,7 @@
  * Who may put another ring in place, swap and reset.
  */
 #include <linux/export.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
 
 #include "internal.h"
@@ -111,13 +112,16 @@ int ring_buffer_swap_cpu(struct trace_buffer *buffer_a, struct trace_buffer *buf
 	    atomic_read(&a->record_disabled) || atomic_read(&b->record_disabled))
 		return -EAGAIN;
 
-	if (!rb_exchange_trylock(a))
-		return -EBUSY;
-	if (rb_exchange_trylock(b)) {
-		ret = rb_swap(a, b);
-		rb_exchange_unlock(b);
+	/* Who waits for the swap to be over must not wait for its CPU. */
+	preempt_disable_notrace();
+	if (rb_exchange_trylock(a)) {
+		if (rb_exchange_trylock(b)) {
+			ret = rb_swap(a, b);
+			rb_exchange_unlock(b);
+		}
+		rb_exchange_unlock(a);
 	}
-	rb_exchange_unlock(a);
+	preempt_enable_notrace();
 	return ret;
 }
 EXPORT_SYMBOL_GPL(ring_buffer_swap_cpu);
@@ -170,6 +174,7 @@ static void rb_ring_reset(struct rb_ring *ring)
 	rd->num = sb->first;
 	rd->lost = 0;
 	rd->read = 0;
+	rd->inherited = false;
 	ring->num_base = sb->first;
 	local_set(&ring->overrun, 0);
 	local_set(&ring->commit_overrun, 0);
@@ -186,9 +191,14 @@ static void rb_reset(struct trace_buffer *buffer, const struct cpumask *which)
 
 	mutex_lock(&buffer->mutex);
 
-	/* @which may change meanwhile, when a CPU comes online. */
+	/*
+	 * No swap from here on: it would bring a ring whose writers the grace
+	 * period does not wait for. @which may change meanwhile, when a CPU
+	 * comes online.
+	 */
 	for_each_cpu_and(cpu, buffer->cpumask, which) {
 		rcpu = buffer->cpus[cpu];
+		rb_exchange_lock(rcpu);
 		rcpu->resetting = true;
 		atomic_inc(&rcpu->record_disabled);
 	}
@@ -198,9 +208,6 @@ static void rb_reset(struct trace_buffer *buffer, const struct cpumask *which)
 		rcpu = buffer->cpus[cpu];
 		if (!rcpu->resetting)
 			continue;
-		rcpu->resetting = false;
-
-		rb_exchange_lock(rcpu);
 		rb_ring_wait_quiet(rcu_dereference_protected(rcpu->read_ring, true));
 		ring = rb_read_lock(rcpu, &flags);
 		rb_ring_reset(ring);
@@ -208,9 +215,18 @@ static void rb_reset(struct trace_buffer *buffer, const struct cpumask *which)
 		rcpu->map_lost = 0;
 		rb_map_update(rcpu, ring);
 		rb_read_unlock(ring, flags);
-		rb_exchange_unlock(rcpu);
+	}
 
+	/* A writer that finds itself let in again finds what was done here. */
+	synchronize_rcu();
+
+	rb_for_each_cpu(buffer, cpu) {
+		rcpu = buffer->cpus[cpu];
+		if (!rcpu->resetting)
+			continue;
+		rcpu->resetting = false;
 		atomic_dec(&rcpu->record_disabled);
+		rb_exchange_unlock(rcpu);
 	}
 	if (buffer->persist)
 		rb_persist_renew(buffer);

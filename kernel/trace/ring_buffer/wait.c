@@ -19,9 +19,23 @@ static void rb_wait_recheck(struct rcu_head *rcu)
 {
 	struct rb_wait *wait = container_of(rcu, struct rb_wait, recheck);
 
-	atomic_set_release(&wait->pending, 0);
+	/* Armed again since this grace period began: it takes another one. */
+	if (atomic_cmpxchg(&wait->pending, 1, 0) == 2) {
+		atomic_set(&wait->pending, 1);
+		call_rcu(&wait->recheck, rb_wait_recheck);
+	}
 	wake_up_all(&wait->any);
 	wake_up_all(&wait->full);
+}
+
+/* Have those who wait look again after a grace period. */
+static void rb_wait_arm(struct rb_wait *wait)
+{
+	if (atomic_xchg(&wait->pending, 2))
+		return;
+	atomic_set(&wait->pending, 1);
+	WRITE_ONCE(wait->armed, true);
+	call_rcu(&wait->recheck, rb_wait_recheck);
 }
 
 /**
@@ -44,7 +58,8 @@ void rb_wait_init(struct rb_wait *wait)
  */
 void rb_wait_destroy(struct rb_wait *wait)
 {
-	if (atomic_read(&wait->pending))
+	/* The last callback may be past @pending, and still be at work. */
+	if (wait->armed)
 		rcu_barrier();
 }
 
@@ -106,48 +121,51 @@ void rb_wake_writer(struct rb_cpu *rcpu, struct rb_ring *ring)
 		rb_wake(rcpu, wake);
 }
 
-/* Tell the writers of @rcpu, and have @wait looked after in a while. */
-static void rb_wait_arm(struct rb_cpu *rcpu, struct rb_wait *wait, int what)
+/*
+ * Tell the writers of a CPU, and arm for who may wait for them: of two waiters
+ * only the first one to tell does.
+ */
+static void rb_wait_tell(struct rb_cpu *rcpu, int what)
 {
 	/* Fully ordered, but in vain without a partner: hence the recheck. */
 	if (atomic_fetch_or(what, &rcpu->wake) & what)
 		return;
-	if (!atomic_xchg(&wait->pending, 1))
-		call_rcu(&wait->recheck, rb_wait_recheck);
+	rb_wait_arm(&rcpu->wait);
+	if (what & RB_WAKE_ANY)
+		rb_wait_arm(&rcpu->buffer->wait);
+}
+
+static bool rb_ready_cpu(struct rb_cpu *rcpu, unsigned int full)
+{
+	struct rb_ring *ring;
+	unsigned long flags;
+	bool ready;
+
+	ring = rb_read_lock(rcpu, &flags);
+	ready = (!full || rb_filled(ring, full)) && !rb_reader_empty(ring);
+	if (!ready && full && (!rcpu->watermark || rcpu->watermark > full))
+		WRITE_ONCE(rcpu->watermark, full);
+	rb_read_unlock(ring, flags);
+	return ready;
 }
 
 /* Is there what is waited for? If not, see to it that the waiter is woken. */
 static bool rb_ready(struct trace_buffer *buffer, struct rb_cpu *rcpu, unsigned int full)
 {
-	struct rb_ring *ring;
-	unsigned long flags;
-	bool ready;
 	int cpu;
 
-	if (!rcpu) {
-		rb_for_each_cpu(buffer, cpu)
-			rb_wait_arm(buffer->cpus[cpu], &buffer->wait, RB_WAKE_ANY);
-		return !ring_buffer_empty(buffer);
+	if (rcpu) {
+		if (rb_ready_cpu(rcpu, full))
+			return true;
+		rb_wait_tell(rcpu, full ? RB_WAKE_FULL : RB_WAKE_ANY);
+		return rb_ready_cpu(rcpu, full);
 	}
 
-	ring = rb_read_lock(rcpu, &flags);
-	if (full) {
-		ready = rb_filled(ring, full) && !rb_reader_empty(ring);
-		if (!ready && (!rcpu->watermark || rcpu->watermark > full))
-			WRITE_ONCE(rcpu->watermark, full);
-	} else {
-		ready = !rb_reader_empty(ring);
-	}
-	rb_read_unlock(ring, flags);
-	if (ready)
+	if (!ring_buffer_empty(buffer))
 		return true;
-
-	rb_wait_arm(rcpu, &rcpu->wait, full ? RB_WAKE_FULL : RB_WAKE_ANY);
-
-	ring = rb_read_lock(rcpu, &flags);
-	ready = (!full || rb_filled(ring, full)) && !rb_reader_empty(ring);
-	rb_read_unlock(ring, flags);
-	return ready;
+	rb_for_each_cpu(buffer, cpu)
+		rb_wait_tell(rb_get_cpu(buffer, cpu), RB_WAKE_ANY);
+	return !ring_buffer_empty(buffer);
 }
 
 struct rb_once {
@@ -252,5 +270,5 @@ void ring_buffer_wake_waiters(struct trace_buffer *buffer, int cpu)
 		return;
 	}
 	rb_for_each_cpu(buffer, cpu)
-		rb_wake(buffer->cpus[cpu], RB_WAKE_ANY | RB_WAKE_FULL);
+		rb_wake(rb_get_cpu(buffer, cpu), RB_WAKE_ANY | RB_WAKE_FULL);
 }
