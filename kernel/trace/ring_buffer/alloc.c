@@ -244,7 +244,7 @@ struct rb_ring *rb_ring_alloc(struct rb_cpu *rcpu, unsigned int nr, unsigned int
 	if (!ring)
 		return NULL;
 
-	/* Twice as many can come to belong to it, see rb_ring_adopt(). */
+	/* Twice as many can come to belong to it, see rb_adopt() in resize.c. */
 	ring->nr = nr;
 	ring->order = order;
 	ring->nr_subbufs = 2 * (nr + 1);

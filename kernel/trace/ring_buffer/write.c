@@ -105,9 +105,10 @@
  * Writers take none of them.
  *
  * **What may run at the same time**: "-" anything goes, "L" one after the other
- * by rb_ring.lock, "M" by the mutex, "E" the later one gets -EBUSY, "Q" the row
- * waits for writers to leave the ring it replaced, which stops no writer, "D"
- * writers are refused meanwhile.
+ * by rb_ring.lock, "M" by the mutex, "E" by rb_cpu.exchange: a swap gets -EBUSY
+ * and the others wait, "B" the resize gets -EBUSY, "Q" the row waits for writers
+ * to leave the ring it replaced, which stops no writer, "D" writers are refused
+ * meanwhile.
  *
  * ===========  =====  =======  =======  ======  ====  =====  ===
  * .            write  consume  iterate  resize  swap  reset  map
@@ -115,10 +116,10 @@
  * write        \-     \-       \-       \-      \-    \-     \-
  * consume      \-     L        L        L       \-    L      L
  * iterate      \-     L        L        L       \-    L      L
- * resize       Q      L        L        M       E     M      E
+ * resize       Q      L        L        M       E     M      B
  * swap         \-     \-       \-       E       E     E      E
  * reset        D      L        L        M       E     M      M
- * map          \-     L        L        E       E     M      M
+ * map          \-     L        L        B       E     M      M
  * ===========  =====  =======  =======  ======  ====  =====  ===
  *
  * **Barriers.** Against interrupts on the own CPU the compiler's order is
