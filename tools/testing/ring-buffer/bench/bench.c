@@ -56,11 +56,12 @@ static void fill(struct turn *t, struct trace_buffer *b, unsigned int len)
 /* Each measures one turn */
 #define TIMED(t, n, what)				\
 	do {						\
-		double start = now();			\
+		struct turn *turn_ = (t);		\
+		double start_ = now();			\
 							\
 		what;					\
-		(t)->ns += now() - start;		\
-		(t)->units += (n);			\
+		turn_->ns += now() - start_;		\
+		turn_->units += (n);			\
 	} while (0)
 
 #define N_WRITES 30000
@@ -276,16 +277,18 @@ static void report(const char *name, void (*measure)(struct turn *), long a, lon
 		}
 		ratio[i] = v[0][i] ? v[1][i] / v[0][i] : 0;
 	}
-	if (json)
-		printf("%s  { \"name\": \"%s\", \"A\": %.3f, \"B\": %.3f, \"ratio\": %.4f, \"low\": %.4f, \"high\": %.4f }",
-		       first ? "" : ",\n", name, quantile(v[0], rounds, 0.5),
-		       quantile(v[1], rounds, 0.5), quantile(ratio, rounds, 0.5),
-		       quantile(ratio, rounds, 0.25), quantile(ratio, rounds, 0.75));
-	else
+	if (json) {
+		printf("%s  { \"name\": \"%s\", \"A\": %.3f, \"B\": %.3f, ", first ? "" : ",\n",
+		       name, quantile(v[0], rounds, 0.5), quantile(v[1], rounds, 0.5));
+		printf("\"ratio\": %.4f, \"low\": %.4f, \"high\": %.4f }",
+		       quantile(ratio, rounds, 0.5), quantile(ratio, rounds, 0.25),
+		       quantile(ratio, rounds, 0.75));
+	} else {
 		printf("%-32s %10.2f %10.2f  %6.3f  (%.3f .. %.3f)\n", name,
 		       quantile(v[0], rounds, 0.5), quantile(v[1], rounds, 0.5),
 		       quantile(ratio, rounds, 0.5), quantile(ratio, rounds, 0.25),
 		       quantile(ratio, rounds, 0.75));
+	}
 	first = 0;
 	fflush(stdout);
 }
@@ -299,13 +302,26 @@ int main(int argc, char **argv)
 
 	while ((c = getopt(argc, argv, "r:s:t:abJ")) != -1) {
 		switch (c) {
-		case 'r': rounds = atoi(optarg); break;
-		case 's': size = strtoul(optarg, NULL, 0); break;
-		case 't': only = optarg; break;
-		case 'a': impl[1] = impl[0]; break;	/* one against itself: the noise */
-		case 'b': impl[0] = impl[1]; break;
-		case 'J': json = 1; break;
-		default: return 2;
+		case 'r':
+			rounds = atoi(optarg);
+			break;
+		case 's':
+			size = strtoul(optarg, NULL, 0);
+			break;
+		case 't':
+			only = optarg;
+			break;
+		case 'a':	/* one against itself: the noise */
+			impl[1] = impl[0];
+			break;
+		case 'b':
+			impl[0] = impl[1];
+			break;
+		case 'J':
+			json = 1;
+			break;
+		default:
+			return 2;
 		}
 	}
 	host_init(SHIM_MAX_CPUS, 2);

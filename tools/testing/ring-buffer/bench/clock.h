@@ -17,15 +17,25 @@ static __always_inline void bench_fill(u64 *p, unsigned int len, u64 value)
 		WRITE_ONCE(p[k], value);
 }
 
-/* A length that the compiler knows, as trace events have it */
-#define BENCH_SWITCH_LEN(len, loop)			\
-	switch (len) {					\
-	case 8:   loop(8);   break;			\
-	case 16:  loop(16);  break;			\
-	case 32:  loop(32);  break;			\
-	case 64:  loop(64);  break;			\
-	case 128: loop(128); break;			\
-	default:  loop(len); break;			\
+/* loop() is inlined, with a length that the compiler knows, as trace events have it */
+static __always_inline unsigned long
+bench_known_len(unsigned long (*loop)(void *on, unsigned int len, unsigned long n),
+		void *on, unsigned int len, unsigned long n)
+{
+	switch (len) {
+	case 8:
+		return loop(on, 8, n);
+	case 16:
+		return loop(on, 16, n);
+	case 32:
+		return loop(on, 32, n);
+	case 64:
+		return loop(on, 64, n);
+	case 128:
+		return loop(on, 128, n);
+	default:
+		return loop(on, len, n);
 	}
+}
 
 #endif /* _RB_BENCH_CLOCK_H */

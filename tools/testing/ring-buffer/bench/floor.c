@@ -41,7 +41,7 @@ u64 (* const bench_clocks[])(void) = {
 
 noinline unsigned long floor_clock(enum bench_clock clk, unsigned long n)
 {
-	u64 (*clock)(void) = READ_ONCE(bench_clocks[clk]);
+	typeof(bench_clocks[0]) clock = READ_ONCE(bench_clocks[clk]);
 	u64 sum = 0;
 
 	while (n--)
@@ -49,21 +49,32 @@ noinline unsigned long floor_clock(enum bench_clock clk, unsigned long n)
 	return sum;
 }
 
+struct floor_area {
+	void		*start;
+	unsigned long	bytes;
+};
+
+static __always_inline unsigned long copy_n(void *on, unsigned int len, unsigned long n)
+{
+	struct floor_area *area = on;
+	unsigned long i, off = 0;
+
+	for (i = 0; i < n; i++) {
+		bench_fill(area->start + off, len, i);
+		off += len + 4;
+		if (off + len + 4 > area->bytes)
+			off = 0;
+	}
+	return off;
+}
+
 /* the stores of the payload alone, through as much memory as a ring has */
 noinline unsigned long floor_copy(void *area, unsigned long bytes, unsigned int len,
 				  unsigned long n)
 {
-	unsigned long i, off = 0;
+	struct floor_area on = { .start = area, .bytes = bytes };
 
-#define COPY_N(LEN)						\
-	for (i = 0; i < n; i++) {				\
-		bench_fill(area + off, LEN, i);			\
-		off += LEN + 4;					\
-		if (off + LEN + 4 > bytes)			\
-			off = 0;				\
-	}
-	BENCH_SWITCH_LEN(len, COPY_N);
-	return off;
+	return bench_known_len(copy_n, &on, len, n);
 }
 
 /*
@@ -106,24 +117,30 @@ static noinline u32 *floor_reserve(struct floor_cpu *c, unsigned int len)
 
 static noinline void floor_commit(struct floor_cpu *c)
 {
+	/* the payload comes before the commit that shows it, as to a reader elsewhere */
 	smp_store_release(&c->commit, local_read(&c->reserve));
 	preempt_enable_notrace();
+}
+
+static __always_inline unsigned long event_n(void *on, unsigned int len, unsigned long n)
+{
+	struct floor_cpu *c = on;
+	unsigned long i;
+
+	for (i = 0; i < n; i++) {
+		bench_fill((u64 *)floor_reserve(c, len), len, i);
+		floor_commit(c);
+	}
+	return c->commit;
 }
 
 noinline unsigned long floor_event(void *area, unsigned long bytes, unsigned int len,
 				   unsigned long n, enum bench_clock clk)
 {
 	struct floor_cpu *c = &floor_cpu;
-	unsigned long i;
 
 	c->data = area;
 	c->mask = (1UL << ilog2(bytes)) - 1;
 	c->clock = bench_clocks[clk];
-#define FLOOR_N(LEN)						\
-	for (i = 0; i < n; i++) {				\
-		bench_fill((u64 *)floor_reserve(c, LEN), LEN, i); \
-		floor_commit(c);				\
-	}
-	BENCH_SWITCH_LEN(len, FLOOR_N);
-	return c->commit;
+	return bench_known_len(event_n, c, len, n);
 }

@@ -18,23 +18,27 @@ static struct trace_buffer *op_alloc(unsigned long bytes, int overwrite, enum be
 	return b;
 }
 
-static noinline unsigned long op_write(struct trace_buffer *b, unsigned int len, unsigned long n)
+static __always_inline unsigned long write_n(void *on, unsigned int len, unsigned long n)
 {
+	struct trace_buffer *b = on;
 	unsigned long i, refused = 0;
 
-#define WRITE_N(LEN)								\
-	for (i = 0; i < n; i++) {						\
-		struct ring_buffer_event *e = ring_buffer_lock_reserve(b, LEN);	\
-										\
-		if (!e) {							\
-			refused++;						\
-			continue;						\
-		}								\
-		bench_fill(ring_buffer_event_data(e), LEN, i);			\
-		ring_buffer_unlock_commit(b);					\
+	for (i = 0; i < n; i++) {
+		struct ring_buffer_event *e = ring_buffer_lock_reserve(b, len);
+
+		if (!e) {
+			refused++;
+			continue;
+		}
+		bench_fill(ring_buffer_event_data(e), len, i);
+		ring_buffer_unlock_commit(b);
 	}
-	BENCH_SWITCH_LEN(len, WRITE_N);
 	return refused;
+}
+
+static noinline unsigned long op_write(struct trace_buffer *b, unsigned int len, unsigned long n)
+{
+	return bench_known_len(write_n, b, len, n);
 }
 
 /* An interrupt between reserve and commit of each record; counts both */

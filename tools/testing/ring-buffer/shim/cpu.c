@@ -26,9 +26,9 @@ unsigned long phys_base, page_offset_base, vmemmap_base, vmalloc_base, loops_per
 unsigned long empty_zero_page[512] __aligned(4096);
 
 /* cpumask_of(): row 1 + n of word w has bit n of that word */
-#define ROW(n)	[n + 1] = { 1UL << (n) }
 const unsigned long cpu_bit_bitmap[BITS_PER_LONG + 1][BITS_TO_LONGS(NR_CPUS)] = {
-	ROW(0), ROW(1), ROW(2), ROW(3), ROW(4), ROW(5), ROW(6), ROW(7),
+	[1] = { 1UL << 0 }, [2] = { 1UL << 1 }, [3] = { 1UL << 2 }, [4] = { 1UL << 3 },
+	[5] = { 1UL << 4 }, [6] = { 1UL << 5 }, [7] = { 1UL << 6 }, [8] = { 1UL << 7 },
 };
 
 static struct task_struct *shim_task;	/* one for each CPU */
@@ -189,11 +189,11 @@ void lockdep_assert_cpus_held(void) { }
 
 /* Called from inline assembly, which knows that nothing but rax changes */
 asm(".text\n"
-    ".globl __sw_hweight32\n"
-    "__sw_hweight32:\n"
-    "	popcntl %edi, %eax\n"
-    "	ret\n"
-    ".globl __sw_hweight64\n"
-    "__sw_hweight64:\n"
-    "	popcntq %rdi, %rax\n"
-    "	ret\n");
+	".globl __sw_hweight32\n"
+	"__sw_hweight32:\n"
+	"	popcntl %edi, %eax\n"
+	"	ret\n"
+	".globl __sw_hweight64\n"
+	"__sw_hweight64:\n"
+	"	popcntq %rdi, %rax\n"
+	"	ret\n");

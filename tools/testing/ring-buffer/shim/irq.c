@@ -62,6 +62,7 @@ void shim_ipi(void)
 	shim_ctx_enter(CTX_IRQ);
 	ipi->func(ipi->info);
 	shim_ctx_exit(CTX_IRQ);
+	/* what func() did comes first; ipi is gone when call_on() sees it */
 	smp_store_release(&ipi->done, 1);
 }
 
@@ -81,6 +82,7 @@ static void call_on(int cpu, smp_call_func_t func, void *info)
 		while (cmpxchg(&per_cpu(ipi_slot, cpu), NULL, &ipi))
 			host_wait(WAIT_IPI);
 		host_kick(cpu);
+		/* the caller sees all that func() did */
 		while (!smp_load_acquire(&ipi.done)) {
 			if (!host_cpu_owned(cpu) && xchg(&per_cpu(ipi_slot, cpu), NULL)) {
 				call_on(cpu, func, info);
@@ -138,8 +140,8 @@ void on_each_cpu_cond_mask(smp_cond_func_t cond, smp_call_func_t func, void *inf
 /* ---- irq_work and work: run when their CPU calls shim_poll() ------------ */
 
 #define NR_SLOTS 64
-static DEFINE_PER_CPU(struct irq_work *[NR_SLOTS], irq_works);
-static DEFINE_PER_CPU(struct work_struct *[NR_SLOTS], works);
+static DEFINE_PER_CPU(struct irq_work *, irq_works[NR_SLOTS]);
+static DEFINE_PER_CPU(struct work_struct *, works[NR_SLOTS]);
 struct workqueue_struct *system_percpu_wq, *system_wq, *system_unbound_wq, *system_highpri_wq,
 			*system_long_wq;
 

@@ -33,12 +33,14 @@ void synchronize_rcu(void)
 {
 	int cpu, me = raw_smp_processor_id();
 
+	/* what the caller did before is seen by each section that begins from here on */
 	smp_mb();
 	for_each_online_cpu(cpu) {
 		while (cpu != me && shim_cpu_busy(cpu))
 			host_wait(WAIT_RCU);
 	}
 	host_acquire(&rcu_order);
+	/* what the sections did is seen by the caller */
 	smp_mb();
 }
 

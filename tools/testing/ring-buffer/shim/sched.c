@@ -120,6 +120,7 @@ static void add_entry(struct wait_queue_head *wq, struct wait_queue_entry *w, in
 	if (list_empty(&w->entry))
 		list_add_tail(&w->entry, &wq->head);
 	if (state >= 0)
+		/* the state first: the condition that is looked at next may come with a wake-up */
 		smp_store_mb(current->__state, state);
 	spin_unlock_irqrestore(&wq->lock, flags);
 }
@@ -184,16 +185,19 @@ void __init_swait_queue_head(struct swait_queue_head *q, const char *name,
 
 void complete(struct completion *x)
 {
+	/* what is complete comes before the word that says so */
 	smp_store_release(&x->done, x->done + 1);
 }
 
 void complete_all(struct completion *x)
 {
+	/* as in complete() */
 	smp_store_release(&x->done, UINT_MAX / 2);
 }
 
 void wait_for_completion(struct completion *x)
 {
+	/* what was done before complete() is seen */
 	while (!smp_load_acquire(&x->done)) {
 		shim_poll();
 		host_wait(WAIT_SLEEP);

@@ -48,8 +48,20 @@ static u64 nr_seen[SHIM_MAX_CPUS], last_ts[SHIM_MAX_CPUS], lost_sum[SHIM_MAX_CPU
 #define ID_CPU(id)		((int)((id) >> 56) & 15)
 #define ID_LEN(id)		((unsigned int)((id) >> 40) & 0xffff)
 #define ID_N(id)		((id) & ((1ULL << 40) - 1))
-#define ID_FMT			"cpu %d context %d record %llu"
-#define ID_ARG(id)		ID_CPU(id), ID_CTX(id), ID_N(id)
+
+/* "where: record" in front of what is wrong with it; where may be NULL */
+static __printf(4, 5)
+void fault_at(enum fault_kind kind, const char *where, u64 id, const char *fmt, ...)
+{
+	char what[120];
+	va_list ap;
+
+	va_start(ap, fmt);
+	host_vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	fault(kind, "%s%scpu %d context %d record %llu%s", where ?: "", where ? ": " : "",
+	      ID_CPU(id), ID_CTX(id), ID_N(id), what);
+}
 
 static u8 pattern(u64 id, unsigned int i)
 {
@@ -86,7 +98,8 @@ void clock_steps(int n, const s64 *steps)
 {
 	int i;
 
-	clock_ties = clock_steps_back = false;
+	clock_ties = false;
+	clock_steps_back = false;
 	nr_clock_steps = n;
 	for (i = 0; i < n; i++) {
 		clock_step[i] = steps[i];
@@ -229,7 +242,7 @@ static bool whole(struct ring_buffer_event *e, int cpu, u64 *id)
 	}
 	for (i = 24; i < len; i++) {
 		if (((u8 *)p)[i] != pattern(*id, i)) {
-			fault(F_DATA, ID_FMT ": byte %u of %u", ID_ARG(*id), i, len);
+			fault_at(F_DATA, NULL, *id, ": byte %u of %u", i, len);
 			return false;
 		}
 	}
@@ -248,11 +261,11 @@ void saw(struct ring_buffer_event *e, u64 ts, long lost, int cpu)
 	s = &streams[cpu][ID_CTX(id)];
 	if (ID_LEN(id) >= 16 && p[1] && p[1] != ts &&
 	    (live || !rec_read_clock(&s->rec[ID_N(id) % NR_RECS], ts)))
-		fault(F_TIME, ID_FMT ": time is off by %lld", ID_ARG(id), (s64)(ts - p[1]));
+		fault_at(F_TIME, NULL, id, ": time is off by %lld", (s64)(ts - p[1]));
 	if (nr_seen[cpu] && ts < last_ts[cpu] && !clock_steps_back)
-		fault(F_ORDER, ID_FMT ": time went back by %llu", ID_ARG(id), last_ts[cpu] - ts);
+		fault_at(F_ORDER, NULL, id, ": time went back by %llu", last_ts[cpu] - ts);
 	if (s->last_seen && ID_N(id) < s->last_seen)
-		fault(F_ORDER, ID_FMT " after record %llu", ID_ARG(id), s->last_seen - 1);
+		fault_at(F_ORDER, NULL, id, " after record %llu", s->last_seen - 1);
 	s->last_seen = ID_N(id) + 1;
 	last_ts[cpu] = ts;
 	if (lost > 0)
@@ -313,10 +326,10 @@ int iterate(struct trace_buffer *b, int cpu, bool *dropped)
 			*dropped |= ring_buffer_iter_dropped(it);
 		if (whole(e, cpu, &id)) {
 			if (n && ts < last && !clock_steps_back)
-				fault(F_ORDER, "iterator: " ID_FMT ": time went back by %llu",
-				      ID_ARG(id), last - ts);
+				fault_at(F_ORDER, "iterator", id, ": time went back by %llu",
+					 last - ts);
 			if (ID_N(id) < before[ID_CTX(id)])
-				fault(F_ORDER, "iterator: " ID_FMT " again", ID_ARG(id));
+				fault_at(F_ORDER, "iterator", id, " again");
 			before[ID_CTX(id)] = ID_N(id) + 1;
 			last = ts;
 		}
@@ -371,7 +384,9 @@ void start_over(void)
 		}
 		if (!seen_log[cpu])
 			seen_log[cpu] = host_malloc(NR_SAW * sizeof(**seen_log), 64);
-		nr_seen[cpu] = last_ts[cpu] = lost_sum[cpu] = 0;
+		nr_seen[cpu] = 0;
+		last_ts[cpu] = 0;
+		lost_sum[cpu] = 0;
 	}
 	clock_reads = 0;
 	host_warnings = 0;
@@ -409,7 +424,8 @@ void fresh2(unsigned long bytes)
 
 void leak(void)
 {
-	buf = buf2 = NULL;
+	buf = NULL;
+	buf2 = NULL;
 }
 
 static int by_time(const void *a, const void *b)
@@ -455,19 +471,19 @@ static void check_log(int cpu, unsigned int flags, const char *where)
 		struct rec *r = &streams[cpu][ID_CTX(l->id)].rec[ID_N(l->id)];
 
 		if (r->state != REC_COMMITTED) {
-			fault(F_LOSS, "%s: " ID_FMT " was read, but %s", where, ID_ARG(l->id),
-			      r->state == REC_DISCARDED ? "discarded" : "never committed");
+			fault_at(F_LOSS, where, l->id, " was read, but %s",
+				 r->state == REC_DISCARDED ? "discarded" : "never committed");
 			continue;
 		}
 		if (r->seen++)
-			fault(F_LOSS, "%s: " ID_FMT " was read twice", where, ID_ARG(l->id));
+			fault_at(F_LOSS, where, l->id, " was read twice");
 		if (!rec_read_clock(r, l->ts))
-			fault(F_TIME, "%s: " ID_FMT ": time is off by %lld", where, ID_ARG(l->id),
-			      (s64)(l->ts - rec_time(r)));
+			fault_at(F_TIME, where, l->id, ": time is off by %lld",
+				 (s64)(l->ts - rec_time(r)));
 		if (!(flags & END_NO_LOST) && !clock_ties && !clock_steps_back &&
 		    l->lost != LOST_UNKNOWN && l->lost != (long)r->idx - (long)next)
-			fault(F_LOST, "%s: " ID_FMT ": told %ld lost, not %ld", where,
-			      ID_ARG(l->id), l->lost, (long)r->idx - (long)next);
+			fault_at(F_LOST, where, l->id, ": told %ld lost, not %ld", l->lost,
+				 (long)r->idx - (long)next);
 		next = r->idx + 1;
 	}
 }
@@ -537,6 +553,24 @@ bool next_place(struct place *p, bool few)
 	p->subbufs = subbufs[i / nr_r % nr_s];
 	p->overwrite = i / nr_r / nr_s;
 	return p->overwrite < 2;
+}
+
+static __printf(3, 4) void text(char *to, size_t size, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	host_vsnprintf(to, size, fmt, ap);
+	va_end(ap);
+}
+
+const char *place_name(const struct place *p)
+{
+	static char name[64];
+
+	text(name, sizeof(name), "%s, %d sub-buffers and %d records before",
+	     p->overwrite ? "overwrite" : "keep", p->subbufs, p->records);
+	return name;
 }
 
 void fill(const struct place *p)

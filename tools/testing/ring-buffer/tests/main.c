@@ -22,8 +22,8 @@
 #define HANG_SECONDS	120	/* of processor time: a scenario that never ends */
 
 static const struct scenario * const tables[] = {
-	unit_scenarios, ring_scenarios, nested_scenarios, remote_scenarios, reader_scenarios, swap_scenarios,
-	storm_scenarios,
+	unit_scenarios, ring_scenarios, nested_scenarios, remote_scenarios, reader_scenarios,
+	swap_scenarios, storm_scenarios,
 };
 
 static const char * const kinds[NR_FAULTS] = {
@@ -173,18 +173,33 @@ int main(int argc, char **argv)
 
 	while ((c = getopt(argc, argv, "lt:qxvj:Ts:")) != -1) {
 		switch (c) {
-		case 'l': list = 1; break;
+		case 'l':
+			list = 1;
+			break;
 		case 't':
 			if (nr < MAX_NAMES)
 				names[nr++] = optarg;
 			break;
-		case 'q': quick = 1; break;
-		case 'x': exhaustive = 1; break;
-		case 'v': verbose = 1; break;
-		case 'j': jobs = atoi(optarg); break;
-		case 'T': threads = 1; break;
-		case 's': stride = atoi(optarg); break;
-		default: return 2;
+		case 'q':
+			quick = 1;
+			break;
+		case 'x':
+			exhaustive = 1;
+			break;
+		case 'v':
+			verbose = 1;
+			break;
+		case 'j':
+			jobs = atoi(optarg);
+			break;
+		case 'T':
+			threads = 1;
+			break;
+		case 's':
+			stride = atoi(optarg);
+			break;
+		default:
+			return 2;
 		}
 	}
 	if (jobs < 1 || jobs > 64)

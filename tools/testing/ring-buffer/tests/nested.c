@@ -73,8 +73,10 @@ static void (* const acts[])(void) = {
 	nmi_fails, nmi_subbuf, irq_round, irq_round_long,
 };
 
-enum { IRQ_COMMIT, NMI_COMMIT, IRQ_WRITE, IRQ_DISCARD, NMI_DISCARD, NMI_LONG, IRQ_MIXED,
-       NMI_FAILS, NMI_SUBBUF, IRQ_ROUND, IRQ_ROUND_LONG };
+enum {
+	IRQ_COMMIT, NMI_COMMIT, IRQ_WRITE, IRQ_DISCARD, NMI_DISCARD, NMI_LONG, IRQ_MIXED,
+	NMI_FAILS, NMI_SUBBUF, IRQ_ROUND, IRQ_ROUND_LONG,
+};
 
 /* ---- clocks ------------------------------------------------------------- */
 
@@ -111,8 +113,7 @@ static void one_run(struct step *s, const struct place *p, int clk)
 		host_cpu_switch(1);
 		consume(buf, 0, -1);
 		host_cpu_switch(0);
-		check_end(0, 0, "at instruction %ld/%ld, " PLACE_FMT, s->at[0], s->at[1],
-			  PLACE_ARG(p));
+		check_end(0, 0, "at instruction %ld/%ld, %s", s->at[0], s->at[1], place_name(p));
 		put(buf, 16, PUT_COMMIT);
 	}
 }

@@ -95,7 +95,8 @@ static void op_statistics(void)
 	u64 entries = ring_buffer_entries_cpu(buf, 0), overrun = ring_buffer_overrun_cpu(buf, 0);
 
 	if (entries > put_count(0) || overrun > put_count(0))
-		fault(F_VALUE, "%llu entries, overrun %llu of %llu", entries, overrun, put_count(0));
+		fault(F_VALUE, "%llu entries, overrun %llu of %llu", entries, overrun,
+		      put_count(0));
 	ring_buffer_bytes_cpu(buf, 0);
 	ring_buffer_oldest_event_ts(buf, 0);
 	ring_buffer_empty_cpu(buf, 0);
@@ -121,8 +122,10 @@ static const struct reader {
 	{ op_statistics },
 };
 
-enum { CONSUME, CONSUME_3, PEEK, PAGE_FULL, PAGE_ANY, PAGE_PART, ITERATE_SOME, ITERATE, GROW,
-       SHRINK, SHRINK_ONE, RESET, SWAP, STATS };
+enum {
+	CONSUME, CONSUME_3, PEEK, PAGE_FULL, PAGE_ANY, PAGE_PART, ITERATE_SOME, ITERATE, GROW,
+	SHRINK, SHRINK_ONE, RESET, SWAP, STATS,
+};
 
 static void one_run(struct step *s, const struct reader *r, bool overwrite, int before, int n)
 {

@@ -138,8 +138,10 @@ static const struct action {
 	{ statistics },
 };
 
-enum { CONSUME_ONE, CONSUME_ALL, PAGE_FULL, PAGE_ANY, PAGE_PART, ITERATE, ITERATE_TWICE, SWAP,
-       GROW, SHRINK, GROW_SHRINK, RESET, RESET_ONLINE, OVERWRITE, KEEP, DISABLE, OFF, STATS };
+enum {
+	CONSUME_ONE, CONSUME_ALL, PAGE_FULL, PAGE_ANY, PAGE_PART, ITERATE, ITERATE_TWICE, SWAP,
+	GROW, SHRINK, GROW_SHRINK, RESET, RESET_ONLINE, OVERWRITE, KEEP, DISABLE, OFF, STATS,
+};
 
 static const struct action *action;
 
@@ -181,7 +183,7 @@ static void one_run(struct step *s, const struct place *p)
 		consume(buf2, 0, -1);
 	consume(buf, 0, -1);
 	host_cpu_switch(0);
-	check_end(0, end, "at instruction %ld, " PLACE_FMT, s->at[0], PLACE_ARG(p));
+	check_end(0, end, "at instruction %ld, %s", s->at[0], place_name(p));
 }
 
 static void run_remote(long which)

@@ -15,7 +15,8 @@ struct scenario {
 };
 
 extern const struct scenario nested_scenarios[], remote_scenarios[], reader_scenarios[],
-			     swap_scenarios[], storm_scenarios[], unit_scenarios[], ring_scenarios[];
+			     swap_scenarios[], storm_scenarios[], unit_scenarios[],
+			     ring_scenarios[];
 
 /* Faults by kind, so that one line says what is wrong */
 enum fault_kind {
@@ -45,8 +46,8 @@ extern const char *skipped;		/* why the scenario does not apply */
  * act[1](), at[1] and n[1] for the nested function.
  */
 struct step {
-	void		(*op)(void);
 	void		(*act[2])(void);
+	void		(*op)(void);
 	void		(*after)(void);	/* op is through, another CPU still waits */
 	long		at[2];
 	volatile long	n[2];

@@ -71,7 +71,8 @@ static void unplant(struct breakpoint *b)
 {
 	if (b->addr)
 		*(volatile unsigned char *)b->addr = b->byte;
-	b->addr = b->over = NULL;
+	b->addr = NULL;
+	b->over = NULL;
 }
 
 static void inject(int d)
@@ -128,7 +129,8 @@ static void on_trap(int sig, siginfo_t *si, void *arg)
 
 		if (back[d].addr && rip == back[d].addr + 1) {
 			unplant(&back[d]);
-			uc->uc_mcontext.gregs[REG_RIP] = (unsigned long)--rip;
+			rip--;
+			uc->uc_mcontext.gregs[REG_RIP] = (unsigned long)rip;
 			uc->uc_mcontext.gregs[REG_EFL] |= TF;
 		}
 		if (in_text((unsigned long)rip)) {
@@ -249,8 +251,8 @@ int step_run(struct step *s)
 	if (sigsetjmp(abandoned, 1)) {
 		tf_off();
 		cur = NULL;
-		noting[0] = noting[1] = 0;
 		for (i = 0; i < 2; i++) {
+			noting[i] = 0;
 			unplant(&bp[i]);
 			unplant(&back[i]);
 		}

@@ -66,7 +66,9 @@ static void writer(void *unused)
 		if (!(rnd(&seed) & 63))
 			shim_poll();
 	}
+	/* its writes are through before the others end, and theirs before it does */
 	smp_store_release(&kick_stop, 1);
+	/* see above */
 	while (!smp_load_acquire(&stop)) {
 		shim_poll();
 		host_pause();
@@ -80,6 +82,7 @@ static void kicker(void *unused)
 {
 	unsigned int seed = 7, n;
 
+	/* pairs with writer(), as all that wait for kick_stop */
 	while (!smp_load_acquire(&kick_stop)) {
 		if (rnd(&seed) & 3)
 			host_send_irq(0);
@@ -150,6 +153,7 @@ static void others(void *unused)
 	unsigned int seed = 11;
 
 	host_cpu_enter(2);
+	/* pairs with writer() */
 	while (!smp_load_acquire(&kick_stop)) {
 		if (mix & S_ITERATE)
 			iterate(buf, 0, NULL);
@@ -182,7 +186,9 @@ static void one_storm(void)
 	fresh(RING_SUBBUFS * SUBBUF_DATA, mix & S_OVERWRITE);
 	if (mix & S_SWAP)
 		fresh2(RING_SUBBUFS * SUBBUF_DATA);
-	stop = kick_stop = ready = 0;
+	stop = 0;
+	kick_stop = 0;
+	ready = 0;
 	host_interrupts(irq, nmi);
 	host_interrupts_on(0);
 	w = host_thread(writer, NULL);
@@ -192,6 +198,7 @@ static void one_storm(void)
 		o = host_thread(others, NULL);
 	k = host_thread(kicker, NULL);
 	host_cpu_enter(1);
+	/* pairs with writer(): all that it wrote is there for the last look */
 	while (!smp_load_acquire(&kick_stop))
 		reader(&seed);
 	host_join(k);
@@ -200,6 +207,7 @@ static void one_storm(void)
 	if (mix & S_SWAP)
 		swap_and_drain();
 	consume(buf, 0, -1);
+	/* pairs with writer(): it leaves after the last look */
 	smp_store_release(&stop, 1);
 	host_join(w);
 	host_cpu_leave();

@@ -49,7 +49,8 @@ static void run_swap(long arg)
 		for (w = 0; w < ARRAY_SIZE(writes); w++) {
 			writes_before = writes[w][0];
 			writes_after = writes[w][1];
-			for (last = s.at[0] = 0; s.at[0] <= last; s.at[0] += stride) {
+			last = 0;
+			for (s.at[0] = 0; s.at[0] <= last; s.at[0] += stride) {
 				fresh(RING_SUBBUFS * SUBBUF_DATA, p.overwrite);
 				fresh2(RING_SUBBUFS * SUBBUF_DATA);
 				fill(&p);
@@ -65,8 +66,8 @@ static void run_swap(long arg)
 				consume(buf2, 0, -1);	/* the old one first: its time */
 				consume(buf, 0, -1);
 				host_cpu_switch(0);
-				check_end(0, END_NO_LOST, "at instruction %ld, " PLACE_FMT,
-					  s.at[0], PLACE_ARG(&p));
+				check_end(0, END_NO_LOST, "at instruction %ld, %s", s.at[0],
+					  place_name(&p));
 			}
 		}
 	}

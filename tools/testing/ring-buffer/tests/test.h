@@ -71,9 +71,8 @@ struct place {
 };
 
 bool next_place(struct place *p, bool few);
+const char *place_name(const struct place *p);	/* valid until the next call */
 void fill(const struct place *p);
-#define PLACE_FMT	"%s, %d sub-buffers and %d records before"
-#define PLACE_ARG(p)	(p)->overwrite ? "overwrite" : "keep", (p)->subbufs, (p)->records
 
 #define EXPECT(cond, fmt, ...)							\
 	do {									\

@@ -553,7 +553,8 @@ static void range_corrupt(long unused)
 		put_n(5 * PER_SUBBUF);
 		before = ring_buffer_entries_cpu(buf, 0);
 		/* a page with data in it: commit within the page, a time before */
-		if (page[0] < 1000000 || page[0] > 2000000 || page[1] < 36 || page[1] > SUBBUF_DATA) {
+		if (page[0] < 1000000 || page[0] > 2000000 || page[1] < 36 ||
+		    page[1] > SUBBUF_DATA) {
 			buf = NULL;
 			continue;
 		}

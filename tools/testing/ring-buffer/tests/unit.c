@@ -77,7 +77,8 @@ static void edges(long unused)
 	for (len = 8; len < 400; len += 4) {
 		begin(4, true);
 		for (i = 0; i < 3 * SUBBUF_DATA / (len + 4); i++)
-			put(buf, len, i % 5 == 4 ? PUT_DISCARD : i % 5 == 3 ? PUT_WRITE : PUT_COMMIT);
+			put(buf, len, i % 5 == 4 ? PUT_DISCARD :
+				      i % 5 == 3 ? PUT_WRITE : PUT_COMMIT);
 		consume(buf, 0, -1);
 		check_end(0, 0, "records of %u", len);
 	}

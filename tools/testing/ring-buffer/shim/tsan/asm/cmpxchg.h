@@ -16,21 +16,22 @@
 				    __ATOMIC_SEQ_CST)
 #define arch_cmpxchg(p, old, new)						\
 ({										\
-	__typeof__(*(p)) old_ = (__typeof__(*(p)))(old);			\
+	__auto_type ptr_ = (p);							\
+	__typeof__(*ptr_) old_ = (__typeof__(*ptr_))(old);			\
 										\
-	arch_try_cmpxchg((p), &old_, (new));					\
+	arch_try_cmpxchg(ptr_, &old_, (new));					\
 	old_;									\
 })
 /* the generic form: page table entries are structures */
 #define arch_xchg(p, new)							\
 ({										\
-	__typeof__(*(p)) new_ = (new), old_;					\
+	__auto_type ptr_ = (p);							\
+	__typeof__(*ptr_) new_ = (new), old_;					\
 										\
-	__atomic_exchange((p), &new_, &old_, __ATOMIC_SEQ_CST);			\
+	__atomic_exchange(ptr_, &new_, &old_, __ATOMIC_SEQ_CST);			\
 	old_;									\
 })
-#define __xadd(p, inc, lock)	__atomic_fetch_add((p), (inc), __ATOMIC_SEQ_CST)
-#define xadd(p, inc)		__xadd((p), (inc), )
+#define xadd(p, inc)		__atomic_fetch_add((p), (inc), __ATOMIC_SEQ_CST)
 
 #define arch_cmpxchg_local	arch_cmpxchg
 #define arch_try_cmpxchg_local	arch_try_cmpxchg

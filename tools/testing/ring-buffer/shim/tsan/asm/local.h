@@ -6,12 +6,9 @@
 #include <linux/percpu.h>
 #include <linux/atomic.h>
 
-typedef struct {
-	atomic_long_t a;
-} local_t;
-
-#define LOCAL_INIT(i)		{ ATOMIC_LONG_INIT(i) }
-#define LOCAL_PTR(l)		(&(l)->a.counter)
+#define local_t			atomic_long_t
+#define LOCAL_INIT(i)		ATOMIC_LONG_INIT(i)
+#define LOCAL_PTR(l)		(&(l)->counter)
 
 #define local_read(l)		((long)__atomic_load_n(LOCAL_PTR(l), __ATOMIC_ACQUIRE))
 #define local_set(l, i)		__atomic_store_n(LOCAL_PTR(l), (i), __ATOMIC_RELEASE)
