@@ -85,7 +85,10 @@ int shim_bug(unsigned long rip, const char **file, int *line);
 extern int shim_warn_expected;		/* the test provokes one */
 
 /* mm.c */
+struct page;
 extern long shim_fail_alloc_after;	/* >= 0: the n-th allocation from here fails */
+extern struct page *shim_vma_pages[];	/* what vm_insert_pages() got, in order */
+extern unsigned long shim_nr_vma_pages;
 extern long shim_allocated;		/* objects and pages that are not freed yet */
 unsigned long shim_alloc_range(unsigned long bytes);
 

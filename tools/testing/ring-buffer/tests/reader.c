@@ -4,6 +4,8 @@
  * stepped, and CPU 0 writes at each of its instructions, from one record up to
  * several times round the ring. The writer never waits (R1).
  */
+#include <linux/mm.h>
+#include <linux/trace_mmap.h>
 #include "test.h"
 
 #define RING_SUBBUFS 8
@@ -193,6 +195,295 @@ static void run_reader(long which)
 	}
 }
 
+/* ---- a writer that laps the resize --------------------------------------- */
+
+/*
+ * What a resize hands over is reached again by a writer that goes twice round the
+ * new ring, wherever the resize stands; most of its instructions only allocate.
+ */
+static void run_grow_lap(long unused)
+{
+	struct step s = { .op = op_grow, .act = { remote_burst } };
+	long last = 0;
+
+	for (s.at[0] = 0; s.at[0] <= last && faults[F_STUCK] < 10; s.at[0] += stride) {
+		if (s.at[0] && s.at[0] < last - 4000 && !exhaustive)
+			s.at[0] = last - 4000;
+		fresh(RING_SUBBUFS * SUBBUF_DATA, true);
+		burst_len = 5 * PER_SUBBUF;
+		burst();
+		burst_len = 20 * PER_SUBBUF;
+		host_cpu_switch(1);
+		if (!step_run(&s)) {
+			leak();
+			host_cpu_switch(0);
+			continue;
+		}
+		shim_rcu_run();
+		consume(buf, 0, -1);
+		host_cpu_switch(0);
+		burst_len = 30 * PER_SUBBUF;
+		burst();
+		host_cpu_switch(1);
+		consume(buf, 0, -1);
+		host_cpu_switch(0);
+		check_end(0, END_NO_LOST, "at instruction %ld of %ld", s.at[0], last);
+		if (!s.at[0]) {
+			last = s.n[0];
+			nr_positions += last;
+		}
+	}
+}
+
+/* ---- a dump by an NMI that meets a reader -------------------------------- */
+
+#define NR_DUMP	(3 * PER_SUBBUF + 7)
+
+static int read_before;
+
+/*
+ * As ftrace_dump() does. Where it cannot get the lock it shows all and takes
+ * nothing, and the buffer is empty for it when all was shown. Only in the moment
+ * when the reader exchanges its sub-buffer something may be hidden; it has one
+ * already where a record of it was read before.
+ */
+static void nmi_dump(void)
+{
+	int n = 0, tries, want = NR_DUMP - read_before;
+	u64 ts, last = 0;
+
+	shim_ctx_enter(CTX_NMI);
+	for (tries = 0; tries < 2 * NR_DUMP && !ring_buffer_empty_cpu(buf, 0); tries++) {
+		if (!ring_buffer_consume(buf, 0, &ts, NULL))
+			continue;
+		if (ts <= last)
+			fault(F_ORDER, "dump: time went back by %llu", last - ts);
+		last = ts;
+		n++;
+	}
+	shim_ctx_exit(CTX_NMI);
+	if (tries == 2 * NR_DUMP)
+		fault(F_STUCK, "a dump does not end, %d of %d records", n, want);
+	else if (n > want || (n < want && read_before))
+		fault(F_HIDDEN, "dump: %d of %d records", n, want);
+}
+
+static void run_dump(long before)
+{
+	struct step s = { .op = op_peek, .act = { nmi_dump } };
+	long last = 0;
+	int left;
+
+	read_before = before;
+	for (s.at[0] = 0; s.at[0] <= last && nr_faults < 100; s.at[0] += stride) {
+		fresh(RING_SUBBUFS * SUBBUF_DATA, true);
+		burst_len = NR_DUMP;
+		burst();
+		consume(buf, 0, before);
+		if (!step_run(&s)) {
+			leak();
+			continue;
+		}
+		left = consume(buf, 0, -1);
+		EXPECT(left == 0 || left == NR_DUMP - before, "%d are left at instruction %ld",
+		       left, s.at[0]);
+		if (!s.at[0]) {
+			last = s.n[0];
+			nr_positions += last;
+		}
+	}
+}
+
+/* ---- a reader of mapped pages -------------------------------------------- */
+
+static struct {
+	struct trace_buffer_meta *meta;
+	u64	time;		/* of the sub-buffer that is being read, and its number */
+	u32	id;
+	int	seen, at;	/* records of it that were seen, and where the parser is */
+} map;
+
+static void map_buffer(void)
+{
+	static struct mm_struct mm;
+	struct vm_area_struct vma = {
+		.vm_mm = &mm,
+		.vm_end = (2 + 2) * PAGE_SIZE,	/* two sub-buffers, the reader's, the meta page */
+		.vm_flags = VM_READ | VM_SHARED | VM_MAYSHARE,
+	};
+
+	/* as mmap() holds it, and the area with it */
+	atomic_long_set(&mm.mmap_lock.count, 1);
+	shim_nr_vma_pages = 0;
+	if (ring_buffer_map(buf, 0, &vma) || shim_nr_vma_pages != 2 + 2) {
+		fault(F_REFUSED, "ring_buffer_map");
+		return;
+	}
+	map.meta = page_address(shim_vma_pages[0]);
+	map.id = -1;
+}
+
+static void saw_mapped(struct ring_buffer_event *e, u64 ts, long lost, void *arg)
+{
+	if (map.at++ < map.seen)
+		return;
+	saw(e, ts, map.seen ? 0 : map.meta->reader.lost_events, 0);
+	map.seen++;
+}
+
+/* As user space: all that is on the page that the meta page names */
+static int map_look(void)
+{
+	u64 *page = page_address(shim_vma_pages[1 + map.meta->reader.id]);
+	u64 before = seen_count(0);
+
+	if (map.meta->reader.id != map.id || page[0] != map.time) {
+		map.id = map.meta->reader.id;
+		map.time = page[0];
+		map.seen = 0;
+	}
+	map.at = 0;
+	page_parse(page, PAGE_SIZE, saw_mapped, NULL);
+	return seen_count(0) - before;
+}
+
+static void op_get_reader(void)
+{
+	if (ring_buffer_map_get_reader(buf, 0))
+		fault(F_REFUSED, "ring_buffer_map_get_reader");
+}
+
+/* The sub-buffer that is written comes behind a loss and one that was left empty */
+static void fill_behind_empty(void)
+{
+	struct ring_buffer_event *e;
+
+	burst_len = 6 * PER_SUBBUF;
+	burst();
+	put(buf, 200, PUT_DISCARD);
+	e = ring_buffer_lock_reserve(buf, 200);
+	put_in(CTX_NMI, buf, 3900, PUT_DISCARD);
+	if (e)
+		ring_buffer_discard_commit(buf, e);
+	burst_len = 5;
+	burst();
+}
+
+static void one_map_run(struct step *s, int before, int n)
+{
+	int i;
+
+	fresh(2 * SUBBUF_DATA, true);
+	if (before < 0) {
+		fill_behind_empty();
+	} else {
+		burst_len = before;
+		burst();
+	}
+	host_cpu_switch(1);
+	map_buffer();
+	burst_len = n;
+	if (!step_run(s)) {
+		leak();
+		host_cpu_switch(0);
+		return;
+	}
+	shim_rcu_run();
+	/* each sub-buffer, and as often the rest of the one that was written */
+	for (i = 0; i < 8; i++) {
+		map_look();
+		op_get_reader();
+	}
+	map_look();
+	host_cpu_switch(0);
+	check_end(0, 0, "at instruction %ld, %d records before, burst of %d", s->at[0], before,
+		  burst_len);
+	ring_buffer_unmap(buf, 0);
+}
+
+static void run_map(long unused)
+{
+	static const int before[] = { -1, 0, 5, 3 * PER_SUBBUF + 5, 6 * PER_SUBBUF };
+	static const int bursts[] = { 1, PER_SUBBUF, 3 * PER_SUBBUF };
+	struct step s = { .op = op_get_reader, .act = { remote_burst } };
+	int i, nr = ARRAY_SIZE(bursts);
+
+	for (i = 0; i < ARRAY_SIZE(before) * nr && faults[F_STUCK] < 10; i++) {
+		long last = 0, step = stride;
+
+		for (s.at[0] = 0; s.at[0] <= last; s.at[0] += s.at[0] ? step : 1) {
+			one_map_run(&s, before[i / nr], bursts[i % nr]);
+			if (s.at[0])
+				continue;
+			last = s.n[0];
+			nr_positions += last;
+			/* it counts the records: most of its instructions do that */
+			if (!exhaustive && last > 1000)
+				step = 13;
+		}
+	}
+}
+
+/* ---- an iterator that begins while sub-buffers become larger -------------- */
+
+static struct ring_buffer_iter *opened;
+
+static void op_open(void)
+{
+	opened = ring_buffer_read_start(buf, 0, GFP_KERNEL);
+}
+
+/* Refused from the moment on when the iterator is counted */
+static void larger_subbufs(void)
+{
+	int ret = ring_buffer_subbuf_order_set(buf, 3);
+
+	if (ret && ret != -EBUSY)
+		fault(F_REFUSED, "ring_buffer_subbuf_order_set: %d", ret);
+	burst_len = 8 * PER_SUBBUF;
+	burst();
+}
+
+static void remote_order(void)
+{
+	if (shim_cpu() == 1)
+		step_remote(0, larger_subbufs, 1);
+}
+
+static void run_iterate_order(long unused)
+{
+	struct step s = { .op = op_open, .act = { remote_order } };
+	long last = 0;
+	u64 ts;
+	int n;
+
+	for (s.at[0] = 0; s.at[0] <= last && faults[F_STUCK] < 10; s.at[0] += stride) {
+		fresh(RING_SUBBUFS * SUBBUF_DATA, true);
+		burst_len = PER_SUBBUF / 2;
+		burst();
+		host_cpu_switch(1);
+		if (!step_run(&s)) {
+			leak();
+			host_cpu_switch(0);
+			continue;
+		}
+		/* it may show the old records, the new, or say that some were dropped */
+		for (n = 0; opened && n < 9 * PER_SUBBUF && ring_buffer_iter_peek(opened, &ts); n++)
+			ring_buffer_iter_advance(opened);
+		EXPECT(n < 9 * PER_SUBBUF, "it does not end at instruction %ld", s.at[0]);
+		if (opened)
+			ring_buffer_read_finish(opened);
+		shim_rcu_run();
+		consume(buf, 0, -1);
+		host_cpu_switch(0);
+		check_end(0, END_NO_LOSS | END_NO_LOST, "at instruction %ld", s.at[0]);
+		if (!s.at[0]) {
+			last = s.n[0];
+			nr_positions += last;
+		}
+	}
+}
+
 const struct scenario reader_scenarios[] = {
 	{ "reader.consume", run_reader, CONSUME, SC_QUICK, "R3 R4, 4" },
 	{ "reader.consume-3", run_reader, CONSUME_3, 0, "R3 R4, 4" },
@@ -205,6 +496,11 @@ const struct scenario reader_scenarios[] = {
 	{ "reader.grow", run_reader, GROW, 0, "R6, 9" },
 	{ "reader.shrink", run_reader, SHRINK, 0, "R6, 9" },
 	{ "reader.shrink-one", run_reader, SHRINK_ONE, 0, "R6, 9" },
+	{ "reader.grow-lap", run_grow_lap, 0, SC_QUICK, "R6, 9" },
+	{ "reader.dump", run_dump, 1, SC_QUICK, "R4, 15" },
+	{ "reader.dump-exchange", run_dump, 0, SC_QUICK, "R4, 15" },
+	{ "reader.map", run_map, 0, SC_QUICK, "R3 R8" },
+	{ "reader.iterate-order", run_iterate_order, 0, SC_QUICK, "R6 R7, 8" },
 	{ "reader.reset", run_reader, RESET, 0, "7" },
 	{ "reader.swap", run_reader, SWAP, SC_QUICK, "R5, 1, 3" },
 	{ "reader.statistics", run_reader, STATS, 0, "R3 R7" },

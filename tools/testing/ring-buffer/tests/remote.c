@@ -118,6 +118,17 @@ static void statistics(void)
 	ring_buffer_size(buf, 0);
 }
 
+/* What was read and not counted as written yet must not make it negative */
+static void entries_left(void)
+{
+	unsigned long n;
+
+	consume(buf, 0, -1);
+	n = ring_buffer_entries_cpu(buf, 0);
+	if (n > put_count(0) + 1)
+		fault(F_VALUE, "%ld entries of %llu", (long)n, put_count(0));
+}
+
 #define MAY_WAIT	(1 << 0)	/* for a grace period, a lock, an interrupt there */
 #define TWO_BUFFERS	(1 << 1)
 #define IS_RESET	(1 << 2)
@@ -135,12 +146,13 @@ static const struct action {
 	{ grow_shrink, MAY_WAIT | LOST_OPEN },
 	{ reset, MAY_WAIT | IS_RESET }, { reset_online, MAY_WAIT | IS_RESET },
 	{ overwrite_switch }, { keep_mode }, { disable_enable, DROPS }, { off_on, DROPS },
-	{ statistics },
+	{ statistics }, { entries_left },
 };
 
 enum {
 	CONSUME_ONE, CONSUME_ALL, PAGE_FULL, PAGE_ANY, PAGE_PART, ITERATE, ITERATE_TWICE, SWAP,
 	GROW, SHRINK, GROW_SHRINK, RESET, RESET_ONLINE, OVERWRITE, KEEP, DISABLE, OFF, STATS,
+	LEFT,
 };
 
 static const struct action *action;
@@ -224,5 +236,6 @@ const struct scenario remote_scenarios[] = {
 	{ "remote.disable", run_remote, DISABLE, 0, "R3" },
 	{ "remote.off", run_remote, OFF, 0, "R3" },
 	{ "remote.statistics", run_remote, STATS, 0, "R7" },
+	{ "remote.entries", run_remote, LEFT, SC_QUICK, "R3 R7" },
 	{ }
 };

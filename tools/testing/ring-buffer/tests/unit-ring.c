@@ -93,6 +93,33 @@ static void iterator_behind(long unused)
 	check_end(0, 0, "iterator behind");
 }
 
+/* R6 R7: each resize hands over to the next ring, and the iterator follows */
+static void iterator_resizes(long unused)
+{
+	struct ring_buffer_iter *it;
+	u64 ts, last = 0;
+	int n = 0;
+
+	begin(8, true);
+	put_n(4 * PER_SUBBUF);
+	it = ring_buffer_read_start(buf, 0, GFP_KERNEL);
+	while (ring_buffer_iter_peek(it, &ts)) {
+		EXPECT(ts > last, "record %d again", n);
+		last = ts;
+		ring_buffer_iter_advance(it);
+		if (n++ != PER_SUBBUF + PER_SUBBUF / 3)
+			continue;
+		EXPECT(ring_buffer_resize(buf, 12 * SUBBUF_DATA, RING_BUFFER_ALL_CPUS) >= 0,
+		       "resize");
+		EXPECT(ring_buffer_resize(buf, 16 * SUBBUF_DATA, RING_BUFFER_ALL_CPUS) >= 0,
+		       "second resize");
+	}
+	EXPECT_EQ(n, 4 * PER_SUBBUF);
+	ring_buffer_read_finish(it);
+	consume(buf, 0, -1);
+	check_end(0, 0, "iterator, two resizes");
+}
+
 /* ---- pages -------------------------------------------------------------- */
 
 static void pages(long unused)
@@ -579,6 +606,7 @@ static void range_corrupt(long unused)
 const struct scenario ring_scenarios[] = {
 	{ "unit.iterator", iterator, 0, SC_QUICK, "R7, 8" },
 	{ "unit.iterator-behind", iterator_behind, 0, SC_QUICK, "R7, 8" },
+	{ "unit.iterator-resizes", iterator_resizes, 0, SC_QUICK, "R6 R7, 8 9" },
 	{ "unit.pages", pages, 0, SC_QUICK, "R3 R8" },
 	{ "unit.page-header", page_header, 0, SC_QUICK, "R3 R8" },
 	{ "unit.header-text", header_text, 0, SC_QUICK, "R8" },
