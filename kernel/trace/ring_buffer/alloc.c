@@ -80,6 +80,7 @@ rb_subbuf_alloc(struct rb_cpu *rcpu, unsigned int id, unsigned int order)
 		return NULL;
 
 	sb->id = id;
+	sb->room = rb_subbuf_room(order) / RB_UNIT;
 	if (rcpu->buffer->persist)
 		rb_persist_place(rcpu, sb, id);
 	else
@@ -172,7 +173,6 @@ static void rb_ring_init(struct rb_ring *ring, struct rb_cpu *rcpu)
 	raw_spin_lock_init(&ring->lock);
 	lockdep_set_class(&ring->lock, rcpu->buffer->lock_key);
 	refcount_set(&ring->ref, 1);
-	ring->room = rb_subbuf_room(ring->order) / RB_UNIT;
 
 	/* A lap that nobody wrote. */
 	for (i = 0; i < ring->nr; i++) {
@@ -334,6 +334,7 @@ static struct rb_cpu *rb_cpu_alloc(struct trace_buffer *buffer, unsigned int nr,
 {
 	struct rb_cpu *rcpu;
 	struct rb_ring *ring;
+	unsigned int i;
 
 	rcpu = kzalloc_node(roundup_pow_of_two(sizeof(*rcpu)), GFP_KERNEL, cpu_to_node(cpu));
 	if (!rcpu)
@@ -341,6 +342,8 @@ static struct rb_cpu *rb_cpu_alloc(struct trace_buffer *buffer, unsigned int nr,
 	rcpu->buffer = buffer;
 	rcpu->cpu = cpu;
 	rcpu->stamp_abs = buffer->stamp_abs;
+	for (i = 0; i < ARRAY_SIZE(rcpu->active); i++)
+		rcpu->active[i].rcpu = rcpu;
 	mutex_init(&rcpu->map_lock);
 	rb_wait_init(&rcpu->wait);
 	init_irq_work(&rcpu->wake_work, rb_wake_work);
@@ -370,7 +373,6 @@ static void rb_buffer_free(struct trace_buffer *buffer)
 	rb_wait_destroy(&buffer->wait);
 	if (buffer->persist)
 		rb_persist_detach(buffer);
-	kfree(buffer->cpus);
 	free_cpumask_var(buffer->cpumask);
 	kfree(buffer);
 }
@@ -383,7 +385,7 @@ rb_buffer_alloc(unsigned long size, unsigned int flags, unsigned int order,
 	unsigned int nr;
 	int cpu;
 
-	buffer = kzalloc(sizeof(*buffer), GFP_KERNEL);
+	buffer = kzalloc(struct_size(buffer, cpus, nr_cpu_ids), GFP_KERNEL);
 	if (!buffer)
 		return NULL;
 	if (!zalloc_cpumask_var(&buffer->cpumask, GFP_KERNEL)) {
@@ -397,9 +399,6 @@ rb_buffer_alloc(unsigned long size, unsigned int flags, unsigned int order,
 	buffer->lock_key = key;
 	mutex_init(&buffer->mutex);
 	rb_wait_init(&buffer->wait);
-	buffer->cpus = kcalloc(nr_cpu_ids, sizeof(*buffer->cpus), GFP_KERNEL);
-	if (!buffer->cpus)
-		goto fail;
 
 	nr = rb_slots_for(size, order);
 	if (range && rb_persist_attach(buffer, start, range, &nr))

@@ -46,6 +46,12 @@ struct rb_persist_subbuf;
 #define RB_CLOSED		((1U << RB_TAIL_BITS) - 1)
 #define RB_OPEN_EMPTY		0ULL
 
+/*
+ * The time in a tail word is the difference to any other time of the same span
+ * of the clock, and only to those.
+ */
+#define RB_SPAN_BITS		(64 - RB_TAIL_BITS - 1)
+
 static __always_inline u64 rb_tail_word(u64 high, u32 low)
 {
 	return high << RB_TAIL_BITS | low;
@@ -135,6 +141,9 @@ static __always_inline s64 rb_slot_ahead(u64 word, u64 seq)
  * @records:	records reserved here since boot, less the discarded ones; own
  *		CPU. Never reset, see @base
  * @page:	the memory. The reader that owns the sub-buffer may exchange it
+ * @last:	time of a record in the span of &RB_SPAN_BITS that the newest one
+ *		is in; own CPU
+ * @room:	units that @page has for records
  * @publish:	publish word; stored by the outermost writer, or by whoever
  *		opens the sub-buffer while no writer can be outermost
  * @seq:	sequence that it holds, set at opening
@@ -157,14 +166,16 @@ struct rb_subbuf {
 	struct rb_data_page	*page;
 	atomic64_t		publish;
 	u64			seq;
-	u64			stamped;
+	u64			last;
 	u64			link;
-	u64			first;
+	u32			room;
+	u32			end;
 
+	u64			stamped;
+	u64			first;
 	u64			first_byte;
 	unsigned long		base;
 	unsigned long		count;
-	u32			end;
 	u32			id;
 	u32			map_id;
 	bool			stable;
@@ -202,9 +213,7 @@ struct rb_reader {
  * @tail:	sub-buffer being written; own CPU
  * @commit:	last sub-buffer with published records; outermost writer, read
  *		by all
- * @last:	time of the newest record, all 64 bits; may lag, own CPU
  * @nest:	writers inside this ring; own CPU, read by who waits for them
- * @room:	units that a data page has for records
  * @overrun:	records overwritten before they were read; own CPU
  * @commit_overrun: records refused because a sub-buffer in the way was not
  *		committed; own CPU
@@ -227,9 +236,7 @@ struct rb_reader {
 struct rb_ring {
 	struct rb_subbuf	*tail;
 	struct rb_subbuf	*commit;
-	u64			last;
 	unsigned int		nest;
-	unsigned int		room;
 	local_t			overrun;
 	local_t			commit_overrun;
 	local_t			dropped;
@@ -262,17 +269,21 @@ struct rb_ring {
  * filled before the record's place is claimed: what an interrupt finds in the
  * entry of the context below is true.
  *
- * @ring:	where the record goes, and its commit; NULL if the context does
- *		not write
+ * @live:	&rb_cpu.ring when the context entered: where the record goes, and
+ *		its commit; 0 if the context does not write
  * @sb:		the record's sub-buffer
  * @before:	tail word that the record replaced
+ * @after:	tail word that it was replaced with
  * @now:	time of the record, all 64 bits
+ * @rcpu:	the CPU's part that the entry is in; constant
  */
 struct rb_active {
-	struct rb_ring		*ring;
+	unsigned long		live;
 	struct rb_subbuf	*sb;
 	u64			before;
+	u64			after;
 	u64			now;
+	struct rb_cpu		*rcpu;
 };
 
 /*
@@ -326,10 +337,11 @@ struct rb_copies {
  *		that its alignment leaves free
  * @record_disabled: records are refused while this is not 0
  * @nested:	level of ring_buffer_nest_start(); own CPU
+ * @full:	the last record found no room, the next one may not either; own CPU
  * @stamp_abs:	every record gets an absolute stamp
  * @odd:	four bits for each level: interrupt_context_level(), plus 1, of
  *		the writer that uses RB_CONTEXT_ODD, or 0; own CPU
- * @special:	the four above at once: 0 in the plain case
+ * @special:	the five above at once: 0 in the plain case
  * @wake:	RB_WAKE_*, what a publishing writer has to do
  * @active:	writes in progress; own CPU
  * @read_ring:	the ring that readers use: @ring but for a resize in progress
@@ -358,7 +370,8 @@ struct rb_cpu {
 	union {
 		struct {
 			atomic_t	record_disabled;
-			u8		nested;
+			u8		nested : 7;
+			u8		full : 1;
 			u8		stamp_abs;
 			u16		odd;
 		};
@@ -395,7 +408,6 @@ struct rb_cpu {
  * @flags:	&enum ring_buffer_flags
  * @stamp_abs:	every record gets an absolute stamp; @mutex
  * @clock:	where time comes from
- * @cpus:	by CPU; NULL until a CPU was online
  * @cpumask:	CPUs that have their part
  * @mutex:	serializes changes of size, order, flags, and reset
  * @order:	pages of a sub-buffer, as a power of two; @mutex
@@ -403,13 +415,13 @@ struct rb_cpu {
  * @lock_key:	lockdep class of the readers' locks
  * @persist:	memory that survives a reboot, or NULL
  * @wait:	waiters for any CPU
+ * @cpus:	by CPU; NULL until a CPU was online
  */
 struct trace_buffer {
 	atomic_t		record_disabled;
 	unsigned int		flags;
 	bool			stamp_abs;
 	u64			(*clock)(void);
-	struct rb_cpu		**cpus;
 	cpumask_var_t		cpumask;
 	struct mutex		mutex;		/* size, order, flags, reset */
 	unsigned int		order;
@@ -417,6 +429,7 @@ struct trace_buffer {
 	struct lock_class_key	*lock_key;
 	struct rb_persist	*persist;
 	struct rb_wait		wait;
+	struct rb_cpu		*cpus[];
 };
 
 #define rb_for_each_cpu(buffer, cpu)	for_each_cpu(cpu, (buffer)->cpumask)

@@ -220,7 +220,7 @@ static void rb_go_live(struct rb_cpu *rcpu)
 {
 	rb_exchange_lock(rcpu);
 	rb_hold_slots(rcpu->next_ring, rb_ring_unread(rcpu));
-	/* Pairs with rb_reserve:A. */
+	/* Pairs with rb_enter:A. */
 	xchg(&rcpu->ring, rb_retag(rcpu->next_ring, rcpu->ring)); /* RBB(rb_go_live:A) */
 }
 

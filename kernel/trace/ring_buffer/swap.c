@@ -79,7 +79,7 @@ static int rb_swap(struct rb_cpu *a, struct rb_cpu *b)
 	 * gets, together with the last records of @a.
 	 */
 	xchg(&b->ring, rb_retag(ring_a, live_b));
-	/* Pairs with rb_reserve:A. */
+	/* Pairs with rb_enter:A. */
 	xchg(&a->ring, rb_retag(ring_b, live_a)); /* RBB(rb_swap:A) */
 	rcu_assign_pointer(a->read_ring, ring_b);
 	rcu_assign_pointer(b->read_ring, ring_a);

@@ -28,7 +28,7 @@
  * State      Says so                          What ends it
  * =========  ===============================  ================================
  * empty      slot word: empty                 the writer enters it
- * open       tail word: an offset             no room for a record: closed
+ * open       tail word: an offset             there is no room for a record
  * closed     tail word: RB_CLOSED, sequence   the outermost writer's commit
  * final      publish word: RB_PUB_FINAL       the writer comes round and
  *                                             overwrites it, or the reader
@@ -44,7 +44,9 @@
  * of the last one. Reserve reads it, then the clock, and exchanges it for the
  * word behind the new record. Only an interrupt on this CPU can make that fail,
  * and then it has written a record itself; the loop ends after as many rounds
- * as there were interrupts. Place and time of a record are taken as one, so
+ * as there were interrupts. The tail word has 46 bits of the time: enough for
+ * the difference to any time of the same span of 2^45, and &rb_subbuf.last says
+ * which span that is. Elsewhere the record gets an absolute stamp. Place and time of a record are taken as one, so
  * records lie in the order of their times, each with the time its own reserve
  * read, whatever interrupts what.
  *
@@ -139,7 +141,8 @@
  * rb_publish:B            rb_ring_written:B       final; the next use's base
  * rb_leave:A              rb_ring_wait_quiet:A    all that writers stored;
  *                                                 their being gone
- * rb_swap:A, rb_go_live:A rb_reserve:A            a ring's content; its address
+ * rb_swap:A,              rb_enter:A              a ring's content; its address
+ * rb_go_live:A
  * trace_rb_cpu_prepare:A  rb_get_cpu:A            a CPU's part; its being there
  * ======================  ======================  ===========================
  *
@@ -182,16 +185,27 @@ static __always_inline u64 rb_clock(struct trace_buffer *buffer)
 	return clock();
 }
 
+/* The time between the record before @tail and @now, where it is in their span. */
+static __always_inline u64 rb_delta(u64 tail, u64 now)
+{
+	return ((now << RB_TAIL_BITS) - (tail & ~(u64)RB_CLOSED)) >> RB_TAIL_BITS;
+}
+
+/* Let no time near @now be in the span of @sb, until the next stamp is written. */
+static void rb_forget_span(struct rb_subbuf *sb, u64 now)
+{
+	sb->last = now ^ BIT_ULL(63);
+	barrier();
+}
+
 /*
  * Choose the stamp where the short way does not do: the first record of a
- * sub-buffer, a long pause, a clock that stepped back, an interrupt between a
- * record and its note in @ring->last.
+ * sub-buffer, a long pause, a clock that stepped back.
  */
-static noinline unsigned int
-rb_choose_stamp(struct rb_ring *ring, struct rb_subbuf *sb, u64 tail, u64 now,
-		bool abs, u64 *delta)
+static unsigned int
+rb_choose_stamp(struct rb_subbuf *sb, u64 tail, u64 now, bool abs, u64 *delta)
 {
-	u64 last = ring->last, ahead;
+	u64 last = sb->last;
 
 	if (rb_tail_closed(tail))
 		return 0;
@@ -202,9 +216,8 @@ rb_choose_stamp(struct rb_ring *ring, struct rb_subbuf *sb, u64 tail, u64 now,
 		return abs ? RB_STAMP_FIRST | RB_STAMP_ABS : RB_STAMP_FIRST;
 	}
 
-	/* @last may lag: it counts only where it is the time before this. */
-	*delta = now - last;
-	if (!abs && !((last << RB_TAIL_BITS ^ tail) >> RB_TAIL_BITS) && !(*delta >> 45))
+	*delta = rb_delta(tail, now);
+	if (!abs && !((now ^ last) >> RB_SPAN_BITS) && !(*delta >> RB_SPAN_BITS))
 		return *delta > RB_DELTA_MAX ? RB_STAMP_EXTEND : 0;
 
 	/*
@@ -214,8 +227,8 @@ rb_choose_stamp(struct rb_ring *ring, struct rb_subbuf *sb, u64 tail, u64 now,
 	if (sb->stamped != sb->seq)
 		return RB_STAMP_LEAVE;
 	if ((now | sb->page->time_stamp) & ~RB_ABS_MASK) {
-		ahead = (now << RB_TAIL_BITS) - (tail & ~(u64)RB_CLOSED);
-		if ((now ^ sb->page->time_stamp) & ~RB_ABS_MASK || now < last || (s64)ahead < 0)
+		if ((now ^ sb->page->time_stamp) & ~RB_ABS_MASK || now < last ||
+		    *delta >> RB_SPAN_BITS)
 			return RB_STAMP_LEAVE;
 	}
 	return RB_STAMP_ABS;
@@ -412,13 +425,13 @@ static noinline bool rb_all_published(struct rb_ring *ring)
  * in it reserved. One that comes after the look at the tail and before @nest
  * is 0 leaves its records to us: look once more.
  */
-static __always_inline void rb_leave(struct rb_ring *ring)
+static void rb_leave(struct rb_ring *ring)
 {
 	struct rb_subbuf *sb;
 	u64 tail;
 
 	barrier();
-	if (unlikely(ring->nest != 1)) {
+	if (ring->nest != 1) {
 		ring->nest--;
 		return;
 	}
@@ -455,10 +468,39 @@ static __always_inline unsigned int rb_context_level(void)
 	return interrupt_context_level();
 }
 
+/* The entry of this context, in the plain case. */
+static __always_inline struct rb_active *rb_context_active(struct rb_cpu *rcpu)
+{
+	struct rb_active *act = rcpu->active;
+
+	if (unlikely(preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)))
+		act += interrupt_context_level();
+	return act;
+}
+
 /* The writer that uses RB_CONTEXT_ODD on this level, plus 1. */
 static unsigned int rb_odd(struct rb_cpu *rcpu, unsigned int nested)
 {
 	return rcpu->odd >> nested * RB_ODD_BITS & (BIT(RB_ODD_BITS) - 1);
+}
+
+/* The last record found no room. Is it still so? Then count this one, too. */
+static bool rb_still_full(struct rb_cpu *rcpu)
+{
+	struct rb_ring *ring = rb_untag(READ_ONCE(rcpu->ring));
+	struct rb_subbuf *sb = READ_ONCE(ring->tail);
+	u64 next = READ_ONCE(sb->seq) + 1, word;
+
+	if (rb_overwrites(rcpu->buffer) || !rb_tail_closed(local64_read(&sb->tail)) ||
+	    (s64)(next - READ_ONCE(ring->commit)->seq - ring->nr) >= 0)
+		return false;
+
+	word = atomic64_read(rb_slot(ring, next));
+	if (rb_slot_ahead(word, next) >= 0 ||
+	    (word & (RB_SLOT_EMPTY | RB_SLOT_HELD)) == RB_SLOT_EMPTY)
+		return false;
+	local_inc(&ring->dropped);
+	return true;
 }
 
 /*
@@ -479,9 +521,13 @@ static struct rb_active *rb_push_special(struct rb_cpu *rcpu)
 		return NULL;
 	}
 	act = &rcpu->active[nested * RB_CONTEXTS];
-	if (!act[level].ring)
+	if (!act[level].live) {
+		if (rcpu->full && rb_still_full(rcpu))
+			return NULL;
+		rcpu->full = 0;
 		return &act[level];
-	if (act[RB_CONTEXT_ODD].ring || rb_odd(rcpu, nested)) {
+	}
+	if (act[RB_CONTEXT_ODD].live || rb_odd(rcpu, nested)) {
 #ifdef CONFIG_RING_BUFFER_RECORD_RECURSION
 		do_ftrace_record_recursion(_THIS_IP_, _RET_IP_);
 #endif
@@ -503,72 +549,130 @@ static void rb_pop_special(struct rb_cpu *rcpu, struct rb_active *act)
 /* The entry of the record that this context reserved last. */
 static __always_inline struct rb_active *rb_top(struct rb_cpu *rcpu)
 {
-	unsigned int level = rb_context_level(), nested;
+	unsigned int level, nested;
 
 	if (likely(!rcpu->special))
-		return &rcpu->active[level];
+		return rb_context_active(rcpu);
 
+	level = rb_context_level();
 	nested = min_t(unsigned int, rcpu->nested, RB_NEST_LEVELS - 1);
 	if (rb_odd(rcpu, nested) == level + 1)
 		level = RB_CONTEXT_ODD;
 	return &rcpu->active[nested * RB_CONTEXTS + level];
 }
 
-/* Leave the ring, let go of the entry, wake who waits. */
-static __always_inline void rb_finish(struct rb_cpu *rcpu, struct rb_active *act, bool special)
+/* Let go of the entry, wake who waits. */
+static __always_inline void rb_let_go(struct rb_active *act, struct rb_ring *ring)
 {
-	struct rb_ring *ring = act->ring;
+	struct rb_cpu *rcpu = act->rcpu;
 
-	rb_leave(ring);
 	barrier();
-	act->ring = NULL;
-	if (special)
-		rb_pop_special(rcpu, act);
+	act->live = 0;
 	if (unlikely(atomic_read(&rcpu->wake)))
 		rb_wake_writer(rcpu, ring);
 }
 
-static noinline void rb_finish_special(struct rb_cpu *rcpu, struct rb_active *act)
+/* Leave the ring, whatever happened in it. */
+static noinline void rb_finish_slow(struct rb_active *act)
 {
-	rb_finish(rcpu, act, true);
+	struct rb_ring *ring = rb_untag(act->live);
+
+	rb_leave(ring);
+	rb_pop_special(act->rcpu, act);
+	rb_let_go(act, ring);
 }
 
-static __always_inline struct ring_buffer_event *
-rb_reserve(struct trace_buffer *buffer, struct rb_cpu *rcpu, struct rb_active *act,
-	   unsigned int len, bool special)
+/*
+ * Leave the ring, as rb_leave() does: the outermost writer that nothing came
+ * behind has its own record to publish, and knows where that ends.
+ */
+static __always_inline void rb_finish(struct rb_cpu *rcpu, struct rb_active *act)
 {
+	struct rb_ring *ring = rb_untag(act->live);
+	struct rb_subbuf *sb = act->sb;
+	u64 after = act->after;
+
+	barrier();
+	if (unlikely(rcpu->special || ring->nest != 1 || ring->commit != sb))
+		return rb_finish_slow(act);
+
+	rb_publish_subbuf(sb, 0, rb_tail_units(after));
+	/* Pairs with rb_ring_wait_quiet:A, as in rb_leave(). */
+	smp_store_release(&ring->nest, 0);
+	barrier();
+	if (unlikely(local64_read(&sb->tail) != after && !rb_all_published(ring))) {
+		ring->nest = 1;
+		return rb_finish_slow(act);
+	}
+	rb_let_go(act, ring);
+}
+
+/* Find the ring, note it, and be counted as a writer inside. */
+static __always_inline struct rb_ring *rb_enter(struct rb_active *act)
+{
+	/* An address dependency; pairs with rb_swap:A and rb_go_live:A. */
+	unsigned long live = READ_ONCE(act->rcpu->ring); /* RBB(rb_enter:A) */
+	struct rb_ring *ring = rb_untag(live);
+
+	act->live = live;
+	ring->nest++;
+	barrier();
+	return ring;
+}
+
+/* Note where the next record would go, then look at the clock. */
+static __always_inline u64 rb_look(struct rb_active *act, struct rb_ring *ring,
+				   struct trace_buffer *buffer)
+{
+	struct rb_subbuf *sb = READ_ONCE(ring->tail);
+	u64 now;
+
+	act->sb = sb;
+	act->before = local64_read(&sb->tail);
+	barrier();
+	now = rb_clock(buffer);
+	barrier();
+	return now;
+}
+
+/* Refuse a record inside the ring. */
+static struct ring_buffer_event *rb_refuse(struct rb_active *act)
+{
+	rb_finish_slow(act);
+	preempt_enable_notrace();
+	return NULL;
+}
+
+/*
+ * Reserve @len bytes in the ring that was entered, whatever it takes. @now is
+ * what rb_look() has returned. Each turn but the last one is due to an
+ * interrupt, an exchange of the ring, or a sub-buffer that is full.
+ */
+static noinline struct ring_buffer_event *
+rb_reserve_slow(struct rb_active *act, unsigned int len, u64 now)
+{
+	struct rb_cpu *rcpu = act->rcpu;
+	struct trace_buffer *buffer = rcpu->buffer;
+	struct rb_ring *ring = rb_untag(act->live);
 	unsigned int total, stamp, units;
 	struct ring_buffer_event *rec;
 	struct rb_subbuf *sb;
-	struct rb_ring *ring;
-	u64 tail, now, delta;
-	unsigned long live;
+	u64 tail, delta = 0;
 	u32 end;
 
-enter:
-	/* An address dependency; pairs with rb_swap:A and rb_go_live:A. */
-	live = READ_ONCE(rcpu->ring); /* RBB(rb_reserve:A) */
-	ring = rb_untag(live);
-	act->ring = ring;
-	ring->nest++;
-	barrier();
+	goto decide;
 again:
-	sb = READ_ONCE(ring->tail);
-	tail = local64_read(&sb->tail);
-	barrier();
-	now = rb_clock(buffer);
+	now = rb_look(act, ring, buffer);
+decide:
+	sb = act->sb;
+	tail = act->before;
 	units = rb_tail_units(tail);
-	delta = now - ring->last;
 	total = len;
-	stamp = 0;
-	if (unlikely((ring->last << RB_TAIL_BITS ^ tail) >> RB_TAIL_BITS ||
-		     delta >> RB_DELTA_BITS || !units || (special && rcpu->stamp_abs))) {
-		stamp = rb_choose_stamp(ring, sb, tail, now, special && rcpu->stamp_abs, &delta);
-		if (stamp & (RB_STAMP_EXTEND | RB_STAMP_ABS))
-			total += RB_STAMP_LEN;
-		else if (stamp & RB_STAMP_LEAVE)
-			total = rb_subbuf_size(ring->order);
-	}
+	stamp = rb_choose_stamp(sb, tail, now, rcpu->stamp_abs, &delta);
+	if (stamp & (RB_STAMP_EXTEND | RB_STAMP_ABS))
+		total += RB_STAMP_LEN;
+	else if (stamp & RB_STAMP_LEAVE)
+		total = rb_subbuf_size(ring->order);
 	end = units + total / RB_UNIT;
 
 	/*
@@ -577,60 +681,120 @@ again:
 	 * record has to go there, too.
 	 */
 	barrier();
-	if (unlikely(READ_ONCE(rcpu->ring) != live)) {
+	if (unlikely(READ_ONCE(rcpu->ring) != act->live)) {
 		rb_leave(ring);
-		goto enter;
+		ring = rb_enter(act);
+		goto again;
 	}
 
-	if (unlikely(end > ring->room)) {
-		if (units && rb_next_subbuf(ring, sb, tail, rb_overwrites(buffer)))
+	if (unlikely(end > sb->room)) {
+		bool overwrite = rb_overwrites(buffer);
+
+		if (units && rb_next_subbuf(ring, sb, tail, overwrite))
 			goto again;
-		rb_finish(rcpu, act, special);
-		return NULL;
+		rcpu->full = !overwrite;
+		return rb_refuse(act);
 	}
 
-	act->sb = sb;
-	act->before = tail;
+	act->after = rb_tail_word(now, end);
 	act->now = now;
-	if (unlikely(!local64_try_cmpxchg(&sb->tail, &tail, rb_tail_word(now, end))))
+	/* An interrupt must not take the new time for one of the old span. */
+	if (stamp & (RB_STAMP_FIRST | RB_STAMP_ABS))
+		rb_forget_span(sb, now);
+	if (unlikely(!local64_try_cmpxchg(&sb->tail, &tail, act->after)))
 		goto again;
 
 	/* The place is ours, and an interrupt from here on comes behind it. */
-	ring->last = now;
 	local_inc(&sb->records);
 
 	rec = (void *)&sb->page->data[units * RB_UNIT];
-	if (unlikely(stamp)) {
-		if (stamp & RB_STAMP_FIRST) {
-			sb->page->time_stamp = now;
-			barrier();
-			sb->stamped = sb->seq;
-		}
-		if (stamp & RB_STAMP_ABS) {
-			rb_set_stamp(rec, RINGBUF_TYPE_TIME_STAMP, now);
-			rec = (void *)rec + RB_STAMP_LEN;
-			delta = 0;
-		} else if (stamp & RB_STAMP_EXTEND) {
-			rb_set_stamp(rec, RINGBUF_TYPE_TIME_EXTEND, delta);
-			rec = (void *)rec + RB_STAMP_LEN;
-			delta = 0;
-		}
+	if (stamp & RB_STAMP_FIRST) {
+		sb->page->time_stamp = now;
+		barrier();
+		sb->stamped = sb->seq;
+	}
+	if (stamp & (RB_STAMP_FIRST | RB_STAMP_ABS))
+		sb->last = now;
+	if (stamp & RB_STAMP_ABS) {
+		rb_set_stamp(rec, RINGBUF_TYPE_TIME_STAMP, now);
+		rec = (void *)rec + RB_STAMP_LEN;
+		delta = 0;
+	} else if (stamp & RB_STAMP_EXTEND) {
+		rb_set_stamp(rec, RINGBUF_TYPE_TIME_EXTEND, delta);
+		rec = (void *)rec + RB_STAMP_LEN;
+		delta = 0;
 	}
 	rb_set_record(rec, len, delta);
 	return rec;
+}
+
+/*
+ * Reserve a record of @len bytes, where no interrupt comes, the sub-buffer has
+ * room, and a delta will do. What has to survive the clock is
+ * in @act anyway, and is taken from there: saving registers costs more.
+ */
+static __always_inline struct ring_buffer_event *
+rb_reserve(struct trace_buffer *buffer, struct rb_active *act, unsigned int len)
+{
+	u64 now = rb_look(act, rb_enter(act), buffer), tail = act->before, word, delta;
+	struct rb_subbuf *sb = act->sb;
+	struct ring_buffer_event *rec;
+	u32 units, end;
+
+	units = rb_tail_units(tail);
+	end = units + len / RB_UNIT;
+	word = rb_tail_word(now, end);
+	delta = (word - tail) >> RB_TAIL_BITS;
+
+	/*
+	 * That the ring is still the live one has to be seen after the clock
+	 * was read, see rb_reserve_slow().
+	 */
+	if (unlikely(!units || end > sb->room || delta > RB_DELTA_MAX ||
+		     (now ^ sb->last) >> RB_SPAN_BITS ||
+		     READ_ONCE(act->rcpu->ring) != act->live))
+		goto slow;
+
+	act->now = now;
+	act->after = word;
+	if (unlikely(!local64_try_cmpxchg(&sb->tail, &tail, word)))
+		goto slow;
+
+	/* The place is ours, and an interrupt from here on comes behind it. */
+	local_inc(&sb->records);
+	rec = (void *)&sb->page->data[units * RB_UNIT];
+	rb_set_record(rec, len, delta);
+	return rec;
+slow:
+	return rb_reserve_slow(act, len, now);
+}
+
+/* One whose length does not fit into the header: apart, to keep the others short. */
+static noinline struct ring_buffer_event *
+rb_reserve_long(struct trace_buffer *buffer, struct rb_active *act, unsigned long length)
+{
+	if (length <= rb_max_payload(READ_ONCE(buffer->order)))
+		return rb_reserve(buffer, act, rb_record_len(length));
+	preempt_enable_notrace();
+	return NULL;
 }
 
 static noinline struct ring_buffer_event *
 rb_reserve_special(struct trace_buffer *buffer, struct rb_cpu *rcpu, unsigned long length)
 {
 	struct rb_active *act;
+	u64 now;
 
 	if (!rcpu || length > rb_max_payload(READ_ONCE(buffer->order)))
-		return NULL;
+		goto refuse;
 	act = rb_push_special(rcpu);
 	if (!act)
-		return NULL;
-	return rb_reserve(buffer, rcpu, act, rb_record_len(length), true);
+		goto refuse;
+	now = rb_look(act, rb_enter(act), buffer);
+	return rb_reserve_slow(act, rb_record_len(length), now);
+refuse:
+	preempt_enable_notrace();
+	return NULL;
 }
 
 /**
@@ -650,26 +814,22 @@ rb_reserve_special(struct trace_buffer *buffer, struct rb_cpu *rcpu, unsigned lo
 struct ring_buffer_event *
 ring_buffer_lock_reserve(struct trace_buffer *buffer, unsigned long length)
 {
-	struct ring_buffer_event *rec = NULL;
 	struct rb_active *act;
 	struct rb_cpu *rcpu;
 
 	preempt_disable_notrace();
-	if (unlikely(atomic_read(&buffer->record_disabled)))
-		goto out;
+	if (unlikely(atomic_read(&buffer->record_disabled))) {
+		preempt_enable_notrace();
+		return NULL;
+	}
 
 	rcpu = buffer->cpus[raw_smp_processor_id()];
-	act = &rcpu->active[rb_context_level()];
-	if (likely(rcpu && !rcpu->special && !act->ring && rb_is_small(length) &&
-		   !rb_refuse_nmi()))
-		rec = rb_reserve(buffer, rcpu, act, rb_record_len(length), false);
-	else
-		rec = rb_reserve_special(buffer, rcpu, length);
-	if (likely(rec))
-		return rec;
-out:
-	preempt_enable_notrace();
-	return NULL;
+	act = rb_context_active(rcpu);
+	if (unlikely(!rcpu || rcpu->special || act->live || rb_refuse_nmi()))
+		return rb_reserve_special(buffer, rcpu, length);
+	if (unlikely(!rb_is_small(length)))
+		return rb_reserve_long(buffer, act, length);
+	return rb_reserve(buffer, act, ALIGN(length, RB_UNIT) + RB_RECORD_HDR);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_lock_reserve);
 
@@ -684,10 +844,7 @@ int ring_buffer_unlock_commit(struct trace_buffer *buffer)
 {
 	struct rb_cpu *rcpu = buffer->cpus[raw_smp_processor_id()];
 
-	if (likely(!rcpu->special))
-		rb_finish(rcpu, &rcpu->active[rb_context_level()], false);
-	else
-		rb_finish_special(rcpu, rb_top(rcpu));
+	rb_finish(rcpu, rb_top(rcpu));
 	preempt_enable_notrace();
 	return 0;
 }
@@ -709,7 +866,7 @@ int ring_buffer_write(struct trace_buffer *buffer, unsigned long length, void *d
 	rec = ring_buffer_lock_reserve(buffer, length);
 	if (!rec)
 		return -EBUSY;
-	memcpy(rb_payload(rec), data, length);
+	memcpy(ring_buffer_event_data(rec), data, length);
 	return ring_buffer_unlock_commit(buffer);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_write);
@@ -789,11 +946,9 @@ void ring_buffer_discard_commit(struct trace_buffer *buffer, struct ring_buffer_
 {
 	struct rb_cpu *rcpu = buffer->cpus[raw_smp_processor_id()];
 	struct rb_active *act = rb_top(rcpu);
-	struct rb_ring *ring = act->ring;
 	struct rb_subbuf *sb = act->sb;
 	unsigned int start = rb_tail_units(act->before) * RB_UNIT;
-	unsigned int end = (unsigned char *)event - sb->page->data + rb_total_len(event);
-	u64 tail = rb_tail_word(act->now, end / RB_UNIT);
+	u64 tail = act->after;
 	struct ring_buffer_event *first = (void *)&sb->page->data[start];
 	bool abs = first->type_len == RINGBUF_TYPE_TIME_STAMP;
 	u64 delta = 0;
@@ -801,22 +956,21 @@ void ring_buffer_discard_commit(struct trace_buffer *buffer, struct ring_buffer_
 	if (!abs)
 		delta = first == event ? event->time_delta : rb_get_stamp(first);
 
+	/* In which span the time before was, this record may have forgotten. */
+	if (unlikely(abs || !start))
+		rb_forget_span(sb, act->now);
+
 	local_dec(&sb->records);
 	if (likely(local64_try_cmpxchg(&sb->tail, &tail, act->before))) {
-		/* How long ago the time before was, an absolute stamp forgot. */
-		if (!abs)
-			ring->last = act->now - delta;
+		act->after = act->before;
 	} else {
 		/* ... and those behind count from it: it stays. */
 		if (abs)
 			start += RB_STAMP_LEN;
-		rb_discard_move(sb, start, end - start, delta);
+		rb_discard_move(sb, start, rb_tail_units(act->after) * RB_UNIT - start, delta);
 	}
 
-	if (likely(!rcpu->special))
-		rb_finish(rcpu, act, false);
-	else
-		rb_finish_special(rcpu, act);
+	rb_finish(rcpu, act);
 	preempt_enable_notrace();
 }
 EXPORT_SYMBOL_GPL(ring_buffer_discard_commit);
@@ -867,7 +1021,7 @@ u64 ring_buffer_event_time_stamp(struct trace_buffer *buffer, struct ring_buffer
 {
 	struct rb_active *act = rb_top(buffer->cpus[smp_processor_id()]);
 
-	if (WARN_ON_ONCE(!act->ring))
+	if (WARN_ON_ONCE(!act->live))
 		return 0;
 	return act->now;
 }
