@@ -44,11 +44,13 @@
  * of the last one. Reserve reads it, then the clock, and exchanges it for the
  * word behind the new record. Only an interrupt on this CPU can make that fail,
  * and then it has written a record itself; the loop ends after as many rounds
- * as there were interrupts. The tail word has 46 bits of the time: enough for
- * the difference to any time of the same span of 2^45, and &rb_subbuf.last says
- * which span that is. Elsewhere the record gets an absolute stamp. Place and time of a record are taken as one, so
+ * as there were interrupts. Place and time of a record are taken as one, so
  * records lie in the order of their times, each with the time its own reserve
  * read, whatever interrupts what.
+ *
+ * The tail word has 46 bits of the time. That is enough for the difference to
+ * any time of the same span of 2^45, and &rb_subbuf.last says which span that
+ * is. Elsewhere the record gets an absolute stamp.
  *
  * **Commit.** &rb_ring.nest counts the writers inside a ring. Only the
  * outermost one publishes: all that it and its interrupts wrote, up to the tail
