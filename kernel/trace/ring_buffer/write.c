@@ -732,8 +732,8 @@ decide:
 
 /*
  * Reserve a record of @len bytes, where no interrupt comes, the sub-buffer has
- * room, and a delta will do. What has to survive the clock is
- * in @act anyway, and is taken from there: saving registers costs more.
+ * room, and a delta will do. What has to survive the clock is in @act anyway, and
+ * is taken from there: saving registers costs more.
  */
 static __always_inline struct ring_buffer_event *
 rb_reserve(struct trace_buffer *buffer, struct rb_active *act, unsigned int len)
@@ -963,14 +963,14 @@ void ring_buffer_discard_commit(struct trace_buffer *buffer, struct ring_buffer_
 		rb_forget_span(sb, act->now);
 
 	local_dec(&sb->records);
-	if (likely(local64_try_cmpxchg(&sb->tail, &tail, act->before))) {
-		act->after = act->before;
-	} else {
+	if (unlikely(!local64_try_cmpxchg(&sb->tail, &tail, act->before))) {
 		/* ... and those behind count from it: it stays. */
 		if (abs)
 			start += RB_STAMP_LEN;
 		rb_discard_move(sb, start, rb_tail_units(act->after) * RB_UNIT - start, delta);
 	}
+	/* Up to there all is as it was, and may be published. */
+	act->after = act->before;
 
 	rb_finish(rcpu, act);
 	preempt_enable_notrace();
