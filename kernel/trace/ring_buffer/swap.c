@@ -58,7 +58,7 @@ void rb_exchange_unlock(struct rb_cpu *rcpu)
  */
 void rb_ring_wait_quiet(struct rb_ring *ring)
 {
-	/* Pairs with rb_leave:A. RBB(rb_ring_wait_quiet:A) */
+	/* Pairs with rb_leave:A and rb_finish:A. RBB(rb_ring_wait_quiet:A) */
 	while (smp_load_acquire(&ring->nest))
 		schedule_timeout_uninterruptible(1);
 }

@@ -141,8 +141,8 @@
  * rb_publish:A            rb_ring_written:A,      numbers of a sub-buffer; its
  *                         rb_ring_bytes:A         being the last
  * rb_publish:B            rb_ring_written:B       final; the next use's base
- * rb_leave:A              rb_ring_wait_quiet:A    all that writers stored;
- *                                                 their being gone
+ * rb_leave:A,             rb_ring_wait_quiet:A    all that writers stored;
+ * rb_finish:A                                     their being gone
  * rb_swap:A,              rb_enter:A              a ring's content; its address
  * rb_go_live:A
  * trace_rb_cpu_prepare:A  rb_get_cpu:A            a CPU's part; its being there
@@ -600,7 +600,7 @@ static __always_inline void rb_finish(struct rb_cpu *rcpu, struct rb_active *act
 
 	rb_publish_subbuf(sb, 0, rb_tail_units(after));
 	/* Pairs with rb_ring_wait_quiet:A, as in rb_leave(). */
-	smp_store_release(&ring->nest, 0);
+	smp_store_release(&ring->nest, 0); /* RBB(rb_finish:A) */
 	barrier();
 	if (unlikely(local64_read(&sb->tail) != after && !rb_all_published(ring))) {
 		ring->nest = 1;
