@@ -511,7 +511,7 @@ struct rb_view {
 };
 
 /* check.c */
-void rb_check_subbuf(struct rb_subbuf *sb, u32 units);
+void rb_check_subbuf(struct rb_subbuf *sb, u32 units, bool final);
 
 /* read.c */
 bool rb_locate(struct rb_ring *ring, u64 *seq, struct rb_view *view);

@@ -353,7 +353,7 @@ bool rb_next_subbuf(struct rb_ring *ring, struct rb_subbuf *sb, u64 tail, bool o
 static __always_inline void rb_publish_subbuf(struct rb_subbuf *sb, u64 final, u32 units)
 {
 	if (IS_ENABLED(CONFIG_RING_BUFFER_VALIDATE_TIME_DELTAS))
-		rb_check_subbuf(sb, units);
+		rb_check_subbuf(sb, units, final);
 
 	/* A copy for those who know the page only: user space, a crash dump. */
 	local_set(&sb->page->commit, units * RB_UNIT);
