@@ -9,7 +9,7 @@ unexport MAKEFLAGS KSRC
 
 QEMU := tools/testing/qemu
 
-.PHONY: help prepare kernel run shell test patches check check-fast clean
+.PHONY: help prepare kernel run shell test litmus patches check check-fast clean
 .DEFAULT_GOAL := help
 
 help:
@@ -19,6 +19,7 @@ help:
 	@echo '  make test         run all tests: the native ones, then those in the guest'
 	@echo
 	@echo '  make shell        a shell in the guest'
+	@echo '  make litmus       memory order, by exhaustion'
 	@echo '  make prepare      build/linux: the kernel source with the series on it'
 	@echo '  make kernel       build/kernel: the kernel built from that'
 	@echo '  make patches      build/patches: the series, ready to mail'
@@ -46,6 +47,10 @@ shell: kernel
 # ring and no other.
 test: prepare
 	@tools/series/test
+
+litmus:
+	@KSRC='$(KSRC)' tools/series/base
+	@tools/testing/ring-buffer/run-litmus
 
 patches:
 	@KSRC='$(KSRC)' tools/series/base
