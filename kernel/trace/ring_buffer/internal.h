@@ -23,6 +23,7 @@
 #include <asm/local.h>
 #include <asm/local64.h>
 
+#include "race.h"
 #include "record.h"
 
 struct rb_persist;

@@ -78,7 +78,9 @@ static bool rb_iter_copy(struct ring_buffer_iter *iter, struct rb_view *view, un
 	unsigned int len = min(rb_pub_bytes(view->pub) - pos, iter->size);
 	u64 stamp = READ_ONCE(page->time_stamp), first = READ_ONCE(view->sb->first);
 
+	rb_race_point(COPY);
 	memcpy(iter->data, page->data + pos, len);
+	rb_race_point(COPIED);
 	/*
 	 * Pairs with rb_claim_slot:A: if any of the copy is from after the
 	 * writer came round, so is the slot. RBB(rb_iter_copy:B)
@@ -157,6 +159,7 @@ static bool rb_iter_load(struct ring_buffer_iter *iter)
 	while (unlikely(ring->heir)) {
 		rb_iter_follow(iter);
 		raw_spin_unlock_irqrestore(&ring->lock, flags);
+		rb_race_point(FOLLOW);
 		ring = iter->ring;
 		raw_spin_lock_irqsave(&ring->lock, flags);
 		rb_iter_rewind(iter);

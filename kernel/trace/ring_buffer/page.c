@@ -195,6 +195,7 @@ int ring_buffer_read_page(struct trace_buffer *buffer, struct buffer_data_read_p
 	if (!rb_reader_fill(ring))
 		goto out;
 	pub = atomic64_read_acquire(&rd->sb->publish);
+	rb_race_point(PAGE);
 	if (full && !(pub & RB_PUB_FINAL))
 		goto out;
 	lost = rd->lost;
@@ -214,6 +215,7 @@ int ring_buffer_read_page(struct trace_buffer *buffer, struct buffer_data_read_p
 			goto out;
 	}
 	rd->lost = 0;
+	rb_race_point(PAGE_DONE);
 
 	commit = used;
 	if (lost) {

@@ -28,6 +28,7 @@ bool rb_locate(struct rb_ring *ring, u64 *seq, struct rb_view *view)
 
 		/* Pairs with rb_claim_slot:A. RBB(rb_locate:A) */
 		view->word = atomic64_read_acquire(slot);
+		rb_race_point(LOCATE);
 		ahead = rb_slot_ahead(view->word, *seq);
 		if (ahead > 0) {
 			/* Overwritten. The oldest is at most a lap behind that. */
@@ -40,6 +41,7 @@ bool rb_locate(struct rb_ring *ring, u64 *seq, struct rb_view *view)
 		view->sb = ring->subbufs[rb_slot_id(view->word)];
 		/* Pairs with rb_publish_subbuf:A. RBB(rb_locate:B) */
 		view->pub = atomic64_read_acquire(&view->sb->publish);
+		rb_race_point(LOCATED);
 		if (rb_pub_is(view->pub, *seq))
 			return view->pub & (RB_PUB_FINAL | RB_CLOSED);
 		/* On its way in, or on its way out again. */
@@ -56,6 +58,7 @@ static bool rb_reader_take(struct rb_ring *ring, u64 seq, struct rb_view *view)
 
 	if (rd->sb->persist)
 		rb_persist_emptied(rd->sb);
+	rb_race_point(TAKE);
 	/*
 	 * Fully ordered: nothing that was read from the old one is read after
 	 * the writer may have it.
@@ -64,6 +67,7 @@ static bool rb_reader_take(struct rb_ring *ring, u64 seq, struct rb_view *view)
 				  rb_slot_word(seq, rd->sb->id, RB_SLOT_EMPTY)))
 		return false;
 
+	rb_race_point(TAKEN);
 	rd->sb = sb;
 	rd->seq = seq;
 	rd->pos = 0;
@@ -90,6 +94,7 @@ unsigned int rb_reader_fill(struct rb_ring *ring)
 	for (;;) {
 		/* Pairs with rb_publish_subbuf:A. RBB(rb_reader_fill:A) */
 		pub = atomic64_read_acquire(&rd->sb->publish);
+		rb_race_point(FILL);
 		if (rd->pos < rb_pub_bytes(pub))
 			return rb_pub_bytes(pub);
 		if (!(pub & RB_PUB_FINAL))
@@ -312,6 +317,7 @@ rb_read_one(struct trace_buffer *buffer, int cpu, u64 *ts, unsigned long *lost, 
 		return rb_dump_next(rcpu, ts, lost, consume);
 
 	rec = rb_reader_next(ring, &c);
+	rb_race_point(READ);
 	if (likely(rec)) {
 		rd = &ring->reader;
 		if (ts)

@@ -79,6 +79,7 @@ static bool rb_adopt(struct rb_ring *ring, struct rb_ring *old, struct rb_subbuf
 	ring->subbufs[id] = sb;
 	sb->id = id;
 	rb_renumber(sb, seq, num, byte);
+	rb_race_point(ADOPT);
 	if (!atomic64_try_cmpxchg(rb_slot(ring, seq), &held, word) &&
 	    !atomic64_try_cmpxchg(rb_slot(ring, seq), &empty, word)) {
 		ring->subbufs[id] = NULL;
@@ -86,6 +87,7 @@ static bool rb_adopt(struct rb_ring *ring, struct rb_ring *old, struct rb_subbuf
 		rb_renumber(sb, seq, -num, -byte);
 		return false;
 	}
+	rb_race_point(ADOPTED);
 	old->subbufs[was] = ring->subbufs[slot];
 	ring->subbufs[slot] = NULL;
 	return true;
@@ -178,6 +180,7 @@ static void rb_inherit(struct rb_ring *ring, struct rb_ring *old)
 		atomic64_set(&rd->sb->publish, rb_pub_word(seq, RB_PUB_FINAL, 0));
 	}
 	rd->seq = seq;
+	rb_race_point(RELEASE);
 	rb_release_slots(ring, first);
 
 	ring->num_base = old->num_base - num;
@@ -220,8 +223,10 @@ static void rb_go_live(struct rb_cpu *rcpu)
 {
 	rb_exchange_lock(rcpu);
 	rb_hold_slots(rcpu->next_ring, rb_ring_unread(rcpu));
+	rb_race_point(GO_LIVE);
 	/* Pairs with rb_enter:A. */
 	xchg(&rcpu->ring, rb_retag(rcpu->next_ring, rcpu->ring)); /* RBB(rb_go_live:A) */
+	rb_race_point(LIVE);
 }
 
 /* Let the readers follow, once the writers have left the ring before. */
@@ -239,6 +244,7 @@ static void rb_go_on(struct rb_cpu *rcpu, bool inherit)
 		rb_disinherit(ring, old);
 		swap(rcpu->copies, rcpu->next_copies);
 	}
+	rb_race_point(HEIR);
 	rcu_assign_pointer(rcpu->read_ring, ring);
 	rb_read_unlock(old, flags);
 

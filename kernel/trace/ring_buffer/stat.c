@@ -34,6 +34,7 @@ u64 rb_ring_written(struct rb_ring *ring)
 			num += READ_ONCE(sb->count);
 		else
 			num += local_read(&sb->records) - READ_ONCE(sb->base);
+		rb_race_point(WRITTEN);
 		/*
 		 * Pairs with rb_publish:B, and with what opens a sub-buffer: a
 		 * lap later it comes again with another sequence.
@@ -68,6 +69,7 @@ unsigned long rb_ring_entries(struct rb_ring *ring)
 	/* The losses first: both grow, and the difference must not go below 0. */
 	u64 gone = rb_ring_overrun(ring) + ring->reader.read + ring->num_base;
 
+	rb_race_point(ENTRIES);
 	return rb_ring_written(ring) - gone;
 }
 

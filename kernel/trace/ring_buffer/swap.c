@@ -59,8 +59,10 @@ void rb_exchange_unlock(struct rb_cpu *rcpu)
 void rb_ring_wait_quiet(struct rb_ring *ring)
 {
 	/* Pairs with rb_leave:A and rb_finish:A. RBB(rb_ring_wait_quiet:A) */
-	while (smp_load_acquire(&ring->nest))
+	while (smp_load_acquire(&ring->nest)) {
+		rb_race_point(QUIET);
 		schedule_timeout_uninterruptible(1);
+	}
 }
 
 #ifdef CONFIG_RING_BUFFER_ALLOW_SWAP
@@ -74,14 +76,18 @@ static int rb_swap(struct rb_cpu *a, struct rb_cpu *b)
 	if (ring_a->nr != ring_b->nr || ring_a->order != ring_b->order)
 		return -EINVAL;
 
+	rb_race_point(SWAP);
 	/*
 	 * @b first: what is written to it meanwhile is in the ring that it
 	 * gets, together with the last records of @a.
 	 */
 	xchg(&b->ring, rb_retag(ring_a, live_b));
+	rb_race_point(SWAP_HALF);
 	/* Pairs with rb_enter:A. */
 	xchg(&a->ring, rb_retag(ring_b, live_a)); /* RBB(rb_swap:A) */
+	rb_race_point(SWAP_LIVE);
 	rcu_assign_pointer(a->read_ring, ring_b);
+	rb_race_point(SWAP_READER);
 	rcu_assign_pointer(b->read_ring, ring_a);
 	return 0;
 }
@@ -202,6 +208,7 @@ static void rb_reset(struct trace_buffer *buffer, const struct cpumask *which)
 		rcpu->resetting = true;
 		atomic_inc(&rcpu->record_disabled);
 	}
+	rb_race_point(REFUSING);
 	synchronize_rcu();
 
 	rb_for_each_cpu(buffer, cpu) {
@@ -217,6 +224,7 @@ static void rb_reset(struct trace_buffer *buffer, const struct cpumask *which)
 		rb_read_unlock(ring, flags);
 	}
 
+	rb_race_point(RESET);
 	/* A writer that finds itself let in again finds what was done here. */
 	synchronize_rcu();
 

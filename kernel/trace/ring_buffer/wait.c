@@ -157,7 +157,9 @@ static bool rb_ready(struct trace_buffer *buffer, struct rb_cpu *rcpu, unsigned 
 	if (rcpu) {
 		if (rb_ready_cpu(rcpu, full))
 			return true;
+		rb_race_point(WAIT);
 		rb_wait_tell(rcpu, full ? RB_WAKE_FULL : RB_WAKE_ANY);
+		rb_race_point(WAIT_TOLD);
 		return rb_ready_cpu(rcpu, full);
 	}
 

@@ -248,6 +248,7 @@ static void rb_open_subbuf(struct rb_subbuf *sb, u64 seq)
 	u64 tail;
 
 	WRITE_ONCE(sb->seq, seq);
+	rb_race_point(OPEN);
 	local_set(&sb->page->commit, 0);
 	atomic64_set(&sb->publish, rb_pub_word(seq, 0, 0));
 	if (sb->persist)
@@ -255,6 +256,7 @@ static void rb_open_subbuf(struct rb_subbuf *sb, u64 seq)
 	barrier();
 
 	tail = local64_read(&sb->tail);
+	rb_race_point(OPEN_SET);
 	if (rb_tail_closed(tail) && tail != rb_tail_word(seq, RB_CLOSED))
 		local64_cmpxchg(&sb->tail, tail, RB_OPEN_EMPTY);
 }
@@ -278,6 +280,7 @@ static struct rb_subbuf *rb_claim_slot(struct rb_ring *ring, u64 seq, bool overw
 			local_inc(&ring->dropped);
 			return NULL;
 		}
+		rb_race_point(CLAIM);
 		/*
 		 * Fully ordered. Pairs with rb_locate:A, rb_iter_copy:B,
 		 * rb_ring_oldest_ts:A and rb_ring_bytes:B: what is stored to
@@ -287,6 +290,7 @@ static struct rb_subbuf *rb_claim_slot(struct rb_ring *ring, u64 seq, bool overw
 	} while (!atomic64_try_cmpxchg(slot, &word, rb_slot_word(seq, rb_slot_id(word), 0)));
 
 	sb = ring->subbufs[rb_slot_id(word)];
+	rb_race_point(CLAIMED);
 	if (!(word & RB_SLOT_EMPTY))
 		local_add(sb->count, &ring->overrun);
 	return sb;
@@ -320,8 +324,10 @@ bool rb_next_subbuf(struct rb_ring *ring, struct rb_subbuf *sb, u64 tail, bool o
 	if (!rb_tail_closed(tail)) {
 		u64 was = tail;
 
+		rb_race_point(CLOSE);
 		if (!local64_try_cmpxchg(&sb->tail, &was, rb_tail_word(seq, RB_CLOSED)))
 			return true;
+		rb_race_point(CLOSED);
 		sb->end = rb_tail_units(tail);
 	}
 
@@ -338,13 +344,16 @@ bool rb_next_subbuf(struct rb_ring *ring, struct rb_subbuf *sb, u64 tail, bool o
 		return false;
 	}
 
+	rb_race_point(NEXT);
 	next_sb = rb_claim_slot(ring, next, overwrite);
 	if (!next_sb)
 		return false;
 
 	rb_open_subbuf(next_sb, next);
+	rb_race_point(OPENED);
 	sb->link = rb_slot_word(next, next_sb->id, 0);
 	barrier();
+	rb_race_point(LINKED);
 	cmpxchg_local(&ring->tail, sb, next_sb);
 	return true;
 }
@@ -355,14 +364,17 @@ static __always_inline void rb_publish_subbuf(struct rb_subbuf *sb, u64 final, u
 	if (IS_ENABLED(CONFIG_RING_BUFFER_VALIDATE_TIME_DELTAS))
 		rb_check_subbuf(sb, units, final);
 
+	rb_race_point(PUBLISH);
 	/* A copy for those who know the page only: user space, a crash dump. */
 	local_set(&sb->page->commit, units * RB_UNIT);
+	rb_race_point(PUBLISH_COPY);
 	/*
 	 * Pairs with rb_locate:B and rb_reader_fill:A: whoever sees these bytes
 	 * published sees what is in them, and &rb_subbuf.first.
 	 */
 	atomic64_set_release(&sb->publish, /* RBB(rb_publish_subbuf:A) */
 			     rb_pub_word(sb->seq, final, units));
+	rb_race_point(PUBLISHED);
 }
 
 /**
@@ -385,9 +397,11 @@ void rb_publish(struct rb_ring *ring)
 		}
 
 		if (!(atomic64_read(&sb->publish) & RB_PUB_FINAL)) {
+			rb_race_point(FINAL);
 			records = local_read(&sb->records);
 			WRITE_ONCE(sb->count, records - sb->base);
 			rb_publish_subbuf(sb, RB_PUB_FINAL, sb->end);
+			rb_race_point(BASE);
 			/*
 			 * Pairs with rb_ring_written:B: whoever sees the base
 			 * of the next use sees that this one is final.
@@ -402,8 +416,10 @@ void rb_publish(struct rb_ring *ring)
 		next = ring->subbufs[rb_slot_id(sb->link)];
 		next->first = sb->first + sb->count;
 		next->first_byte = sb->first_byte + sb->end * RB_UNIT;
+		rb_race_point(NUMBERED);
 		/* Pairs with rb_ring_written:A and rb_ring_bytes:A. */
 		smp_store_release(&ring->commit, next); /* RBB(rb_publish:A) */
+		rb_race_point(COMMITTED);
 		sb = next;
 	}
 }
@@ -439,6 +455,7 @@ static void rb_leave(struct rb_ring *ring)
 	}
 
 	for (;;) {
+		rb_race_point(LEAVE);
 		sb = ring->commit;
 		tail = local64_read(&sb->tail);
 		/* One that is open is the last one. */
@@ -452,6 +469,7 @@ static void rb_leave(struct rb_ring *ring)
 		 * writers finds all they stored. RBB(rb_leave:A)
 		 */
 		smp_store_release(&ring->nest, 0);
+		rb_race_point(LEFT);
 		barrier();
 		if (likely(tail == local64_read(&sb->tail) && !rb_tail_closed(tail)))
 			return;
@@ -536,6 +554,7 @@ static struct rb_active *rb_push_special(struct rb_cpu *rcpu)
 		return NULL;
 	}
 	rcpu->odd |= (level + 1) << nested * RB_ODD_BITS;
+	rb_race_point(PUSH);
 	return &act[RB_CONTEXT_ODD];
 }
 
@@ -569,6 +588,7 @@ static __always_inline void rb_let_go(struct rb_active *act, struct rb_ring *rin
 	struct rb_cpu *rcpu = act->rcpu;
 
 	barrier();
+	rb_race_point(LET_GO);
 	act->live = 0;
 	if (unlikely(atomic_read(&rcpu->wake)))
 		rb_wake_writer(rcpu, ring);
@@ -594,13 +614,16 @@ static __always_inline void rb_finish(struct rb_cpu *rcpu, struct rb_active *act
 	struct rb_subbuf *sb = act->sb;
 	u64 after = act->after;
 
+	rb_race_point(FINISH);
 	barrier();
 	if (unlikely(rcpu->special || ring->nest != 1 || ring->commit != sb))
 		return rb_finish_slow(act);
 
 	rb_publish_subbuf(sb, 0, rb_tail_units(after));
+	rb_race_point(FINISHED);
 	/* Pairs with rb_ring_wait_quiet:A, as in rb_leave(). */
 	smp_store_release(&ring->nest, 0); /* RBB(rb_finish:A) */
+	rb_race_point(FINISH_OUT);
 	barrier();
 	if (unlikely(local64_read(&sb->tail) != after && !rb_all_published(ring))) {
 		ring->nest = 1;
@@ -616,7 +639,9 @@ static __always_inline struct rb_ring *rb_enter(struct rb_active *act)
 	unsigned long live = READ_ONCE(act->rcpu->ring); /* RBB(rb_enter:A) */
 	struct rb_ring *ring = rb_untag(live);
 
+	rb_race_point(ENTER);
 	act->live = live;
+	rb_race_point(ENTERED);
 	ring->nest++;
 	barrier();
 	return ring;
@@ -629,10 +654,13 @@ static __always_inline u64 rb_look(struct rb_active *act, struct rb_ring *ring,
 	struct rb_subbuf *sb = READ_ONCE(ring->tail);
 	u64 now;
 
+	rb_race_point(LOOK);
 	act->sb = sb;
 	act->before = local64_read(&sb->tail);
 	barrier();
+	rb_race_point(LOOKED);
 	now = rb_clock(buffer);
+	rb_race_point(CLOCK);
 	barrier();
 	return now;
 }
@@ -682,6 +710,7 @@ decide:
 	 * written to that one before the clock was read for this one: then this
 	 * record has to go there, too.
 	 */
+	rb_race_point(CHOSEN);
 	barrier();
 	if (unlikely(READ_ONCE(rcpu->ring) != act->live)) {
 		rb_leave(ring);
@@ -698,23 +727,29 @@ decide:
 		return rb_refuse(act);
 	}
 
+	rb_race_point(CHECKED);
 	act->after = rb_tail_word(now, end);
 	act->now = now;
 	/* An interrupt must not take the new time for one of the old span. */
 	if (stamp & (RB_STAMP_FIRST | RB_STAMP_ABS))
 		rb_forget_span(sb, now);
+	rb_race_point(RESERVE);
 	if (unlikely(!local64_try_cmpxchg(&sb->tail, &tail, act->after)))
 		goto again;
+	rb_race_point(RESERVED);
 
 	/* The place is ours, and an interrupt from here on comes behind it. */
 	local_inc(&sb->records);
+	rb_race_point(COUNTED);
 
 	rec = (void *)&sb->page->data[units * RB_UNIT];
 	if (stamp & RB_STAMP_FIRST) {
 		sb->page->time_stamp = now;
 		barrier();
+		rb_race_point(STAMP);
 		sb->stamped = sb->seq;
 	}
+	rb_race_point(STAMPED);
 	if (stamp & (RB_STAMP_FIRST | RB_STAMP_ABS))
 		sb->last = now;
 	if (stamp & RB_STAMP_ABS) {
@@ -759,8 +794,10 @@ rb_reserve(struct trace_buffer *buffer, struct rb_active *act, unsigned int len)
 
 	act->now = now;
 	act->after = word;
+	rb_race_point(FAST);
 	if (unlikely(!local64_try_cmpxchg(&sb->tail, &tail, word)))
 		goto slow;
+	rb_race_point(FAST_DONE);
 
 	/* The place is ours, and an interrupt from here on comes behind it. */
 	local_inc(&sb->records);
@@ -916,6 +953,7 @@ rb_discard_move(struct rb_subbuf *sb, unsigned int start, unsigned int len, u64 
 	do {
 		tail = local64_read(&sb->tail);
 		barrier();
+		rb_race_point(MOVE);
 		end = RB_UNIT * (rb_tail_closed(tail) ? sb->end : rb_tail_units(tail));
 		if (moved == from && end > from) {
 			/* The gap shrinks where the sum of the deltas is too long. */
@@ -927,6 +965,7 @@ rb_discard_move(struct rb_subbuf *sb, unsigned int start, unsigned int len, u64 
 		}
 		memmove(data + moved - len, data + moved, end - moved);
 		moved = end;
+		rb_race_point(MOVED);
 		if (rb_tail_closed(tail)) {
 			sb->end = (end - len) / RB_UNIT;
 			return;
@@ -962,7 +1001,9 @@ void ring_buffer_discard_commit(struct trace_buffer *buffer, struct ring_buffer_
 	if (unlikely(abs || !start))
 		rb_forget_span(sb, act->now);
 
+	rb_race_point(FORGET);
 	local_dec(&sb->records);
+	rb_race_point(UNCOUNTED);
 	if (unlikely(!local64_try_cmpxchg(&sb->tail, &tail, act->before))) {
 		/* ... and those behind count from it: it stays. */
 		if (abs)
@@ -971,6 +1012,7 @@ void ring_buffer_discard_commit(struct trace_buffer *buffer, struct ring_buffer_
 	}
 	/* Up to there all is as it was, and may be published. */
 	act->after = act->before;
+	rb_race_point(TAKEN_BACK);
 
 	rb_finish(rcpu, act);
 	preempt_enable_notrace();
