@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What all suites share: see world.h.
+ */
+#include <linux/sort.h>
+
+#include "world.h"
+
+u64 rbt_step, rbt_now;
+
+/* The clock's answer to each write in progress, an inner one behind its outer. */
+static u64 rbt_answer[RBT_DEPTH];
+static unsigned int rbt_depth;
+
+static u64 rbt_clock(void)
+{
+	rbt_now += rbt_step;
+	rbt_answer[rbt_depth] = rbt_now;
+	return rbt_now;
+}
+
+/**
+ * rbt_init() - make a world, without a buffer yet
+ * @test: the test; its priv is the world then
+ *
+ * Context: May sleep.
+ * Return: 0; without memory the test ends.
+ */
+int rbt_init(struct kunit *test)
+{
+	struct rbt *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, w);
+	w->test = test;
+	w->recs = kunit_kcalloc(test, RBT_RECORDS, sizeof(*w->recs), GFP_KERNEL);
+	w->seen = kunit_kcalloc(test, RBT_RECORDS, sizeof(*w->seen), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, w->recs);
+	KUNIT_ASSERT_NOT_NULL(test, w->seen);
+	test->priv = w;
+	rbt_step = 1;
+	rbt_now = 1000;
+	rbt_depth = 0;
+	/* The tests are about the CPU that they run on. */
+	migrate_disable();
+	w->cpu = raw_smp_processor_id();
+	return 0;
+}
+
+/**
+ * rbt_exit() - the end of rbt_init()
+ * @test: the test
+ *
+ * Context: May sleep.
+ */
+void rbt_exit(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+
+	rb_race_hook = NULL;
+	if (!w)
+		return;
+	rbt_close(w);
+	migrate_enable();
+}
+
+/**
+ * rbt_fail() - say what is wrong, the first time
+ * @w:   the world
+ * @fmt: what
+ *
+ * Context: Any context that may print.
+ */
+void rbt_fail(struct rbt *w, const char *fmt, ...)
+{
+	struct va_format vaf;
+	va_list args;
+
+	if (w->failed)
+		return;
+	w->failed = true;
+	va_start(args, fmt);
+	vaf.fmt = fmt;
+	vaf.va = &args;
+	KUNIT_FAIL(w->test, "%s: %pV", w->what, &vaf);
+	va_end(args);
+}
+
+static struct trace_buffer *
+rbt_alloc(struct rbt *w, unsigned int subbufs, unsigned int flags)
+{
+	struct trace_buffer *buffer;
+
+	buffer = ring_buffer_alloc((unsigned long)subbufs * rb_subbuf_room(0), flags);
+	KUNIT_ASSERT_NOT_NULL(w->test, buffer);
+	ring_buffer_set_clock(buffer, rbt_clock);
+	return buffer;
+}
+
+/**
+ * rbt_open() - make a new buffer, and forget all that was written
+ * @w:       the world
+ * @subbufs: sub-buffers in its ring
+ * @flags:   as of ring_buffer_alloc()
+ *
+ * Context: May sleep.
+ */
+void rbt_open(struct rbt *w, unsigned int subbufs, unsigned int flags)
+{
+	rbt_close(w);
+	w->buffer = rbt_alloc(w, subbufs, flags);
+	w->nr = 0;
+	w->nr_seen = 0;
+	w->swapped = false;
+	w->forgets = false;
+	memset(w->recs, 0, RBT_RECORDS * sizeof(*w->recs));
+}
+
+/**
+ * rbt_open_other() - make a second buffer, to swap with
+ * @w:       the world
+ * @subbufs: sub-buffers in its ring
+ * @flags:   as of ring_buffer_alloc()
+ *
+ * Context: May sleep.
+ */
+void rbt_open_other(struct rbt *w, unsigned int subbufs, unsigned int flags)
+{
+	w->other = rbt_alloc(w, subbufs, flags);
+}
+
+/**
+ * rbt_close() - free the buffers
+ * @w: the world
+ *
+ * Context: May sleep.
+ */
+void rbt_close(struct rbt *w)
+{
+	if (w->buffer)
+		ring_buffer_free(w->buffer);
+	if (w->other)
+		ring_buffer_free(w->other);
+	w->buffer = NULL;
+	w->other = NULL;
+}
+
+/* What byte @i of record @num's payload is; the first four are the number. */
+static u8 rbt_byte(u32 num, unsigned int i)
+{
+	return i < sizeof(num) ? ((u8 *)&num)[i] : num * 37 + i * 11 + (i >> 8);
+}
+
+/**
+ * rbt_reserve() - begin a record
+ * @w:   the world
+ * @len: bytes of payload, at least 4
+ * @num: where its number is returned
+ *
+ * Context: Any context.
+ * Return: the record, or NULL if there was no place.
+ */
+struct ring_buffer_event *rbt_reserve(struct rbt *w, unsigned int len, u32 *num)
+{
+	struct ring_buffer_event *rec;
+	struct rbt_rec *r;
+	unsigned int i;
+	u8 *payload;
+
+	if (w->nr == RBT_RECORDS || rbt_depth + 1 == RBT_DEPTH) {
+		rbt_fail(w, "the test writes too much");
+		return NULL;
+	}
+	*num = w->nr++;
+	r = &w->recs[*num];
+	r->len = len;
+	r->state = RBT_REFUSED;
+
+	rbt_depth++;
+	rec = ring_buffer_lock_reserve(w->buffer, len);
+	if (rec)
+		r->time = rbt_answer[rbt_depth];
+	rbt_depth--;
+	if (!rec)
+		return NULL;
+
+	r->state = RBT_OPEN;
+	if (ring_buffer_event_time_stamp(w->buffer, rec) != r->time)
+		rbt_fail(w, "record %u has the time %llu, its clock said %llu", *num,
+			 ring_buffer_event_time_stamp(w->buffer, rec), r->time);
+	payload = ring_buffer_event_data(rec);
+	for (i = 0; i < len; i++)
+		payload[i] = rbt_byte(*num, i);
+	return rec;
+}
+
+/**
+ * rbt_commit() - finish a record
+ * @w:   the world
+ * @rec: the record
+ * @num: its number
+ *
+ * Context: That of rbt_reserve().
+ */
+void rbt_commit(struct rbt *w, struct ring_buffer_event *rec, u32 num)
+{
+	w->recs[num].state = RBT_WRITTEN;
+	ring_buffer_unlock_commit(w->buffer);
+}
+
+/**
+ * rbt_discard() - take a record back
+ * @w:   the world
+ * @rec: the record
+ * @num: its number
+ *
+ * Context: That of rbt_reserve().
+ */
+void rbt_discard(struct rbt *w, struct ring_buffer_event *rec, u32 num)
+{
+	w->recs[num].state = RBT_TAKEN_BACK;
+	ring_buffer_discard_commit(w->buffer, rec);
+}
+
+/**
+ * rbt_write() - write a record
+ * @w:   the world
+ * @len: bytes of payload, at least 4
+ *
+ * Context: Any context.
+ * Return: false if it was refused.
+ */
+bool rbt_write(struct rbt *w, unsigned int len)
+{
+	struct ring_buffer_event *rec;
+	u32 num;
+
+	rec = rbt_reserve(w, len, &num);
+	if (rec)
+		rbt_commit(w, rec, num);
+	return rec;
+}
+
+/**
+ * rbt_write_n() - write some records
+ * @w:   the world
+ * @len: bytes of payload of each, at least 4
+ * @n:   how many
+ *
+ * Context: Any context.
+ */
+void rbt_write_n(struct rbt *w, unsigned int len, unsigned int n)
+{
+	while (n--)
+		rbt_write(w, len);
+}
+
+/**
+ * rbt_room_for() - records that a sub-buffer holds
+ * @w:   the world
+ * @len: bytes of payload of each
+ *
+ * Context: Any context.
+ * Return: how many.
+ */
+unsigned int rbt_room_for(struct rbt *w, unsigned int len)
+{
+	return rb_subbuf_room(w->buffer->order) / rb_record_len(len);
+}
+
+/**
+ * rbt_ring() - the ring that is written
+ * @w: the world
+ *
+ * Context: Any context; the caller sees to it that it stays.
+ * Return: the ring.
+ */
+struct rb_ring *rbt_ring(struct rbt *w)
+{
+	return rb_untag(w->buffer->cpus[w->cpu]->ring);
+}
+
+/**
+ * rbt_check() - is this a record that was written?
+ * @w:       the world
+ * @payload: its payload
+ * @ts:      its time
+ *
+ * Context: Any context.
+ * Return: its number; if there is a fault, it was told.
+ */
+u32 rbt_check(struct rbt *w, const void *payload, u64 ts)
+{
+	const u8 *byte = payload;
+	struct rbt_rec *r;
+	unsigned int i;
+	u32 num;
+
+	memcpy(&num, payload, sizeof(num));
+	if (num >= w->nr) {
+		rbt_fail(w, "data: there is no record %u", num);
+		return 0;
+	}
+	r = &w->recs[num];
+	if (r->state != RBT_WRITTEN && r->state != RBT_READ)
+		rbt_fail(w, "hidden: record %u is seen in state %u", num, r->state);
+	for (i = 0; i < r->len; i++) {
+		if (byte[i] != rbt_byte(num, i)) {
+			rbt_fail(w, "data: record %u differs at byte %u", num, i);
+			break;
+		}
+	}
+	if (ts != r->time)
+		rbt_fail(w, "time: record %u of %llu is seen at %llu", num, r->time, ts);
+	return num;
+}
+
+static bool rbt_consume_of(struct rbt *w, struct trace_buffer *buffer)
+{
+	struct ring_buffer_event *rec;
+	bool late = w->swapped && buffer == w->buffer;
+	unsigned long lost = ~0UL;
+	u64 ts = 0;
+	u32 num;
+
+	rec = ring_buffer_consume(buffer, w->cpu, &ts, &lost);
+	if (!rec || w->failed)
+		return false;
+	num = rbt_check(w, ring_buffer_event_data(rec), ts);
+	if (w->recs[num].state == RBT_READ) {
+		rbt_fail(w, "twice: record %u was consumed before", num);
+		return false;
+	}
+	w->recs[num].state = RBT_READ;
+	w->seen[w->nr_seen++] = (struct rbt_seen){ num, lost, late };
+	return true;
+}
+
+/**
+ * rbt_consume() - consume a record and check it
+ * @w: the world
+ *
+ * Context: Any context in which ring_buffer_consume() can be called.
+ * Return: false if there was none.
+ */
+bool rbt_consume(struct rbt *w)
+{
+	return rbt_consume_of(w, w->buffer);
+}
+
+/**
+ * rbt_count() - count records in a state
+ * @w:     the world
+ * @state: the state
+ *
+ * Context: Any context.
+ * Return: how many.
+ */
+u32 rbt_count(struct rbt *w, enum rbt_state state)
+{
+	u32 n = 0, i;
+
+	for (i = 0; i < w->nr; i++)
+		n += w->recs[i].state == state;
+	return n;
+}
+
+static int rbt_by_time(const void *a, const void *b, const void *priv)
+{
+	const struct rbt *w = priv;
+	u64 x = w->recs[*(const u32 *)a].time, y = w->recs[*(const u32 *)b].time;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Numbers of what was written, by time. */
+static u32 rbt_sort(struct rbt *w, u32 *by_time)
+{
+	u32 n = 0, i;
+
+	for (i = 0; i < w->nr; i++) {
+		if (w->recs[i].state == RBT_WRITTEN || w->recs[i].state == RBT_READ)
+			by_time[n++] = i;
+	}
+	sort_r(by_time, n, sizeof(*by_time), rbt_by_time, NULL, w);
+	return n;
+}
+
+/**
+ * rbt_account() - read what is left, and account for every record
+ * @w: the world; no write is in progress
+ *
+ * In the order of their times, each record that was written was consumed, or
+ * is one of those that the reader was told to be lost in front of the next.
+ * The statistics agree.
+ *
+ * Context: May sleep.
+ */
+void rbt_account(struct rbt *w)
+{
+	struct trace_buffer *buffers[] = { w->swapped ? w->other : NULL, w->buffer };
+	unsigned long overrun = 0, read = 0, told = 0, refused = 0, untold;
+	u32 *by_time, n, at, i;
+
+	/* What was swapped away is older than what came later. */
+	for (i = 0; i < ARRAY_SIZE(buffers); i++) {
+		if (!buffers[i])
+			continue;
+		while (rbt_consume_of(w, buffers[i]))
+			;
+		overrun += ring_buffer_overrun_cpu(buffers[i], w->cpu);
+		read += ring_buffer_read_events_cpu(buffers[i], w->cpu);
+		refused += ring_buffer_dropped_events_cpu(buffers[i], w->cpu) +
+			   ring_buffer_commit_overrun_cpu(buffers[i], w->cpu);
+		if (ring_buffer_entries_cpu(buffers[i], w->cpu))
+			rbt_fail(w, "stat: %lu entries are left",
+				 ring_buffer_entries_cpu(buffers[i], w->cpu));
+	}
+	for (i = 0; i < w->nr_seen; i++)
+		told += w->seen[i].lost;
+	if (w->failed)
+		return;
+
+	by_time = kmalloc_array(w->nr + 1, sizeof(*by_time), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(w->test, by_time);
+	n = rbt_sort(w, by_time);
+
+	untold = overrun - told;
+	if (untold && !w->forgets)
+		rbt_fail(w, "lost_events: %lu are told, %lu were overwritten", told, overrun);
+	at = 0;
+	for (i = 0; i < 2 * w->nr_seen; i++) {
+		const struct rbt_seen *seen = &w->seen[i % w->nr_seen];
+
+		/* The older ring first, whoever was read first. */
+		if (seen->late ? i < w->nr_seen : i >= w->nr_seen)
+			continue;
+		at += seen->lost;
+		if (untold && at + untold < n && by_time[at] != seen->num) {
+			at += untold;
+			untold = 0;
+		}
+		if (at >= n) {
+			rbt_fail(w, "lost_events: %u of %u records, read or lost", at + 1, n);
+			break;
+		}
+		if (by_time[at] != seen->num) {
+			rbt_fail(w, "order: record %u (lost %lu) where %u has to come",
+				 seen->num, seen->lost, by_time[at]);
+			break;
+		}
+		at++;
+	}
+	at += untold;
+	if (at != n)
+		rbt_fail(w, "loss: %u of %u records are accounted for, %lu overwritten, %lu told",
+			 at, n, overrun, told);
+	if (read != w->nr_seen || read + overrun != n)
+		rbt_fail(w, "stat: %u written, %lu read, %lu overwritten", n, read, overrun);
+	if (refused != rbt_count(w, RBT_REFUSED))
+		rbt_fail(w, "stat: %lu refused are counted, not %u", refused,
+			 rbt_count(w, RBT_REFUSED));
+	kfree(by_time);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A buffer, a clock that only the test moves, and a list of all that was
+ * written: with these every record and its time can be accounted for.
+ */
+#ifndef _RING_BUFFER_TESTS_WORLD_H
+#define _RING_BUFFER_TESTS_WORLD_H
+
+#include <kunit/test.h>
+
+#include "../internal.h"
+
+#define RBT_RECORDS	8192	/* that a test can write */
+#define RBT_DEPTH	8	/* writes inside writes */
+
+/**
+ * enum rbt_state - what became of a record
+ * @RBT_REFUSED:  it got no place
+ * @RBT_OPEN:     it has a place
+ * @RBT_WRITTEN:  it was committed
+ * @RBT_TAKEN_BACK: it was discarded
+ * @RBT_READ:     it was committed and consumed
+ * @RBT_GONE:     it was thrown away by a reset
+ */
+enum rbt_state {
+	RBT_REFUSED,
+	RBT_OPEN,
+	RBT_WRITTEN,
+	RBT_TAKEN_BACK,
+	RBT_READ,
+	RBT_GONE,
+};
+
+/**
+ * struct rbt_rec - a record that was written, or should have been
+ * @time:  what the clock said to its reserve
+ * @len:   bytes of payload
+ * @state: &enum rbt_state
+ */
+struct rbt_rec {
+	u64		time;
+	u32		len;
+	u8		state;
+};
+
+/**
+ * struct rbt_seen - a record that was consumed
+ * @num:  its number
+ * @lost: what the reader was told of losses in front of it
+ * @late: it was in the ring that a swap brought
+ */
+struct rbt_seen {
+	u32		num;
+	unsigned long	lost;
+	bool		late;
+};
+
+/**
+ * struct rbt - the world of one test
+ * @test:    the test
+ * @buffer:  the buffer
+ * @other:   one to swap with, or NULL
+ * @cpu:     the CPU that all of it is about
+ * @what:    for messages: which part of the test this is
+ * @failed:  something was wrong already; only the first fault is told
+ * @recs:    what was written, in the order in which it was begun
+ * @nr:      how many that is
+ * @seen:    what was consumed, in that order
+ * @nr_seen: how many that is
+ * @swapped: the two buffers were exchanged
+ * @forgets: unread records were lost without the next reader being told, by a
+ *           change of the sub-buffers' size
+ */
+struct rbt {
+	struct kunit		*test;
+	struct trace_buffer	*buffer;
+	struct trace_buffer	*other;
+	int			cpu;
+	char			what[96];
+	bool			failed;
+	struct rbt_rec		*recs;
+	u32			nr;
+	struct rbt_seen		*seen;
+	u32			nr_seen;
+	bool			swapped;
+	bool			forgets;
+};
+
+/* How long a pause the clock makes between two looks at it. */
+extern u64 rbt_step;
+
+/* The time of the last look. */
+extern u64 rbt_now;
+
+int rbt_init(struct kunit *test);
+void rbt_exit(struct kunit *test);
+
+__printf(2, 3) void rbt_fail(struct rbt *w, const char *fmt, ...);
+
+void rbt_open(struct rbt *w, unsigned int subbufs, unsigned int flags);
+void rbt_open_other(struct rbt *w, unsigned int subbufs, unsigned int flags);
+void rbt_close(struct rbt *w);
+
+struct ring_buffer_event *rbt_reserve(struct rbt *w, unsigned int len, u32 *num);
+void rbt_commit(struct rbt *w, struct ring_buffer_event *rec, u32 num);
+void rbt_discard(struct rbt *w, struct ring_buffer_event *rec, u32 num);
+bool rbt_write(struct rbt *w, unsigned int len);
+void rbt_write_n(struct rbt *w, unsigned int len, unsigned int n);
+unsigned int rbt_room_for(struct rbt *w, unsigned int len);
+
+u32 rbt_check(struct rbt *w, const void *payload, u64 ts);
+bool rbt_consume(struct rbt *w);
+void rbt_account(struct rbt *w);
+u32 rbt_count(struct rbt *w, enum rbt_state state);
+
+struct rb_ring *rbt_ring(struct rbt *w);
+
+#endif /* _RING_BUFFER_TESTS_WORLD_H */
