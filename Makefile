@@ -9,7 +9,7 @@ unexport MAKEFLAGS KSRC
 
 QEMU := tools/testing/qemu
 
-.PHONY: help prepare kernel run shell test litmus patches check check-fast clean
+.PHONY: help prepare kernel run shell test litmus bench patches check check-fast clean
 .DEFAULT_GOAL := help
 
 help:
@@ -18,6 +18,9 @@ help:
 	@echo '  make run          build the patched kernel, boot it in QEMU and show tracing at work'
 	@echo '  make test         run all tests: the native ones, then those in the guest'
 	@echo
+	@echo '  make bench        measure the ring buffer beside the base'\''s and others: a table, and'
+	@echo '                    build/bench/bench.json and bench.svg; the chart of the README is'
+	@echo '                    renewed by cp build/bench/bench.svg Documentation/trace/ring-buffer-bench.svg'
 	@echo '  make shell        a shell in the guest'
 	@echo '  make litmus       memory order, by exhaustion'
 	@echo '  make prepare      build/linux: the kernel source with the series on it'
@@ -51,6 +54,9 @@ test: prepare
 litmus:
 	@KSRC='$(KSRC)' tools/series/base
 	@tools/testing/ring-buffer/run-litmus
+
+bench: prepare
+	@tools/testing/ring-buffer/run-bench -o build/bench
 
 patches:
 	@KSRC='$(KSRC)' tools/series/base

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
+/* The clocks that the buffers are given, and how a record is filled. */
 #ifndef _RB_BENCH_CLOCK_H
 #define _RB_BENCH_CLOCK_H
 

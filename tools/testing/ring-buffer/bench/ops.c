@@ -113,6 +113,20 @@ static noinline unsigned long op_iterate(struct trace_buffer *b, int cpu)
 	return n;
 }
 
+static noinline unsigned long op_iterator(struct trace_buffer *b, int cpu, unsigned long n)
+{
+	unsigned long i;
+
+	for (i = 0; i < n; i++) {
+		struct ring_buffer_iter *it = ring_buffer_read_start(b, cpu, GFP_KERNEL);
+
+		if (IS_ERR_OR_NULL(it))
+			break;
+		ring_buffer_read_finish(it);
+	}
+	return i;
+}
+
 static noinline unsigned long op_read_pages(struct trace_buffer *b, int cpu, unsigned int chunk)
 {
 	unsigned int size = ring_buffer_subbuf_size_get(b);
@@ -158,6 +172,7 @@ static void op_reset(struct trace_buffer *b)
 const struct bench_ops BENCH_OPS = {
 	.alloc = op_alloc, .free = op_free, .reset = op_reset,
 	.write = op_write, .write_nested = op_write_nested, .write_copy = op_write_copy,
-	.discard = op_discard, .consume = op_consume, .iterate = op_iterate,
+	.discard = op_discard, .consume = op_consume,
+	.iterate = op_iterate, .iterator = op_iterator,
 	.read_pages = op_read_pages, .swap = op_swap, .resize = op_resize,
 };

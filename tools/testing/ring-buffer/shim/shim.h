@@ -8,7 +8,7 @@
 #define _RB_SHIM_H
 
 #define SHIM_ARENA_PAGES	(1UL << 18)	/* alloc_pages(): 1 GiB of address space */
-#define SHIM_MAX_CPUS		4
+#define SHIM_MAX_CPUS		8
 
 /* Contexts, in the order in which they interrupt each other */
 enum { CTX_TASK, CTX_SOFTIRQ, CTX_IRQ, CTX_NMI, NR_CTX };

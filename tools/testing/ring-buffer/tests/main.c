@@ -70,7 +70,7 @@ static void run_one(const struct scenario *sc)
 	setrlimit(RLIMIT_CPU, &cpu);
 	running = sc->name;
 	host_quiet = !verbose;
-	host_init(SHIM_MAX_CPUS, 2);
+	host_init(4, 2);
 	host_cpu_switch(0);
 	sc->run(sc->arg);
 	if (skipped) {
