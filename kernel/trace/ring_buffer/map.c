@@ -71,7 +71,8 @@ static void rb_map_number(struct rb_cpu *rcpu)
 	meta->nr_subbufs = ring->nr + 1;
 	meta->subbuf_size = rb_subbuf_size(ring->order);
 	meta->meta_page_size = meta->subbuf_size;
-	rcpu->map_lost = 0;
+	/* Where somebody has taken the sub-buffer, but consumed nothing of it. */
+	rcpu->map_lost = ring->reader.pos ? 0 : ring->reader.lost;
 	rb_map_update(rcpu, ring);
 	rb_read_unlock(ring, flags);
 }
@@ -305,7 +306,8 @@ int ring_buffer_map_get_reader(struct trace_buffer *buffer, int cpu)
 		/* How much there is and that it is all, from one load. */
 		pub = atomic64_read_acquire(&rd->sb->publish);
 		end = rb_pub_bytes(pub);
-		if (rd->sb != before)
+		/* A loss that nobody was told of may be older than the call. */
+		if (rd->sb != before || rd->lost)
 			rcpu->map_lost = rd->lost;
 		if (rd->lost && pub & RB_PUB_FINAL)
 			rb_map_tell_lost(ring, rd->sb, end, rd->lost);

@@ -369,7 +369,7 @@ static void fill_behind_empty(void)
 	burst();
 }
 
-static void one_map_run(struct step *s, int before, int n)
+static void one_map_run(struct step *s, int before, int n, bool peeked)
 {
 	int i;
 
@@ -381,6 +381,9 @@ static void one_map_run(struct step *s, int before, int n)
 		burst();
 	}
 	host_cpu_switch(1);
+	/* takes the sub-buffer, and tells who maps it nothing */
+	if (peeked)
+		ring_buffer_peek(buf, 0, NULL, NULL);
 	map_buffer();
 	burst_len = n;
 	if (!step_run(s)) {
@@ -412,9 +415,12 @@ static void run_map(long unused)
 		long last = 0, step = stride;
 
 		for (s.at[0] = 0; s.at[0] <= last; s.at[0] += s.at[0] ? step : 1) {
-			one_map_run(&s, before[i / nr], bursts[i % nr]);
+			one_map_run(&s, before[i / nr], bursts[i % nr], false);
 			if (s.at[0])
 				continue;
+			one_map_run(&s, before[i / nr], bursts[i % nr], true);
+			if (faults[F_STUCK])
+				break;
 			last = s.n[0];
 			nr_positions += last;
 			/* it counts the records: most of its instructions do that */
