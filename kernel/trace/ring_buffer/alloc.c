@@ -284,17 +284,23 @@ fail:
  */
 void rb_copies_free(struct rb_copies *copies)
 {
-	kvfree(copies->rec[0]);
-	kvfree(copies->rec[1]);
-	kvfree(copies->dump);
-	memset(copies, 0, sizeof(*copies));
+	struct rb_copies *before;
+
+	do {
+		kvfree(copies->rec[0]);
+		kvfree(copies->rec[1]);
+		kvfree(copies->dump);
+		before = copies->before;
+		*copies = before ? *before : (struct rb_copies){ };
+		kfree(before);
+	} while (before);
 }
 
 /**
  * rb_copies_alloc() - allocate what holds records for callers
  * @rcpu:   the CPU's part
  * @order:  of its sub-buffers
- * @copies: where to put it
+ * @copies: where to put it, with room to keep what it replaces
  *
  * Context: May sleep.
  * Return: 0 or -ENOMEM; then nothing is left to free.
@@ -307,8 +313,9 @@ int rb_copies_alloc(struct rb_cpu *rcpu, unsigned int order, struct rb_copies *c
 	copies->rec[0] = kvzalloc_node(len, GFP_KERNEL, node);
 	copies->rec[1] = kvzalloc_node(len, GFP_KERNEL, node);
 	copies->dump = rb_iter_alloc(rcpu, order, GFP_KERNEL);
+	copies->before = kzalloc_node(sizeof(*copies), GFP_KERNEL, node);
 	copies->len = len;
-	if (copies->rec[0] && copies->rec[1] && copies->dump)
+	if (copies->rec[0] && copies->rec[1] && copies->dump && copies->before)
 		return 0;
 	rb_copies_free(copies);
 	return -ENOMEM;

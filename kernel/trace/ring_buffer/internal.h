@@ -324,12 +324,15 @@ struct rb_wait {
  * @turn: which of them comes next
  * @len:  bytes of each
  * @dump: for who cannot wait for the lock
+ * @before: shorter ones that these replaced: a caller may still look at a record
+ *	  there. They only become longer, so these are less than @rec in sum
  */
 struct rb_copies {
 	void			*rec[2];
 	unsigned int		turn;
 	unsigned int		len;
 	struct ring_buffer_iter	*dump;
+	struct rb_copies	*before;
 };
 
 /**

@@ -229,6 +229,21 @@ static void rb_go_live(struct rb_cpu *rcpu)
 	rb_race_point(LIVE);
 }
 
+/*
+ * Have longer copies, if the new sub-buffers need them. What callers were given
+ * stays where it is: they do not know that the size has changed.
+ */
+static void rb_copies_replace(struct rb_cpu *rcpu)
+{
+	struct rb_copies *next = &rcpu->next_copies;
+
+	if (!next->len)
+		return;
+	*next->before = rcpu->copies;
+	rcpu->copies = *next;
+	memset(next, 0, sizeof(*next));
+}
+
 /* Let the readers follow, once the writers have left the ring before. */
 static void rb_go_on(struct rb_cpu *rcpu, bool inherit)
 {
@@ -242,7 +257,7 @@ static void rb_go_on(struct rb_cpu *rcpu, bool inherit)
 	} else {
 		rb_release_slots(ring, ring->reader.seq + 1);
 		rb_disinherit(ring, old);
-		swap(rcpu->copies, rcpu->next_copies);
+		rb_copies_replace(rcpu);
 	}
 	rb_race_point(HEIR);
 	rcu_assign_pointer(rcpu->read_ring, ring);
@@ -395,7 +410,9 @@ int ring_buffer_subbuf_order_set(struct trace_buffer *buffer, int order)
 		ring = rb_ring_of(buffer, cpu);
 		nr = rb_slots_for((unsigned long)rb_subbuf_room(ring->order) * ring->nr, order);
 		rcpu->next_ring = rb_ring_alloc(rcpu, nr, order);
-		if (!rcpu->next_ring || rb_copies_alloc(rcpu, order, &rcpu->next_copies)) {
+		if (!rcpu->next_ring ||
+		    (rb_subbuf_room(order) > rcpu->copies.len &&
+		     rb_copies_alloc(rcpu, order, &rcpu->next_copies))) {
 			ret = -ENOMEM;
 			break;
 		}

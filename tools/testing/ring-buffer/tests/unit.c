@@ -160,6 +160,35 @@ static void statistics(long unused)
 	EXPECT(!ring_buffer_consume(buf, 3, &ts, &lost), "no such CPU");
 }
 
+/* A record that was consumed stays for its caller, whatever becomes of the rings */
+static void kept_record(long unused)
+{
+	static const int orders[] = { 1, 0, 2, 3, 1 };
+	static u8 copy[2100];
+	struct ring_buffer_event *e;
+	unsigned int len;
+	u64 ts;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(orders); i++) {
+		begin(4, true);
+		EXPECT(!ring_buffer_subbuf_order_set(buf, i % 2), "order");
+		ring_buffer_reset(buf);
+		put(buf, 2000, PUT_COMMIT);
+		e = ring_buffer_consume(buf, 0, &ts, NULL);
+		EXPECT(e, "one was written");
+		if (!e)
+			return;
+		len = ring_buffer_event_length(e) + sizeof(*e);
+		memcpy(copy, e, len);
+		EXPECT(!ring_buffer_subbuf_order_set(buf, orders[i]), "order");
+		EXPECT(!ring_buffer_resize(buf, 6 * SUBBUF_DATA, RING_BUFFER_ALL_CPUS), "size");
+		put(buf, 1000, PUT_COMMIT);
+		ring_buffer_consume(buf, 0, &ts, NULL);
+		EXPECT(!memcmp(copy, e, len), "order %d to %d: another record", i % 2, orders[i]);
+	}
+}
+
 /* No trace of what was discarded, wherever it stood */
 static void discard(long unused)
 {
@@ -366,6 +395,7 @@ const struct scenario unit_scenarios[] = {
 	{ "unit.keep-full", keep_full, 0, SC_QUICK, "R3, 17" },
 	{ "unit.overwrite", overwrite_count, 0, SC_QUICK, "R3, 5" },
 	{ "unit.statistics", statistics, 0, SC_QUICK, "R3 R8" },
+	{ "unit.kept-record", kept_record, 0, SC_QUICK, "R4, 15" },
 	{ "unit.discard", discard, 0, SC_QUICK, "R3, 11" },
 	{ "unit.recording", recording, 0, SC_QUICK, "R3" },
 	{ "unit.recursion", recursion, 0, SC_QUICK, "R1, 16" },
