@@ -122,8 +122,8 @@ static struct {
 	const char		*name;		/* of the first level's point */
 } race;
 
-/* A softirq takes the first level's, a hard interrupt the second's. */
-static const unsigned int race_context[] = { SOFTIRQ_OFFSET, HARDIRQ_OFFSET };
+/* A hard interrupt takes the first level's, another one what looks like it. */
+static const unsigned int race_context[] = { HARDIRQ_OFFSET, 0 };
 
 static void race_hook(enum rb_race point, const char *name)
 {
@@ -169,6 +169,20 @@ static void op_write_long(struct rbt *w)
 static void op_discard(struct rbt *w)
 {
 	do_discard(w);
+}
+
+/* An interrupt wrote behind it: that has to be moved. */
+static void op_discard_under(struct rbt *w)
+{
+	struct ring_buffer_event *rec;
+	u32 num;
+
+	rec = rbt_reserve(w, SMALL, &num);
+	__preempt_count_add(SOFTIRQ_OFFSET);
+	rbt_write_n(w, SMALL, 2);
+	__preempt_count_sub(SOFTIRQ_OFFSET);
+	if (rec)
+		rbt_discard(w, rec, num);
 }
 
 static void op_nest(struct rbt *w)
@@ -226,6 +240,69 @@ static void op_iterate(struct rbt *w)
 	ring_buffer_read_finish(iter);
 }
 
+static void op_read_page(struct rbt *w)
+{
+	struct buffer_data_read_page *rpage = NULL;
+	struct rbt_page page;
+	bool late;
+
+	if (ring_buffer_alloc_read_page(w->buffer, w->cpu, &rpage))
+		return;
+	do {
+		late = w->swapped;
+		if (ring_buffer_read_page(w->buffer, rpage, PAGE_SIZE, w->cpu, 0))
+			break;
+		rbt_take_page(w, rpage, late, &page);
+	} while (!w->failed);
+	ring_buffer_free_read_page(w->buffer, w->cpu, rpage);
+}
+
+/* An interrupt that comes before the preempt count tells of it. */
+static void op_odd(struct rbt *w)
+{
+	struct ring_buffer_event *rec;
+	u32 num;
+
+	rec = rbt_reserve(w, SMALL, &num);
+	rbt_write(w, SMALL);
+	if (rec)
+		rbt_commit(w, rec, num);
+}
+
+/* What was there is thrown away, what comes meanwhile is refused. */
+static void op_reset(struct rbt *w)
+{
+	u32 before = w->nr;
+
+	ring_buffer_reset_cpu(w->buffer, w->cpu);
+	while (before < w->nr && w->recs[before].state == RBT_REFUSED)
+		before++;
+	if (before < w->nr)
+		rbt_fail(w, "reset: record %u was not refused", before);
+	while (before--)
+		w->recs[before].state = RBT_GONE;
+	w->nr_seen = 0;
+}
+
+/* The sub-buffers go to another ring while an iterator is at work. */
+static void op_iterate_resize(struct rbt *w)
+{
+	struct ring_buffer_iter *iter;
+	u64 ts;
+
+	iter = ring_buffer_read_start(w->buffer, w->cpu, GFP_KERNEL);
+	if (!iter)
+		return;
+	ring_buffer_iter_advance(iter);
+	ring_buffer_resize(w->buffer, 9 * rb_subbuf_room(0), RING_BUFFER_ALL_CPUS);
+	for (; ring_buffer_iter_peek(iter, &ts); ring_buffer_iter_advance(iter)) {
+		if (w->failed)
+			break;
+		rbt_check(w, ring_buffer_event_data(ring_buffer_iter_peek(iter, &ts)), ts);
+	}
+	ring_buffer_read_finish(iter);
+}
+
 static void op_swap(struct rbt *w)
 {
 	do_swap(w);
@@ -258,11 +335,16 @@ static const struct race_op ops[] = {
 	{ "write",	op_write,	true, true },
 	{ "write_long",	op_write_long,	true, true },
 	{ "discard",	op_discard,	true, true },
+	{ "discard_under", op_discard_under, true },
 	{ "nest",	op_nest,	true },
 	{ "consume",	op_consume,	true },
 	{ "consume_all", op_consume_all, true },
 	{ "entries",	op_entries,	true },
+	{ "read_page",	op_read_page,	true },
+	{ "odd",	op_odd,		true },
 	{ "iterate",	op_iterate },
+	{ "iterate_resize", op_iterate_resize },
+	{ "reset",	op_reset },
 	{ "swap",	op_swap },
 	{ "grow",	op_grow },
 	{ "shrink",	op_shrink },
@@ -353,18 +435,31 @@ struct race_param {
 	const struct race_scene	*scene;
 };
 
-static const void *race_gen_params(const void *prev, char *desc)
+/* The next of all pairs, or of those that are worth two levels. */
+static const void *race_gen(const void *prev, char *desc, bool deep)
 {
 	static struct race_param param;
 	static unsigned int i;
 
-	i = prev ? i + 1 : 0;
-	if (i == ARRAY_SIZE(ops) * ARRAY_SIZE(scenes))
-		return NULL;
-	param.op = &ops[i / ARRAY_SIZE(scenes)];
-	param.scene = &scenes[i % ARRAY_SIZE(scenes)];
-	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s, %s", param.op->name, param.scene->name);
-	return &param;
+	for (i = prev ? i + 1 : 0; i < ARRAY_SIZE(ops) * ARRAY_SIZE(scenes); i++) {
+		param.op = &ops[i / ARRAY_SIZE(scenes)];
+		param.scene = &scenes[i % ARRAY_SIZE(scenes)];
+		if (deep && !(param.op->two_levels && param.scene->deep))
+			continue;
+		snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s, %s", param.op->name, param.scene->name);
+		return &param;
+	}
+	return NULL;
+}
+
+static const void *race_gen_params(const void *prev, char *desc)
+{
+	return race_gen(prev, desc, false);
+}
+
+static const void *race_gen_deep(const void *prev, char *desc)
+{
+	return race_gen(prev, desc, true);
 }
 
 /* One run. Return: whether the operation came as far as the point. */
@@ -422,8 +517,6 @@ static void race_test_two_levels(struct kunit *test)
 	struct rbt *w = test->priv;
 	unsigned int taken = 0;
 
-	if (!p->op->two_levels || !p->scene->deep)
-		return;
 	race.action[0] = &actions[0];
 	race.action[1] = &actions[0];
 	for (race.at[0] = 0; !w->failed; race.at[0]++) {
@@ -439,9 +532,28 @@ static void race_test_two_levels(struct kunit *test)
 	KUNIT_EXPECT_GT(test, taken, 0U);
 }
 
+/*
+ * No point was passed over: an interrupt came in at each of them, in the tests
+ * above, which have to come first. Those of waiting are in wait_kunit.c, and
+ * that of a writer that is waited for in exchange_kunit.c.
+ */
+static void race_test_all_taken(struct kunit *test)
+{
+	static const enum rb_race elsewhere[] = { RB_RACE_QUIET, RB_RACE_WAIT, RB_RACE_WAIT_TOLD };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(elsewhere); i++)
+		set_bit(elsewhere[i], race_taken);
+	for (i = 0; i < RB_RACE_NR; i++) {
+		if (!test_bit(i, race_taken))
+			KUNIT_FAIL(test, "nothing came in at point %u of enum rb_race", i);
+	}
+}
+
 static struct kunit_case race_test_cases[] = {
 	KUNIT_CASE_PARAM(race_test_every_point, race_gen_params),
-	KUNIT_CASE_PARAM(race_test_two_levels, race_gen_params),
+	KUNIT_CASE_PARAM(race_test_two_levels, race_gen_deep),
+	KUNIT_CASE(race_test_all_taken),
 	{}
 };
 

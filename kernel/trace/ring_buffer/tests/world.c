@@ -129,6 +129,21 @@ void rbt_open_other(struct rbt *w, unsigned int subbufs, unsigned int flags)
 }
 
 /**
+ * rbt_use() - go on with another buffer, of the same records
+ * @w:      the world
+ * @buffer: the buffer; rbt_close() frees it
+ *
+ * Context: May sleep.
+ */
+void rbt_use(struct rbt *w, struct trace_buffer *buffer)
+{
+	KUNIT_ASSERT_NOT_NULL(w->test, buffer);
+	rbt_close(w);
+	w->buffer = buffer;
+	ring_buffer_set_clock(buffer, rbt_clock);
+}
+
+/**
  * rbt_close() - free the buffers
  * @w: the world
  *
@@ -345,6 +360,57 @@ static bool rbt_consume_of(struct rbt *w, struct trace_buffer *buffer)
 bool rbt_consume(struct rbt *w)
 {
 	return rbt_consume_of(w, w->buffer);
+}
+
+struct rbt_take {
+	struct rbt	*w;
+	unsigned long	lost;
+	bool		late;
+};
+
+static void rbt_take_record(void *data, const void *payload, unsigned int max, u64 time)
+{
+	struct rbt_take *take = data;
+	struct rbt *w = take->w;
+	u32 num;
+
+	if (w->failed)
+		return;
+	num = rbt_check(w, payload, time);
+	if (w->recs[num].state == RBT_READ) {
+		rbt_fail(w, "twice: record %u was consumed before", num);
+		return;
+	}
+	if (w->recs[num].len > max)
+		rbt_fail(w, "data: record %u of %u bytes has %u", num, w->recs[num].len, max);
+	w->recs[num].state = RBT_READ;
+	w->seen[w->nr_seen++] = (struct rbt_seen){ num, take->lost, take->late };
+	take->lost = 0;
+}
+
+/**
+ * rbt_take_page() - parse a page that was read, and note what is on it
+ * @w:     the world
+ * @rpage: the page
+ * @late:  a swap had brought the ring that it was read from
+ * @page:  where to put what is on it
+ *
+ * Context: Any context.
+ */
+void rbt_take_page(struct rbt *w, struct buffer_data_read_page *rpage, bool late,
+		   struct rbt_page *page)
+{
+	const void *memory = ring_buffer_read_page_data(rpage);
+	unsigned int size = ring_buffer_read_page_size(rpage);
+	struct rbt_take take = { .w = w, .late = late };
+
+	/* First how many were lost: it stands behind the records. */
+	if (!rbt_parse(memory, size, page, NULL, NULL)) {
+		rbt_fail(w, "page: there is no page of records");
+		return;
+	}
+	take.lost = page->lost;
+	rbt_parse(memory, size, page, rbt_take_record, &take);
 }
 
 /**

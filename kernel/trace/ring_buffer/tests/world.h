@@ -9,6 +9,7 @@
 #include <kunit/test.h>
 
 #include "../internal.h"
+#include "parse.h"
 
 #define RBT_RECORDS	8192	/* that a test can write */
 #define RBT_DEPTH	8	/* writes inside writes */
@@ -99,6 +100,7 @@ __printf(2, 3) void rbt_fail(struct rbt *w, const char *fmt, ...);
 
 void rbt_open(struct rbt *w, unsigned int subbufs, unsigned int flags);
 void rbt_open_other(struct rbt *w, unsigned int subbufs, unsigned int flags);
+void rbt_use(struct rbt *w, struct trace_buffer *buffer);
 void rbt_close(struct rbt *w);
 
 struct ring_buffer_event *rbt_reserve(struct rbt *w, unsigned int len, u32 *num);
@@ -110,6 +112,8 @@ unsigned int rbt_room_for(struct rbt *w, unsigned int len);
 
 u32 rbt_check(struct rbt *w, const void *payload, u64 ts);
 bool rbt_consume(struct rbt *w);
+void rbt_take_page(struct rbt *w, struct buffer_data_read_page *rpage, bool late,
+		   struct rbt_page *page);
 void rbt_account(struct rbt *w);
 u32 rbt_count(struct rbt *w, enum rbt_state state);
 

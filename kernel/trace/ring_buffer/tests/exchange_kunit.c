@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Resize, swap and reset: what is kept, what is counted, what is refused.
+ */
+#include <linux/preempt.h>
+
+#include "world.h"
+
+static const struct exchange_resize {
+	unsigned int	from;		/* sub-buffers */
+	unsigned int	to;
+	unsigned int	percent;	/* of the old ring that is filled */
+	unsigned int	read;		/* records that are consumed before */
+} resizes[] = {
+	{ 4, 9, 0, 0 }, { 4, 9, 50, 0 }, { 4, 9, 100, 0 }, { 4, 9, 300, 0 }, { 4, 9, 300, 5 },
+	{ 9, 4, 0, 0 }, { 9, 4, 30, 0 }, { 9, 4, 100, 0 }, { 9, 4, 300, 0 }, { 9, 4, 300, 5 },
+	{ 9, 2, 100, 0 }, { 9, 2, 100, 40 }, { 3, 2, 300, 1 }, { 2, 3, 300, 1 }, { 2, 40, 150, 0 },
+	{ 5, 5, 100, 3 }, { 9, 1, 100, 0 },
+};
+
+static void exchange_desc_resize(const struct exchange_resize *p, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%u to %u, %u%%, %u read", p->from, p->to,
+		 p->percent, p->read);
+}
+
+KUNIT_ARRAY_PARAM(exchange_resize, resizes, exchange_desc_resize);
+
+/* The newest records stay, the others are counted, and told to the reader. */
+static void exchange_test_resize(struct kunit *test)
+{
+	const struct exchange_resize *p = test->param_value;
+	struct rbt *w = test->priv;
+	unsigned long before, after;
+	unsigned int i;
+
+	rbt_open(w, p->from, RB_FL_OVERWRITE);
+	rbt_write_n(w, 200, p->percent * p->from * rbt_room_for(w, 200) / 100);
+	for (i = 0; i < p->read; i++)
+		rbt_consume(w);
+	before = ring_buffer_entries_cpu(w->buffer, w->cpu);
+	KUNIT_ASSERT_EQ(test, ring_buffer_resize(w->buffer, p->to * rb_subbuf_room(0),
+						 RING_BUFFER_ALL_CPUS), 0);
+	after = ring_buffer_entries_cpu(w->buffer, w->cpu);
+	KUNIT_EXPECT_EQ(test, ring_buffer_size(w->buffer, w->cpu),
+			(unsigned long)max(p->to, 2U) * rb_subbuf_room(0));
+	if (p->to >= p->from)
+		KUNIT_EXPECT_EQ(test, after, before);
+	else
+		KUNIT_EXPECT_GE(test, after, min(before, (max(p->to, 2U) - 1UL) *
+						 rbt_room_for(w, 200)));
+	rbt_write_n(w, 200, 2 * p->to * rbt_room_for(w, 200));
+	rbt_account(w);
+}
+
+/* A resize that there is no memory for changes nothing. */
+static void exchange_test_resize_too_large(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	unsigned long size;
+
+	rbt_open(w, 4, RB_FL_OVERWRITE);
+	rbt_write_n(w, 200, 30);
+	size = ring_buffer_size(w->buffer, w->cpu);
+	KUNIT_EXPECT_EQ(test, ring_buffer_resize(w->buffer, ULONG_MAX / 2, w->cpu), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, ring_buffer_size(w->buffer, w->cpu), size);
+	KUNIT_EXPECT_EQ(test, ring_buffer_resize(NULL, 1, 0), 0);
+	KUNIT_EXPECT_EQ(test, ring_buffer_resize(w->buffer, 1, nr_cpu_ids), 0);
+	rbt_account(w);
+}
+
+/* A record in flight, which the one who waits for it finishes at last. */
+static struct {
+	struct rbt			*w;
+	struct ring_buffer_event	*rec;
+	u32				num;
+	bool				waited;
+} flight;
+
+static void exchange_land(enum rb_race point, const char *name)
+{
+	if (point != RB_RACE_QUIET || !flight.rec)
+		return;
+	flight.waited = true;
+	preempt_disable_notrace();
+	rbt_commit(flight.w, flight.rec, flight.num);
+	flight.rec = NULL;
+}
+
+/* Begin a record as a writer does that RCU does not know of. */
+static void exchange_take_off(struct rbt *w)
+{
+	flight.w = w;
+	flight.waited = false;
+	flight.rec = rbt_reserve(w, 48, &flight.num);
+	KUNIT_ASSERT_NOT_NULL(w->test, flight.rec);
+	preempt_enable_notrace();
+	WRITE_ONCE(rb_race_hook, exchange_land);
+}
+
+static void exchange_test_resize_in_flight(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+
+	rbt_open(w, 3, RB_FL_OVERWRITE);
+	rbt_write_n(w, 200, 30);
+	exchange_take_off(w);
+	KUNIT_EXPECT_EQ(test, ring_buffer_resize(w->buffer, 6 * rb_subbuf_room(0), w->cpu), 0);
+	KUNIT_EXPECT_TRUE(test, flight.waited);
+	rbt_write_n(w, 200, 3);
+	rbt_account(w);
+}
+
+/* Throw away what was recorded, in the list of it as well. */
+static void exchange_forget(struct rbt *w)
+{
+	u32 i;
+
+	for (i = 0; i < w->nr; i++)
+		w->recs[i].state = RBT_GONE;
+	w->nr_seen = 0;
+}
+
+static void exchange_test_reset(struct kunit *test)
+{
+	static const unsigned int filled[] = { 0, 1, 20, 57, 100, 300 };
+	struct rbt *w = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < 2 * ARRAY_SIZE(filled) && !w->failed; i++) {
+		rbt_open(w, 3, i & 1 ? RB_FL_OVERWRITE : 0);
+		rbt_write_n(w, 200, filled[i / 2]);
+		rbt_consume(w);
+		ring_buffer_reset_cpu(w->buffer, w->cpu);
+		exchange_forget(w);
+		KUNIT_EXPECT_TRUE(test, ring_buffer_empty(w->buffer));
+		KUNIT_EXPECT_EQ(test, ring_buffer_entries(w->buffer), 0UL);
+		KUNIT_EXPECT_EQ(test, ring_buffer_overruns(w->buffer), 0UL);
+		KUNIT_EXPECT_EQ(test, ring_buffer_dropped_events_cpu(w->buffer, w->cpu), 0UL);
+		KUNIT_EXPECT_EQ(test, ring_buffer_read_events_cpu(w->buffer, w->cpu), 0UL);
+		KUNIT_EXPECT_EQ(test, ring_buffer_bytes_cpu(w->buffer, w->cpu), 0UL);
+		KUNIT_EXPECT_EQ(test, ring_buffer_oldest_event_ts(w->buffer, w->cpu), 0ULL);
+		rbt_write_n(w, 200, 70);
+		rbt_account(w);
+	}
+}
+
+/* What comes while a reset is on is refused, and a record in flight is waited for. */
+static void exchange_refused(enum rb_race point, const char *name)
+{
+	struct rbt *w = flight.w;
+
+	exchange_land(point, name);
+	if (point == RB_RACE_REFUSING || point == RB_RACE_RESET)
+		KUNIT_EXPECT_EQ(w->test, ring_buffer_write(w->buffer, 4, "abc"), -EBUSY);
+}
+
+static void exchange_test_reset_in_flight(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+
+	rbt_open(w, 3, RB_FL_OVERWRITE);
+	rbt_write_n(w, 200, 30);
+	exchange_take_off(w);
+	WRITE_ONCE(rb_race_hook, exchange_refused);
+	ring_buffer_reset(w->buffer);
+	KUNIT_EXPECT_TRUE(test, flight.waited);
+	exchange_forget(w);
+	KUNIT_EXPECT_TRUE(test, ring_buffer_empty(w->buffer));
+	rbt_write_n(w, 200, 30);
+	rbt_account(w);
+	KUNIT_EXPECT_EQ(test, w->nr_seen, 30U);
+}
+
+/* An iterator that a reset comes under sees what is new only. */
+static void exchange_test_reset_iterator(struct kunit *test)
+{
+	struct ring_buffer_event *rec;
+	struct ring_buffer_iter *iter;
+	struct rbt *w = test->priv;
+	u64 ts;
+
+	rbt_open(w, 3, RB_FL_OVERWRITE);
+	rbt_write_n(w, 500, 20);
+	iter = ring_buffer_read_start(w->buffer, w->cpu, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, iter);
+	ring_buffer_iter_advance(iter);
+	ring_buffer_reset_online_cpus(w->buffer);
+	exchange_forget(w);
+	rbt_write(w, 500);
+	ring_buffer_iter_reset(iter);
+	rec = ring_buffer_iter_peek(iter, &ts);
+	KUNIT_ASSERT_NOT_NULL(test, rec);
+	KUNIT_EXPECT_EQ(test, rbt_check(w, ring_buffer_event_data(rec), ts), 20U);
+	ring_buffer_read_finish(iter);
+	rbt_account(w);
+}
+
+/* A swap: what was there is in the other, what comes is here. */
+static void exchange_test_swap(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+
+	rbt_open(w, 3, RB_FL_OVERWRITE);
+	rbt_open_other(w, 3, RB_FL_OVERWRITE);
+	rbt_write_n(w, 200, 100);
+	KUNIT_ASSERT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), 0);
+	w->swapped = true;
+	KUNIT_EXPECT_TRUE(test, ring_buffer_empty_cpu(w->buffer, w->cpu));
+	KUNIT_EXPECT_FALSE(test, ring_buffer_empty_cpu(w->other, w->cpu));
+	rbt_write_n(w, 200, 7);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(w->buffer, w->cpu), 7UL);
+	rbt_account(w);
+}
+
+/* A record in flight at the swap belongs to what was swapped away. */
+static void exchange_test_swap_in_flight(struct kunit *test)
+{
+	struct ring_buffer_event *rec;
+	struct rbt *w = test->priv;
+	u32 num;
+
+	rbt_open(w, 3, RB_FL_OVERWRITE);
+	rbt_open_other(w, 3, RB_FL_OVERWRITE);
+	rec = rbt_reserve(w, 200, &num);
+	KUNIT_ASSERT_NOT_NULL(test, rec);
+	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), 0);
+	w->swapped = true;
+	KUNIT_EXPECT_TRUE(test, ring_buffer_empty_cpu(w->other, w->cpu));
+	rbt_commit(w, rec, num);
+	KUNIT_EXPECT_FALSE(test, ring_buffer_empty_cpu(w->other, w->cpu));
+	KUNIT_EXPECT_TRUE(test, ring_buffer_empty_cpu(w->buffer, w->cpu));
+	rbt_write(w, 200);
+	rbt_account(w);
+}
+
+static void exchange_test_swap_refused(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+
+	rbt_open(w, 3, RB_FL_OVERWRITE);
+	rbt_open_other(w, 4, RB_FL_OVERWRITE);
+	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->buffer, w->cpu), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, nr_cpu_ids), -EINVAL);
+	ring_buffer_resize(w->other, 3 * rb_subbuf_room(0), RING_BUFFER_ALL_CPUS);
+	ring_buffer_record_disable(w->other);
+	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), -EAGAIN);
+	ring_buffer_record_enable(w->other);
+	KUNIT_ASSERT_TRUE(test, rb_exchange_trylock(w->other->cpus[w->cpu]));
+	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), -EBUSY);
+	rb_exchange_unlock(w->other->cpus[w->cpu]);
+	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), 0);
+}
+
+static struct kunit_case exchange_test_cases[] = {
+	KUNIT_CASE_PARAM(exchange_test_resize, exchange_resize_gen_params),
+	KUNIT_CASE(exchange_test_resize_too_large),
+	KUNIT_CASE(exchange_test_resize_in_flight),
+	KUNIT_CASE(exchange_test_reset),
+	KUNIT_CASE(exchange_test_reset_in_flight),
+	KUNIT_CASE(exchange_test_reset_iterator),
+	KUNIT_CASE(exchange_test_swap),
+	KUNIT_CASE(exchange_test_swap_in_flight),
+	KUNIT_CASE(exchange_test_swap_refused),
+	{}
+};
+
+static struct kunit_suite exchange_test_suite = {
+	.name = "ring_buffer_exchange",
+	.init = rbt_init,
+	.exit = rbt_exit,
+	.test_cases = exchange_test_cases,
+};
+
+kunit_test_suite(exchange_test_suite);

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What is on a page: lengths, deltas, stamps, the page header and what it says
+ * of losses, against a parser of the test's own.
+ */
+#include <linux/trace_seq.h>
+
+#include "parse.h"
+#include "world.h"
+
+struct layout_got {
+	struct rbt	*w;
+	u32		num[64];
+	unsigned int	nr;
+};
+
+static void layout_record(void *data, const void *payload, unsigned int max, u64 time)
+{
+	struct layout_got *got = data;
+	u32 num = rbt_check(got->w, payload, time);
+
+	if (got->w->recs[num].len > max)
+		rbt_fail(got->w, "record %u of %u bytes has %u", num, got->w->recs[num].len, max);
+	if (got->nr < ARRAY_SIZE(got->num))
+		got->num[got->nr++] = num;
+}
+
+/* Read a page and parse it. Return: false if there was nothing to read. */
+static bool layout_read(struct rbt *w, struct rbt_page *page, struct layout_got *got)
+{
+	struct buffer_data_read_page *rpage = NULL;
+	int ret;
+
+	memset(got, 0, sizeof(*got));
+	got->w = w;
+	KUNIT_ASSERT_EQ(w->test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &rpage), 0);
+	ret = ring_buffer_read_page(w->buffer, rpage, rb_subbuf_size(w->buffer->order), w->cpu, 0);
+	if (!ret)
+		KUNIT_EXPECT_TRUE(w->test, rbt_parse(ring_buffer_read_page_data(rpage),
+						     ring_buffer_read_page_size(rpage), page,
+						     layout_record, got));
+	ring_buffer_free_read_page(w->buffer, w->cpu, rpage);
+	return !ret;
+}
+
+/* Bytes on the page of a record, as the format has always had it. */
+static unsigned int layout_total(unsigned int len)
+{
+	if (IS_ENABLED(CONFIG_HAVE_64BIT_ALIGNED_ACCESS))
+		return roundup(8 + len, 8);
+	return roundup(len, 4) + (len > 112 ? 8 : 4);
+}
+
+static const unsigned int lengths[] = {
+	4, 5, 7, 8, 9, 11, 12, 13, 108, 109, 111, 112, 113, 116, 117, 119, 120, 121, 500, 1000,
+};
+
+static void layout_desc_len(const unsigned int *len, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%u bytes", *len);
+}
+
+KUNIT_ARRAY_PARAM(layout_len, lengths, layout_desc_len);
+
+/* The length of a record is in its header, or behind it. */
+static void layout_test_length(struct kunit *test)
+{
+	unsigned int len = *(const unsigned int *)test->param_value;
+	struct rbt *w = test->priv;
+	struct layout_got got;
+	struct rbt_page page;
+
+	rbt_open(w, 2, RB_FL_OVERWRITE);
+	rbt_write_n(w, len, 3);
+	KUNIT_ASSERT_TRUE(test, layout_read(w, &page, &got));
+	KUNIT_EXPECT_EQ(test, page.records, 3U);
+	KUNIT_EXPECT_EQ(test, page.bytes, 3 * layout_total(len));
+	KUNIT_EXPECT_EQ(test, page.time, w->recs[0].time);
+	KUNIT_EXPECT_EQ(test, page.extends + page.absolutes, 0U);
+	KUNIT_EXPECT_FALSE(test, page.missed);
+}
+
+static const struct layout_delta {
+	const char	*name;
+	u64		start;		/* when the first record is written */
+	s64		pause;		/* from there to the second */
+	unsigned int	extends;
+	unsigned int	absolutes;
+	bool		next_page;	/* the second is on a page of its own */
+} deltas[] = {
+	{ "none", 1000, 0 },
+	{ "one", 1000, 1 },
+	{ "largest", 1000, (1 << 27) - 1 },
+	{ "largest + 1", 1000, 1 << 27, .extends = 1 },
+	{ "a minute", 1000, 60000000000, .extends = 1 },
+	{ "ten hours", 1000, 36000000000000, .absolutes = 1 },
+	{ "a day", 1000, 86400000000000, .absolutes = 1 },
+	{ "over the end of a span", BIT_ULL(45) - 1, 1, .absolutes = 1 },
+	{ "over the end of a word", BIT_ULL(46) - 1, 1, .absolutes = 1 },
+	{ "a whole word", 1000, 1LL << 46, .absolutes = 1 },
+	{ "a year", 1000, 31536000000000000, .absolutes = 1 },
+	{ "back by one", 1000000, -1, .absolutes = 1 },
+	{ "back to the start", BIT_ULL(40), -(1LL << 40), .absolutes = 1 },
+	{ "into 60 bits", BIT_ULL(59) - 1, 1, .next_page = true },
+	{ "60 bits, a long pause", BIT_ULL(59), 1LL << 50, .absolutes = 1 },
+	{ "60 bits, back", BIT_ULL(59) + 1000, -10, .next_page = true },
+	{ "60 bits, an extend", BIT_ULL(59) + 1000, 1 << 28, .extends = 1 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(layout_delta, deltas, name);
+
+/* The time of a record: a delta, an extend, an absolute stamp, another page. */
+static void layout_test_delta(struct kunit *test)
+{
+	const struct layout_delta *d = test->param_value;
+	struct rbt *w = test->priv;
+	struct layout_got got;
+	struct rbt_page page;
+
+	rbt_open(w, 3, RB_FL_OVERWRITE);
+	rbt_step = 0;
+	rbt_now = d->start;
+	rbt_write(w, 8);
+	rbt_now += d->pause;
+	rbt_write_n(w, 8, 2);
+
+	KUNIT_ASSERT_TRUE(test, layout_read(w, &page, &got));
+	KUNIT_EXPECT_EQ(test, page.records, d->next_page ? 1U : 3U);
+	KUNIT_EXPECT_EQ(test, page.extends, d->extends);
+	KUNIT_EXPECT_EQ(test, page.absolutes, d->absolutes);
+	KUNIT_EXPECT_EQ(test, page.bytes, page.records * layout_total(8) +
+			8 * (d->extends + d->absolutes));
+	if (d->next_page) {
+		KUNIT_ASSERT_TRUE(test, layout_read(w, &page, &got));
+		KUNIT_EXPECT_EQ(test, page.time, d->start + d->pause);
+		KUNIT_EXPECT_EQ(test, page.records, 2U);
+	}
+	KUNIT_EXPECT_FALSE(test, layout_read(w, &page, &got));
+}
+
+/* With absolute stamps, each record has one. */
+static void layout_test_absolute(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	struct layout_got got;
+	struct rbt_page page;
+
+	rbt_open(w, 2, RB_FL_OVERWRITE);
+	ring_buffer_set_time_stamp_abs(w->buffer, true);
+	KUNIT_EXPECT_TRUE(test, ring_buffer_time_stamp_abs(w->buffer));
+	rbt_write_n(w, 16, 5);
+	KUNIT_ASSERT_TRUE(test, layout_read(w, &page, &got));
+	KUNIT_EXPECT_EQ(test, page.absolutes, 5U);
+	KUNIT_EXPECT_EQ(test, page.records, 5U);
+}
+
+/* What was discarded is not on the page, and the time of the next is right. */
+static void layout_test_discard(struct kunit *test)
+{
+	static const s64 pauses[] = { 1, 1 << 26, (1 << 27) - 1, 1 << 27, 1LL << 40, 1LL << 46 };
+	struct rbt *w = test->priv;
+	struct ring_buffer_event *rec;
+	struct layout_got got;
+	struct rbt_page page;
+	unsigned int i, k;
+	u32 num;
+
+	for (i = 0; i < ARRAY_SIZE(pauses); i++) {
+		for (k = 0; k < ARRAY_SIZE(pauses); k++) {
+			rbt_open(w, 2, RB_FL_OVERWRITE);
+			rbt_write(w, 12);
+			rbt_now += pauses[i];
+			rec = rbt_reserve(w, 40, &num);
+			KUNIT_ASSERT_NOT_NULL(test, rec);
+			rbt_discard(w, rec, num);
+			rbt_now += pauses[k];
+			rbt_write(w, 12);
+			KUNIT_ASSERT_TRUE(test, layout_read(w, &page, &got));
+			KUNIT_EXPECT_EQ(test, page.records, 2U);
+			KUNIT_EXPECT_EQ(test, page.bytes, 2 * layout_total(12) +
+					8 * (page.extends + page.absolutes));
+		}
+	}
+}
+
+/* What was overwritten in front of a page is told, exactly, and once. */
+static void layout_test_missed(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	struct layout_got got;
+	struct rbt_page page;
+	unsigned long overrun;
+
+	rbt_open(w, 3, RB_FL_OVERWRITE);
+	rbt_write_n(w, 100, 6 * rbt_room_for(w, 100));
+	overrun = ring_buffer_overrun_cpu(w->buffer, w->cpu);
+	KUNIT_ASSERT_GT(test, overrun, 0UL);
+	KUNIT_ASSERT_TRUE(test, layout_read(w, &page, &got));
+	KUNIT_EXPECT_TRUE(test, page.missed);
+	KUNIT_EXPECT_TRUE(test, page.stored);
+	KUNIT_EXPECT_EQ(test, page.lost, overrun);
+	KUNIT_EXPECT_EQ(test, (unsigned long)got.num[0], overrun);
+	KUNIT_ASSERT_TRUE(test, layout_read(w, &page, &got));
+	KUNIT_EXPECT_FALSE(test, page.missed);
+}
+
+/* A page without room for the number says only that there were losses. */
+static void layout_test_missed_full(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	struct layout_got got;
+	struct rbt_page page;
+
+	rbt_open(w, 2, RB_FL_OVERWRITE);
+	rbt_write_n(w, ring_buffer_max_event_size(w->buffer), 4);
+	KUNIT_ASSERT_TRUE(test, layout_read(w, &page, &got));
+	KUNIT_EXPECT_TRUE(test, page.missed);
+	KUNIT_EXPECT_FALSE(test, page.stored);
+	KUNIT_EXPECT_EQ(test, page.records, 1U);
+}
+
+/* Parsers outside the kernel go by these texts. */
+static void layout_test_texts(struct kunit *test)
+{
+	struct trace_seq *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
+	struct rbt *w = test->priv;
+	char want[64];
+
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	rbt_open(w, 2, RB_FL_OVERWRITE);
+	trace_seq_init(s);
+	KUNIT_EXPECT_NE(test, ring_buffer_print_page_header(w->buffer, s), 0);
+	trace_seq_putc(s, 0);
+	snprintf(want, sizeof(want), "data;\toffset:%zu;\tsize:%zu;", 8 + sizeof(long),
+		 (size_t)PAGE_SIZE - 8 - sizeof(long));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(s->buffer, want));
+	snprintf(want, sizeof(want), "commit;\toffset:8;\tsize:%zu;", sizeof(long));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(s->buffer, want));
+
+	trace_seq_init(s);
+	KUNIT_EXPECT_NE(test, ring_buffer_print_entry_header(s), 0);
+	trace_seq_putc(s, 0);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(s->buffer, "type_len    :    5 bits"));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(s->buffer, "time_delta  :   27 bits"));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(s->buffer, "data max type_len  == 28"));
+}
+
+static struct kunit_case layout_test_cases[] = {
+	KUNIT_CASE_PARAM(layout_test_length, layout_len_gen_params),
+	KUNIT_CASE_PARAM(layout_test_delta, layout_delta_gen_params),
+	KUNIT_CASE(layout_test_absolute),
+	KUNIT_CASE(layout_test_discard),
+	KUNIT_CASE(layout_test_missed),
+	KUNIT_CASE(layout_test_missed_full),
+	KUNIT_CASE(layout_test_texts),
+	{}
+};
+
+static struct kunit_suite layout_test_suite = {
+	.name = "ring_buffer_layout",
+	.init = rbt_init,
+	.exit = rbt_exit,
+	.test_cases = layout_test_cases,
+};
+
+kunit_test_suite(layout_test_suite);

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reading whole pages: by exchange, by copy, in parts, of every size.
+ */
+#include "world.h"
+
+/* Read one page. Return: false if there was none. */
+static bool page_read(struct rbt *w, size_t len, int full, struct rbt_page *page)
+{
+	struct buffer_data_read_page *rpage = NULL;
+	int ret;
+
+	KUNIT_ASSERT_EQ(w->test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &rpage), 0);
+	ret = ring_buffer_read_page(w->buffer, rpage, len, w->cpu, full);
+	if (!ret) {
+		rbt_take_page(w, rpage, false, page);
+		KUNIT_EXPECT_LE(w->test, (size_t)page->bytes, len);
+	}
+	ring_buffer_free_read_page(w->buffer, w->cpu, rpage);
+	return !ret;
+}
+
+/* However much is asked for at a time, all comes, once. */
+static void page_test_in_parts(struct kunit *test)
+{
+	static const unsigned int lens[] = { 200, 1000, 1001, 2048, 4095, 4096, 100000 };
+	struct rbt *w = test->priv;
+	struct rbt_page page;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(lens) && !w->failed; i++) {
+		rbt_open(w, 4, RB_FL_OVERWRITE);
+		rbt_write_n(w, 12, 100);
+		rbt_write_n(w, 150, 50);
+		rbt_now += 1 << 30;
+		rbt_write_n(w, 52, 30);
+		while (page_read(w, lens[i], 0, &page) && !w->failed)
+			;
+		rbt_account(w);
+		KUNIT_EXPECT_EQ(test, w->nr_seen, 180U);
+	}
+}
+
+/* Losses are told on the page behind them, also if only a part of it is read. */
+static void page_test_losses(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	struct rbt_page page;
+	unsigned int i;
+
+	rbt_open(w, 3, RB_FL_OVERWRITE);
+	for (i = 0; i < 12; i++) {
+		rbt_write_n(w, 200, 20 + 11 * i);
+		page_read(w, i & 1 ? 1000 : PAGE_SIZE, 0, &page);
+		if (i % 5 == 4)
+			rbt_consume(w);
+	}
+	rbt_account(w);
+}
+
+/* What does not fit into the length that was asked for stays. */
+static void page_test_too_short(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	struct rbt_page page;
+
+	rbt_open(w, 2, RB_FL_OVERWRITE);
+	rbt_write(w, 1000);
+	KUNIT_EXPECT_FALSE(test, page_read(w, 0, 0, &page));
+	KUNIT_EXPECT_FALSE(test, page_read(w, RB_PAGE_HDR, 0, &page));
+	KUNIT_EXPECT_FALSE(test, page_read(w, 500, 0, &page));
+	KUNIT_EXPECT_TRUE(test, page_read(w, 1100, 0, &page));
+	rbt_account(w);
+}
+
+/* Only full pages, if that is what the caller wants: those get exchanged. */
+static void page_test_full(struct kunit *test)
+{
+	struct buffer_data_read_page *rpage = NULL;
+	struct rbt *w = test->priv;
+	struct rbt_page page;
+	void *before;
+
+	rbt_open(w, 3, RB_FL_OVERWRITE);
+	KUNIT_EXPECT_FALSE(test, page_read(w, PAGE_SIZE, 1, &page));
+	rbt_write(w, 100);
+	KUNIT_EXPECT_FALSE(test, page_read(w, PAGE_SIZE, 1, &page));
+	rbt_write_n(w, 100, rbt_room_for(w, 100));
+
+	KUNIT_ASSERT_EQ(test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &rpage), 0);
+	before = ring_buffer_read_page_data(rpage);
+	KUNIT_EXPECT_EQ(test, ring_buffer_read_page(w->buffer, rpage, PAGE_SIZE, w->cpu, 1), 0);
+	KUNIT_EXPECT_PTR_NE(test, ring_buffer_read_page_data(rpage), before);
+	KUNIT_EXPECT_EQ(test, ring_buffer_read_events_cpu(w->buffer, w->cpu),
+			(unsigned long)rbt_room_for(w, 100));
+	ring_buffer_free_read_page(w->buffer, w->cpu, rpage);
+	KUNIT_EXPECT_FALSE(test, page_read(w, PAGE_SIZE, 1, &page));
+}
+
+/* A page that is given back is the next one to be had. */
+static void page_test_spare(struct kunit *test)
+{
+	struct buffer_data_read_page *a = NULL, *b = NULL;
+	struct rbt *w = test->priv;
+	void *memory;
+
+	rbt_open(w, 2, RB_FL_OVERWRITE);
+	KUNIT_ASSERT_EQ(test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &a), 0);
+	KUNIT_ASSERT_EQ(test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &b), 0);
+	memory = ring_buffer_read_page_data(a);
+	KUNIT_EXPECT_PTR_NE(test, memory, ring_buffer_read_page_data(b));
+	ring_buffer_free_read_page(w->buffer, w->cpu, a);
+	ring_buffer_free_read_page(w->buffer, w->cpu, b);
+	a = NULL;
+	KUNIT_ASSERT_EQ(test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &a), 0);
+	KUNIT_EXPECT_PTR_EQ(test, ring_buffer_read_page_data(a), memory);
+	/* One of another size is exchanged. */
+	KUNIT_ASSERT_EQ(test, ring_buffer_subbuf_order_set(w->buffer, 1), 0);
+	KUNIT_ASSERT_EQ(test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &a), 0);
+	KUNIT_EXPECT_EQ(test, ring_buffer_read_page_size(a), (unsigned int)PAGE_SIZE * 2);
+	ring_buffer_free_read_page(w->buffer, w->cpu, a);
+	KUNIT_EXPECT_EQ(test, ring_buffer_alloc_read_page(w->buffer, nr_cpu_ids, &a), -ENODEV);
+	KUNIT_EXPECT_EQ(test, ring_buffer_alloc_read_page(w->buffer, w->cpu, NULL), -EINVAL);
+}
+
+static const int orders[] = { 0, 1, 2, 3, 4 };
+
+static void page_desc_order(const int *order, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "order %d", *order);
+}
+
+KUNIT_ARRAY_PARAM(page_order, orders, page_desc_order);
+
+/* All of it with larger sub-buffers. */
+static void page_test_order(struct kunit *test)
+{
+	int order = *(const int *)test->param_value;
+	struct rbt *w = test->priv;
+	struct rbt_page page;
+
+	rbt_open(w, 16, RB_FL_OVERWRITE);
+	KUNIT_ASSERT_EQ(test, ring_buffer_subbuf_order_set(w->buffer, order), 0);
+	KUNIT_EXPECT_EQ(test, ring_buffer_subbuf_order_get(w->buffer), order);
+	KUNIT_EXPECT_EQ(test, ring_buffer_subbuf_size_get(w->buffer), (int)PAGE_SIZE << order);
+	KUNIT_EXPECT_TRUE(test, rbt_write(w, ring_buffer_max_event_size(w->buffer)));
+	rbt_write_n(w, 1000, 100);
+	while (page_read(w, PAGE_SIZE << order, 0, &page) && !w->failed)
+		;
+	rbt_account(w);
+}
+
+static void page_test_order_refused(struct kunit *test)
+{
+	struct ring_buffer_iter *iter;
+	struct rbt *w = test->priv;
+
+	rbt_open(w, 4, RB_FL_OVERWRITE);
+	KUNIT_EXPECT_EQ(test, ring_buffer_subbuf_order_set(w->buffer, -1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ring_buffer_subbuf_order_set(w->buffer, MAX_PAGE_ORDER + 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ring_buffer_subbuf_order_set(NULL, 1), -EINVAL);
+	iter = ring_buffer_read_start(w->buffer, w->cpu, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, iter);
+	KUNIT_EXPECT_EQ(test, ring_buffer_subbuf_order_set(w->buffer, 1), -EBUSY);
+	ring_buffer_read_finish(iter);
+	rbt_write_n(w, 100, 7);
+	w->forgets = true;
+	KUNIT_EXPECT_EQ(test, ring_buffer_subbuf_order_set(w->buffer, 1), 0);
+	KUNIT_EXPECT_EQ(test, ring_buffer_overrun_cpu(w->buffer, w->cpu), 7UL);
+	rbt_account(w);
+}
+
+static struct kunit_case page_test_cases[] = {
+	KUNIT_CASE(page_test_in_parts),
+	KUNIT_CASE(page_test_losses),
+	KUNIT_CASE(page_test_too_short),
+	KUNIT_CASE(page_test_full),
+	KUNIT_CASE(page_test_spare),
+	KUNIT_CASE_PARAM(page_test_order, page_order_gen_params),
+	KUNIT_CASE(page_test_order_refused),
+	{}
+};
+
+static struct kunit_suite page_test_suite = {
+	.name = "ring_buffer_page",
+	.init = rbt_init,
+	.exit = rbt_exit,
+	.test_cases = page_test_cases,
+};
+
+kunit_test_suite(page_test_suite);

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Buffers in a given range of memory: what is found there after a reboot, and
+ * that damage costs no more than what is damaged.
+ */
+#include <linux/gfp.h>
+#include <linux/prandom.h>
+
+#include "world.h"
+
+#define RANGE	(16 * PAGE_SIZE)
+
+static void persist_free(void *memory)
+{
+	free_pages_exact(memory, RANGE);
+}
+
+KUNIT_DEFINE_ACTION_WRAPPER(persist_free_action, persist_free, void *);
+
+static unsigned long persist_memory(struct kunit *test)
+{
+	void *memory = alloc_pages_exact(RANGE, GFP_KERNEL | __GFP_ZERO);
+
+	KUNIT_ASSERT_NOT_NULL(test, memory);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, persist_free_action, memory), 0);
+	return (unsigned long)memory;
+}
+
+/* As a reboot: what the buffer knew is gone, the memory is as it was. */
+static void persist_boot(struct rbt *w, unsigned long start)
+{
+	struct trace_buffer *buffer;
+
+	rbt_close(w);
+	buffer = ring_buffer_alloc_range(0, RB_FL_OVERWRITE, 0, start, RANGE);
+	rbt_use(w, buffer);
+}
+
+/* All that is there: from record @first to the last, but for @but. */
+static void persist_expect(struct rbt *w, u32 first, const u32 *but, unsigned int nr_but)
+{
+	struct ring_buffer_event *rec;
+	u32 num = first, i;
+	u64 ts;
+
+	while ((rec = ring_buffer_consume(w->buffer, w->cpu, &ts, NULL)) && !w->failed) {
+		u32 got = rbt_check(w, ring_buffer_event_data(rec), ts);
+
+		for (i = 0; i < nr_but; i++)
+			num += num == but[i];
+		if (got != num)
+			rbt_fail(w, "record %u where %u has to come", got, num);
+		num = got + 1;
+	}
+	for (i = 0; i < nr_but; i++)
+		num += num == but[i];
+	if (num != w->nr)
+		rbt_fail(w, "records up to %u of %u", num, w->nr);
+}
+
+/* Unread records are there again, and new ones come behind them. */
+static void persist_test_reboot(struct kunit *test)
+{
+	unsigned long start = persist_memory(test);
+	struct rbt *w = test->priv;
+	u32 i;
+
+	persist_boot(w, start);
+	KUNIT_EXPECT_TRUE(test, ring_buffer_empty(w->buffer));
+	rbt_write_n(w, 200, 50);
+	persist_boot(w, start);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(w->buffer), 50UL);
+	for (i = 0; i < 25; i++)
+		KUNIT_EXPECT_TRUE(test, rbt_consume(w));
+	/* What was consumed stays so. */
+	persist_boot(w, start);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(w->buffer), 25UL);
+	rbt_write_n(w, 200, 10);
+	persist_expect(w, 25, NULL, 0);
+	persist_boot(w, start);
+	KUNIT_EXPECT_TRUE(test, ring_buffer_empty(w->buffer));
+}
+
+/* A ring that was written several times over: the newest are found, in order. */
+static void persist_test_laps(struct kunit *test)
+{
+	unsigned long start = persist_memory(test), entries;
+	struct rbt *w = test->priv;
+
+	persist_boot(w, start);
+	rbt_write_n(w, 300, 500);
+	entries = ring_buffer_entries(w->buffer);
+	persist_boot(w, start);
+	KUNIT_EXPECT_LE(test, ring_buffer_entries(w->buffer), entries);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(w->buffer) + ring_buffer_overruns(w->buffer),
+			entries);
+	persist_expect(w, 500 - ring_buffer_entries(w->buffer), NULL, 0);
+}
+
+static const struct persist_damage {
+	const char	*name;
+	unsigned int	at;		/* byte of the data page */
+	u32		value;
+} damages[] = {
+	{ "commit beyond the page", offsetof(struct rb_data_page, commit), 0x7fffff0 },
+	{ "commit in between", offsetof(struct rb_data_page, commit), 301 },
+	{ "length 0", RB_PAGE_HDR + 4, 0 },
+	{ "length of 4 GB", RB_PAGE_HDR + 4, 0xffffffff },
+	{ "length beyond the page", RB_PAGE_HDR + 4, 5000 },
+	{ "length beyond the commit", RB_PAGE_HDR + 4, 4060 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(persist_damage, damages, name);
+
+/* A damaged sub-buffer costs the records in it, and no others. */
+static void persist_test_damage(struct kunit *test)
+{
+	const struct persist_damage *d = test->param_value;
+	unsigned long start = persist_memory(test);
+	struct rbt *w = test->priv;
+	u32 *gone, per, i;
+	void *page;
+
+	persist_boot(w, start);
+	/* The second sub-buffer: there are records in front of it and behind. */
+	per = rbt_room_for(w, 300);
+	gone = kunit_kcalloc(test, per, sizeof(*gone), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, gone);
+	for (i = 0; i < per; i++)
+		gone[i] = per + i;
+	rbt_write_n(w, 300, per + 1);
+	page = rbt_ring(w)->tail->page;
+	rbt_write_n(w, 300, 3 * per);
+	memcpy(page + d->at, &d->value, sizeof(d->value));
+	persist_boot(w, start);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(w->buffer), 1UL + 3 * per);
+	persist_expect(w, 0, gone, per);
+	KUNIT_EXPECT_TRUE(test, rbt_write(w, 300));
+}
+
+/* Any damage at all: nothing is read out of bounds, and writing goes on. */
+static void persist_test_any_damage(struct kunit *test)
+{
+	unsigned long start = persist_memory(test);
+	struct rbt *w = test->priv;
+	struct rnd_state rnd;
+	unsigned int turn, i, n;
+
+	prandom_seed_state(&rnd, 6012);
+	persist_boot(w, start);
+	for (turn = 0; turn < 100 && !w->failed; turn++) {
+		rbt_write_n(w, 60, 40);
+		for (i = 0; i <= turn % 20; i++)
+			((u8 *)start)[prandom_u32_state(&rnd) % RANGE] = prandom_u32_state(&rnd);
+		persist_boot(w, start);
+		for (n = 0; ring_buffer_consume(w->buffer, w->cpu, NULL, NULL); n++)
+			;
+		KUNIT_EXPECT_LE(test, n, (unsigned int)RANGE / RB_UNIT);
+		KUNIT_EXPECT_TRUE(test, rbt_write(w, 60));
+		KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(w->buffer, w->cpu), 1UL);
+	}
+}
+
+/* A range that is too small, and what cannot be done with one. */
+static void persist_test_refused(struct kunit *test)
+{
+	unsigned long start = persist_memory(test);
+	struct rbt *w = test->priv;
+
+	KUNIT_EXPECT_NULL(test, ring_buffer_alloc_range(0, 0, 0, start, PAGE_SIZE));
+	KUNIT_EXPECT_NULL(test, ring_buffer_alloc_range(0, 0, 0, start, -1UL));
+	persist_boot(w, start);
+	KUNIT_EXPECT_EQ(test, ring_buffer_resize(w->buffer, 2 * PAGE_SIZE, w->cpu), -EBUSY);
+	KUNIT_EXPECT_EQ(test, ring_buffer_subbuf_order_set(w->buffer, 1), -EBUSY);
+}
+
+static struct kunit_case persist_test_cases[] = {
+	KUNIT_CASE(persist_test_reboot),
+	KUNIT_CASE(persist_test_laps),
+	KUNIT_CASE_PARAM(persist_test_damage, persist_damage_gen_params),
+	KUNIT_CASE(persist_test_any_damage),
+	KUNIT_CASE(persist_test_refused),
+	{}
+};
+
+static struct kunit_suite persist_test_suite = {
+	.name = "ring_buffer_persist",
+	.init = rbt_init,
+	.exit = rbt_exit,
+	.test_cases = persist_test_cases,
+};
+
+kunit_test_suite(persist_test_suite);

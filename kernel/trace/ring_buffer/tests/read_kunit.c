@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Peek, consume, and what the reader is told of losses; iterating.
+ */
+#include "world.h"
+
+/* A peek shows what the next consume takes, and takes nothing. */
+static void read_test_peek(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	struct ring_buffer_event *rec;
+	unsigned long lost;
+	unsigned int i;
+	u64 ts;
+
+	rbt_open(w, 2, RB_FL_OVERWRITE);
+	rbt_write_n(w, 24, 3);
+	for (i = 0; i < 3; i++) {
+		rec = ring_buffer_peek(w->buffer, w->cpu, &ts, &lost);
+		KUNIT_ASSERT_NOT_NULL(test, rec);
+		KUNIT_EXPECT_EQ(test, rbt_check(w, ring_buffer_event_data(rec), ts), i);
+		KUNIT_EXPECT_EQ(test, lost, 0UL);
+		rec = ring_buffer_peek(w->buffer, w->cpu, &ts, &lost);
+		KUNIT_ASSERT_NOT_NULL(test, rec);
+		KUNIT_EXPECT_EQ(test, rbt_check(w, ring_buffer_event_data(rec), ts), i);
+		KUNIT_EXPECT_TRUE(test, rbt_consume(w));
+		KUNIT_EXPECT_EQ(test, w->seen[i].num, i);
+	}
+	KUNIT_EXPECT_NULL(test, ring_buffer_peek(w->buffer, w->cpu, &ts, &lost));
+	rbt_account(w);
+}
+
+/* A consumed record stays while its place is written again, and one more is read. */
+static void read_test_copy_stays(struct kunit *test)
+{
+	struct ring_buffer_event *first, *second;
+	struct rbt *w = test->priv;
+	u64 ts, ts2;
+
+	rbt_open(w, 2, RB_FL_OVERWRITE);
+	rbt_write_n(w, 200, 2);
+	first = ring_buffer_consume(w->buffer, w->cpu, &ts, NULL);
+	KUNIT_ASSERT_NOT_NULL(test, first);
+	rbt_write_n(w, 1000, 50);
+	second = ring_buffer_peek(w->buffer, w->cpu, &ts2, NULL);
+	KUNIT_ASSERT_NOT_NULL(test, second);
+	KUNIT_EXPECT_EQ(test, rbt_check(w, ring_buffer_event_data(first), ts), 0U);
+	KUNIT_EXPECT_NE(test, rbt_check(w, ring_buffer_event_data(second), ts2), 0U);
+}
+
+/* Losses are told with the first record behind them, by any mix of speeds. */
+static void read_test_lost(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	unsigned int burst, i;
+
+	for (burst = 1; burst < 60 && !w->failed; burst += 6) {
+		rbt_open(w, 3, RB_FL_OVERWRITE);
+		for (i = 0; i < 40; i++) {
+			rbt_write_n(w, 300 + 10 * i, burst);
+			rbt_consume(w);
+			if (i % 3)
+				rbt_consume(w);
+		}
+		rbt_account(w);
+	}
+}
+
+/* Nothing to read, and CPUs that there are not. */
+static void read_test_nothing(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+
+	rbt_open(w, 2, RB_FL_OVERWRITE);
+	KUNIT_EXPECT_TRUE(test, ring_buffer_empty(w->buffer));
+	KUNIT_EXPECT_NULL(test, ring_buffer_consume(w->buffer, w->cpu, NULL, NULL));
+	KUNIT_EXPECT_NULL(test, ring_buffer_consume(w->buffer, -1, NULL, NULL));
+	KUNIT_EXPECT_NULL(test, ring_buffer_consume(w->buffer, nr_cpu_ids, NULL, NULL));
+	KUNIT_EXPECT_TRUE(test, ring_buffer_empty_cpu(w->buffer, nr_cpu_ids));
+	KUNIT_EXPECT_NULL(test, ring_buffer_read_start(w->buffer, nr_cpu_ids, GFP_KERNEL));
+	rbt_write(w, 4);
+	KUNIT_EXPECT_FALSE(test, ring_buffer_empty(w->buffer));
+}
+
+/*
+ * A dump from an NMI is shown records and takes none. That a reader holds the
+ * lock is left out: on one CPU, a lock that is looked at knows of no trylock.
+ */
+static void read_test_dump(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	struct ring_buffer_event *rec;
+	struct rb_cpu *rcpu;
+	unsigned int i;
+	u64 ts;
+
+	rbt_open(w, 3, RB_FL_OVERWRITE);
+	rbt_write_n(w, 300, 20);
+	rcpu = w->buffer->cpus[w->cpu];
+	__preempt_count_add(NMI_OFFSET);
+	for (i = 0; i < 20; i++) {
+		rec = rb_dump_next(rcpu, &ts, NULL, true);
+		if (!rec || rbt_check(w, ring_buffer_event_data(rec), ts) != i)
+			break;
+	}
+	__preempt_count_sub(NMI_OFFSET);
+	KUNIT_EXPECT_EQ(test, i, 20U);
+	rbt_account(w);
+	KUNIT_EXPECT_EQ(test, w->nr_seen, 20U);
+}
+
+/* An iterator sees what a reader would take, twice as well, and takes nothing. */
+static void read_test_iterate(struct kunit *test)
+{
+	struct ring_buffer_event *rec;
+	struct ring_buffer_iter *iter;
+	struct rbt *w = test->priv;
+	unsigned int turn, i;
+	u64 ts;
+
+	rbt_open(w, 4, RB_FL_OVERWRITE);
+	rbt_write_n(w, 500, 20);
+	rbt_consume(w);
+	rbt_consume(w);
+	iter = ring_buffer_read_start(w->buffer, w->cpu, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, iter);
+	for (turn = 0; turn < 2; turn++) {
+		for (i = 2; i < 20; i++) {
+			rec = ring_buffer_iter_peek(iter, &ts);
+			if (!rec || rbt_check(w, ring_buffer_event_data(rec), ts) != i)
+				break;
+			KUNIT_EXPECT_FALSE(test, ring_buffer_iter_dropped(iter));
+			ring_buffer_iter_advance(iter);
+		}
+		KUNIT_EXPECT_EQ(test, i, 20U);
+		KUNIT_EXPECT_TRUE(test, ring_buffer_iter_empty(iter));
+		ring_buffer_iter_reset(iter);
+	}
+	ring_buffer_read_finish(iter);
+	rbt_account(w);
+	KUNIT_EXPECT_EQ(test, w->nr_seen, 20U);
+}
+
+/* One that is overtaken says so, and goes on at what is the oldest then. */
+static void read_test_iterate_overtaken(struct kunit *test)
+{
+	struct ring_buffer_event *rec;
+	struct ring_buffer_iter *iter;
+	struct rbt *w = test->priv;
+	unsigned int dropped = 0;
+	u32 num, next = 0;
+	u64 ts;
+
+	rbt_open(w, 3, RB_FL_OVERWRITE);
+	rbt_write_n(w, 500, 10);
+	iter = ring_buffer_read_start(w->buffer, w->cpu, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, iter);
+	while ((rec = ring_buffer_iter_peek(iter, &ts)) && !w->failed) {
+		num = rbt_check(w, ring_buffer_event_data(rec), ts);
+		KUNIT_EXPECT_GE(test, num, next);
+		KUNIT_EXPECT_EQ(test, ring_buffer_iter_dropped(iter), num != next);
+		dropped += ring_buffer_iter_dropped(iter);
+		next = num + 1;
+		ring_buffer_iter_advance(iter);
+		if (num == 3)
+			rbt_write_n(w, 500, 60);
+	}
+	KUNIT_EXPECT_EQ(test, dropped, 1U);
+	KUNIT_EXPECT_EQ(test, next, w->nr);
+	ring_buffer_read_finish(iter);
+	rbt_account(w);
+}
+
+/* A resize carries an iterator along: it sees each record once. */
+static void read_test_iterate_resize(struct kunit *test)
+{
+	struct ring_buffer_event *rec;
+	struct ring_buffer_iter *iter;
+	struct rbt *w = test->priv;
+	u32 num, next = 0;
+	u64 ts;
+
+	rbt_open(w, 4, RB_FL_OVERWRITE);
+	rbt_write_n(w, 500, 24);
+	iter = ring_buffer_read_start(w->buffer, w->cpu, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, iter);
+	while ((rec = ring_buffer_iter_peek(iter, &ts)) && !w->failed) {
+		num = rbt_check(w, ring_buffer_event_data(rec), ts);
+		KUNIT_EXPECT_EQ(test, num, next);
+		next = num + 1;
+		ring_buffer_iter_advance(iter);
+		if (num == 5)
+			ring_buffer_resize(w->buffer, 9 * rb_subbuf_room(0), w->cpu);
+		if (num == 9)
+			rbt_write_n(w, 500, 3);
+	}
+	KUNIT_EXPECT_EQ(test, next, 27U);
+	ring_buffer_read_finish(iter);
+	rbt_account(w);
+}
+
+static struct kunit_case read_test_cases[] = {
+	KUNIT_CASE(read_test_peek),
+	KUNIT_CASE(read_test_copy_stays),
+	KUNIT_CASE(read_test_lost),
+	KUNIT_CASE(read_test_nothing),
+	KUNIT_CASE(read_test_dump),
+	KUNIT_CASE(read_test_iterate),
+	KUNIT_CASE(read_test_iterate_overtaken),
+	KUNIT_CASE(read_test_iterate_resize),
+	{}
+};
+
+static struct kunit_suite read_test_suite = {
+	.name = "ring_buffer_read",
+	.init = rbt_init,
+	.exit = rbt_exit,
+	.test_cases = read_test_cases,
+};
+
+kunit_test_suite(read_test_suite);

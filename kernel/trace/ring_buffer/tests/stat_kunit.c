@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Statistics: written = read + overwritten + still there, at any moment in
+ * which nothing is being written.
+ */
+#include "world.h"
+
+static void stat_check(struct rbt *w, u32 written)
+{
+	unsigned long read = ring_buffer_read_events_cpu(w->buffer, w->cpu);
+	unsigned long over = ring_buffer_overrun_cpu(w->buffer, w->cpu);
+	unsigned long left = ring_buffer_entries_cpu(w->buffer, w->cpu);
+
+	if (written != read + over + left)
+		rbt_fail(w, "%u written, %lu read, %lu overwritten, %lu left", written, read, over,
+			 left);
+	if (!left != ring_buffer_empty_cpu(w->buffer, w->cpu))
+		rbt_fail(w, "%lu left, but empty is %d", left, !left);
+	if (!left != !ring_buffer_bytes_cpu(w->buffer, w->cpu))
+		rbt_fail(w, "%lu left in %lu bytes", left,
+			 ring_buffer_bytes_cpu(w->buffer, w->cpu));
+}
+
+static const unsigned int lengths[] = { 4, 12, 100, 116, 1000, 4000 };
+
+static void stat_desc_len(const unsigned int *len, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%u bytes", *len);
+}
+
+KUNIT_ARRAY_PARAM(stat_len, lengths, stat_desc_len);
+
+/* After each step of a writer that is sometimes faster than the reader. */
+static void stat_test_balance(struct kunit *test)
+{
+	unsigned int len = *(const unsigned int *)test->param_value, i, k, written;
+	struct rbt *w = test->priv;
+
+	rbt_open(w, 3, RB_FL_OVERWRITE);
+	written = 0;
+	for (i = 0; i < 50 && !w->failed; i++) {
+		for (k = 0; k < i; k++) {
+			written += rbt_write(w, len);
+			stat_check(w, written);
+		}
+		for (k = 0; k < i % 17; k++) {
+			rbt_consume(w);
+			stat_check(w, written);
+		}
+	}
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(w->buffer),
+			ring_buffer_entries_cpu(w->buffer, w->cpu));
+	KUNIT_EXPECT_EQ(test, ring_buffer_overruns(w->buffer),
+			ring_buffer_overrun_cpu(w->buffer, w->cpu));
+	rbt_account(w);
+}
+
+/* Bytes are those of the records, headers included. */
+static void stat_test_bytes(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	unsigned int i;
+
+	rbt_open(w, 4, RB_FL_OVERWRITE);
+	for (i = 1; i <= 60; i++) {
+		rbt_write(w, 100);
+		KUNIT_EXPECT_EQ(test, ring_buffer_bytes_cpu(w->buffer, w->cpu),
+				(unsigned long)i * rb_record_len(100));
+	}
+	rbt_consume(w);
+	KUNIT_EXPECT_EQ(test, ring_buffer_bytes_cpu(w->buffer, w->cpu),
+			59UL * rb_record_len(100));
+}
+
+/* The oldest time is that of the oldest record. */
+static void stat_test_oldest(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	u64 oldest;
+
+	rbt_open(w, 3, RB_FL_OVERWRITE);
+	KUNIT_EXPECT_EQ(test, ring_buffer_oldest_event_ts(w->buffer, w->cpu), 0ULL);
+	rbt_write_n(w, 500, 5);
+	KUNIT_EXPECT_EQ(test, ring_buffer_oldest_event_ts(w->buffer, w->cpu), w->recs[0].time);
+	rbt_write_n(w, 500, 50);
+	oldest = ring_buffer_oldest_event_ts(w->buffer, w->cpu);
+	KUNIT_ASSERT_TRUE(test, rbt_consume(w));
+	KUNIT_EXPECT_EQ(test, w->recs[w->seen[0].num].time, oldest);
+}
+
+/* Sub-buffers that nobody has read, without the one that is written. */
+static void stat_test_dirty(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	unsigned int i;
+
+	rbt_open(w, 4, RB_FL_OVERWRITE);
+	KUNIT_EXPECT_EQ(test, ring_buffer_nr_dirty_pages(w->buffer, w->cpu), (size_t)0);
+	for (i = 0; i < 10; i++) {
+		rbt_write(w, ring_buffer_max_event_size(w->buffer));
+		KUNIT_EXPECT_EQ(test, ring_buffer_nr_dirty_pages(w->buffer, w->cpu),
+				(size_t)min(i, 4U));
+	}
+	rbt_consume(w);
+	KUNIT_EXPECT_EQ(test, ring_buffer_nr_dirty_pages(w->buffer, w->cpu), (size_t)2);
+}
+
+/* Of CPUs that there are not, nothing is known. */
+static void stat_test_no_cpu(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+
+	rbt_open(w, 2, RB_FL_OVERWRITE);
+	rbt_write(w, 4);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(w->buffer, nr_cpu_ids), 0UL);
+	KUNIT_EXPECT_EQ(test, ring_buffer_size(w->buffer, nr_cpu_ids), 0UL);
+	KUNIT_EXPECT_EQ(test, ring_buffer_bytes_cpu(w->buffer, -1), 0UL);
+}
+
+static struct kunit_case stat_test_cases[] = {
+	KUNIT_CASE_PARAM(stat_test_balance, stat_len_gen_params),
+	KUNIT_CASE(stat_test_bytes),
+	KUNIT_CASE(stat_test_oldest),
+	KUNIT_CASE(stat_test_dirty),
+	KUNIT_CASE(stat_test_no_cpu),
+	{}
+};
+
+static struct kunit_suite stat_test_suite = {
+	.name = "ring_buffer_stat",
+	.init = rbt_init,
+	.exit = rbt_exit,
+	.test_cases = stat_test_cases,
+};
+
+kunit_test_suite(stat_test_suite);

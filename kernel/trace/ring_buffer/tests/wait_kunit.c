@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Waiting: what ends a wait, and that nothing is missed between the look at
+ * the ring and the sleep.
+ */
+#include <linux/completion.h>
+#include <linux/kthread.h>
+#include <linux/poll.h>
+
+#include "world.h"
+
+/* A thread that waits. */
+struct wait_thread {
+	struct rbt		*w;
+	int			cpu;
+	int			full;
+	bool			stop;		/* what its condition says */
+	bool			conditional;
+	int			ret;
+	struct completion	done;
+};
+
+static bool wait_stop(void *data)
+{
+	struct wait_thread *t = data;
+
+	return READ_ONCE(t->stop);
+}
+
+static int wait_run(void *data)
+{
+	struct wait_thread *t = data;
+
+	t->ret = ring_buffer_wait(t->w->buffer, t->cpu, t->full,
+				  t->conditional ? wait_stop : NULL, t);
+	complete(&t->done);
+	return 0;
+}
+
+/* Let it come to rest: woken, or asleep for good. */
+static void wait_settle(void)
+{
+	unsigned int i;
+
+	/* Long enough for a grace period and for what it wakes. */
+	for (i = 0; i < 3; i++) {
+		rcu_barrier();
+		schedule_timeout_uninterruptible(2);
+	}
+}
+
+static void wait_start(struct rbt *w, struct wait_thread *t)
+{
+	struct task_struct *task;
+
+	t->w = w;
+	init_completion(&t->done);
+	task = kthread_run(wait_run, t, "rb_wait_test");
+	KUNIT_ASSERT_FALSE(w->test, IS_ERR(task));
+	wait_settle();
+}
+
+/* Woken is woken, however long it takes; a lost wake-up is a test that fails. */
+static void wait_expect_woken(struct rbt *w, struct wait_thread *t)
+{
+	unsigned long left = wait_for_completion_timeout(&t->done, 60 * HZ);
+
+	if (!left) {
+		WRITE_ONCE(t->stop, true);
+		ring_buffer_wake_waiters(w->buffer, RING_BUFFER_ALL_CPUS);
+		wait_for_completion(&t->done);
+	}
+	KUNIT_EXPECT_NE(w->test, left, 0UL);
+	KUNIT_EXPECT_EQ(w->test, t->ret, 0);
+}
+
+/* A record ends the wait for one. */
+static void wait_test_record(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	struct wait_thread cpu = { .cpu = w->cpu, .conditional = true };
+	struct wait_thread all = { .cpu = RING_BUFFER_ALL_CPUS, .conditional = true };
+
+	rbt_open(w, 4, RB_FL_OVERWRITE);
+	wait_start(w, &cpu);
+	wait_start(w, &all);
+	KUNIT_EXPECT_FALSE(test, completion_done(&cpu.done));
+	KUNIT_EXPECT_FALSE(test, completion_done(&all.done));
+	rbt_write(w, 8);
+	wait_expect_woken(w, &cpu);
+	wait_expect_woken(w, &all);
+}
+
+/* A watermark is waited for until it is reached. */
+static void wait_test_watermark(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	struct wait_thread half = { .cpu = w->cpu, .full = 50, .conditional = true };
+
+	rbt_open(w, 4, RB_FL_OVERWRITE);
+	wait_start(w, &half);
+	rbt_write(w, 100);
+	wait_settle();
+	KUNIT_EXPECT_FALSE(test, completion_done(&half.done));
+	rbt_write_n(w, 100, 3 * rbt_room_for(w, 100));
+	wait_expect_woken(w, &half);
+}
+
+/* Who wakes the waiters wakes those whose condition has changed. */
+static void wait_test_condition(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	struct wait_thread t = { .cpu = w->cpu, .conditional = true };
+	struct wait_thread once = { .cpu = w->cpu };
+
+	rbt_open(w, 4, RB_FL_OVERWRITE);
+	wait_start(w, &t);
+	wait_start(w, &once);
+	ring_buffer_wake_waiters(w->buffer, w->cpu);
+	wait_expect_woken(w, &once);
+	KUNIT_EXPECT_FALSE(test, completion_done(&t.done));
+	WRITE_ONCE(t.stop, true);
+	ring_buffer_wake_waiters(w->buffer, w->cpu);
+	wait_expect_woken(w, &t);
+}
+
+/* There is something already: nobody waits. */
+static void wait_test_ready(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+
+	rbt_open(w, 2, RB_FL_OVERWRITE);
+	rbt_write(w, 8);
+	KUNIT_EXPECT_EQ(test, ring_buffer_wait(w->buffer, w->cpu, 0, NULL, NULL), 0);
+	KUNIT_EXPECT_EQ(test, ring_buffer_wait(w->buffer, RING_BUFFER_ALL_CPUS, 0, NULL, NULL), 0);
+	KUNIT_EXPECT_EQ(test, ring_buffer_wait(w->buffer, nr_cpu_ids, 0, NULL, NULL), -ENODEV);
+}
+
+/* A record that comes at either side of telling the writers is not missed. */
+static struct {
+	struct rbt	*w;
+	enum rb_race	point;
+	bool		taken;
+} waiting;
+
+static void wait_write_between(enum rb_race point, const char *name)
+{
+	if (point != waiting.point || waiting.taken)
+		return;
+	waiting.taken = true;
+	rbt_write(waiting.w, 8);
+}
+
+static void wait_test_race(struct kunit *test)
+{
+	static const enum rb_race points[] = { RB_RACE_WAIT, RB_RACE_WAIT_TOLD };
+	struct rbt *w = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(points); i++) {
+		struct wait_thread t = { .cpu = w->cpu, .conditional = true };
+
+		rbt_open(w, 2, RB_FL_OVERWRITE);
+		waiting.w = w;
+		waiting.point = points[i];
+		waiting.taken = false;
+		WRITE_ONCE(rb_race_hook, wait_write_between);
+		wait_start(w, &t);
+		wait_expect_woken(w, &t);
+		WRITE_ONCE(rb_race_hook, NULL);
+		KUNIT_EXPECT_TRUE(test, waiting.taken);
+		rbt_account(w);
+		KUNIT_EXPECT_EQ(test, w->nr_seen, 1U);
+	}
+}
+
+/* A poll says what there is to read. */
+static void wait_test_poll(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	struct file *none = NULL;
+	poll_table pt;
+
+	init_poll_funcptr(&pt, NULL);
+	rbt_open(w, 2, RB_FL_OVERWRITE);
+	KUNIT_EXPECT_EQ(test, ring_buffer_poll_wait(w->buffer, w->cpu, none, &pt, 0), 0);
+	KUNIT_EXPECT_EQ(test, ring_buffer_poll_wait(w->buffer, nr_cpu_ids, none, &pt, 0), EPOLLERR);
+	rbt_write(w, 8);
+	KUNIT_EXPECT_EQ(test, ring_buffer_poll_wait(w->buffer, w->cpu, none, &pt, 0),
+			EPOLLIN | EPOLLRDNORM);
+	KUNIT_EXPECT_EQ(test, ring_buffer_poll_wait(w->buffer, w->cpu, none, &pt, 100), 0);
+	KUNIT_EXPECT_EQ(test, ring_buffer_poll_wait(w->buffer, RING_BUFFER_ALL_CPUS, none, &pt, 0),
+			EPOLLIN | EPOLLRDNORM);
+}
+
+static struct kunit_case wait_test_cases[] = {
+	KUNIT_CASE(wait_test_record),
+	KUNIT_CASE(wait_test_watermark),
+	KUNIT_CASE(wait_test_condition),
+	KUNIT_CASE(wait_test_ready),
+	KUNIT_CASE(wait_test_race),
+	KUNIT_CASE(wait_test_poll),
+	{}
+};
+
+static struct kunit_suite wait_test_suite = {
+	.name = "ring_buffer_wait",
+	.init = rbt_init,
+	.exit = rbt_exit,
+	.test_cases = wait_test_cases,
+};
+
+kunit_test_suite(wait_test_suite);

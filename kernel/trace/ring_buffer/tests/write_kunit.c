@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reserve, commit, discard, nest, and what is refused.
+ */
+#include "world.h"
+
+/* A reserved record, and one that was written behind it, stay hidden until commit. */
+static void write_test_hidden_until_commit(struct kunit *test)
+{
+	struct ring_buffer_event *outer, *inner;
+	struct rbt *w = test->priv;
+	u32 num, in;
+
+	rbt_open(w, 2, RB_FL_OVERWRITE);
+	outer = rbt_reserve(w, 8, &num);
+	KUNIT_ASSERT_NOT_NULL(test, outer);
+	KUNIT_EXPECT_NULL(test, ring_buffer_peek(w->buffer, w->cpu, NULL, NULL));
+
+	ring_buffer_nest_start(w->buffer);
+	inner = rbt_reserve(w, 8, &in);
+	KUNIT_EXPECT_NOT_NULL(test, inner);
+	if (inner)
+		rbt_commit(w, inner, in);
+	ring_buffer_nest_end(w->buffer);
+	KUNIT_EXPECT_TRUE(test, ring_buffer_empty_cpu(w->buffer, w->cpu));
+
+	rbt_commit(w, outer, num);
+	KUNIT_EXPECT_FALSE(test, ring_buffer_empty_cpu(w->buffer, w->cpu));
+	rbt_account(w);
+	KUNIT_EXPECT_EQ(test, w->nr_seen, 2U);
+}
+
+static const struct write_len {
+	int	above;		/* the longest there can be */
+	bool	abs;
+	bool	fits;
+} lens[] = {
+	{ -1, false, true },
+	{ 0, false, true },
+	{ 1, false, false },
+	{ 4, false, false },
+	{ 100000, false, false },
+	{ 0, true, true },
+};
+
+static void write_desc_len(const struct write_len *p, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "longest%+d%s", p->above, p->abs ? ", absolute" : "");
+}
+
+KUNIT_ARRAY_PARAM(write_len, lens, write_desc_len);
+
+/* The longest record fits, onto an empty sub-buffer and behind others. */
+static void write_test_max_length(struct kunit *test)
+{
+	const struct write_len *p = test->param_value;
+	struct rbt *w = test->priv;
+	unsigned int len;
+
+	rbt_open(w, 3, RB_FL_OVERWRITE);
+	ring_buffer_set_time_stamp_abs(w->buffer, p->abs);
+	len = ring_buffer_max_event_size(w->buffer) + p->above;
+	KUNIT_EXPECT_EQ(test, rbt_write(w, len), p->fits);
+	rbt_write(w, 8);
+	KUNIT_EXPECT_EQ(test, rbt_write(w, len), p->fits);
+	/* Too long is the caller's fault, which no statistic counts. */
+	if (!p->fits) {
+		KUNIT_EXPECT_EQ(test, rbt_count(w, RBT_REFUSED), 2U);
+		w->recs[0].state = RBT_GONE;
+		w->recs[2].state = RBT_GONE;
+	}
+	rbt_account(w);
+}
+
+/* What was taken back leaves nothing: no record, no byte, no count. */
+static void write_test_discard(struct kunit *test)
+{
+	struct ring_buffer_event *rec;
+	struct rbt *w = test->priv;
+	unsigned int i;
+	u32 num;
+
+	rbt_open(w, 2, RB_FL_OVERWRITE);
+	for (i = 0; i < 1000; i++) {
+		rec = rbt_reserve(w, 100, &num);
+		KUNIT_ASSERT_NOT_NULL(test, rec);
+		rbt_discard(w, rec, num);
+	}
+	KUNIT_EXPECT_EQ(test, ring_buffer_bytes_cpu(w->buffer, w->cpu), 0UL);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(w->buffer, w->cpu), 0UL);
+	KUNIT_EXPECT_EQ(test, ring_buffer_overrun_cpu(w->buffer, w->cpu), 0UL);
+	rbt_write_n(w, 100, 3);
+	rbt_account(w);
+	KUNIT_EXPECT_EQ(test, w->nr_seen, 3U);
+}
+
+/* Nested writes up to the limit; the one above it is refused and counted. */
+static void write_test_nest(struct kunit *test)
+{
+	struct ring_buffer_event *rec[RB_NEST_LEVELS];
+	struct rbt *w = test->priv;
+	u32 num[RB_NEST_LEVELS], none;
+	int i;
+
+	rbt_open(w, 2, RB_FL_OVERWRITE);
+	for (i = 0; i < RB_NEST_LEVELS; i++) {
+		if (i)
+			ring_buffer_nest_start(w->buffer);
+		rec[i] = rbt_reserve(w, 8 + 4 * i, &num[i]);
+		KUNIT_EXPECT_NOT_NULL(test, rec[i]);
+	}
+	ring_buffer_nest_start(w->buffer);
+	KUNIT_EXPECT_NULL(test, rbt_reserve(w, 8, &none));
+	ring_buffer_nest_end(w->buffer);
+	while (i--) {
+		if (rec[i])
+			rbt_commit(w, rec[i], num[i]);
+		if (i)
+			ring_buffer_nest_end(w->buffer);
+	}
+	KUNIT_EXPECT_EQ(test, ring_buffer_commit_overrun_cpu(w->buffer, w->cpu), 1UL);
+	rbt_account(w);
+	KUNIT_EXPECT_EQ(test, w->nr_seen, (u32)RB_NEST_LEVELS);
+}
+
+/* A context that is writing is let in once more, as an interrupt may look like it. */
+static void write_test_recursion(struct kunit *test)
+{
+	struct ring_buffer_event *first, *second;
+	struct rbt *w = test->priv;
+	u32 num[3];
+
+	rbt_open(w, 2, RB_FL_OVERWRITE);
+	first = rbt_reserve(w, 8, &num[0]);
+	second = rbt_reserve(w, 8, &num[1]);
+	KUNIT_EXPECT_NOT_NULL(test, second);
+	KUNIT_EXPECT_NULL(test, rbt_reserve(w, 8, &num[2]));
+	if (second)
+		rbt_commit(w, second, num[1]);
+	if (first)
+		rbt_commit(w, first, num[0]);
+	/* Refused without being counted: it is a fault of the caller. */
+	w->recs[num[2]].state = RBT_GONE;
+	KUNIT_EXPECT_TRUE(test, rbt_write(w, 8));
+	rbt_account(w);
+	KUNIT_EXPECT_EQ(test, w->nr_seen, 3U);
+}
+
+/* Every context at once, each inside the one before it. */
+static void write_test_contexts(struct kunit *test)
+{
+	static const unsigned int contexts[] = { 0, SOFTIRQ_OFFSET, HARDIRQ_OFFSET, NMI_OFFSET };
+	bool nmi = IS_ENABLED(CONFIG_ARCH_HAVE_NMI_SAFE_CMPXCHG) &&
+		   !IS_ENABLED(CONFIG_GENERIC_ATOMIC64);
+	struct ring_buffer_event *rec[ARRAY_SIZE(contexts)];
+	u32 num[ARRAY_SIZE(contexts)];
+	struct rbt *w = test->priv;
+	unsigned long flags;
+	int i;
+
+	rbt_open(w, 2, RB_FL_OVERWRITE);
+	local_irq_save(flags);
+	for (i = 0; i < ARRAY_SIZE(contexts); i++) {
+		__preempt_count_add(contexts[i]);
+		rec[i] = rbt_reserve(w, 12, &num[i]);
+	}
+	while (i--) {
+		if (rec[i])
+			rbt_commit(w, rec[i], num[i]);
+		__preempt_count_sub(contexts[i]);
+	}
+	local_irq_restore(flags);
+
+	KUNIT_EXPECT_NOT_NULL(test, rec[0]);
+	KUNIT_EXPECT_NOT_NULL(test, rec[1]);
+	KUNIT_EXPECT_NOT_NULL(test, rec[2]);
+	/* Where the 64-bit exchange may be made of a lock, not in an NMI. */
+	KUNIT_EXPECT_EQ(test, !!rec[3], nmi);
+	if (!nmi)
+		w->recs[num[3]].state = RBT_GONE;
+	rbt_account(w);
+}
+
+/* Recording can be switched off in three ways, and each refuses. */
+static void write_test_disabled(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+
+	rbt_open(w, 2, RB_FL_OVERWRITE);
+	KUNIT_EXPECT_TRUE(test, ring_buffer_record_is_on(w->buffer));
+
+	ring_buffer_record_off(w->buffer);
+	KUNIT_EXPECT_FALSE(test, ring_buffer_record_is_set_on(w->buffer));
+	KUNIT_EXPECT_EQ(test, ring_buffer_write(w->buffer, 4, "abc"), -EBUSY);
+	ring_buffer_record_on(w->buffer);
+
+	ring_buffer_record_disable(w->buffer);
+	ring_buffer_record_disable(w->buffer);
+	ring_buffer_record_enable(w->buffer);
+	KUNIT_EXPECT_FALSE(test, ring_buffer_record_is_on(w->buffer));
+	KUNIT_EXPECT_TRUE(test, ring_buffer_record_is_set_on(w->buffer));
+	KUNIT_EXPECT_EQ(test, ring_buffer_write(w->buffer, 4, "abc"), -EBUSY);
+	ring_buffer_record_enable(w->buffer);
+
+	ring_buffer_record_disable_cpu(w->buffer, w->cpu);
+	KUNIT_EXPECT_EQ(test, ring_buffer_write(w->buffer, 4, "abc"), -EBUSY);
+	ring_buffer_record_enable_cpu(w->buffer, w->cpu);
+
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(w->buffer), 0UL);
+	KUNIT_EXPECT_EQ(test, ring_buffer_write(w->buffer, 4, "abc"), 0);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(w->buffer), 1UL);
+}
+
+/* Full: the oldest go, or the new ones are dropped and none of them slips in. */
+static void write_test_full(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	unsigned int fit;
+
+	rbt_open(w, 3, 0);
+	fit = 3 * rbt_room_for(w, 100);
+	rbt_write_n(w, 100, fit);
+	KUNIT_EXPECT_EQ(test, rbt_count(w, RBT_REFUSED), 0U);
+	KUNIT_EXPECT_FALSE(test, rbt_write(w, 1000));
+	KUNIT_EXPECT_FALSE(test, rbt_write(w, 4));
+	KUNIT_EXPECT_EQ(test, ring_buffer_dropped_events_cpu(w->buffer, w->cpu), 2UL);
+	ring_buffer_change_overwrite(w->buffer, true);
+	KUNIT_EXPECT_TRUE(test, rbt_write(w, 100));
+	ring_buffer_change_overwrite(w->buffer, false);
+	rbt_write_n(w, 100, 2 * fit);
+	rbt_account(w);
+}
+
+/* An interrupt may fill the ring, but not pass the record that it interrupted. */
+static void write_test_commit_overrun(struct kunit *test)
+{
+	struct ring_buffer_event *rec;
+	struct rbt *w = test->priv;
+	u32 num;
+
+	rbt_open(w, 3, RB_FL_OVERWRITE);
+	rbt_write_n(w, 100, 5);
+	rec = rbt_reserve(w, 100, &num);
+	KUNIT_ASSERT_NOT_NULL(test, rec);
+	ring_buffer_nest_start(w->buffer);
+	rbt_write_n(w, 100, 10 * rbt_room_for(w, 100));
+	ring_buffer_nest_end(w->buffer);
+	rbt_commit(w, rec, num);
+	KUNIT_EXPECT_GT(test, ring_buffer_commit_overrun_cpu(w->buffer, w->cpu), 0UL);
+	rbt_account(w);
+}
+
+/* A thousand sub-buffers' worth: sequences wrap in the slot word on the way. */
+static void write_test_many_laps(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	unsigned int i;
+
+	rbt_open(w, 2, RB_FL_OVERWRITE);
+	for (i = 0; i < 1000; i++) {
+		rbt_write_n(w, 2000, 2);
+		if (i % 7 == 0)
+			rbt_consume(w);
+	}
+	rbt_account(w);
+}
+
+static struct kunit_case write_test_cases[] = {
+	KUNIT_CASE(write_test_hidden_until_commit),
+	KUNIT_CASE_PARAM(write_test_max_length, write_len_gen_params),
+	KUNIT_CASE(write_test_discard),
+	KUNIT_CASE(write_test_nest),
+	KUNIT_CASE(write_test_recursion),
+	KUNIT_CASE(write_test_contexts),
+	KUNIT_CASE(write_test_disabled),
+	KUNIT_CASE(write_test_full),
+	KUNIT_CASE(write_test_commit_overrun),
+	KUNIT_CASE(write_test_many_laps),
+	{}
+};
+
+static struct kunit_suite write_test_suite = {
+	.name = "ring_buffer_write",
+	.init = rbt_init,
+	.exit = rbt_exit,
+	.test_cases = write_test_cases,
+};
+
+kunit_test_suite(write_test_suite);
