@@ -9,7 +9,7 @@ unexport MAKEFLAGS KSRC
 
 QEMU := tools/testing/qemu
 
-.PHONY: help prepare kernel run shell test litmus bench patches check check-fast clean
+.PHONY: help prepare kernel run shell test kunit litmus bench patches check check-fast clean
 .DEFAULT_GOAL := help
 
 help:
@@ -21,6 +21,7 @@ help:
 	@echo '  make bench        measure the ring buffer beside the base'\''s and others: a table, and'
 	@echo '                    build/bench/bench.json and bench.svg; the chart of the README is'
 	@echo '                    renewed by cp build/bench/bench.svg Documentation/trace/ring-buffer-bench.svg'
+	@echo '  make kunit        the unit tests, in user-mode kernels of 64 and 32 bits'
 	@echo '  make shell        a shell in the guest'
 	@echo '  make litmus       memory order, by exhaustion'
 	@echo '  make prepare      build/linux: the kernel source with the series on it'
@@ -57,6 +58,9 @@ litmus:
 
 bench: prepare
 	@tools/testing/ring-buffer/run-bench -o build/bench
+
+kunit: prepare
+	@tools/testing/ring-buffer/run-kunit
 
 patches:
 	@KSRC='$(KSRC)' tools/series/base
