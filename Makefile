@@ -9,7 +9,7 @@ unexport MAKEFLAGS KSRC
 
 QEMU := tools/testing/qemu
 
-.PHONY: help prepare kernel run shell test kunit litmus bench patches check check-fast clean
+.PHONY: help prepare kernel run shell torture test kunit litmus bench patches check check-fast clean
 .DEFAULT_GOAL := help
 
 help:
@@ -23,6 +23,8 @@ help:
 	@echo '                    renewed by cp build/bench/bench.svg Documentation/trace/ring-buffer-bench.svg'
 	@echo '  make kunit        the unit tests, in user-mode kernels of 64 and 32 bits'
 	@echo '  make shell        a shell in the guest'
+	@echo '  make torture      everything at once, at random, in the guest, each record accounted for;'
+	@echo '                    MINUTES=10, CPUS=4 and SEED=0 (0: at the time) can be set'
 	@echo '  make litmus       memory order, by exhaustion'
 	@echo '  make prepare      build/linux: the kernel source with the series on it'
 	@echo '  make kernel       build/kernel: the kernel built from that'
@@ -46,6 +48,12 @@ run: kernel
 
 shell: kernel
 	@$(QEMU)/shell
+
+MINUTES ?= 10
+CPUS ?= 4
+SEED ?= 0
+torture: kernel
+	@$(QEMU)/run-torture -t $$((60 * $(MINUTES))) -c $(CPUS) -s $(SEED)
 
 # No prerequisite but the sources: a kernel that does not build fails the guest's
 # ring and no other.

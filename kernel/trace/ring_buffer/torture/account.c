@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Accounting: is a record what was written, is it read once and in its turn,
+ * and do all of them add up?
+ */
+#include <linux/bitmap.h>
+#include <linux/string.h>
+
+#include "torture.h"
+
+/* A page as events/header_page and events/header_event in tracefs describe it. */
+struct rbt_page {
+	u64			time_stamp;
+	unsigned long		commit;
+	u8			data[];
+};
+
+#define RBT_ABS_BITS	59
+
+/**
+ * rbt_from() - note where a record will come from, before it is read
+ * @how:    what reads
+ * @buffer: index of the buffer
+ * @cpu:    whose records
+ *
+ * Context: Any context.
+ * Return: what rbt_account() wants to know.
+ */
+struct rbt_from rbt_from(const char *how, int buffer, int cpu)
+{
+	struct rbt_from from = { .how = how, .buffer = buffer, .cpu = cpu };
+	struct rbt_cpu *c = rbt_cpus[cpu];
+	int done = atomic_read_acquire(&c->done);
+
+	from.ring = (atomic_read_acquire(&c->flips) ^ buffer) & 1;
+	from.begun = atomic_read(&c->begun);
+	from.steady = from.begun == done;
+	/* Both before the record is read. */
+	smp_rmb();
+	return from;
+}
+
+/**
+ * rbt_valid() - check a record by itself
+ * @from: where it was read
+ * @data: its payload
+ * @len:  bytes of that
+ * @ts:   its time
+ *
+ * Context: Any context.
+ * Return: the record, or NULL if it is not one; that was reported.
+ */
+const struct rbt_record *
+rbt_valid(const struct rbt_from *from, const void *data, unsigned int len, u64 ts)
+{
+	const struct rbt_record *rec = data;
+	unsigned int words = len / sizeof(u32), i;
+	u32 fill, sum;
+
+	if (len < sizeof(*rec) || len % sizeof(u32) || rec->words != words) {
+		rbt_fault(RBT_DAMAGE, "%s %d/%d: %u bytes, time %llu", from->how, from->buffer,
+			  from->cpu, len, ts);
+		return NULL;
+	}
+	sum = rec->sum ^ rbt_bust(RBT_BEND);
+	fill = rec->number * 0x9e3779b9;
+	for (i = 0; i < words - sizeof(*rec) / sizeof(u32); i++) {
+		if (rec->fill[i] != fill + i)
+			break;
+	}
+	if (sum != rbt_sum(rec) || i < words - sizeof(*rec) / sizeof(u32) ||
+	    rec->cpu != from->cpu || rec->context >= RBT_CONTEXTS) {
+		rbt_fault(RBT_DAMAGE, "%s %d/%d: %u bytes, sum %#x, cpu %u, context %u, number %u",
+			  from->how, from->buffer, from->cpu, len, sum, rec->cpu, rec->context,
+			  rec->number);
+		return NULL;
+	}
+	if (rec->round != (u8)rbt_round.number ||
+	    rec->number >= READ_ONCE(rbt_cpus[rec->cpu]->writer[rec->context].next)) {
+		rbt_fault(RBT_STALE, "%s %d/%d: %s %u of round %u in round %u, time %llu",
+			  from->how, from->buffer, from->cpu, rbt_contexts[rec->context],
+			  rec->number, rec->round, rbt_round.number, ts);
+		return NULL;
+	}
+	ts += rbt_bust(RBT_SHIFT);
+	if (rec->stamp != ts)
+		rbt_fault(RBT_TIME, "%s %d/%d: %s %u has time %llu, written at %llu",
+			  from->how, from->buffer, from->cpu, rbt_contexts[rec->context],
+			  rec->number, ts, rec->stamp);
+	return rec;
+}
+
+/*
+ * Order, and what is missing. The ring that a record came from is known only if
+ * no swap was in between; a record without a ring is later in it than those
+ * before, so that nothing has to be noted for it.
+ */
+static void rbt_follow(struct rbt_cpu *c, const struct rbt_from *from, const struct rbt_read *r)
+{
+	struct rbt_stream *s;
+	u32 *next;
+
+	c->lost += r->lost;
+	if (!from->steady || atomic_read(&c->begun) != from->begun)
+		return;
+
+	s = &c->stream[from->ring];
+	next = &s->number[r->context];
+	if (r->number < *next) {
+		rbt_fault(RBT_ORDERED, "%s %d/%d: %s %u after %u", from->how, from->buffer,
+			  from->cpu, rbt_contexts[r->context], r->number, *next - 1);
+	} else {
+		c->missing += r->number - *next;
+		*next = r->number + 1;
+	}
+	if (r->ts < s->ts)
+		rbt_fault(RBT_TIME, "%s %d/%d: %s %u at %llu after one at %llu", from->how,
+			  from->buffer, from->cpu, rbt_contexts[r->context], r->number, r->ts,
+			  s->ts);
+	s->ts = r->ts;
+
+	/* Only where one ring holds all: elsewhere a gap may be in the other one. */
+	if (c->missing > c->lost && !rbt_changes(RBT_SWAP) && !rbt_changes(RBT_BOTH) &&
+	    !atomic_read(&c->resets) && !atomic_read(&c->some))
+		rbt_fault(RBT_HIDDEN, "%s %d/%d: %llu missing up to %s %u, told of %llu",
+			  from->how, from->buffer, from->cpu, c->missing,
+			  rbt_contexts[r->context], r->number, c->lost);
+}
+
+static void rbt_take(const struct rbt_from *from, const struct rbt_read *r)
+{
+	struct rbt_cpu *c = rbt_cpus[from->cpu];
+
+	if (test_and_set_bit(r->number, c->seen[r->context]))
+		rbt_fault(RBT_TWICE, "%s %d/%d: %s %u", from->how, from->buffer, from->cpu,
+			  rbt_contexts[r->context], r->number);
+	atomic64_inc(&c->read);
+
+	spin_lock(&c->lock);
+	if (unlikely(c->held.ts)) {
+		struct rbt_read held = c->held;
+
+		c->held.ts = 0;
+		rbt_follow(c, from, r);
+		rbt_follow(c, from, &held);
+	} else if (rbt_bust(RBT_SHUFFLE)) {
+		c->held = *r;
+	} else {
+		rbt_follow(c, from, r);
+	}
+	spin_unlock(&c->lock);
+}
+
+/**
+ * rbt_account() - account for a record that was consumed
+ * @from: where from, noted before
+ * @data: its payload
+ * @len:  bytes of that
+ * @ts:   its time
+ * @lost: records that were lost in front of it
+ *
+ * Context: Task, the CPU's &rbt_cpu.consume is held.
+ */
+void rbt_account(const struct rbt_from *from, const void *data, unsigned int len, u64 ts,
+		 unsigned long lost)
+{
+	const struct rbt_record *rec = rbt_valid(from, data, len, ts);
+	struct rbt_read r = { .ts = ts, .lost = lost };
+
+	if (!rec)
+		return;
+	r.context = rec->context;
+	r.number = rec->number;
+	if (lost)
+		r.lost += rbt_bust(RBT_MISCOUNT);
+	if (rbt_bust(RBT_LOSE))
+		return;
+	rbt_take(from, &r);
+	if (rbt_bust(RBT_REPEAT))
+		rbt_take(from, &r);
+}
+
+/**
+ * rbt_account_lost() - account for a loss that was told beside the records
+ * @cpu:  of which CPU
+ * @lost: how many
+ *
+ * Context: Task.
+ */
+void rbt_account_lost(int cpu, unsigned long lost)
+{
+	struct rbt_cpu *c = rbt_cpus[cpu];
+
+	spin_lock(&c->lock);
+	c->lost += lost;
+	spin_unlock(&c->lock);
+}
+
+/**
+ * rbt_account_page() - account for the records of a page
+ * @from:  where from, noted before
+ * @data:  the page, header and all
+ * @start: byte of its data to begin at
+ * @end:   byte behind the last record
+ * @lost:  records that were lost in front of the first
+ *
+ * Context: Task, the CPU's &rbt_cpu.consume is held.
+ * Return: records from @start on.
+ */
+unsigned int rbt_account_page(const struct rbt_from *from, const void *data, unsigned int start,
+			      unsigned int end, unsigned long lost)
+{
+	const struct rbt_page *page = data;
+	const struct ring_buffer_event *event;
+	unsigned int pos = 0, len, records = 0;
+	const u32 *payload;
+	u64 ts = page->time_stamp, abs;
+
+	while (pos < end) {
+		event = (const void *)page->data + pos;
+		len = sizeof(*event) + sizeof(event->array[0]);
+		payload = NULL;
+
+		switch (event->type_len) {
+		case RINGBUF_TYPE_PADDING:
+			if (!event->time_delta)
+				return records;
+			ts += event->time_delta;
+			len = sizeof(*event) + event->array[0];
+			break;
+		case RINGBUF_TYPE_TIME_EXTEND:
+			ts += event->time_delta | (u64)event->array[0] << 27;
+			break;
+		case RINGBUF_TYPE_TIME_STAMP:
+			abs = event->time_delta | (u64)event->array[0] << 27;
+			abs |= ts >> RBT_ABS_BITS << RBT_ABS_BITS;
+			if (ts >> RBT_ABS_BITS && abs < ts)
+				abs += BIT_ULL(RBT_ABS_BITS);
+			ts = abs;
+			break;
+		case 0:
+			ts += event->time_delta;
+			payload = &event->array[1];
+			len = sizeof(*event) + event->array[0];
+			break;
+		default:
+			ts += event->time_delta;
+			payload = &event->array[0];
+			len = sizeof(*event) + event->type_len * sizeof(u32);
+			break;
+		}
+		if (len > end - pos || len < sizeof(*event) + sizeof(u32)) {
+			rbt_fault(RBT_PAGE, "%s %d/%d: type %u of %u bytes at %u, %u are used",
+				  from->how, from->buffer, from->cpu, event->type_len, len, pos,
+				  end);
+			return records;
+		}
+		if (payload && pos >= start) {
+			rbt_account(from, payload, (void *)event + len - (void *)payload, ts, lost);
+			lost = 0;
+			records++;
+		}
+		pos += len;
+	}
+	if (lost)
+		rbt_account_lost(from->cpu, lost);
+	return records;
+}
+
+/* The counters of a CPU's ring. */
+static u64 rbt_counters(int cpu, unsigned long (*get)(struct trace_buffer *buffer, int cpu))
+{
+	return get(rbt_buffers[0].rb, cpu) + get(rbt_buffers[1].rb, cpu);
+}
+
+static void rbt_settle_wiped(int cpu, u64 unread, u64 explained)
+{
+	struct rbt_cpu *c = rbt_cpus[cpu];
+	u64 late = 0;
+	int i;
+
+	/* Some of the counters went with a reset, so this is a bound only. */
+	if (explained > unread)
+		rbt_fault(RBT_COUNT, "cpu %d: %llu overwritten, %llu not read", cpu, explained,
+			  unread);
+
+	/* What came later can't have gone with it. */
+	for (i = 0; i < RBT_CONTEXTS; i++) {
+		if (c->writer[i].next > c->late[i])
+			late += c->writer[i].next - c->late[i] -
+				(bitmap_weight(c->seen[i], c->writer[i].next) -
+				 bitmap_weight(c->seen[i], c->late[i]));
+	}
+	if (late > explained)
+		rbt_fault(RBT_COUNT, "cpu %d: %llu not read after the last reset, %llu lost",
+			  cpu, late, explained);
+}
+
+/**
+ * rbt_settle() - see whether a CPU's records add up
+ * @cpu: the CPU
+ * @sum: where to add them
+ *
+ * Context: Task. Everybody stands still, and all that was there was read.
+ */
+void rbt_settle(int cpu, struct rbt_sum *sum)
+{
+	struct rbt_cpu *c = rbt_cpus[cpu];
+	u64 overrun = rbt_counters(cpu, ring_buffer_overrun_cpu);
+	u64 counted = rbt_counters(cpu, ring_buffer_read_events_cpu);
+	u64 dropped = rbt_counters(cpu, ring_buffer_dropped_events_cpu) +
+		      rbt_counters(cpu, ring_buffer_commit_overrun_cpu);
+	u64 written = 0, seen = 0, refused = 0, read = atomic64_read(&c->read);
+	u64 lost = overrun + c->gone.overrun, gone = lost + c->gone.discarded;
+	int i;
+
+	if (c->held.ts)
+		c->lost += c->held.lost;
+
+	for (i = 0; i < RBT_CONTEXTS; i++) {
+		u64 weight = bitmap_weight(c->seen[i], c->writer[i].next);
+
+		written += c->writer[i].next;
+		seen += weight;
+		refused += c->writer[i].refused;
+		sum->written[i] += c->writer[i].next;
+		sum->read[i] += weight;
+		sum->discarded += c->writer[i].discarded;
+	}
+	sum->refused += refused;
+	sum->overrun += lost;
+	sum->reset += written - seen - lost;
+
+	if (seen != read)
+		rbt_fault(RBT_COUNT, "cpu %d: %llu records read, %llu times", cpu, seen, read);
+
+	if (atomic_read(&c->wipes)) {
+		rbt_settle_wiped(cpu, written - seen, gone);
+		return;
+	}
+
+	if (written != seen + gone)
+		rbt_fault(RBT_COUNT, "cpu %d: %llu written, %llu read, %llu lost, %llu reset",
+			  cpu, written, seen, lost, c->gone.discarded);
+	if (read != counted + c->gone.read)
+		rbt_fault(RBT_COUNT, "cpu %d: %llu read, the counters say %llu", cpu, read,
+			  counted + c->gone.read);
+	if (!c->toggled && refused != dropped + c->gone.refused)
+		rbt_fault(RBT_COUNT, "cpu %d: %llu refused, the counters say %llu", cpu, refused,
+			  dropped + c->gone.refused);
+
+	/* What a reset throws away, nobody is told of. */
+	if (c->lost != lost && !atomic_read(&c->some) &&
+	    (!atomic_read(&c->resets) || c->lost > lost))
+		rbt_fault(RBT_COUNT, "cpu %d: %llu overwritten, readers were told of %llu", cpu,
+			  lost, c->lost);
+}
+
+/**
+ * rbt_forget() - begin to account anew
+ * @cpu: the CPU
+ *
+ * Context: Task. Everybody stands still.
+ */
+void rbt_forget(int cpu)
+{
+	struct rbt_cpu *c = rbt_cpus[cpu];
+	int i;
+
+	for (i = 0; i < RBT_CONTEXTS; i++) {
+		bitmap_zero(c->seen[i], c->writer[i].next);
+		c->writer[i].next = 0;
+		c->writer[i].refused = 0;
+		c->writer[i].discarded = 0;
+		c->late[i] = 0;
+	}
+	atomic64_set(&c->read, 0);
+	atomic_set(&c->some, 0);
+	atomic_set(&c->resets, 0);
+	atomic_set(&c->wipes, 0);
+	c->toggled = false;
+	memset(c->stream, 0, sizeof(c->stream));
+	c->missing = 0;
+	c->lost = 0;
+	memset(&c->gone, 0, sizeof(c->gone));
+	c->held.ts = 0;
+}

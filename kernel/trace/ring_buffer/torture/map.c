@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Readers of mapped rings: they go through page tables as user space does, in
+ * the address space of whoever loaded the module.
+ */
+#include <linux/anon_inodes.h>
+#include <linux/err.h>
+#include <linux/file.h>
+#include <linux/kthread.h>
+#include <linux/mm.h>
+#include <linux/mman.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "torture.h"
+
+#define RBT_MAX_SUBBUF	(PAGE_SIZE << RBT_MAX_ORDER)
+/* An id that no sub-buffer has. */
+#define RBT_NO_ID	UINT_MAX
+
+static struct mm_struct *rbt_mm;
+
+/* What a file maps. */
+struct rbt_target {
+	struct trace_buffer	*rb;
+	int			cpu;
+};
+
+/*
+ * A mapping that is being read; @id and @read are what the meta page said last,
+ * and @wipes the resets at any moment before that, see rbt_map_wipes().
+ */
+struct rbt_map {
+	struct rbt_target	target;
+	struct rbt_from		from;
+	unsigned long		addr;
+	unsigned long		len;
+	struct trace_buffer_meta meta;
+	u32			id;
+	u32			read;
+	int			wipes;
+	void			*copy;
+};
+
+static void rbt_vm_open(struct vm_area_struct *vma)
+{
+	struct rbt_target *t = vma->vm_file->private_data;
+
+	rbt_hook_map_dup(t->rb, t->cpu);
+}
+
+static void rbt_vm_close(struct vm_area_struct *vma)
+{
+	struct rbt_target *t = vma->vm_file->private_data;
+	int ret = rbt_hook_unmap(t->rb, t->cpu);
+
+	if (ret)
+		rbt_fault(RBT_REFUSED, "unmap: %d", ret);
+}
+
+static int rbt_vm_may_split(struct vm_area_struct *vma, unsigned long addr)
+{
+	return -EINVAL;
+}
+
+static const struct vm_operations_struct rbt_vm_ops = {
+	.open		= rbt_vm_open,
+	.close		= rbt_vm_close,
+	.may_split	= rbt_vm_may_split,
+};
+
+static int rbt_file_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct rbt_target *t = file->private_data;
+	int ret = rbt_hook_map(t->rb, t->cpu, vma);
+
+	if (!ret)
+		vma->vm_ops = &rbt_vm_ops;
+	return ret;
+}
+
+static int rbt_file_release(struct inode *inode, struct file *file)
+{
+	kfree(file->private_data);
+	return 0;
+}
+
+static const struct file_operations rbt_fops = {
+	.owner		= THIS_MODULE,
+	.mmap		= rbt_file_mmap,
+	.release	= rbt_file_release,
+};
+
+static bool rbt_map_copy(struct rbt_map *map, void *to, unsigned long offset, unsigned long len)
+{
+	if (offset + len <= map->len &&
+	    !copy_from_user(to, (void __user *)map->addr + offset, len))
+		return true;
+	rbt_fault(RBT_PAGE, "map %d/%d: cannot read %lu bytes at %#lx of %#lx", map->from.buffer,
+		  map->from.cpu, len, offset, map->len);
+	return false;
+}
+
+/*
+ * A reset at any moment changes the meta page, and takes what was just read with
+ * it. What is the same before and after, and is not less than 0, says there was
+ * none.
+ */
+static int rbt_map_wipes(struct rbt_map *map)
+{
+	struct rbt_cpu *c = rbt_cpus[map->from.cpu];
+	int wipes = atomic_read_acquire(&c->wipes);
+
+	return atomic_read_acquire(&c->wiping) ? -1 : wipes;
+}
+
+/* Map the meta page, then, as it says how much that is, everything. */
+static long rbt_map(struct rbt_map *map, struct file *file)
+{
+	struct trace_buffer_meta *meta = &map->meta;
+	unsigned long first;
+	bool ok;
+
+	map->len = PAGE_SIZE;
+	first = vm_mmap(file, 0, map->len, PROT_READ, MAP_SHARED, 0);
+	if (IS_ERR_VALUE(first))
+		return first;
+	map->addr = first;
+	ok = rbt_map_copy(map, meta, 0, sizeof(*meta));
+	map->len = meta->meta_page_size + (unsigned long)meta->nr_subbufs * meta->subbuf_size;
+	map->addr = vm_mmap(file, 0, map->len, PROT_READ, MAP_SHARED, 0);
+	vm_munmap(first, PAGE_SIZE);
+	if (IS_ERR_VALUE(map->addr))
+		return map->addr;
+	if (ok && meta->meta_page_size >= sizeof(*meta) && meta->subbuf_size <= RBT_MAX_SUBBUF &&
+	    rbt_map_copy(map, meta, 0, sizeof(*meta))) {
+		map->id = meta->reader.id;
+		map->read = meta->reader.read;
+		return 0;
+	}
+	vm_munmap(map->addr, map->len);
+	return -EFAULT;
+}
+
+/* Consume what is there, once; return false if that was nothing. */
+static bool rbt_map_read(struct rbt_map *map)
+{
+	struct trace_buffer_meta *meta = &map->meta;
+	int ret, wipes = rbt_map_wipes(map);
+	unsigned int start = 0, end;
+	bool known;
+
+	map->from = rbt_from(map->from.how, map->from.buffer, map->from.cpu);
+	ret = rbt_hook_map_get_reader(map->target.rb, map->target.cpu);
+	if (ret) {
+		rbt_fault(RBT_REFUSED, "get reader: %d", ret);
+		return false;
+	}
+	if (!rbt_map_copy(map, meta, 0, sizeof(*meta)))
+		return false;
+
+	if (meta->reader.id == map->id)
+		start = map->read;
+	end = meta->reader.read;
+	map->id = meta->reader.id;
+	map->read = end;
+
+	/* Without knowing where from and where to, what was consumed now is lost. */
+	known = wipes >= 0 && wipes == map->wipes;
+	map->wipes = rbt_map_wipes(map) == wipes ? wipes : -1;
+	if (!known || map->wipes < 0) {
+		rbt_note_late(map->from.cpu);
+		return true;
+	}
+	if (start == end)
+		return false;
+	if (meta->reader.id >= meta->nr_subbufs || start > end ||
+	    end > meta->subbuf_size - sizeof(u64) - sizeof(long)) {
+		rbt_fault(RBT_PAGE, "map %d/%d: sub-buffer %u from %u to %u", map->from.buffer,
+			  map->from.cpu, meta->reader.id, start, end);
+		return false;
+	}
+	if (rbt_map_copy(map, map->copy,
+			 meta->meta_page_size + (unsigned long)map->id * meta->subbuf_size,
+			 meta->subbuf_size))
+		rbt_account_page(&map->from, map->copy, start, end,
+				 start ? 0 : meta->reader.lost_events);
+	return true;
+}
+
+static void rbt_map_one(struct rnd_state *rnd, struct rbt_map *map, struct file *file)
+{
+	unsigned int turns = rbt_random(rnd, 50);
+	long ret;
+
+	map->wipes = rbt_map_wipes(map);
+	ret = rbt_map(map, file);
+	if (map->wipes != rbt_map_wipes(map))
+		map->wipes = -1;
+	rbt_did(RBT_DID_MAP, ret);
+	if (!ret) {
+		while (turns--) {
+			if (!rbt_map_read(map))
+				rbt_pause(rnd);
+			cond_resched();
+		}
+		vm_munmap(map->addr, map->len);
+	} else if (ret != -ENOMEM) {
+		rbt_fault(RBT_REFUSED, "map: %ld", ret);
+	}
+}
+
+/**
+ * rbt_mapper() - a task that maps rings and reads them
+ * @id: seed of its own
+ *
+ * Context: A kernel thread.
+ * Return: 0.
+ */
+int rbt_mapper(void *id)
+{
+	struct rbt_map map = { .copy = kvmalloc(RBT_MAX_SUBBUF, GFP_KERNEL) };
+	struct rbt_target *target;
+	struct rnd_state rnd;
+	struct file *file;
+	int buffer, cpu;
+
+	prandom_seed_state(&rnd, rbt_params.seed + (unsigned long)id);
+	kthread_use_mm(rbt_mm);
+	while (!kthread_should_stop()) {
+		down_read(&rbt_stand);
+		buffer = !rbt_random(&rnd, 4);
+		cpu = rbt_random_cpu(&rnd);
+		map.from = rbt_from("map", buffer, cpu);
+		map.target = (struct rbt_target){ rbt_buffers[buffer].rb, cpu };
+		target = kmemdup(&map.target, sizeof(map.target), GFP_KERNEL);
+		file = target ? anon_inode_getfile("[ring_buffer_torture]", &rbt_fops, target,
+						   O_RDONLY) : ERR_PTR(-ENOMEM);
+		if (IS_ERR(file)) {
+			kfree(target);
+		} else if (map.copy) {
+			/* All the time: others that consume would not tell it what. */
+			mutex_lock(&rbt_cpus[cpu]->consume[buffer]);
+			rbt_map_one(&rnd, &map, file);
+			mutex_unlock(&rbt_cpus[cpu]->consume[buffer]);
+		}
+		if (!IS_ERR(file))
+			fput(file);
+		up_read(&rbt_stand);
+		rbt_pause(&rnd);
+	}
+	kthread_unuse_mm(rbt_mm);
+	kvfree(map.copy);
+	return 0;
+}
+
+/**
+ * rbt_map_start() - take hold of an address space to map in
+ *
+ * Context: The task that loads the module.
+ */
+void rbt_map_start(void)
+{
+	rbt_mm = get_task_mm(current);
+}
+
+/**
+ * rbt_map_stop() - the end of rbt_map_start()
+ *
+ * Context: May sleep.
+ */
+void rbt_map_stop(void)
+{
+	if (rbt_mm)
+		mmput(rbt_mm);
+	rbt_mm = NULL;
+}
+
+/**
+ * rbt_have_map() - is there an address space to map in?
+ *
+ * Context: Any context.
+ * Return: false where the test is built in, since nobody loads it then.
+ */
+bool rbt_have_map(void)
+{
+	return rbt_mm;
+}

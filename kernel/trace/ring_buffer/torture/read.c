@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Readers: record by record, whole pages, and without consuming.
+ */
+#include <linux/kthread.h>
+#include <linux/sched.h>
+#include <linux/string.h>
+
+#include "torture.h"
+
+/* In the commit field of a page that was read. */
+#define RBT_PAGE_HDR		(sizeof(u64) + sizeof(long))
+#define RBT_MISSED		BIT(31)
+#define RBT_MISSED_STORED	BIT(30)
+#define RBT_COMMIT		(RBT_MISSED_STORED - 1)
+
+/* Most of what is read is in the buffer that is written. */
+static int rbt_random_buffer(struct rnd_state *rnd)
+{
+	return !rbt_random(rnd, 4);
+}
+
+/* Nothing that they say can be checked while others are at work. */
+static void rbt_look(struct trace_buffer *rb, int cpu)
+{
+	ring_buffer_entries_cpu(rb, cpu);
+	ring_buffer_bytes_cpu(rb, cpu);
+	ring_buffer_overrun_cpu(rb, cpu);
+	ring_buffer_oldest_event_ts(rb, cpu);
+	ring_buffer_empty_cpu(rb, cpu);
+	ring_buffer_size(rb, cpu);
+}
+
+/* Consume up to @most records; return how many there were. */
+static unsigned int rbt_consume(int buffer, int cpu, unsigned int most, const char *how)
+{
+	struct trace_buffer *rb = rbt_buffers[buffer].rb;
+	struct ring_buffer_event *event;
+	unsigned long lost;
+	struct rbt_from from;
+	unsigned int n;
+	u64 ts;
+
+	for (n = 0; n < most; n++) {
+		from = rbt_from(how, buffer, cpu);
+		event = ring_buffer_consume(rb, cpu, &ts, &lost);
+		if (!event)
+			break;
+		rbt_account(&from, ring_buffer_event_data(event), ring_buffer_event_length(event),
+			    ts, lost);
+		if (!(n % 256))
+			cond_resched();
+	}
+	return n;
+}
+
+static void rbt_peek(int buffer, int cpu)
+{
+	struct rbt_from from = rbt_from("peek", buffer, cpu);
+	struct ring_buffer_event *event;
+	u64 ts;
+
+	event = ring_buffer_peek(rbt_buffers[buffer].rb, cpu, &ts, NULL);
+	if (event)
+		rbt_valid(&from, ring_buffer_event_data(event), ring_buffer_event_length(event),
+			  ts);
+}
+
+/**
+ * rbt_consumer() - a task that consumes record by record
+ * @id: seed of its own
+ *
+ * Context: A kernel thread.
+ * Return: 0.
+ */
+int rbt_consumer(void *id)
+{
+	struct rnd_state rnd;
+	int buffer, cpu;
+
+	prandom_seed_state(&rnd, rbt_params.seed + (unsigned long)id);
+	while (!kthread_should_stop()) {
+		down_read(&rbt_stand);
+		buffer = rbt_random_buffer(&rnd);
+		cpu = rbt_random(&rnd, nr_cpu_ids);
+		mutex_lock(&rbt_cpus[cpu]->consume[buffer]);
+		if (!rbt_random(&rnd, 4))
+			rbt_peek(buffer, cpu);
+		rbt_consume(buffer, cpu, rbt_random(&rnd, 400), "consume");
+		mutex_unlock(&rbt_cpus[cpu]->consume[buffer]);
+		if (!rbt_random(&rnd, 4))
+			rbt_look(rbt_buffers[buffer].rb, cpu);
+		up_read(&rbt_stand);
+		rbt_pause(&rnd);
+	}
+	return 0;
+}
+
+/* Account for a page that was read; return the number of its records. */
+static unsigned int rbt_page(const struct rbt_from *from, const void *page, unsigned int size,
+			     unsigned int start)
+{
+	unsigned long commit = ((const unsigned long *)page)[1], lost = 0;
+	unsigned int used = commit & RBT_COMMIT, room = size - RBT_PAGE_HDR;
+	const u8 *data = page + RBT_PAGE_HDR, *rest;
+
+	if (used > room || start > used) {
+		rbt_fault(RBT_PAGE, "%s %d/%d: %u to %u of %u bytes are used", from->how,
+			  from->buffer, from->cpu, start, used, room);
+		return 0;
+	}
+	rest = data + used;
+	if (commit & RBT_MISSED_STORED && room - used >= sizeof(lost)) {
+		memcpy(&lost, rest, sizeof(lost));
+		rest += sizeof(lost);
+	}
+	if (!(commit & RBT_MISSED) != !lost) {
+		if (!lost && room - used < sizeof(lost))
+			atomic_inc(&rbt_cpus[from->cpu]->some);
+		else
+			rbt_fault(RBT_PAGE, "%s %d/%d: flags %#lx, %lu lost, %u of %u used",
+				  from->how, from->buffer, from->cpu, commit, lost, used, room);
+	}
+	if (memchr_inv(rest, 0, data + room - rest))
+		rbt_fault(RBT_PAGE, "%s %d/%d: something is left behind %u of %u bytes", from->how,
+			  from->buffer, from->cpu, used, room);
+	return rbt_account_page(from, page, start, used, lost);
+}
+
+/* Read up to @most pages; return the records in them. */
+static unsigned int rbt_read_pages(struct rnd_state *rnd, int buffer, int cpu, unsigned int most,
+				   bool all, const char *how)
+{
+	struct trace_buffer *rb = rbt_buffers[buffer].rb;
+	struct buffer_data_read_page *rpage = NULL;
+	unsigned int size, len, records = 0;
+	struct rbt_from from;
+	int start;
+
+	while (most--) {
+		/* Exchanges the page if the sub-buffers have got another size. */
+		if (ring_buffer_alloc_read_page(rb, cpu, &rpage))
+			return records;
+		size = ring_buffer_read_page_size(rpage);
+		len = size;
+		if (!all && !rbt_random(rnd, 4))
+			len = RBT_PAGE_HDR + rbt_random(rnd, size);
+
+		from = rbt_from(how, buffer, cpu);
+		start = ring_buffer_read_page(rb, rpage, len, cpu, !all && rbt_random(rnd, 2));
+		if (start < 0)
+			break;
+		records += rbt_page(&from, ring_buffer_read_page_data(rpage), size, start);
+		cond_resched();
+	}
+	ring_buffer_free_read_page(rb, cpu, rpage);
+	return records;
+}
+
+/**
+ * rbt_pager() - a task that reads whole pages
+ * @id: seed of its own
+ *
+ * Context: A kernel thread.
+ * Return: 0.
+ */
+int rbt_pager(void *id)
+{
+	struct rnd_state rnd;
+	int buffer, cpu;
+
+	prandom_seed_state(&rnd, rbt_params.seed + (unsigned long)id);
+	while (!kthread_should_stop()) {
+		down_read(&rbt_stand);
+		buffer = rbt_random_buffer(&rnd);
+		cpu = rbt_random(&rnd, nr_cpu_ids);
+		mutex_lock(&rbt_cpus[cpu]->consume[buffer]);
+		rbt_read_pages(&rnd, buffer, cpu, rbt_random(&rnd, 8), false, "page");
+		mutex_unlock(&rbt_cpus[cpu]->consume[buffer]);
+		up_read(&rbt_stand);
+		rbt_pause(&rnd);
+	}
+	return 0;
+}
+
+/* What an iterator has seen: a number plus 1, or 0 where the next may be any. */
+struct rbt_walk {
+	u32	next[RBT_CONTEXTS];
+	u64	ts;
+};
+
+/* Walk over up to @most records; return how many there were. */
+static unsigned int rbt_iterate(int buffer, int cpu, unsigned int most, bool alone,
+				const char *how)
+{
+	struct rbt_cpu *c = rbt_cpus[cpu];
+	int resets = atomic_read(&c->resets), wipes = atomic_read(&c->wipes);
+	const struct rbt_record *rec;
+	struct ring_buffer_event *event;
+	struct ring_buffer_iter *iter;
+	struct rbt_walk walk = { };
+	struct rbt_from from;
+	unsigned int n = 0;
+	u64 ts;
+
+	from = rbt_from(how, buffer, cpu);
+	iter = ring_buffer_read_start(rbt_buffers[buffer].rb, cpu, GFP_KERNEL);
+	rbt_did(RBT_DID_ITERATE, iter ? 0 : -ENODEV);
+	while (iter && n < most) {
+		event = ring_buffer_iter_peek(iter, &ts);
+		if (!event)
+			break;
+		rec = rbt_valid(&from, ring_buffer_event_data(event),
+				ring_buffer_event_length(event), ts);
+		if (!rec)
+			break;
+
+		if (ring_buffer_iter_dropped(iter))
+			memset(walk.next, 0, sizeof(walk.next));
+		if (ts < walk.ts)
+			rbt_fault(RBT_TIME, "%s %d/%d: %s %u at %llu after one at %llu", how,
+				  buffer, cpu, rbt_contexts[rec->context], rec->number, ts,
+				  walk.ts);
+		if (rec->number < walk.next[rec->context])
+			rbt_fault(RBT_ORDERED, "%s %d/%d: %s %u after %u", how, buffer, cpu,
+				  rbt_contexts[rec->context], rec->number,
+				  walk.next[rec->context] - 1);
+		/* Where nobody consumes, a gap is a loss, and it says so. */
+		if (alone && walk.next[rec->context] && rec->number > walk.next[rec->context] &&
+		    !rbt_changes(RBT_SWAP) && !rbt_changes(RBT_BOTH) &&
+		    !atomic_read_acquire(&c->wiping) && wipes == atomic_read(&c->wipes) &&
+		    resets == atomic_read(&c->resets))
+			rbt_fault(RBT_HIDDEN, "%s %d/%d: %s %u after %u", how, buffer, cpu,
+				  rbt_contexts[rec->context], rec->number,
+				  walk.next[rec->context] - 1);
+		walk.next[rec->context] = rec->number + 1;
+		walk.ts = ts;
+		ring_buffer_iter_advance(iter);
+		n++;
+		if (!(n % 256))
+			cond_resched();
+	}
+	if (iter)
+		ring_buffer_read_finish(iter);
+	return n;
+}
+
+/**
+ * rbt_iterator() - a task that reads without consuming
+ * @id: seed of its own
+ *
+ * Context: A kernel thread.
+ * Return: 0.
+ */
+int rbt_iterator(void *id)
+{
+	struct rnd_state rnd;
+	int buffer, cpu;
+	bool alone;
+
+	prandom_seed_state(&rnd, rbt_params.seed + (unsigned long)id);
+	while (!kthread_should_stop()) {
+		down_read(&rbt_stand);
+		buffer = rbt_random_buffer(&rnd);
+		cpu = rbt_random(&rnd, nr_cpu_ids);
+		alone = rbt_random(&rnd, 2);
+		if (alone)
+			mutex_lock(&rbt_cpus[cpu]->consume[buffer]);
+		rbt_iterate(buffer, cpu, rbt_random(&rnd, 2000), alone, "iterate");
+		if (alone)
+			mutex_unlock(&rbt_cpus[cpu]->consume[buffer]);
+		up_read(&rbt_stand);
+		rbt_pause(&rnd);
+	}
+	return 0;
+}
+
+/**
+ * rbt_drain() - read all that is left
+ * @rnd:    chooses how
+ * @buffer: index of the buffer
+ * @cpu:    whose records
+ *
+ * Context: Task. Everybody stands still.
+ */
+void rbt_drain(struct rnd_state *rnd, int buffer, int cpu)
+{
+	struct trace_buffer *rb = rbt_buffers[buffer].rb;
+	unsigned int entries = ring_buffer_entries_cpu(rb, cpu), n;
+
+	n = rbt_iterate(buffer, cpu, UINT_MAX, true, "last look");
+	if (n != entries)
+		rbt_fault(RBT_COUNT, "%d/%d: %u entries, an iterator found %u", buffer, cpu,
+			  entries, n);
+	n = rbt_random(rnd, 2) ? rbt_consume(buffer, cpu, UINT_MAX, "drain") :
+				 rbt_read_pages(rnd, buffer, cpu, UINT_MAX, true, "drain pages");
+	if (n != entries)
+		rbt_fault(RBT_COUNT, "%d/%d: %u entries, %u could be read", buffer, cpu, entries,
+			  n);
+	entries = ring_buffer_entries_cpu(rb, cpu);
+	if (entries || !ring_buffer_empty_cpu(rb, cpu) || ring_buffer_bytes_cpu(rb, cpu))
+		rbt_fault(RBT_COUNT, "%d/%d: all was read, but %u entries and %lu bytes are left",
+			  buffer, cpu, entries, ring_buffer_bytes_cpu(rb, cpu));
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the files of the torture test share.
+ *
+ * Two buffers of the same shape, 0 is written most and 1 is the other side of
+ * the swaps. The test runs in rounds: writers, readers and changers go on until
+ * the round is over, then all of them stand still, what is left is read, and
+ * every record that was written must be found read or counted as lost.
+ */
+#ifndef _RING_BUFFER_TORTURE_H
+#define _RING_BUFFER_TORTURE_H
+
+#include <linux/atomic.h>
+#include <linux/hrtimer.h>
+#include <linux/mutex.h>
+#include <linux/prandom.h>
+#include <linux/ring_buffer.h>
+#include <linux/rwsem.h>
+#include <linux/spinlock.h>
+
+#define RBT_NAME	"ring_buffer-torture: "
+#define RBT_BUFFERS	2
+#define RBT_MAX_ORDER	3
+
+/* Where a record is written from. */
+enum rbt_context { RBT_TASK, RBT_SOFTIRQ, RBT_HARDIRQ, RBT_NMI, RBT_CONTEXTS };
+
+/* What goes on besides writing and reading; a round has some of it. */
+enum rbt_change {
+	RBT_RESIZE,	/* of one CPU or all */
+	RBT_ORDER,	/* the size of sub-buffers */
+	RBT_OVERWRITE,	/* what a full ring does */
+	RBT_SWAP,	/* of a CPU's rings, in any context */
+	RBT_RESET,	/* of a ring nobody writes to or reads, which can be accounted for */
+	RBT_WIPE,	/* a reset at any moment */
+	RBT_TOGGLE,	/* recording on and off */
+	RBT_BOTH,	/* some records go to buffer 1 */
+	RBT_HOTPLUG,	/* CPUs come and go */
+	RBT_CHANGES
+};
+
+/* What can be wrong. */
+enum rbt_fault {
+	RBT_DAMAGE,	/* a record is not what was written */
+	RBT_TWICE,	/* it was read before */
+	RBT_STALE,	/* it is of an earlier round, or was never written */
+	RBT_ORDERED,	/* it came before an older one of its context */
+	RBT_TIME,	/* it has not its time, or time goes back */
+	RBT_HIDDEN,	/* records are missing that no reader was told of */
+	RBT_COUNT,	/* a counter, or the sum, is wrong */
+	RBT_PAGE,	/* a page does not have the format */
+	RBT_REFUSED,	/* an operation returned what it must not here */
+	RBT_FAULTS
+};
+
+/* What the statistics count. */
+enum rbt_op {
+	RBT_DID_RESIZE, RBT_DID_ORDER, RBT_DID_SWAP, RBT_DID_RESET, RBT_DID_WIPE, RBT_DID_TOGGLE,
+	RBT_DID_ITERATE, RBT_DID_MAP, RBT_DID_PLUG,
+	RBT_OPS
+};
+
+/* What a reader does wrong on purpose, one time in &rbt_params.busted_every. */
+enum rbt_busted { RBT_SOUND, RBT_LOSE, RBT_REPEAT, RBT_BEND, RBT_SHUFFLE, RBT_SHIFT, RBT_MISCOUNT };
+
+/* See main.c for what they are. */
+struct rbt_params {
+	int	duration, round_ms, stat_interval;
+	int	writers, consumers, pagers, iterators, mappers, changers;
+	bool	change[RBT_CHANGES];
+	int	kbytes, records;
+	uint	seed;
+	char	*busted;
+	int	busted_every;
+};
+
+/* The numbers that a context of a CPU gave to its records, and what became of others. */
+struct rbt_writer {
+	struct rnd_state	rnd;
+	u32			next;
+	unsigned long		refused;
+	unsigned long		discarded;
+};
+
+/**
+ * struct rbt_stream - what was read last of a ring
+ * @ts:     time of a record
+ * @number: the record's number plus 1, by context
+ */
+struct rbt_stream {
+	u64			ts;
+	u32			number[RBT_CONTEXTS];
+};
+
+/**
+ * struct rbt_read - a record that was read
+ * @context: where it was written from
+ * @number:  its number there
+ * @ts:      its time
+ * @lost:    records that were lost in front of it
+ */
+struct rbt_read {
+	enum rbt_context	context;
+	u32			number;
+	u64			ts;
+	unsigned long		lost;
+};
+
+/**
+ * struct rbt_cpu - what is known of a CPU's records in this round
+ * @writer:     who wrote how many; own CPU
+ * @seen:       bit by number: the record was read
+ * @read:       how many were
+ * @some:       times that a reader was told "some", for want of room
+ * @begun:      swaps that have begun
+ * @done:       swaps that are over
+ * @flips:      those that exchanged rings
+ * @resets:     resets and the like: what was unread went, and readers are not told
+ * @wipes:      resets that came at any moment: how much went is known to nobody
+ * @wiping:     those that go on now
+ * @toggled:    recording was off for a while: so were refused records counted
+ * @wipe_lock:  for @late
+ * @late:       records from here on were written after the last such reset
+ * @consume:    held by who consumes, by buffer
+ * @lock:       for the fields below
+ * @stream:     what was read last, by ring
+ * @missing:    numbers that were passed over
+ * @lost:       records that readers were told are lost
+ * @gone:       counters of rings that were reset
+ * @held:       a record that a broken reader keeps back
+ * @nmi_asked:  an NMI is under way
+ * @hard:       writes from hard interrupts
+ * @soft:       writes from soft interrupts
+ */
+struct rbt_cpu {
+	struct rbt_writer	writer[RBT_CONTEXTS];
+	unsigned long		*seen[RBT_CONTEXTS];
+	atomic64_t		read;
+	atomic_t		some;
+	atomic_t		begun, done, flips;
+	atomic_t		resets;
+	atomic_t		wipes, wiping;
+	bool			toggled;
+	spinlock_t		wipe_lock;	/* @late */
+	u32			late[RBT_CONTEXTS];
+	struct mutex		consume[RBT_BUFFERS];	/* one reader at a time, as callers must */
+
+	spinlock_t		lock;		/* the streams */
+	struct rbt_stream	stream[RBT_BUFFERS];
+	u64			missing;
+	u64			lost;
+
+	struct {
+		u64	read, overrun, discarded, refused;
+	} gone;
+	struct rbt_read		held;
+
+	atomic_t		nmi_asked;
+	struct hrtimer		hard;
+	struct hrtimer		soft;
+};
+
+/**
+ * struct rbt_buffer - one of the two
+ * @rb:        the buffer
+ * @ctl:       read: its rings may be replaced; write: they stay
+ */
+struct rbt_buffer {
+	struct trace_buffer	*rb;
+	struct rw_semaphore	ctl;
+};
+
+/**
+ * struct rbt_round - what the round is like; changes while all stand still
+ * @number:   rounds so far
+ * @open:     writers may write
+ * @full:     a writer has no more numbers
+ * @changes:  bits of &enum rbt_change
+ */
+struct rbt_round {
+	unsigned int		number;
+	bool			open;
+	bool			full;
+	unsigned long		changes;
+};
+
+/**
+ * struct rbt_from - where a record comes from
+ * @how:    what read it
+ * @buffer: index of the buffer
+ * @cpu:    whose record
+ * @begun:  swaps of that CPU that had begun
+ * @steady: none was under way
+ * @ring:   then, the ring that the buffer had
+ */
+struct rbt_from {
+	const char		*how;
+	int			buffer;
+	int			cpu;
+	int			begun;
+	bool			steady;
+	int			ring;
+};
+
+/**
+ * struct rbt_record - the payload
+ * @sum:     checksum of the rest
+ * @words:   length in units of four bytes
+ * @context: &enum rbt_context
+ * @round:   &rbt_round.number
+ * @cpu:     where it was written
+ * @number:  running number of its CPU, context and round
+ * @stamp:   its time, as the writer was told
+ * @fill:    more, to make it longer
+ */
+struct rbt_record {
+	u32			sum;
+	u16			words;
+	u8			context;
+	u8			round;
+	u32			cpu;
+	u32			number;
+	u64			stamp;
+	u32			fill[];
+} __packed __aligned(4);
+
+/* Sums of a CPU, or of all, over all rounds. */
+struct rbt_sum {
+	u64			written[RBT_CONTEXTS];
+	u64			read[RBT_CONTEXTS];
+	u64			overrun, reset, refused, discarded;
+};
+
+/* main.c */
+extern struct rbt_params rbt_params;
+extern struct rbt_buffer rbt_buffers[RBT_BUFFERS];
+extern struct rbt_cpu **rbt_cpus;
+extern struct rbt_round rbt_round;
+extern struct rw_semaphore rbt_stand;
+extern const char * const rbt_contexts[RBT_CONTEXTS];
+
+__printf(2, 3) void rbt_fault(enum rbt_fault fault, const char *fmt, ...);
+void rbt_did(enum rbt_op op, long ret);
+bool rbt_bust(enum rbt_busted how);
+
+static inline bool rbt_changes(enum rbt_change change)
+{
+	return rbt_round.changes & BIT(change);
+}
+
+static inline u32 rbt_random(struct rnd_state *rnd, u32 below)
+{
+	return prandom_u32_state(rnd) % below;
+}
+
+int rbt_random_cpu(struct rnd_state *rnd);
+void rbt_pause(struct rnd_state *rnd);
+
+/* write.c */
+int rbt_writers_start(void);
+void rbt_writers_stop(void);
+int rbt_task_writer(void *id);
+u32 rbt_sum(const struct rbt_record *rec);
+bool rbt_have_nmi(void);
+
+/* account.c */
+struct rbt_from rbt_from(const char *how, int buffer, int cpu);
+const struct rbt_record *
+rbt_valid(const struct rbt_from *from, const void *data, unsigned int len, u64 ts);
+void rbt_account(const struct rbt_from *from, const void *data, unsigned int len, u64 ts,
+		 unsigned long lost);
+void rbt_account_lost(int cpu, unsigned long lost);
+unsigned int rbt_account_page(const struct rbt_from *from, const void *data, unsigned int start,
+			      unsigned int end, unsigned long lost);
+void rbt_settle(int cpu, struct rbt_sum *sum);
+void rbt_forget(int cpu);
+
+/* read.c */
+int rbt_consumer(void *id);
+int rbt_pager(void *id);
+int rbt_iterator(void *id);
+void rbt_drain(struct rnd_state *rnd, int buffer, int cpu);
+
+/* map.c */
+void rbt_map_start(void);
+void rbt_map_stop(void);
+bool rbt_have_map(void);
+int rbt_mapper(void *id);
+
+/* change.c */
+int rbt_changer(void *id);
+int rbt_plugger(void *id);
+void rbt_swap(int cpu);
+void rbt_note_late(int cpu);
+
+/* hooks.c: what the ring buffer exports to nobody else */
+int rbt_hook_map(struct trace_buffer *buffer, int cpu, struct vm_area_struct *vma);
+void rbt_hook_map_dup(struct trace_buffer *buffer, int cpu);
+int rbt_hook_unmap(struct trace_buffer *buffer, int cpu);
+int rbt_hook_map_get_reader(struct trace_buffer *buffer, int cpu);
+void rbt_hook_nest_start(struct trace_buffer *buffer);
+void rbt_hook_nest_end(struct trace_buffer *buffer);
+u64 rbt_hook_event_time_stamp(struct trace_buffer *buffer, struct ring_buffer_event *event);
+void rbt_hook_time_stamp_abs(struct trace_buffer *buffer, bool abs);
+void rbt_hook_set_clock(struct trace_buffer *buffer, u64 (*clock)(void));
+
+#endif /* _RING_BUFFER_TORTURE_H */

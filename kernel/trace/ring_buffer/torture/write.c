@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Writers: tasks that move from CPU to CPU, two timers on each CPU, one for
+ * soft and one for hard interrupts, and NMIs that any of them sends.
+ */
+#include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
+#include <linux/delay.h>
+#include <linux/jhash.h>
+#include <linux/kthread.h>
+#include <linux/nmi.h>
+#include <linux/sched.h>
+
+#include "torture.h"
+
+/* Longest payload in words; a few are longer, see rbt_words(). */
+#define RBT_WORDS	(sizeof(struct rbt_record) / sizeof(u32))
+#define RBT_NEST	2
+
+static int rbt_online_state;
+
+/**
+ * rbt_sum() - the checksum of a record
+ * @rec: the record, as long as it says
+ *
+ * Context: Any context.
+ * Return: the sum of all but the sum.
+ */
+u32 rbt_sum(const struct rbt_record *rec)
+{
+	return jhash2((const u32 *)rec + 1, rec->words - 1, 0);
+}
+
+/* Mostly short ones; now and then one that fills most of a page. */
+static unsigned int rbt_words(struct rnd_state *rnd)
+{
+	u32 kind = rbt_random(rnd, 1024);
+
+	if (kind < 2)
+		return RBT_WORDS + rbt_random(rnd, 4000 / sizeof(u32) - RBT_WORDS);
+	if (kind < 64)
+		return RBT_WORDS + rbt_random(rnd, 128);
+	return RBT_WORDS + rbt_random(rnd, 12);
+}
+
+static void rbt_nap(struct rnd_state *rnd, enum rbt_context context)
+{
+	/* Let interrupts pile up behind an unfinished record. */
+	if (context == RBT_TASK && !rbt_random(rnd, 512))
+		udelay(rbt_random(rnd, 100));
+}
+
+/* Write a record, or none. Preemption is off. */
+static void rbt_write(enum rbt_context context, unsigned int depth)
+{
+	int cpu = smp_processor_id();
+	struct rbt_writer *w = &rbt_cpus[cpu]->writer[context];
+	struct trace_buffer *rb = rbt_buffers[0].rb;
+	struct ring_buffer_event *event;
+	struct rbt_record *rec;
+	unsigned int words, i;
+	u64 before, stamp;
+	u32 fill;
+
+	if (!READ_ONCE(rbt_round.open))
+		return;
+	if (w->next >= rbt_params.records) {
+		WRITE_ONCE(rbt_round.full, true);
+		return;
+	}
+	if (rbt_changes(RBT_BOTH) && !rbt_random(&w->rnd, 8))
+		rb = rbt_buffers[1].rb;
+
+	words = rbt_words(&w->rnd);
+	before = ring_buffer_time_stamp(rb);
+	event = ring_buffer_lock_reserve(rb, words * sizeof(u32));
+	if (!event) {
+		w->refused++;
+		return;
+	}
+	stamp = rbt_hook_event_time_stamp(rb, event);
+	if (stamp < before || stamp > ring_buffer_time_stamp(rb))
+		rbt_fault(RBT_TIME, "cpu %d %s: reserved at %llu, not after %llu or later than now",
+			  cpu, rbt_contexts[context], stamp, before);
+
+	/* Before the number is taken: what was discarded has none. */
+	if (!rbt_random(&w->rnd, 16)) {
+		rbt_nap(&w->rnd, context);
+		w->discarded++;
+		ring_buffer_discard_commit(rb, event);
+		return;
+	}
+
+	rec = ring_buffer_event_data(event);
+	rec->words = words;
+	rec->context = context;
+	rec->round = rbt_round.number;
+	rec->cpu = cpu;
+	rec->number = w->next;
+	rec->stamp = stamp;
+	fill = rec->number * 0x9e3779b9;
+	for (i = 0; i < words - RBT_WORDS; i++)
+		rec->fill[i] = fill + i;
+	rec->sum = rbt_sum(rec);
+	WRITE_ONCE(w->next, w->next + 1);
+
+	if (depth < RBT_NEST && !rbt_random(&w->rnd, 64)) {
+		rbt_hook_nest_start(rb);
+		rbt_write(context, depth + 1);
+		rbt_hook_nest_end(rb);
+	}
+	rbt_nap(&w->rnd, context);
+	ring_buffer_unlock_commit(rb);
+}
+
+static void rbt_burst(enum rbt_context context, unsigned int most)
+{
+	struct rbt_writer *w = &rbt_cpus[smp_processor_id()]->writer[context];
+	unsigned int n = 1 + rbt_random(&w->rnd, most);
+
+	while (n--)
+		rbt_write(context, 0);
+	if (context != RBT_TASK && rbt_changes(RBT_SWAP) && READ_ONCE(rbt_round.open) &&
+	    !rbt_random(&w->rnd, 64))
+		rbt_swap(smp_processor_id());
+}
+
+/* linux/nmi.h has the handlers where ACPI needs them. */
+#if defined(CONFIG_X86_LOCAL_APIC) && defined(CONFIG_HAVE_ACPI_APEI_NMI)
+#include <asm/apic.h>
+
+static int rbt_nmi(unsigned int type, struct pt_regs *regs)
+{
+	if (!atomic_xchg(&rbt_cpus[smp_processor_id()]->nmi_asked, 0))
+		return NMI_DONE;
+	rbt_burst(RBT_NMI, 3);
+	return NMI_HANDLED;
+}
+
+/* Only one at a time: two would arrive as one, and leave one to be accounted for. */
+static void rbt_nmi_send(int cpu)
+{
+	if (cpu_online(cpu) && !atomic_xchg(&rbt_cpus[cpu]->nmi_asked, 1))
+		apic->send_IPI(cpu, NMI_VECTOR);
+}
+
+static int rbt_nmi_start(void)
+{
+	return register_nmi_handler(NMI_LOCAL, rbt_nmi, 0, "ring_buffer_torture");
+}
+
+static void rbt_nmi_stop(void)
+{
+	unregister_nmi_handler(NMI_LOCAL, "ring_buffer_torture");
+}
+
+/**
+ * rbt_have_nmi() - can this machine write from NMIs?
+ *
+ * Context: Any context.
+ * Return: true if the test knows how to send one.
+ */
+bool rbt_have_nmi(void)
+{
+	return true;
+}
+#else
+static void rbt_nmi_send(int cpu) { }
+static int rbt_nmi_start(void) { return 0; }
+static void rbt_nmi_stop(void) { }
+bool rbt_have_nmi(void) { return false; }
+#endif
+
+/* Preemption is off: a CPU that is online stays so until the NMI is sent. */
+static void rbt_nmi_some(struct rnd_state *rnd)
+{
+	switch (rbt_random(rnd, 8)) {
+	case 0:
+		rbt_nmi_send(smp_processor_id());
+		break;
+	case 1:
+		rbt_nmi_send(rbt_random_cpu(rnd));
+		break;
+	}
+}
+
+static enum hrtimer_restart rbt_timer(struct hrtimer *timer, enum rbt_context context)
+{
+	struct rnd_state *rnd;
+
+	if (READ_ONCE(rbt_round.open)) {
+		rnd = &rbt_cpus[smp_processor_id()]->writer[context].rnd;
+		rbt_nmi_some(rnd);
+		rbt_burst(context, 8);
+		hrtimer_forward_now(timer,
+				    ns_to_ktime(NSEC_PER_USEC * (50 + rbt_random(rnd, 1000))));
+	} else {
+		hrtimer_forward_now(timer, ms_to_ktime(2));
+	}
+	return HRTIMER_RESTART;
+}
+
+static enum hrtimer_restart rbt_hard(struct hrtimer *timer)
+{
+	return rbt_timer(timer, RBT_HARDIRQ);
+}
+
+static enum hrtimer_restart rbt_soft(struct hrtimer *timer)
+{
+	return rbt_timer(timer, RBT_SOFTIRQ);
+}
+
+static int rbt_cpu_online(unsigned int cpu)
+{
+	struct rbt_cpu *c = rbt_cpus[cpu];
+
+	atomic_set(&c->nmi_asked, 0);
+	hrtimer_init(&c->hard, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	hrtimer_init(&c->soft, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_SOFT);
+	c->hard.function = rbt_hard;
+	c->soft.function = rbt_soft;
+	hrtimer_start(&c->hard, ms_to_ktime(1), HRTIMER_MODE_REL_PINNED_HARD);
+	hrtimer_start(&c->soft, ms_to_ktime(1), HRTIMER_MODE_REL_PINNED_SOFT);
+	return 0;
+}
+
+static int rbt_cpu_offline(unsigned int cpu)
+{
+	hrtimer_cancel(&rbt_cpus[cpu]->hard);
+	hrtimer_cancel(&rbt_cpus[cpu]->soft);
+	return 0;
+}
+
+/**
+ * rbt_writers_start() - prepare NMIs and start the timers
+ *
+ * Context: May sleep.
+ * Return: 0 or an error.
+ */
+int rbt_writers_start(void)
+{
+	int ret = rbt_nmi_start();
+
+	if (ret)
+		return ret;
+	ret = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "trace/ring_buffer_torture:online",
+				rbt_cpu_online, rbt_cpu_offline);
+	if (ret < 0) {
+		rbt_nmi_stop();
+		return ret;
+	}
+	rbt_online_state = ret;
+	return 0;
+}
+
+/**
+ * rbt_writers_stop() - the end of rbt_writers_start()
+ *
+ * Context: May sleep.
+ */
+void rbt_writers_stop(void)
+{
+	cpuhp_remove_state(rbt_online_state);
+	rbt_nmi_stop();
+}
+
+/**
+ * rbt_task_writer() - a task that writes
+ * @id: seed of its own
+ *
+ * Context: A kernel thread.
+ * Return: 0.
+ */
+int rbt_task_writer(void *id)
+{
+	struct rnd_state rnd;
+	unsigned int n;
+	int cpu;
+
+	prandom_seed_state(&rnd, rbt_params.seed + (unsigned long)id);
+	while (!kthread_should_stop()) {
+		/* It may be gone by now, then the scheduler finds another one. */
+		if (!rbt_random(&rnd, 16)) {
+			cpu = rbt_random_cpu(&rnd);
+			if (cpu_online(cpu))
+				set_cpus_allowed_ptr(current, cpumask_of(cpu));
+		}
+		for (n = rbt_random(&rnd, 64); n; n--) {
+			preempt_disable();
+			if (READ_ONCE(rbt_round.open)) {
+				rbt_write(RBT_TASK, 0);
+				if (!(n % 16))
+					rbt_nmi_some(&rnd);
+			}
+			preempt_enable();
+		}
+		rbt_pause(&rnd);
+	}
+	return 0;
+}
