@@ -10,6 +10,8 @@
  *	the same with splice()
  *   ringbuf_reader wait TRACEFS CPU
  *	one splice() that may sleep
+ *   ringbuf_reader drain TRACEFS CPU
+ *	splices all whole sub-buffers to nowhere and prints how many, for benchmarks
  *
  * Every number must come once and whole, or belong to the losses that the
  * kernel told for that place.  Prints "seen lost".
@@ -378,6 +380,22 @@ static void read_splice(unsigned long nr)
 	close(fd);
 }
 
+static unsigned long drain(void)
+{
+	unsigned long page = subbuf_bytes(), nr = 0;
+	int fd = open_raw(O_NONBLOCK), null = open("/dev/null", O_WRONLY);
+	int pipe_fd[2];
+
+	if (null < 0 || pipe(pipe_fd))
+		die("%s", strerror(errno));
+	while (splice(fd, NULL, pipe_fd[1], NULL, page, SPLICE_F_NONBLOCK) == (ssize_t)page) {
+		if (splice(pipe_fd[0], NULL, null, NULL, page, 0) != (ssize_t)page)
+			die("splice to nowhere: %s", strerror(errno));
+		nr++;
+	}
+	return nr;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long nr, page;
@@ -392,6 +410,9 @@ int main(int argc, char **argv)
 		page = subbuf_bytes();
 		if (!splice_page(fd, malloc(page), page, 0))
 			die("woken for nothing");
+	} else if (!strcmp(argv[1], "drain")) {
+		printf("%lu\n", drain());
+		return 0;
 	} else if (argc == 5) {
 		nr = strtoul(argv[4], NULL, 10);
 		if (!strcmp(argv[1], "map"))
