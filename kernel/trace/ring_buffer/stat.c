@@ -22,26 +22,28 @@
 u64 rb_ring_written(struct rb_ring *ring)
 {
 	struct rb_subbuf *sb;
-	u64 seq, pub, num;
+	u64 first, pub, num;
 
 	do {
 		/* Pairs with rb_publish:A. RBB(rb_ring_written:A) */
 		sb = smp_load_acquire(&ring->commit);
-		seq = READ_ONCE(sb->seq);
-		pub = atomic64_read(&sb->publish);
-		num = READ_ONCE(sb->first);
+		first = READ_ONCE(sb->first);
+		/* Pairs with rb_publish_subbuf:A, for the count. RBB(rb_ring_written:C) */
+		pub = atomic64_read_acquire(&sb->publish);
 		if (pub & RB_PUB_FINAL)
-			num += READ_ONCE(sb->count);
+			num = first + READ_ONCE(sb->count);
 		else
-			num += local_read(&sb->records) - READ_ONCE(sb->base);
+			num = first + local_read(&sb->records) - READ_ONCE(sb->base);
 		rb_race_point(WRITTEN);
-		/*
-		 * Pairs with rb_publish:B, and with what opens a sub-buffer: a
-		 * lap later it comes again with another sequence.
-		 */
+		/* Pairs with rb_publish:B. */
 		smp_rmb(); /* RBB(rb_ring_written:B) */
-	} while (sb != READ_ONCE(ring->commit) || seq != READ_ONCE(sb->seq) ||
-		 (pub ^ atomic64_read(&sb->publish)) & RB_PUB_FINAL);
+		/*
+		 * A lap later @sb is the last one again, and may have been open
+		 * for that when it was looked at. Pairs with rb_publish:A: who sees
+		 * it come again sees its new number. RBB(rb_ring_written:D)
+		 */
+	} while (sb != smp_load_acquire(&ring->commit) || first != READ_ONCE(sb->first) ||
+		 (pub ^ atomic64_read(&sb->publish)) >> RB_TAIL_BITS);
 	return num;
 }
 
@@ -117,7 +119,7 @@ static unsigned long rb_ring_bytes(struct rb_ring *ring)
 {
 	struct rb_subbuf *sb, *commit;
 	unsigned int pos;
-	u64 seq, word, from, to;
+	u64 seq, word, from, first, pub;
 
 	do {
 		sb = rb_oldest(ring, &seq, &pos, &word);
@@ -126,12 +128,16 @@ static unsigned long rb_ring_bytes(struct rb_ring *ring)
 		from = READ_ONCE(sb->first_byte) + pos;
 		/* Pairs with rb_publish:A, for &rb_subbuf.first_byte. */
 		commit = smp_load_acquire(&ring->commit); /* RBB(rb_ring_bytes:A) */
-		to = READ_ONCE(commit->first_byte) + rb_pub_bytes(atomic64_read(&commit->publish));
+		first = READ_ONCE(commit->first_byte);
+		pub = atomic64_read(&commit->publish);
 		/* Pairs with rb_claim_slot:A. */
 		smp_rmb(); /* RBB(rb_ring_bytes:B) */
-	} while (commit != READ_ONCE(ring->commit) ||
+		/* Pairs with rb_publish:A, as in rb_ring_written(). RBB(rb_ring_bytes:C) */
+	} while (commit != smp_load_acquire(&ring->commit) ||
+		 first != READ_ONCE(commit->first_byte) ||
+		 (pub ^ atomic64_read(&commit->publish)) >> RB_PUB_SEQ_SHIFT ||
 		 (word != RB_SLOT_NONE && word != atomic64_read(rb_slot(ring, seq))));
-	return to - from;
+	return first + rb_pub_bytes(pub) - from;
 }
 
 /* One number of a locked ring; 0 where there is none, or it can't be locked. */

@@ -132,14 +132,17 @@
  * ======================  ======================  ===========================
  * Writer                  Reader                  What it orders
  * ======================  ======================  ===========================
- * rb_publish_subbuf:A     rb_locate:B,            records, first number; their
- *                         rb_reader_fill:A        being published
+ * rb_publish_subbuf:A     rb_locate:B,            records, first number, count;
+ *                         rb_reader_fill:A,       their being published
+ *                         rb_ring_written:C
  * rb_claim_slot:A         rb_locate:A,            the slot; what is stored to
  *                         rb_iter_copy:B,         the sub-buffer after it
  *                         rb_ring_oldest_ts:A,
  *                         rb_ring_bytes:B
  * rb_publish:A            rb_ring_written:A,      numbers of a sub-buffer; its
- *                         rb_ring_bytes:A         being the last
+ *                         rb_ring_written:D,      being the last
+ *                         rb_ring_bytes:A,
+ *                         rb_ring_bytes:C
  * rb_publish:B            rb_ring_written:B       final; the next use's base
  * rb_leave:A,             rb_ring_wait_quiet:A    all that writers stored;
  * rb_finish:A                                     their being gone
@@ -369,8 +372,9 @@ static __always_inline void rb_publish_subbuf(struct rb_subbuf *sb, u64 final, u
 	local_set(&sb->page->commit, units * RB_UNIT);
 	rb_race_point(PUBLISH_COPY);
 	/*
-	 * Pairs with rb_locate:B and rb_reader_fill:A: whoever sees these bytes
-	 * published sees what is in them, and &rb_subbuf.first.
+	 * Pairs with rb_locate:B, rb_reader_fill:A and rb_ring_written:C: whoever
+	 * sees these bytes published sees what is in them, &rb_subbuf.first, and
+	 * the count of a final one.
 	 */
 	atomic64_set_release(&sb->publish, /* RBB(rb_publish_subbuf:A) */
 			     rb_pub_word(sb->seq, final, units));
@@ -417,7 +421,10 @@ void rb_publish(struct rb_ring *ring)
 		next->first = sb->first + sb->count;
 		next->first_byte = sb->first_byte + sb->end * RB_UNIT;
 		rb_race_point(NUMBERED);
-		/* Pairs with rb_ring_written:A and rb_ring_bytes:A. */
+		/*
+		 * Pairs with rb_ring_written:A, rb_ring_written:D,
+		 * rb_ring_bytes:A and rb_ring_bytes:C.
+		 */
 		smp_store_release(&ring->commit, next); /* RBB(rb_publish:A) */
 		rb_race_point(COMMITTED);
 		sb = next;
