@@ -26,7 +26,7 @@ help:
 	@echo '  make shell        a shell in the guest'
 	@echo '  make torture      everything at once, at random, in the guest, each record accounted for;'
 	@echo '                    MINUTES=10, CPUS=4 and SEED=0 (0: at the time) can be set'
-	@echo '  make litmus       memory order, by exhaustion'
+	@echo '  make litmus       litmus tests and models of the ring buffer, explored completely'
 	@echo '  make prepare      build/linux: the kernel source with the series on it'
 	@echo '  make kernel       build/kernel: the kernel built from that'
 	@echo '  make patches      build/patches: the series, ready to mail'

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A ring as internal.h has it, in small: the words, and what a writer and a
+ * reader of it share. Sub-buffers are numbers, and their fields are arrays.
+ *
+ * NR slots; ROOM records in a sub-buffer. A record is two words, so that a half of
+ * it can be seen. The time in a tail word is left out, as if the clock stood
+ * still: then an exchange has the least to tell two uses apart.
+ */
+#define NSB		(NR + 1)
+#define SEQ0		(2 * NR)
+
+#define RB_CLOSED	7
+#define TAIL(seq, low)	((seq) * 8 + (low))
+#define UNITS(tail)	((tail) & 7)
+#define IS_CLOSED(tail)	(UNITS(tail) == RB_CLOSED)
+#define RB_OPEN_EMPTY	0
+
+#define RB_PUB_FINAL	8
+#define PUB(seq, final, units)	((seq) * 16 + (final) + (units))
+#define PUB_SEQ(pub)	((pub) >> 4)
+
+#define RB_SLOT_EMPTY	1
+#define RB_SLOT_HELD	2
+#define SLOT(seq, id, flags)	((seq) * 16 + (id) * 4 + (flags))
+#define SLOT_SEQ(word)	((word) >> 4)
+#define SLOT_ID(word)	(((word) >> 2) & 3)
+
+/* One step of a machine: what is in it happens at once. */
+inline cmpxchg(place, old, new, done)
+{
+	atomic {
+		done = (place == old);
+		if
+		:: done -> place = new
+		:: else
+		fi
+	}
+}
