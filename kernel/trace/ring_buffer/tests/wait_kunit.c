@@ -174,23 +174,27 @@ static void wait_test_race(struct kunit *test)
 	}
 }
 
-/* A poll says what there is to read. */
-static void wait_test_poll(struct kunit *test)
+static u32 wait_poll(struct rbt *w, int cpu, int full)
 {
-	struct rbt *w = test->priv;
-	struct file *none = NULL;
 	poll_table pt;
 
 	init_poll_funcptr(&pt, NULL);
+	return (__force u32)ring_buffer_poll_wait(w->buffer, cpu, NULL, &pt, full);
+}
+
+/* A poll says what there is to read. */
+static void wait_test_poll(struct kunit *test)
+{
+	const u32 in = (__force u32)(EPOLLIN | EPOLLRDNORM);
+	struct rbt *w = test->priv;
+
 	rbt_open(w, 2, RB_FL_OVERWRITE);
-	KUNIT_EXPECT_EQ(test, ring_buffer_poll_wait(w->buffer, w->cpu, none, &pt, 0), 0);
-	KUNIT_EXPECT_EQ(test, ring_buffer_poll_wait(w->buffer, nr_cpu_ids, none, &pt, 0), EPOLLERR);
+	KUNIT_EXPECT_EQ(test, wait_poll(w, w->cpu, 0), 0U);
+	KUNIT_EXPECT_EQ(test, wait_poll(w, nr_cpu_ids, 0), (__force u32)EPOLLERR);
 	rbt_write(w, 8);
-	KUNIT_EXPECT_EQ(test, ring_buffer_poll_wait(w->buffer, w->cpu, none, &pt, 0),
-			EPOLLIN | EPOLLRDNORM);
-	KUNIT_EXPECT_EQ(test, ring_buffer_poll_wait(w->buffer, w->cpu, none, &pt, 100), 0);
-	KUNIT_EXPECT_EQ(test, ring_buffer_poll_wait(w->buffer, RING_BUFFER_ALL_CPUS, none, &pt, 0),
-			EPOLLIN | EPOLLRDNORM);
+	KUNIT_EXPECT_EQ(test, wait_poll(w, w->cpu, 0), in);
+	KUNIT_EXPECT_EQ(test, wait_poll(w, w->cpu, 100), 0U);
+	KUNIT_EXPECT_EQ(test, wait_poll(w, RING_BUFFER_ALL_CPUS, 0), in);
 }
 
 static struct kunit_case wait_test_cases[] = {
