@@ -57,6 +57,19 @@ static void rb_iter_rewind(struct ring_buffer_iter *iter)
 	iter->rec = NULL;
 }
 
+/*
+ * Go on at the reader's position. What the reader has consumed is no loss, but
+ * what was lost in front of it is one that the iterator has met as well.
+ */
+static void rb_iter_catch_up(struct ring_buffer_iter *iter)
+{
+	struct rb_reader *rd = &iter->ring->reader;
+	u64 next = (s64)(iter->from - iter->num) > 0 ? iter->from : iter->num;
+
+	iter->lost |= rd->lost && (s64)(rd->num - next) > 0;
+	rb_iter_rewind(iter);
+}
+
 /* The sub-buffers went to another ring: go on there behind what was seen. */
 static void rb_iter_follow(struct ring_buffer_iter *iter)
 {
@@ -66,6 +79,7 @@ static void rb_iter_follow(struct ring_buffer_iter *iter)
 	if ((s64)(iter->from - iter->num) < 0)
 		iter->from = iter->num;
 	iter->from -= old->heir_num;
+	iter->num = iter->from;
 	iter->ring = old->heir;
 	refcount_inc(&iter->ring->ref);
 	rb_ring_put(old);
@@ -114,8 +128,7 @@ static bool rb_iter_load_locked(struct ring_buffer_iter *iter)
 	rb_reader_settle(ring);
 	behind = rd->seq - iter->seq;
 	if (behind > 0 || (!behind && pos < rd->pos)) {
-		/* Consumed by a reader, which is not a loss. */
-		rb_iter_rewind(iter);
+		rb_iter_catch_up(iter);
 		pos = iter->base;
 	}
 
@@ -162,7 +175,7 @@ static bool rb_iter_load(struct ring_buffer_iter *iter)
 		rb_race_point(FOLLOW);
 		ring = iter->ring;
 		raw_spin_lock_irqsave(&ring->lock, flags);
-		rb_iter_rewind(iter);
+		rb_iter_catch_up(iter);
 	}
 	ok = rb_iter_load_locked(iter);
 	raw_spin_unlock_irqrestore(&ring->lock, flags);

@@ -160,6 +160,39 @@ static void statistics(long unused)
 	EXPECT(!ring_buffer_consume(buf, 3, &ts, &lost), "no such CPU");
 }
 
+/* What an iterator does not come to see, and nobody consumed, it is told of */
+static void iterate_loss(long unused)
+{
+	struct ring_buffer_iter *it;
+	bool dropped;
+	u64 ts;
+	int i;
+
+	begin(8, true);
+	put_n(6 * PER_SUBBUF);
+	it = ring_buffer_read_start(buf, 0, GFP_KERNEL);
+	EXPECT(it, "iterator");
+	if (!it)
+		return;
+	for (i = 0; i < 3; i++) {
+		EXPECT(ring_buffer_iter_peek(it, &ts), "one of many");
+		EXPECT(!ring_buffer_iter_dropped(it), "nothing was lost yet");
+		ring_buffer_iter_advance(it);
+	}
+	/* the reader gets the newest that does not fit, the others go */
+	ring_buffer_resize(buf, 3 * SUBBUF_DATA, RING_BUFFER_ALL_CPUS);
+	/* the rest of the copy that it has comes first */
+	for (i = 0, dropped = false; i < 3 * PER_SUBBUF && !dropped; i++) {
+		if (!ring_buffer_iter_peek(it, &ts))
+			break;
+		dropped = ring_buffer_iter_dropped(it);
+		ring_buffer_iter_advance(it);
+	}
+	EXPECT(dropped, "records were overwritten");
+	ring_buffer_read_finish(it);
+	consume(buf, 0, -1);
+}
+
 /* A record that was consumed stays for its caller, whatever becomes of the rings */
 static void kept_record(long unused)
 {
@@ -395,6 +428,7 @@ const struct scenario unit_scenarios[] = {
 	{ "unit.keep-full", keep_full, 0, SC_QUICK, "R3, 17" },
 	{ "unit.overwrite", overwrite_count, 0, SC_QUICK, "R3, 5" },
 	{ "unit.statistics", statistics, 0, SC_QUICK, "R3 R8" },
+	{ "unit.iterate-shrink", iterate_loss, 0, SC_QUICK, "R6 R7, 8" },
 	{ "unit.kept-record", kept_record, 0, SC_QUICK, "R4, 15" },
 	{ "unit.discard", discard, 0, SC_QUICK, "R3, 11" },
 	{ "unit.recording", recording, 0, SC_QUICK, "R3" },
