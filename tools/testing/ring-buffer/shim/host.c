@@ -33,6 +33,12 @@ void *host_malloc(unsigned long size, unsigned long align)
 	return posix_memalign(&p, align < 16 ? 16 : align, size ? size : 1) ? NULL : p;
 }
 
+void host_sort(void *base, unsigned long n, unsigned long size,
+	       int (*cmp)(const void *a, const void *b))
+{
+	qsort(base, n, size, cmp);
+}
+
 void host_free(void *p)
 {
 	free(p);

@@ -12,8 +12,6 @@
 #include <asm/msr.h>
 #include "shim.h"
 
-void qsort(void *base, size_t n, size_t size, cmp_func_t cmp);
-
 bool static_key_initialized = true;
 struct atomic_notifier_head panic_notifier_list;
 static struct notifier_block *panic_blocks[64];
@@ -44,7 +42,7 @@ int atomic_notifier_chain_unregister(struct atomic_notifier_head *h, struct noti
 
 void sort(void *base, size_t num, size_t size, cmp_func_t cmp, swap_func_t swap_func)
 {
-	qsort(base, num, size, cmp);
+	host_sort(base, num, size, cmp);
 }
 
 int sched_clock_stable(void)

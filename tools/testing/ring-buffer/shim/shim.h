@@ -17,6 +17,8 @@ enum { CTX_TASK, CTX_SOFTIRQ, CTX_IRQ, CTX_NMI, NR_CTX };
 enum host_wait_for { WAIT_LOCK, WAIT_MUTEX, WAIT_RCU, WAIT_IPI, WAIT_SLEEP, WAIT_YIELD };
 
 /* host.c: the C library for the kernel side */
+void host_sort(void *base, unsigned long n, unsigned long size,
+	       int (*cmp)(const void *a, const void *b));
 void *host_malloc(unsigned long size, unsigned long align);
 void host_free(void *p);
 void host_die(const char *msg) __attribute__((noreturn));
