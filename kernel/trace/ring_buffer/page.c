@@ -10,10 +10,12 @@
 /**
  * struct buffer_data_read_page - a page to read into
  * @order: its size
+ * @dirty: bytes behind the page header that may be other than 0
  * @data:  the memory; read_page may exchange it
  */
 struct buffer_data_read_page {
 	unsigned int		order;
+	unsigned int		dirty;
 	struct rb_data_page	*data;
 };
 
@@ -73,9 +75,12 @@ int ring_buffer_alloc_read_page(struct trace_buffer *buffer, int cpu,
 	}
 
 	rp->order = order;
+	rp->dirty = rb_subbuf_room(order);
 	rp->data = rb_spare_get(rcpu, order);
-	if (!rp->data)
+	if (!rp->data) {
+		rp->dirty = 0;
 		rp->data = rb_data_page_alloc(cpu, order);
+	}
 	if (!rp->data) {
 		kfree(rp);
 		rp = NULL;
@@ -115,6 +120,7 @@ static void rb_page_exchange(struct rb_ring *ring, struct buffer_data_read_page 
 	struct rb_reader *rd = &ring->reader;
 
 	swap(rd->sb->page, rpage->data);
+	rpage->dirty = rb_subbuf_room(rpage->order);
 	rb_reader_skip(ring, end, 0, rd->sb->first + rd->sb->count - rd->num);
 }
 
@@ -228,7 +234,9 @@ int ring_buffer_read_page(struct trace_buffer *buffer, struct buffer_data_read_p
 	}
 	local_set(&data_page->data->commit, commit);
 	/* What was there before is nobody's business in user space. */
-	memset(&data_page->data->data[used], 0, room - used);
+	if (data_page->dirty > used)
+		memset(&data_page->data->data[used], 0, data_page->dirty - used);
+	data_page->dirty = used;
 	ret = 0;
 out:
 	rb_read_unlock(ring, flags);
