@@ -80,7 +80,6 @@ rb_subbuf_alloc(struct rb_cpu *rcpu, unsigned int id, unsigned int order)
 		return NULL;
 
 	sb->id = id;
-	sb->room = rb_subbuf_room(order) / RB_UNIT;
 	if (rcpu->buffer->persist)
 		rb_persist_place(rcpu, sb, id);
 	else
@@ -183,6 +182,7 @@ static void rb_ring_init(struct rb_ring *ring, struct rb_cpu *rcpu)
 	/* The writer has the first of the next. */
 	sb = ring->subbufs[0];
 	sb->seq = seq;
+	sb->pub_seq = rb_pub_word(seq, 0, 0);
 	sb->first = RB_FIRST_NUM;
 	local64_set(&sb->tail, RB_OPEN_EMPTY);
 	atomic64_set(&sb->publish, rb_pub_word(seq, 0, 0));
@@ -341,7 +341,6 @@ static struct rb_cpu *rb_cpu_alloc(struct trace_buffer *buffer, unsigned int nr,
 {
 	struct rb_cpu *rcpu;
 	struct rb_ring *ring;
-	unsigned int i;
 
 	rcpu = kzalloc_node(roundup_pow_of_two(sizeof(*rcpu)), GFP_KERNEL, cpu_to_node(cpu));
 	if (!rcpu)
@@ -349,8 +348,9 @@ static struct rb_cpu *rb_cpu_alloc(struct trace_buffer *buffer, unsigned int nr,
 	rcpu->buffer = buffer;
 	rcpu->cpu = cpu;
 	rcpu->stamp_abs = buffer->stamp_abs;
-	for (i = 0; i < ARRAY_SIZE(rcpu->active); i++)
-		rcpu->active[i].rcpu = rcpu;
+	rcpu->write.share = RB_SHARE_PLAIN;
+	/* The first writer has to ask: the buffer may have been switched off before. */
+	atomic_set(&rcpu->state, 1 << RB_STATE_ASK_SHIFT);
 	mutex_init(&rcpu->map_lock);
 	rb_wait_init(&rcpu->wait);
 	init_irq_work(&rcpu->wake_work, rb_wake_work);
@@ -389,6 +389,7 @@ rb_buffer_alloc(unsigned long size, unsigned int flags, unsigned int order,
 		unsigned long start, unsigned long range, struct lock_class_key *key)
 {
 	struct trace_buffer *buffer;
+	struct rb_cpu *rcpu;
 	unsigned int nr;
 	int cpu;
 
@@ -407,15 +408,19 @@ rb_buffer_alloc(unsigned long size, unsigned int flags, unsigned int order,
 	mutex_init(&buffer->mutex);
 	rb_wait_init(&buffer->wait);
 
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
+		buffer->cpus[cpu] = &rb_no_cpu;
+
 	nr = rb_slots_for(size, order);
 	if (range && rb_persist_attach(buffer, start, range, &nr))
 		goto fail;
 
 	/* Early in the boot the hotplug state below knows of no CPU. */
 	cpu = raw_smp_processor_id();
-	buffer->cpus[cpu] = rb_cpu_alloc(buffer, nr, cpu);
-	if (!buffer->cpus[cpu])
+	rcpu = rb_cpu_alloc(buffer, nr, cpu);
+	if (!rcpu)
 		goto fail;
+	buffer->cpus[cpu] = rcpu;
 	cpumask_set_cpu(cpu, buffer->cpumask);
 
 	if (cpuhp_state_add_instance(CPUHP_TRACE_RB_PREPARE, &buffer->node) < 0)

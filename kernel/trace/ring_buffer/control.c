@@ -9,6 +9,27 @@
 /* In &trace_buffer.record_disabled, above any number of disablers. */
 #define RB_RECORD_OFF	BIT(20)
 
+/*
+ * Have the writers of each CPU look at &trace_buffer.record_disabled, which they
+ * otherwise do not: see rb_is_on(). Each time with another number, so that a writer
+ * that has looked before cannot take this request for one that it has fulfilled.
+ */
+static void rb_ask(struct trace_buffer *buffer)
+{
+	/* Fully ordered: after the switch, before the request. 0 is no request. */
+	int ask = (unsigned int)atomic_inc_return(&buffer->asked) % 0xffff + 1;
+	struct rb_cpu *rcpu;
+	int cpu, old;
+
+	rb_for_each_cpu(buffer, cpu) {
+		rcpu = rb_get_cpu(buffer, cpu);
+		old = atomic_read(&rcpu->state);
+		while (!atomic_try_cmpxchg(&rcpu->state, &old, (old & ~RB_STATE_ASK) |
+					   (unsigned int)ask << RB_STATE_ASK_SHIFT))
+			;
+	}
+}
+
 /**
  * ring_buffer_record_disable() - refuse records
  * @buffer: the buffer
@@ -21,6 +42,7 @@
 void ring_buffer_record_disable(struct trace_buffer *buffer)
 {
 	atomic_inc(&buffer->record_disabled);
+	rb_ask(buffer);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_record_disable);
 
@@ -47,6 +69,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_record_enable);
 void ring_buffer_record_off(struct trace_buffer *buffer)
 {
 	atomic_or(RB_RECORD_OFF, &buffer->record_disabled);
+	rb_ask(buffer);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_record_off);
 
@@ -98,7 +121,7 @@ void ring_buffer_record_disable_cpu(struct trace_buffer *buffer, int cpu)
 	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
 
 	if (rcpu)
-		atomic_inc(&rcpu->record_disabled);
+		atomic_add(RB_STATE_OFF_ONE, &rcpu->state);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_record_disable_cpu);
 
@@ -114,7 +137,7 @@ void ring_buffer_record_enable_cpu(struct trace_buffer *buffer, int cpu)
 	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
 
 	if (rcpu)
-		atomic_dec(&rcpu->record_disabled);
+		atomic_sub(RB_STATE_OFF_ONE, &rcpu->state);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_record_enable_cpu);
 

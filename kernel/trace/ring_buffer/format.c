@@ -35,20 +35,16 @@ EXPORT_SYMBOL_GPL(ring_buffer_event_length);
  */
 void *ring_buffer_event_data(struct ring_buffer_event *event)
 {
-	unsigned int type = event->type_len;
-
 	/*
 	 * A predicted branch, not a computed address: the header holds the time,
 	 * and a payload whose address waits for the clock makes the next look at
 	 * the clock wait, too. It doubles the cost of a record on some machines.
 	 */
-	if (likely(type - 1 < RINGBUF_TYPE_DATA_TYPE_LEN_MAX)) {
+	if (likely(event->type_len)) {
 		barrier();
 		return &event->array[0];
 	}
-	if (type == RINGBUF_TYPE_TIME_EXTEND || type == RINGBUF_TYPE_TIME_STAMP)
-		event = (void *)event + RB_STAMP_LEN;
-	return rb_payload(event);
+	return &event->array[1];
 }
 EXPORT_SYMBOL_GPL(ring_buffer_event_data);
 

@@ -36,7 +36,7 @@ struct rb_persist_subbuf;
  *
  *    63                         18 17                 0
  *   +----------------------------+-------------------+
- *   |  time stamp, low 46 bits   |  offset / RB_UNIT |   open
+ *   |  time since the epoch      |  offset / RB_UNIT |   open
  *   |  sequence, low 46 bits     |  RB_CLOSED        |   left for good
  *   +----------------------------+-------------------+
  *
@@ -48,10 +48,11 @@ struct rb_persist_subbuf;
 #define RB_OPEN_EMPTY		0ULL
 
 /*
- * The time in a tail word is the difference to any other time of the same span
- * of the clock, and only to those.
+ * A stamp begins another epoch when the time since the last one is longer. The
+ * records that do without can then add up to no more than the 46 bits hold: a
+ * sub-buffer has less than 2^18 of them, each less than 2^27 after the one before.
  */
-#define RB_SPAN_BITS		(64 - RB_TAIL_BITS - 1)
+#define RB_EPOCH_MAX		((1ULL << (64 - RB_TAIL_BITS - 1)) - 1)
 
 static __always_inline u64 rb_tail_word(u64 high, u32 low)
 {
@@ -90,9 +91,17 @@ static __always_inline unsigned int rb_pub_bytes(u64 pub)
 	return (pub & RB_CLOSED) * RB_UNIT;
 }
 
+/* How far the sequence of @pub is ahead of @seq. */
+static __always_inline s64 rb_pub_ahead(u64 pub, u64 seq)
+{
+	s64 diff = (pub >> RB_PUB_SEQ_SHIFT) - seq;
+
+	return diff << RB_PUB_SEQ_SHIFT >> RB_PUB_SEQ_SHIFT;
+}
+
 static __always_inline bool rb_pub_is(u64 pub, u64 seq)
 {
-	return !((pub >> RB_PUB_SEQ_SHIFT ^ seq) << RB_PUB_SEQ_SHIFT);
+	return !rb_pub_ahead(pub, seq);
 }
 
 /*
@@ -142,11 +151,12 @@ static __always_inline s64 rb_slot_ahead(u64 word, u64 seq)
  * @records:	records reserved here since boot, less the discarded ones; own
  *		CPU. Never reset, see @base
  * @page:	the memory. The reader that owns the sub-buffer may exchange it
- * @last:	time of a record in the span of &RB_SPAN_BITS that the newest one
- *		is in; own CPU
- * @room:	units that @page has for records
+ * @epoch:	time that the one in the tail word counts from; own CPU
+ * @room:	units that @page has for records, or 0: look again whether there is
+ *		an epoch; own CPU
  * @publish:	publish word; stored by the outermost writer, or by whoever
  *		opens the sub-buffer while no writer can be outermost
+ * @pub_seq:	@seq as it is in the publish word
  * @seq:	sequence that it holds, set at opening
  * @stamped:	sequence whose time stamp is in @page; set by the first record
  * @link:	slot word of the sub-buffer that the writer went to from here;
@@ -166,12 +176,13 @@ struct rb_subbuf {
 	local_t			records;
 	struct rb_data_page	*page;
 	atomic64_t		publish;
+	u64			pub_seq;
+	local64_t		epoch;
 	u64			seq;
-	u64			last;
-	u64			link;
 	u32			room;
 	u32			end;
 
+	u64			link;
 	u64			stamped;
 	u64			first;
 	u64			first_byte;
@@ -214,7 +225,8 @@ struct rb_reader {
  * @tail:	sub-buffer being written; own CPU
  * @commit:	last sub-buffer with published records; outermost writer, read
  *		by all
- * @nest:	writers inside this ring; own CPU, read by who waits for them
+ * @nest:	the shares of the writers inside this ring; own CPU, read by who
+ *		waits for them
  * @overrun:	records overwritten before they were read; own CPU
  * @commit_overrun: records refused because a sub-buffer in the way was not
  *		committed; own CPU
@@ -264,37 +276,45 @@ struct rb_ring {
 };
 
 /**
- * struct rb_active - a write in progress
- *
- * Each context has its own, so that interrupts leave each other's alone. It is
- * filled before the record's place is claimed: what an interrupt finds in the
- * entry of the context below is true.
- *
- * @live:	&rb_cpu.ring when the context entered: where the record goes, and
- *		its commit; 0 if the context does not write
+ * struct rb_write - a write in progress
+ * @live:	&rb_cpu.ring when the writer entered: where the record goes, and
+ *		its commit; 0 if nobody writes. Set first and cleared last
  * @sb:		the record's sub-buffer
  * @before:	tail word that the record replaced
- * @after:	tail word that it was replaced with
  * @now:	time of the record, all 64 bits
- * @rcpu:	the CPU's part that the entry is in; constant
+ * @share:	what it added to &rb_ring.nest; constant in the plain case
+ * @nested:	level of ring_buffer_nest_start(); 0 in the plain case
+ * @level:	interrupt_context_level() of the writer, where it is special
+ * @odd:	this context was writing already
  */
-struct rb_active {
+struct rb_write {
 	unsigned long		live;
 	struct rb_subbuf	*sb;
 	u64			before;
-	u64			after;
 	u64			now;
-	struct rb_cpu		*rcpu;
+	u16			share;
+	u8			level;
+	u8			nested;
+	bool			odd;
 };
 
-/*
- * Entries of &rb_cpu.active: by interrupt_context_level(), one for the moments
- * in which that is wrong, and the same again for each ring_buffer_nest_start().
- */
-#define RB_CONTEXTS		5
-#define RB_CONTEXT_ODD		4
+/* A commit is plain if the ring has one writer, and that a plain one. */
+#define RB_SHARE_PLAIN		1
+#define RB_SHARE_SPECIAL	0x100
+
+/* Writers on one CPU: a plain one; four contexts and an odd one on each level. */
 #define RB_NEST_LEVELS		4
-#define RB_ODD_BITS		4
+#define RB_MAX_WRITES		(1 + 5 * RB_NEST_LEVELS)
+
+/*
+ * &rb_cpu.state: somebody waits for a record; how many have switched this CPU off;
+ * not 0: look whether the buffer is
+ */
+#define RB_STATE_WAKE		BIT(0)
+#define RB_STATE_OFF_ONE	BIT(1)
+#define RB_STATE_OFF		GENMASK(15, 1)
+#define RB_STATE_ASK_SHIFT	16
+#define RB_STATE_ASK		GENMASK(31, RB_STATE_ASK_SHIFT)
 
 /* Who wants to be woken, see wait.c. */
 #define RB_WAKE_ANY		BIT(0)
@@ -339,15 +359,15 @@ struct rb_copies {
  * struct rb_cpu - a CPU's part of a buffer, for the buffer's whole life
  * @ring:	the ring that is written, and a count of exchanges in the bits
  *		that its alignment leaves free
- * @record_disabled: records are refused while this is not 0
+ * @state:	RB_STATE_*; records are refused while it says off
  * @nested:	level of ring_buffer_nest_start(); own CPU
  * @full:	the last record found no room, the next one may not either; own CPU
  * @stamp_abs:	every record gets an absolute stamp
- * @odd:	four bits for each level: interrupt_context_level(), plus 1, of
- *		the writer that uses RB_CONTEXT_ODD, or 0; own CPU
- * @special:	the five above at once: 0 in the plain case
- * @wake:	RB_WAKE_*, what a publishing writer has to do
- * @active:	writes in progress; own CPU
+ * @special:	the four above at once: 0 in the plain case
+ * @write:	the innermost write in progress; own CPU
+ * @wake_full:	somebody waits for a watermark
+ * @depth:	how many there are in @below; own CPU
+ * @below:	the writes that it interrupted; own CPU
  * @read_ring:	the ring that readers use: @ring but for a resize in progress
  * @exchange:	held while @ring may change
  * @iterators:	open iterators
@@ -373,16 +393,17 @@ struct rb_cpu {
 	unsigned long		ring;
 	union {
 		struct {
-			atomic_t	record_disabled;
-			u8		nested : 7;
-			u8		full : 1;
+			atomic_t	state;
+			u8		nested;
+			u8		full;
 			u8		stamp_abs;
-			u16		odd;
 		};
 		u64		special;
 	};
-	atomic_t		wake;
-	struct rb_active	active[RB_CONTEXTS * RB_NEST_LEVELS];
+	struct rb_write		write;
+	atomic_t		wake_full;
+	unsigned int		depth;
+	struct rb_write		below[RB_MAX_WRITES - 1];
 
 	struct rb_ring __rcu	*read_ring ____cacheline_aligned_in_smp;
 	atomic_t		exchange;
@@ -409,6 +430,7 @@ struct rb_cpu {
 /**
  * struct trace_buffer - what callers hold
  * @record_disabled: records are refused while this is not 0
+ * @asked:	counts what was written to &RB_STATE_ASK
  * @flags:	&enum ring_buffer_flags
  * @stamp_abs:	every record gets an absolute stamp; @mutex
  * @clock:	where time comes from
@@ -419,10 +441,11 @@ struct rb_cpu {
  * @lock_key:	lockdep class of the readers' locks
  * @persist:	memory that survives a reboot, or NULL
  * @wait:	waiters for any CPU
- * @cpus:	by CPU; NULL until a CPU was online
+ * @cpus:	by CPU; &rb_no_cpu until a CPU was online
  */
 struct trace_buffer {
 	atomic_t		record_disabled;
+	atomic_t		asked;
 	unsigned int		flags;
 	bool			stamp_abs;
 	u64			(*clock)(void);
@@ -435,6 +458,8 @@ struct trace_buffer {
 	struct rb_wait		wait;
 	struct rb_cpu		*cpus[];
 };
+
+extern struct rb_cpu rb_no_cpu;
 
 #define rb_for_each_cpu(buffer, cpu)	for_each_cpu(cpu, (buffer)->cpumask)
 
@@ -493,6 +518,12 @@ rb_cursor(const struct rb_data_page *page, unsigned int pos, unsigned int end, u
 	return (struct rb_cursor){ .data = page->data, .pos = pos, .end = end, .time = time };
 }
 
+/* Are records of this CPU refused? */
+static inline bool rb_is_off(struct rb_cpu *rcpu)
+{
+	return atomic_read(&rcpu->state) & RB_STATE_OFF;
+}
+
 static __always_inline bool rb_overwrites(struct trace_buffer *buffer)
 {
 	return READ_ONCE(buffer->flags) & RB_FL_OVERWRITE;
@@ -505,11 +536,13 @@ bool rb_next_subbuf(struct rb_ring *ring, struct rb_subbuf *sb, u64 tail, bool o
 /**
  * struct rb_view - a sub-buffer that rb_locate() found
  * @sb:   the sub-buffer
+ * @slot: its slot
  * @word: the slot word that says so, or RB_SLOT_NONE if the reader owns it
  * @pub:  its publish word
  */
 struct rb_view {
 	struct rb_subbuf	*sb;
+	atomic64_t		*slot;
 	u64			word;
 	u64			pub;
 };

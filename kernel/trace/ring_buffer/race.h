@@ -26,6 +26,8 @@ enum rb_race {
 	RB_RACE_FAST,
 	RB_RACE_FAST_DONE,
 	RB_RACE_PUSH,
+	RB_RACE_PUSHED,
+	RB_RACE_POP,
 
 	/* the next sub-buffer */
 	RB_RACE_CLOSE,

@@ -31,13 +31,18 @@ bool rb_locate(struct rb_ring *ring, u64 *seq, struct rb_view *view)
 		rb_race_point(LOCATE);
 		ahead = rb_slot_ahead(view->word, *seq);
 		if (ahead > 0) {
-			/* Overwritten. The oldest is at most a lap behind that. */
-			*seq += ahead - ring->nr + 1;
+			/*
+			 * Overwritten. The oldest is at most a lap behind that,
+			 * and behind what was entered last.
+			 */
+			view->pub = atomic64_read(&READ_ONCE(ring->commit)->publish);
+			*seq += max(ahead, rb_pub_ahead(view->pub, *seq)) - ring->nr + 1;
 			continue;
 		}
 		if (ahead < 0 || view->word & RB_SLOT_EMPTY)
 			return false;
 
+		view->slot = slot;
 		view->sb = ring->subbufs[rb_slot_id(view->word)];
 		/* Pairs with rb_publish_subbuf:A. RBB(rb_locate:B) */
 		view->pub = atomic64_read_acquire(&view->sb->publish);
@@ -63,7 +68,7 @@ static bool rb_reader_take(struct rb_ring *ring, u64 seq, struct rb_view *view)
 	 * Fully ordered: nothing that was read from the old one is read after
 	 * the writer may have it.
 	 */
-	if (!atomic64_try_cmpxchg(rb_slot(ring, seq), &view->word,
+	if (!atomic64_try_cmpxchg(view->slot, &view->word,
 				  rb_slot_word(seq, rd->sb->id, RB_SLOT_EMPTY)))
 		return false;
 

@@ -81,10 +81,10 @@ static int rb_swap(struct rb_cpu *a, struct rb_cpu *b)
 	 * @b first: what is written to it meanwhile is in the ring that it
 	 * gets, together with the last records of @a.
 	 */
-	xchg(&b->ring, rb_retag(ring_a, live_b));
+	smp_store_release(&b->ring, rb_retag(ring_a, live_b));
 	rb_race_point(SWAP_HALF);
 	/* Pairs with rb_enter:A. */
-	xchg(&a->ring, rb_retag(ring_b, live_a)); /* RBB(rb_swap:A) */
+	smp_store_release(&a->ring, rb_retag(ring_b, live_a)); /* RBB(rb_swap:A) */
 	rb_race_point(SWAP_LIVE);
 	rcu_assign_pointer(a->read_ring, ring_b);
 	rb_race_point(SWAP_READER);
@@ -115,7 +115,7 @@ int ring_buffer_swap_cpu(struct trace_buffer *buffer_a, struct trace_buffer *buf
 	if (!a || !b || a == b)
 		return -EINVAL;
 	if (atomic_read(&buffer_a->record_disabled) || atomic_read(&buffer_b->record_disabled) ||
-	    atomic_read(&a->record_disabled) || atomic_read(&b->record_disabled))
+	    rb_is_off(a) || rb_is_off(b))
 		return -EAGAIN;
 
 	/* Who waits for the swap to be over must not wait for its CPU. */
@@ -206,7 +206,7 @@ static void rb_reset(struct trace_buffer *buffer, const struct cpumask *which)
 		rcpu = buffer->cpus[cpu];
 		rb_exchange_lock(rcpu);
 		rcpu->resetting = true;
-		atomic_inc(&rcpu->record_disabled);
+		atomic_add(RB_STATE_OFF_ONE, &rcpu->state);
 	}
 	rb_race_point(REFUSING);
 	synchronize_rcu();
@@ -233,7 +233,7 @@ static void rb_reset(struct trace_buffer *buffer, const struct cpumask *which)
 		if (!rcpu->resetting)
 			continue;
 		rcpu->resetting = false;
-		atomic_dec(&rcpu->record_disabled);
+		atomic_sub(RB_STATE_OFF_ONE, &rcpu->state);
 		rb_exchange_unlock(rcpu);
 	}
 	if (buffer->persist)

@@ -2,13 +2,14 @@
 /*
  * Waiting for records, and waking up who waits.
  *
- * A writer publishes and then looks whether somebody wants to be woken; a
- * waiter says so and then looks whether something was published. Both stores
- * can be delayed past both loads, and nobody wakes the waiter. A barrier in
- * the writer would end that, and would cost every record. Instead the waiter
- * has itself woken once more after a grace period: a writer that had not seen
- * its wish was in a section with preemption off, and the grace period has
- * waited for that, so what it wrote is there to be seen.
+ * A writer looks whether somebody wants to be woken, and publishes; a waiter says
+ * so and then looks whether something was published. So it can come about that
+ * nobody wakes the waiter. A look after publishing, and a barrier before it, would
+ * end that, and would cost every record. Instead the waiter has itself woken once
+ * more after a grace period: a writer that had not seen its wish was in a section
+ * with preemption off, and the grace period has waited for that, so what it wrote
+ * is there to be seen. Those who wait for a watermark concern only writers that
+ * go to the next sub-buffer.
  */
 #include <linux/export.h>
 #include <linux/poll.h>
@@ -90,7 +91,10 @@ void rb_wake_work(struct irq_work *work)
 
 static void rb_wake(struct rb_cpu *rcpu, int due)
 {
-	atomic_andnot(due, &rcpu->wake);
+	if (due & RB_WAKE_ANY)
+		atomic_andnot(RB_STATE_WAKE, &rcpu->state);
+	if (due & RB_WAKE_FULL)
+		atomic_set(&rcpu->wake_full, 0);
 	atomic_or(due, &rcpu->due);
 	irq_work_queue(&rcpu->wake_work);
 }
@@ -113,12 +117,14 @@ static bool rb_filled(struct rb_ring *ring, unsigned int percent)
  */
 void rb_wake_writer(struct rb_cpu *rcpu, struct rb_ring *ring)
 {
-	int wake = atomic_read(&rcpu->wake);
+	int due = 0;
 
-	if (wake & RB_WAKE_FULL && !rb_filled(ring, READ_ONCE(rcpu->watermark)))
-		wake &= ~RB_WAKE_FULL;
-	if (wake)
-		rb_wake(rcpu, wake);
+	if (atomic_read(&rcpu->state) & RB_STATE_WAKE)
+		due |= RB_WAKE_ANY;
+	if (atomic_read(&rcpu->wake_full) && rb_filled(ring, READ_ONCE(rcpu->watermark)))
+		due |= RB_WAKE_FULL;
+	if (due)
+		rb_wake(rcpu, due);
 }
 
 /*
@@ -128,7 +134,8 @@ void rb_wake_writer(struct rb_cpu *rcpu, struct rb_ring *ring)
 static void rb_wait_tell(struct rb_cpu *rcpu, int what)
 {
 	/* Fully ordered, but in vain without a partner: hence the recheck. */
-	if (atomic_fetch_or(what, &rcpu->wake) & what)
+	if (what & RB_WAKE_FULL ? atomic_xchg(&rcpu->wake_full, 1) :
+				  atomic_fetch_or(RB_STATE_WAKE, &rcpu->state) & RB_STATE_WAKE)
 		return;
 	rb_wait_arm(&rcpu->wait);
 	if (what & RB_WAKE_ANY)
@@ -139,13 +146,17 @@ static bool rb_ready_cpu(struct rb_cpu *rcpu, unsigned int full)
 {
 	struct rb_ring *ring;
 	unsigned long flags;
-	bool ready;
+	bool ready, lower;
 
 	ring = rb_read_lock(rcpu, &flags);
 	ready = (!full || rb_filled(ring, full)) && !rb_reader_empty(ring);
-	if (!ready && full && (!rcpu->watermark || rcpu->watermark > full))
+	lower = !ready && full && (!rcpu->watermark || rcpu->watermark > full);
+	if (lower)
 		WRITE_ONCE(rcpu->watermark, full);
 	rb_read_unlock(ring, flags);
+	/* A writer may have looked at the one before. */
+	if (lower)
+		rb_wait_arm(&rcpu->wait);
 	return ready;
 }
 

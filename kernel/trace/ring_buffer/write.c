@@ -48,14 +48,19 @@
  * records lie in the order of their times, each with the time its own reserve
  * read, whatever interrupts what.
  *
- * The tail word has 46 bits of the time. That is enough for the difference to
- * any time of the same span of 2^45, and &rb_subbuf.last says which span that
- * is. Elsewhere the record gets an absolute stamp.
+ * The tail word has 46 bits for the time and counts from &rb_subbuf.epoch, which
+ * is the time of the first record. Where that does not do, after a long pause or
+ * when the clock steps back, the record gets an absolute stamp and begins another
+ * epoch. While the epoch changes it is a time that is near to none, so that an
+ * interrupt looks for a stamp of its own.
  *
  * **Commit.** &rb_ring.nest counts the writers inside a ring. Only the
  * outermost one publishes: all that it and its interrupts wrote, up to the tail
  * word. It does so before it takes @nest to 0, and looks at the tail word once
  * more after, since an interrupt in between has left its record to it.
+ *
+ * What commit has to know of the reserve is in &rb_cpu.write. An interrupt that
+ * writes finds it in use, saves it and puts it back.
  *
  * **The next sub-buffer** is entered in four steps: close the tail word, claim
  * the slot, open the tail word of the sub-buffer in it, move &rb_ring.tail. Each
@@ -79,7 +84,7 @@
  * an unread sub-buffer adds its count to &rb_ring.overrun. For every ring:
  * written = read + overrun + what is still there.
  *
- * **Swap** exchanges &rb_cpu.ring. A writer has noted in &rb_cpu.active which
+ * **Swap** exchanges &rb_cpu.ring. A writer has noted in &rb_cpu.write which
  * ring it entered, and commits there. It looks at the pointer again after the
  * clock and before its exchange: a record whose time is later than the first
  * one of the new ring goes to the new ring.
@@ -179,10 +184,15 @@
 #define RB_STAMP_EXTEND		BIT(1)	/* the delta does not fit */
 #define RB_STAMP_ABS		BIT(2)	/* nobody knows it, or the user wants all */
 #define RB_STAMP_LEAVE		BIT(3)	/* an absolute one would be read wrong here */
+#define RB_STAMP_EPOCH		BIT(4)	/* the tail word's time counts from here */
+
+/* In place of the part of a CPU that never was online: it refuses all. */
+struct rb_cpu rb_no_cpu = { .state = ATOMIC_INIT(RB_STATE_OFF_ONE) };
 
 static __always_inline u64 rb_clock(struct trace_buffer *buffer)
 {
-	typeof(buffer->clock) clock = READ_ONCE(buffer->clock);
+	/* Not READ_ONCE(), which would keep the load out of the call. */
+	typeof(buffer->clock) clock = data_race(buffer->clock);
 
 	/* A direct call where an indirect one is slow. */
 	if (IS_ENABLED(CONFIG_MITIGATION_RETPOLINE) && likely(clock == trace_clock_local))
@@ -190,17 +200,14 @@ static __always_inline u64 rb_clock(struct trace_buffer *buffer)
 	return clock();
 }
 
-/* The time between the record before @tail and @now, where it is in their span. */
-static __always_inline u64 rb_delta(u64 tail, u64 now)
+/* Let no time near @now belong to the epoch of @sb, until there is another one. */
+static u64 rb_forget_epoch(struct rb_subbuf *sb, u64 now)
 {
-	return ((now << RB_TAIL_BITS) - (tail & ~(u64)RB_CLOSED)) >> RB_TAIL_BITS;
-}
+	u64 none = now ^ BIT_ULL(63);
 
-/* Let no time near @now be in the span of @sb, until the next stamp is written. */
-static void rb_forget_span(struct rb_subbuf *sb, u64 now)
-{
-	sb->last = now ^ BIT_ULL(63);
+	local64_set(&sb->epoch, none);
 	barrier();
+	return none;
 }
 
 /*
@@ -210,19 +217,20 @@ static void rb_forget_span(struct rb_subbuf *sb, u64 now)
 static unsigned int
 rb_choose_stamp(struct rb_subbuf *sb, u64 tail, u64 now, bool abs, u64 *delta)
 {
-	u64 last = sb->last;
+	u64 since = now - local64_read(&sb->epoch), before = tail >> RB_TAIL_BITS;
+	bool same = since <= RB_EPOCH_MAX && since >= before;
+	u64 stamp;
 
 	if (rb_tail_closed(tail))
 		return 0;
 
 	/* The page's time stamp is that of its first record. */
-	if (!rb_tail_units(tail)) {
-		*delta = 0;
-		return abs ? RB_STAMP_FIRST | RB_STAMP_ABS : RB_STAMP_FIRST;
-	}
+	*delta = 0;
+	if (!rb_tail_units(tail))
+		return RB_STAMP_FIRST | RB_STAMP_EPOCH | (abs ? RB_STAMP_ABS : 0);
 
-	*delta = rb_delta(tail, now);
-	if (!abs && !((now ^ last) >> RB_SPAN_BITS) && !(*delta >> RB_SPAN_BITS))
+	*delta = since - before;
+	if (same && !abs)
 		return *delta > RB_DELTA_MAX ? RB_STAMP_EXTEND : 0;
 
 	/*
@@ -231,12 +239,11 @@ rb_choose_stamp(struct rb_subbuf *sb, u64 tail, u64 now, bool abs, u64 *delta)
 	 */
 	if (sb->stamped != sb->seq)
 		return RB_STAMP_LEAVE;
-	if ((now | sb->page->time_stamp) & ~RB_ABS_MASK) {
-		if ((now ^ sb->page->time_stamp) & ~RB_ABS_MASK || now < last ||
-		    *delta >> RB_SPAN_BITS)
-			return RB_STAMP_LEAVE;
-	}
-	return RB_STAMP_ABS;
+	stamp = sb->page->time_stamp;
+	if ((now | stamp) & ~RB_ABS_MASK &&
+	    ((now ^ stamp) & ~RB_ABS_MASK || (!same && *delta > S64_MAX / 2)))
+		return RB_STAMP_LEAVE;
+	return same ? RB_STAMP_ABS : RB_STAMP_ABS | RB_STAMP_EPOCH;
 }
 
 /*
@@ -252,6 +259,8 @@ static void rb_open_subbuf(struct rb_subbuf *sb, u64 seq)
 
 	WRITE_ONCE(sb->seq, seq);
 	rb_race_point(OPEN);
+	sb->pub_seq = rb_pub_word(seq, 0, 0);
+	sb->room = 0;
 	local_set(&sb->page->commit, 0);
 	atomic64_set(&sb->publish, rb_pub_word(seq, 0, 0));
 	if (sb->persist)
@@ -377,7 +386,7 @@ static __always_inline void rb_publish_subbuf(struct rb_subbuf *sb, u64 final, u
 	 * the count of a final one.
 	 */
 	atomic64_set_release(&sb->publish, /* RBB(rb_publish_subbuf:A) */
-			     rb_pub_word(sb->seq, final, units));
+			     sb->pub_seq | final | units);
 	rb_race_point(PUBLISHED);
 }
 
@@ -446,19 +455,22 @@ static noinline bool rb_all_published(struct rb_ring *ring)
 }
 
 /*
- * Leave @ring. The outermost writer publishes what it and the writers nested
- * in it reserved. One that comes after the look at the tail and before @nest
- * is 0 leaves its records to us: look once more.
+ * Leave @ring, to which this writer has added @share. The outermost writer
+ * publishes what it and the writers nested in it reserved. One that comes after
+ * the look at the tail and before @nest is 0 leaves its records to us: look once
+ * more.
+ *
+ * Return: was this the outermost one?
  */
-static void rb_leave(struct rb_ring *ring)
+static bool rb_leave(struct rb_ring *ring, unsigned int share)
 {
 	struct rb_subbuf *sb;
 	u64 tail;
 
 	barrier();
-	if (ring->nest != 1) {
-		ring->nest--;
-		return;
+	if (ring->nest != share) {
+		ring->nest -= share;
+		return false;
 	}
 
 	for (;;) {
@@ -479,36 +491,12 @@ static void rb_leave(struct rb_ring *ring)
 		rb_race_point(LEFT);
 		barrier();
 		if (likely(tail == local64_read(&sb->tail) && !rb_tail_closed(tail)))
-			return;
+			return true;
 		if (rb_all_published(ring))
-			return;
-		ring->nest = 1;
+			return true;
+		ring->nest = share;
 		barrier();
 	}
-}
-
-/* interrupt_context_level(), which is 0 more often than not */
-static __always_inline unsigned int rb_context_level(void)
-{
-	if (likely(!(preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET))))
-		return 0;
-	return interrupt_context_level();
-}
-
-/* The entry of this context, in the plain case. */
-static __always_inline struct rb_active *rb_context_active(struct rb_cpu *rcpu)
-{
-	struct rb_active *act = rcpu->active;
-
-	if (unlikely(preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET)))
-		act += interrupt_context_level();
-	return act;
-}
-
-/* The writer that uses RB_CONTEXT_ODD on this level, plus 1. */
-static unsigned int rb_odd(struct rb_cpu *rcpu, unsigned int nested)
-{
-	return rcpu->odd >> nested * RB_ODD_BITS & (BIT(RB_ODD_BITS) - 1);
 }
 
 /* The last record found no room. Is it still so? Then count this one, too. */
@@ -531,181 +519,225 @@ static bool rb_still_full(struct rb_cpu *rcpu)
 }
 
 /*
- * Find an entry where the plain case is not: inside ring_buffer_nest_start(),
- * or in a context that seems to be writing already. The latter is let pass
- * once: an interrupt that writes before the preempt count tells of it looks
- * like the context that it interrupted.
+ * May a writer begin, while there are others on this CPU? Not in a context that
+ * is writing already. Two are let pass all the same, since they may be interrupts:
+ * one that writes before the preempt count tells of it looks like the context that
+ * it interrupted, and the outermost writer has left no word of its context.
  */
-static struct rb_active *rb_push_special(struct rb_cpu *rcpu)
+static bool rb_may_nest(struct rb_cpu *rcpu, unsigned int level, unsigned int nested, bool *odd)
 {
-	unsigned int level = rb_context_level(), nested = rcpu->nested;
-	struct rb_active *act;
+	bool had_odd = false;
+	unsigned int i;
 
-	if (atomic_read(&rcpu->record_disabled) || rb_refuse_nmi())
-		return NULL;
-	if (nested >= RB_NEST_LEVELS) {
-		local_inc(&rcpu->nest_drops);
-		return NULL;
+	for (i = 0; i <= rcpu->depth; i++) {
+		struct rb_write *w = i < rcpu->depth ? &rcpu->below[i] : &rcpu->write;
+
+		if (w->share == RB_SHARE_PLAIN || w->nested != nested)
+			continue;
+		had_odd |= w->odd;
+		*odd |= w->level == level;
 	}
-	act = &rcpu->active[nested * RB_CONTEXTS];
-	if (!act[level].live) {
-		if (rcpu->full && rb_still_full(rcpu))
-			return NULL;
-		rcpu->full = 0;
-		return &act[level];
-	}
-	if (act[RB_CONTEXT_ODD].live || rb_odd(rcpu, nested)) {
-#ifdef CONFIG_RING_BUFFER_RECORD_RECURSION
-		do_ftrace_record_recursion(_THIS_IP_, _RET_IP_);
-#endif
-		return NULL;
-	}
-	rcpu->odd |= (level + 1) << nested * RB_ODD_BITS;
-	rb_race_point(PUSH);
-	return &act[RB_CONTEXT_ODD];
-}
-
-/* Let go of what rb_push_special() found. */
-static void rb_pop_special(struct rb_cpu *rcpu, struct rb_active *act)
-{
-	unsigned int index = act - rcpu->active, nested = index / RB_CONTEXTS;
-
-	if (index % RB_CONTEXTS == RB_CONTEXT_ODD)
-		rcpu->odd &= ~((BIT(RB_ODD_BITS) - 1) << nested * RB_ODD_BITS);
-}
-
-/* The entry of the record that this context reserved last. */
-static __always_inline struct rb_active *rb_top(struct rb_cpu *rcpu)
-{
-	unsigned int level, nested;
-
-	if (likely(!rcpu->special))
-		return rb_context_active(rcpu);
-
-	level = rb_context_level();
-	nested = min_t(unsigned int, rcpu->nested, RB_NEST_LEVELS - 1);
-	if (rb_odd(rcpu, nested) == level + 1)
-		level = RB_CONTEXT_ODD;
-	return &rcpu->active[nested * RB_CONTEXTS + level];
-}
-
-/* Let go of the entry, wake who waits. */
-static __always_inline void rb_let_go(struct rb_active *act, struct rb_ring *ring)
-{
-	struct rb_cpu *rcpu = act->rcpu;
-
-	barrier();
-	rb_race_point(LET_GO);
-	act->live = 0;
-	if (unlikely(atomic_read(&rcpu->wake)))
-		rb_wake_writer(rcpu, ring);
-}
-
-/* Leave the ring, whatever happened in it. */
-static noinline void rb_finish_slow(struct rb_active *act)
-{
-	struct rb_ring *ring = rb_untag(act->live);
-
-	rb_leave(ring);
-	rb_pop_special(act->rcpu, act);
-	rb_let_go(act, ring);
+	return !*odd || !had_odd;
 }
 
 /*
- * Leave the ring, as rb_leave() does: the outermost writer that nothing came
- * behind has its own record to publish, and knows where that ends.
+ * Is recording on? Who switches a buffer off has every CPU ask, and does so after
+ * the switch: if the state has not changed since, there is nothing more to ask.
  */
-static __always_inline void rb_finish(struct rb_cpu *rcpu, struct rb_active *act)
+static bool rb_is_on(struct rb_cpu *rcpu)
 {
-	struct rb_ring *ring = rb_untag(act->live);
-	struct rb_subbuf *sb = act->sb;
-	u64 after = act->after;
+	int state = atomic_read_acquire(&rcpu->state);
+
+	if (state & RB_STATE_OFF || atomic_read(&rcpu->buffer->record_disabled))
+		return false;
+	if (state & RB_STATE_ASK)
+		atomic_cmpxchg(&rcpu->state, state, state & ~RB_STATE_ASK);
+	return true;
+}
+
+/*
+ * Begin a write where the plain case is not: among others on this CPU, inside
+ * ring_buffer_nest_start(), where somebody waits or something is switched off.
+ */
+static bool rb_push(struct rb_cpu *rcpu)
+{
+	unsigned int nested = rcpu->nested, level = interrupt_context_level();
+	struct rb_write *w = &rcpu->write;
+	bool odd = false;
+
+	if (rcpu == &rb_no_cpu || !rb_is_on(rcpu) || rb_refuse_nmi())
+		return false;
+	if (nested >= RB_NEST_LEVELS || WARN_ON_ONCE(rcpu->depth >= ARRAY_SIZE(rcpu->below))) {
+		local_inc(&rcpu->nest_drops);
+		return false;
+	}
+	if (w->live) {
+		if (!rb_may_nest(rcpu, level, nested, &odd)) {
+#ifdef CONFIG_RING_BUFFER_RECORD_RECURSION
+			do_ftrace_record_recursion(_THIS_IP_, _RET_IP_);
+#endif
+			return false;
+		}
+		/* An interrupt saves the same to the same place. */
+		rcpu->below[rcpu->depth] = *w;
+		rb_race_point(PUSH);
+		barrier();
+		rcpu->depth++;
+	} else {
+		if (rcpu->full && rb_still_full(rcpu))
+			return false;
+		rcpu->full = 0;
+		/* From here on an interrupt saves and restores what is below. */
+		w->live = READ_ONCE(rcpu->ring);
+	}
+	barrier();
+	rb_race_point(PUSHED);
+	w->level = level;
+	w->nested = nested;
+	w->odd = odd;
+	w->share = RB_SHARE_SPECIAL;
+	return true;
+}
+
+/* The end of the write, however it began. */
+static void rb_pop(struct rb_cpu *rcpu)
+{
+	struct rb_write *w = &rcpu->write;
 
 	rb_race_point(FINISH);
 	barrier();
-	if (unlikely(rcpu->special || ring->nest != 1 || ring->commit != sb))
-		return rb_finish_slow(act);
+	if (rcpu->depth) {
+		*w = rcpu->below[rcpu->depth - 1];
+		rb_race_point(POP);
+		barrier();
+		rcpu->depth--;
+	} else {
+		w->nested = 0;
+		w->odd = false;
+		w->share = RB_SHARE_PLAIN;
+		rb_race_point(LET_GO);
+		barrier();
+		w->live = 0;
+	}
+	barrier();
+}
 
-	rb_publish_subbuf(sb, 0, rb_tail_units(after));
+/*
+ * Leave the ring, whatever happened in it. Who published, wakes those who wait:
+ * before that there is nothing to see.
+ */
+static noinline void rb_finish_slow(struct rb_cpu *rcpu)
+{
+	struct rb_ring *ring = rb_untag(rcpu->write.live);
+	bool published = rb_leave(ring, rcpu->write.share);
+
+	rb_pop(rcpu);
+	if (published && (atomic_read(&rcpu->state) & RB_STATE_WAKE ||
+			  atomic_read(&rcpu->wake_full)))
+		rb_wake_writer(rcpu, ring);
+}
+
+/*
+ * Leave the ring, as rb_leave() does, in the plain case: a writer that is alone in
+ * the ring, and a sub-buffer that goes on.
+ */
+static __always_inline void rb_finish(struct rb_cpu *rcpu)
+{
+	struct rb_ring *ring = rb_untag(rcpu->write.live);
+	struct rb_subbuf *sb = ring->commit;
+	u64 tail = local64_read(&sb->tail);
+
+	rb_race_point(FINISH);
+	barrier();
+	if (unlikely(ring->nest != RB_SHARE_PLAIN || rb_tail_closed(tail)))
+		return rb_finish_slow(rcpu);
+
+	rb_publish_subbuf(sb, 0, rb_tail_units(tail));
 	rb_race_point(FINISHED);
 	/* Pairs with rb_ring_wait_quiet:A, as in rb_leave(). */
 	smp_store_release(&ring->nest, 0); /* RBB(rb_finish:A) */
 	rb_race_point(FINISH_OUT);
 	barrier();
-	if (unlikely(local64_read(&sb->tail) != after && !rb_all_published(ring))) {
-		ring->nest = 1;
-		return rb_finish_slow(act);
+	if (unlikely(local64_read(&sb->tail) != tail)) {
+		/* Once more, if need be. */
+		ring->nest = RB_SHARE_PLAIN;
+		return rb_finish_slow(rcpu);
 	}
-	rb_let_go(act, ring);
+	WRITE_ONCE(rcpu->write.live, 0);
 }
 
 /* Find the ring, note it, and be counted as a writer inside. */
-static __always_inline struct rb_ring *rb_enter(struct rb_active *act)
+static __always_inline struct rb_ring *rb_enter(struct rb_cpu *rcpu, unsigned int share)
 {
 	/* An address dependency; pairs with rb_swap:A and rb_go_live:A. */
-	unsigned long live = READ_ONCE(act->rcpu->ring); /* RBB(rb_enter:A) */
+	unsigned long live = READ_ONCE(rcpu->ring); /* RBB(rb_enter:A) */
 	struct rb_ring *ring = rb_untag(live);
 
 	rb_race_point(ENTER);
-	act->live = live;
+	WRITE_ONCE(rcpu->write.live, live);
 	rb_race_point(ENTERED);
-	ring->nest++;
+	barrier();
+	ring->nest += share;
 	barrier();
 	return ring;
 }
 
 /* Note where the next record would go, then look at the clock. */
-static __always_inline u64 rb_look(struct rb_active *act, struct rb_ring *ring,
-				   struct trace_buffer *buffer)
+static __always_inline u64
+rb_look(struct rb_cpu *rcpu, struct rb_ring *ring, struct trace_buffer *buffer)
 {
+	struct rb_write *w = &rcpu->write;
 	struct rb_subbuf *sb = READ_ONCE(ring->tail);
 	u64 now;
 
 	rb_race_point(LOOK);
-	act->sb = sb;
-	act->before = local64_read(&sb->tail);
+	w->sb = sb;
+	w->before = local64_read(&sb->tail);
 	barrier();
 	rb_race_point(LOOKED);
 	now = rb_clock(buffer);
 	rb_race_point(CLOCK);
 	barrier();
+	w->now = now;
 	return now;
 }
 
 /* Refuse a record inside the ring. */
-static struct ring_buffer_event *rb_refuse(struct rb_active *act)
+static struct ring_buffer_event *rb_refuse(struct rb_cpu *rcpu)
 {
-	rb_finish_slow(act);
+	rb_finish_slow(rcpu);
 	preempt_enable_notrace();
 	return NULL;
 }
 
 /*
- * Reserve @len bytes in the ring that was entered, whatever it takes. @now is
- * what rb_look() has returned. Each turn but the last one is due to an
- * interrupt, an exchange of the ring, or a sub-buffer that is full.
+ * Reserve @len bytes in the ring that was entered, whatever it takes. rb_look()
+ * has filled &rb_cpu.write. Each turn but the last one is due to an interrupt, an
+ * exchange of the ring, or a sub-buffer that is full.
  */
 static noinline struct ring_buffer_event *
-rb_reserve_slow(struct rb_active *act, unsigned int len, u64 now)
+rb_reserve_slow(struct rb_cpu *rcpu, unsigned int len)
 {
-	struct rb_cpu *rcpu = act->rcpu;
 	struct trace_buffer *buffer = rcpu->buffer;
-	struct rb_ring *ring = rb_untag(act->live);
-	unsigned int total, stamp, units;
+	struct rb_write *w = &rcpu->write;
+	struct rb_ring *ring = rb_untag(w->live);
+	unsigned int total, stamp, units, room;
 	struct ring_buffer_event *rec;
 	struct rb_subbuf *sb;
-	u64 tail, delta = 0;
+	u64 now, tail, time, none = 0, delta = 0;
 	u32 end;
 
 	goto decide;
 again:
-	now = rb_look(act, ring, buffer);
+	rb_look(rcpu, ring, buffer);
 decide:
-	sb = act->sb;
-	tail = act->before;
+	now = w->now;
+	sb = w->sb;
+	tail = w->before;
 	units = rb_tail_units(tail);
+	room = rb_subbuf_room(ring->order) / RB_UNIT;
 	total = len;
-	stamp = rb_choose_stamp(sb, tail, now, rcpu->stamp_abs, &delta);
+	stamp = rb_choose_stamp(sb, tail, now, READ_ONCE(rcpu->stamp_abs), &delta);
 	if (stamp & (RB_STAMP_EXTEND | RB_STAMP_ABS))
 		total += RB_STAMP_LEN;
 	else if (stamp & RB_STAMP_LEAVE)
@@ -719,29 +751,30 @@ decide:
 	 */
 	rb_race_point(CHOSEN);
 	barrier();
-	if (unlikely(READ_ONCE(rcpu->ring) != act->live)) {
-		rb_leave(ring);
-		ring = rb_enter(act);
+	if (unlikely(READ_ONCE(rcpu->ring) != w->live)) {
+		rb_leave(ring, w->share);
+		ring = rb_enter(rcpu, w->share);
 		goto again;
 	}
 
-	if (unlikely(end > sb->room)) {
+	if (unlikely(end > room)) {
 		bool overwrite = rb_overwrites(buffer);
 
 		if (units && rb_next_subbuf(ring, sb, tail, overwrite))
 			goto again;
 		rcpu->full = !overwrite;
-		return rb_refuse(act);
+		return rb_refuse(rcpu);
 	}
 
 	rb_race_point(CHECKED);
-	act->after = rb_tail_word(now, end);
-	act->now = now;
-	/* An interrupt must not take the new time for one of the old span. */
-	if (stamp & (RB_STAMP_FIRST | RB_STAMP_ABS))
-		rb_forget_span(sb, now);
+	time = (tail >> RB_TAIL_BITS) + delta;
+	/* An interrupt must not count from an epoch that is not this record's. */
+	if (stamp & RB_STAMP_EPOCH) {
+		time = 0;
+		none = rb_forget_epoch(sb, now);
+	}
 	rb_race_point(RESERVE);
-	if (unlikely(!local64_try_cmpxchg(&sb->tail, &tail, act->after)))
+	if (unlikely(!local64_try_cmpxchg(&sb->tail, &tail, rb_tail_word(time, end))))
 		goto again;
 	rb_race_point(RESERVED);
 
@@ -755,10 +788,15 @@ decide:
 		barrier();
 		rb_race_point(STAMP);
 		sb->stamped = sb->seq;
+		barrier();
 	}
 	rb_race_point(STAMPED);
-	if (stamp & (RB_STAMP_FIRST | RB_STAMP_ABS))
-		sb->last = now;
+	/* Unless an interrupt has begun a later one. */
+	if (stamp & RB_STAMP_EPOCH)
+		local64_cmpxchg(&sb->epoch, none, now);
+	if (sb->stamped == sb->seq)
+		sb->room = room;
+
 	if (stamp & RB_STAMP_ABS) {
 		rb_set_stamp(rec, RINGBUF_TYPE_TIME_STAMP, now);
 		rec = (void *)rec + RB_STAMP_LEN;
@@ -773,74 +811,76 @@ decide:
 }
 
 /*
- * Reserve a record of @len bytes, where no interrupt comes, the sub-buffer has
- * room, and a delta will do. What has to survive the clock is in @act anyway, and
- * is taken from there: saving registers costs more.
+ * Reserve a record of @units, header and all, where no interrupt comes, the
+ * sub-buffer has room, and a delta will do. What has to survive the clock is in
+ * &rb_cpu.write anyway, and is taken from there: saving registers costs more.
  */
 static __always_inline struct ring_buffer_event *
-rb_reserve(struct trace_buffer *buffer, struct rb_active *act, unsigned int len)
+rb_reserve(struct trace_buffer *buffer, struct rb_cpu *rcpu, struct rb_ring *ring,
+	   unsigned int units, bool small)
 {
-	u64 now = rb_look(act, rb_enter(act), buffer), tail = act->before, word, delta;
-	struct rb_subbuf *sb = act->sb;
+	struct rb_write *w = &rcpu->write;
+	u64 now = rb_look(rcpu, ring, buffer), tail = w->before, since, delta;
+	u32 start = rb_tail_units(tail), end = start + units;
 	struct ring_buffer_event *rec;
-	u32 units, end;
+	struct rb_subbuf *sb = w->sb;
 
-	units = rb_tail_units(tail);
-	end = units + len / RB_UNIT;
-	word = rb_tail_word(now, end);
-	delta = (word - tail) >> RB_TAIL_BITS;
+	since = now - local64_read(&sb->epoch);
+	delta = since - (tail >> RB_TAIL_BITS);
 
 	/*
 	 * That the ring is still the live one has to be seen after the clock
-	 * was read, see rb_reserve_slow().
+	 * was read, see rb_reserve_slow(). There is no room before the first
+	 * record is written, nor in a sub-buffer that is closed.
 	 */
-	if (unlikely(!units || end > sb->room || delta > RB_DELTA_MAX ||
-		     (now ^ sb->last) >> RB_SPAN_BITS ||
-		     READ_ONCE(act->rcpu->ring) != act->live))
+	if (unlikely(delta > RB_DELTA_MAX || end > sb->room || READ_ONCE(rcpu->ring) != w->live))
 		goto slow;
-
-	act->now = now;
-	act->after = word;
 	rb_race_point(FAST);
-	if (unlikely(!local64_try_cmpxchg(&sb->tail, &tail, word)))
+	if (unlikely(!local64_try_cmpxchg(&sb->tail, &tail, rb_tail_word(since, end))))
 		goto slow;
 	rb_race_point(FAST_DONE);
 
 	/* The place is ours, and an interrupt from here on comes behind it. */
 	local_inc(&sb->records);
-	rec = (void *)&sb->page->data[units * RB_UNIT];
-	rb_set_record(rec, len, delta);
+	rec = (void *)&sb->page->data[start * RB_UNIT];
+	if (small)
+		rb_set_header(rec, units - RB_RECORD_HDR / RB_UNIT, delta);
+	else
+		rb_set_record(rec, units * RB_UNIT, delta);
 	return rec;
 slow:
-	return rb_reserve_slow(act, len, now);
+	return rb_reserve_slow(rcpu, units * RB_UNIT);
 }
 
 /* One whose length does not fit into the header: apart, to keep the others short. */
 static noinline struct ring_buffer_event *
-rb_reserve_long(struct trace_buffer *buffer, struct rb_active *act, unsigned long length)
+rb_reserve_long(struct trace_buffer *buffer, unsigned long length, struct rb_cpu *rcpu)
 {
-	if (length <= rb_max_payload(READ_ONCE(buffer->order)))
-		return rb_reserve(buffer, act, rb_record_len(length));
-	preempt_enable_notrace();
-	return NULL;
+	struct rb_ring *ring;
+
+	if (length > rb_max_payload(READ_ONCE(buffer->order))) {
+		preempt_enable_notrace();
+		return NULL;
+	}
+	ring = rb_enter(rcpu, RB_SHARE_PLAIN);
+	return rb_reserve(buffer, rcpu, ring, rb_record_len(length) / RB_UNIT, false);
 }
 
+/* One that is not the plain case. */
 static noinline struct ring_buffer_event *
-rb_reserve_special(struct trace_buffer *buffer, struct rb_cpu *rcpu, unsigned long length)
+rb_reserve_special(struct trace_buffer *buffer, unsigned long length, struct rb_cpu *rcpu)
 {
-	struct rb_active *act;
-	u64 now;
+	struct rb_ring *ring;
 
-	if (!rcpu || length > rb_max_payload(READ_ONCE(buffer->order)))
-		goto refuse;
-	act = rb_push_special(rcpu);
-	if (!act)
-		goto refuse;
-	now = rb_look(act, rb_enter(act), buffer);
-	return rb_reserve_slow(act, rb_record_len(length), now);
-refuse:
-	preempt_enable_notrace();
-	return NULL;
+	if (length > rb_max_payload(READ_ONCE(buffer->order)) || !rb_push(rcpu)) {
+		preempt_enable_notrace();
+		return NULL;
+	}
+	ring = rb_enter(rcpu, RB_SHARE_SPECIAL);
+	if (likely(!READ_ONCE(rcpu->stamp_abs)))
+		return rb_reserve(buffer, rcpu, ring, rb_record_len(length) / RB_UNIT, false);
+	rb_look(rcpu, ring, buffer);
+	return rb_reserve_slow(rcpu, rb_record_len(length));
 }
 
 /**
@@ -850,7 +890,8 @@ refuse:
  *
  * The caller fills the payload, see ring_buffer_event_data(), and ends with
  * ring_buffer_unlock_commit() or ring_buffer_discard_commit(). A context that
- * is between the two cannot reserve again, see ring_buffer_nest_start().
+ * is between the two shall not reserve again but inside ring_buffer_nest_start():
+ * it may get a record twice, and not a third time.
  *
  * Context: Any context, including NMI. Disables preemption until the record
  *          is committed or discarded. Never waits.
@@ -860,22 +901,19 @@ refuse:
 struct ring_buffer_event *
 ring_buffer_lock_reserve(struct trace_buffer *buffer, unsigned long length)
 {
-	struct rb_active *act;
+	struct rb_ring *ring;
 	struct rb_cpu *rcpu;
 
 	preempt_disable_notrace();
-	if (unlikely(atomic_read(&buffer->record_disabled))) {
-		preempt_enable_notrace();
-		return NULL;
-	}
-
 	rcpu = buffer->cpus[raw_smp_processor_id()];
-	act = rb_context_active(rcpu);
-	if (unlikely(!rcpu || rcpu->special || act->live || rb_refuse_nmi()))
-		return rb_reserve_special(buffer, rcpu, length);
+	/* Others change it at any time, and it says no more than where to look. */
+	if (unlikely(data_race(rcpu->special) | rcpu->write.live || rb_refuse_nmi()))
+		return rb_reserve_special(buffer, length, rcpu);
 	if (unlikely(!rb_is_small(length)))
-		return rb_reserve_long(buffer, act, length);
-	return rb_reserve(buffer, act, ALIGN(length, RB_UNIT) + RB_RECORD_HDR);
+		return rb_reserve_long(buffer, length, rcpu);
+
+	ring = rb_enter(rcpu, RB_SHARE_PLAIN);
+	return rb_reserve(buffer, rcpu, ring, DIV_ROUND_UP(length + RB_RECORD_HDR, RB_UNIT), true);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_lock_reserve);
 
@@ -888,9 +926,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_lock_reserve);
  */
 int ring_buffer_unlock_commit(struct trace_buffer *buffer)
 {
-	struct rb_cpu *rcpu = buffer->cpus[raw_smp_processor_id()];
-
-	rb_finish(rcpu, rb_top(rcpu));
+	rb_finish(buffer->cpus[raw_smp_processor_id()]);
 	preempt_enable_notrace();
 	return 0;
 }
@@ -993,35 +1029,40 @@ rb_discard_move(struct rb_subbuf *sb, unsigned int start, unsigned int len, u64 
 void ring_buffer_discard_commit(struct trace_buffer *buffer, struct ring_buffer_event *event)
 {
 	struct rb_cpu *rcpu = buffer->cpus[raw_smp_processor_id()];
-	struct rb_active *act = rb_top(rcpu);
-	struct rb_subbuf *sb = act->sb;
-	unsigned int start = rb_tail_units(act->before) * RB_UNIT;
-	u64 tail = act->after;
-	struct ring_buffer_event *first = (void *)&sb->page->data[start];
+	struct rb_write *w = &rcpu->write;
+	struct rb_subbuf *sb = w->sb;
+	unsigned char *data = sb->page->data;
+	unsigned int start = rb_tail_units(w->before) * RB_UNIT;
+	unsigned int end = (unsigned char *)event - data + rb_total_len(event);
+	struct ring_buffer_event *first = (void *)&data[start];
 	bool abs = first->type_len == RINGBUF_TYPE_TIME_STAMP;
-	u64 delta = 0;
+	u64 delta = 0, tail;
 
 	if (!abs)
 		delta = first == event ? event->time_delta : rb_get_stamp(first);
 
-	/* In which span the time before was, this record may have forgotten. */
-	if (unlikely(abs || !start))
-		rb_forget_span(sb, act->now);
+	/* This record may have begun another epoch than that of the one before. */
+	if (unlikely(abs || !start)) {
+		rb_forget_epoch(sb, w->now);
+		if (!start)
+			sb->room = 0;
+		barrier();
+	}
 
 	rb_race_point(FORGET);
 	local_dec(&sb->records);
 	rb_race_point(UNCOUNTED);
-	if (unlikely(!local64_try_cmpxchg(&sb->tail, &tail, act->before))) {
+	tail = local64_read(&sb->tail);
+	if (unlikely(rb_tail_units(tail) * RB_UNIT != end ||
+		     !local64_try_cmpxchg(&sb->tail, &tail, w->before))) {
 		/* ... and those behind count from it: it stays. */
 		if (abs)
 			start += RB_STAMP_LEN;
-		rb_discard_move(sb, start, rb_tail_units(act->after) * RB_UNIT - start, delta);
+		rb_discard_move(sb, start, end - start, delta);
 	}
-	/* Up to there all is as it was, and may be published. */
-	act->after = act->before;
 	rb_race_point(TAKEN_BACK);
 
-	rb_finish(rcpu, act);
+	rb_finish(rcpu);
 	preempt_enable_notrace();
 }
 EXPORT_SYMBOL_GPL(ring_buffer_discard_commit);
@@ -1041,7 +1082,7 @@ void ring_buffer_nest_start(struct trace_buffer *buffer)
 
 	preempt_disable_notrace();
 	rcpu = buffer->cpus[raw_smp_processor_id()];
-	if (rcpu)
+	if (rcpu != &rb_no_cpu)
 		rcpu->nested++;
 }
 
@@ -1055,7 +1096,7 @@ void ring_buffer_nest_end(struct trace_buffer *buffer)
 {
 	struct rb_cpu *rcpu = buffer->cpus[raw_smp_processor_id()];
 
-	if (rcpu)
+	if (rcpu != &rb_no_cpu)
 		rcpu->nested--;
 	preempt_enable_notrace();
 }
@@ -1070,11 +1111,11 @@ void ring_buffer_nest_end(struct trace_buffer *buffer)
  */
 u64 ring_buffer_event_time_stamp(struct trace_buffer *buffer, struct ring_buffer_event *event)
 {
-	struct rb_active *act = rb_top(buffer->cpus[smp_processor_id()]);
+	struct rb_write *w = &buffer->cpus[smp_processor_id()]->write;
 
-	if (WARN_ON_ONCE(!act->live))
+	if (WARN_ON_ONCE(!w->live))
 		return 0;
-	return act->now;
+	return w->now;
 }
 
 /**

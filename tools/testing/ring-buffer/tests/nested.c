@@ -186,7 +186,44 @@ static void run_two_levels(long pair)
 	}
 }
 
+/* An interrupt writes and switches the buffer off */
+static void irq_write_off(void)
+{
+	if (shim_irqs_off())
+		return;
+	shim_ctx_enter(CTX_IRQ);
+	put(buf, REC_LEN, PUT_COMMIT);
+	ring_buffer_record_disable(buf);
+	shim_ctx_exit(CTX_IRQ);
+}
+
+static void run_off(long arg)
+{
+	struct step s = { .op = op_commit, .act = { irq_write_off } };
+	long last = 0;
+
+	for (s.at[0] = 0; s.at[0] <= last; s.at[0]++) {
+		fresh(RING_SUBBUFS * SUBBUF_DATA, true);
+		put(buf, 8, PUT_COMMIT);
+		/* the next writer has to ask */
+		ring_buffer_record_disable(buf);
+		ring_buffer_record_enable(buf);
+		if (!step_run(&s)) {
+			leak();
+			continue;
+		}
+		if (!s.at[0])
+			nr_positions += last = s.n[0];
+		if (!ring_buffer_record_is_on(buf) && ring_buffer_lock_reserve(buf, 8)) {
+			fault(F_VALUE, "records while off, after instruction %ld", s.at[0]);
+			ring_buffer_unlock_commit(buf);
+			leak();
+		}
+	}
+}
+
 const struct scenario nested_scenarios[] = {
+	{ "nested.off", run_off, 0, SC_QUICK, "off is off" },
 #define N(name, op, act, clk, fl, proves)					\
 	{ "nested." name, run_nested, PAIR(op, act, clk), fl, proves }
 	N("commit-irq", OP_COMMIT, IRQ_COMMIT, CLK_PLAIN, SC_QUICK, "R1 R2 R3"),
@@ -227,7 +264,7 @@ const struct scenario nested_scenarios[] = {
 #define T(name, op, act, fl, proves)						\
 	{ "nested2." name, run_two_levels, PAIR(op, act, CLK_PLAIN), fl, proves }
 	T("commit-nmi", OP_COMMIT, NMI_COMMIT, 0, "R1 R2 R3"),
-	T("commit-nmi-long", OP_COMMIT, NMI_LONG, 0, "R1 R2, 2"),
+	T("commit-nmi-long", OP_COMMIT, NMI_LONG, SC_QUICK, "R1 R2, 2"),
 	T("commit-nmi-discard", OP_COMMIT, NMI_DISCARD, 0, "R2 R3, 11"),
 	T("discard-nmi", OP_DISCARD, NMI_COMMIT, 0, "R2 R3, 11"),
 	T("long-nmi-subbuf", OP_LONG, NMI_SUBBUF, 0, "2, 5, 6"),
