@@ -147,6 +147,9 @@ static unsigned int rb_page_copy(struct rb_ring *ring, struct rb_data_page *to,
 		records = rd->sb->first + rd->sb->count - rd->num;
 	} else {
 		do {
+			records += rb_cursor_skip_plain(&c, start + len);
+			end = c.pos;
+			time = c.time;
 			rec = rb_cursor_next(&c);
 			if (rec)
 				rb_cursor_skip(&c, rec);

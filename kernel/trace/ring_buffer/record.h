@@ -76,6 +76,20 @@ rb_set_header(struct ring_buffer_event *rec, u32 type, u32 delta)
 #endif
 }
 
+static __always_inline void
+rb_get_header(const struct ring_buffer_event *rec, u32 *type, u32 *delta)
+{
+	u32 header = *(const u32 *)rec;
+
+#ifdef __BIG_ENDIAN_BITFIELD
+	*type = header >> RB_DELTA_BITS;
+	*delta = header & RB_DELTA_MAX;
+#else
+	*type = header & 0x1f;
+	*delta = header >> 5;
+#endif
+}
+
 /* Is the length of a payload of @len bytes in the header itself? */
 static __always_inline bool rb_is_small(unsigned long len)
 {
@@ -217,6 +231,38 @@ static __always_inline void
 rb_cursor_skip(struct rb_cursor *c, const struct ring_buffer_event *rec)
 {
 	c->pos += rb_total_len(rec);
+}
+
+/*
+ * Skip records with nothing in front of them, as most are, as long as they end
+ * within @limit.
+ *
+ * Return: how many they were.
+ */
+static __always_inline unsigned long rb_cursor_skip_plain(struct rb_cursor *c, unsigned int limit)
+{
+	unsigned int pos = c->pos, next;
+	unsigned long records = 0;
+	u64 time = c->time;
+	u32 type, delta;
+
+	limit = min(limit, c->end);
+	while (pos < limit) {
+		const struct ring_buffer_event *rec = (const void *)(c->data + pos);
+
+		rb_get_header(rec, &type, &delta);
+		if (type > RINGBUF_TYPE_DATA_TYPE_LEN_MAX)
+			break;
+		next = pos + RB_RECORD_HDR + (likely(type) ? type * RB_UNIT : rec->array[0]);
+		if (next > limit)
+			break;
+		time += delta;
+		pos = next;
+		records++;
+	}
+	c->pos = pos;
+	c->time = time;
+	return records;
 }
 
 /* Is @rec, which @c has just skipped, a record that can be? For doubtful pages. */
