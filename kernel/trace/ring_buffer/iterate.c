@@ -90,10 +90,15 @@ static bool rb_iter_copy(struct ring_buffer_iter *iter, struct rb_view *view, un
 {
 	struct rb_data_page *page = READ_ONCE(view->sb->page);
 	unsigned int len = min(rb_pub_bytes(view->pub) - pos, iter->size);
-	u64 stamp = READ_ONCE(page->time_stamp), first = READ_ONCE(view->sb->first);
+	u64 stamp, first;
 
+	/* The writer may be there again: then the slot says so, and none of it is used. */
+	stamp = data_race(READ_ONCE(page->time_stamp));
+	/* Neither is this, */
+	first = data_race(READ_ONCE(view->sb->first));
 	rb_race_point(COPY);
-	memcpy(iter->data, page->data + pos, len);
+	/* nor this. */
+	data_race(memcpy(iter->data, page->data + pos, len));
 	rb_race_point(COPIED);
 	/*
 	 * Pairs with rb_claim_slot:A: if any of the copy is from after the

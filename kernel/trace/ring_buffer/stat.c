@@ -10,6 +10,12 @@
 
 #include "internal.h"
 
+/*
+ * What the writer may be storing just then, which no lock or mark says. Then a
+ * second look finds another word, and all begins anew.
+ */
+#define rb_glance(x)	data_race(READ_ONCE(x))
+
 /**
  * rb_ring_written() - the running number of the next record
  * @ring: the ring
@@ -27,7 +33,7 @@ u64 rb_ring_written(struct rb_ring *ring)
 	do {
 		/* Pairs with rb_publish:A. RBB(rb_ring_written:A) */
 		sb = smp_load_acquire(&ring->commit);
-		first = READ_ONCE(sb->first);
+		first = rb_glance(sb->first);
 		/* Pairs with rb_publish_subbuf:A, for the count. RBB(rb_ring_written:C) */
 		pub = atomic64_read_acquire(&sb->publish);
 		if (pub & RB_PUB_FINAL)
@@ -42,7 +48,7 @@ u64 rb_ring_written(struct rb_ring *ring)
 		 * for that when it was looked at. Pairs with rb_publish:A: who sees
 		 * it come again sees its new number. RBB(rb_ring_written:D)
 		 */
-	} while (sb != smp_load_acquire(&ring->commit) || first != READ_ONCE(sb->first) ||
+	} while (sb != smp_load_acquire(&ring->commit) || first != rb_glance(sb->first) ||
 		 (pub ^ atomic64_read(&sb->publish)) >> RB_TAIL_BITS);
 	return num;
 }
@@ -108,7 +114,7 @@ static u64 rb_ring_oldest_ts(struct rb_ring *ring)
 			return 0;
 		if (word == RB_SLOT_NONE)
 			return pos ? ring->reader.time : sb->page->time_stamp;
-		ts = READ_ONCE(sb->page->time_stamp);
+		ts = rb_glance(sb->page->time_stamp);
 		/* Pairs with rb_claim_slot:A. */
 		smp_rmb(); /* RBB(rb_ring_oldest_ts:A) */
 	} while (atomic64_read(rb_slot(ring, seq)) != word);
@@ -125,16 +131,16 @@ static unsigned long rb_ring_bytes(struct rb_ring *ring)
 		sb = rb_oldest(ring, &seq, &pos, &word);
 		if (!sb)
 			return 0;
-		from = READ_ONCE(sb->first_byte) + pos;
+		from = rb_glance(sb->first_byte) + pos;
 		/* Pairs with rb_publish:A, for &rb_subbuf.first_byte. */
 		commit = smp_load_acquire(&ring->commit); /* RBB(rb_ring_bytes:A) */
-		first = READ_ONCE(commit->first_byte);
+		first = rb_glance(commit->first_byte);
 		pub = atomic64_read(&commit->publish);
 		/* Pairs with rb_claim_slot:A. */
 		smp_rmb(); /* RBB(rb_ring_bytes:B) */
 		/* Pairs with rb_publish:A, as in rb_ring_written(). RBB(rb_ring_bytes:C) */
 	} while (commit != smp_load_acquire(&ring->commit) ||
-		 first != READ_ONCE(commit->first_byte) ||
+		 first != rb_glance(commit->first_byte) ||
 		 (pub ^ atomic64_read(&commit->publish)) >> RB_PUB_SEQ_SHIFT ||
 		 (word != RB_SLOT_NONE && word != atomic64_read(rb_slot(ring, seq))));
 	return first + rb_pub_bytes(pub) - from;
