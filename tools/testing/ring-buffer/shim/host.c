@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What the shim takes from the C library, and virtual CPUs as threads. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <execinfo.h>
+#include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -51,6 +53,13 @@ void host_pause(void)
 	__builtin_ia32_pause();
 	if (!(++n & 1023))
 		sched_yield();
+}
+
+void host_membarrier(void)
+{
+	__sync_synchronize();
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0))
+		host_die("membarrier");
 }
 
 /* CPU time of this thread: what other programs take does not count */
@@ -164,7 +173,10 @@ static void on_segv(int sig, siginfo_t *si, void *arg)
 
 static void on_kick(int sig)
 {
+	int err = errno;
+
 	shim_ipi();
+	errno = err;
 }
 
 int host_cpu_switch(int cpu)
@@ -264,6 +276,8 @@ void host_init(int possible, int online)
 	vmemmap = mmap(NULL, SHIM_ARENA_PAGES * 64, prot, flags, -1, 0);
 	if (arena == MAP_FAILED || vmemmap == MAP_FAILED)
 		host_die("mmap");
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0))
+		host_die("membarrier");
 	sigaction(SIGILL, &ud2, NULL);
 	sigaction(SIGURG, &kick, NULL);
 	sigaltstack(&alt, NULL);

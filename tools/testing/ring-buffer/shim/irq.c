@@ -60,8 +60,10 @@ void shim_ipi(void)
 		return;
 	this_cpu_write(ipi_slot, NULL);
 	shim_ctx_enter(CTX_IRQ);
+	host_acquire(ipi);
 	ipi->func(ipi->info);
 	shim_ctx_exit(CTX_IRQ);
+	host_release(ipi);
 	/* what func() did comes first; ipi is gone when call_on() sees it */
 	smp_store_release(&ipi->done, 1);
 }
@@ -79,6 +81,7 @@ static void call_on(int cpu, smp_call_func_t func, void *info)
 		return;
 	}
 	if (host_cpu_owned(cpu)) {
+		host_release(&ipi);
 		while (cmpxchg(&per_cpu(ipi_slot, cpu), NULL, &ipi))
 			host_wait(WAIT_IPI);
 		host_kick(cpu);
@@ -90,6 +93,7 @@ static void call_on(int cpu, smp_call_func_t func, void *info)
 			}
 			host_wait(WAIT_IPI);
 		}
+		host_acquire(&ipi);
 		return;
 	}
 	/* stopped between two instructions, or idle: interrupt it here */

@@ -134,6 +134,8 @@ struct page *__alloc_pages_noprof(gfp_t gfp, unsigned int order, int nid, nodema
 	arch_spin_unlock(&page_lock);
 	if (!page)
 		return NULL;
+	/* ThreadSanitizer does not see the lock */
+	host_acquire(page);
 	__atomic_add_fetch(&shim_allocated, 1, __ATOMIC_RELAXED);
 	host_unpoison(page_address(page), PAGE_SIZE << order);
 	memset(page_address(page), gfp & __GFP_ZERO ? 0 : 0x5a, PAGE_SIZE << order);
@@ -142,6 +144,7 @@ struct page *__alloc_pages_noprof(gfp_t gfp, unsigned int order, int nid, nodema
 
 void __free_pages(struct page *page, unsigned int order)
 {
+	host_release(page);
 	host_poison(page_address(page), PAGE_SIZE << order);
 	__atomic_sub_fetch(&shim_allocated, 1, __ATOMIC_RELAXED);
 	arch_spin_lock(&page_lock);

@@ -14,18 +14,23 @@
 DECLARE_PER_CPU(int, shim_rcu_depth);
 static struct rcu_head *rcu_pending;
 
-/* ThreadSanitizer sees the end of each section before that of a grace period */
-static int rcu_order;
+/*
+ * What ThreadSanitizer is told: the end of each section comes before that of a
+ * grace period, and the begin of a grace period before that of each section.
+ * (For sections with preemption off tsan/asm/preempt.h says so.)
+ */
+int shim_rcu_order, shim_rcu_begin;
 
 void __rcu_read_lock(void)
 {
 	this_cpu_inc(shim_rcu_depth);
+	host_acquire(&shim_rcu_begin);
 	barrier();
 }
 
 void __rcu_read_unlock(void)
 {
-	host_release(&rcu_order);
+	host_release(&shim_rcu_order);
 	this_cpu_dec(shim_rcu_depth);
 }
 
@@ -33,13 +38,17 @@ void synchronize_rcu(void)
 {
 	int cpu, me = raw_smp_processor_id();
 
-	/* what the caller did before is seen by each section that begins from here on */
-	smp_mb();
+	/*
+	 * What the caller did before is seen by each section that begins from here
+	 * on. A section begins with plain stores: the barrier is for both sides.
+	 */
+	host_release(&shim_rcu_begin);
+	host_membarrier();
 	for_each_online_cpu(cpu) {
 		while (cpu != me && shim_cpu_busy(cpu))
 			host_wait(WAIT_RCU);
 	}
-	host_acquire(&rcu_order);
+	host_acquire(&shim_rcu_order);
 	/* what the sections did is seen by the caller */
 	smp_mb();
 }
@@ -67,6 +76,7 @@ void call_rcu(struct rcu_head *head, rcu_callback_t func)
 	struct rcu_head *first = READ_ONCE(rcu_pending);
 
 	head->func = func;
+	host_release(&shim_rcu_order);
 	do {
 		head->next = (void *)first;
 	} while (!try_cmpxchg(&rcu_pending, &first, head));

@@ -25,6 +25,7 @@ void host_die(const char *msg) __attribute__((noreturn));
 void host_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int host_vsnprintf(char *buf, unsigned long n, const char *fmt, __builtin_va_list ap);
 void host_pause(void);
+void host_membarrier(void);		/* a full barrier in every thread */
 unsigned long long host_cpu_ns(void);
 void host_poison(void *p, unsigned long n);
 void host_unpoison(void *p, unsigned long n);

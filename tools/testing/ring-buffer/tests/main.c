@@ -2,6 +2,7 @@
 /*
  * Runs the scenarios, each in a process of its own, and prints a line for each.
  *   rb-test [-l] [-t name]... [-q] [-x] [-v] [-j jobs] [-T] [-s stride]
+ *           [-n times]
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -166,12 +167,13 @@ static int selected(const char *name, char **names, int nr)
 
 int main(int argc, char **argv)
 {
-	int jobs = sysconf(_SC_NPROCESSORS_ONLN), list = 0, quick = 0, threads = 0, nr = 0, c;
+	int jobs = sysconf(_SC_NPROCESSORS_ONLN), list = 0, quick = 0, threads = 0, nr = 0;
 	const struct scenario *sc;
 	char *names[MAX_NAMES];
 	unsigned int i;
+	int times = 1, c, n;
 
-	while ((c = getopt(argc, argv, "lt:qxvj:Ts:")) != -1) {
+	while ((c = getopt(argc, argv, "lt:qxvj:Ts:n:")) != -1) {
 		switch (c) {
 		case 'l':
 			list = 1;
@@ -198,6 +200,9 @@ int main(int argc, char **argv)
 		case 's':
 			stride = atoi(optarg);
 			break;
+		case 'n':
+			times = atoi(optarg);
+			break;
 		default:
 			return 2;
 		}
@@ -212,7 +217,7 @@ int main(int argc, char **argv)
 				continue;
 			if (list)
 				printf("%-32s %s\n", sc->name, sc->proves);
-			else
+			for (n = 0; !list && n < times; n++)
 				start(sc, jobs);
 		}
 	}

@@ -244,7 +244,7 @@ static void run_storm(long arg)
 		if (arg & (S_ITERATE | S_RESIZE | S_SWAP | S_RESET))
 			nr_records /= 3;
 		if (RB_SLOW)
-			nr_records /= 10;
+			nr_records /= RB_SLOW;
 		one_storm();
 	}
 }

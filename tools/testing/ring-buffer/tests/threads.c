@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Signals as interrupts: SIGUSR1 is an IRQ, SIGUSR2 an NMI, which may come in an IRQ. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include "../shim/shim.h"
@@ -8,21 +9,28 @@
 
 static void (*irq_fn)(void), (*nmi_fn)(void);
 
+/* What the shim calls of the C library must not show in what was interrupted. */
 static void on_irq(int sig)
 {
+	int err = errno;
+
 	if (shim_irqs_off())
 		return;
 	shim_ctx_enter(CTX_IRQ);
 	irq_fn();
 	shim_ctx_exit(CTX_IRQ);
 	shim_ipi();
+	errno = err;
 }
 
 static void on_nmi(int sig)
 {
+	int err = errno;
+
 	shim_ctx_enter(CTX_NMI);
 	nmi_fn();
 	shim_ctx_exit(CTX_NMI);
+	errno = err;
 }
 
 void host_interrupts(void (*irq)(void), void (*nmi)(void))

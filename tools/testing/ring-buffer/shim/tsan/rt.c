@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * With --param tsan-distinguish-volatile=1 gcc calls these before a volatile
- * access: READ_ONCE(), WRITE_ONCE() and what is built on them. An acquire before
- * a read and a release before a write, and no race between them; that is more
- * order than they give, so plain accesses are what this build finds.
+ * access that asm/rwonce.h does not make: an acquire before a read and a release
+ * before a write, and no race between them.
  */
 void __tsan_acquire(void *addr);
 void __tsan_release(void *addr);
