@@ -24,6 +24,7 @@ void rb_check_subbuf(struct rb_subbuf *sb, u32 units, bool final)
 	u64 tail = local64_read(&sb->tail);
 	struct ring_buffer_event *rec;
 	unsigned long records = 0, counted;
+	u64 since;
 
 	while ((rec = rb_cursor_next(&c))) {
 		rb_cursor_skip(&c, rec);
@@ -37,11 +38,13 @@ void rb_check_subbuf(struct rb_subbuf *sb, u32 units, bool final)
 	}
 	/* An interrupt may have come, since @units was read or while we walked. */
 	counted = local_read(&sb->records) - sb->base;
+	/* A record that was discarded may have taken the epoch along. */
+	since = c.time - local64_read(&sb->epoch);
 	barrier();
 	if (!units || rb_tail_units(tail) != units || local64_read(&sb->tail) != tail)
 		return;
-	WARN_ONCE((c.time << RB_TAIL_BITS ^ tail) >> RB_TAIL_BITS || c.pos != units * RB_UNIT ||
-		  records != counted,
+	WARN_ONCE((since <= RB_EPOCH_MAX && since != tail >> RB_TAIL_BITS) ||
+		  c.pos != units * RB_UNIT || records != counted,
 		  "ring buffer: %lu records up to %u at %llx, tail %llx, counted %lu\n",
 		  records, c.pos, c.time, tail, counted);
 }
