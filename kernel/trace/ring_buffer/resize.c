@@ -194,10 +194,14 @@ static void rb_inherit(struct rb_ring *ring, struct rb_ring *old)
 	old->heir = ring;
 }
 
-/* The sub-buffers change their size: count what is unread as overwritten. */
+/*
+ * The sub-buffers change their size: what is unread is overwritten, and the next
+ * reader is told so. The lock of @old is held.
+ */
 static void rb_disinherit(struct rb_ring *ring, struct rb_ring *old)
 {
 	ring->reader.read = old->reader.read;
+	ring->reader.lost = old->reader.lost + rb_ring_written(old) - old->reader.num;
 	ring->carried.overrun = rb_ring_overrun(old) + rb_ring_entries(old);
 	ring->carried.commit_overrun = local_read(&old->commit_overrun) +
 				       old->carried.commit_overrun;
@@ -373,7 +377,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_resize);
  * @order:  pages of a sub-buffer, as a power of two
  *
  * The size of the rings stays about the same. What they hold goes, and is
- * counted as overwritten. Writers go on.
+ * counted as overwritten and told as lost. Writers go on.
  *
  * Context: May sleep.
  * Return: 0; -EINVAL without @buffer or for a size that is not possible;

@@ -111,7 +111,6 @@ void rbt_open(struct rbt *w, unsigned int subbufs, unsigned int flags)
 	w->nr = 0;
 	w->nr_seen = 0;
 	w->swapped = false;
-	w->forgets = false;
 	memset(w->recs, 0, RBT_RECORDS * sizeof(*w->recs));
 }
 
@@ -403,12 +402,16 @@ void rbt_take_page(struct rbt *w, struct buffer_data_read_page *rpage, bool late
 	const void *memory = ring_buffer_read_page_data(rpage);
 	unsigned int size = ring_buffer_read_page_size(rpage);
 	struct rbt_take take = { .w = w, .late = late };
+	const void *rest;
 
 	/* First how many were lost: it stands behind the records. */
 	if (!rbt_parse(memory, size, page, NULL, NULL)) {
 		rbt_fail(w, "page: there is no page of records");
 		return;
 	}
+	rest = memory + RB_PAGE_HDR + page->bytes + (page->stored ? sizeof(page->lost) : 0);
+	if (memchr_inv(rest, 0, memory + size - rest))
+		rbt_fail(w, "page: something is left behind the records");
 	take.lost = page->lost;
 	rbt_parse(memory, size, page, rbt_take_record, &take);
 }
@@ -464,7 +467,7 @@ static u32 rbt_sort(struct rbt *w, u32 *by_time)
 void rbt_account(struct rbt *w)
 {
 	struct trace_buffer *buffers[] = { w->swapped ? w->other : NULL, w->buffer };
-	unsigned long overrun = 0, read = 0, told = 0, refused = 0, untold;
+	unsigned long overrun = 0, read = 0, told = 0, refused = 0;
 	u32 *by_time, n, at, i;
 
 	/* What was swapped away is older than what came later. */
@@ -490,8 +493,7 @@ void rbt_account(struct rbt *w)
 	KUNIT_ASSERT_NOT_NULL(w->test, by_time);
 	n = rbt_sort(w, by_time);
 
-	untold = overrun - told;
-	if (untold && !w->forgets)
+	if (told != overrun)
 		rbt_fail(w, "lost_events: %lu are told, %lu were overwritten", told, overrun);
 	at = 0;
 	for (i = 0; i < 2 * w->nr_seen; i++) {
@@ -501,10 +503,6 @@ void rbt_account(struct rbt *w)
 		if (seen->late ? i < w->nr_seen : i >= w->nr_seen)
 			continue;
 		at += seen->lost;
-		if (untold && at + untold < n && by_time[at] != seen->num) {
-			at += untold;
-			untold = 0;
-		}
 		if (at >= n) {
 			rbt_fail(w, "lost_events: %u of %u records, read or lost", at + 1, n);
 			break;
@@ -516,7 +514,6 @@ void rbt_account(struct rbt *w)
 		}
 		at++;
 	}
-	at += untold;
 	if (at != n)
 		rbt_fail(w, "loss: %u of %u records are accounted for, %lu overwritten, %lu told",
 			 at, n, overrun, told);

@@ -69,8 +69,6 @@ struct rbt_seen {
  * @seen:    what was consumed, in that order
  * @nr_seen: how many that is
  * @swapped: the two buffers were exchanged
- * @forgets: unread records were lost without the next reader being told, by a
- *           change of the sub-buffers' size
  */
 struct rbt {
 	struct kunit		*test;
@@ -84,7 +82,6 @@ struct rbt {
 	struct rbt_seen		*seen;
 	u32			nr_seen;
 	bool			swapped;
-	bool			forgets;
 };
 
 /* How long a pause the clock makes between two looks at it. */

@@ -38,11 +38,9 @@ static int rbt_resize_one(struct rbt_buffer *buffer, unsigned long size, int cpu
 
 static int rbt_order_one(struct rbt_buffer *buffer, int order)
 {
-	int cpu, ret;
+	int ret;
 
 	down_read(&buffer->ctl);
-	for_each_possible_cpu(cpu)
-		rbt_note_reset(cpu);
 	ret = ring_buffer_subbuf_order_set(buffer->rb, order);
 	rbt_did(RBT_DID_ORDER, ret);
 	if (ret && ret != -ENOMEM &&

@@ -259,6 +259,10 @@ static void subbuf_order(long unused)
 		EXPECT_EQ(ring_buffer_subbuf_order_set(buf, order), 0);
 		EXPECT_EQ(ring_buffer_subbuf_order_get(buf), order);
 		EXPECT_EQ(ring_buffer_subbuf_size_get(buf), size);
+		/* What goes with the old ones, the next reader is told. */
+		put_n(3);
+		consume(buf, 0, -1);
+		check_end(0, 0, "told of order %d", order);
 		start_over();
 		ring_buffer_reset(buf);
 		for (i = 0; i < n; i++)
