@@ -356,6 +356,8 @@ int read_pages(struct trace_buffer *b, int cpu, bool full, size_t len, int max)
 		return 0;
 	}
 	while (max-- && ring_buffer_read_page(b, rp, len ?: size, cpu, full) >= 0) {
+		if (!page_rest_is_clear(ring_buffer_read_page_data(rp), size))
+			fault(F_PAGE, "something is left behind the records");
 		got = page_parse(ring_buffer_read_page_data(rp), size, saw_on_page,
 				 (void *)(long)cpu);
 		if (got < 0)

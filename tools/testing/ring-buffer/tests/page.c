@@ -25,6 +25,19 @@ bool page_missed(void *page, long *lost)
 	return true;
 }
 
+/* Behind the records and that count there is nothing that could be read before */
+bool page_rest_is_clear(void *page, unsigned int size)
+{
+	unsigned int at = HEADER + (((u64 *)page)[1] & COMMIT_MASK);
+	const char *byte = page;
+
+	if (((u64 *)page)[1] & MISSED_STORED)
+		at += sizeof(long);
+	while (at < size && !byte[at])
+		at++;
+	return at >= size;
+}
+
 static int bad(const char *what, unsigned int at)
 {
 	fault(F_PAGE, "offset %u: %s", at, what);

@@ -41,6 +41,7 @@ u64 last_put(int cpu, int ctx);
 typedef void (*page_fn)(struct ring_buffer_event *e, u64 ts, long lost, void *arg);
 int page_parse(void *page, unsigned int size, page_fn fn, void *arg);
 bool page_missed(void *page, long *lost);
+bool page_rest_is_clear(void *page, unsigned int size);
 
 /* ---- a run -------------------------------------------------------------- */
 
