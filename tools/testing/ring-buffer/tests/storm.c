@@ -243,8 +243,7 @@ static void run_storm(long arg)
 		nr_records = exhaustive ? 20000000 : 1500000;
 		if (arg & (S_ITERATE | S_RESIZE | S_SWAP | S_RESET))
 			nr_records /= 3;
-		if (RB_SLOW)
-			nr_records /= RB_SLOW;
+		nr_records /= RB_SLOW;
 		one_storm();
 	}
 }
