@@ -17,7 +17,7 @@
 static void rb_ask(struct trace_buffer *buffer)
 {
 	/* Fully ordered: after the switch, before the request. 0 is no request. */
-	int ask = (unsigned int)atomic_inc_return(&buffer->asked) % 0xffff + 1;
+	u32 ask = (u32)atomic_inc_return(&buffer->asked) % 0xffff + 1;
 	struct rb_cpu *rcpu;
 	int cpu, old;
 
@@ -25,7 +25,7 @@ static void rb_ask(struct trace_buffer *buffer)
 		rcpu = rb_get_cpu(buffer, cpu);
 		old = atomic_read(&rcpu->state);
 		while (!atomic_try_cmpxchg(&rcpu->state, &old, (old & ~RB_STATE_ASK) |
-					   (unsigned int)ask << RB_STATE_ASK_SHIFT))
+					   ask << RB_STATE_ASK_SHIFT))
 			;
 	}
 }

@@ -604,7 +604,6 @@ static void rb_pop(struct rb_cpu *rcpu)
 {
 	struct rb_write *w = &rcpu->write;
 
-	rb_race_point(FINISH);
 	barrier();
 	if (rcpu->depth) {
 		*w = rcpu->below[rcpu->depth - 1];
