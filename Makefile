@@ -16,7 +16,7 @@ help:
 	@echo 'A ring buffer for ftrace, as a patch series for Linux 6.12.'
 	@echo
 	@echo '  make run          build the patched kernel, boot it in QEMU and show tracing at work'
-	@echo '  make test         run all tests: the native ones, then those in the guest'
+	@echo '  make test         run all tests: in user space, in user-mode kernels, in the guest'
 	@echo
 	@echo '  make bench        measure the ring buffer beside the base'\''s and others: a table, and'
 	@echo '                    build/bench/bench.json and bench.svg; the chart of the README is'
