@@ -235,32 +235,38 @@ rb_cursor_skip(struct rb_cursor *c, const struct ring_buffer_event *rec)
 
 /*
  * Skip records with nothing in front of them, as most are, as long as they end
- * within @limit.
+ * within @limit. The last one of the page is left alone, so that there is a header
+ * behind each that is skipped. One step waits for the load of the one before it:
+ * nothing else stands between the two.
  *
  * Return: how many they were.
  */
 static __always_inline unsigned long rb_cursor_skip_plain(struct rb_cursor *c, unsigned int limit)
 {
-	unsigned int pos = c->pos, next;
+	const unsigned char *at = c->data + c->pos, *next, *end;
 	unsigned long records = 0;
 	u64 time = c->time;
 	u32 type, delta;
 
-	limit = min(limit, c->end);
-	while (pos < limit) {
-		const struct ring_buffer_event *rec = (const void *)(c->data + pos);
+	if (c->pos + RB_RECORD_HDR > c->end)
+		return 0;
+	end = c->data + min(limit, c->end - RB_RECORD_HDR);
+	for (;; at = next) {
+		const struct ring_buffer_event *rec = (const void *)at;
 
 		rb_get_header(rec, &type, &delta);
-		if (type > RINGBUF_TYPE_DATA_TYPE_LEN_MAX)
-			break;
-		next = pos + RB_RECORD_HDR + (likely(type) ? type * RB_UNIT : rec->array[0]);
-		if (next > limit)
+		next = at + RB_RECORD_HDR + (unsigned long)type * RB_UNIT;
+		if (unlikely(type - 1 >= RINGBUF_TYPE_DATA_TYPE_LEN_MAX)) {
+			if (type)
+				break;
+			next = at + RB_RECORD_HDR + rec->array[0];
+		}
+		if (next > end)
 			break;
 		time += delta;
-		pos = next;
 		records++;
 	}
-	c->pos = pos;
+	c->pos = at - c->data;
 	c->time = time;
 	return records;
 }
