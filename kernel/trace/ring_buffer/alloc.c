@@ -6,6 +6,7 @@
 #include <linux/export.h>
 #include <linux/log2.h>
 #include <linux/oom.h>
+#include <linux/printk.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/trace_clock.h>
@@ -517,7 +518,8 @@ int trace_rb_cpu_prepare(unsigned int cpu, struct hlist_node *node)
 	}
 
 	rcpu = rb_cpu_alloc(buffer, nr, cpu);
-	if (WARN(!rcpu, "no memory for the ring buffer of CPU %u\n", cpu)) {
+	if (!rcpu) {
+		pr_warn("ring buffer: no memory for CPU %u\n", cpu);
 		mutex_unlock(&buffer->mutex);
 		return -ENOMEM;
 	}

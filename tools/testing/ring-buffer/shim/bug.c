@@ -6,7 +6,6 @@
 #include "shim.h"
 
 extern struct bug_entry __start___bug_table[], __stop___bug_table[];
-int shim_warn_expected;
 
 int shim_bug(unsigned long rip, const char **file, int *line)
 {

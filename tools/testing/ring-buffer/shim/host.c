@@ -110,8 +110,6 @@ void __warn_printk(const char *fmt, ...)
 {
 	va_list ap;
 
-	if (shim_warn_expected)
-		return;
 	va_start(ap, fmt);
 	print_kernel(fmt, ap);
 	va_end(ap);
@@ -145,13 +143,9 @@ static void on_ud2(int sig, siginfo_t *si, void *arg)
 	int line = 0, kind = shim_bug(rip, &file, &line);
 
 	if (kind > 0) {
-		if (shim_warn_expected) {
-			shim_warn_expected++;
-		} else {
-			__atomic_add_fetch(&host_warnings, 1, __ATOMIC_RELAXED);
-			if (kind == 1)
-				fprintf(stderr, "shim: WARN at %s:%d (%#lx)\n", file, line, rip);
-		}
+		__atomic_add_fetch(&host_warnings, 1, __ATOMIC_RELAXED);
+		if (kind == 1)
+			fprintf(stderr, "shim: WARN at %s:%d (%#lx)\n", file, line, rip);
 		uc->uc_mcontext.gregs[REG_RIP] += 2;	/* over the ud2 */
 		return;
 	}

@@ -85,7 +85,6 @@ void shim_rcu_forget(void);
 
 /* bug.c: 0 BUG, 1 WARN, 2 WARN_ONCE that was said before, -1 none of ours */
 int shim_bug(unsigned long rip, const char **file, int *line);
-extern int shim_warn_expected;		/* the test provokes one */
 
 /* mm.c */
 struct page;
