@@ -9,7 +9,7 @@ unexport MAKEFLAGS KSRC
 
 QEMU := tools/testing/qemu
 
-.PHONY: help prepare kernel run shell torture test kunit litmus bench bench-guest patches check check-fast clean
+.PHONY: help prepare kernel run shell torture debug test kunit litmus bench bench-guest patches check check-fast clean
 .DEFAULT_GOAL := help
 
 help:
@@ -26,6 +26,8 @@ help:
 	@echo '  make shell        a shell in the guest'
 	@echo '  make torture      everything at once, at random, in the guest, each record accounted for;'
 	@echo '                    MINUTES=10, CPUS=4 and SEED=0 (0: at the time) can be set'
+	@echo '  make debug        the guest'\''s tests in a kernel with KASAN, lockdep, kmemleak and failing'
+	@echo '                    allocations (an hour)'
 	@echo '  make litmus       litmus tests and models of the ring buffer, explored completely'
 	@echo '  make prepare      build/linux: the kernel source with the series on it'
 	@echo '  make kernel       build/kernel: the kernel built from that'
@@ -55,6 +57,9 @@ CPUS ?= 4
 SEED ?= 0
 torture: kernel
 	@$(QEMU)/run-torture -t $$((60 * $(MINUTES))) -c $(CPUS) -s $(SEED)
+
+debug: prepare
+	@$(QEMU)/run-debug
 
 # No prerequisite but the sources: a kernel that does not build fails the guest's
 # ring and no other.
