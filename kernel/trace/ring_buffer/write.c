@@ -237,7 +237,7 @@ rb_choose_stamp(struct rb_subbuf *sb, u64 tail, u64 now, bool abs, u64 *delta)
 	 * A parser takes the bits that an absolute stamp lacks from the time
 	 * before, and a step back for a carry into them.
 	 */
-	if (sb->stamped != sb->seq)
+	if (READ_ONCE(sb->stamped) != sb->seq)
 		return RB_STAMP_LEAVE;
 	stamp = sb->page->time_stamp;
 	if ((now | stamp) & ~RB_ABS_MASK &&
@@ -260,7 +260,7 @@ static void rb_open_subbuf(struct rb_subbuf *sb, u64 seq)
 	WRITE_ONCE(sb->seq, seq);
 	rb_race_point(OPEN);
 	sb->pub_seq = rb_pub_word(seq, 0, 0);
-	sb->room = 0;
+	WRITE_ONCE(sb->room, 0);
 	local_set(&sb->page->commit, 0);
 	atomic64_set(&sb->publish, rb_pub_word(seq, 0, 0));
 	if (sb->persist)
@@ -363,7 +363,7 @@ bool rb_next_subbuf(struct rb_ring *ring, struct rb_subbuf *sb, u64 tail, bool o
 
 	rb_open_subbuf(next_sb, next);
 	rb_race_point(OPENED);
-	sb->link = rb_slot_word(next, next_sb->id, 0);
+	WRITE_ONCE(sb->link, rb_slot_word(next, next_sb->id, 0));
 	barrier();
 	rb_race_point(LINKED);
 	cmpxchg_local(&ring->tail, sb, next_sb);
@@ -401,7 +401,7 @@ void rb_publish(struct rb_ring *ring)
 	struct rb_subbuf *sb = ring->commit, *next;
 
 	for (;;) {
-		u64 tail = local64_read(&sb->tail);
+		u64 tail = local64_read(&sb->tail), link;
 		unsigned long records;
 
 		if (!rb_tail_closed(tail)) {
@@ -423,10 +423,11 @@ void rb_publish(struct rb_ring *ring)
 		}
 
 		/* Closed, but there was nowhere to go. */
-		if (rb_slot_ahead(sb->link, sb->seq + 1))
+		link = READ_ONCE(sb->link);
+		if (rb_slot_ahead(link, sb->seq + 1))
 			return;
 
-		next = ring->subbufs[rb_slot_id(sb->link)];
+		next = ring->subbufs[rb_slot_id(link)];
 		next->first = sb->first + sb->count;
 		next->first_byte = sb->first_byte + sb->end * RB_UNIT;
 		rb_race_point(NUMBERED);
@@ -578,8 +579,11 @@ static bool rb_push(struct rb_cpu *rcpu)
 #endif
 			return false;
 		}
-		/* An interrupt saves the same to the same place. */
-		rcpu->below[rcpu->depth] = *w;
+		/*
+		 * An interrupt saves the same to the same place, and leaves @w as
+		 * it was. So it may do between two words of this.
+		 */
+		data_race(rcpu->below[rcpu->depth] = *w);
 		rb_race_point(PUSH);
 		barrier();
 		rcpu->depth++;
@@ -606,7 +610,8 @@ static void rb_pop(struct rb_cpu *rcpu)
 
 	barrier();
 	if (rcpu->depth) {
-		*w = rcpu->below[rcpu->depth - 1];
+		/* One that comes between two words saves them, and puts them back. */
+		data_race(*w = rcpu->below[rcpu->depth - 1]);
 		rb_race_point(POP);
 		barrier();
 		rcpu->depth--;
@@ -786,15 +791,15 @@ decide:
 		sb->page->time_stamp = now;
 		barrier();
 		rb_race_point(STAMP);
-		sb->stamped = sb->seq;
+		WRITE_ONCE(sb->stamped, sb->seq);
 		barrier();
 	}
 	rb_race_point(STAMPED);
 	/* Unless an interrupt has begun a later one. */
 	if (stamp & RB_STAMP_EPOCH)
 		local64_cmpxchg(&sb->epoch, none, now);
-	if (sb->stamped == sb->seq)
-		sb->room = room;
+	if (READ_ONCE(sb->stamped) == sb->seq)
+		WRITE_ONCE(sb->room, room);
 
 	if (stamp & RB_STAMP_ABS) {
 		rb_set_stamp(rec, RINGBUF_TYPE_TIME_STAMP, now);
@@ -830,9 +835,12 @@ rb_reserve(struct trace_buffer *buffer, struct rb_cpu *rcpu, struct rb_ring *rin
 	/*
 	 * That the ring is still the live one has to be seen after the clock
 	 * was read, see rb_reserve_slow(). There is no room before the first
-	 * record is written, nor in a sub-buffer that is closed.
+	 * record is written, nor in a sub-buffer that is closed. (An interrupt
+	 * that changes it changes the tail word, too, or takes back both. Not
+	 * READ_ONCE(), which would keep the load out of the comparison.)
 	 */
-	if (unlikely(delta > RB_DELTA_MAX || end > sb->room || READ_ONCE(rcpu->ring) != w->live))
+	if (unlikely(delta > RB_DELTA_MAX || end > data_race(sb->room) ||
+		     READ_ONCE(rcpu->ring) != w->live))
 		goto slow;
 	rb_race_point(FAST);
 	if (unlikely(!local64_try_cmpxchg(&sb->tail, &tail, rb_tail_word(since, end))))
@@ -1044,7 +1052,7 @@ void ring_buffer_discard_commit(struct trace_buffer *buffer, struct ring_buffer_
 	if (unlikely(abs || !start)) {
 		rb_forget_epoch(sb, w->now);
 		if (!start)
-			sb->room = 0;
+			WRITE_ONCE(sb->room, 0);
 		barrier();
 	}
 
