@@ -127,6 +127,17 @@ static void rbt_follow(struct rbt_cpu *c, const struct rbt_from *from, const str
 			  rbt_contexts[r->context], r->number, c->lost);
 }
 
+/* For KCSAN to find: so often that another reader does it meanwhile. */
+static noinline void rbt_race(void)
+{
+	int i;
+
+	for (i = 0; i < 1000; i++) {
+		rbt_round.raced++;
+		barrier();
+	}
+}
+
 static void rbt_take(const struct rbt_from *from, const struct rbt_read *r)
 {
 	struct rbt_cpu *c = rbt_cpus[from->cpu];
@@ -135,6 +146,8 @@ static void rbt_take(const struct rbt_from *from, const struct rbt_read *r)
 		rbt_fault(RBT_TWICE, "%s %d/%d: %s %u", from->how, from->buffer, from->cpu,
 			  rbt_contexts[r->context], r->number);
 	atomic64_inc(&c->read);
+	if (rbt_bust(RBT_RACE))
+		rbt_race();
 
 	spin_lock(&c->lock);
 	if (unlikely(c->held.ts)) {

@@ -84,7 +84,7 @@ module_param_named(hotplug, rbt_params.change[RBT_HOTPLUG], bool, 0444);
 MODULE_PARM_DESC(hotplug, "Take CPUs offline and online");
 module_param_named(busted, rbt_params.busted, charp, 0444);
 MODULE_PARM_DESC(busted,
-		 "Fail on purpose: a reader does lose, repeat, damage, shuffle, shift or miscount");
+		 "Fail on purpose: a reader does lose, repeat, damage, shuffle, shift, miscount or race");
 module_param_named(busted_every, rbt_params.busted_every, int, 0444);
 MODULE_PARM_DESC(busted_every, "One time in how many");
 
@@ -146,6 +146,7 @@ static const char * const rbt_busted_names[] = {
 	[RBT_SHUFFLE]	= "shuffle",
 	[RBT_SHIFT]	= "shift",
 	[RBT_MISCOUNT]	= "miscount",
+	[RBT_RACE]	= "race",
 };
 
 static enum rbt_busted rbt_busted;

@@ -61,7 +61,10 @@ enum rbt_op {
 };
 
 /* What a reader does wrong on purpose, one time in &rbt_params.busted_every. */
-enum rbt_busted { RBT_SOUND, RBT_LOSE, RBT_REPEAT, RBT_BEND, RBT_SHUFFLE, RBT_SHIFT, RBT_MISCOUNT };
+enum rbt_busted {
+	RBT_SOUND, RBT_LOSE, RBT_REPEAT, RBT_BEND, RBT_SHUFFLE, RBT_SHIFT, RBT_MISCOUNT,
+	RBT_RACE,	/* a data race: KCSAN has to tell of it, the verdict is SUCCESS */
+};
 
 /* See main.c for what they are. */
 struct rbt_params {
@@ -176,12 +179,14 @@ struct rbt_buffer {
  * @open:     writers may write
  * @full:     a writer has no more numbers
  * @changes:  bits of &enum rbt_change
+ * @raced:    what all readers count without a lock or a mark, if they are to race
  */
 struct rbt_round {
 	unsigned int		number;
 	bool			open;
 	bool			full;
 	unsigned long		changes;
+	unsigned long		raced;
 };
 
 /**
