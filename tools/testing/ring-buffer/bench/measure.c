@@ -151,8 +151,6 @@ void m_discard(struct turn *t)
 {
 	struct trace_buffer *b = get_op(t);
 
-	/* as a filter does it: behind records that stay */
-	t->wrong += t->ops->write(b, t->op->len, 1);
 	begin(t);
 	t->wrong += t->ops->discard(b, t->op->len, N_WRITES);
 	end(t, N_WRITES);
