@@ -314,25 +314,18 @@ static int do_read(void)
 	return read(fd, page, sizeof(page)) < 0 ? -errno : 0;
 }
 
-static int do_map(void)
+static int map_pages(int n)
 {
-	void *map = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+	void *map = mmap(NULL, n * 4096, PROT_READ, MAP_SHARED, fd, 0);
 
 	if (map == MAP_FAILED)
 		return -errno;
-	munmap(map, 4096);
+	munmap(map, n * 4096);
 	return 0;
 }
 
-static int do_map_all(void)
-{
-	void *map = mmap(NULL, 3 * 4096, PROT_READ, MAP_SHARED, fd, 0);
-
-	if (map == MAP_FAILED)
-		return -errno;
-	munmap(map, 3 * 4096);
-	return 0;
-}
+static int do_map(void) { return map_pages(1); }
+static int do_map_all(void) { return map_pages(3); }
 
 /* Whole sub-buffers, so it may be a little more. */
 static void is(const char *file, const char *want)
@@ -500,6 +493,15 @@ static bool judge(const struct op *op, int ret, bool behind)
 	return true;
 }
 
+/* Nothing was there to fail, and the call returned @ret. */
+static void none_failed(const struct op *op, int ret)
+{
+	if (ret)
+		fault("%s, but no allocation has failed", strerror(-ret));
+	else
+		undo(op);
+}
+
 static void sweep(const struct op *op, bool broken)
 {
 	unsigned int tried = 0, refused = 0, tried_sites = 0;
@@ -521,11 +523,7 @@ static void sweep(const struct op *op, bool broken)
 			op->before();
 		ret = once(op, current_nth, &came);
 		if (!came) {
-			/* Nothing was left to fail. */
-			if (ret)
-				fault("%s, but no allocation has failed", strerror(-ret));
-			else
-				undo(op);
+			none_failed(op, ret);
 			break;
 		}
 		tried++;
@@ -537,10 +535,7 @@ static void sweep(const struct op *op, bool broken)
 		use_site(site);
 		ret = once(op, 1, &came);
 		if (!came) {
-			if (ret)
-				fault("%s, but no allocation has failed", strerror(-ret));
-			else
-				undo(op);
+			none_failed(op, ret);
 			continue;
 		}
 		tried_sites++;
