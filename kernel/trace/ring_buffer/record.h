@@ -236,32 +236,41 @@ rb_cursor_skip(struct rb_cursor *c, const struct ring_buffer_event *rec)
 /*
  * Skip records with nothing in front of them, as most are, as long as they end
  * within @limit. The last one of the page is left alone, so that there is a header
- * behind each that is skipped. One step waits for the load of the one before it:
- * nothing else stands between the two.
+ * behind each that is skipped.
+ *
+ * Where a record ends is known when its header is loaded, and so each step would
+ * wait for the load of the one before. Most records are as long as the last one:
+ * stepping by that length, the CPU runs ahead, and a wrong guess costs what a wrong
+ * branch does.
  *
  * Return: how many they were.
  */
 static __always_inline unsigned long rb_cursor_skip_plain(struct rb_cursor *c, unsigned int limit)
 {
-	const unsigned char *at = c->data + c->pos, *next, *end;
-	unsigned long records = 0;
+	const unsigned char *at = c->data + c->pos, *end;
+	unsigned long records = 0, len, step = 0;
 	u64 time = c->time;
 	u32 type, delta;
 
 	if (c->pos + RB_RECORD_HDR > c->end)
 		return 0;
 	end = c->data + min(limit, c->end - RB_RECORD_HDR);
-	for (;; at = next) {
+	for (;; at += step) {
 		const struct ring_buffer_event *rec = (const void *)at;
 
 		rb_get_header(rec, &type, &delta);
-		next = at + RB_RECORD_HDR + (unsigned long)type * RB_UNIT;
+		len = RB_RECORD_HDR + (unsigned long)type * RB_UNIT;
 		if (unlikely(type - 1 >= RINGBUF_TYPE_DATA_TYPE_LEN_MAX)) {
 			if (type)
 				break;
-			next = at + RB_RECORD_HDR + rec->array[0];
+			len = RB_RECORD_HDR + rec->array[0];
 		}
-		if (next > end)
+		if (len != step) {
+			step = len;
+			/* Or the compiler would step by @len, which is the same to it. */
+			OPTIMIZER_HIDE_VAR(step);
+		}
+		if (at + step > end)
 			break;
 		time += delta;
 		records++;
