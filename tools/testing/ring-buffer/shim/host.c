@@ -21,6 +21,8 @@ volatile long host_warnings;
 int host_quiet;
 static volatile pid_t owner[SHIM_MAX_CPUS];
 static __thread int my_cpu = -1;
+static __thread char me;	/* its address tells the threads apart */
+static char *deputy;
 
 void host_die(const char *msg)
 {
@@ -191,16 +193,38 @@ void host_cpu_enter(int cpu)
 	CPU_ZERO(&set);
 	CPU_SET(cpu % sysconf(_SC_NPROCESSORS_ONLN), &set);
 	sched_setaffinity(0, sizeof(set), &set);
+	/* not while another thread acts for that CPU */
+	while (!host_deputy())
+		host_pause();
 	host_cpu_switch(cpu);
 	owner[cpu] = syscall(SYS_gettid);
+	host_deputy_end();
 }
 
 void host_cpu_leave(void)
 {
-	int cpu = my_cpu;
-
-	owner[cpu] = 0;
 	shim_poll();
+	owner[my_cpu] = 0;
+}
+
+int host_deputy(void)
+{
+	char *none = NULL;
+
+	/* pairs with host_deputy_end(): the next one goes on where the last one ended */
+	return __atomic_compare_exchange_n(&deputy, &none, &me, 0, __ATOMIC_ACQUIRE,
+					   __ATOMIC_RELAXED);
+}
+
+int host_is_deputy(void)
+{
+	return __atomic_load_n(&deputy, __ATOMIC_RELAXED) == &me;
+}
+
+void host_deputy_end(void)
+{
+	/* pairs with host_deputy() */
+	__atomic_store_n(&deputy, NULL, __ATOMIC_RELEASE);
 }
 
 int host_cpu_owned(int cpu)

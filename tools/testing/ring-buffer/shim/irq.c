@@ -71,7 +71,7 @@ void shim_ipi(void)
 static void call_on(int cpu, smp_call_func_t func, void *info)
 {
 	struct ipi ipi = { .func = func, .info = info };
-	int me;
+	int me, deputy;
 
 	if (cpu == raw_smp_processor_id()) {
 		unsigned long flags = arch_local_irq_save();
@@ -97,13 +97,22 @@ static void call_on(int cpu, smp_call_func_t func, void *info)
 		return;
 	}
 	/* stopped between two instructions, or idle: interrupt it here */
-	while (arch_irqs_disabled_flags(READ_ONCE(per_cpu(shim_irq_flags, cpu))))
+	while (!(deputy = host_deputy()) && !host_is_deputy())
 		host_wait(WAIT_IPI);
-	me = host_cpu_switch(cpu);
-	shim_ctx_enter(CTX_IRQ);
-	func(info);
-	shim_ctx_exit(CTX_IRQ);
-	host_cpu_switch(me);
+	if (!host_cpu_owned(cpu)) {
+		while (arch_irqs_disabled_flags(READ_ONCE(per_cpu(shim_irq_flags, cpu))))
+			host_wait(WAIT_IPI);
+		me = host_cpu_switch(cpu);
+		shim_ctx_enter(CTX_IRQ);
+		func(info);
+		shim_ctx_exit(CTX_IRQ);
+		host_cpu_switch(me);
+		func = NULL;
+	}
+	if (deputy)
+		host_deputy_end();
+	if (func)
+		call_on(cpu, func, info);
 }
 
 int smp_call_function_single(int cpu, smp_call_func_t func, void *info, int wait)
@@ -282,12 +291,11 @@ static void run_queues(void)
  */
 void shim_poll(void)
 {
-	static atomic_t elsewhere;
 	int cpu, me = raw_smp_processor_id();
 
 	shim_ipi();
 	run_queues();
-	if (atomic_cmpxchg(&elsewhere, 0, 1))
+	if (!host_deputy())
 		return;
 	for_each_online_cpu(cpu) {
 		if (cpu == me || host_cpu_owned(cpu) || shim_cpu_busy(cpu))
@@ -296,7 +304,7 @@ void shim_poll(void)
 		run_queues();
 		host_cpu_switch(me);
 	}
-	atomic_set(&elsewhere, 0);
+	host_deputy_end();
 }
 
 void shim_forget_work(void)

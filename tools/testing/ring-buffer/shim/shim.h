@@ -40,6 +40,13 @@ void host_cpu_enter(int cpu);		/* this thread is CPU "cpu" from now on */
 void host_cpu_leave(void);
 int host_cpu_owned(int cpu);		/* has it got a thread of its own? */
 int host_cpu_switch(int cpu);		/* change %gs only; returns the old CPU */
+/*
+ * The deputy is the one thread that may act for CPUs without a thread of their
+ * own; none gets one meanwhile. The state of a CPU is not for two to change.
+ */
+int host_deputy(void);			/* become it, unless there is one; returns 1 or 0 */
+int host_is_deputy(void);
+void host_deputy_end(void);
 void host_signal(int cpu, int sig);	/* to the thread of that CPU */
 void host_kick(int cpu);		/* makes its thread run shim_ipi() */
 void *host_thread(void (*fn)(void *arg), void *arg);
