@@ -55,10 +55,10 @@ void shim_ipi(void)
 
 	if (shim_irqs_off())
 		return;		/* shim_poll() does it later */
-	ipi = this_cpu_read(ipi_slot);
+	/* call_on() takes it back from a CPU that loses its thread */
+	ipi = this_cpu_xchg(ipi_slot, NULL);
 	if (!ipi)
 		return;
-	this_cpu_write(ipi_slot, NULL);
 	shim_ctx_enter(CTX_IRQ);
 	host_acquire(ipi);
 	ipi->func(ipi->info);
