@@ -90,6 +90,7 @@ static void read_test_dump(struct kunit *test)
 {
 	struct rbt *w = test->priv;
 	struct ring_buffer_event *rec;
+	unsigned long flags;
 	struct rb_cpu *rcpu;
 	unsigned int i;
 	u64 ts;
@@ -97,6 +98,7 @@ static void read_test_dump(struct kunit *test)
 	rbt_open(w, 3, RB_FL_OVERWRITE);
 	rbt_write_n(w, 300, 20);
 	rcpu = w->buffer->cpus[w->cpu];
+	local_irq_save(flags);
 	__preempt_count_add(NMI_OFFSET);
 	for (i = 0; i < 20; i++) {
 		rec = rb_dump_next(rcpu, &ts, NULL, true);
@@ -104,6 +106,7 @@ static void read_test_dump(struct kunit *test)
 			break;
 	}
 	__preempt_count_sub(NMI_OFFSET);
+	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, i, 20U);
 	rbt_account(w);
 	KUNIT_EXPECT_EQ(test, w->nr_seen, 20U);
