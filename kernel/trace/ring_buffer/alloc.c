@@ -2,6 +2,7 @@
 /*
  * Buffers, rings and sub-buffers: how they come and go.
  */
+#include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
 #include <linux/export.h>
 #include <linux/log2.h>
@@ -535,3 +536,57 @@ int trace_rb_cpu_prepare(unsigned int cpu, struct hlist_node *node)
 	mutex_unlock(&buffer->mutex);
 	return 0;
 }
+
+/* Give @buffer the CPUs of @like, and each of them as many slots. */
+static int rb_take_shape(struct trace_buffer *buffer, struct trace_buffer *like)
+{
+	unsigned long size;
+	bool differs;
+	int cpu, ret;
+
+	/* Again if a CPU came online behind the loop's back: its sizes are guesses. */
+	do {
+		differs = false;
+		rb_for_each_cpu(like, cpu) {
+			size = ring_buffer_size(like, cpu);
+			if (ring_buffer_size(buffer, cpu) == size)
+				continue;
+			differs = true;
+			cpus_read_lock();
+			ret = trace_rb_cpu_prepare(cpu, &buffer->node);
+			cpus_read_unlock();
+			if (!ret)
+				ret = ring_buffer_resize(buffer, size, cpu);
+			if (ret)
+				return ret;
+		}
+	} while (differs);
+	return 0;
+}
+
+/**
+ * ring_buffer_alloc_spare() - allocate a buffer that can take what another has recorded
+ * @like: the other, see ring_buffer_cut()
+ *
+ * Its rings have the sizes of those of @like, for CPUs that are offline as well, and
+ * it has the clock and the flags.
+ *
+ * Context: May sleep. The caller keeps the sizes of @like from changing.
+ * Return: the buffer, or NULL if there is no memory.
+ */
+struct trace_buffer *ring_buffer_alloc_spare(struct trace_buffer *like)
+{
+	struct trace_buffer *buffer;
+
+	buffer = rb_buffer_alloc(0, like->flags, like->order, 0, 0, like->lock_key);
+	if (!buffer)
+		return NULL;
+	ring_buffer_set_clock(buffer, like->clock);
+	ring_buffer_set_time_stamp_abs(buffer, ring_buffer_time_stamp_abs(like));
+	if (rb_take_shape(buffer, like)) {
+		ring_buffer_free(buffer);
+		return NULL;
+	}
+	return buffer;
+}
+EXPORT_SYMBOL_GPL(ring_buffer_alloc_spare);

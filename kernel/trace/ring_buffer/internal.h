@@ -203,6 +203,7 @@ struct rb_subbuf {
  * @num:	running number of the next record to consume
  * @lost:	records lost in front of the one that will be consumed next
  * @read:	records that were consumed
+ * @life:	&rb_ring.life that all of this is of
  * @inherited:	a resize gave it what did not fit into the slots; it is still
  *		the oldest of the ring, as if it were in one
  */
@@ -214,7 +215,20 @@ struct rb_reader {
 	u64			num;
 	unsigned long		lost;
 	unsigned long		read;
+	unsigned int		life;
 	bool			inherited;
+};
+
+/**
+ * struct rb_losses - records of a ring that cannot be read
+ * @overrun:	   overwritten
+ * @commit_overrun: refused because a sub-buffer in the way was not committed
+ * @dropped:	   refused because the ring was full of unread ones
+ */
+struct rb_losses {
+	unsigned long		overrun;
+	unsigned long		commit_overrun;
+	unsigned long		dropped;
 };
 
 /**
@@ -231,8 +245,15 @@ struct rb_reader {
  * @commit_overrun: records refused because a sub-buffer in the way was not
  *		committed; own CPU
  * @dropped:	records refused because the ring was full of unread ones; own CPU
+ * @floor:	first sequence of this life; own CPU, read by all
+ * @floor_num:	running number of its first record; outermost writer, valid once
+ *		@commit is there
+ * @floor_lost:	@overrun, @commit_overrun and @dropped as they were before it;
+ *		own CPU
  * @lock:	serializes readers, and readers with who replaces the ring
  * @reader:	the consuming reader
+ * @life:	counts how often a snapshot put the ring in place of a live one;
+ *		who takes the snapshot
  * @num_base:	running number from which statistics count; @lock
  * @carried:	@overrun, @commit_overrun and @dropped of the rings before; @lock
  * @heir:	ring that took over the sub-buffers, set once; @lock
@@ -253,15 +274,15 @@ struct rb_ring {
 	local_t			overrun;
 	local_t			commit_overrun;
 	local_t			dropped;
+	u64			floor;
+	u64			floor_num;
+	struct rb_losses	floor_lost;
 
 	raw_spinlock_t		lock ____cacheline_aligned_in_smp;
 	struct rb_reader	reader;
+	unsigned int		life;
 	u64			num_base;
-	struct {
-		unsigned long	overrun;
-		unsigned long	commit_overrun;
-		unsigned long	dropped;
-	} carried;
+	struct rb_losses	carried;
 	struct rb_ring		*heir;
 	u64			heir_num;
 
@@ -530,6 +551,7 @@ static __always_inline bool rb_overwrites(struct trace_buffer *buffer)
 }
 
 /* write.c */
+extern struct rb_subbuf rb_fresh;
 void rb_publish(struct rb_ring *ring);
 bool rb_next_subbuf(struct rb_ring *ring, struct rb_subbuf *sb, u64 tail, bool overwrite);
 
@@ -577,7 +599,7 @@ struct rb_data_page *rb_data_page_alloc(int cpu, unsigned int order);
 void rb_data_page_free(struct rb_data_page *page, unsigned int order);
 
 /* swap.c */
-bool rb_exchange_trylock(struct rb_cpu *rcpu);
+bool rb_exchange_trylock(struct rb_cpu *rcpu, int owner);
 void rb_exchange_lock(struct rb_cpu *rcpu);
 void rb_exchange_unlock(struct rb_cpu *rcpu);
 void rb_ring_wait_quiet(struct rb_ring *ring);

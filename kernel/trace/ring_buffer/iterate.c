@@ -19,6 +19,7 @@
  * @ring: the ring they are in, or were when the read began
  * @seq:  sequence of the sub-buffer that is being read
  * @base: position there of the copy's first byte
+ * @life: &rb_ring.life that it reads
  * @num:  running number of the record at the cursor
  * @from: records with a lower number were seen already
  * @c:    walk over the copy
@@ -34,6 +35,7 @@ struct ring_buffer_iter {
 	struct rb_ring			*ring;
 	u64				seq;
 	unsigned int			base;
+	unsigned int			life;
 	u64				num;
 	u64				from;
 	struct rb_cursor		c;
@@ -81,6 +83,7 @@ static void rb_iter_follow(struct ring_buffer_iter *iter)
 	iter->from -= old->heir_num;
 	iter->num = iter->from;
 	iter->ring = old->heir;
+	iter->life = old->heir->life;
 	refcount_inc(&iter->ring->ref);
 	rb_ring_put(old);
 }
@@ -131,6 +134,9 @@ static bool rb_iter_load_locked(struct ring_buffer_iter *iter)
 	u64 seq;
 
 	rb_reader_settle(ring);
+	/* What it was to read is gone, and what comes now is something else. */
+	if (iter->life != ring->life)
+		return false;
 	behind = rd->seq - iter->seq;
 	if (behind > 0 || (!behind && pos < rd->pos)) {
 		rb_iter_catch_up(iter);
@@ -314,6 +320,7 @@ ring_buffer_read_start(struct trace_buffer *buffer, int cpu, gfp_t flags)
 		kvfree(iter);
 	}
 	iter->ring = ring;
+	iter->life = ring->life;
 	refcount_inc(&ring->ref);
 	rb_iter_rewind(iter);
 	rb_read_unlock(ring, irq);
@@ -430,11 +437,13 @@ EXPORT_SYMBOL_GPL(ring_buffer_iter_dropped);
 struct ring_buffer_event *
 rb_dump_next(struct rb_cpu *rcpu, u64 *ts, unsigned long *lost, bool advance)
 {
+	struct rb_ring *ring = rcu_dereference_raw(rcpu->read_ring);
 	struct ring_buffer_iter *iter = rcpu->copies.dump;
 	struct ring_buffer_event *rec;
 
-	if (iter->ring != rcu_access_pointer(rcpu->read_ring)) {
-		iter->ring = rcu_dereference_raw(rcpu->read_ring);
+	if (iter->ring != ring || iter->life != READ_ONCE(ring->life)) {
+		iter->ring = ring;
+		iter->life = READ_ONCE(ring->life);
 		rb_iter_rewind(iter);
 		iter->from = iter->num;
 	}

@@ -39,6 +39,8 @@ enum rb_race {
 	RB_RACE_OPEN_SET,
 	RB_RACE_OPENED,
 	RB_RACE_LINKED,
+	RB_RACE_BEGIN_LIFE,
+	RB_RACE_FLOOR,
 
 	/* commit */
 	RB_RACE_FINISH,
@@ -77,6 +79,8 @@ enum rb_race {
 	RB_RACE_ENTRIES,
 
 	/* exchange the ring */
+	RB_RACE_CUT,
+	RB_RACE_CUT_FRESH,
 	RB_RACE_SWAP,
 	RB_RACE_SWAP_HALF,
 	RB_RACE_SWAP_LIVE,

@@ -109,6 +109,9 @@ unsigned int rb_reader_fill(struct rb_ring *ring)
 			seq = rd->seq + 1;
 			if (!rb_locate(ring, &seq, &view))
 				return 0;
+			/* It may be of a life that the reader has not come to. */
+			if (unlikely(rd->life != READ_ONCE(ring->life)))
+				return 0;
 		} while (!rb_reader_take(ring, seq, &view));
 	}
 }
@@ -161,6 +164,56 @@ rb_reader_next(struct rb_ring *ring, struct rb_cursor *c)
 	}
 }
 
+/* Who reads has to tell from now on what a ring has lost since this. */
+static void rb_reader_begin(struct rb_ring *ring, u64 seq, u64 num, const struct rb_losses *lost)
+{
+	struct rb_reader *rd = &ring->reader;
+
+	rd->seq = seq;
+	rd->num = num;
+	rd->pos = rb_pub_bytes(atomic64_read(&rd->sb->publish));
+	rd->lost = 0;
+	rd->read = 0;
+	rd->inherited = false;
+	ring->num_base = num;
+	ring->carried.overrun = -lost->overrun;
+	ring->carried.commit_overrun = -lost->commit_overrun;
+	ring->carried.dropped = -lost->dropped;
+}
+
+/*
+ * The ring has gone live again, and what the reader knows is of the life before.
+ * It comes to stand in front of the first record of this one; as long as there is
+ * none, behind the last of that, and takes nothing, see rb_reader_fill().
+ */
+static noinline void rb_reader_renew(struct rb_ring *ring)
+{
+	struct rb_losses lost;
+	struct rb_subbuf *sb;
+	unsigned int life;
+	u64 seq, num;
+
+	do {
+		/* Pairs with rb_forget:A: the floor is not that of the life before. */
+		life = smp_load_acquire(&ring->life); /* RBB(rb_reader_renew:C) */
+		/* Pairs with rb_publish:A, for its number. RBB(rb_reader_renew:B) */
+		sb = smp_load_acquire(&ring->commit);
+		seq = READ_ONCE(sb->seq);
+		/* Pairs with rb_next_subbuf:A, for &rb_ring.floor. RBB(rb_reader_renew:A) */
+		if (smp_load_acquire(&ring->tail) != &rb_fresh &&
+		    (s64)(seq - READ_ONCE(ring->floor)) >= 0) {
+			ring->reader.life = life;
+			rb_reader_begin(ring, ring->floor - 1, ring->floor_num, &ring->floor_lost);
+			return;
+		}
+		lost.overrun = local_read(&ring->overrun);
+		lost.commit_overrun = local_read(&ring->commit_overrun);
+		lost.dropped = local_read(&ring->dropped);
+		num = rb_ring_written(ring);
+	} while (READ_ONCE(ring->commit) != sb);
+	rb_reader_begin(ring, seq, num, &lost);
+}
+
 /**
  * rb_reader_settle() - see whether what the reader inherited was overwritten
  * @ring: the ring
@@ -175,6 +228,8 @@ void rb_reader_settle(struct rb_ring *ring)
 	struct rb_reader *rd = &ring->reader;
 	u64 next = rd->seq + 1, records;
 
+	if (unlikely(rd->life != ring->life))
+		rb_reader_renew(ring);
 	if (likely(!rd->inherited))
 		return;
 	if (rd->pos) {

@@ -111,9 +111,13 @@ static void rb_own(struct rb_ring *ring, struct rb_ring *old, struct rb_subbuf *
 /* Close the ring's last sub-buffer. It has no writers. */
 static void rb_ring_close(struct rb_ring *ring)
 {
-	struct rb_subbuf *sb = ring->tail;
-	u64 tail = local64_read(&sb->tail);
+	struct rb_subbuf *sb;
+	u64 tail;
 
+	if (ring->tail == &rb_fresh)
+		rb_next_subbuf(ring, ring->tail, 0, true);
+	sb = ring->tail;
+	tail = local64_read(&sb->tail);
 	if (!rb_tail_closed(tail)) {
 		sb->end = rb_tail_units(tail);
 		local64_set(&sb->tail, rb_tail_word(sb->seq, RB_CLOSED));

@@ -91,8 +91,10 @@ static struct rb_subbuf *rb_oldest(struct rb_ring *ring, u64 *seq, unsigned int 
 	*word = RB_SLOT_NONE;
 	*pos = rd->pos;
 	*seq = rd->seq;
-	if (rd->pos < rb_pub_bytes(pub) || !(pub & RB_PUB_FINAL))
+	if (rd->pos < rb_pub_bytes(pub))
 		return rd->sb;
+	if (!(pub & RB_PUB_FINAL))
+		return NULL;
 
 	*pos = 0;
 	*seq = rd->seq + 1;

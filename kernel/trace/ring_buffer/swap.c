@@ -10,14 +10,15 @@
 
 /**
  * rb_exchange_trylock() - become the one that may exchange a CPU's ring
- * @rcpu: the CPU's part
+ * @rcpu:  the CPU's part
+ * @owner: not 0: who that is
  *
  * Context: Any context, including NMI.
  * Return: false if somebody is.
  */
-bool rb_exchange_trylock(struct rb_cpu *rcpu)
+bool rb_exchange_trylock(struct rb_cpu *rcpu, int owner)
 {
-	return !atomic_cmpxchg_acquire(&rcpu->exchange, 0, 1);
+	return !atomic_cmpxchg_acquire(&rcpu->exchange, 0, owner);
 }
 
 /**
@@ -31,7 +32,7 @@ bool rb_exchange_trylock(struct rb_cpu *rcpu)
  */
 void rb_exchange_lock(struct rb_cpu *rcpu)
 {
-	while (!rb_exchange_trylock(rcpu))
+	while (!rb_exchange_trylock(rcpu, 1))
 		cond_resched();
 }
 
@@ -66,15 +67,10 @@ void rb_ring_wait_quiet(struct rb_ring *ring)
 }
 
 #ifdef CONFIG_RING_BUFFER_ALLOW_SWAP
-static int rb_swap(struct rb_cpu *a, struct rb_cpu *b)
+static void rb_swap(struct rb_cpu *a, struct rb_cpu *b)
 {
 	unsigned long live_a = READ_ONCE(a->ring), live_b = READ_ONCE(b->ring);
 	struct rb_ring *ring_a = rb_untag(live_a), *ring_b = rb_untag(live_b);
-
-	if (a->mapped || b->mapped)
-		return -EBUSY;
-	if (ring_a->nr != ring_b->nr || ring_a->order != ring_b->order)
-		return -EINVAL;
 
 	rb_race_point(SWAP);
 	/*
@@ -89,6 +85,20 @@ static int rb_swap(struct rb_cpu *a, struct rb_cpu *b)
 	rcu_assign_pointer(a->read_ring, ring_b);
 	rb_race_point(SWAP_READER);
 	rcu_assign_pointer(b->read_ring, ring_a);
+}
+
+/* May the rings of the two be exchanged? Whoever asks is the one who may do it. */
+static int rb_may_swap(struct rb_cpu *a, struct rb_cpu *b, bool alike)
+{
+	struct rb_ring *ring_a = rb_untag(READ_ONCE(a->ring));
+	struct rb_ring *ring_b = rb_untag(READ_ONCE(b->ring));
+
+	if (a->mapped || b->mapped)
+		return -EBUSY;
+	if (a->buffer->persist || b->buffer->persist)
+		return -EINVAL;
+	if (ring_a->order != ring_b->order || (alike && ring_a->nr != ring_b->nr))
+		return -EINVAL;
 	return 0;
 }
 
@@ -103,9 +113,9 @@ static int rb_swap(struct rb_cpu *a, struct rb_cpu *b)
  * to @buffer_a.
  *
  * Context: Any context, including NMI. Does not wait.
- * Return: 0; -EINVAL if @cpu never was online or the sizes differ; -EAGAIN if
- *         a buffer does not record; -EBUSY while a buffer is mapped, resized,
- *         or swapped by another caller.
+ * Return: 0; -EINVAL if @cpu never was online, the sizes differ, or a buffer lies in
+ *         memory that survives a reboot; -EAGAIN if a buffer does not record; -EBUSY
+ *         while a buffer is mapped, resized, or swapped by another caller.
  */
 int ring_buffer_swap_cpu(struct trace_buffer *buffer_a, struct trace_buffer *buffer_b, int cpu)
 {
@@ -120,9 +130,11 @@ int ring_buffer_swap_cpu(struct trace_buffer *buffer_a, struct trace_buffer *buf
 
 	/* Who waits for the swap to be over must not wait for its CPU. */
 	preempt_disable_notrace();
-	if (rb_exchange_trylock(a)) {
-		if (rb_exchange_trylock(b)) {
-			ret = rb_swap(a, b);
+	if (rb_exchange_trylock(a, 1)) {
+		if (rb_exchange_trylock(b, 1)) {
+			ret = rb_may_swap(a, b, true);
+			if (!ret)
+				rb_swap(a, b);
 			rb_exchange_unlock(b);
 		}
 		rb_exchange_unlock(a);
@@ -131,6 +143,190 @@ int ring_buffer_swap_cpu(struct trace_buffer *buffer_a, struct trace_buffer *buf
 	return ret;
 }
 EXPORT_SYMBOL_GPL(ring_buffer_swap_cpu);
+
+/* Make sure of a CPU's rings. */
+static int rb_cut_begin(struct rb_cpu *live, struct rb_cpu *spare, int owner)
+{
+	int ret;
+
+	if (!spare)
+		return -EINVAL;
+	if (!rb_exchange_trylock(live, owner))
+		return -EBUSY;
+	ret = -EBUSY;
+	if (rb_exchange_trylock(spare, owner)) {
+		ret = rb_may_swap(live, spare, false);
+		/* A record that has been in the making since the last cut or longer. */
+		if (!ret && READ_ONCE(rb_untag(READ_ONCE(spare->ring))->nest))
+			ret = -EBUSY;
+		if (!ret)
+			return 0;
+		rb_exchange_unlock(spare);
+	}
+	rb_exchange_unlock(live);
+	return ret;
+}
+
+static bool rb_is_cut_by(struct trace_buffer *live, int cpu, int owner)
+{
+	return atomic_read(&live->cpus[cpu]->exchange) == owner;
+}
+
+/* What a ring that no CPU writes to holds is gone. */
+static void rb_forget(struct rb_ring *ring)
+{
+	/*
+	 * Whole, as a writer that has been on its way in since the last cut exchanges
+	 * it. Pairs with rb_reader_renew:C. RBB(rb_forget:A)
+	 */
+	xchg(&ring->tail, &rb_fresh);
+	rb_race_point(CUT_FRESH);
+	WRITE_ONCE(ring->life, ring->life + 1);
+}
+
+static void rb_cut(struct rb_cpu *live, struct rb_cpu *spare)
+{
+	rb_race_point(CUT);
+	rb_forget(rb_untag(READ_ONCE(spare->ring)));
+	rb_swap(live, spare);
+}
+
+/**
+ * ring_buffer_cut_if() - have a spare buffer take what another one has recorded
+ * @live:  the buffer that is written
+ * @spare: the buffer that gets it; what it held is gone
+ * @cpu:   whose records, or RING_BUFFER_ALL_CPUS
+ * @sure:  asked when nothing else can fail any more, or NULL
+ * @data:  for @sure
+ *
+ * Writers go on, and find @live empty. A record that is being written is in
+ * @spare when it is finished. Of each CPU, every record of @spare is older than any
+ * that comes to @live. The sizes of the two change places as well.
+ *
+ * Context: Any context, including NMI. Does not wait.
+ * Return: 0; -EINVAL if @cpu never was online, @spare lacks a CPU, the sizes of the
+ *         sub-buffers differ, or a buffer lies in memory that survives a reboot; -EBUSY
+ *         while a buffer is mapped, resized or cut by another caller, and if a record
+ *         that was begun before the last cut is not finished yet; -ECANCELED if @sure
+ *         says no. On an error nothing has changed.
+ */
+int ring_buffer_cut_if(struct trace_buffer *live, struct trace_buffer *spare, int cpu,
+		       bool (*sure)(void *data), void *data)
+{
+	const struct cpumask *which = cpu == RING_BUFFER_ALL_CPUS ? cpu_possible_mask : NULL;
+	int owner, i, end = nr_cpu_ids, ret = 0;
+
+	if (!which) {
+		if (!rb_get_cpu(live, cpu))
+			return -EINVAL;
+		which = cpumask_of(cpu);
+	}
+
+	/* Who waits for this to be over must not wait for its CPU. */
+	preempt_disable_notrace();
+	owner = smp_processor_id() + 2;
+	for_each_cpu_and(i, live->cpumask, which) {
+		ret = rb_cut_begin(rb_get_cpu(live, i), rb_get_cpu(spare, i), owner);
+		if (ret) {
+			end = i;
+			break;
+		}
+	}
+	if (!ret && sure && !sure(data))
+		ret = -ECANCELED;
+	/*
+	 * Not what has come online meanwhile, and not what this CPU had begun to cut
+	 * when an interrupt brought it here: that is @end or behind it.
+	 */
+	for_each_cpu_and(i, live->cpumask, which) {
+		if (i < end && !ret && rb_is_cut_by(live, i, owner))
+			rb_cut(live->cpus[i], spare->cpus[i]);
+	}
+	for_each_cpu_and(i, live->cpumask, which) {
+		if (i < end && rb_is_cut_by(live, i, owner)) {
+			rb_exchange_unlock(spare->cpus[i]);
+			rb_exchange_unlock(live->cpus[i]);
+		}
+	}
+	preempt_enable_notrace();
+	return ret;
+}
+EXPORT_SYMBOL_GPL(ring_buffer_cut_if);
+
+/**
+ * ring_buffer_cut() - have a spare buffer take what another one has recorded
+ * @live:  the buffer that is written
+ * @spare: the buffer that gets it; what it held is gone
+ * @cpu:   whose records, or RING_BUFFER_ALL_CPUS
+ *
+ * Context: Any context, including NMI. Does not wait.
+ * Return: as ring_buffer_cut_if(), but not -ECANCELED.
+ */
+int ring_buffer_cut(struct trace_buffer *live, struct trace_buffer *spare, int cpu)
+{
+	return ring_buffer_cut_if(live, spare, cpu, NULL, NULL);
+}
+EXPORT_SYMBOL_GPL(ring_buffer_cut);
+
+/**
+ * ring_buffer_forget() - let what a spare buffer holds be gone
+ * @spare: a buffer that nobody writes to
+ *
+ * For a cut of one CPU: it gives @spare no other records than those of that CPU.
+ *
+ * Context: Any context, including NMI. Does not wait.
+ * Return: 0; -EBUSY while @spare is resized, and if a record that was begun before
+ *         it was last cut is not finished yet. Then some of it may be gone.
+ */
+int ring_buffer_forget(struct trace_buffer *spare)
+{
+	struct rb_cpu *rcpu;
+	struct rb_ring *ring;
+	int cpu, ret = 0;
+
+	preempt_disable_notrace();
+	rb_for_each_cpu(spare, cpu) {
+		rcpu = rb_get_cpu(spare, cpu);
+		if (!rb_exchange_trylock(rcpu, 1)) {
+			ret = -EBUSY;
+			continue;
+		}
+		ring = rb_untag(READ_ONCE(rcpu->ring));
+		if (READ_ONCE(ring->nest))
+			ret = -EBUSY;
+		else
+			rb_forget(ring);
+		rb_exchange_unlock(rcpu);
+	}
+	preempt_enable_notrace();
+	return ret;
+}
+EXPORT_SYMBOL_GPL(ring_buffer_forget);
+
+/**
+ * ring_buffer_wait_writers() - wait for the records that a cut has found in the making
+ * @spare: a buffer that has been cut off
+ *
+ * Then it holds all that it will.
+ *
+ * Context: May sleep.
+ */
+void ring_buffer_wait_writers(struct trace_buffer *spare)
+{
+	struct rb_ring *ring;
+	int cpu;
+
+	/* Who has found a ring when it was live is in it now, or has left. */
+	synchronize_rcu();
+	mutex_lock(&spare->mutex);
+	rb_for_each_cpu(spare, cpu) {
+		ring = rcu_dereference_protected(spare->cpus[cpu]->read_ring,
+						 lockdep_is_held(&spare->mutex));
+		rb_ring_wait_quiet(ring);
+	}
+	mutex_unlock(&spare->mutex);
+}
+EXPORT_SYMBOL_GPL(ring_buffer_wait_writers);
 #endif /* CONFIG_RING_BUFFER_ALLOW_SWAP */
 
 /*
@@ -144,6 +340,10 @@ static void rb_ring_reset(struct rb_ring *ring)
 	struct rb_subbuf *sb = ring->tail;
 	u64 tail, word;
 	unsigned int i;
+
+	if (sb == &rb_fresh)
+		rb_next_subbuf(ring, sb, 0, true);
+	rd->life = ring->life;
 
 	/* Free every slot but the writer's. */
 	rb_publish(ring);

@@ -89,6 +89,10 @@
  * clock and before its exchange: a record whose time is later than the first
  * one of the new ring goes to the new ring.
  *
+ * **Cut** is a swap after which the live ring is empty. &rb_ring.tail is rb_fresh,
+ * which has no room: the next writer begins a life of the ring behind what was
+ * published before, at a floor below which all is dead.
+ *
  * **Resize** exchanges a new ring in, waits until nobody is in the old one, and
  * puts its sub-buffers into the new one; see resize.c.
  *
@@ -147,7 +151,11 @@
  * rb_publish:A            rb_ring_written:A,      numbers of a sub-buffer; its
  *                         rb_ring_written:D,      being the last
  *                         rb_ring_bytes:A,
- *                         rb_ring_bytes:C
+ *                         rb_ring_bytes:C,
+ *                         rb_reader_renew:B
+ * rb_next_subbuf:A        rb_reader_renew:A       the floor of a life; its having
+ *                                                 begun
+ * rb_forget:A                rb_reader_renew:C       the tail of a new life; its number
  * rb_publish:B            rb_ring_written:B       final; the next use's base
  * rb_leave:A,             rb_ring_wait_quiet:A    all that writers stored;
  * rb_finish:A                                     their being gone
@@ -185,6 +193,13 @@
 #define RB_STAMP_ABS		BIT(2)	/* nobody knows it, or the user wants all */
 #define RB_STAMP_LEAVE		BIT(3)	/* an absolute one would be read wrong here */
 #define RB_STAMP_EPOCH		BIT(4)	/* the tail word's time counts from here */
+
+/*
+ * What a ring's tail is when a snapshot has just put the ring in place of a live
+ * one: it has no room. The first writer that finds it begins a new life, in which
+ * what the ring held before is gone.
+ */
+struct rb_subbuf rb_fresh = { .tail = LOCAL64_INIT(RB_CLOSED) };
 
 /* In place of the part of a CPU that never was online: it refuses all. */
 struct rb_cpu rb_no_cpu = { .state = ATOMIC_INIT(RB_STATE_OFF_ONE) };
@@ -274,6 +289,15 @@ static void rb_open_subbuf(struct rb_subbuf *sb, u64 seq)
 }
 
 /*
+ * May a writer take what @word, of the slot of sequence @seq, names? What is of a
+ * life before this one, nobody can read any more.
+ */
+static bool rb_slot_is_free(struct rb_ring *ring, u64 seq, u64 word)
+{
+	return word & RB_SLOT_EMPTY || (s64)(seq - ring->nr - ring->floor) < 0;
+}
+
+/*
  * Claim the slot of sequence @seq: the sub-buffer in it, or the spare that the
  * reader left there for it.
  */
@@ -288,7 +312,7 @@ static struct rb_subbuf *rb_claim_slot(struct rb_ring *ring, u64 seq, bool overw
 		if (!rb_slot_ahead(word, seq))
 			return ring->subbufs[rb_slot_id(word)];
 
-		if (!overwrite && (word & (RB_SLOT_EMPTY | RB_SLOT_HELD)) != RB_SLOT_EMPTY) {
+		if (!overwrite && (word & RB_SLOT_HELD || !rb_slot_is_free(ring, seq, word))) {
 			local_inc(&ring->dropped);
 			return NULL;
 		}
@@ -303,9 +327,32 @@ static struct rb_subbuf *rb_claim_slot(struct rb_ring *ring, u64 seq, bool overw
 
 	sb = ring->subbufs[rb_slot_id(word)];
 	rb_race_point(CLAIMED);
-	if (!(word & RB_SLOT_EMPTY))
+	if (!rb_slot_is_free(ring, seq, word))
 		local_add(sb->count, &ring->overrun);
 	return sb;
+}
+
+/*
+ * What is before sequence @floor is gone. Who interrupts this stores the same
+ * before it counts anything, and who was interrupted stores the same once more.
+ */
+static bool rb_begin_life(struct rb_ring *ring, u64 floor)
+{
+	struct rb_losses lost = {
+		.overrun = local_read(&ring->overrun),
+		.commit_overrun = local_read(&ring->commit_overrun),
+		.dropped = local_read(&ring->dropped),
+	};
+
+	barrier();
+	rb_race_point(BEGIN_LIFE);
+	if (READ_ONCE(ring->tail) != &rb_fresh)
+		return false;
+	rb_race_point(FLOOR);
+	ring->floor_lost = lost;
+	WRITE_ONCE(ring->floor, floor);
+	barrier();
+	return true;
 }
 
 /**
@@ -326,8 +373,16 @@ static struct rb_subbuf *rb_claim_slot(struct rb_ring *ring, u64 seq, bool overw
  */
 bool rb_next_subbuf(struct rb_ring *ring, struct rb_subbuf *sb, u64 tail, bool overwrite)
 {
-	u64 seq = sb->seq, next = seq + 1;
-	struct rb_subbuf *next_sb;
+	struct rb_subbuf *was = sb, *next_sb;
+	u64 seq, next;
+
+	/* Go on behind what was there before: all of it is published. */
+	if (unlikely(was == &rb_fresh)) {
+		sb = ring->commit;
+		tail = local64_read(&sb->tail);
+	}
+	seq = sb->seq;
+	next = seq + 1;
 
 	/*
 	 * Close it first, even if there is nowhere to go: where records are
@@ -344,7 +399,9 @@ bool rb_next_subbuf(struct rb_ring *ring, struct rb_subbuf *sb, u64 tail, bool o
 	}
 
 	/* An interrupt came, and has left this one behind. */
-	if (READ_ONCE(ring->tail) != sb)
+	if (READ_ONCE(ring->tail) != was)
+		return true;
+	if (unlikely(was == &rb_fresh) && !rb_begin_life(ring, next))
 		return true;
 
 	/*
@@ -366,7 +423,8 @@ bool rb_next_subbuf(struct rb_ring *ring, struct rb_subbuf *sb, u64 tail, bool o
 	WRITE_ONCE(sb->link, rb_slot_word(next, next_sb->id, 0));
 	barrier();
 	rb_race_point(LINKED);
-	cmpxchg_local(&ring->tail, sb, next_sb);
+	/* Pairs with rb_reader_renew:A. Who takes a snapshot exchanges it, too. */
+	cmpxchg(&ring->tail, was, next_sb); /* RBB(rb_next_subbuf:A) */
 	return true;
 }
 
@@ -430,10 +488,12 @@ void rb_publish(struct rb_ring *ring)
 		next = ring->subbufs[rb_slot_id(link)];
 		next->first = sb->first + sb->count;
 		next->first_byte = sb->first_byte + sb->end * RB_UNIT;
+		if (unlikely(next->seq == ring->floor))
+			ring->floor_num = next->first;
 		rb_race_point(NUMBERED);
 		/*
 		 * Pairs with rb_ring_written:A, rb_ring_written:D,
-		 * rb_ring_bytes:A and rb_ring_bytes:C.
+		 * rb_ring_bytes:A, rb_ring_bytes:C and rb_reader_renew:B.
 		 */
 		smp_store_release(&ring->commit, next); /* RBB(rb_publish:A) */
 		rb_race_point(COMMITTED);
@@ -450,8 +510,11 @@ static noinline bool rb_all_published(struct rb_ring *ring)
 	struct rb_subbuf *sb = READ_ONCE(ring->commit);
 	u64 tail = local64_read(&sb->tail), pub = atomic64_read(&sb->publish);
 
-	if (rb_tail_closed(tail))
-		return pub & RB_PUB_FINAL && sb == READ_ONCE(ring->tail);
+	if (rb_tail_closed(tail)) {
+		struct rb_subbuf *last = READ_ONCE(ring->tail);
+
+		return pub & RB_PUB_FINAL && (sb == last || last == &rb_fresh);
+	}
 	return rb_tail_units(pub) == rb_tail_units(tail);
 }
 
@@ -507,7 +570,8 @@ static bool rb_still_full(struct rb_cpu *rcpu)
 	struct rb_subbuf *sb = READ_ONCE(ring->tail);
 	u64 next = READ_ONCE(sb->seq) + 1, word;
 
-	if (rb_overwrites(rcpu->buffer) || !rb_tail_closed(local64_read(&sb->tail)) ||
+	if (rb_overwrites(rcpu->buffer) || sb == &rb_fresh ||
+	    !rb_tail_closed(local64_read(&sb->tail)) ||
 	    (s64)(next - READ_ONCE(ring->commit)->seq - ring->nr) >= 0)
 		return false;
 

@@ -247,7 +247,7 @@ static void exchange_test_swap_refused(struct kunit *test)
 	ring_buffer_record_disable(w->other);
 	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), -EAGAIN);
 	ring_buffer_record_enable(w->other);
-	KUNIT_ASSERT_TRUE(test, rb_exchange_trylock(w->other->cpus[w->cpu]));
+	KUNIT_ASSERT_TRUE(test, rb_exchange_trylock(w->other->cpus[w->cpu], 1));
 	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), -EBUSY);
 	rb_exchange_unlock(w->other->cpus[w->cpu]);
 	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), 0);

@@ -77,6 +77,13 @@ static void do_swap(struct rbt *w)
 	rbt_write(w, SMALL);
 }
 
+static void do_cut(struct rbt *w)
+{
+	if (!w->swapped && !ring_buffer_cut(w->buffer, w->other, w->cpu))
+		w->swapped = true;
+	rbt_write(w, SMALL);
+}
+
 static void do_change_mode(struct rbt *w)
 {
 	w->buffer->flags ^= RB_FL_OVERWRITE;
@@ -88,11 +95,13 @@ static void do_change_mode(struct rbt *w)
  * @name:  for messages
  * @run:   does it
  * @reads: it needs the lock of the readers
+ * @exchanges: it puts another ring in place
  */
 struct race_action {
 	const char	*name;
 	void		(*run)(struct rbt *w);
 	bool		reads;
+	bool		exchanges;
 };
 
 static const struct race_action actions[] = {
@@ -102,7 +111,8 @@ static const struct race_action actions[] = {
 	{ "fill the ring",	do_fill_ring },
 	{ "discard",		do_discard },
 	{ "write later",	do_write_late },
-	{ "swap",		do_swap },
+	{ "swap",		do_swap,	.exchanges = true },
+	{ "cut",		do_cut,		.exchanges = true },
 	{ "change the mode",	do_change_mode },
 	{ "consume",		do_consume,	.reads = true },
 	{ "consume all",	do_consume_all,	.reads = true },
@@ -308,6 +318,11 @@ static void op_swap(struct rbt *w)
 	do_swap(w);
 }
 
+static void op_cut(struct rbt *w)
+{
+	do_cut(w);
+}
+
 static void op_grow(struct rbt *w)
 {
 	ring_buffer_resize(w->buffer, 7 * rb_subbuf_room(0), RING_BUFFER_ALL_CPUS);
@@ -328,7 +343,7 @@ static void op_order(struct rbt *w)
 struct race_op {
 	const char	*name;
 	void		(*run)(struct rbt *w);
-	bool		keeps_ring;	/* a swap may come into it */
+	bool		keeps_ring;	/* a swap or a cut may come into it */
 	bool		two_levels;	/* an interrupt of the interrupt, too */
 };
 
@@ -347,6 +362,7 @@ static const struct race_op ops[] = {
 	{ "iterate_resize", op_iterate_resize },
 	{ "reset",	op_reset },
 	{ "swap",	op_swap },
+	{ "cut",	op_cut },
 	{ "grow",	op_grow },
 	{ "shrink",	op_shrink },
 	{ "order",	op_order },
@@ -415,6 +431,20 @@ static void scene_pause(struct rbt *w)
 	rbt_now += RB_DELTA_MAX;
 }
 
+/* The ring has just gone live again, and what it held before is gone. */
+static void scene_fresh(struct rbt *w)
+{
+	u32 i;
+
+	scene_full_ring(w);
+	ring_buffer_cut(w->buffer, w->other, w->cpu);
+	rbt_write(w, SMALL);
+	ring_buffer_cut(w->buffer, w->other, w->cpu);
+	ring_buffer_reset_cpu(w->other, w->cpu);
+	for (i = 0; i < w->nr; i++)
+		w->recs[i].state = RBT_GONE;
+}
+
 static const struct race_scene {
 	const char	*name;
 	void		(*set)(struct rbt *w);
@@ -429,6 +459,7 @@ static const struct race_scene {
 	{ "reader_in_tail",	scene_reader_in_tail },
 	{ "absolute",		scene_absolute },
 	{ "pause",		scene_pause },
+	{ "fresh",		scene_fresh, true },
 };
 
 struct race_param {
@@ -503,7 +534,7 @@ static void race_test_every_point(struct kunit *test)
 	race.action[1] = NULL;
 	for (i = 0; i < ARRAY_SIZE(actions) && !w->failed; i++) {
 		race.action[0] = &actions[i];
-		if (actions[i].run == do_swap && !p->op->keeps_ring)
+		if (actions[i].exchanges && !p->op->keeps_ring)
 			continue;
 		for (race.at[0] = 0; race_run(w, p) && !w->failed; race.at[0]++)
 			taken += race.taken;

@@ -24,7 +24,7 @@
 
 static const struct scenario * const tables[] = {
 	unit_scenarios, ring_scenarios, nested_scenarios, remote_scenarios, reader_scenarios,
-	swap_scenarios, storm_scenarios,
+	swap_scenarios, cut_scenarios, storm_scenarios,
 };
 
 static const char * const kinds[NR_FAULTS] = {

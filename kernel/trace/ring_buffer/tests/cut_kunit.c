@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The cut that a snapshot takes: what was recorded since the last one is in the
+ * spare buffer, what comes is in the live one, and what the spare held is gone.
+ */
+#include "world.h"
+
+/* The buffer holds the records from @first on, but for those that it says it lost. */
+static void cut_expect(struct rbt *w, struct trace_buffer *buffer, u32 first, u32 end)
+{
+	unsigned long overrun = ring_buffer_overrun_cpu(buffer, w->cpu), lost;
+	struct ring_buffer_event *rec;
+	u32 num = first + overrun;
+	u64 ts;
+
+	KUNIT_EXPECT_EQ(w->test, ring_buffer_entries_cpu(buffer, w->cpu), end - (unsigned long)num);
+	while (!w->failed) {
+		rec = ring_buffer_consume(buffer, w->cpu, &ts, &lost);
+		if (!rec)
+			break;
+		KUNIT_EXPECT_EQ(w->test, rbt_check(w, ring_buffer_event_data(rec), ts), num);
+		KUNIT_EXPECT_EQ(w->test, lost, num == first + overrun ? overrun : 0);
+		w->recs[num++].state = RBT_READ;
+	}
+	KUNIT_EXPECT_EQ(w->test, num, end);
+	KUNIT_EXPECT_EQ(w->test, ring_buffer_read_events_cpu(buffer, w->cpu),
+			end - first - overrun);
+}
+
+static void cut_expect_empty(struct rbt *w, struct trace_buffer *buffer)
+{
+	KUNIT_EXPECT_TRUE(w->test, ring_buffer_empty(buffer));
+	KUNIT_EXPECT_EQ(w->test, ring_buffer_entries(buffer), 0UL);
+	KUNIT_EXPECT_EQ(w->test, ring_buffer_overruns(buffer), 0UL);
+	KUNIT_EXPECT_EQ(w->test, ring_buffer_commit_overrun_cpu(buffer, w->cpu), 0UL);
+	KUNIT_EXPECT_EQ(w->test, ring_buffer_dropped_events_cpu(buffer, w->cpu), 0UL);
+	KUNIT_EXPECT_EQ(w->test, ring_buffer_read_events_cpu(buffer, w->cpu), 0UL);
+	KUNIT_EXPECT_EQ(w->test, ring_buffer_bytes_cpu(buffer, w->cpu), 0UL);
+	KUNIT_EXPECT_EQ(w->test, ring_buffer_oldest_event_ts(buffer, w->cpu), 0ULL);
+	KUNIT_EXPECT_NULL(w->test, ring_buffer_consume(buffer, w->cpu, NULL, NULL));
+}
+
+static void cut_take(struct rbt *w)
+{
+	KUNIT_ASSERT_EQ(w->test, ring_buffer_cut(w->buffer, w->other, RING_BUFFER_ALL_CPUS), 0);
+	cut_expect_empty(w, w->buffer);
+}
+
+static const struct cut_size {
+	unsigned int	live;		/* sub-buffers */
+	unsigned int	spare;
+	unsigned int	flags;
+} sizes[] = {
+	{ 3, 3, RB_FL_OVERWRITE }, { 3, 3, 0 }, { 2, 7, RB_FL_OVERWRITE }, { 2, 7, 0 },
+	{ 7, 2, RB_FL_OVERWRITE }, { 7, 2, 0 },
+};
+
+static void cut_desc_size(const struct cut_size *p, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%u and %u, %s", p->live, p->spare,
+		 p->flags ? "overwrite" : "keep");
+}
+
+KUNIT_ARRAY_PARAM(cut_size, sizes, cut_desc_size);
+
+static void cut_open(struct rbt *w)
+{
+	const struct cut_size *p = w->test->param_value ?: sizes;
+
+	rbt_open(w, p->live, p->flags);
+	rbt_open_other(w, p->spare, p->flags);
+}
+
+/* One after the other: each has what came since the last one, read or not. */
+static void cut_test_sequence(struct kunit *test)
+{
+	static const unsigned int writes[] = {
+		1, 0, 7, 19, 20, 0, 0, 3, 200, 1, 250, 57, 0, 300, 38, 2, 500,
+	};
+	struct rbt *w = test->priv;
+	unsigned int i, pass;
+	u32 first;
+
+	cut_open(w);
+	for (i = 0; i < 2 * ARRAY_SIZE(writes) && !w->failed; i++) {
+		pass = i / ARRAY_SIZE(writes);
+		first = w->nr;
+		rbt_write_n(w, 200, writes[i % ARRAY_SIZE(writes)]);
+		cut_take(w);
+		/* What was refused is missing at the end. */
+		w->nr -= ring_buffer_dropped_events_cpu(w->other, w->cpu);
+		if (!pass || i % 3)
+			cut_expect(w, w->other, first, w->nr);
+	}
+}
+
+/* What was consumed before the cut is not in it, what was begun on goes on. */
+static void cut_test_read_half(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	unsigned int read, i;
+	u32 first;
+
+	cut_open(w);
+	for (read = 0; read < 60 && !w->failed; read++) {
+		first = w->nr;
+		rbt_write_n(w, 300, 25);
+		for (i = 0; i < read && rbt_consume(w); i++)
+			;
+		KUNIT_ASSERT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);
+		for (i = min(read, 25U); i < 25; i++) {
+			struct ring_buffer_event *rec;
+			unsigned long lost;
+			u64 ts;
+
+			rec = ring_buffer_consume(w->other, w->cpu, &ts, &lost);
+			KUNIT_ASSERT_NOT_NULL(test, rec);
+			KUNIT_EXPECT_EQ(test, rbt_check(w, ring_buffer_event_data(rec), ts),
+					first + i);
+			KUNIT_EXPECT_EQ(test, lost, 0UL);
+		}
+		KUNIT_EXPECT_TRUE(test, ring_buffer_empty_cpu(w->other, w->cpu));
+		KUNIT_EXPECT_EQ(test, ring_buffer_read_events_cpu(w->other, w->cpu), 25UL);
+	}
+}
+
+/* A record in flight belongs to the snapshot, and while it is, there is no other one. */
+static void cut_test_in_flight(struct kunit *test)
+{
+	struct ring_buffer_event *rec;
+	struct rbt *w = test->priv;
+	unsigned long entries;
+	u32 num;
+
+	cut_open(w);
+	rbt_write_n(w, 200, 30);
+	rec = rbt_reserve(w, 200, &num);
+	KUNIT_ASSERT_NOT_NULL(test, rec);
+	cut_take(w);
+	rbt_write_n(w, 200, 3);
+	entries = ring_buffer_entries_cpu(w->other, w->cpu);
+	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, RING_BUFFER_ALL_CPUS), -EBUSY);
+	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), -EBUSY);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(w->buffer, w->cpu), 3UL);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(w->other, w->cpu), entries);
+	rbt_commit(w, rec, num);
+	cut_expect(w, w->other, 0, 31);
+	cut_take(w);
+	cut_expect(w, w->other, 31, 34);
+}
+
+static u32 cut_iterate(struct rbt *w, struct ring_buffer_iter *iter, u32 from, u32 end)
+{
+	struct ring_buffer_event *rec;
+	u64 ts;
+
+	for (; from < end; from++) {
+		rec = ring_buffer_iter_peek(iter, &ts);
+		if (!rec)
+			break;
+		KUNIT_EXPECT_EQ(w->test, rbt_check(w, ring_buffer_event_data(rec), ts), from);
+		ring_buffer_iter_advance(iter);
+	}
+	return from;
+}
+
+/*
+ * An iterator goes on in what the cut took away. Another cut makes that live again:
+ * then the iterator ends, with what it had copied before.
+ */
+static void cut_test_iterator(struct kunit *test)
+{
+	struct ring_buffer_iter *iter;
+	struct rbt *w = test->priv;
+	u64 ts;
+
+	cut_open(w);
+	rbt_write_n(w, 200, 40);
+	iter = ring_buffer_read_start(w->buffer, w->cpu, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, iter);
+	KUNIT_EXPECT_EQ(test, cut_iterate(w, iter, 0, 5), 5U);
+	cut_take(w);
+	rbt_write_n(w, 200, 10);
+	KUNIT_EXPECT_EQ(test, cut_iterate(w, iter, 5, 25), 25U);
+	cut_take(w);
+	rbt_write_n(w, 200, 1);
+	cut_iterate(w, iter, 25, 40);
+	KUNIT_EXPECT_NULL(test, ring_buffer_iter_peek(iter, &ts));
+	ring_buffer_read_finish(iter);
+	cut_expect(w, w->other, 40, 50);
+	cut_expect(w, w->buffer, 50, 51);
+}
+
+/* Between the cut and the first record: all else works on the ring as it is then. */
+static void cut_test_fresh(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	unsigned int what;
+	u32 first;
+
+	for (what = 0; what < 6 && !w->failed; what++) {
+		cut_open(w);
+		rbt_write_n(w, 200, 90);
+		cut_take(w);
+		rbt_write_n(w, 200, 50);
+		cut_take(w);
+		first = w->nr;
+		switch (what) {
+		case 0:
+			KUNIT_EXPECT_EQ(test, ring_buffer_resize(w->buffer, 6 * rb_subbuf_room(0),
+								 w->cpu), 0);
+			break;
+		case 1:
+			ring_buffer_reset(w->buffer);
+			break;
+		case 2:
+			KUNIT_EXPECT_EQ(test, ring_buffer_subbuf_order_set(w->buffer, 1), 0);
+			break;
+		case 3:
+			ring_buffer_change_overwrite(w->buffer, 0);
+			break;
+		case 4:
+			KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);
+			cut_expect_empty(w, w->other);
+			break;
+		case 5:
+			KUNIT_EXPECT_EQ(test, ring_buffer_resize(w->other, 6 * rb_subbuf_room(0),
+								 w->cpu), 0);
+			cut_expect(w, w->other, 90, 140);
+			break;
+		}
+		cut_expect_empty(w, w->buffer);
+		rbt_write_n(w, 200, 20);
+		cut_expect(w, w->buffer, first, w->nr);
+	}
+}
+
+/* Pages of the snapshot, exchanged and copied, hold what they should. */
+static void cut_test_pages(struct kunit *test)
+{
+	struct buffer_data_read_page *rpage;
+	struct rbt *w = test->priv;
+	struct rbt_page page;
+	unsigned int i, records;
+	u32 first;
+
+	for (i = 0; i < 8 && !w->failed; i++) {
+		if (!(i % 4))
+			cut_open(w);
+		rpage = NULL;
+		KUNIT_ASSERT_EQ(test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &rpage), 0);
+		first = w->nr;
+		rbt_write_n(w, 200, 30);
+		cut_take(w);
+		records = 0;
+		while (ring_buffer_read_page(w->other, rpage, i & 1 ? 1000 : PAGE_SIZE, w->cpu,
+					     0) >= 0) {
+			rbt_take_page(w, rpage, false, &page);
+			records += page.records;
+		}
+		KUNIT_EXPECT_EQ(test, records, w->nr - first);
+		ring_buffer_free_read_page(w->buffer, w->cpu, rpage);
+	}
+}
+
+static void cut_test_refused(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	struct rb_cpu *rcpu;
+
+	cut_open(w);
+	rbt_write_n(w, 200, 5);
+	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, nr_cpu_ids), -EINVAL);
+	rcpu = w->other->cpus[w->cpu];
+	KUNIT_ASSERT_TRUE(test, rb_exchange_trylock(rcpu, 1));
+	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, RING_BUFFER_ALL_CPUS), -EBUSY);
+	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->other, w->buffer, w->cpu), -EBUSY);
+	rb_exchange_unlock(rcpu);
+	KUNIT_ASSERT_EQ(test, ring_buffer_subbuf_order_set(w->other, 1), 0);
+	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), -EINVAL);
+	KUNIT_ASSERT_EQ(test, ring_buffer_subbuf_order_set(w->other, 0), 0);
+	cut_expect(w, w->buffer, 0, 5);
+
+	/* Whether they record does not matter. */
+	rbt_write_n(w, 200, 5);
+	ring_buffer_record_off(w->buffer);
+	ring_buffer_record_disable(w->other);
+	cut_take(w);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(w->other, w->cpu), 5UL);
+	KUNIT_EXPECT_FALSE(test, rbt_write(w, 200));
+	ring_buffer_record_on(w->buffer);
+	KUNIT_EXPECT_TRUE(test, rbt_write(w, 200));
+	cut_expect(w, w->buffer, 11, 12);
+}
+
+/* A spare buffer is like the live one, and so it is after cuts. */
+static void cut_test_spare(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	struct trace_buffer *spare;
+	unsigned long size;
+	int cpu;
+
+	rbt_open(w, 5, 0);
+	KUNIT_ASSERT_EQ(test, ring_buffer_subbuf_order_set(w->buffer, 1), 0);
+	KUNIT_ASSERT_EQ(test, ring_buffer_resize(w->buffer, 9 * rb_subbuf_room(1), w->cpu), 0);
+	ring_buffer_set_time_stamp_abs(w->buffer, true);
+
+	spare = ring_buffer_alloc_spare(w->buffer);
+	KUNIT_ASSERT_NOT_NULL(test, spare);
+	w->other = spare;
+	KUNIT_EXPECT_EQ(test, spare->order, 1U);
+	KUNIT_EXPECT_EQ(test, spare->flags, w->buffer->flags);
+	KUNIT_EXPECT_PTR_EQ(test, spare->clock, w->buffer->clock);
+	KUNIT_EXPECT_TRUE(test, ring_buffer_time_stamp_abs(spare));
+	for_each_possible_cpu(cpu) {
+		size = ring_buffer_size(w->buffer, cpu);
+		KUNIT_EXPECT_EQ(test, ring_buffer_size(spare, cpu), size);
+	}
+	rbt_write_n(w, 200, 30);
+	cut_take(w);
+	KUNIT_EXPECT_EQ(test, ring_buffer_size(w->buffer, w->cpu), 9UL * rb_subbuf_room(1));
+	cut_expect(w, spare, 0, 30);
+}
+
+/* What a spare buffer held is gone, and a cut gives it only what that is of. */
+static void cut_test_forget(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	struct ring_buffer_event *rec;
+	u32 num;
+
+	cut_open(w);
+	rbt_write_n(w, 200, 90);
+	cut_take(w);
+	KUNIT_EXPECT_EQ(test, ring_buffer_forget(w->other), 0);
+	cut_expect_empty(w, w->other);
+	KUNIT_EXPECT_EQ(test, ring_buffer_forget(w->other), 0);
+	rbt_write_n(w, 200, 30);
+	cut_take(w);
+	cut_expect(w, w->other, 90, 120);
+
+	rec = rbt_reserve(w, 200, &num);
+	KUNIT_ASSERT_NOT_NULL(test, rec);
+	cut_take(w);
+	KUNIT_EXPECT_EQ(test, ring_buffer_forget(w->other), -EBUSY);
+	rbt_commit(w, rec, num);
+	cut_expect(w, w->other, 120, 121);
+}
+
+/* Whoever reads a snapshot waits for a record that was in flight. */
+static struct {
+	struct rbt			*w;
+	struct ring_buffer_event	*rec;
+	u32				num;
+} cut_flight;
+
+static void cut_land(enum rb_race point, const char *name)
+{
+	if (point != RB_RACE_QUIET || !cut_flight.rec)
+		return;
+	preempt_disable_notrace();
+	rbt_commit(cut_flight.w, cut_flight.rec, cut_flight.num);
+	cut_flight.rec = NULL;
+}
+
+static void cut_test_wait(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+
+	cut_open(w);
+	rbt_write_n(w, 200, 5);
+	cut_flight.w = w;
+	cut_flight.rec = rbt_reserve(w, 200, &cut_flight.num);
+	KUNIT_ASSERT_NOT_NULL(test, cut_flight.rec);
+	cut_take(w);
+	/* As of a writer that RCU does not know of. */
+	preempt_enable_notrace();
+	WRITE_ONCE(rb_race_hook, cut_land);
+	ring_buffer_wait_writers(w->other);
+	WRITE_ONCE(rb_race_hook, NULL);
+	KUNIT_EXPECT_NULL(test, cut_flight.rec);
+	cut_expect(w, w->other, 0, 6);
+	ring_buffer_wait_writers(w->other);
+}
+
+/* A dump that can't have the lock sees the ring as it is now. */
+static void cut_test_dump(struct kunit *test)
+{
+	struct ring_buffer_event *rec;
+	struct rbt *w = test->priv;
+	struct rb_cpu *rcpu;
+	u32 round, num;
+	u64 ts;
+
+	cut_open(w);
+	for (round = 0; round < 5; round++) {
+		rbt_write_n(w, 200, 12);
+		rcpu = w->buffer->cpus[w->cpu];
+		for (num = 12 * round; num < 12 * (round + 1); num++) {
+			rec = rb_dump_next(rcpu, &ts, NULL, true);
+			KUNIT_ASSERT_NOT_NULL(test, rec);
+			KUNIT_EXPECT_EQ(test, rbt_check(w, ring_buffer_event_data(rec), ts), num);
+		}
+		KUNIT_EXPECT_NULL(test, rb_dump_next(rcpu, &ts, NULL, true));
+		cut_take(w);
+	}
+}
+
+static bool cut_say(void *data)
+{
+	return *(bool *)data;
+}
+
+/* It is asked when all is sure, and if it says no, nothing has changed. */
+static void cut_test_if(struct kunit *test)
+{
+	bool no = false, yes = true;
+	struct rbt *w = test->priv;
+
+	cut_open(w);
+	rbt_write_n(w, 200, 5);
+	cut_take(w);
+	rbt_write_n(w, 200, 5);
+	KUNIT_EXPECT_EQ(test, ring_buffer_cut_if(w->buffer, w->other, RING_BUFFER_ALL_CPUS,
+						 cut_say, &no), -ECANCELED);
+	cut_expect(w, w->other, 0, 5);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(w->buffer, w->cpu), 5UL);
+	KUNIT_EXPECT_EQ(test, ring_buffer_cut_if(w->buffer, w->other, RING_BUFFER_ALL_CPUS,
+						 cut_say, &yes), 0);
+	cut_expect(w, w->other, 5, 10);
+	cut_expect_empty(w, w->buffer);
+}
+
+static struct kunit_case cut_test_cases[] = {
+	KUNIT_CASE_PARAM(cut_test_sequence, cut_size_gen_params),
+	KUNIT_CASE(cut_test_read_half),
+	KUNIT_CASE(cut_test_in_flight),
+	KUNIT_CASE(cut_test_iterator),
+	KUNIT_CASE(cut_test_fresh),
+	KUNIT_CASE(cut_test_pages),
+	KUNIT_CASE(cut_test_refused),
+	KUNIT_CASE(cut_test_spare),
+	KUNIT_CASE(cut_test_forget),
+	KUNIT_CASE(cut_test_wait),
+	KUNIT_CASE(cut_test_dump),
+	KUNIT_CASE(cut_test_if),
+	{}
+};
+
+static struct kunit_suite cut_test_suite = {
+	.name = "ring_buffer_cut",
+	.init = rbt_init,
+	.exit = rbt_exit,
+	.test_cases = cut_test_cases,
+};
+
+kunit_test_suite(cut_test_suite);

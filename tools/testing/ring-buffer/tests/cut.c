@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A cut: what was recorded goes to the spare buffer, and the spare's ring, with
+ * what it held before, takes the place of the live one (rule 7). It is taken at
+ * every instruction of a write, by an interrupt and by another CPU, and writes come
+ * at every instruction of a cut. Each record is in the spare or in the live buffer,
+ * once, and nothing of the life before comes back.
+ */
+#include "test.h"
+
+#define RING_SUBBUFS 3
+
+enum { BY_NMI, BY_IRQ, BY_OTHER_CPU, TWICE, NOTHING, CUT_IN_CUT };
+
+static int how, cuts, refused, writes_before, writes_after;
+static bool inside;
+
+static void cut(void)
+{
+	int ret = ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS);
+
+	if (ret == -EBUSY && inside)
+		refused++;
+	else if (ret)
+		fault(F_REFUSED, "ring_buffer_cut: %d", ret);
+	else
+		cuts++;
+}
+
+static void op_commit(void) { put(buf, REC_LEN, PUT_COMMIT); }
+static void op_discard(void) { put(buf, REC_LEN, PUT_DISCARD); }
+static void op_long(void) { put(buf, 400, PUT_COMMIT); }
+static void op_read(void) { consume(buf, 0, 2); }
+static void (* const ops[])(void) = { op_commit, op_discard, op_long, cut, op_read };
+
+static void writes(int n)
+{
+	while (n--)
+		put(buf, REC_LEN, PUT_COMMIT);
+}
+
+static void in_context(int ctx)
+{
+	/*
+	 * Behind the cut that is interrupted another one would throw away all of it,
+	 * and that one the counters of this one.
+	 */
+	bool early = how == CUT_IN_CUT && !ring_buffer_empty_cpu(buf, 0) &&
+		     !ring_buffer_overrun_cpu(buf, 0);
+
+	if (ctx == CTX_IRQ && shim_irqs_off())
+		return;
+	shim_ctx_enter(ctx);
+	writes(writes_before);
+	if (how <= BY_IRQ)
+		cut();
+	if (early) {
+		int before = cuts;
+
+		cut();
+		/* Nor may that one do away with this one's. */
+		if (cuts != before)
+			consume(buf2, 0, -1);
+	}
+	writes(writes_after);
+	shim_ctx_exit(ctx);
+}
+
+static void once(void) { cut(); }
+
+/* What was recorded between the two is read, or it would be gone. */
+static void twice(void)
+{
+	cut();
+	if (cuts)
+		consume(buf2, 0, -1);
+	/* The counters go with the ring: nothing may be in them. */
+	if (!ring_buffer_overrun_cpu(buf2, 0))
+		cut();
+}
+
+static void act(void)
+{
+	inside = true;
+	switch (how) {
+	case BY_OTHER_CPU:
+		step_remote(1, once, false);
+		break;
+	case TWICE:
+		step_remote(1, twice, false);
+		break;
+	case BY_IRQ:
+	case CUT_IN_CUT:
+		in_context(CTX_IRQ);
+		break;
+	default:
+		in_context(CTX_NMI);
+		break;
+	}
+	inside = false;
+}
+
+/* As long as there was no cut, the spare holds what was before this run. */
+static void read_spare(void)
+{
+	host_cpu_switch(1);
+	shim_rcu_run();
+	if (cuts)
+		consume(buf2, 0, -1);
+	host_cpu_switch(0);
+}
+
+/*
+ * The spare has been live, and is full of what nobody shall see. If @used, so has
+ * the live one since, else the next record is its first.
+ */
+static void prepare(const struct place *p, bool used)
+{
+	fresh(RING_SUBBUFS * SUBBUF_DATA, p->overwrite);
+	fresh2(RING_SUBBUFS * SUBBUF_DATA);
+	fill(p);
+	cut();
+	writes(2 * PER_SUBBUF + 5);
+	consume(buf, 0, 3);
+	cut();
+	start_over();
+	cuts = 0;
+	if (used)
+		fill(p);
+}
+
+/* Read all that there is, and see that the next cut finds what comes then. */
+static void finish(void)
+{
+	writes(1);
+	read_spare();
+	/* The counters go with the ring: nothing may be in them. */
+	if (!ring_buffer_overrun_cpu(buf2, 0)) {
+		cut();
+		writes(1);
+		read_spare();
+	}
+	consume(buf, 0, -1);
+}
+
+static void run_cut(long arg)
+{
+	static const int nr_writes[][2] = { { 0, 0 }, { 0, 1 }, { 1, 1 }, { 0, PER_SUBBUF + 1 } };
+	struct place p = { .overwrite = -1 };
+	int w, used;
+	long last;
+
+	how = arg & 0xf;
+	while (next_place(&p, true)) {
+		struct step s = { .op = ops[arg >> 4], .act = { act } };
+
+		for (w = 0; w < 2 * ARRAY_SIZE(nr_writes); w++) {
+			used = w & 1;
+			writes_before = nr_writes[w / 2][0];
+			writes_after = nr_writes[w / 2][1];
+			last = 0;
+			for (s.at[0] = 0; s.at[0] <= last; s.at[0] += stride) {
+				prepare(&p, used);
+				if (!step_run(&s)) {
+					leak();
+					continue;
+				}
+				if (!s.at[0]) {
+					last = s.n[0];
+					nr_positions += last;
+				}
+				finish();
+				check_end(0, END_NO_LOST | END_NO_DROP, "at instruction %ld, %s%s",
+					  s.at[0], place_name(&p), used ? "" : ", first record");
+			}
+			if (how == BY_OTHER_CPU || how == TWICE)
+				w |= 6;	/* nothing to vary */
+		}
+	}
+}
+
+#define ARG(how, op) ((op) << 4 | (how))
+
+const struct scenario cut_scenarios[] = {
+	{ "cut.commit-nmi", run_cut, ARG(BY_NMI, 0), SC_QUICK, "R5, 1, 7" },
+	{ "cut.commit-irq", run_cut, ARG(BY_IRQ, 0), 0, "R5, 1, 7" },
+	{ "cut.discard-nmi", run_cut, ARG(BY_NMI, 1), 0, "R5, 7, 11" },
+	{ "cut.long-nmi", run_cut, ARG(BY_NMI, 2), 0, "R5, 2, 7" },
+	{ "cut.commit-remote", run_cut, ARG(BY_OTHER_CPU, 0), SC_QUICK, "R5, 1, 7" },
+	{ "cut.long-remote", run_cut, ARG(BY_OTHER_CPU, 2), 0, "R5, 2, 7" },
+	{ "cut.twice-remote", run_cut, ARG(TWICE, 0), SC_QUICK, "R5, 7" },
+	{ "cut.cut-nmi", run_cut, ARG(NOTHING, 3), SC_QUICK, "R5, 7" },
+	{ "cut.read-nmi", run_cut, ARG(NOTHING, 4), SC_QUICK, "R5, 3, 7" },
+	{ "cut.cut-in-cut", run_cut, ARG(CUT_IN_CUT, 3), 0, "R5, 7" },
+	{ }
+};
