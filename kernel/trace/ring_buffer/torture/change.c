@@ -200,6 +200,47 @@ static void rbt_wipe(struct rnd_state *rnd)
 	rbt_did(RBT_DID_WIPE, 0);
 }
 
+/* Everybody is at work, and what buffer 1 held goes as with a reset. */
+static void rbt_cut(struct rnd_state *rnd)
+{
+	int cpu = rbt_random(rnd, 2) ? rbt_random_cpu(rnd) : RING_BUFFER_ALL_CPUS, i, ret;
+	struct rbt_cpu *c;
+
+	down_read(&rbt_buffers[1].ctl);
+	for_each_possible_cpu(i) {
+		if (cpu != RING_BUFFER_ALL_CPUS && i != cpu)
+			continue;
+		c = rbt_cpus[i];
+		atomic_inc_return(&c->wiping);
+		WRITE_ONCE(c->toggled, true);
+		rbt_note_reset(i);
+	}
+	/* See rbt_from(): these are full barriers. */
+	preempt_disable();
+	for_each_possible_cpu(i) {
+		if (cpu == RING_BUFFER_ALL_CPUS || i == cpu)
+			atomic_inc_return(&rbt_cpus[i]->begun);
+	}
+	ret = ring_buffer_cut(rbt_buffers[0].rb, rbt_buffers[1].rb, cpu);
+	for_each_possible_cpu(i) {
+		if (cpu != RING_BUFFER_ALL_CPUS && i != cpu)
+			continue;
+		if (!ret && ring_buffer_size(rbt_buffers[0].rb, i))
+			atomic_inc_return(&rbt_cpus[i]->flips);
+		atomic_inc_return(&rbt_cpus[i]->done);
+	}
+	preempt_enable();
+	for_each_possible_cpu(i) {
+		if (cpu == RING_BUFFER_ALL_CPUS || i == cpu)
+			rbt_wiped(i);
+	}
+	up_read(&rbt_buffers[1].ctl);
+
+	rbt_did(RBT_DID_CUT, ret);
+	if (ret && ret != -EBUSY && !rbt_changes(RBT_ORDER) && !rbt_changes(RBT_HOTPLUG))
+		rbt_fault(RBT_REFUSED, "cut of cpu %d: %d", cpu, ret);
+}
+
 static void rbt_toggle(struct rnd_state *rnd)
 {
 	struct trace_buffer *rb = rbt_buffers[rbt_random(rnd, RBT_BUFFERS)].rb;
@@ -255,6 +296,9 @@ static void rbt_change(struct rnd_state *rnd, enum rbt_change change)
 	case RBT_SWAP:
 		for (n = rbt_random(rnd, 16); n; n--)
 			rbt_swap(rbt_random_cpu(rnd));
+		break;
+	case RBT_CUT:
+		rbt_cut(rnd);
 		break;
 	case RBT_RESET:
 		rbt_reset(rnd);

@@ -72,6 +72,8 @@ module_param_named(overwrites, rbt_params.change[RBT_OVERWRITE], bool, 0444);
 MODULE_PARM_DESC(overwrites, "Change what a full ring does");
 module_param_named(swaps, rbt_params.change[RBT_SWAP], bool, 0444);
 MODULE_PARM_DESC(swaps, "Swap rings, from any context");
+module_param_named(cuts, rbt_params.change[RBT_CUT], bool, 0444);
+MODULE_PARM_DESC(cuts, "Have buffer 1 take what buffer 0 has recorded");
 module_param_named(resets, rbt_params.change[RBT_RESET], bool, 0444);
 MODULE_PARM_DESC(resets, "Reset rings without writers and readers");
 module_param_named(wipes, rbt_params.change[RBT_WIPE], bool, 0444);
@@ -107,6 +109,7 @@ static const char * const rbt_changes_names[RBT_CHANGES] = {
 	[RBT_ORDER]	= "order",
 	[RBT_OVERWRITE]	= "overwrite",
 	[RBT_SWAP]	= "swap",
+	[RBT_CUT]	= "cut",
 	[RBT_RESET]	= "reset",
 	[RBT_WIPE]	= "wipe",
 	[RBT_TOGGLE]	= "toggle",
@@ -118,6 +121,7 @@ static const char * const rbt_ops[RBT_OPS] = {
 	[RBT_DID_RESIZE]	= "resize",
 	[RBT_DID_ORDER]		= "order",
 	[RBT_DID_SWAP]		= "swap",
+	[RBT_DID_CUT]		= "cut",
 	[RBT_DID_RESET]		= "reset",
 	[RBT_DID_WIPE]		= "wipe",
 	[RBT_DID_TOGGLE]	= "toggle",
@@ -586,8 +590,10 @@ static int __init rbt_check_params(void)
 		rbt_params.seed = (u32)ktime_get_ns() | 1;
 	if (rbt_params.writers < 0)
 		rbt_params.writers = 2 * num_online_cpus();
-	if (!IS_ENABLED(CONFIG_RING_BUFFER_ALLOW_SWAP))
+	if (!IS_ENABLED(CONFIG_RING_BUFFER_ALLOW_SWAP)) {
 		rbt_params.change[RBT_SWAP] = false;
+		rbt_params.change[RBT_CUT] = false;
+	}
 	if (!IS_ENABLED(CONFIG_HOTPLUG_CPU))
 		rbt_params.change[RBT_HOTPLUG] = false;
 	if (!rbt_have_map())

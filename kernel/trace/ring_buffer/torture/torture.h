@@ -31,6 +31,7 @@ enum rbt_change {
 	RBT_ORDER,	/* the size of sub-buffers */
 	RBT_OVERWRITE,	/* what a full ring does */
 	RBT_SWAP,	/* of a CPU's rings, in any context */
+	RBT_CUT,	/* buffer 1 takes what buffer 0 has, and what it had is gone */
 	RBT_RESET,	/* of a ring nobody writes to or reads, which can be accounted for */
 	RBT_WIPE,	/* a reset at any moment */
 	RBT_TOGGLE,	/* recording on and off */
@@ -55,8 +56,8 @@ enum rbt_fault {
 
 /* What the statistics count. */
 enum rbt_op {
-	RBT_DID_RESIZE, RBT_DID_ORDER, RBT_DID_SWAP, RBT_DID_RESET, RBT_DID_WIPE, RBT_DID_TOGGLE,
-	RBT_DID_ITERATE, RBT_DID_MAP, RBT_DID_PLUG,
+	RBT_DID_RESIZE, RBT_DID_ORDER, RBT_DID_SWAP, RBT_DID_CUT, RBT_DID_RESET, RBT_DID_WIPE,
+	RBT_DID_TOGGLE, RBT_DID_ITERATE, RBT_DID_MAP, RBT_DID_PLUG,
 	RBT_OPS
 };
 
@@ -115,11 +116,11 @@ struct rbt_read {
  * @seen:       bit by number: the record was read
  * @read:       how many were
  * @some:       times that a reader was told "some", for want of room
- * @begun:      swaps that have begun
+ * @begun:      swaps and cuts that have begun
  * @done:       swaps that are over
  * @flips:      those that exchanged rings
  * @resets:     resets and the like: what was unread went, and readers are not told
- * @wipes:      resets that came at any moment: how much went is known to nobody
+ * @wipes:      resets and cuts at any moment: how much went is known to nobody
  * @wiping:     those that go on now
  * @toggled:    recording was off for a while: so were refused records counted
  * @wipe_lock:  for @late
