@@ -12,6 +12,8 @@
  *	one splice() that may sleep
  *   ringbuf_reader drain TRACEFS CPU
  *	splices all whole sub-buffers to nowhere and prints how many, for benchmarks
+ *   ringbuf_reader poll FILE [MS]
+ *	waits until there is something to read, or so long, and prints "ready" or "not"
  *
  * Every number must come once and whole, or belong to the losses that the
  * kernel told for that place.  Prints "seen lost".
@@ -19,6 +21,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -396,10 +399,26 @@ static unsigned long drain(void)
 	return nr;
 }
 
+static int wait_file(const char *file, int ms)
+{
+	struct pollfd p = { .fd = open(file, O_RDONLY), .events = POLLIN };
+	int ret;
+
+	if (p.fd < 0)
+		die("%s: %s", file, strerror(errno));
+	ret = poll(&p, 1, ms);
+	if (ret < 0 || p.revents & POLLERR)
+		die("poll: %s", strerror(errno));
+	puts(ret ? "ready" : "not");
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long nr, page;
 
+	if (argc >= 3 && !strcmp(argv[1], "poll"))
+		return wait_file(argv[2], argc > 3 ? atoi(argv[3]) : -1);
 	if (argc < 4)
 		return 2;
 	tracefs = argv[2];

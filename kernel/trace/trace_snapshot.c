@@ -1,0 +1,738 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Snapshots: what a trace array has recorded is cut off while it goes on.
+ */
+#include <linux/percpu.h>
+#include <linux/ring_buffer.h>
+#include <linux/slab.h>
+
+#include "trace_snap.h"
+
+/**
+ * DOC: Snapshots
+ *
+ * A snapshot is a cut of the ring buffer, see ring_buffer_cut(): the live buffer
+ * stays, what it has recorded goes to a spare one, and it is empty. So each record is
+ * in one snapshot or in the live buffer. The spare one has to be there before, as the
+ * cut may be taken in any context.
+ *
+ * Each &struct snap_slot has up to two buffers, the newest snapshot and a spare one.
+ * Where there is no spare one, a snapshot takes the place of the newest, unless
+ * somebody reads that. The user and a latency tracer have a slot each.
+ *
+ * ======================  =====================================================
+ * what                    who changes it
+ * ======================  =====================================================
+ * &snap_slot.last, .spare whoever has got &trace_snapshots.busy: a taker, in any
+ *                         context, or a task, with interrupts off, for a moment
+ * &trace_snap.users       grows under busy, so that a taker that sees none may
+ *                         have the buffer; falls at any time
+ * &trace_snapshots.gone   takers add, whoever holds the mutex removes and frees
+ * all else                &trace_snapshots.mutex
+ * ======================  =====================================================
+ *
+ * A taker keeps interrupts on: so what interrupts it, or comes on another CPU, can't wait
+ * for it, as it may hold a lock that an interrupt of that taker waits for. It is
+ * merged: its snapshot is the one that is being taken. Only of one that takes less than
+ * all, or asks before it does, it can't be a part: then it is refused. Tasks have
+ * interrupts off; other CPUs wait for those few instructions.
+ */
+
+/**
+ * snap_change_begin() - begin to change who has which buffer
+ * @s: of whom
+ *
+ * Context: A task. Interrupts are off until snap_change_end(), which has to follow soon.
+ * Return: the state of interrupts before.
+ */
+unsigned long snap_change_begin(struct trace_snapshots *s)
+{
+	unsigned long flags;
+
+	for (;;) {
+		local_irq_save(flags);
+		if (atomic_cmpxchg_acquire(&s->busy, SNAP_IDLE,
+					   SNAP_CHANGING + smp_processor_id()) == SNAP_IDLE)
+			return flags;
+		local_irq_restore(flags);
+		cond_resched();
+	}
+}
+
+/**
+ * snap_change_end() - the end of snap_change_begin()
+ * @s:     of whom
+ * @flags: what that returned
+ *
+ * Context: A task.
+ */
+void snap_change_end(struct trace_snapshots *s, unsigned long flags)
+{
+	atomic_set_release(&s->busy, SNAP_IDLE);
+	local_irq_restore(flags);
+}
+
+static bool snap_is_unused(struct trace_snap *snap)
+{
+	/* Pairs with snap_unhold(): the reader is done with it. */
+	return snap && !snap->misfit && !snap->trimmed && !atomic_read_acquire(&snap->users);
+}
+
+/* The buffer for a snapshot of @cpu. */
+static struct trace_snap *
+snap_choose(struct trace_snapshots *s, struct snap_slot *slot, int cpu)
+{
+	/* What was taken of other CPUs stays. */
+	if (cpu != RING_BUFFER_ALL_CPUS && slot == &s->user && slot->last && !slot->last->misfit)
+		return snap_is_unused(slot->last) ? slot->last : NULL;
+	if (slot->spare)
+		return slot->spare;
+	return snap_is_unused(slot->last) ? slot->last : NULL;
+}
+
+static void snap_note(struct trace_snapshots *s, struct trace_snap *snap,
+		      const struct snap_request *req)
+{
+	struct task_struct *tsk = req->tsk ?: current;
+	int cpu = req->tsk ? req->tsk_cpu : raw_smp_processor_id();
+	struct trace_array_cpu *live = per_cpu_ptr(s->tr->array_buffer.data, cpu);
+	struct trace_array_cpu *data = per_cpu_ptr(snap->buf.data, cpu);
+
+	snap->settled = false;
+	snap->by = req->by;
+	snap->nmi = in_nmi();
+	snap->cpu = cpu;
+	snap->pid = tsk->pid;
+	strscpy(snap->comm, tsk->comm, sizeof(snap->comm));
+	snap->since = s->end;
+
+	/* What was before that is not shown. */
+	snap->buf.time_start = req->by == SNAP_BY_TRACER ? live->preempt_timestamp : 0;
+
+	/* For the header of the latency format. */
+	snap->buf.cpu = cpu;
+	data->saved_latency = s->tr->max_latency;
+	data->critical_start = live->critical_start;
+	data->critical_end = live->critical_end;
+	strscpy(data->comm, tsk->comm, sizeof(data->comm));
+	data->pid = tsk->pid;
+	/* Without RCU, which may not watch where latency tracers are. */
+	data->uid = tsk == current ? current_uid() : task_uid(tsk);
+	data->nice = task_nice(tsk);
+	data->policy = tsk->policy;
+	data->rt_priority = tsk->rt_priority;
+}
+
+/* Let @snap be the newest. What was that is a spare buffer now, if it can be. */
+static void snap_supersede(struct trace_snapshots *s, struct snap_slot *slot,
+			   struct trace_snap *snap)
+{
+	struct trace_snap *old = slot->last;
+
+	if (snap == old)
+		return;
+	slot->last = snap;
+	slot->spare = NULL;
+	if (snap_is_unused(old))
+		slot->spare = old;
+	else
+		snap_discard(s, old);
+}
+
+struct snap_cond {
+	struct trace_snapshots		*s;
+	const struct snap_request	*req;
+};
+
+/* It may note what for, so it is asked at last, and one after the other. */
+static bool snap_is_wanted(void *data)
+{
+	struct snap_cond *c = data;
+	struct cond_snapshot *cond = c->s->tr->cond_snapshot;
+	unsigned long flags;
+	bool wanted;
+
+	if (!cond)
+		return false;
+	local_irq_save(flags);
+	wanted = cond->update(c->s->tr, c->req->cond_data);
+	local_irq_restore(flags);
+	return wanted;
+}
+
+static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
+		    const struct snap_request *req)
+{
+	struct trace_buffer *live = s->tr->array_buffer.buffer;
+	struct snap_cond cond = { .s = s, .req = req };
+	struct trace_snap *snap;
+	u64 begin;
+	int ret;
+
+	snap = snap_choose(s, slot, req->cpu);
+	if (!snap)
+		return -ENOBUFS;
+
+	/* Nothing else of a spare buffer shall be seen. */
+	if (req->cpu != RING_BUFFER_ALL_CPUS && snap == slot->spare) {
+		ret = ring_buffer_forget(snap->buf.buffer);
+		if (ret)
+			return ret;
+	}
+	begin = ring_buffer_time_stamp(live);
+	ret = ring_buffer_cut_if(live, snap->buf.buffer, req->cpu,
+				 req->cond ? snap_is_wanted : NULL, &cond);
+	if (ret)
+		return ret;
+	snap_note(s, snap, req);
+	snap->begin = begin;
+	snap->end = ring_buffer_time_stamp(live);
+	s->end = snap->end;
+	snap->seq = slot->seq + 1;
+	snap_supersede(s, slot, snap);
+	WRITE_ONCE(slot->seq, snap->seq);
+	return 0;
+}
+
+/* Count @n requests that have got what @ret says. */
+static void snap_count(struct trace_snapshots *s, int ret, int n)
+{
+	if (!ret)
+		atomic_long_add(n, &s->merged);
+	else if (ret == -ENOBUFS)
+		atomic_long_add(n, &s->no_spare);
+	else if (ret != -ECANCELED)
+		atomic_long_add(n, &s->refused);
+}
+
+/* Return: SNAP_IDLE if @s is the caller's now, or who has got it. */
+static int snap_enter(struct trace_snapshots *s, int as)
+{
+	int busy, self = SNAP_CHANGING + raw_smp_processor_id();
+
+	do {
+		/* Ordered, for snap_show_last(). */
+		busy = atomic_cmpxchg(&s->busy, SNAP_IDLE, as);
+		if (busy < SNAP_CHANGING || busy == self)
+			break;
+		cpu_relax();
+	} while (1);
+	return busy;
+}
+
+/**
+ * snap_take() - take a snapshot
+ * @s:    of whom
+ * @slot: where to put it
+ * @req:  what
+ *
+ * Context: Any context, including NMI.
+ * Return: 0; -ECANCELED if its condition is not met; -EAGAIN if it came while another
+ *         one was taken; -ENOBUFS if no buffer is ready; -EBUSY, -EINVAL and -ENODEV as
+ *         ring_buffer_cut(). On an error nothing has changed but the counts.
+ */
+int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct snap_request *req)
+{
+	bool whole = slot == &s->user && req->cpu == RING_BUFFER_ALL_CPUS && !req->cond;
+	int busy, ret, joined;
+
+	/* Tasks wait for this to be over, and must not have put it off their CPU. */
+	preempt_disable_notrace();
+	busy = snap_enter(s, whole ? SNAP_CUTTING_ALL : SNAP_CUTTING);
+	if (busy == SNAP_IDLE) {
+		ret = snap_cut(s, slot, req);
+		/* Whoever has joined shares its fate. */
+		joined = atomic_xchg(&s->joined, 0);
+		atomic_set_release(&s->busy, SNAP_IDLE);
+		snap_count(s, ret, ret && !req->waits ? joined + 1 : joined);
+	} else {
+		ret = -EAGAIN;
+		if (!req->waits && whole && busy == SNAP_CUTTING_ALL)
+			atomic_inc(&s->joined);
+		else if (!req->waits)
+			snap_count(s, ret, 1);
+	}
+	if (ret == -ENOBUFS)
+		WRITE_ONCE(s->starved, true);
+	/* Only where there is something to do: who traces this would make it go on for ever. */
+	if (s->starved || !llist_empty(&s->gone) || (!ret && wq_has_sleeper(&s->wait)))
+		irq_work_queue(&s->irq_work);
+	preempt_enable_notrace();
+	return ret;
+}
+
+/**
+ * snap_take_wait() - take a snapshot, and wait for what is in the way
+ * @s:    of whom
+ * @slot: where to put it
+ * @req:  what
+ *
+ * @req has to say that it waits.
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ * Return: as snap_take(), but not -EAGAIN; as snap_provide().
+ */
+int snap_take_wait(struct trace_snapshots *s, struct snap_slot *slot,
+		   const struct snap_request *req)
+{
+	int ret, tries = 3;
+
+	for (;;) {
+		ret = snap_provide(s, slot);
+		if (!ret)
+			ret = snap_take(s, slot, req);
+		if (ret == -EAGAIN)
+			cond_resched();		/* it was merged, but a task wants its own */
+		else if (ret == -EBUSY && --tries)
+			synchronize_rcu();	/* a record that is in the making for long */
+		else
+			return ret;
+	}
+}
+
+static void snap_free(struct trace_snap *snap)
+{
+	if (!snap)
+		return;
+	if (!snap->settled)
+		ring_buffer_wait_writers(snap->buf.buffer);
+	ring_buffer_free(snap->buf.buffer);
+	free_percpu(snap->buf.data);
+	kfree(snap);
+}
+
+static struct trace_snap *snap_alloc(struct trace_array *tr, struct trace_buffer *buffer)
+{
+	struct trace_snap *snap;
+
+	if (!buffer)
+		return NULL;
+	snap = kzalloc(sizeof(*snap), GFP_KERNEL);
+	if (!snap) {
+		ring_buffer_free(buffer);
+		return NULL;
+	}
+	snap->buf.tr = tr;
+	snap->buf.buffer = buffer;
+	snap->settled = true;
+	snap->buf.data = alloc_percpu(struct trace_array_cpu);
+	if (!snap->buf.data) {
+		snap_free(snap);
+		return NULL;
+	}
+	return snap;
+}
+
+/**
+ * snap_alloc_spare() - allocate a buffer for a snapshot
+ * @s: of whom
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ * Return: the buffer, of the size of the live one; or NULL.
+ */
+struct trace_snap *snap_alloc_spare(struct trace_snapshots *s)
+{
+	return snap_alloc(s->tr, ring_buffer_alloc_spare(s->tr->array_buffer.buffer));
+}
+
+/**
+ * snap_discard() - leave a buffer to snap_collect()
+ * @s:    whose
+ * @snap: which, or NULL
+ *
+ * Context: Any context, including NMI.
+ */
+void snap_discard(struct trace_snapshots *s, struct trace_snap *snap)
+{
+	if (snap)
+		llist_add(&snap->gone, &s->gone);
+}
+
+/**
+ * snap_collect() - free what was discarded, and is not read
+ * @s: whose
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ */
+void snap_collect(struct trace_snapshots *s)
+{
+	struct llist_node *lists[] = { s->held, llist_del_all(&s->gone) };
+	struct trace_snap *snap, *next;
+	int i;
+
+	lockdep_assert_held(&s->mutex);
+	s->held = NULL;
+	for (i = 0; i < ARRAY_SIZE(lists); i++) {
+		llist_for_each_entry_safe(snap, next, lists[i], gone) {
+			/* Pairs with snap_unhold(). */
+			if (atomic_read_acquire(&snap->users)) {
+				snap->gone.next = s->held;
+				s->held = &snap->gone;
+			} else {
+				snap_free(snap);
+			}
+		}
+	}
+}
+
+/**
+ * snap_is_ready() - is there a buffer for the next snapshot?
+ * @slot: where it is to go
+ *
+ * Context: &trace_snapshots.mutex is held.
+ * Return: true if so, even if somebody reads it now.
+ */
+bool snap_is_ready(const struct snap_slot *slot)
+{
+	struct trace_snap *last = READ_ONCE(slot->last);
+
+	return READ_ONCE(slot->spare) || (last && !last->misfit && !last->trimmed);
+}
+
+static int snap_add_spare(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	struct trace_snap *snap = snap_alloc_spare(s);
+	unsigned long flags;
+
+	if (!snap)
+		return -ENOMEM;
+	flags = snap_change_begin(s);
+	swap(slot->spare, snap);
+	snap_discard(s, snap);
+	snap_change_end(s, flags);
+	snap_collect(s);
+	return 0;
+}
+
+/* A reader is about to have the newest one: whoever counts on a buffer gets another. */
+static void snap_make_way(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	/* If that fails, the next snapshot may be refused; it is counted. */
+	if (atomic_read(&slot->armed) && !READ_ONCE(slot->spare))
+		snap_add_spare(s, slot);
+}
+
+/**
+ * snap_provide() - have a buffer ready for the next snapshot
+ * @s:    whose
+ * @slot: where it will go
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ * Return: 0; -ENOMEM; -EBUSY if the live buffer lies in memory that survives a reboot.
+ */
+int snap_provide(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	unsigned long flags;
+	bool ready;
+
+	lockdep_assert_held(&s->mutex);
+	if (s->tr->range_addr_start)
+		return -EBUSY;
+
+	/* If a taker comes behind this, it leaves a snapshot that nobody reads yet. */
+	flags = snap_change_begin(s);
+	if (slot->last)
+		slot->last->trimmed = false;
+	ready = slot->spare || snap_is_unused(slot->last);
+	snap_change_end(s, flags);
+	return ready ? 0 : snap_add_spare(s, slot);
+}
+
+/**
+ * snap_erase() - forget the newest snapshot, but keep its memory
+ * @s:    whose
+ * @slot: where it is
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ */
+void snap_erase(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	struct trace_snap *last;
+	unsigned long flags;
+
+	/* Somebody may read it. If there is no memory for another one, it is less. */
+	if (snap_is_ready(slot))
+		snap_provide(s, slot);
+	flags = snap_change_begin(s);
+	last = slot->last;
+	slot->last = NULL;
+	if (!slot->spare && snap_is_unused(last))
+		slot->spare = last;
+	else
+		snap_discard(s, last);
+	snap_change_end(s, flags);
+	snap_collect(s);
+}
+
+/**
+ * snap_release() - free the memory of a slot
+ * @s:    whose
+ * @slot: which
+ * @all:  that of the newest snapshot, too, not only of the next one
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ */
+void snap_release(struct trace_snapshots *s, struct snap_slot *slot, bool all)
+{
+	unsigned long flags = snap_change_begin(s);
+
+	snap_discard(s, slot->spare);
+	slot->spare = NULL;
+	if (all) {
+		snap_discard(s, slot->last);
+		slot->last = NULL;
+	} else if (slot->last) {
+		slot->last->trimmed = true;
+	}
+	snap_change_end(s, flags);
+	snap_collect(s);
+}
+
+/**
+ * snap_arm() - make sure that snapshots do not fail
+ * @s:    whose
+ * @slot: where they go
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ * Return: 0, and snap_disarm() has to follow; -EBUSY while the live buffer is mapped;
+ *         or as snap_provide().
+ */
+int snap_arm(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	int ret;
+
+	if (!atomic_inc_unless_negative(&s->claims))
+		return -EBUSY;
+	ret = snap_provide(s, slot);
+	if (ret)
+		atomic_dec(&s->claims);
+	else
+		atomic_inc(&slot->armed);
+	return ret;
+}
+
+/**
+ * snap_disarm() - the end of snap_arm()
+ * @s:    whose
+ * @slot: where they went
+ *
+ * Context: Any context.
+ */
+void snap_disarm(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	if (!WARN_ON_ONCE(atomic_dec_if_positive(&slot->armed) < 0))
+		atomic_dec(&s->claims);
+}
+
+/**
+ * snap_hold() - keep the newest snapshot from being superseded in place
+ * @s:    whose
+ * @slot: where it is
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ * Return: the snapshot, and snap_unhold() has to follow; NULL if there is none.
+ */
+struct trace_snap *snap_hold(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	unsigned long flags = snap_change_begin(s);
+	struct trace_snap *snap = slot->last;
+
+	if (snap)
+		atomic_inc(&snap->users);
+	snap_change_end(s, flags);
+	return snap;
+}
+
+/**
+ * snap_unhold() - the end of snap_hold()
+ * @snap: what that returned
+ *
+ * Context: Any context.
+ */
+void snap_unhold(struct trace_snap *snap)
+{
+	/* Pairs with snap_is_unused() and snap_collect(). */
+	(void)atomic_dec_return_release(&snap->users);
+}
+
+/**
+ * snap_erase_cpu() - forget what the newest snapshot has of a CPU
+ * @s:    whose
+ * @slot: where it is
+ * @cpu:  which CPU
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ * Return: 0; -EBUSY while somebody reads it.
+ */
+int snap_erase_cpu(struct trace_snapshots *s, struct snap_slot *slot, int cpu)
+{
+	struct trace_snap *last;
+	int ret = 0;
+
+	/* While it has a user, nothing is cut into it. */
+	snap_make_way(s, slot);
+	last = snap_hold(s, slot);
+	if (!last)
+		return 0;
+	if (atomic_read(&last->users) > 1)
+		ret = -EBUSY;
+	else
+		ring_buffer_reset_cpu(last->buf.buffer, cpu);
+	snap_unhold(last);
+	return ret;
+}
+
+/* Of a snapshot that nobody has taken yet: an empty one. */
+static struct trace_snap *snap_get_none(struct trace_snapshots *s, u64 seq)
+{
+	struct trace_snap *snap = snap_alloc(s->tr, ring_buffer_alloc(0, RB_FL_OVERWRITE));
+
+	if (snap) {
+		snap->seq = seq;
+		atomic_set(&snap->users, 1);
+		snap_discard(s, snap);
+	}
+	return snap;
+}
+
+static struct array_buffer *snap_get(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	struct trace_snap *snap;
+	u64 seq;
+
+	mutex_lock(&s->mutex);
+	snap_make_way(s, slot);
+	seq = READ_ONCE(slot->seq);
+	snap = snap_hold(s, slot);
+	if (!snap)
+		snap = snap_get_none(s, seq);
+	if (snap && !snap->settled) {
+		ring_buffer_wait_writers(snap->buf.buffer);
+		snap->settled = true;
+	}
+	mutex_unlock(&s->mutex);
+	return snap ? &snap->buf : NULL;
+}
+
+/**
+ * trace_snapshot_get() - begin to read the newest snapshot
+ * @tr: of whom
+ *
+ * It stays as it is until trace_snapshot_put().
+ *
+ * Context: May sleep.
+ * Return: what it recorded, nothing if there is no snapshot; NULL without memory.
+ */
+struct array_buffer *trace_snapshot_get(struct trace_array *tr)
+{
+	return snap_get(tr->snapshots, &tr->snapshots->user);
+}
+
+/**
+ * trace_snapshot_get_max() - begin to read what a latency tracer has kept
+ * @tr: of whom
+ *
+ * Context: May sleep.
+ * Return: as trace_snapshot_get().
+ */
+struct array_buffer *trace_snapshot_get_max(struct trace_array *tr)
+{
+	return snap_get(tr->snapshots, &tr->snapshots->max);
+}
+
+/* A reader had the newest snapshot, and there are two buffers for the next one. */
+static void snap_drop_surplus(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	unsigned long flags = snap_change_begin(s);
+
+	if (snap_is_unused(slot->last)) {
+		snap_discard(s, slot->spare);
+		slot->spare = NULL;
+	}
+	snap_change_end(s, flags);
+}
+
+/**
+ * trace_snapshot_put() - the end of trace_snapshot_get() or trace_snapshot_get_max()
+ * @buf: what that returned
+ *
+ * Context: May sleep.
+ */
+void trace_snapshot_put(struct array_buffer *buf)
+{
+	struct trace_snapshots *s = buf->tr->snapshots;
+
+	mutex_lock(&s->mutex);
+	snap_unhold(snap_of(buf));
+	snap_drop_surplus(s, &s->user);
+	snap_drop_surplus(s, &s->max);
+	snap_collect(s);
+	mutex_unlock(&s->mutex);
+}
+
+static void snap_work(struct work_struct *work)
+{
+	struct trace_snapshots *s = container_of(work, struct trace_snapshots, work);
+
+	mutex_lock(&s->mutex);
+	snap_collect(s);
+	if (atomic_read(&s->user.armed))
+		snap_provide(s, &s->user);
+	if (atomic_read(&s->max.armed))
+		snap_provide(s, &s->max);
+	mutex_unlock(&s->mutex);
+}
+
+static void snap_irq_work(struct irq_work *irq_work)
+{
+	struct trace_snapshots *s = container_of(irq_work, struct trace_snapshots, irq_work);
+
+	wake_up_all(&s->wait);
+	if (xchg(&s->starved, false) || !llist_empty(&s->gone))
+		schedule_work(&s->work);
+}
+
+/**
+ * trace_snapshot_init() - let a trace array have snapshots
+ * @tr: the trace array; it has its buffer
+ *
+ * Context: May sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int trace_snapshot_init(struct trace_array *tr)
+{
+	struct trace_snapshots *s = kzalloc(sizeof(*s), GFP_KERNEL);
+
+	if (!s)
+		return -ENOMEM;
+	s->tr = tr;
+	mutex_init(&s->mutex);
+	init_waitqueue_head(&s->wait);
+	init_irq_work(&s->irq_work, snap_irq_work);
+	INIT_WORK(&s->work, snap_work);
+	tr->snapshots = s;
+	return 0;
+}
+
+/**
+ * trace_snapshot_exit() - the end of trace_snapshot_init()
+ * @tr: the trace array; nobody takes or reads its snapshots any more
+ *
+ * Context: May sleep.
+ */
+void trace_snapshot_exit(struct trace_array *tr)
+{
+	struct trace_snapshots *s = tr->snapshots;
+
+	if (!s)
+		return;
+	irq_work_sync(&s->irq_work);
+	cancel_work_sync(&s->work);
+	mutex_lock(&s->mutex);
+	snap_release(s, &s->user, true);
+	snap_release(s, &s->max, true);
+	WARN_ON_ONCE(s->held);
+	mutex_unlock(&s->mutex);
+	tr->snapshots = NULL;
+	kfree(s);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Snapshots: what a trace array has recorded is cut off while it goes on.
+ */
+#ifndef _KERNEL_TRACE_SNAPSHOT_H
+#define _KERNEL_TRACE_SNAPSHOT_H
+
+#include <linux/fs.h>
+#include <linux/types.h>
+
+struct array_buffer;
+struct dentry;
+struct seq_file;
+struct task_struct;
+struct trace_array;
+struct trace_iterator;
+struct tracer;
+
+typedef bool (*cond_update_fn_t)(struct trace_array *tr, void *cond_data);
+
+/**
+ * struct cond_snapshot - the condition of tracing_snapshot_cond()
+ * @cond_data: what belongs to it
+ * @update:    whether a snapshot is to be taken; it may note what for. It is called in
+ *	       any context, one at a time
+ */
+struct cond_snapshot {
+	void			*cond_data;
+	cond_update_fn_t	update;
+};
+
+int tracing_alloc_snapshot(void);
+void tracing_snapshot_cond(struct trace_array *tr, void *cond_data);
+int tracing_snapshot_cond_enable(struct trace_array *tr, void *cond_data,
+				 cond_update_fn_t update);
+int tracing_snapshot_cond_disable(struct trace_array *tr);
+void *tracing_cond_snapshot_data(struct trace_array *tr);
+
+#ifdef CONFIG_TRACER_SNAPSHOT
+extern const struct file_operations trace_snapshot_raw_fops;
+
+int trace_snapshot_init(struct trace_array *tr);
+void trace_snapshot_exit(struct trace_array *tr);
+void trace_snapshot_create_files(struct trace_array *tr, struct dentry *dir);
+void trace_snapshot_create_cpu_files(struct trace_array *tr, struct dentry *dir, int cpu);
+void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter);
+
+/* Is this per_cpu/cpuN/snapshot_raw, not trace_pipe_raw? */
+static inline bool trace_is_snapshot(struct file *file)
+{
+	return file->f_op == &trace_snapshot_raw_fops;
+}
+
+struct array_buffer *trace_snapshot_get(struct trace_array *tr);
+struct array_buffer *trace_snapshot_get_max(struct trace_array *tr);
+void trace_snapshot_put(struct array_buffer *buf);
+
+int trace_snapshot_begin_resize(struct trace_array *tr, unsigned long size, int cpu);
+int trace_snapshot_begin_order(struct trace_array *tr, int order);
+void trace_snapshot_end_change(struct trace_array *tr, bool done);
+void trace_snapshot_new_clock(struct trace_array *tr, u64 (*clock)(void));
+void trace_snapshot_erase(struct trace_array *tr);
+int trace_snapshot_erase_max(struct trace_array *tr, int cpu);
+void trace_snapshot_begin_anew(struct trace_array *tr);
+
+int trace_snapshot_map(struct trace_array *tr);
+void trace_snapshot_unmap(struct trace_array *tr);
+int trace_snapshot_arm_tracer(struct trace_array *tr, struct tracer *t);
+void trace_snapshot_disarm_tracer(struct trace_array *tr, struct tracer *t);
+void trace_snapshot_trim(struct trace_array *tr);
+void trace_snapshot_boot(struct trace_array *tr, const char *name);
+
+void update_max_tr(struct trace_array *tr, struct task_struct *tsk, int cpu);
+void update_max_tr_single(struct trace_array *tr, struct task_struct *tsk, int cpu);
+
+void tracing_snapshot_instance(struct trace_array *tr);
+int tracing_alloc_snapshot_instance(struct trace_array *tr);
+int tracing_arm_snapshot(struct trace_array *tr);
+void tracing_disarm_snapshot(struct trace_array *tr);
+#else
+static inline int trace_snapshot_init(struct trace_array *tr) { return 0; }
+static inline void trace_snapshot_exit(struct trace_array *tr) { }
+static inline void trace_snapshot_create_files(struct trace_array *tr, struct dentry *dir) { }
+
+static inline void
+trace_snapshot_create_cpu_files(struct trace_array *tr, struct dentry *dir, int cpu) { }
+
+static inline void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter) { }
+
+static inline bool trace_is_snapshot(struct file *file) { return false; }
+static inline struct array_buffer *trace_snapshot_get(struct trace_array *tr) { return NULL; }
+static inline struct array_buffer *trace_snapshot_get_max(struct trace_array *tr) { return NULL; }
+static inline void trace_snapshot_put(struct array_buffer *buf) { }
+
+static inline int
+trace_snapshot_begin_resize(struct trace_array *tr, unsigned long size, int cpu)
+{
+	return 0;
+}
+
+static inline int trace_snapshot_begin_order(struct trace_array *tr, int order) { return 0; }
+static inline void trace_snapshot_end_change(struct trace_array *tr, bool done) { }
+static inline void trace_snapshot_new_clock(struct trace_array *tr, u64 (*clock)(void)) { }
+static inline void trace_snapshot_erase(struct trace_array *tr) { }
+static inline int trace_snapshot_erase_max(struct trace_array *tr, int cpu) { return 0; }
+static inline void trace_snapshot_begin_anew(struct trace_array *tr) { }
+static inline int trace_snapshot_map(struct trace_array *tr) { return 0; }
+static inline void trace_snapshot_unmap(struct trace_array *tr) { }
+static inline int trace_snapshot_arm_tracer(struct trace_array *tr, struct tracer *t) { return 0; }
+static inline void trace_snapshot_disarm_tracer(struct trace_array *tr, struct tracer *t) { }
+static inline void trace_snapshot_trim(struct trace_array *tr) { }
+static inline void trace_snapshot_boot(struct trace_array *tr, const char *name) { }
+
+static inline void tracing_snapshot_instance(struct trace_array *tr) { }
+static inline int tracing_alloc_snapshot_instance(struct trace_array *tr) { return 0; }
+static inline int tracing_arm_snapshot(struct trace_array *tr) { return 0; }
+static inline void tracing_disarm_snapshot(struct trace_array *tr) { }
+#endif /* CONFIG_TRACER_SNAPSHOT */
+
+#endif

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the spare buffers of snapshots do when something of their trace array changes.
+ */
+#include <linux/rcupdate.h>
+#include <linux/ring_buffer.h>
+
+#include "trace_snap.h"
+
+/*
+ * The live buffer and the ring of a spare one change places: it must not be cut while
+ * the two differ in size. So spare ones of the size to come are allocated first, which is
+ * what can fail; then the old ones are put aside until it is clear which are right.
+ */
+static void snap_park(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	unsigned long flags = snap_change_begin(s);
+
+	slot->parked = slot->spare;
+	slot->spare = NULL;
+	if (slot->last) {
+		slot->was_misfit = slot->last->misfit;
+		slot->last->misfit = true;
+	}
+	snap_change_end(s, flags);
+}
+
+static void snap_unpark(struct trace_snapshots *s, struct snap_slot *slot, bool done)
+{
+	unsigned long flags = snap_change_begin(s);
+	struct trace_snap *useless = done ? slot->parked : slot->next;
+
+	slot->spare = done ? slot->next : slot->parked;
+	if (slot->last && !done)
+		slot->last->misfit = slot->was_misfit;
+	snap_discard(s, useless);
+	slot->next = NULL;
+	slot->parked = NULL;
+	snap_change_end(s, flags);
+}
+
+static int snap_next(struct trace_snapshots *s, struct snap_slot *slot, unsigned long size,
+		     int cpu, int order)
+{
+	struct trace_buffer *buffer;
+
+	if (!atomic_read(&slot->armed) && !snap_is_ready(slot))
+		return 0;
+	slot->next = snap_alloc_spare(s);
+	if (!slot->next)
+		return -ENOMEM;
+	buffer = slot->next->buf.buffer;
+	return order < 0 ? ring_buffer_resize(buffer, size, cpu) :
+			   ring_buffer_subbuf_order_set(buffer, order);
+}
+
+static int snap_begin_change(struct trace_array *tr, unsigned long size, int cpu, int order)
+{
+	struct trace_snapshots *s = tr->snapshots;
+	int ret;
+
+	mutex_lock(&s->mutex);
+	ret = snap_next(s, &s->user, size, cpu, order);
+	if (!ret)
+		ret = snap_next(s, &s->max, size, cpu, order);
+	snap_park(s, &s->user);
+	snap_park(s, &s->max);
+	if (ret)
+		trace_snapshot_end_change(tr, false);
+	return ret;
+}
+
+/**
+ * trace_snapshot_begin_resize() - the size of the live buffer is about to change
+ * @tr:   whose
+ * @size: bytes for records, for each CPU
+ * @cpu:  of which CPU, or RING_BUFFER_ALL_CPUS
+ *
+ * Until trace_snapshot_end_change(), requests for snapshots are refused and counted.
+ *
+ * Context: May sleep.
+ * Return: 0, or -ENOMEM; then nothing has changed, and trace_snapshot_end_change() must
+ *	   not follow.
+ */
+int trace_snapshot_begin_resize(struct trace_array *tr, unsigned long size, int cpu)
+{
+	return snap_begin_change(tr, size, cpu, -1);
+}
+
+/**
+ * trace_snapshot_begin_order() - the sub-buffers of the live buffer are about to change
+ * @tr:    whose
+ * @order: pages of a sub-buffer, as a power of two
+ *
+ * Context: May sleep.
+ * Return: as trace_snapshot_begin_resize(); -EINVAL for a size that is not possible.
+ */
+int trace_snapshot_begin_order(struct trace_array *tr, int order)
+{
+	return snap_begin_change(tr, 0, RING_BUFFER_ALL_CPUS, order);
+}
+
+/**
+ * trace_snapshot_end_change() - the live buffer has changed
+ * @tr:   whose
+ * @done: or rather, it could not be changed
+ *
+ * Context: May sleep.
+ */
+void trace_snapshot_end_change(struct trace_array *tr, bool done)
+{
+	struct trace_snapshots *s = tr->snapshots;
+
+	snap_unpark(s, &s->user, done);
+	snap_unpark(s, &s->max, done);
+	snap_collect(s);
+	mutex_unlock(&s->mutex);
+}
+
+/* Times of before and after can't be compared, so nothing of before stays. */
+static void snap_new_clock(struct trace_snapshots *s, struct snap_slot *slot, u64 (*clock)(void))
+{
+	snap_erase(s, slot);
+	if (slot->spare)
+		ring_buffer_set_clock(slot->spare->buf.buffer, clock);
+}
+
+/**
+ * trace_snapshot_new_clock() - the clock of the live buffer has changed
+ * @tr:    whose
+ * @clock: what it is now
+ *
+ * Context: May sleep.
+ */
+void trace_snapshot_new_clock(struct trace_array *tr, u64 (*clock)(void))
+{
+	struct trace_snapshots *s = tr->snapshots;
+
+	mutex_lock(&s->mutex);
+	s->end = 0;
+	snap_new_clock(s, &s->user, clock);
+	snap_new_clock(s, &s->max, clock);
+	mutex_unlock(&s->mutex);
+}
+
+/**
+ * trace_snapshot_map() - the live buffer is about to be mapped
+ * @tr: whose
+ *
+ * While it is, there are no snapshots.
+ *
+ * Context: Any context.
+ * Return: 0, and trace_snapshot_unmap() has to follow; -EBUSY if somebody counts on
+ *	   snapshots.
+ */
+int trace_snapshot_map(struct trace_array *tr)
+{
+	return atomic_dec_unless_positive(&tr->snapshots->claims) ? 0 : -EBUSY;
+}
+
+/**
+ * trace_snapshot_unmap() - the end of trace_snapshot_map()
+ * @tr: whose
+ *
+ * Context: Any context.
+ */
+void trace_snapshot_unmap(struct trace_array *tr)
+{
+	atomic_inc(&tr->snapshots->claims);
+}
+
+/**
+ * trace_snapshot_arm_tracer() - a tracer is about to be the current one
+ * @tr: whose
+ * @t:  which
+ *
+ * Context: May sleep.
+ * Return: 0; for a latency tracer -ENOMEM, and -EBUSY while the live buffer is mapped.
+ */
+int trace_snapshot_arm_tracer(struct trace_array *tr, struct tracer *t)
+{
+	struct trace_snapshots *s = tr->snapshots;
+	int ret = 0;
+
+	if (t->use_max_tr) {
+		mutex_lock(&s->mutex);
+		ret = snap_arm(s, &s->max);
+		mutex_unlock(&s->mutex);
+	}
+	return ret;
+}
+
+/**
+ * trace_snapshot_disarm_tracer() - a tracer is not the current one any more
+ * @tr: whose
+ * @t:  which
+ *
+ * What a latency tracer has kept is gone.
+ *
+ * Context: May sleep.
+ */
+void trace_snapshot_disarm_tracer(struct trace_array *tr, struct tracer *t)
+{
+	struct trace_snapshots *s = tr->snapshots;
+
+	if (!t->use_max_tr)
+		return;
+	/* It takes them with interrupts off, and only if it is the current one. */
+	synchronize_rcu();
+	mutex_lock(&s->mutex);
+	snap_disarm(s, &s->max);
+	if (atomic_read(&s->max.armed))
+		snap_erase(s, &s->max);
+	else
+		snap_release(s, &s->max, true);
+	mutex_unlock(&s->mutex);
+}
+
+/**
+ * trace_snapshot_trim() - free the memory for the next snapshot
+ * @tr: whose
+ *
+ * But for what a trigger or the kernel needs. A snapshot that was taken stays.
+ *
+ * Context: May sleep.
+ */
+void trace_snapshot_trim(struct trace_array *tr)
+{
+	struct trace_snapshots *s = tr->snapshots;
+
+	mutex_lock(&s->mutex);
+	if (!atomic_read(&s->user.armed) && !s->pinned)
+		snap_release(s, &s->user, false);
+	mutex_unlock(&s->mutex);
+}
+
+/**
+ * trace_snapshot_erase() - nothing that was recorded may be looked at any more
+ * @tr: whose
+ *
+ * As for the live buffer, when the types of its records lose their meaning.
+ *
+ * Context: May sleep.
+ */
+void trace_snapshot_erase(struct trace_array *tr)
+{
+	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snap *snap;
+
+	mutex_lock(&s->mutex);
+	snap_erase(s, &s->user);
+	snap_erase(s, &s->max);
+	/* Some are read. */
+	llist_for_each_entry(snap, s->held, gone)
+		ring_buffer_reset(snap->buf.buffer);
+	mutex_unlock(&s->mutex);
+}
+
+/**
+ * trace_snapshot_erase_max() - forget what a latency tracer has kept
+ * @tr:  whose
+ * @cpu: of which CPU, or RING_BUFFER_ALL_CPUS
+ *
+ * Context: May sleep.
+ * Return: 0; -EBUSY if somebody reads it, and only one CPU is asked for.
+ */
+int trace_snapshot_erase_max(struct trace_array *tr, int cpu)
+{
+	struct trace_snapshots *s = tr->snapshots;
+	int ret = 0;
+
+	mutex_lock(&s->mutex);
+	if (cpu == RING_BUFFER_ALL_CPUS)
+		snap_erase(s, &s->max);
+	else
+		ret = snap_erase_cpu(s, &s->max, cpu);
+	mutex_unlock(&s->mutex);
+	return ret;
+}
+
+/**
+ * trace_snapshot_begin_anew() - the live buffer was emptied
+ * @tr: whose
+ *
+ * What the next snapshot holds is not complete from before.
+ *
+ * Context: May sleep.
+ */
+void trace_snapshot_begin_anew(struct trace_array *tr)
+{
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned long flags = snap_change_begin(s);
+
+	s->end = ring_buffer_time_stamp(tr->array_buffer.buffer);
+	snap_change_end(s, flags);
+}

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Files: snapshot, snapshot_allocate, snapshots, per_cpu/cpuN/snapshot and snapshot_raw.
+ */
+#include <linux/fs.h>
+#include <linux/kernel.h>
+#include <linux/poll.h>
+#include <linux/ring_buffer.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "trace_snap.h"
+
+/* Of what error_log tells. */
+enum {
+	SNAP_ERR_MEMORY,
+	SNAP_ERR_ARMED,
+	SNAP_ERR_READ,
+	SNAP_ERR_BUSY,
+	SNAP_ERR_TRACER,
+	SNAP_ERR_CPU,
+};
+
+static const char * const snap_errs[] = {
+	[SNAP_ERR_MEMORY]	= "No memory for a snapshot of this size",
+	[SNAP_ERR_ARMED]	= "A trigger needs the snapshot buffer",
+	[SNAP_ERR_READ]		= "Somebody reads the snapshot that this would change",
+	[SNAP_ERR_BUSY]		= "The buffer is mapped, or is being resized",
+	[SNAP_ERR_TRACER]	= "A latency tracer needs the snapshot buffer",
+	[SNAP_ERR_CPU]		= "This CPU's part can't be freed alone, or it never was online",
+};
+
+static int snap_fail(struct trace_array *tr, const char *file, unsigned long val, int err, int ret)
+{
+	char cmd[24];
+
+	snprintf(cmd, sizeof(cmd), "%lu", val);
+	tracing_log_err(tr, file, cmd, (const char **)snap_errs, err, 0);
+	return ret;
+}
+
+/**
+ * trace_snapshot_help() - what is shown instead of an empty snapshot
+ * @m:    where
+ * @iter: of whom
+ *
+ * Context: May sleep.
+ */
+void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter)
+{
+	bool all = iter->cpu_file == RING_BUFFER_ALL_CPUS;
+	struct trace_snapshots *s = iter->tr->snapshots;
+	bool ready;
+
+	mutex_lock(&s->mutex);
+	ready = snap_is_ready(&s->user);
+	mutex_unlock(&s->mutex);
+
+	seq_printf(m, "#\n# * Snapshot is %s *\n#\n", ready ? "allocated" : "freed");
+	seq_puts(m, "# Write to this file\n");
+	seq_printf(m, "#   1  to take a snapshot%s, and to allocate memory for it if need be\n",
+		   all ? "" : " of this CPU");
+	if (all)
+		seq_puts(m, "#   0  to free it\n");
+	seq_puts(m, "#   2  or another number to erase it, but to keep the memory\n");
+}
+
+static int snap_take_now(struct trace_array *tr, int cpu)
+{
+	const struct snap_request req = { .cpu = cpu, .by = SNAP_BY_WRITE, .waits = true };
+	struct trace_snapshots *s = tr->snapshots;
+
+	switch (snap_take_wait(s, &s->user, &req)) {
+	case 0:
+		return 0;
+	case -ENOMEM:
+		return snap_fail(tr, "snapshot", 1, SNAP_ERR_MEMORY, -ENOMEM);
+	case -ENOBUFS:
+		return snap_fail(tr, "snapshot", 1, SNAP_ERR_READ, -EBUSY);
+	case -EINVAL:
+		return snap_fail(tr, "snapshot", 1, SNAP_ERR_CPU, -EINVAL);
+	default:
+		return snap_fail(tr, "snapshot", 1, SNAP_ERR_BUSY, -EBUSY);
+	}
+}
+
+static int snap_free_now(struct trace_array *tr, const char *file)
+{
+	struct trace_snapshots *s = tr->snapshots;
+
+	if (atomic_read(&s->user.armed))
+		return snap_fail(tr, file, 0, SNAP_ERR_ARMED, -EBUSY);
+	s->pinned = false;
+	snap_release(s, &s->user, true);
+	return 0;
+}
+
+static int snap_erase_now(struct trace_array *tr, int cpu, unsigned long val)
+{
+	struct trace_snapshots *s = tr->snapshots;
+
+	if (cpu == RING_BUFFER_ALL_CPUS)
+		snap_erase(s, &s->user);
+	else if (snap_erase_cpu(s, &s->user, cpu))
+		return snap_fail(tr, "snapshot", val, SNAP_ERR_READ, -EBUSY);
+	return 0;
+}
+
+static ssize_t snap_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	struct seq_file *m = file->private_data;
+	struct trace_iterator *iter = m->private;
+	struct trace_array *tr = iter->tr;
+	unsigned long val;
+	int ret;
+
+	ret = kstrtoul_from_user(ubuf, cnt, 10, &val);
+	if (!ret)
+		ret = tracing_update_buffers(tr);
+	if (ret < 0)
+		return ret;
+
+	mutex_lock(&tr->snapshots->mutex);
+	if (val == 1)
+		ret = snap_take_now(tr, iter->cpu_file);
+	else if (val)
+		ret = snap_erase_now(tr, iter->cpu_file, val);
+	else if (iter->cpu_file != RING_BUFFER_ALL_CPUS)
+		ret = snap_fail(tr, "snapshot", val, SNAP_ERR_CPU, -EINVAL);
+	else
+		ret = snap_free_now(tr, "snapshot");
+	mutex_unlock(&tr->snapshots->mutex);
+	if (ret)
+		return ret;
+	*ppos += cnt;
+	return cnt;
+}
+
+/* Who only writes gets as much of an iterator as that needs. */
+static int snap_open_write(struct inode *inode, struct file *file)
+{
+	struct trace_array *tr = inode->i_private;
+	struct trace_iterator *iter = kzalloc(sizeof(*iter), GFP_KERNEL);
+	struct seq_file *m = kzalloc(sizeof(*m), GFP_KERNEL);
+
+	if (!iter || !m) {
+		kfree(iter);
+		kfree(m);
+		return -ENOMEM;
+	}
+	iter->tr = tr;
+	iter->cpu_file = tracing_get_cpu(inode);
+	m->private = iter;
+	file->private_data = m;
+	return 0;
+}
+
+static int snap_open(struct inode *inode, struct file *file)
+{
+	struct trace_array *tr = inode->i_private;
+	int ret;
+
+	ret = tracing_check_open_get_tr(tr);
+	if (ret)
+		return ret;
+	if (file->f_mode & FMODE_READ)
+		ret = PTR_ERR_OR_ZERO(__tracing_open(inode, file, true));
+	else
+		ret = snap_open_write(inode, file);
+	if (ret)
+		trace_array_put(tr);
+	return ret;
+}
+
+static int snap_close(struct inode *inode, struct file *file)
+{
+	struct seq_file *m = file->private_data;
+
+	if (!(file->f_mode & FMODE_READ)) {
+		kfree(m->private);
+		kfree(m);
+	}
+	return tracing_release(inode, file);
+}
+
+/* There is something to read once there is a snapshot that this file does not show. */
+static __poll_t snap_poll(struct file *file, poll_table *wait)
+{
+	struct seq_file *m = file->private_data;
+	struct trace_iterator *iter = m->private;
+	struct trace_snapshots *s = iter->tr->snapshots;
+
+	if (!iter->array_buffer)
+		return EPOLLERR;
+	poll_wait(file, &s->wait, wait);
+	return READ_ONCE(s->user.seq) > snap_of(iter->array_buffer)->seq ?
+		EPOLLIN | EPOLLRDNORM : 0;
+}
+
+static const struct file_operations snap_fops = {
+	.open		= snap_open,
+	.read		= seq_read,
+	.write		= snap_write,
+	.poll		= snap_poll,
+	.llseek		= tracing_lseek,
+	.release	= snap_close,
+};
+
+const struct file_operations trace_snapshot_raw_fops = {
+	.open		= tracing_buffers_open,
+	.read		= tracing_buffers_read,
+	.splice_read	= tracing_buffers_splice_read,
+	.release	= tracing_buffers_release,
+};
+
+static ssize_t
+snap_allocate_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	struct trace_array *tr = file->private_data;
+	struct trace_snapshots *s = tr->snapshots;
+	bool ready;
+
+	mutex_lock(&s->mutex);
+	ready = atomic_read(&s->max.armed) || snap_is_ready(&s->user);
+	mutex_unlock(&s->mutex);
+	return simple_read_from_buffer(ubuf, cnt, ppos, ready ? "1\n" : "0\n", 2);
+}
+
+static ssize_t
+snap_allocate_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	struct trace_array *tr = file->private_data;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned long val;
+	int ret;
+
+	ret = kstrtoul_from_user(ubuf, cnt, 10, &val);
+	if (!ret && val > 1)
+		ret = -EINVAL;
+	if (!ret)
+		ret = tracing_update_buffers(tr);
+	if (ret < 0)
+		return ret;
+
+	mutex_lock(&s->mutex);
+	if (atomic_read(&s->max.armed))
+		ret = snap_fail(tr, "snapshot_allocate", val, SNAP_ERR_TRACER, -EBUSY);
+	else if (!val)
+		ret = snap_free_now(tr, "snapshot_allocate");
+	else if (snap_provide(s, &s->user))
+		ret = snap_fail(tr, "snapshot_allocate", val, SNAP_ERR_MEMORY, -ENOMEM);
+	mutex_unlock(&s->mutex);
+	if (ret)
+		return ret;
+	*ppos += cnt;
+	return cnt;
+}
+
+static const struct file_operations snap_allocate_fops = {
+	.open		= tracing_open_generic_tr,
+	.read		= snap_allocate_read,
+	.write		= snap_allocate_write,
+	.llseek		= generic_file_llseek,
+	.release	= tracing_release_generic_tr,
+};
+
+/**
+ * trace_snapshot_create_files() - the files of an instance
+ * @tr:  of whom
+ * @dir: where
+ *
+ * Context: May sleep.
+ */
+void trace_snapshot_create_files(struct trace_array *tr, struct dentry *dir)
+{
+	trace_create_file("snapshot", TRACE_MODE_WRITE, dir, tr, &snap_fops);
+	trace_create_file("snapshot_allocate", TRACE_MODE_WRITE, dir, tr, &snap_allocate_fops);
+	trace_create_file("snapshots", TRACE_MODE_READ, dir, tr, &trace_snapshots_fops);
+}
+
+/**
+ * trace_snapshot_create_cpu_files() - the files of a CPU
+ * @tr:  of whom
+ * @dir: where
+ * @cpu: which CPU
+ *
+ * Context: May sleep.
+ */
+void trace_snapshot_create_cpu_files(struct trace_array *tr, struct dentry *dir, int cpu)
+{
+	trace_create_cpu_file("snapshot", TRACE_MODE_WRITE, dir, tr, cpu, &snap_fops);
+	trace_create_cpu_file("snapshot_raw", TRACE_MODE_READ, dir, tr, cpu,
+			      &trace_snapshot_raw_fops);
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Who asks for a snapshot where it cannot sleep: the kernel, triggers, conditions,
+ * latency tracers.
+ */
+#include <linux/export.h>
+#include <linux/rcupdate.h>
+#include <linux/ring_buffer.h>
+#include <linux/slab.h>
+
+#include "trace_snap.h"
+
+/**
+ * tracing_snapshot_instance() - take a snapshot
+ * @tr: of whom
+ *
+ * If it can't be taken, it is counted, see the file "snapshots".
+ *
+ * Context: Any context, including NMI.
+ */
+void tracing_snapshot_instance(struct trace_array *tr)
+{
+	const struct snap_request req = { .cpu = RING_BUFFER_ALL_CPUS, .by = SNAP_BY_TRIGGER };
+
+	snap_take(tr->snapshots, &tr->snapshots->user, &req);
+}
+
+/**
+ * tracing_snapshot() - take a snapshot of the top trace array
+ *
+ * It needs memory that was allocated before, by tracing_alloc_snapshot() or by
+ * "echo 1 > snapshot_allocate". If there is none it is counted, and tracing goes on.
+ *
+ * Context: Any context, including NMI.
+ */
+void tracing_snapshot(void)
+{
+	const struct snap_request req = { .cpu = RING_BUFFER_ALL_CPUS, .by = SNAP_BY_KERNEL };
+	struct trace_array *tr = top_trace_array();
+
+	/* There is none early in the boot. */
+	if (tr)
+		snap_take(tr->snapshots, &tr->snapshots->user, &req);
+}
+EXPORT_SYMBOL_GPL(tracing_snapshot);
+
+/**
+ * tracing_snapshot_cond() - take a snapshot if a condition is met
+ * @tr:        of whom
+ * @cond_data: what its condition is asked about, see tracing_snapshot_cond_enable()
+ *
+ * Context: Any context, including NMI.
+ */
+void tracing_snapshot_cond(struct trace_array *tr, void *cond_data)
+{
+	const struct snap_request req = {
+		.cpu = RING_BUFFER_ALL_CPUS,
+		.by = SNAP_BY_TRIGGER,
+		.cond = true,
+		.cond_data = cond_data,
+	};
+
+	snap_take(tr->snapshots, &tr->snapshots->user, &req);
+}
+EXPORT_SYMBOL_GPL(tracing_snapshot_cond);
+
+/**
+ * tracing_alloc_snapshot_instance() - allocate memory for the next snapshot
+ * @tr: of whom
+ *
+ * It stays until somebody writes 0 to one of the files.
+ *
+ * Context: May sleep.
+ * Return: 0; -ENOMEM; -EBUSY if the buffer lies in memory that survives a reboot.
+ */
+int tracing_alloc_snapshot_instance(struct trace_array *tr)
+{
+	struct trace_snapshots *s = tr->snapshots;
+	int ret;
+
+	mutex_lock(&s->mutex);
+	ret = snap_provide(s, &s->user);
+	if (!ret)
+		s->pinned = true;
+	mutex_unlock(&s->mutex);
+	return ret;
+}
+
+/**
+ * tracing_alloc_snapshot() - allocate memory for the next snapshot of the top trace array
+ *
+ * Context: May sleep.
+ * Return: 0; -ENOMEM; -ENODEV early in the boot.
+ */
+int tracing_alloc_snapshot(void)
+{
+	struct trace_array *tr = top_trace_array();
+
+	return tr ? tracing_alloc_snapshot_instance(tr) : -ENODEV;
+}
+EXPORT_SYMBOL_GPL(tracing_alloc_snapshot);
+
+/**
+ * tracing_snapshot_alloc() - take a snapshot, and allocate the memory if need be
+ *
+ * Context: May sleep.
+ */
+void tracing_snapshot_alloc(void)
+{
+	if (!tracing_alloc_snapshot())
+		tracing_snapshot();
+}
+EXPORT_SYMBOL_GPL(tracing_snapshot_alloc);
+
+/**
+ * tracing_arm_snapshot() - reserve the memory that a trigger's snapshots need
+ * @tr: of whom
+ *
+ * Context: May sleep.
+ * Return: 0, and tracing_disarm_snapshot() has to follow; -ENOMEM; -EBUSY if the buffer
+ *	   is mapped, or lies in memory that survives a reboot.
+ */
+int tracing_arm_snapshot(struct trace_array *tr)
+{
+	struct trace_snapshots *s = tr->snapshots;
+	int ret;
+
+	mutex_lock(&s->mutex);
+	ret = snap_arm(s, &s->user);
+	mutex_unlock(&s->mutex);
+	return ret;
+}
+
+/**
+ * tracing_disarm_snapshot() - the end of tracing_arm_snapshot()
+ * @tr: of whom
+ *
+ * The memory stays until somebody frees it.
+ *
+ * Context: Any context.
+ */
+void tracing_disarm_snapshot(struct trace_array *tr)
+{
+	snap_disarm(tr->snapshots, &tr->snapshots->user);
+}
+
+/**
+ * tracing_cond_snapshot_data() - what belongs to the condition of an instance
+ * @tr: the instance
+ *
+ * Context: May sleep.
+ * Return: the @cond_data of tracing_snapshot_cond_enable(), or NULL.
+ */
+void *tracing_cond_snapshot_data(struct trace_array *tr)
+{
+	unsigned long flags = snap_change_begin(tr->snapshots);
+	void *data = tr->cond_snapshot ? tr->cond_snapshot->cond_data : NULL;
+
+	snap_change_end(tr->snapshots, flags);
+	return data;
+}
+EXPORT_SYMBOL_GPL(tracing_cond_snapshot_data);
+
+/* The condition is asked by takers only, one at a time. Return: what it was. */
+static struct cond_snapshot *snap_set_cond(struct trace_array *tr, struct cond_snapshot *cond)
+{
+	unsigned long flags = snap_change_begin(tr->snapshots);
+
+	swap(tr->cond_snapshot, cond);
+	snap_change_end(tr->snapshots, flags);
+	return cond;
+}
+
+/**
+ * tracing_snapshot_cond_enable() - set the condition of tracing_snapshot_cond()
+ * @tr:        the instance
+ * @cond_data: what belongs to the condition
+ * @update:    whether a snapshot is to be taken; called in any context, one at a time
+ *
+ * Context: May sleep.
+ * Return: 0; -EBUSY if there is a condition already; as tracing_arm_snapshot().
+ */
+int tracing_snapshot_cond_enable(struct trace_array *tr, void *cond_data, cond_update_fn_t update)
+{
+	struct cond_snapshot *cond = kzalloc(sizeof(*cond), GFP_KERNEL);
+	struct trace_snapshots *s = tr->snapshots;
+	int ret = -ENOMEM;
+
+	if (!cond)
+		return ret;
+	cond->cond_data = cond_data;
+	cond->update = update;
+
+	mutex_lock(&s->mutex);
+	ret = tr->cond_snapshot ? -EBUSY : snap_arm(s, &s->user);
+	if (!ret)
+		cond = snap_set_cond(tr, cond);
+	mutex_unlock(&s->mutex);
+	kfree(cond);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(tracing_snapshot_cond_enable);
+
+/**
+ * tracing_snapshot_cond_disable() - the end of tracing_snapshot_cond_enable()
+ * @tr: the instance
+ *
+ * Context: May sleep.
+ * Return: 0; -EINVAL if there is no condition.
+ */
+int tracing_snapshot_cond_disable(struct trace_array *tr)
+{
+	struct trace_snapshots *s = tr->snapshots;
+	struct cond_snapshot *cond;
+
+	mutex_lock(&s->mutex);
+	cond = snap_set_cond(tr, NULL);
+	if (cond)
+		snap_disarm(s, &s->user);
+	mutex_unlock(&s->mutex);
+	kfree(cond);
+	return cond ? 0 : -EINVAL;
+}
+EXPORT_SYMBOL_GPL(tracing_snapshot_cond_disable);
+
+static void snap_take_max(struct trace_array *tr, struct task_struct *tsk, int tsk_cpu, int cpu)
+{
+	const struct snap_request req = {
+		.cpu = cpu,
+		.by = SNAP_BY_TRACER,
+		.tsk = tsk,
+		.tsk_cpu = tsk_cpu,
+	};
+	struct trace_snapshots *s = tr->snapshots;
+
+	if (tr->stop_count)
+		return;
+	if (snap_take(s, &s->max, &req)) {
+		/* Then it is not the longest; that is what can be looked at. */
+		tr->max_latency = s->max_latency < tr->max_latency ? s->max_latency : 0;
+		return;
+	}
+	s->max_latency = tr->max_latency;
+	tracing_record_cmdline(tsk);
+	latency_fsnotify(tr);
+}
+
+/**
+ * update_max_tr() - keep what led to the longest latency so far
+ * @tr:  whose
+ * @tsk: the task that suffered it
+ * @cpu: where
+ *
+ * Context: Interrupts are off.
+ */
+void update_max_tr(struct trace_array *tr, struct task_struct *tsk, int cpu)
+{
+	snap_take_max(tr, tsk, cpu, RING_BUFFER_ALL_CPUS);
+}
+
+/**
+ * update_max_tr_single() - keep what led to the longest latency so far, of one CPU
+ * @tr:  whose
+ * @tsk: the task that suffered it
+ * @cpu: where
+ *
+ * Context: Interrupts are off.
+ */
+void update_max_tr_single(struct trace_array *tr, struct task_struct *tsk, int cpu)
+{
+	snap_take_max(tr, tsk, cpu, cpu);
+}
