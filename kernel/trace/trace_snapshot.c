@@ -243,6 +243,7 @@ int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct sn
 		ret = snap_cut(s, slot, req);
 		/* Whoever has joined shares its fate. */
 		joined = atomic_xchg(&s->joined, 0);
+		/* Pairs with snap_show_last(): all of it is there. */
 		atomic_set_release(&s->busy, SNAP_IDLE);
 		snap_count(s, ret, ret && !req->waits ? joined + 1 : joined);
 	} else {

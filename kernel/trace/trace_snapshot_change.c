@@ -120,9 +120,13 @@ void trace_snapshot_end_change(struct trace_array *tr, bool done)
 /* Times of before and after can't be compared, so nothing of before stays. */
 static void snap_new_clock(struct trace_snapshots *s, struct snap_slot *slot, u64 (*clock)(void))
 {
+	struct trace_snap *spare;
+
 	snap_erase(s, slot);
-	if (slot->spare)
-		ring_buffer_set_clock(slot->spare->buf.buffer, clock);
+	/* A taker may have it now, but nobody frees it. */
+	spare = READ_ONCE(slot->spare);
+	if (spare)
+		ring_buffer_set_clock(spare->buf.buffer, clock);
 }
 
 /**

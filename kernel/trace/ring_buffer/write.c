@@ -155,7 +155,7 @@
  *                         rb_reader_renew:B
  * rb_next_subbuf:A        rb_reader_renew:A       the floor of a life; its having
  *                                                 begun
- * rb_forget:A                rb_reader_renew:C       the tail of a new life; its number
+ * rb_forget:A             rb_reader_renew:C       the tail of a new life; its number
  * rb_publish:B            rb_ring_written:B       final; the next use's base
  * rb_leave:A,             rb_ring_wait_quiet:A    all that writers stored;
  * rb_finish:A                                     their being gone
