@@ -2,7 +2,9 @@
 /*
  * Snapshots: what a trace array has recorded is cut off while it goes on.
  */
+#include <linux/err.h>
 #include <linux/percpu.h>
+#include <linux/printk.h>
 #include <linux/ring_buffer.h>
 #include <linux/slab.h>
 
@@ -82,8 +84,9 @@ static bool snap_is_unused(struct trace_snap *snap)
 static struct trace_snap *
 snap_choose(struct trace_snapshots *s, struct snap_slot *slot, int cpu)
 {
-	/* What was taken of other CPUs stays. */
-	if (cpu != RING_BUFFER_ALL_CPUS && slot == &s->user && slot->last && !slot->last->misfit)
+	/* What was taken of other CPUs stays, unless it is kept as it is. */
+	if (cpu != RING_BUFFER_ALL_CPUS && slot == &s->user && !s->keep.nr &&
+	    slot->last && !slot->last->misfit)
 		return snap_is_unused(slot->last) ? slot->last : NULL;
 	if (slot->spare)
 		return slot->spare;
@@ -166,9 +169,13 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 	struct trace_buffer *live = s->tr->array_buffer.buffer;
 	struct snap_cond cond = { .s = s, .req = req };
 	struct trace_snap *snap;
+	bool keep;
 	u64 begin;
 	int ret;
 
+	keep = slot == &s->user && s->keep.nr;
+	if (keep && s->room <= 0)
+		return -ENOSPC;
 	snap = snap_choose(s, slot, req->cpu);
 	if (!snap)
 		return -ENOBUFS;
@@ -189,6 +196,12 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 	snap->end = ring_buffer_time_stamp(live);
 	s->end = snap->end;
 	snap->seq = slot->seq + 1;
+	if (keep) {
+		/* Whoever keeps it is a user of it. */
+		atomic_inc(&snap->users);
+		llist_add(&snap->fresh, &s->fresh);
+		s->room -= s->keep.first;
+	}
 	snap_supersede(s, slot, snap);
 	WRITE_ONCE(slot->seq, snap->seq);
 	return 0;
@@ -201,6 +214,8 @@ static void snap_count(struct trace_snapshots *s, int ret, int n)
 		atomic_long_add(n, &s->merged);
 	else if (ret == -ENOBUFS)
 		atomic_long_add(n, &s->no_spare);
+	else if (ret == -ENOSPC)
+		atomic_long_add(n, &s->enough);
 	else if (ret != -ECANCELED)
 		atomic_long_add(n, &s->refused);
 }
@@ -228,8 +243,9 @@ static int snap_enter(struct trace_snapshots *s, int as)
  *
  * Context: Any context, including NMI.
  * Return: 0; -ECANCELED if its condition is not met; -EAGAIN if it came while another
- *         one was taken; -ENOBUFS if no buffer is ready; -EBUSY, -EINVAL and -ENODEV as
- *         ring_buffer_cut(). On an error nothing has changed but the counts.
+ *         one was taken; -ENOBUFS if no buffer is ready; -ENOSPC if as many are kept as
+ *         shall be; -EBUSY, -EINVAL and -ENODEV as ring_buffer_cut(). On an error nothing
+ *         has changed but the counts.
  */
 int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct snap_request *req)
 {
@@ -256,7 +272,8 @@ int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct sn
 	if (ret == -ENOBUFS)
 		WRITE_ONCE(s->starved, true);
 	/* Only where there is something to do: who traces this would make it go on for ever. */
-	if (s->starved || !llist_empty(&s->gone) || (!ret && wq_has_sleeper(&s->wait)))
+	if (s->starved || !llist_empty(&s->gone) || !llist_empty(&s->fresh) ||
+	    (!ret && wq_has_sleeper(&s->wait)))
 		irq_work_queue(&s->irq_work);
 	preempt_enable_notrace();
 	return ret;
@@ -291,12 +308,46 @@ int snap_take_wait(struct trace_snapshots *s, struct snap_slot *slot,
 	}
 }
 
+/**
+ * snap_settle() - have all of a snapshot
+ * @snap: that somebody holds, or that is gone
+ *
+ * Context: May sleep.
+ * Return: false if a record of it is still in the making, after a while.
+ */
+bool snap_settle(struct trace_snap *snap)
+{
+	if (READ_ONCE(snap->settled))
+		return true;
+	if (ring_buffer_wait_writers(snap->buf.buffer, HZ))
+		return false;
+	WRITE_ONCE(snap->settled, true);
+	return true;
+}
+
+/**
+ * snap_charge() - count memory
+ * @s:  of whom
+ * @kb: how much more, in KiB
+ *
+ * Context: &trace_snapshots.mutex is held.
+ * Return: 0; -ENOSPC if snapshot_limit_kb does not allow it.
+ */
+int snap_charge(struct trace_snapshots *s, unsigned long kb)
+{
+	if (s->limit_kb && (s->kb > s->limit_kb || kb > s->limit_kb - s->kb))
+		return -ENOSPC;
+	s->kb += kb;
+	return 0;
+}
+
+static unsigned long snap_buffer_kb(struct trace_buffer *buffer)
+{
+	return ring_buffer_memory(buffer) / 1024;
+}
+
 static void snap_free(struct trace_snap *snap)
 {
-	if (!snap)
-		return;
-	if (!snap->settled)
-		ring_buffer_wait_writers(snap->buf.buffer);
 	ring_buffer_free(snap->buf.buffer);
 	free_percpu(snap->buf.data);
 	kfree(snap);
@@ -329,11 +380,57 @@ static struct trace_snap *snap_alloc(struct trace_array *tr, struct trace_buffer
  * @s: of whom
  *
  * Context: May sleep, &trace_snapshots.mutex is held.
- * Return: the buffer, of the size of the live one; or NULL.
+ * Return: the buffer, of the size of the live one; -ENOMEM; -ENOSPC as snap_charge().
  */
 struct trace_snap *snap_alloc_spare(struct trace_snapshots *s)
 {
-	return snap_alloc(s->tr, ring_buffer_alloc_spare(s->tr->array_buffer.buffer));
+	struct trace_buffer *live = s->tr->array_buffer.buffer;
+	unsigned long kb = snap_buffer_kb(live);
+	struct trace_snap *snap;
+	int ret;
+
+	ret = snap_charge(s, kb);
+	if (ret)
+		return ERR_PTR(ret);
+	snap = snap_alloc(s->tr, ring_buffer_alloc_spare(live));
+	if (!snap) {
+		s->kb -= kb;
+		return ERR_PTR(-ENOMEM);
+	}
+	snap->kb = kb;
+	return snap;
+}
+
+/**
+ * snap_trim() - let a snapshot cost no more than what it holds
+ * @s:    whose
+ * @snap: that somebody holds
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ * Return: 0, also where it was not worth it or there is no memory; -ENOSPC if there has to be
+ *         more room below snapshot_limit_kb, as for a moment it takes both.
+ */
+int snap_trim(struct trace_snapshots *s, struct trace_snap *snap)
+{
+	struct trace_buffer *buffer = snap->buf.buffer;
+	unsigned long kb = 0, was = snap->kb;
+	int cpu, ret;
+
+	for_each_tracing_cpu(cpu)
+		kb += ring_buffer_nr_dirty_pages(buffer, cpu) + 3;
+	kb *= ring_buffer_subbuf_size_get(buffer) / 1024;
+	if (!READ_ONCE(snap->settled) || kb >= was)
+		return 0;
+
+	ret = snap_charge(s, kb);
+	if (ret)
+		return ret;
+	/* Never again is it one for the live buffer. */
+	snap->misfit = true;
+	ring_buffer_trim(buffer);
+	snap->kb = snap_buffer_kb(buffer);
+	s->kb = s->kb - kb - was + snap->kb;
+	return 0;
 }
 
 /**
@@ -366,10 +463,11 @@ void snap_collect(struct trace_snapshots *s)
 	for (i = 0; i < ARRAY_SIZE(lists); i++) {
 		llist_for_each_entry_safe(snap, next, lists[i], gone) {
 			/* Pairs with snap_unhold(). */
-			if (atomic_read_acquire(&snap->users)) {
+			if (atomic_read_acquire(&snap->users) || !snap_settle(snap)) {
 				snap->gone.next = s->held;
 				s->held = &snap->gone;
 			} else {
+				s->kb -= snap->kb;
 				snap_free(snap);
 			}
 		}
@@ -387,7 +485,8 @@ bool snap_is_ready(const struct snap_slot *slot)
 {
 	struct trace_snap *last = READ_ONCE(slot->last);
 
-	return READ_ONCE(slot->spare) || (last && !last->misfit && !last->trimmed);
+	return READ_ONCE(slot->spare) ||
+	       (last && !last->misfit && !last->trimmed && !last->kept);
 }
 
 static int snap_add_spare(struct trace_snapshots *s, struct snap_slot *slot)
@@ -395,8 +494,8 @@ static int snap_add_spare(struct trace_snapshots *s, struct snap_slot *slot)
 	struct trace_snap *snap = snap_alloc_spare(s);
 	unsigned long flags;
 
-	if (!snap)
-		return -ENOMEM;
+	if (IS_ERR(snap))
+		return PTR_ERR(snap);
 	flags = snap_change_begin(s);
 	swap(slot->spare, snap);
 	snap_discard(s, snap);
@@ -419,7 +518,8 @@ static void snap_make_way(struct trace_snapshots *s, struct snap_slot *slot)
  * @slot: where it will go
  *
  * Context: May sleep, &trace_snapshots.mutex is held.
- * Return: 0; -ENOMEM; -EBUSY if the live buffer lies in memory that survives a reboot.
+ * Return: 0; -ENOMEM; -ENOSPC as snap_charge(); -EBUSY if the live buffer lies in memory
+ *         that survives a reboot.
  */
 int snap_provide(struct trace_snapshots *s, struct snap_slot *slot)
 {
@@ -607,10 +707,9 @@ static struct array_buffer *snap_get(struct trace_snapshots *s, struct snap_slot
 	snap = snap_hold(s, slot);
 	if (!snap)
 		snap = snap_get_none(s, seq);
-	if (snap && !snap->settled) {
-		ring_buffer_wait_writers(snap->buf.buffer);
-		snap->settled = true;
-	}
+	/* What is still in the making then is not seen, but all the rest. */
+	if (snap)
+		snap_settle(snap);
 	mutex_unlock(&s->mutex);
 	return snap ? &snap->buf : NULL;
 }
@@ -677,7 +776,8 @@ static void snap_work(struct work_struct *work)
 
 	mutex_lock(&s->mutex);
 	snap_collect(s);
-	if (atomic_read(&s->user.armed))
+	/* What is kept makes room first, if there is a limit. */
+	if (atomic_read(&s->user.armed) || (s->keep.nr && s->user.seq))
 		snap_provide(s, &s->user);
 	if (atomic_read(&s->max.armed))
 		snap_provide(s, &s->max);
@@ -689,6 +789,8 @@ static void snap_irq_work(struct irq_work *irq_work)
 	struct trace_snapshots *s = container_of(irq_work, struct trace_snapshots, irq_work);
 
 	wake_up_all(&s->wait);
+	if (!llist_empty(&s->fresh))
+		snap_keep_queue();
 	if (xchg(&s->starved, false) || !llist_empty(&s->gone))
 		schedule_work(&s->work);
 }
@@ -711,6 +813,9 @@ int trace_snapshot_init(struct trace_array *tr)
 	init_waitqueue_head(&s->wait);
 	init_irq_work(&s->irq_work, snap_irq_work);
 	INIT_WORK(&s->work, snap_work);
+	s->room = INT_MAX;
+	INIT_LIST_HEAD(&s->kept);
+	INIT_LIST_HEAD(&s->leaving);
 	tr->snapshots = s;
 	return 0;
 }
@@ -724,15 +829,20 @@ int trace_snapshot_init(struct trace_array *tr)
 void trace_snapshot_exit(struct trace_array *tr)
 {
 	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snap *snap, *next;
 
 	if (!s)
 		return;
 	irq_work_sync(&s->irq_work);
 	cancel_work_sync(&s->work);
 	mutex_lock(&s->mutex);
+	llist_for_each_entry_safe(snap, next, llist_del_all(&s->fresh), fresh)
+		snap_unhold(snap);
 	snap_release(s, &s->user, true);
 	snap_release(s, &s->max, true);
-	WARN_ON_ONCE(s->held);
+	/* A task was killed in the middle of a record. */
+	if (s->held)
+		pr_warn("tracing: a snapshot is lost, a record of it was never finished\n");
 	mutex_unlock(&s->mutex);
 	tr->snapshots = NULL;
 	kfree(s);

@@ -45,6 +45,10 @@ void trace_snapshot_create_files(struct trace_array *tr, struct dentry *dir);
 void trace_snapshot_create_cpu_files(struct trace_array *tr, struct dentry *dir, int cpu);
 void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter);
 
+bool trace_is_kept(struct trace_array *tr);
+int trace_snapshot_remove(struct trace_array *tr);
+void trace_snapshot_last_put(struct trace_array *tr);
+
 /* Is this per_cpu/cpuN/snapshot_raw, not trace_pipe_raw? */
 static inline bool trace_is_snapshot(struct file *file)
 {
@@ -87,6 +91,9 @@ trace_snapshot_create_cpu_files(struct trace_array *tr, struct dentry *dir, int 
 
 static inline void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter) { }
 
+static inline bool trace_is_kept(struct trace_array *tr) { return false; }
+static inline int trace_snapshot_remove(struct trace_array *tr) { return 0; }
+static inline void trace_snapshot_last_put(struct trace_array *tr) { }
 static inline bool trace_is_snapshot(struct file *file) { return false; }
 static inline struct array_buffer *trace_snapshot_get(struct trace_array *tr) { return NULL; }
 static inline struct array_buffer *trace_snapshot_get_max(struct trace_array *tr) { return NULL; }

@@ -2,6 +2,8 @@
 /*
  * What the spare buffers of snapshots do when something of their trace array changes.
  */
+#include <linux/err.h>
+#include <linux/minmax.h>
 #include <linux/rcupdate.h>
 #include <linux/ring_buffer.h>
 
@@ -39,19 +41,43 @@ static void snap_unpark(struct trace_snapshots *s, struct snap_slot *slot, bool 
 	snap_change_end(s, flags);
 }
 
+/* As much more memory as a buffer may need for another size, in KiB. */
+static unsigned long
+snap_growth(struct trace_buffer *buffer, unsigned long size, int cpu, int order)
+{
+	unsigned int subbuf = max_t(unsigned int, PAGE_SIZE << max(order, 0),
+				    ring_buffer_subbuf_size_get(buffer));
+	unsigned int cpus = cpu == RING_BUFFER_ALL_CPUS ? nr_cpu_ids : 1;
+
+	/* Each has a reader's, two others at least, and one that is not full. */
+	return cpus * (4 * (subbuf / 1024) + size / 1024 + size / PAGE_SIZE);
+}
+
 static int snap_next(struct trace_snapshots *s, struct snap_slot *slot, unsigned long size,
 		     int cpu, int order)
 {
 	struct trace_buffer *buffer;
+	struct trace_snap *next;
+	unsigned long growth;
+	int ret;
 
 	if (!atomic_read(&slot->armed) && !snap_is_ready(slot))
 		return 0;
-	slot->next = snap_alloc_spare(s);
-	if (!slot->next)
-		return -ENOMEM;
-	buffer = slot->next->buf.buffer;
-	return order < 0 ? ring_buffer_resize(buffer, size, cpu) :
-			   ring_buffer_subbuf_order_set(buffer, order);
+	next = snap_alloc_spare(s);
+	if (IS_ERR(next))
+		return PTR_ERR(next);
+	slot->next = next;
+	buffer = next->buf.buffer;
+	growth = snap_growth(buffer, size, cpu, order);
+	ret = snap_charge(s, growth);
+	if (ret)
+		return ret;
+	ret = order < 0 ? ring_buffer_resize(buffer, size, cpu) :
+			  ring_buffer_subbuf_order_set(buffer, order);
+	s->kb -= growth + next->kb;
+	next->kb = ring_buffer_memory(buffer) / 1024;
+	s->kb += next->kb;
+	return ret;
 }
 
 static int snap_begin_change(struct trace_array *tr, unsigned long size, int cpu, int order)
@@ -79,8 +105,8 @@ static int snap_begin_change(struct trace_array *tr, unsigned long size, int cpu
  * Until trace_snapshot_end_change(), requests for snapshots are refused and counted.
  *
  * Context: May sleep.
- * Return: 0, or -ENOMEM; then nothing has changed, and trace_snapshot_end_change() must
- *	   not follow.
+ * Return: 0; -ENOMEM, or -ENOSPC as snap_charge(); then nothing has changed, and
+ *	   trace_snapshot_end_change() must not follow.
  */
 int trace_snapshot_begin_resize(struct trace_array *tr, unsigned long size, int cpu)
 {

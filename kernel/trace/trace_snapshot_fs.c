@@ -2,28 +2,24 @@
 /*
  * Files: snapshot, snapshot_allocate, snapshots, per_cpu/cpuN/snapshot and snapshot_raw.
  */
+#include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/kernel.h>
 #include <linux/poll.h>
 #include <linux/ring_buffer.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/uaccess.h>
 
 #include "trace_snap.h"
 
-/* Of what error_log tells. */
-enum {
-	SNAP_ERR_MEMORY,
-	SNAP_ERR_ARMED,
-	SNAP_ERR_READ,
-	SNAP_ERR_BUSY,
-	SNAP_ERR_TRACER,
-	SNAP_ERR_CPU,
-};
-
 static const char * const snap_errs[] = {
+	[SNAP_ERR_VALUE]	= "This value means nothing here",
 	[SNAP_ERR_MEMORY]	= "No memory for a snapshot of this size",
+	[SNAP_ERR_LIMIT]	= "That is more memory than snapshot_limit_kb allows",
+	[SNAP_ERR_HELD]		= "Snapshots have more memory than that already",
+	[SNAP_ERR_ENOUGH]	= "As many are kept as snapshot_keep says: remove one",
 	[SNAP_ERR_ARMED]	= "A trigger needs the snapshot buffer",
 	[SNAP_ERR_READ]		= "Somebody reads the snapshot that this would change",
 	[SNAP_ERR_BUSY]		= "The buffer is mapped, or is being resized",
@@ -31,13 +27,46 @@ static const char * const snap_errs[] = {
 	[SNAP_ERR_CPU]		= "This CPU's part can't be freed alone, or it never was online",
 };
 
-static int snap_fail(struct trace_array *tr, const char *file, unsigned long val, int err, int ret)
+/**
+ * snap_fail() - say in error_log why a write fails
+ * @tr:   of whom
+ * @file: which file
+ * @cmd:  what was written
+ * @err:  SNAP_ERR_*
+ * @ret:  the error
+ *
+ * Context: May sleep.
+ * Return: @ret.
+ */
+int snap_fail(struct trace_array *tr, const char *file, const char *cmd, int err, int ret)
 {
-	char cmd[24];
-
-	snprintf(cmd, sizeof(cmd), "%lu", val);
 	tracing_log_err(tr, file, cmd, (const char **)snap_errs, err, 0);
 	return ret;
+}
+
+/**
+ * snap_copy_value() - what was written to a file
+ * @tr:   of whom
+ * @file: which file
+ * @buf:  where to put it
+ * @size: as much as fits
+ * @ubuf: where it is
+ * @cnt:  how much
+ *
+ * Context: May sleep.
+ * Return: the text, without blanks around it; -EINVAL if it is too long; -EFAULT.
+ */
+char *snap_copy_value(struct trace_array *tr, const char *file, char *buf, size_t size,
+		      const char __user *ubuf, size_t cnt)
+{
+	size_t len = min(cnt, size - 1);
+
+	if (copy_from_user(buf, ubuf, len))
+		return ERR_PTR(-EFAULT);
+	buf[len] = '\0';
+	if (len < cnt)
+		return ERR_PTR(snap_fail(tr, file, buf, SNAP_ERR_VALUE, -EINVAL));
+	return strim(buf);
 }
 
 /**
@@ -66,7 +95,7 @@ void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter)
 	seq_puts(m, "#   2  or another number to erase it, but to keep the memory\n");
 }
 
-static int snap_take_now(struct trace_array *tr, int cpu)
+static int snap_take_now(struct trace_array *tr, const char *cmd, int cpu)
 {
 	const struct snap_request req = { .cpu = cpu, .by = SNAP_BY_WRITE, .waits = true };
 	struct trace_snapshots *s = tr->snapshots;
@@ -75,36 +104,49 @@ static int snap_take_now(struct trace_array *tr, int cpu)
 	case 0:
 		return 0;
 	case -ENOMEM:
-		return snap_fail(tr, "snapshot", 1, SNAP_ERR_MEMORY, -ENOMEM);
+		return snap_fail(tr, "snapshot", cmd, SNAP_ERR_MEMORY, -ENOMEM);
+	case -ENOSPC:
+		return snap_fail(tr, "snapshot", cmd,
+				 s->room > 0 ? SNAP_ERR_LIMIT : SNAP_ERR_ENOUGH,
+				 -ENOSPC);
 	case -ENOBUFS:
-		return snap_fail(tr, "snapshot", 1, SNAP_ERR_READ, -EBUSY);
+		return snap_fail(tr, "snapshot", cmd, SNAP_ERR_READ, -EBUSY);
 	case -EINVAL:
-		return snap_fail(tr, "snapshot", 1, SNAP_ERR_CPU, -EINVAL);
+		return snap_fail(tr, "snapshot", cmd, SNAP_ERR_CPU, -EINVAL);
 	default:
-		return snap_fail(tr, "snapshot", 1, SNAP_ERR_BUSY, -EBUSY);
+		return snap_fail(tr, "snapshot", cmd, SNAP_ERR_BUSY, -EBUSY);
 	}
 }
 
-static int snap_free_now(struct trace_array *tr, const char *file)
+static int snap_free_now(struct trace_array *tr, const char *file, const char *cmd)
 {
 	struct trace_snapshots *s = tr->snapshots;
 
 	if (atomic_read(&s->user.armed))
-		return snap_fail(tr, file, 0, SNAP_ERR_ARMED, -EBUSY);
+		return snap_fail(tr, file, cmd, SNAP_ERR_ARMED, -EBUSY);
 	s->pinned = false;
 	snap_release(s, &s->user, true);
 	return 0;
 }
 
-static int snap_erase_now(struct trace_array *tr, int cpu, unsigned long val)
+static int snap_erase_now(struct trace_array *tr, const char *cmd, int cpu)
 {
 	struct trace_snapshots *s = tr->snapshots;
 
 	if (cpu == RING_BUFFER_ALL_CPUS)
 		snap_erase(s, &s->user);
 	else if (snap_erase_cpu(s, &s->user, cpu))
-		return snap_fail(tr, "snapshot", val, SNAP_ERR_READ, -EBUSY);
+		return snap_fail(tr, "snapshot", cmd, SNAP_ERR_READ, -EBUSY);
 	return 0;
+}
+
+/* A number that was written, at most @max. */
+static int snap_parse(struct trace_array *tr, const char *file, const char *text,
+		      unsigned long max, unsigned long *val)
+{
+	if (kstrtoul(text, 10, val) || *val > max)
+		return snap_fail(tr, file, text, SNAP_ERR_VALUE, -EINVAL);
+	return tracing_update_buffers(tr);
 }
 
 static ssize_t snap_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
@@ -112,27 +154,32 @@ static ssize_t snap_write(struct file *file, const char __user *ubuf, size_t cnt
 	struct seq_file *m = file->private_data;
 	struct trace_iterator *iter = m->private;
 	struct trace_array *tr = iter->tr;
+	char buf[32], *text;
 	unsigned long val;
 	int ret;
 
-	ret = kstrtoul_from_user(ubuf, cnt, 10, &val);
-	if (!ret)
-		ret = tracing_update_buffers(tr);
+	text = snap_copy_value(tr, "snapshot", buf, sizeof(buf), ubuf, cnt);
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+	ret = snap_parse(tr, "snapshot", text, ULONG_MAX, &val);
 	if (ret < 0)
 		return ret;
 
 	mutex_lock(&tr->snapshots->mutex);
 	if (val == 1)
-		ret = snap_take_now(tr, iter->cpu_file);
+		ret = snap_take_now(tr, text, iter->cpu_file);
 	else if (val)
-		ret = snap_erase_now(tr, iter->cpu_file, val);
+		ret = snap_erase_now(tr, text, iter->cpu_file);
 	else if (iter->cpu_file != RING_BUFFER_ALL_CPUS)
-		ret = snap_fail(tr, "snapshot", val, SNAP_ERR_CPU, -EINVAL);
+		ret = snap_fail(tr, "snapshot", text, SNAP_ERR_CPU, -EINVAL);
 	else
-		ret = snap_free_now(tr, "snapshot");
+		ret = snap_free_now(tr, "snapshot", text);
 	mutex_unlock(&tr->snapshots->mutex);
 	if (ret)
 		return ret;
+	/* Who has taken one finds it. */
+	if (val == 1 && READ_ONCE(tr->snapshots->keep.nr))
+		snap_tend(tr);
 	*ppos += cnt;
 	return cnt;
 }
@@ -230,26 +277,31 @@ snap_allocate_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppo
 static ssize_t
 snap_allocate_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
 {
+	static const char file_name[] = "snapshot_allocate";
 	struct trace_array *tr = file->private_data;
 	struct trace_snapshots *s = tr->snapshots;
+	char buf[32], *text;
 	unsigned long val;
 	int ret;
 
-	ret = kstrtoul_from_user(ubuf, cnt, 10, &val);
-	if (!ret && val > 1)
-		ret = -EINVAL;
-	if (!ret)
-		ret = tracing_update_buffers(tr);
+	text = snap_copy_value(tr, file_name, buf, sizeof(buf), ubuf, cnt);
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+	ret = snap_parse(tr, file_name, text, 1, &val);
 	if (ret < 0)
 		return ret;
 
 	mutex_lock(&s->mutex);
 	if (atomic_read(&s->max.armed))
-		ret = snap_fail(tr, "snapshot_allocate", val, SNAP_ERR_TRACER, -EBUSY);
+		ret = snap_fail(tr, file_name, text, SNAP_ERR_TRACER, -EBUSY);
 	else if (!val)
-		ret = snap_free_now(tr, "snapshot_allocate");
-	else if (snap_provide(s, &s->user))
-		ret = snap_fail(tr, "snapshot_allocate", val, SNAP_ERR_MEMORY, -ENOMEM);
+		ret = snap_free_now(tr, file_name, text);
+	else
+		ret = snap_provide(s, &s->user);
+	if (ret == -ENOMEM)
+		snap_fail(tr, file_name, text, SNAP_ERR_MEMORY, ret);
+	else if (ret == -ENOSPC)
+		snap_fail(tr, file_name, text, SNAP_ERR_LIMIT, ret);
 	mutex_unlock(&s->mutex);
 	if (ret)
 		return ret;
@@ -277,6 +329,9 @@ void trace_snapshot_create_files(struct trace_array *tr, struct dentry *dir)
 	trace_create_file("snapshot", TRACE_MODE_WRITE, dir, tr, &snap_fops);
 	trace_create_file("snapshot_allocate", TRACE_MODE_WRITE, dir, tr, &snap_allocate_fops);
 	trace_create_file("snapshots", TRACE_MODE_READ, dir, tr, &trace_snapshots_fops);
+	trace_create_file("snapshot_keep", TRACE_MODE_WRITE, dir, tr, &trace_snapshot_keep_fops);
+	trace_create_file("snapshot_limit_kb", TRACE_MODE_WRITE, dir, tr,
+			  &trace_snapshot_limit_fops);
 }
 
 /**

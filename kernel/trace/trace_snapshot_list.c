@@ -76,18 +76,6 @@ static unsigned long snap_used_kb(struct trace_snap *snap)
 	return sum;
 }
 
-static unsigned long snap_kb(struct trace_snap *snap)
-{
-	unsigned long sum = 0;
-	int cpu;
-
-	if (snap) {
-		for_each_tracing_cpu(cpu)
-			sum += ring_buffer_size(snap->buf.buffer, cpu) / 1024;
-	}
-	return sum;
-}
-
 static void snap_show(struct seq_file *m, struct trace_array *tr, struct trace_snap *snap)
 {
 	seq_printf(m, "%llu by=%s%s cpu=%d pid=%d cut=", snap->seq, snap_by_names[snap->by],
@@ -101,7 +89,10 @@ static void snap_show(struct seq_file *m, struct trace_array *tr, struct trace_s
 	snap_show_time(m, tr, snap->begin);
 	snap_show_cpus(m, "records", snap, ring_buffer_entries_cpu);
 	snap_show_cpus(m, "lost", snap, snap_lost);
-	seq_printf(m, " kb=%lu comm=%s\n", snap_used_kb(snap), snap->comm);
+	seq_printf(m, " kb=%lu memory_kb=%lu", snap_used_kb(snap), snap->kb);
+	if (snap->kept)
+		seq_printf(m, " instance=%s", snap->kept->name);
+	seq_printf(m, " comm=%s\n", snap->comm);
 }
 
 /*
@@ -130,21 +121,41 @@ static void snap_show_last(struct seq_file *m, struct trace_array *tr)
 	seq_puts(m, "# snapshots come too fast to be listed\n");
 }
 
+/* Those that are kept, but for the newest one, and then that. */
+static void snap_show_all(struct seq_file *m, struct trace_array *tr)
+{
+	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snap *snap;
+
+	list_for_each_entry(snap, &s->kept, keep) {
+		if (snap != READ_ONCE(s->user.last))
+			snap_show(m, tr, snap);
+	}
+	snap_show_last(m, tr);
+}
+
 static int snap_list_show(struct seq_file *m, void *v)
 {
 	struct trace_array *tr = m->private;
 	struct trace_snapshots *s = tr->snapshots;
 
+	if (s->shows) {
+		snap_show(m, tr, s->shows);
+		return 0;
+	}
+	snap_tend(tr);
+	mutex_lock(&trace_types_lock);
 	mutex_lock(&s->mutex);
 	seq_printf(m, "# taken: %llu\n", READ_ONCE(s->user.seq));
 	seq_printf(m, "# merged into another: %ld\n", atomic_long_read(&s->merged));
 	seq_printf(m, "# refused, no buffer was ready: %ld\n", atomic_long_read(&s->no_spare));
 	seq_printf(m, "# refused, something was in the way: %ld\n", atomic_long_read(&s->refused));
-	seq_printf(m, "# memory, in KiB: %lu\n",
-		   snap_kb(READ_ONCE(s->user.last)) + snap_kb(READ_ONCE(s->user.spare)) +
-		   snap_kb(READ_ONCE(s->max.last)) + snap_kb(READ_ONCE(s->max.spare)));
-	snap_show_last(m, tr);
+	seq_printf(m, "# refused, enough are kept: %ld\n", atomic_long_read(&s->enough));
+	seq_printf(m, "# could not be kept: %ld\n", atomic_long_read(&s->unkept));
+	seq_printf(m, "# memory, in KiB: %lu\n", s->kb);
+	snap_show_all(m, tr);
 	mutex_unlock(&s->mutex);
+	mutex_unlock(&trace_types_lock);
 	return 0;
 }
 

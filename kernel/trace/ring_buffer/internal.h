@@ -602,7 +602,7 @@ void rb_data_page_free(struct rb_data_page *page, unsigned int order);
 bool rb_exchange_trylock(struct rb_cpu *rcpu, int owner);
 void rb_exchange_lock(struct rb_cpu *rcpu);
 void rb_exchange_unlock(struct rb_cpu *rcpu);
-void rb_ring_wait_quiet(struct rb_ring *ring);
+bool rb_ring_wait_quiet(struct rb_ring *ring, unsigned long ticks);
 
 /* iterate.c */
 struct ring_buffer_iter *rb_iter_alloc(struct rb_cpu *rcpu, unsigned int order, gfp_t gfp);

@@ -213,7 +213,10 @@ static void rb_disinherit(struct rb_ring *ring, struct rb_ring *old)
 	ring->num_base -= ring->carried.overrun + ring->reader.read;
 }
 
-/* Unread sub-buffers, and the one that may be begun until the exchange. */
+/*
+ * Slots for all sub-buffers that are unread: behind the reader's, which may be begun,
+ * and with one that the writer may begin until the exchange.
+ */
 static unsigned int rb_ring_unread(struct rb_cpu *rcpu)
 {
 	unsigned int unread;
@@ -258,7 +261,7 @@ static void rb_go_on(struct rb_cpu *rcpu, bool inherit)
 	struct rb_ring *ring = rcpu->next_ring, *old;
 	unsigned long flags;
 
-	rb_ring_wait_quiet(rcu_dereference_protected(rcpu->read_ring, true));
+	rb_ring_wait_quiet(rcu_dereference_protected(rcpu->read_ring, true), ULONG_MAX);
 	old = rb_read_lock(rcpu, &flags);
 	if (inherit) {
 		rb_inherit(ring, old);
@@ -321,6 +324,15 @@ static struct rb_ring *rb_ring_of(struct trace_buffer *buffer, int cpu)
 					 lockdep_is_held(&buffer->mutex));
 }
 
+/* Make a successor of a ring, with @nr slots. */
+static int rb_succeed(struct rb_cpu *rcpu, unsigned int nr)
+{
+	if (rcpu->buffer->persist || rcpu->mapped)
+		return -EBUSY;
+	rcpu->next_ring = rb_ring_alloc(rcpu, nr, rcpu->buffer->order);
+	return rcpu->next_ring ? 0 : -ENOMEM;
+}
+
 /**
  * ring_buffer_resize() - change how much a buffer holds
  * @buffer: the buffer, or NULL
@@ -336,7 +348,6 @@ static struct rb_ring *rb_ring_of(struct trace_buffer *buffer, int cpu)
  */
 int ring_buffer_resize(struct trace_buffer *buffer, unsigned long size, int cpu_id)
 {
-	struct rb_cpu *rcpu;
 	unsigned int nr;
 	int cpu, ret = 0;
 
@@ -350,18 +361,10 @@ int ring_buffer_resize(struct trace_buffer *buffer, unsigned long size, int cpu_
 	rb_for_each_cpu(buffer, cpu) {
 		if (cpu_id != RING_BUFFER_ALL_CPUS && cpu != cpu_id)
 			continue;
-		if (rb_ring_of(buffer, cpu)->nr == nr)
-			continue;
-		rcpu = buffer->cpus[cpu];
-		if (buffer->persist || rcpu->mapped) {
-			ret = -EBUSY;
+		if (rb_ring_of(buffer, cpu)->nr != nr)
+			ret = rb_succeed(buffer->cpus[cpu], nr);
+		if (ret)
 			break;
-		}
-		rcpu->next_ring = rb_ring_alloc(rcpu, nr, buffer->order);
-		if (!rcpu->next_ring) {
-			ret = -ENOMEM;
-			break;
-		}
 	}
 
 	if (ret)
@@ -374,6 +377,43 @@ int ring_buffer_resize(struct trace_buffer *buffer, unsigned long size, int cpu_
 	return ret;
 }
 EXPORT_SYMBOL_GPL(ring_buffer_resize);
+
+/**
+ * ring_buffer_trim() - free the sub-buffers of a snapshot that hold nothing
+ * @spare: a buffer that has been cut off, see ring_buffer_wait_writers()
+ *
+ * For a moment it needs as many as it will have.
+ *
+ * Context: May sleep.
+ * Return: 0; -ENOMEM; -EBUSY if a ring is mapped or lies in memory that survives
+ *         a reboot. On an error nothing has changed.
+ */
+int ring_buffer_trim(struct trace_buffer *spare)
+{
+	unsigned int nr;
+	int cpu, ret = 0;
+
+	cpus_read_lock();
+	mutex_lock(&spare->mutex);
+
+	rb_for_each_cpu(spare, cpu) {
+		nr = rb_ring_unread(spare->cpus[cpu]);
+		if (rb_ring_of(spare, cpu)->nr > nr)
+			ret = rb_succeed(spare->cpus[cpu], nr);
+		if (ret)
+			break;
+	}
+
+	if (ret)
+		rb_forget_rings(spare);
+	else
+		rb_exchange_rings(spare, true);
+
+	mutex_unlock(&spare->mutex);
+	cpus_read_unlock();
+	return ret;
+}
+EXPORT_SYMBOL_GPL(ring_buffer_trim);
 
 /**
  * ring_buffer_subbuf_order_set() - change the size of the sub-buffers

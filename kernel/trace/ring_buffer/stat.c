@@ -183,6 +183,7 @@ RB_STAT(bytes, rb_ring_bytes(ring))
 RB_STAT(oldest, rb_ring_oldest_ts(ring))
 RB_STAT(dirty, rb_ring_dirty(ring))
 RB_STAT(size, (u64)rb_subbuf_room(ring->order) * ring->nr)
+RB_STAT(memory, (ring->nr + 1ull) * rb_subbuf_size(ring->order))	/* one is the reader's */
 
 /**
  * ring_buffer_entries_cpu() - records of a CPU that can be read
@@ -365,6 +366,24 @@ unsigned long ring_buffer_size(struct trace_buffer *buffer, int cpu)
 	return rb_stat(buffer, cpu, rb_stat_size);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_size);
+
+/**
+ * ring_buffer_memory() - what a buffer costs
+ * @buffer: the buffer
+ *
+ * Context: Any context.
+ * Return: bytes of the sub-buffers of all CPUs.
+ */
+size_t ring_buffer_memory(struct trace_buffer *buffer)
+{
+	size_t sum = 0;
+	int cpu;
+
+	rb_for_each_cpu(buffer, cpu)
+		sum += rb_stat(buffer, cpu, rb_stat_memory);
+	return sum;
+}
+EXPORT_SYMBOL_GPL(ring_buffer_memory);
 
 /**
  * ring_buffer_max_event_size() - the longest payload that can be reserved

@@ -49,21 +49,26 @@ void rb_exchange_unlock(struct rb_cpu *rcpu)
 
 /**
  * rb_ring_wait_quiet() - wait for the writers in a ring to leave it
- * @ring: a ring that no CPU writes to any more, since before a grace period
+ * @ring:  a ring that no CPU writes to any more, since before a grace period
+ * @ticks: for how long at most, ULONG_MAX for as long as it takes
  *
  * After the grace period whoever had found the ring is inside, or has left:
  * this waits for a writer that RCU does not know of, which is in no hurry in
  * theory only.
  *
  * Context: May sleep.
+ * Return: false if there still is one.
  */
-void rb_ring_wait_quiet(struct rb_ring *ring)
+bool rb_ring_wait_quiet(struct rb_ring *ring, unsigned long ticks)
 {
 	/* Pairs with rb_leave:A and rb_finish:A. RBB(rb_ring_wait_quiet:A) */
 	while (smp_load_acquire(&ring->nest)) {
+		if (!ticks--)
+			return false;
 		rb_race_point(QUIET);
 		schedule_timeout_uninterruptible(1);
 	}
+	return true;
 }
 
 #ifdef CONFIG_RING_BUFFER_ALLOW_SWAP
@@ -306,15 +311,19 @@ EXPORT_SYMBOL_GPL(ring_buffer_forget);
 /**
  * ring_buffer_wait_writers() - wait for the records that a cut has found in the making
  * @spare: a buffer that has been cut off
+ * @ticks: for how long at most, for each CPU
  *
- * Then it holds all that it will.
+ * Then it holds all that it will. A task that was killed in the middle of a record
+ * never finishes it.
  *
  * Context: May sleep.
+ * Return: 0; -ETIME if one is still in the making: what is there can be read, but
+ *         @spare must not be freed.
  */
-void ring_buffer_wait_writers(struct trace_buffer *spare)
+int ring_buffer_wait_writers(struct trace_buffer *spare, unsigned long ticks)
 {
 	struct rb_ring *ring;
-	int cpu;
+	int cpu, ret = 0;
 
 	/* Who has found a ring when it was live is in it now, or has left. */
 	synchronize_rcu();
@@ -322,9 +331,11 @@ void ring_buffer_wait_writers(struct trace_buffer *spare)
 	rb_for_each_cpu(spare, cpu) {
 		ring = rcu_dereference_protected(spare->cpus[cpu]->read_ring,
 						 lockdep_is_held(&spare->mutex));
-		rb_ring_wait_quiet(ring);
+		if (!rb_ring_wait_quiet(ring, ticks))
+			ret = -ETIME;
 	}
 	mutex_unlock(&spare->mutex);
+	return ret;
 }
 EXPORT_SYMBOL_GPL(ring_buffer_wait_writers);
 #endif /* CONFIG_RING_BUFFER_ALLOW_SWAP */
@@ -415,7 +426,7 @@ static void rb_reset(struct trace_buffer *buffer, const struct cpumask *which)
 		rcpu = buffer->cpus[cpu];
 		if (!rcpu->resetting)
 			continue;
-		rb_ring_wait_quiet(rcu_dereference_protected(rcpu->read_ring, true));
+		rb_ring_wait_quiet(rcu_dereference_protected(rcpu->read_ring, true), ULONG_MAX);
 		ring = rb_read_lock(rcpu, &flags);
 		rb_ring_reset(ring);
 		local_set(&rcpu->nest_drops, 0);

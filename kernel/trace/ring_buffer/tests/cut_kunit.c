@@ -376,12 +376,53 @@ static void cut_test_wait(struct kunit *test)
 	cut_take(w);
 	/* As of a writer that RCU does not know of. */
 	preempt_enable_notrace();
+	KUNIT_EXPECT_EQ(test, ring_buffer_wait_writers(w->other, 0), -ETIME);
+	KUNIT_EXPECT_EQ(test, ring_buffer_wait_writers(w->other, 2), -ETIME);
 	WRITE_ONCE(rb_race_hook, cut_land);
-	ring_buffer_wait_writers(w->other);
+	KUNIT_EXPECT_EQ(test, ring_buffer_wait_writers(w->other, HZ), 0);
 	WRITE_ONCE(rb_race_hook, NULL);
 	KUNIT_EXPECT_NULL(test, cut_flight.rec);
 	cut_expect(w, w->other, 0, 6);
-	ring_buffer_wait_writers(w->other);
+	KUNIT_EXPECT_EQ(test, ring_buffer_wait_writers(w->other, 0), 0);
+}
+
+/* A snapshot costs the sub-buffers that hold what is unread of it. */
+static void cut_trim(struct rbt *w, unsigned int write, unsigned int read)
+{
+	size_t live = ring_buffer_memory(w->buffer), full = ring_buffer_memory(w->other);
+	unsigned long size = ring_buffer_size(w->other, w->cpu), lost;
+	u32 first = w->nr;
+	u64 ts;
+
+	rbt_write_n(w, 200, write);
+	cut_take(w);
+	for (; read; read--, first++)
+		KUNIT_ASSERT_NOT_NULL(w->test, ring_buffer_consume(w->other, w->cpu, &ts, &lost));
+	KUNIT_EXPECT_EQ(w->test, ring_buffer_trim(w->other), 0);
+	if (write < 100)
+		KUNIT_EXPECT_LT(w->test, ring_buffer_memory(w->other), full / 2);
+	else
+		KUNIT_EXPECT_EQ(w->test, ring_buffer_memory(w->other), full);
+	KUNIT_EXPECT_EQ(w->test, ring_buffer_memory(w->buffer), live);
+	cut_expect(w, w->other, first, w->nr);
+	KUNIT_EXPECT_EQ(w->test, ring_buffer_resize(w->other, size, RING_BUFFER_ALL_CPUS), 0);
+	KUNIT_EXPECT_EQ(w->test, ring_buffer_memory(w->other), full);
+}
+
+static void cut_test_trim(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	unsigned int n;
+
+	rbt_open(w, 20, RB_FL_OVERWRITE);
+	rbt_open_other(w, 20, RB_FL_OVERWRITE);
+	for (n = 0; n <= 60 && !w->failed; n += 10)
+		cut_trim(w, n, 0);
+	for (n = 10; n <= 60 && !w->failed; n += 10) {
+		cut_trim(w, n, 1);
+		cut_trim(w, n, 10);
+	}
+	cut_trim(w, 380, 0);
 }
 
 /* A dump that can't have the lock sees the ring as it is now. */
@@ -443,6 +484,7 @@ static struct kunit_case cut_test_cases[] = {
 	KUNIT_CASE(cut_test_spare),
 	KUNIT_CASE(cut_test_forget),
 	KUNIT_CASE(cut_test_wait),
+	KUNIT_CASE(cut_test_trim),
 	KUNIT_CASE(cut_test_dump),
 	KUNIT_CASE(cut_test_if),
 	{}

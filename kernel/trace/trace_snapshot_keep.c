@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which snapshots are kept, and how much memory all may have: snapshot_keep,
+ * snapshot_limit_kb.
+ */
+#include <linux/fs.h>
+#include <linux/kernel.h>
+#include <linux/limits.h>
+#include <linux/ring_buffer.h>
+#include <linux/string.h>
+#include <linux/workqueue.h>
+
+#include "trace_snap.h"
+
+/**
+ * DOC: Kept snapshots
+ *
+ * A taker leaves what is to be kept in &trace_snapshots.fresh, with a user, so that
+ * nothing else becomes of it. A worker makes an instance that shows it, frees the
+ * sub-buffers that hold nothing, and then, if the newest ones are kept, frees the
+ * oldest. As takers can't wait for that, where the first ones are kept they count
+ * themselves how many more may be taken.
+ *
+ * Whatever is done to instances is done under event_mutex and trace_types_lock, and those
+ * come before &trace_snapshots.mutex. So the worker is one for all trace arrays: it
+ * finds those that are still there.
+ */
+
+/**
+ * snap_keep_parse() - read which snapshots are to be kept
+ * @text: "N", "last N" or "first N"
+ * @keep: what it says
+ *
+ * Context: Any context.
+ * Return: 0; -EINVAL if it says nothing.
+ */
+int snap_keep_parse(const char *text, struct snap_keep *keep)
+{
+	size_t len = str_has_prefix(text, "first ");
+	bool first = len;
+
+	if (!len)
+		len = str_has_prefix(text, "last ");
+	if (kstrtouint(skip_spaces(text + len), 10, &keep->nr) || (first && !keep->nr))
+		return -EINVAL;
+	keep->first = first;
+	return 0;
+}
+
+/**
+ * snap_keep_surplus() - how many of those that are kept are too many
+ * @keep: which shall be
+ * @have: how many are
+ *
+ * Context: Any context.
+ * Return: how many of the oldest have to go.
+ */
+unsigned int snap_keep_surplus(struct snap_keep keep, unsigned int have)
+{
+	return keep.first || have <= keep.nr ? 0 : have - keep.nr;
+}
+
+/**
+ * snap_keep_room() - how many more may be taken
+ * @keep: which shall be kept
+ * @have: how many are
+ *
+ * Context: Any context.
+ * Return: how many, INT_MAX if that does not matter.
+ */
+int snap_keep_room(struct snap_keep keep, unsigned int have)
+{
+	if (!keep.first)
+		return INT_MAX;
+	return have < keep.nr ? min(keep.nr - have, INT_MAX) : 0;
+}
+
+/* No longer keep @snap, which @s->kept has. */
+static void snap_let_go(struct trace_snapshots *s, struct trace_snap *snap)
+{
+	s->nr_kept--;
+	if (snap_retire(s, snap))
+		list_move(&snap->keep, &s->leaving);
+	else
+		list_del(&snap->keep);
+}
+
+static struct trace_snap *snap_oldest(struct trace_snapshots *s)
+{
+	return list_first_entry(&s->kept, struct trace_snap, keep);
+}
+
+/*
+ * Have room for newer ones, where the oldest was that nobody has open; the newest
+ * stays. Return: false if there is none.
+ */
+static bool snap_make_room(struct trace_snapshots *s)
+{
+	struct trace_snap *snap;
+
+	if (s->keep.first)
+		return false;
+	list_for_each_entry(snap, &s->kept, keep) {
+		if (list_is_last(&snap->keep, &s->kept))
+			break;
+		if (snap->kept->ref == 1) {
+			snap_let_go(s, snap);
+			snap_collect(s);
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * All that takers have left. To wait for writers takes a while: meanwhile others may
+ * have a buffer for the next one.
+ */
+static void snap_keep_fresh(struct trace_snapshots *s)
+{
+	struct llist_node *fresh = llist_reverse_order(llist_del_all(&s->fresh));
+	struct trace_snap *snap, *next;
+
+	llist_for_each_entry_safe(snap, next, fresh, fresh) {
+		mutex_unlock(&s->mutex);
+		snap_settle(snap);
+		mutex_lock(&s->mutex);
+		while (snap_trim(s, snap) == -ENOSPC && snap_make_room(s))
+			;
+		if (snap_publish(s, snap)) {
+			atomic_long_inc(&s->unkept);
+			snap_unhold(snap);
+		} else {
+			list_add_tail(&snap->keep, &s->kept);
+			s->nr_kept++;
+		}
+	}
+}
+
+/* How many takers may take. */
+static void snap_keep_count(struct trace_snapshots *s, struct snap_keep keep)
+{
+	unsigned long flags = snap_change_begin(s);
+	unsigned int have = s->nr_kept;
+	struct trace_snap *snap, *last = s->user.last;
+
+	/* The newest one that is there is kept, too. */
+	if (!s->keep.nr && keep.nr && last && !last->kept) {
+		atomic_inc(&last->users);
+		llist_add(&last->fresh, &s->fresh);
+	}
+	llist_for_each_entry(snap, s->fresh.first, fresh)
+		have++;
+	s->keep = keep;
+	s->room = snap_keep_room(keep, have);
+	snap_change_end(s, flags);
+}
+
+/* Have a buffer for the next one, if need be where the oldest was. */
+static void snap_keep_provide(struct trace_snapshots *s)
+{
+	if (!s->keep.nr || !READ_ONCE(s->user.seq))
+		return;
+	while (snap_provide(s, &s->user) == -ENOSPC) {
+		if (!snap_make_room(s))
+			return;
+	}
+}
+
+static void snap_tend_locked(struct trace_snapshots *s)
+{
+	struct trace_snap *snap, *next;
+	unsigned int surplus;
+
+	lockdep_assert_held(&event_mutex);
+	lockdep_assert_held(&trace_types_lock);
+	mutex_lock(&s->mutex);
+	list_for_each_entry_safe(snap, next, &s->leaving, keep) {
+		if (!snap->kept->ref) {
+			list_del(&snap->keep);
+			snap_forget_kept(s, snap);
+		}
+	}
+	snap_keep_fresh(s);
+	for (surplus = snap_keep_surplus(s->keep, s->nr_kept); surplus; surplus--)
+		snap_let_go(s, snap_oldest(s));
+	snap_collect(s);
+	snap_keep_count(s, s->keep);
+	snap_keep_provide(s);
+	mutex_unlock(&s->mutex);
+}
+
+static void snap_keep_work(struct work_struct *work)
+{
+	struct trace_snapshots *s;
+	struct trace_array *tr;
+
+	mutex_lock(&event_mutex);
+	mutex_lock(&trace_types_lock);
+	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
+		s = tr->snapshots;
+		if (!llist_empty(&s->fresh) || !list_empty(&s->leaving))
+			snap_tend_locked(s);
+	}
+	mutex_unlock(&trace_types_lock);
+	mutex_unlock(&event_mutex);
+}
+
+static DECLARE_WORK(snap_keeper, snap_keep_work);
+
+/**
+ * snap_keep_queue() - let a worker do what is to be done about kept snapshots
+ *
+ * Context: Any context but NMI.
+ */
+void snap_keep_queue(void)
+{
+	schedule_work(&snap_keeper);
+}
+
+/**
+ * snap_tend() - do what is to be done about kept snapshots
+ * @tr: whose
+ *
+ * Context: May sleep.
+ */
+void snap_tend(struct trace_array *tr)
+{
+	mutex_lock(&event_mutex);
+	mutex_lock(&trace_types_lock);
+	snap_tend_locked(tr->snapshots);
+	mutex_unlock(&trace_types_lock);
+	mutex_unlock(&event_mutex);
+}
+
+/**
+ * snap_keep_set() - say which snapshots are kept
+ * @s:    of whom
+ * @keep: which
+ *
+ * Context: May sleep.
+ */
+void snap_keep_set(struct trace_snapshots *s, struct snap_keep keep)
+{
+	mutex_lock(&event_mutex);
+	mutex_lock(&trace_types_lock);
+	mutex_lock(&s->mutex);
+	snap_keep_count(s, keep);
+	mutex_unlock(&s->mutex);
+	snap_tend_locked(s);
+	mutex_unlock(&trace_types_lock);
+	mutex_unlock(&event_mutex);
+}
+
+/**
+ * trace_snapshot_last_put() - nobody has a trace array open any more
+ * @tr: which, it may be that of a snapshot that is not kept any more
+ *
+ * Context: trace_types_lock is held.
+ */
+void trace_snapshot_last_put(struct trace_array *tr)
+{
+	if (trace_is_kept(tr) && !tr->dir)
+		snap_keep_queue();
+}
+
+/**
+ * trace_is_kept() - is an instance a kept snapshot?
+ * @tr: the instance
+ *
+ * Context: Any context.
+ * Return: true if so.
+ */
+bool trace_is_kept(struct trace_array *tr)
+{
+	return tr->snapshots && tr->snapshots->shows;
+}
+
+/**
+ * trace_snapshot_remove() - an instance is to be removed
+ * @tr: which; nobody has it open
+ *
+ * What it has kept goes with it.
+ *
+ * Context: May sleep, event_mutex and trace_types_lock are held.
+ * Return: 0; 1 if it was a kept snapshot, and is gone; -EBUSY if one that it has kept is
+ *         open.
+ */
+int trace_snapshot_remove(struct trace_array *tr)
+{
+	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snap *snap;
+	int ret = 0;
+
+	if (trace_is_kept(tr)) {
+		snap = s->shows;
+		s = snap->buf.tr->snapshots;
+		mutex_lock(&s->mutex);
+		snap_let_go(s, snap);
+		snap_collect(s);
+		snap_keep_count(s, s->keep);
+		mutex_unlock(&s->mutex);
+		return 1;
+	}
+
+	snap_tend_locked(s);
+	mutex_lock(&s->mutex);
+	if (!list_empty(&s->leaving))
+		ret = -EBUSY;
+	list_for_each_entry(snap, &s->kept, keep) {
+		if (snap->kept->ref > 1)
+			ret = -EBUSY;
+	}
+	while (!ret && s->nr_kept)
+		snap_let_go(s, snap_oldest(s));
+	mutex_unlock(&s->mutex);
+	return ret;
+}
+
+static ssize_t
+snap_keep_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	struct trace_array *tr = file->private_data;
+	struct snap_keep keep;
+	char buf[24];
+	int len;
+
+	mutex_lock(&tr->snapshots->mutex);
+	keep = tr->snapshots->keep;
+	mutex_unlock(&tr->snapshots->mutex);
+	if (keep.nr)
+		len = scnprintf(buf, sizeof(buf), "%s %u\n", keep.first ? "first" : "last", keep.nr);
+	else
+		len = scnprintf(buf, sizeof(buf), "0\n");
+	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);
+}
+
+static ssize_t
+snap_keep_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	struct trace_array *tr = file->private_data;
+	struct snap_keep keep;
+	char buf[24], *text;
+
+	text = snap_copy_value(tr, "snapshot_keep", buf, sizeof(buf), ubuf, cnt);
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+	if (snap_keep_parse(text, &keep))
+		return snap_fail(tr, "snapshot_keep", text, SNAP_ERR_VALUE, -EINVAL);
+	snap_keep_set(tr->snapshots, keep);
+	*ppos += cnt;
+	return cnt;
+}
+
+const struct file_operations trace_snapshot_keep_fops = {
+	.open		= tracing_open_generic_tr,
+	.read		= snap_keep_read,
+	.write		= snap_keep_write,
+	.llseek		= generic_file_llseek,
+	.release	= tracing_release_generic_tr,
+};
+
+static ssize_t
+snap_limit_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	struct trace_array *tr = file->private_data;
+	char buf[24];
+	int len;
+
+	len = scnprintf(buf, sizeof(buf), "%lu\n", READ_ONCE(tr->snapshots->limit_kb));
+	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);
+}
+
+static ssize_t
+snap_limit_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	struct trace_array *tr = file->private_data;
+	struct trace_snapshots *s = tr->snapshots;
+	char buf[24], *text;
+	unsigned long kb;
+	int ret = 0;
+
+	text = snap_copy_value(tr, "snapshot_limit_kb", buf, sizeof(buf), ubuf, cnt);
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+	if (kstrtoul(text, 10, &kb))
+		return snap_fail(tr, "snapshot_limit_kb", text, SNAP_ERR_VALUE, -EINVAL);
+
+	mutex_lock(&s->mutex);
+	if (kb && s->kb > kb)
+		ret = snap_fail(tr, "snapshot_limit_kb", text, SNAP_ERR_HELD, -ENOSPC);
+	else
+		WRITE_ONCE(s->limit_kb, kb);
+	mutex_unlock(&s->mutex);
+	if (ret)
+		return ret;
+	*ppos += cnt;
+	return cnt;
+}
+
+const struct file_operations trace_snapshot_limit_fops = {
+	.open		= tracing_open_generic_tr,
+	.read		= snap_limit_read,
+	.write		= snap_limit_write,
+	.llseek		= generic_file_llseek,
+	.release	= tracing_release_generic_tr,
+};

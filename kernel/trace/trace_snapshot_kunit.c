@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which snapshots are kept, and what they cost: the rules, and a trace array that
+ * follows them.
+ */
+#include <kunit/test.h>
+#include <linux/limits.h>
+#include <linux/list.h>
+#include <linux/ring_buffer.h>
+#include <linux/string.h>
+
+#include "trace_snap.h"
+
+static void keep_test_parse(struct kunit *test)
+{
+	static const struct {
+		const char	*text;
+		unsigned int	nr;
+		bool		first;
+	} good[] = {
+		{ "0", 0 }, { "1", 1 }, { "last 0", 0 }, { "last 12", 12 }, { "last  3", 3 },
+		{ "first 1", 1, true }, { "first 4294967295", UINT_MAX, true },
+	};
+	static const char * const bad[] = {
+		"", " ", "-1", "1 2", "last", "last ", "last -1", "last3", "first", "first 0",
+		"first x", "LAST 1", "4294967296", "1last", "first last 1", "0x10",
+	};
+	struct snap_keep keep;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(good); i++) {
+		KUNIT_EXPECT_EQ_MSG(test, snap_keep_parse(good[i].text, &keep), 0, good[i].text);
+		KUNIT_EXPECT_EQ_MSG(test, keep.nr, good[i].nr, good[i].text);
+		KUNIT_EXPECT_EQ_MSG(test, keep.first, good[i].first, good[i].text);
+	}
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		KUNIT_EXPECT_EQ_MSG(test, snap_keep_parse(bad[i], &keep), -EINVAL, bad[i]);
+}
+
+static void keep_test_rules(struct kunit *test)
+{
+	struct snap_keep last = { .nr = 3 }, first = { .nr = 3, .first = true }, none = { };
+	unsigned int have;
+
+	for (have = 0; have < 10; have++) {
+		KUNIT_EXPECT_EQ(test, snap_keep_surplus(last, have), have > 3 ? have - 3 : 0);
+		KUNIT_EXPECT_EQ(test, snap_keep_surplus(none, have), have);
+		KUNIT_EXPECT_EQ(test, snap_keep_surplus(first, have), 0U);
+		KUNIT_EXPECT_EQ(test, snap_keep_room(first, have), have < 3 ? 3 - (int)have : 0);
+		KUNIT_EXPECT_EQ(test, snap_keep_room(last, have), INT_MAX);
+		KUNIT_EXPECT_EQ(test, snap_keep_room(none, have), INT_MAX);
+	}
+	first.nr = UINT_MAX;
+	KUNIT_EXPECT_EQ(test, snap_keep_room(first, 0), INT_MAX);
+}
+
+/* A trace array of @test->priv. */
+static int keep_init(struct kunit *test)
+{
+	struct trace_array *tr = trace_array_get_by_name("kunit", NULL);
+
+	KUNIT_ASSERT_NOT_NULL(test, tr);
+	test->priv = tr;
+	KUNIT_ASSERT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
+	return 0;
+}
+
+static void keep_exit(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+
+	if (!tr)
+		return;
+	trace_array_put(tr);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
+}
+
+/* Snapshot @n, of so many records. */
+static void keep_take(struct kunit *test, unsigned int n)
+{
+	struct trace_array *tr = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		KUNIT_ASSERT_EQ(test, ring_buffer_write(tr->array_buffer.buffer, sizeof(n), &n), 0);
+	tracing_snapshot_instance(tr);
+}
+
+/* What is kept are snapshots @from to @to, each of as many records as its number says. */
+static void keep_expect(struct kunit *test, u64 from, u64 to)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snap *snap;
+	unsigned int nr = 0;
+
+	mutex_lock(&event_mutex);
+	mutex_lock(&trace_types_lock);
+	list_for_each_entry(snap, &s->kept, keep) {
+		KUNIT_EXPECT_EQ(test, snap->seq, from + nr);
+		KUNIT_EXPECT_EQ(test, (u64)ring_buffer_entries(snap->buf.buffer), snap->seq);
+		KUNIT_EXPECT_PTR_EQ(test, snap->kept->array_buffer.buffer, snap->buf.buffer);
+		nr++;
+	}
+	KUNIT_EXPECT_EQ(test, (u64)nr, to + 1 - from);
+	KUNIT_EXPECT_EQ(test, s->nr_kept, nr);
+	mutex_unlock(&trace_types_lock);
+	mutex_unlock(&event_mutex);
+}
+
+static void keep_test_last(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	unsigned int n;
+
+	snap_keep_set(tr->snapshots, (struct snap_keep){ .nr = 3 });
+	for (n = 1; n <= 20; n++) {
+		keep_take(test, n);
+		snap_tend(tr);
+		keep_expect(test, n > 3 ? n - 2 : 1, n);
+	}
+	snap_keep_set(tr->snapshots, (struct snap_keep){ .nr = 1 });
+	keep_expect(test, 20, 20);
+	snap_keep_set(tr->snapshots, (struct snap_keep){ });
+	keep_expect(test, 1, 0);
+	/* And the newest one is kept again. */
+	snap_keep_set(tr->snapshots, (struct snap_keep){ .nr = 5 });
+	keep_expect(test, 20, 20);
+}
+
+static void keep_test_first(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned int n;
+
+	snap_keep_set(s, (struct snap_keep){ .nr = 3, .first = true });
+	for (n = 1; n <= 3; n++) {
+		keep_take(test, n);
+		snap_tend(tr);
+	}
+	for (n = 0; n < 5; n++)
+		tracing_snapshot_instance(tr);
+	snap_tend(tr);
+	keep_expect(test, 1, 3);
+	KUNIT_EXPECT_EQ(test, s->user.seq, 3ULL);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->enough), 5L);
+	/* Room for one more. */
+	snap_keep_set(s, (struct snap_keep){ .nr = 4, .first = true });
+	keep_take(test, 4);
+	tracing_snapshot_instance(tr);
+	snap_tend(tr);
+	keep_expect(test, 1, 4);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->enough), 6L);
+}
+
+/* What comes before there is a buffer again is refused, and counted. */
+static void keep_test_burst(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned int n, i;
+
+	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
+	for (n = 1; n <= 10; n++) {
+		/* The worker can't help it along meanwhile. */
+		mutex_lock(&s->mutex);
+		keep_take(test, n);
+		for (i = 0; i < 3; i++)
+			tracing_snapshot_instance(tr);
+		mutex_unlock(&s->mutex);
+		snap_tend(tr);
+		keep_expect(test, 1, n);
+	}
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->no_spare), 30L);
+}
+
+static void keep_test_limit(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned long full = s->kb;
+	unsigned int n;
+
+	KUNIT_EXPECT_GT(test, full, 0UL);
+	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
+	s->limit_kb = full + full / 10;
+	for (n = 1; n <= 30; n++) {
+		keep_take(test, n);
+		KUNIT_EXPECT_LE(test, s->kb, s->limit_kb);
+		snap_tend(tr);
+		KUNIT_EXPECT_LE(test, s->kb, s->limit_kb);
+		KUNIT_EXPECT_TRUE(test, snap_is_ready(&s->user));
+	}
+	KUNIT_EXPECT_LT(test, s->nr_kept, 30U);
+	keep_expect(test, 31 - s->nr_kept, 30);
+
+	/* The first ones make room for nobody. */
+	snap_keep_set(s, (struct snap_keep){ .nr = 100, .first = true });
+	for (n = 31; n <= 60; n++) {
+		if (READ_ONCE(s->user.spare))
+			keep_take(test, s->user.seq + 1);
+		snap_tend(tr);
+		KUNIT_EXPECT_LE(test, s->kb, s->limit_kb);
+	}
+	KUNIT_EXPECT_LT(test, s->user.seq, 60ULL);
+	s->limit_kb = 0;
+}
+
+/* What is counted is what there is, and when all is gone there is none. */
+static void keep_test_memory(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snap *snap;
+	unsigned long kb;
+	unsigned int n;
+
+	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
+	for (n = 1; n <= 5; n++) {
+		keep_take(test, n);
+		snap_tend(tr);
+	}
+	kb = ring_buffer_memory(s->user.spare->buf.buffer) / 1024;
+	KUNIT_EXPECT_EQ(test, kb, (unsigned long)ring_buffer_memory(tr->array_buffer.buffer) / 1024);
+	list_for_each_entry(snap, &s->kept, keep) {
+		KUNIT_EXPECT_LT(test, snap->kb, kb / 4);
+		kb += ring_buffer_memory(snap->buf.buffer) / 1024;
+	}
+	KUNIT_EXPECT_EQ(test, s->kb, kb);
+	snap_keep_set(s, (struct snap_keep){ });
+	mutex_lock(&s->mutex);
+	snap_release(s, &s->user, true);
+	KUNIT_EXPECT_EQ(test, s->kb, 0UL);
+	mutex_unlock(&s->mutex);
+}
+
+static struct kunit_case keep_rules[] = {
+	KUNIT_CASE(keep_test_parse),
+	KUNIT_CASE(keep_test_rules),
+	{ }
+};
+
+static struct kunit_suite keep_rules_suite = {
+	.name = "trace_snapshot_rules",
+	.test_cases = keep_rules,
+};
+
+static struct kunit_case keep_cases[] = {
+	KUNIT_CASE(keep_test_last),
+	KUNIT_CASE(keep_test_first),
+	KUNIT_CASE(keep_test_burst),
+	KUNIT_CASE(keep_test_limit),
+	KUNIT_CASE(keep_test_memory),
+	{ }
+};
+
+static struct kunit_suite keep_suite = {
+	.name = "trace_snapshot_keep",
+	.init = keep_init,
+	.exit = keep_exit,
+	.test_cases = keep_cases,
+};
+
+kunit_test_suites(&keep_rules_suite, &keep_suite);
