@@ -6,6 +6,7 @@
 #define _KERNEL_TRACE_SNAP_H
 
 #include <linux/atomic.h>
+#include <linux/hrtimer.h>
 #include <linux/irq_work.h>
 #include <linux/list.h>
 #include <linux/llist.h>
@@ -20,9 +21,40 @@
 enum snap_by {
 	SNAP_BY_WRITE,
 	SNAP_BY_TRIGGER,
+	SNAP_BY_FUNCTION,
 	SNAP_BY_KERNEL,
 	SNAP_BY_TRACER,
 	SNAP_BY_BOOT,
+};
+
+/**
+ * struct snap_who - who has asked for a snapshot
+ * @by:     what kind
+ * @nmi:    in an NMI
+ * @cpu:    where
+ * @pid:    and as what
+ * @comm:   process, whose
+ * @uid:    user,
+ * @nice:   nice value,
+ * @policy: policy and
+ * @prio:   real-time priority are for the latency format
+ * @event:  of which trigger, or empty
+ * @ip:     of which function, or 0
+ * @asked:  when, by the clock of the trace; 0 if it was taken at once
+ */
+struct snap_who {
+	enum snap_by		by;
+	bool			nmi;
+	int			cpu;
+	pid_t			pid;
+	char			comm[TASK_COMM_LEN];
+	kuid_t			uid;
+	int			nice;
+	unsigned int		policy;
+	unsigned int		prio;
+	char			event[MAX_EVENT_NAME_LEN];
+	unsigned long		ip;
+	u64			asked;
 };
 
 /**
@@ -32,8 +64,11 @@ enum snap_by {
  * @waits:     whoever asks tries again, and is told
  * @tsk:       whom the snapshot is about
  * @tsk_cpu:   and where that runs
- * @cond:      ask &trace_array.cond_snapshot
- * @cond_data: and tell it this
+ * @event:     of which trigger, or NULL
+ * @ip:        of which function, or 0
+ * @update:    whether one is to be taken, or NULL; asked one at a time
+ * @cond_data: and told this
+ * @who:       has asked before: now it is due
  */
 struct snap_request {
 	int			cpu;
@@ -41,8 +76,11 @@ struct snap_request {
 	bool			waits;
 	struct task_struct	*tsk;
 	int			tsk_cpu;
-	bool			cond;
+	const char		*event;
+	unsigned long		ip;
+	cond_update_fn_t	update;
 	void			*cond_data;
+	const struct snap_who	*who;
 };
 
 /**
@@ -58,11 +96,7 @@ struct snap_request {
  * @trimmed: it is for what it holds, not for the next snapshot
  * @settled: no record of it is in the making any more; &trace_snapshots.mutex
  * @seq:     which snapshot it is, from 1
- * @by:      who asked for it
- * @nmi:     in an NMI
- * @cpu:     where
- * @pid:     and as what
- * @comm:    process
+ * @who:     who asked for it
  * @since:   when the one before was taken, by the clock of the trace
  * @begin:   when the first CPU was cut off
  * @end:     when all were
@@ -78,12 +112,8 @@ struct trace_snap {
 	bool			misfit;
 	bool			trimmed;
 	bool			settled;
-	bool			nmi;
-	enum snap_by		by;
+	struct snap_who		who;
 	u64			seq;
-	int			cpu;
-	pid_t			pid;
-	char			comm[TASK_COMM_LEN];
 	u64			since;
 	u64			begin;
 	u64			end;
@@ -120,6 +150,40 @@ struct snap_keep {
 	bool			first;
 };
 
+/**
+ * struct snap_delay - how long after the request the cut comes
+ * @ns:     nanoseconds
+ * @events: or as many events, if that is not 0
+ */
+struct snap_delay {
+	u64			ns;
+	unsigned long		events;
+};
+
+/**
+ * struct snap_due - a request of which the cut has still to come
+ * @pending: there is one; &trace_snapshots.busy, and the timer ends it
+ * @who:     of whom
+ * @delay:   how long it takes
+ * @at:      nanoseconds of the monotonic clock: when it comes, or is looked for
+ * @base:    events that there were, once @counts
+ * @counts:  @base is known
+ * @ret:     what has become of it
+ * @start:   starts @timer, from any context
+ * @timer:   takes it
+ */
+struct snap_due {
+	bool			pending;
+	struct snap_who		who;
+	struct snap_delay	delay;
+	u64			at;
+	unsigned long		base;
+	bool			counts;
+	int			ret;
+	struct irq_work		start;
+	struct hrtimer		timer;
+};
+
 /* Of &trace_snapshots.func. */
 enum {
 	SNAP_FUNC,
@@ -148,6 +212,9 @@ enum {
  * @no_spare: requests refused because no buffer was ready
  * @refused:  requests refused for another reason
  * @enough:   requests refused as the first ones are kept
+ * @late:     requests that came while one was due, and have become of nothing
+ * @delay:    of requests; @busy
+ * @due:      the one that is due
  * @unkept:   snapshots that could not be kept
  * @starved:  no buffer was ready, @work shall try to allocate one
  * @mutex:    they change the buffers one at a time
@@ -181,6 +248,9 @@ struct trace_snapshots {
 	atomic_long_t		no_spare;
 	atomic_long_t		refused;
 	atomic_long_t		enough;
+	atomic_long_t		late;
+	struct snap_delay	delay;
+	struct snap_due		due;
 	atomic_long_t		unkept;
 	bool			starved;
 	struct mutex		mutex;		/* for those who may sleep */
@@ -206,6 +276,7 @@ struct trace_snapshots {
 extern const struct file_operations trace_snapshots_fops;
 extern const struct file_operations trace_snapshot_keep_fops;
 extern const struct file_operations trace_snapshot_limit_fops;
+extern const struct file_operations trace_snapshot_delay_fops;
 
 #define snap_of(buffer) container_of(buffer, struct trace_snap, buf)
 
@@ -221,6 +292,8 @@ bool snap_settle(struct trace_snap *snap);
 int snap_trim(struct trace_snapshots *s, struct trace_snap *snap);
 void snap_discard(struct trace_snapshots *s, struct trace_snap *snap);
 void snap_collect(struct trace_snapshots *s);
+void snap_request_function(struct trace_array *tr, unsigned long ip);
+
 struct trace_snap *snap_hold(struct trace_snapshots *s, struct snap_slot *slot);
 void snap_unhold(struct trace_snap *snap);
 
@@ -231,6 +304,20 @@ void snap_disarm(struct trace_snapshots *s, struct snap_slot *slot);
 void snap_erase(struct trace_snapshots *s, struct snap_slot *slot);
 int snap_erase_cpu(struct trace_snapshots *s, struct snap_slot *slot, int cpu);
 void snap_release(struct trace_snapshots *s, struct snap_slot *slot, bool all);
+
+void snap_note_who(struct trace_snapshots *s, struct snap_who *who,
+		   const struct snap_request *req);
+bool snap_ask(struct trace_snapshots *s, const struct snap_request *req);
+void snap_count(struct trace_snapshots *s, int ret, int n);
+
+void snap_delay_init(struct trace_snapshots *s);
+void snap_delay_exit(struct trace_snapshots *s);
+int snap_delay_parse(const char *text, struct snap_delay *delay);
+int snap_delay_print(char *buf, size_t size, struct snap_delay delay);
+bool snap_is_delayed(struct trace_snapshots *s, struct snap_slot *slot,
+		     const struct snap_request *req);
+int snap_defer(struct trace_snapshots *s, const struct snap_request *req);
+int snap_delay_wait(struct trace_snapshots *s);
 
 int snap_keep_parse(const char *text, struct snap_keep *keep);
 unsigned int snap_keep_surplus(struct snap_keep keep, unsigned int have);
@@ -250,6 +337,7 @@ enum {
 	SNAP_ERR_LIMIT,
 	SNAP_ERR_HELD,
 	SNAP_ERR_ENOUGH,
+	SNAP_ERR_DUE,
 	SNAP_ERR_ARMED,
 	SNAP_ERR_READ,
 	SNAP_ERR_BUSY,

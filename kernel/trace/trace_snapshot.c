@@ -93,37 +93,61 @@ snap_choose(struct trace_snapshots *s, struct snap_slot *slot, int cpu)
 	return snap_is_unused(slot->last) ? slot->last : NULL;
 }
 
+/**
+ * snap_note_who() - note who asks for a snapshot
+ * @s:   of whom
+ * @who: where to
+ * @req: what is asked for
+ *
+ * Context: Any context, including NMI.
+ */
+void snap_note_who(struct trace_snapshots *s, struct snap_who *who, const struct snap_request *req)
+{
+	struct task_struct *tsk = req->tsk ?: current;
+
+	who->by = req->by;
+	who->nmi = in_nmi();
+	who->cpu = req->tsk ? req->tsk_cpu : raw_smp_processor_id();
+	who->pid = tsk->pid;
+	strscpy(who->comm, tsk->comm, sizeof(who->comm));
+	/* Without RCU, which may not watch where latency tracers are. */
+	who->uid = tsk == current ? current_uid() : task_uid(tsk);
+	who->nice = task_nice(tsk);
+	who->policy = tsk->policy;
+	who->prio = tsk->rt_priority;
+	strscpy(who->event, req->event ?: "", sizeof(who->event));
+	who->ip = req->ip;
+	who->asked = 0;
+}
+
 static void snap_note(struct trace_snapshots *s, struct trace_snap *snap,
 		      const struct snap_request *req)
 {
-	struct task_struct *tsk = req->tsk ?: current;
-	int cpu = req->tsk ? req->tsk_cpu : raw_smp_processor_id();
-	struct trace_array_cpu *live = per_cpu_ptr(s->tr->array_buffer.data, cpu);
-	struct trace_array_cpu *data = per_cpu_ptr(snap->buf.data, cpu);
+	struct trace_array_cpu *live, *data;
 
+	if (req->who)
+		snap->who = *req->who;
+	else
+		snap_note_who(s, &snap->who, req);
+	live = per_cpu_ptr(s->tr->array_buffer.data, snap->who.cpu);
+	data = per_cpu_ptr(snap->buf.data, snap->who.cpu);
 	snap->settled = false;
-	snap->by = req->by;
-	snap->nmi = in_nmi();
-	snap->cpu = cpu;
-	snap->pid = tsk->pid;
-	strscpy(snap->comm, tsk->comm, sizeof(snap->comm));
 	snap->since = s->end;
 
 	/* What was before that is not shown. */
 	snap->buf.time_start = req->by == SNAP_BY_TRACER ? live->preempt_timestamp : 0;
 
 	/* For the header of the latency format. */
-	snap->buf.cpu = cpu;
+	snap->buf.cpu = snap->who.cpu;
 	data->saved_latency = s->tr->max_latency;
 	data->critical_start = live->critical_start;
 	data->critical_end = live->critical_end;
-	strscpy(data->comm, tsk->comm, sizeof(data->comm));
-	data->pid = tsk->pid;
-	/* Without RCU, which may not watch where latency tracers are. */
-	data->uid = tsk == current ? current_uid() : task_uid(tsk);
-	data->nice = task_nice(tsk);
-	data->policy = tsk->policy;
-	data->rt_priority = tsk->rt_priority;
+	strscpy(data->comm, snap->who.comm, sizeof(data->comm));
+	data->pid = snap->who.pid;
+	data->uid = snap->who.uid;
+	data->nice = snap->who.nice;
+	data->policy = snap->who.policy;
+	data->rt_priority = snap->who.prio;
 }
 
 /* Let @snap be the newest. What was that is a spare buffer now, if it can be. */
@@ -147,20 +171,32 @@ struct snap_cond {
 	const struct snap_request	*req;
 };
 
-/* It may note what for, so it is asked at last, and one after the other. */
-static bool snap_is_wanted(void *data)
+/**
+ * snap_ask() - is the condition of a request met?
+ * @s:   of whom
+ * @req: what; it has a condition
+ *
+ * It may note what for, so it is asked at last, and one after the other.
+ *
+ * Context: Any context, including NMI. The caller has &trace_snapshots.busy.
+ * Return: true if so.
+ */
+bool snap_ask(struct trace_snapshots *s, const struct snap_request *req)
 {
-	struct snap_cond *c = data;
-	struct cond_snapshot *cond = c->s->tr->cond_snapshot;
 	unsigned long flags;
 	bool wanted;
 
-	if (!cond)
-		return false;
 	local_irq_save(flags);
-	wanted = cond->update(c->s->tr, c->req->cond_data);
+	wanted = req->update(s->tr, req->cond_data);
 	local_irq_restore(flags);
 	return wanted;
+}
+
+static bool snap_is_wanted(void *data)
+{
+	struct snap_cond *c = data;
+
+	return snap_ask(c->s, c->req);
 }
 
 static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
@@ -188,7 +224,7 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 	}
 	begin = ring_buffer_time_stamp(live);
 	ret = ring_buffer_cut_if(live, snap->buf.buffer, req->cpu,
-				 req->cond ? snap_is_wanted : NULL, &cond);
+				 req->update ? snap_is_wanted : NULL, &cond);
 	if (ret)
 		return ret;
 	snap_note(s, snap, req);
@@ -207,8 +243,15 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 	return 0;
 }
 
-/* Count @n requests that have got what @ret says. */
-static void snap_count(struct trace_snapshots *s, int ret, int n)
+/**
+ * snap_count() - count requests
+ * @s:   of whom
+ * @ret: what has become of them
+ * @n:   how many
+ *
+ * Context: Any context, including NMI.
+ */
+void snap_count(struct trace_snapshots *s, int ret, int n)
 {
 	if (!ret)
 		atomic_long_add(n, &s->merged);
@@ -216,6 +259,8 @@ static void snap_count(struct trace_snapshots *s, int ret, int n)
 		atomic_long_add(n, &s->no_spare);
 	else if (ret == -ENOSPC)
 		atomic_long_add(n, &s->enough);
+	else if (ret == -EALREADY || ret == -EINPROGRESS)
+		atomic_long_add(n, &s->late);
 	else if (ret != -ECANCELED)
 		atomic_long_add(n, &s->refused);
 }
@@ -244,24 +289,26 @@ static int snap_enter(struct trace_snapshots *s, int as)
  * Context: Any context, including NMI.
  * Return: 0; -ECANCELED if its condition is not met; -EAGAIN if it came while another
  *         one was taken; -ENOBUFS if no buffer is ready; -ENOSPC if as many are kept as
- *         shall be; -EBUSY, -EINVAL and -ENODEV as ring_buffer_cut(). On an error nothing
- *         has changed but the counts.
+ *         shall be; -EINPROGRESS if it comes after a delay, -EALREADY if another one does;
+ *         -EBUSY, -EINVAL and -ENODEV as ring_buffer_cut(). On an error nothing has changed
+ *         but the counts.
  */
 int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct snap_request *req)
 {
-	bool whole = slot == &s->user && req->cpu == RING_BUFFER_ALL_CPUS && !req->cond;
-	int busy, ret, joined;
+	bool whole = slot == &s->user && req->cpu == RING_BUFFER_ALL_CPUS && !req->update;
+	int busy, ret, joined, refused;
 
 	/* Tasks wait for this to be over, and must not have put it off their CPU. */
 	preempt_disable_notrace();
 	busy = snap_enter(s, whole ? SNAP_CUTTING_ALL : SNAP_CUTTING);
 	if (busy == SNAP_IDLE) {
-		ret = snap_cut(s, slot, req);
+		ret = snap_is_delayed(s, slot, req) ? snap_defer(s, req) : snap_cut(s, slot, req);
 		/* Whoever has joined shares its fate. */
 		joined = atomic_xchg(&s->joined, 0);
 		/* Pairs with snap_show_last(): all of it is there. */
 		atomic_set_release(&s->busy, SNAP_IDLE);
-		snap_count(s, ret, ret && !req->waits ? joined + 1 : joined);
+		refused = ret && ret != -EINPROGRESS && !req->waits;
+		snap_count(s, ret, joined + refused);
 	} else {
 		ret = -EAGAIN;
 		if (!req->waits && whole && busy == SNAP_CUTTING_ALL)
@@ -271,6 +318,8 @@ int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct sn
 	}
 	if (ret == -ENOBUFS)
 		WRITE_ONCE(s->starved, true);
+	if (ret == -EINPROGRESS)
+		irq_work_queue(&s->due.start);
 	/* Only where there is something to do: who traces this would make it go on for ever. */
 	if (s->starved || !llist_empty(&s->gone) || !llist_empty(&s->fresh) ||
 	    (!ret && wq_has_sleeper(&s->wait)))
@@ -813,6 +862,7 @@ int trace_snapshot_init(struct trace_array *tr)
 	init_waitqueue_head(&s->wait);
 	init_irq_work(&s->irq_work, snap_irq_work);
 	INIT_WORK(&s->work, snap_work);
+	snap_delay_init(s);
 	s->room = INT_MAX;
 	INIT_LIST_HEAD(&s->kept);
 	INIT_LIST_HEAD(&s->leaving);
@@ -833,6 +883,7 @@ void trace_snapshot_exit(struct trace_array *tr)
 
 	if (!s)
 		return;
+	snap_delay_exit(s);
 	irq_work_sync(&s->irq_work);
 	cancel_work_sync(&s->work);
 	mutex_lock(&s->mutex);

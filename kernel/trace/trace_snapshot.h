@@ -13,6 +13,7 @@ struct dentry;
 struct seq_file;
 struct task_struct;
 struct trace_array;
+struct trace_event_file;
 struct trace_iterator;
 struct tracer;
 
@@ -77,6 +78,7 @@ void trace_snapshot_boot(struct trace_array *tr, const char *name);
 void update_max_tr(struct trace_array *tr, struct task_struct *tsk, int cpu);
 void update_max_tr_single(struct trace_array *tr, struct task_struct *tsk, int cpu);
 
+void trace_snapshot_trigger(struct trace_event_file *file, cond_update_fn_t update, void *data);
 void tracing_snapshot_instance(struct trace_array *tr);
 int tracing_alloc_snapshot_instance(struct trace_array *tr);
 int tracing_arm_snapshot(struct trace_array *tr);
@@ -118,9 +120,14 @@ static inline void trace_snapshot_disarm_tracer(struct trace_array *tr, struct t
 static inline void trace_snapshot_trim(struct trace_array *tr) { }
 static inline void trace_snapshot_boot(struct trace_array *tr, const char *name) { }
 
+static inline void
+trace_snapshot_trigger(struct trace_event_file *file, cond_update_fn_t update, void *data)
+{
+}
+
 static inline void tracing_snapshot_instance(struct trace_array *tr) { }
 static inline int tracing_alloc_snapshot_instance(struct trace_array *tr) { return 0; }
-static inline int tracing_arm_snapshot(struct trace_array *tr) { return 0; }
+static inline int tracing_arm_snapshot(struct trace_array *tr) { return -ENODEV; }
 static inline void tracing_disarm_snapshot(struct trace_array *tr) { }
 #endif /* CONFIG_TRACER_SNAPSHOT */
 

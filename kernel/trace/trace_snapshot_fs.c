@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Files: snapshot, snapshot_allocate, snapshots, per_cpu/cpuN/snapshot and snapshot_raw.
+ * Files: snapshot, snapshot_allocate, per_cpu/cpuN/snapshot and snapshot_raw.
  */
 #include <linux/err.h>
 #include <linux/fs.h>
@@ -20,6 +20,7 @@ static const char * const snap_errs[] = {
 	[SNAP_ERR_LIMIT]	= "That is more memory than snapshot_limit_kb allows",
 	[SNAP_ERR_HELD]		= "Snapshots have more memory than that already",
 	[SNAP_ERR_ENOUGH]	= "As many are kept as snapshot_keep says: remove one",
+	[SNAP_ERR_DUE]		= "Another snapshot is due, see snapshot_delay",
 	[SNAP_ERR_ARMED]	= "A trigger needs the snapshot buffer",
 	[SNAP_ERR_READ]		= "Somebody reads the snapshot that this would change",
 	[SNAP_ERR_BUSY]		= "The buffer is mapped, or is being resized",
@@ -99,10 +100,19 @@ static int snap_take_now(struct trace_array *tr, const char *cmd, int cpu)
 {
 	const struct snap_request req = { .cpu = cpu, .by = SNAP_BY_WRITE, .waits = true };
 	struct trace_snapshots *s = tr->snapshots;
+	int ret = snap_take_wait(s, &s->user, &req);
 
-	switch (snap_take_wait(s, &s->user, &req)) {
+	if (ret == -EINPROGRESS) {
+		mutex_unlock(&s->mutex);
+		ret = snap_delay_wait(s);
+		mutex_lock(&s->mutex);
+	}
+	switch (ret) {
 	case 0:
-		return 0;
+	case -ERESTARTSYS:
+		return ret;
+	case -EALREADY:
+		return snap_fail(tr, "snapshot", cmd, SNAP_ERR_DUE, -EBUSY);
 	case -ENOMEM:
 		return snap_fail(tr, "snapshot", cmd, SNAP_ERR_MEMORY, -ENOMEM);
 	case -ENOSPC:
@@ -329,6 +339,7 @@ void trace_snapshot_create_files(struct trace_array *tr, struct dentry *dir)
 	trace_create_file("snapshot", TRACE_MODE_WRITE, dir, tr, &snap_fops);
 	trace_create_file("snapshot_allocate", TRACE_MODE_WRITE, dir, tr, &snap_allocate_fops);
 	trace_create_file("snapshots", TRACE_MODE_READ, dir, tr, &trace_snapshots_fops);
+	trace_create_file("snapshot_delay", TRACE_MODE_WRITE, dir, tr, &trace_snapshot_delay_fops);
 	trace_create_file("snapshot_keep", TRACE_MODE_WRITE, dir, tr, &trace_snapshot_keep_fops);
 	trace_create_file("snapshot_limit_kb", TRACE_MODE_WRITE, dir, tr,
 			  &trace_snapshot_limit_fops);

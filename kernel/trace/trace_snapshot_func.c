@@ -12,7 +12,7 @@
 static void snap_func(unsigned long ip, unsigned long parent_ip, struct trace_array *tr,
 		      struct ftrace_probe_ops *ops, void *data)
 {
-	tracing_snapshot_instance(tr);
+	snap_request_function(tr, ip);
 }
 
 /* How often @ip may still take one, or NULL. */
@@ -28,7 +28,7 @@ static void snap_func_counted(unsigned long ip, unsigned long parent_ip, struct 
 
 	/* CPUs call the function at the same time. */
 	if (!left || atomic_long_dec_if_positive(left) >= 0)
-		tracing_snapshot_instance(tr);
+		snap_request_function(tr, ip);
 }
 
 static int snap_func_print(struct seq_file *m, unsigned long ip, struct ftrace_probe_ops *ops,

@@ -37,6 +37,40 @@ static void keep_test_parse(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, snap_keep_parse(bad[i], &keep), -EINVAL, bad[i]);
 }
 
+static void keep_test_delay(struct kunit *test)
+{
+	static const struct {
+		const char	*text;
+		u64		ns;
+		unsigned long	events;
+		const char	*shown;
+	} good[] = {
+		{ "0", 0, 0, "0\n" }, { "0ms", 0, 0, "0\n" }, { "1ns", 1, 0, "1ns\n" },
+		{ "5ms", 5000000, 0, "5ms\n" }, { "250us", 250000, 0, "250us\n" },
+		{ "2000 us", 2000000, 0, "2ms\n" }, { "1001ms", 1001000000, 0, "1001ms\n" },
+		{ "3s", 3000000000ull, 0, "3s\n" }, { "1 events", 0, 1, "1 events\n" },
+		{ "1000 events", 0, 1000, "1000 events\n" },
+	};
+	static const char * const bad[] = {
+		"", "1", "-1ms", "ms", "5m", "5msec", "0 events", "5 event", "5ms 1", "0x5ms",
+		"99999999999s", "18446744073709551616ns", "18446744073709551616 events",
+	};
+	struct snap_delay delay;
+	unsigned int i;
+	char buf[32];
+
+	for (i = 0; i < ARRAY_SIZE(good); i++) {
+		KUNIT_EXPECT_EQ_MSG(test, snap_delay_parse(good[i].text, &delay), 0, good[i].text);
+		KUNIT_EXPECT_EQ_MSG(test, delay.ns, good[i].ns, good[i].text);
+		KUNIT_EXPECT_EQ_MSG(test, delay.events, good[i].events, good[i].text);
+		KUNIT_EXPECT_EQ(test, snap_delay_print(buf, sizeof(buf), delay),
+				(int)strlen(good[i].shown));
+		KUNIT_EXPECT_STREQ(test, buf, good[i].shown);
+	}
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		KUNIT_EXPECT_EQ_MSG(test, snap_delay_parse(bad[i], &delay), -EINVAL, bad[i]);
+}
+
 static void keep_test_rules(struct kunit *test)
 {
 	struct snap_keep last = { .nr = 3 }, first = { .nr = 3, .first = true }, none = { };
@@ -237,6 +271,7 @@ static void keep_test_memory(struct kunit *test)
 
 static struct kunit_case keep_rules[] = {
 	KUNIT_CASE(keep_test_parse),
+	KUNIT_CASE(keep_test_delay),
 	KUNIT_CASE(keep_test_rules),
 	{ }
 };

@@ -11,6 +11,7 @@
 static const char * const snap_by_names[] = {
 	[SNAP_BY_WRITE]		= "write",
 	[SNAP_BY_TRIGGER]	= "trigger",
+	[SNAP_BY_FUNCTION]	= "function",
 	[SNAP_BY_KERNEL]	= "kernel",
 	[SNAP_BY_TRACER]	= "tracer",
 	[SNAP_BY_BOOT]		= "boot",
@@ -78,8 +79,19 @@ static unsigned long snap_used_kb(struct trace_snap *snap)
 
 static void snap_show(struct seq_file *m, struct trace_array *tr, struct trace_snap *snap)
 {
-	seq_printf(m, "%llu by=%s%s cpu=%d pid=%d cut=", snap->seq, snap_by_names[snap->by],
-		   snap->nmi ? ",nmi" : "", snap->cpu, snap->pid);
+	const struct snap_who *who = &snap->who;
+
+	seq_printf(m, "%llu by=%s", snap->seq, snap_by_names[who->by]);
+	if (who->event[0])
+		seq_printf(m, ":%s", who->event);
+	if (who->ip)
+		seq_printf(m, ":%ps", (void *)who->ip);
+	seq_printf(m, "%s cpu=%d pid=%d", who->nmi ? ",nmi" : "", who->cpu, who->pid);
+	if (who->asked) {
+		seq_puts(m, " asked=");
+		snap_show_time(m, tr, who->asked);
+	}
+	seq_puts(m, " cut=");
 	snap_show_time(m, tr, snap->begin);
 	seq_puts(m, "..");
 	snap_show_time(m, tr, snap->end);
@@ -92,7 +104,7 @@ static void snap_show(struct seq_file *m, struct trace_array *tr, struct trace_s
 	seq_printf(m, " kb=%lu memory_kb=%lu", snap_used_kb(snap), snap->kb);
 	if (snap->kept)
 		seq_printf(m, " instance=%s", snap->kept->name);
-	seq_printf(m, " comm=%s\n", snap->comm);
+	seq_printf(m, " comm=%s\n", who->comm);
 }
 
 /*
@@ -151,6 +163,7 @@ static int snap_list_show(struct seq_file *m, void *v)
 	seq_printf(m, "# refused, no buffer was ready: %ld\n", atomic_long_read(&s->no_spare));
 	seq_printf(m, "# refused, something was in the way: %ld\n", atomic_long_read(&s->refused));
 	seq_printf(m, "# refused, enough are kept: %ld\n", atomic_long_read(&s->enough));
+	seq_printf(m, "# refused, another one was due: %ld\n", atomic_long_read(&s->late));
 	seq_printf(m, "# could not be kept: %ld\n", atomic_long_read(&s->unkept));
 	seq_printf(m, "# memory, in KiB: %lu\n", s->kb);
 	snap_show_all(m, tr);

@@ -20,7 +20,48 @@
  */
 void tracing_snapshot_instance(struct trace_array *tr)
 {
-	const struct snap_request req = { .cpu = RING_BUFFER_ALL_CPUS, .by = SNAP_BY_TRIGGER };
+	const struct snap_request req = { .cpu = RING_BUFFER_ALL_CPUS, .by = SNAP_BY_KERNEL };
+
+	snap_take(tr->snapshots, &tr->snapshots->user, &req);
+}
+
+/**
+ * trace_snapshot_trigger() - take a snapshot for a trigger
+ * @file:   its event
+ * @update: whether one is to be taken, or NULL; asked with interrupts off, one at a time
+ *	    of an instance, and only if nothing else can fail
+ * @data:   for @update
+ *
+ * Context: Any context, including NMI.
+ */
+void trace_snapshot_trigger(struct trace_event_file *file, cond_update_fn_t update, void *data)
+{
+	struct trace_snapshots *s = file->tr->snapshots;
+	const struct snap_request req = {
+		.cpu = RING_BUFFER_ALL_CPUS,
+		.by = SNAP_BY_TRIGGER,
+		.event = trace_event_name(file->event_call),
+		.update = update,
+		.cond_data = data,
+	};
+
+	snap_take(s, &s->user, &req);
+}
+
+/**
+ * snap_request_function() - take a snapshot, as a function was called
+ * @tr: of whom
+ * @ip: which function
+ *
+ * Context: Any context, including NMI.
+ */
+void snap_request_function(struct trace_array *tr, unsigned long ip)
+{
+	const struct snap_request req = {
+		.cpu = RING_BUFFER_ALL_CPUS,
+		.by = SNAP_BY_FUNCTION,
+		.ip = ip,
+	};
 
 	snap_take(tr->snapshots, &tr->snapshots->user, &req);
 }
@@ -44,6 +85,12 @@ void tracing_snapshot(void)
 }
 EXPORT_SYMBOL_GPL(tracing_snapshot);
 
+/* Of tracing_snapshot_cond_enable(). */
+static bool snap_cond_update(struct trace_array *tr, void *cond_data)
+{
+	return tr->cond_snapshot && tr->cond_snapshot->update(tr, cond_data);
+}
+
 /**
  * tracing_snapshot_cond() - take a snapshot if a condition is met
  * @tr:        of whom
@@ -55,8 +102,8 @@ void tracing_snapshot_cond(struct trace_array *tr, void *cond_data)
 {
 	const struct snap_request req = {
 		.cpu = RING_BUFFER_ALL_CPUS,
-		.by = SNAP_BY_TRIGGER,
-		.cond = true,
+		.by = SNAP_BY_KERNEL,
+		.update = snap_cond_update,
 		.cond_data = cond_data,
 	};
 

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Snapshots that come some time, or some events, after they were asked for.
+ */
+#include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/hrtimer.h>
+#include <linux/irq_work.h>
+#include <linux/kernel.h>
+#include <linux/ring_buffer.h>
+#include <linux/string.h>
+#include <linux/time64.h>
+#include <linux/timekeeping.h>
+#include <linux/wait.h>
+
+#include "trace_snap.h"
+
+/*
+ * To count events costs writers something, so nobody does: it is looked this often
+ * how many there are. And this often it is tried again, where another taker is busy.
+ */
+#define SNAP_LOOK_NS	NSEC_PER_MSEC
+#define SNAP_RETRY_NS	(50 * NSEC_PER_USEC)
+
+static const struct snap_unit {
+	const char	*name;
+	u64		ns;
+} snap_units[] = {
+	/* The longest that fits is shown. */
+	{ "s", NSEC_PER_SEC }, { "ms", NSEC_PER_MSEC }, { "us", NSEC_PER_USEC }, { "ns", 1 },
+};
+
+/**
+ * snap_delay_parse() - read how long a cut is to be put off
+ * @text:  "0"; a number with "s", "ms", "us" or "ns" behind it; a number and "events"
+ * @delay: what it says
+ *
+ * Context: Any context.
+ * Return: 0; -EINVAL if it says nothing, or more than a timer can do.
+ */
+int snap_delay_parse(const char *text, struct snap_delay *delay)
+{
+	char digits[24];
+	size_t len = strspn(text, "0123456789");
+	const char *unit = skip_spaces(text + len);
+	unsigned int i;
+	u64 val;
+
+	if (!len || len >= sizeof(digits))
+		return -EINVAL;
+	strscpy(digits, text, len + 1);
+	if (kstrtou64(digits, 10, &val))
+		return -EINVAL;
+
+	*delay = (struct snap_delay){ };
+	if (!strcmp(unit, "events")) {
+		delay->events = val;
+		return val && delay->events == val ? 0 : -EINVAL;
+	}
+	if (!*unit)
+		return val ? -EINVAL : 0;
+	for (i = 0; i < ARRAY_SIZE(snap_units); i++) {
+		if (!strcmp(unit, snap_units[i].name))
+			return check_mul_overflow(val, snap_units[i].ns, &delay->ns) ||
+			       delay->ns > KTIME_MAX / 2 ? -EINVAL : 0;
+	}
+	return -EINVAL;
+}
+
+/**
+ * snap_delay_print() - the other way round
+ * @buf:   where to
+ * @size:  what fits
+ * @delay: what to show
+ *
+ * Context: Any context.
+ * Return: how many characters.
+ */
+int snap_delay_print(char *buf, size_t size, struct snap_delay delay)
+{
+	unsigned int i = 0;
+	u64 rest;
+
+	if (delay.events)
+		return scnprintf(buf, size, "%lu events\n", delay.events);
+	if (!delay.ns)
+		return scnprintf(buf, size, "0\n");
+	while (div64_u64_rem(delay.ns, snap_units[i].ns, &rest), rest)
+		i++;
+	return scnprintf(buf, size, "%llu%s\n", div64_u64(delay.ns, snap_units[i].ns),
+			 snap_units[i].name);
+}
+
+/**
+ * snap_is_delayed() - is a request to be put off?
+ * @s:    of whom
+ * @slot: where it is to go
+ * @req:  what
+ *
+ * Context: The caller has &trace_snapshots.busy.
+ * Return: true if so.
+ */
+bool snap_is_delayed(struct trace_snapshots *s, struct snap_slot *slot,
+		     const struct snap_request *req)
+{
+	return (s->delay.ns || s->delay.events) && slot == &s->user && !req->who &&
+	       req->cpu == RING_BUFFER_ALL_CPUS;
+}
+
+/**
+ * snap_defer() - put a request off
+ * @s:   of whom
+ * @req: what
+ *
+ * Context: Any context, including NMI. The caller has &trace_snapshots.busy.
+ * Return: -EINPROGRESS, then &snap_due.start has to be queued; -EALREADY if there is one
+ *         already; -ECANCELED if its condition is not met.
+ */
+int snap_defer(struct trace_snapshots *s, const struct snap_request *req)
+{
+	struct snap_due *due = &s->due;
+
+	if (READ_ONCE(due->pending))
+		return -EALREADY;
+	if (req->update && !snap_ask(s, req))
+		return -ECANCELED;
+	snap_note_who(s, &due->who, req);
+	due->who.asked = ring_buffer_time_stamp(s->tr->array_buffer.buffer);
+	due->delay = s->delay;
+	due->at = ktime_get_mono_fast_ns() + due->delay.ns;
+	due->counts = false;
+	WRITE_ONCE(due->pending, true);
+	return -EINPROGRESS;
+}
+
+static unsigned long snap_events(struct trace_snapshots *s)
+{
+	struct trace_buffer *live = s->tr->array_buffer.buffer;
+	unsigned long sum = ring_buffer_entries(live) + ring_buffer_overruns(live);
+	int cpu;
+
+	for_each_tracing_cpu(cpu)
+		sum += ring_buffer_read_events_cpu(live, cpu);
+	return sum;
+}
+
+static void snap_due_start(struct irq_work *irq_work)
+{
+	struct snap_due *due = container_of(irq_work, struct snap_due, start);
+
+	hrtimer_start(&due->timer, ns_to_ktime(due->at), HRTIMER_MODE_ABS_HARD);
+}
+
+static bool snap_is_due(struct trace_snapshots *s)
+{
+	struct snap_due *due = &s->due;
+	unsigned long events;
+
+	if (!due->delay.events)
+		return true;
+	events = snap_events(s);
+	/* It was emptied, or a latency tracer has taken them: what is there now counts. */
+	if (due->counts && events < due->base)
+		due->base = 0;
+	if (!due->counts)
+		due->base = events;
+	due->counts = true;
+	return events - due->base >= due->delay.events;
+}
+
+static enum hrtimer_restart snap_due_timer(struct hrtimer *timer)
+{
+	struct trace_snapshots *s = container_of(timer, struct trace_snapshots, due.timer);
+	const struct snap_request req = {
+		.cpu = RING_BUFFER_ALL_CPUS,
+		.waits = true,
+		.who = &s->due.who,
+	};
+	u64 next = SNAP_LOOK_NS;
+
+	/* Cancelled, and perhaps there is another one that comes later. */
+	if (!READ_ONCE(s->due.pending))
+		return HRTIMER_NORESTART;
+	if (ktime_get_ns() < s->due.at) {
+		hrtimer_set_expires(timer, ns_to_ktime(s->due.at));
+		return HRTIMER_RESTART;
+	}
+	if (snap_is_due(s)) {
+		s->due.ret = snap_take(s, &s->user, &req);
+		if (s->due.ret != -EAGAIN) {
+			if (s->due.ret)
+				snap_count(s, s->due.ret, 1);
+			/* Pairs with snap_delay_wait(): what has become of it. */
+			smp_store_release(&s->due.pending, false);
+			irq_work_queue(&s->irq_work);
+			return HRTIMER_NORESTART;
+		}
+		next = SNAP_RETRY_NS;
+	}
+	hrtimer_forward_now(timer, ns_to_ktime(next));
+	return HRTIMER_RESTART;
+}
+
+/**
+ * snap_delay_wait() - wait for a snapshot that was put off
+ * @s: of whom
+ *
+ * Context: May sleep.
+ * Return: what has become of it, as snap_take(); -ERESTARTSYS for a signal; it comes all
+ *         the same.
+ */
+int snap_delay_wait(struct trace_snapshots *s)
+{
+	int ret;
+
+	/* Pairs with snap_due_timer(). */
+	ret = wait_event_interruptible(s->wait, !smp_load_acquire(&s->due.pending));
+	return ret ?: READ_ONCE(s->due.ret);
+}
+
+/**
+ * snap_delay_init() - make ready for requests that are put off
+ * @s: of whom
+ *
+ * Context: Any context.
+ */
+void snap_delay_init(struct trace_snapshots *s)
+{
+	init_irq_work(&s->due.start, snap_due_start);
+	hrtimer_init(&s->due.timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_HARD);
+	s->due.timer.function = snap_due_timer;
+}
+
+/**
+ * snap_delay_exit() - the end of snap_delay_init()
+ * @s: of whom; nobody asks for snapshots any more
+ *
+ * Context: May sleep.
+ */
+void snap_delay_exit(struct trace_snapshots *s)
+{
+	irq_work_sync(&s->due.start);
+	hrtimer_cancel(&s->due.timer);
+}
+
+/* What is due and has not come, does not. */
+static void snap_delay_set(struct trace_snapshots *s, struct snap_delay delay)
+{
+	unsigned long flags;
+
+	mutex_lock(&s->mutex);
+	snap_delay_exit(s);
+	flags = snap_change_begin(s);
+	s->delay = delay;
+	if (s->due.pending) {
+		s->due.ret = -ECANCELED;
+		snap_count(s, -EBUSY, 1);
+		smp_store_release(&s->due.pending, false);
+	}
+	snap_change_end(s, flags);
+	mutex_unlock(&s->mutex);
+	wake_up_all(&s->wait);
+}
+
+static ssize_t
+snap_delay_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	struct trace_array *tr = file->private_data;
+	struct snap_delay delay;
+	char buf[32];
+	int len;
+
+	mutex_lock(&tr->snapshots->mutex);
+	delay = tr->snapshots->delay;
+	mutex_unlock(&tr->snapshots->mutex);
+	len = snap_delay_print(buf, sizeof(buf), delay);
+	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);
+}
+
+static ssize_t
+snap_delay_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	struct trace_array *tr = file->private_data;
+	struct snap_delay delay;
+	char buf[40], *text;
+
+	text = snap_copy_value(tr, "snapshot_delay", buf, sizeof(buf), ubuf, cnt);
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+	if (snap_delay_parse(text, &delay))
+		return snap_fail(tr, "snapshot_delay", text, SNAP_ERR_VALUE, -EINVAL);
+	snap_delay_set(tr->snapshots, delay);
+	*ppos += cnt;
+	return cnt;
+}
+
+const struct file_operations trace_snapshot_delay_fops = {
+	.open		= tracing_open_generic_tr,
+	.read		= snap_delay_read,
+	.write		= snap_delay_write,
+	.llseek		= generic_file_llseek,
+	.release	= tracing_release_generic_tr,
+};
