@@ -25,6 +25,9 @@ enum snap_by {
 	SNAP_BY_KERNEL,
 	SNAP_BY_TRACER,
 	SNAP_BY_BOOT,
+	SNAP_BY_PANIC,
+	SNAP_BY_OOPS,
+	SNAP_BY_WARN,
 };
 
 /**
@@ -62,6 +65,7 @@ struct snap_who {
  * @cpu:       whose records, or RING_BUFFER_ALL_CPUS
  * @by:        who asks
  * @waits:     whoever asks tries again, and is told
+ * @now:       it can't be put off
  * @tsk:       whom the snapshot is about
  * @tsk_cpu:   and where that runs
  * @event:     of which trigger, or NULL
@@ -74,6 +78,7 @@ struct snap_request {
 	int			cpu;
 	enum snap_by		by;
 	bool			waits;
+	bool			now;
 	struct task_struct	*tsk;
 	int			tsk_cpu;
 	const char		*event;
@@ -201,6 +206,7 @@ enum {
 /**
  * struct trace_snapshots - the snapshots of a trace array
  * @tr:       the trace array
+ * @all:      link of the list of all trace arrays
  * @busy:     somebody takes a snapshot, or changes what follows; taken by a try only
  * @user:     what is taken through files, by triggers and by the kernel
  * @max:      what a latency tracer keeps
@@ -238,6 +244,7 @@ enum {
  */
 struct trace_snapshots {
 	struct trace_array	*tr;
+	struct list_head	all;
 	atomic_t		busy;
 	struct snap_slot	user;
 	struct snap_slot	max;
@@ -280,6 +287,7 @@ extern const struct file_operations trace_snapshot_delay_fops;
 
 #define snap_of(buffer) container_of(buffer, struct trace_snap, buf)
 
+int snap_init(struct trace_array *tr);
 unsigned long snap_change_begin(struct trace_snapshots *s);
 void snap_change_end(struct trace_snapshots *s, unsigned long flags);
 int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct snap_request *req);
@@ -318,6 +326,12 @@ bool snap_is_delayed(struct trace_snapshots *s, struct snap_slot *slot,
 		     const struct snap_request *req);
 int snap_defer(struct trace_snapshots *s, const struct snap_request *req);
 int snap_delay_wait(struct trace_snapshots *s);
+
+void snap_crash_add(struct trace_snapshots *s);
+void snap_crash_del(struct trace_snapshots *s);
+int snap_crash_parse(char *text, unsigned long *on);
+unsigned long snap_crash_set(unsigned long on);
+void trace_snapshot_crash(enum snap_by by);
 
 int snap_keep_parse(const char *text, struct snap_keep *keep);
 unsigned int snap_keep_surplus(struct snap_keep keep, unsigned int have);

@@ -845,13 +845,13 @@ static void snap_irq_work(struct irq_work *irq_work)
 }
 
 /**
- * trace_snapshot_init() - let a trace array have snapshots
- * @tr: the trace array; it has its buffer
+ * snap_init() - let a trace array have what snapshots need
+ * @tr: the trace array
  *
  * Context: May sleep.
  * Return: 0 or -ENOMEM.
  */
-int trace_snapshot_init(struct trace_array *tr)
+int snap_init(struct trace_array *tr)
 {
 	struct trace_snapshots *s = kzalloc(sizeof(*s), GFP_KERNEL);
 
@@ -871,6 +871,22 @@ int trace_snapshot_init(struct trace_array *tr)
 }
 
 /**
+ * trace_snapshot_init() - let a trace array have snapshots
+ * @tr: the trace array; it has its buffer
+ *
+ * Context: May sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int trace_snapshot_init(struct trace_array *tr)
+{
+	int ret = snap_init(tr);
+
+	if (!ret)
+		snap_crash_add(tr->snapshots);
+	return ret;
+}
+
+/**
  * trace_snapshot_exit() - the end of trace_snapshot_init()
  * @tr: the trace array; nobody takes or reads its snapshots any more
  *
@@ -883,6 +899,9 @@ void trace_snapshot_exit(struct trace_array *tr)
 
 	if (!s)
 		return;
+	/* A kept snapshot has none itself. */
+	if (!s->shows)
+		snap_crash_del(s);
 	snap_delay_exit(s);
 	irq_work_sync(&s->irq_work);
 	cancel_work_sync(&s->work);

@@ -74,6 +74,7 @@ int trace_snapshot_arm_tracer(struct trace_array *tr, struct tracer *t);
 void trace_snapshot_disarm_tracer(struct trace_array *tr, struct tracer *t);
 void trace_snapshot_trim(struct trace_array *tr);
 void trace_snapshot_boot(struct trace_array *tr, const char *name);
+void trace_snapshot_warn(void);
 
 void update_max_tr(struct trace_array *tr, struct task_struct *tsk, int cpu);
 void update_max_tr_single(struct trace_array *tr, struct task_struct *tsk, int cpu);
@@ -119,6 +120,7 @@ static inline int trace_snapshot_arm_tracer(struct trace_array *tr, struct trace
 static inline void trace_snapshot_disarm_tracer(struct trace_array *tr, struct tracer *t) { }
 static inline void trace_snapshot_trim(struct trace_array *tr) { }
 static inline void trace_snapshot_boot(struct trace_array *tr, const char *name) { }
+static inline void trace_snapshot_warn(void) { }
 
 static inline void
 trace_snapshot_trigger(struct trace_event_file *file, cond_update_fn_t update, void *data)

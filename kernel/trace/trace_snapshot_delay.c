@@ -103,7 +103,7 @@ int snap_delay_print(char *buf, size_t size, struct snap_delay delay)
 bool snap_is_delayed(struct trace_snapshots *s, struct snap_slot *slot,
 		     const struct snap_request *req)
 {
-	return (s->delay.ns || s->delay.events) && slot == &s->user && !req->who &&
+	return (s->delay.ns || s->delay.events) && slot == &s->user && !req->who && !req->now &&
 	       req->cpu == RING_BUFFER_ALL_CPUS;
 }
 

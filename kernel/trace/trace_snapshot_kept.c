@@ -154,10 +154,6 @@ static int snap_create_dir(struct trace_array *tr)
 
 static void snap_free_array(struct trace_array *tr)
 {
-	struct trace_snapshots *s = tr->snapshots;
-
-	if (s)
-		s->shows = NULL;
 	trace_snapshot_exit(tr);
 	free_cpumask_var(tr->pipe_cpumask);
 	free_cpumask_var(tr->tracing_cpumask);
@@ -187,7 +183,7 @@ static struct trace_array *snap_alloc_array(struct trace_snap *snap)
 		return NULL;
 	tr->name = kasprintf(GFP_KERNEL, "%s@%llu", from->name ?: "top", snap->seq);
 	if (!tr->name || !alloc_cpumask_var(&tr->tracing_cpumask, GFP_KERNEL) ||
-	    !zalloc_cpumask_var(&tr->pipe_cpumask, GFP_KERNEL) || trace_snapshot_init(tr)) {
+	    !zalloc_cpumask_var(&tr->pipe_cpumask, GFP_KERNEL) || snap_init(tr)) {
 		snap_free_array(tr);
 		return NULL;
 	}

@@ -88,6 +88,34 @@ static void keep_test_rules(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_keep_room(first, 0), INT_MAX);
 }
 
+static void keep_test_crash(struct kunit *test)
+{
+	static const struct {
+		const char	*text;
+		unsigned long	on;
+	} good[] = {
+		{ "", 0 }, { "none", 0 }, { "panic", BIT(SNAP_BY_PANIC) },
+		{ "oops,warn", BIT(SNAP_BY_OOPS) | BIT(SNAP_BY_WARN) },
+		{ "warn oops\n", BIT(SNAP_BY_OOPS) | BIT(SNAP_BY_WARN) },
+	};
+	static const char * const bad[] = { "1", "panics", "panic,x", "Oops", "write" };
+	unsigned long on;
+	unsigned int i;
+	char text[32];
+
+	for (i = 0; i < ARRAY_SIZE(good); i++) {
+		strscpy(text, good[i].text, sizeof(text));
+		KUNIT_EXPECT_EQ_MSG(test, snap_crash_parse(text, &on), 0, good[i].text);
+		KUNIT_EXPECT_EQ_MSG(test, on, good[i].on, good[i].text);
+	}
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		strscpy(text, bad[i], sizeof(text));
+		on = 77;
+		KUNIT_EXPECT_EQ_MSG(test, snap_crash_parse(text, &on), -EINVAL, bad[i]);
+		KUNIT_EXPECT_EQ_MSG(test, on, 77UL, bad[i]);
+	}
+}
+
 /* A trace array of @test->priv. */
 static int keep_init(struct kunit *test)
 {
@@ -269,10 +297,48 @@ static void keep_test_memory(struct kunit *test)
 	mutex_unlock(&s->mutex);
 }
 
+/* A warning takes one, if it shall, and a delay does not put it off. */
+static void keep_test_warning(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned long before = snap_crash_set(0);
+
+	s->delay.events = 1000;
+	trace_snapshot_warn();
+	KUNIT_EXPECT_EQ(test, s->user.seq, 0ULL);
+
+	snap_crash_set(BIT(SNAP_BY_OOPS));
+	trace_snapshot_warn();
+	KUNIT_EXPECT_EQ(test, s->user.seq, 0ULL);
+	KUNIT_ASSERT_EQ(test, ring_buffer_write(tr->array_buffer.buffer, 4, "oops"), 0);
+	trace_snapshot_crash(SNAP_BY_OOPS);
+	KUNIT_EXPECT_EQ(test, s->user.seq, 1ULL);
+
+	snap_crash_set(BIT(SNAP_BY_WARN));
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(s->user.last->buf.buffer), 1UL);
+	KUNIT_EXPECT_EQ(test, s->user.last->who.by, SNAP_BY_OOPS);
+	trace_snapshot_warn();
+	KUNIT_EXPECT_EQ(test, s->user.seq, 2ULL);
+	KUNIT_EXPECT_EQ(test, s->user.last->who.by, SNAP_BY_WARN);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(s->user.last->buf.buffer), 0UL);
+
+	/* One without memory for it has none. */
+	mutex_lock(&s->mutex);
+	snap_release(s, &s->user, true);
+	mutex_unlock(&s->mutex);
+	trace_snapshot_warn();
+	KUNIT_EXPECT_EQ(test, s->user.seq, 2ULL);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->no_spare), 0L);
+	s->delay.events = 0;
+	snap_crash_set(before);
+}
+
 static struct kunit_case keep_rules[] = {
 	KUNIT_CASE(keep_test_parse),
 	KUNIT_CASE(keep_test_delay),
 	KUNIT_CASE(keep_test_rules),
+	KUNIT_CASE(keep_test_crash),
 	{ }
 };
 
@@ -287,6 +353,7 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_burst),
 	KUNIT_CASE(keep_test_limit),
 	KUNIT_CASE(keep_test_memory),
+	KUNIT_CASE(keep_test_warning),
 	{ }
 };
 

@@ -15,6 +15,9 @@ static const char * const snap_by_names[] = {
 	[SNAP_BY_KERNEL]	= "kernel",
 	[SNAP_BY_TRACER]	= "tracer",
 	[SNAP_BY_BOOT]		= "boot",
+	[SNAP_BY_PANIC]		= "panic",
+	[SNAP_BY_OOPS]		= "oops",
+	[SNAP_BY_WARN]		= "warn",
 };
 
 /* As in the trace: seconds, if its clock counts nanoseconds. */
