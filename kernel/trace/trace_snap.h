@@ -101,6 +101,8 @@ struct snap_request {
  * @trimmed: it is for what it holds, not for the next snapshot
  * @settled: no record of it is in the making any more; &trace_snapshots.mutex
  * @seq:     which snapshot it is, from 1
+ * @stuck:   it was waited for that in vain
+ * @clock_id: of the trace, then
  * @who:     who asked for it
  * @since:   when the one before was taken, by the clock of the trace
  * @begin:   when the first CPU was cut off
@@ -117,6 +119,8 @@ struct trace_snap {
 	bool			misfit;
 	bool			trimmed;
 	bool			settled;
+	bool			stuck;
+	int			clock_id;
 	struct snap_who		who;
 	u64			seq;
 	u64			since;
@@ -222,10 +226,11 @@ enum {
  * @delay:    of requests; @busy
  * @due:      the one that is due
  * @unkept:   snapshots that could not be kept
- * @starved:  no buffer was ready, @work shall try to allocate one
+ * @starved:  no buffer was ready, or it was stuck: @work shall try to allocate one
  * @mutex:    they change the buffers one at a time
  * @gone:     superseded, to be freed
  * @held:     the same, but somebody reads them; @mutex
+ * @wanting:  the limit leaves no room for a buffer, what is kept shall make some
  * @keep:     which snapshots are kept
  * @room:     how many more may be taken; @busy
  * @fresh:    taken, and to be kept
@@ -263,6 +268,7 @@ struct trace_snapshots {
 	struct mutex		mutex;		/* for those who may sleep */
 	struct llist_head	gone;
 	struct llist_node	*held;
+	bool			wanting;
 	struct snap_keep	keep;
 	int			room;
 	struct llist_head	fresh;
@@ -297,6 +303,7 @@ int snap_take_wait(struct trace_snapshots *s, struct snap_slot *slot,
 int snap_charge(struct trace_snapshots *s, unsigned long kb);
 struct trace_snap *snap_alloc_spare(struct trace_snapshots *s);
 bool snap_settle(struct trace_snap *snap);
+unsigned long snap_trimmed_kb(struct trace_snap *snap);
 int snap_trim(struct trace_snapshots *s, struct trace_snap *snap);
 void snap_discard(struct trace_snapshots *s, struct trace_snap *snap);
 void snap_collect(struct trace_snapshots *s);
@@ -312,6 +319,7 @@ void snap_disarm(struct trace_snapshots *s, struct snap_slot *slot);
 void snap_erase(struct trace_snapshots *s, struct snap_slot *slot);
 int snap_erase_cpu(struct trace_snapshots *s, struct snap_slot *slot, int cpu);
 void snap_release(struct trace_snapshots *s, struct snap_slot *slot, bool all);
+void snap_drop_spare(struct trace_snapshots *s, struct snap_slot *slot);
 
 void snap_note_who(struct trace_snapshots *s, struct snap_who *who,
 		   const struct snap_request *req);
@@ -336,7 +344,7 @@ void trace_snapshot_crash(enum snap_by by);
 int snap_keep_parse(const char *text, struct snap_keep *keep);
 unsigned int snap_keep_surplus(struct snap_keep keep, unsigned int have);
 int snap_keep_room(struct snap_keep keep, unsigned int have);
-void snap_keep_queue(void);
+void snap_keep_queue(struct trace_snapshots *s);
 void snap_keep_set(struct trace_snapshots *s, struct snap_keep keep);
 void snap_tend(struct trace_array *tr);
 

@@ -132,6 +132,8 @@ static void snap_note(struct trace_snapshots *s, struct trace_snap *snap,
 	live = per_cpu_ptr(s->tr->array_buffer.data, snap->who.cpu);
 	data = per_cpu_ptr(snap->buf.data, snap->who.cpu);
 	snap->settled = false;
+	snap->stuck = false;
+	snap->clock_id = s->tr->clock_id;
 	snap->since = s->end;
 
 	/* What was before that is not shown. */
@@ -316,7 +318,7 @@ int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct sn
 		else if (!req->waits)
 			snap_count(s, ret, 1);
 	}
-	if (ret == -ENOBUFS)
+	if (ret == -ENOBUFS || ret == -EBUSY)
 		WRITE_ONCE(s->starved, true);
 	if (ret == -EINPROGRESS)
 		irq_work_queue(&s->due.start);
@@ -326,6 +328,37 @@ int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct sn
 		irq_work_queue(&s->irq_work);
 	preempt_enable_notrace();
 	return ret;
+}
+
+/*
+ * A record of the buffer for the next snapshot may be in the making for long, or for
+ * ever: then have another one.
+ */
+static void snap_replace_stuck(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	struct trace_snap *snap, *last;
+	unsigned long flags;
+	bool settled;
+
+	flags = snap_change_begin(s);
+	last = slot->last;
+	snap = slot->spare ?: snap_is_unused(last) ? last : NULL;
+	if (snap)
+		atomic_inc(&snap->users);
+	snap_change_end(s, flags);
+	if (!snap)
+		return;
+
+	settled = snap_settle(snap);
+	flags = snap_change_begin(s);
+	if (!settled && snap == slot->spare) {
+		slot->spare = NULL;
+		snap_discard(s, snap);
+	} else if (!settled) {
+		snap->misfit = true;
+	}
+	snap_change_end(s, flags);
+	snap_unhold(snap);
 }
 
 /**
@@ -344,6 +377,9 @@ int snap_take_wait(struct trace_snapshots *s, struct snap_slot *slot,
 {
 	int ret, tries = 3;
 
+	/* Not to allocate memory that is of no use. */
+	if (slot == &s->user && s->room <= 0)
+		return -ENOSPC;
 	for (;;) {
 		ret = snap_provide(s, slot);
 		if (!ret)
@@ -351,7 +387,7 @@ int snap_take_wait(struct trace_snapshots *s, struct snap_slot *slot,
 		if (ret == -EAGAIN)
 			cond_resched();		/* it was merged, but a task wants its own */
 		else if (ret == -EBUSY && --tries)
-			synchronize_rcu();	/* a record that is in the making for long */
+			snap_replace_stuck(s, slot);
 		else
 			return ret;
 	}
@@ -368,8 +404,11 @@ bool snap_settle(struct trace_snap *snap)
 {
 	if (READ_ONCE(snap->settled))
 		return true;
-	if (ring_buffer_wait_writers(snap->buf.buffer, HZ))
+	/* Once is enough for a record that is never finished. */
+	if (ring_buffer_wait_writers(snap->buf.buffer, READ_ONCE(snap->stuck) ? 0 : HZ)) {
+		WRITE_ONCE(snap->stuck, true);
 		return false;
+	}
 	WRITE_ONCE(snap->settled, true);
 	return true;
 }
@@ -451,6 +490,26 @@ struct trace_snap *snap_alloc_spare(struct trace_snapshots *s)
 }
 
 /**
+ * snap_trimmed_kb() - what snap_trim() needs for a moment
+ * @snap: of which snapshot
+ *
+ * Context: Any context.
+ * Return: KiB.
+ */
+unsigned long snap_trimmed_kb(struct trace_snap *snap)
+{
+	struct trace_buffer *buffer = snap->buf.buffer;
+	unsigned long subbufs = 0;
+	int cpu;
+
+	for_each_tracing_cpu(cpu) {
+		if (ring_buffer_size(buffer, cpu))
+			subbufs += ring_buffer_nr_dirty_pages(buffer, cpu) + 3;
+	}
+	return subbufs * (ring_buffer_subbuf_size_get(buffer) / 1024);
+}
+
+/**
  * snap_trim() - let a snapshot cost no more than what it holds
  * @s:    whose
  * @snap: that somebody holds
@@ -462,12 +521,9 @@ struct trace_snap *snap_alloc_spare(struct trace_snapshots *s)
 int snap_trim(struct trace_snapshots *s, struct trace_snap *snap)
 {
 	struct trace_buffer *buffer = snap->buf.buffer;
-	unsigned long kb = 0, was = snap->kb;
-	int cpu, ret;
+	unsigned long kb = snap_trimmed_kb(snap), was = snap->kb;
+	int ret;
 
-	for_each_tracing_cpu(cpu)
-		kb += ring_buffer_nr_dirty_pages(buffer, cpu) + 3;
-	kb *= ring_buffer_subbuf_size_get(buffer) / 1024;
 	if (!READ_ONCE(snap->settled) || kb >= was)
 		return 0;
 
@@ -639,6 +695,23 @@ void snap_release(struct trace_snapshots *s, struct snap_slot *slot, bool all)
 }
 
 /**
+ * snap_drop_spare() - free the memory for the next snapshot
+ * @s:    whose
+ * @slot: which
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ */
+void snap_drop_spare(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	unsigned long flags = snap_change_begin(s);
+
+	snap_discard(s, slot->spare);
+	slot->spare = NULL;
+	snap_change_end(s, flags);
+	snap_collect(s);
+}
+
+/**
  * snap_arm() - make sure that snapshots do not fail
  * @s:    whose
  * @slot: where they go
@@ -712,7 +785,7 @@ void snap_unhold(struct trace_snap *snap)
  * @cpu:  which CPU
  *
  * Context: May sleep, &trace_snapshots.mutex is held.
- * Return: 0; -EBUSY while somebody reads it.
+ * Return: 0; -EBUSY while somebody reads it, or a record of it is still in the making.
  */
 int snap_erase_cpu(struct trace_snapshots *s, struct snap_slot *slot, int cpu)
 {
@@ -724,7 +797,7 @@ int snap_erase_cpu(struct trace_snapshots *s, struct snap_slot *slot, int cpu)
 	last = snap_hold(s, slot);
 	if (!last)
 		return 0;
-	if (atomic_read(&last->users) > 1)
+	if (atomic_read(&last->users) > 1 || !snap_settle(last))
 		ret = -EBUSY;
 	else
 		ring_buffer_reset_cpu(last->buf.buffer, cpu);
@@ -825,9 +898,15 @@ static void snap_work(struct work_struct *work)
 
 	mutex_lock(&s->mutex);
 	snap_collect(s);
-	/* What is kept makes room first, if there is a limit. */
-	if (atomic_read(&s->user.armed) || (s->keep.nr && s->user.seq))
-		snap_provide(s, &s->user);
+	if (xchg(&s->starved, false)) {
+		snap_replace_stuck(s, &s->user);
+		snap_replace_stuck(s, &s->max);
+	}
+	if (atomic_read(&s->user.armed) || (s->keep.nr && s->user.seq && s->room > 0)) {
+		/* What is kept may make room. */
+		if (snap_provide(s, &s->user) == -ENOSPC && s->keep.nr)
+			snap_keep_queue(s);
+	}
 	if (atomic_read(&s->max.armed))
 		snap_provide(s, &s->max);
 	mutex_unlock(&s->mutex);
@@ -839,8 +918,8 @@ static void snap_irq_work(struct irq_work *irq_work)
 
 	wake_up_all(&s->wait);
 	if (!llist_empty(&s->fresh))
-		snap_keep_queue();
-	if (xchg(&s->starved, false) || !llist_empty(&s->gone))
+		snap_keep_queue(s);
+	if (READ_ONCE(s->starved) || !llist_empty(&s->gone))
 		schedule_work(&s->work);
 }
 

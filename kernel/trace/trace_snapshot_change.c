@@ -47,10 +47,17 @@ snap_growth(struct trace_buffer *buffer, unsigned long size, int cpu, int order)
 {
 	unsigned int subbuf = max_t(unsigned int, PAGE_SIZE << max(order, 0),
 				    ring_buffer_subbuf_size_get(buffer));
-	unsigned int cpus = cpu == RING_BUFFER_ALL_CPUS ? nr_cpu_ids : 1;
+	unsigned long kb = 0;
+	int i;
 
-	/* Each has a reader's, two others at least, and one that is not full. */
-	return cpus * (4 * (subbuf / 1024) + size / 1024 + size / PAGE_SIZE);
+	for_each_tracing_cpu(i) {
+		if ((cpu != RING_BUFFER_ALL_CPUS && cpu != i) || !ring_buffer_size(buffer, i))
+			continue;
+		/* A reader's, two others at least, and one that is not full. */
+		kb += 4 * (subbuf / 1024) + size / 1024 + size / PAGE_SIZE;
+	}
+	/* There are both, for a moment. */
+	return order < 0 ? kb : kb + ring_buffer_memory(buffer) / 1024;
 }
 
 static int snap_next(struct trace_snapshots *s, struct snap_slot *slot, unsigned long size,
@@ -280,9 +287,11 @@ void trace_snapshot_erase(struct trace_array *tr)
 	mutex_lock(&s->mutex);
 	snap_erase(s, &s->user);
 	snap_erase(s, &s->max);
-	/* Some are read. */
-	llist_for_each_entry(snap, s->held, gone)
-		ring_buffer_reset(snap->buf.buffer);
+	/* Some are read. To wait for a record that is never finished would be for ever. */
+	llist_for_each_entry(snap, s->held, gone) {
+		if (snap_settle(snap))
+			ring_buffer_reset(snap->buf.buffer);
+	}
 	mutex_unlock(&s->mutex);
 }
 

@@ -255,6 +255,7 @@ static void snap_delay_set(struct trace_snapshots *s, struct snap_delay delay)
 	if (s->due.pending) {
 		s->due.ret = -ECANCELED;
 		snap_count(s, -EBUSY, 1);
+		/* Pairs with snap_delay_wait(), as in snap_due_timer(). */
 		smp_store_release(&s->due.pending, false);
 	}
 	snap_change_end(s, flags);

@@ -175,6 +175,9 @@ static ssize_t snap_write(struct file *file, const char __user *ubuf, size_t cnt
 	if (ret < 0)
 		return ret;
 
+	/* Where the limit leaves no room, what is kept may make some. */
+	if (val == 1 && READ_ONCE(tr->snapshots->keep.nr) && !snap_is_ready(&tr->snapshots->user))
+		snap_tend(tr);
 	mutex_lock(&tr->snapshots->mutex);
 	if (val == 1)
 		ret = snap_take_now(tr, text, iter->cpu_file);

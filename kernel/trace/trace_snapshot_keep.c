@@ -90,26 +90,52 @@ static struct trace_snap *snap_oldest(struct trace_snapshots *s)
 	return list_first_entry(&s->kept, struct trace_snap, keep);
 }
 
-/*
- * Have room for newer ones, where the oldest was that nobody has open; the newest
- * stays. Return: false if there is none.
- */
-static bool snap_make_room(struct trace_snapshots *s)
+/* Would its memory be free? The newest stays. */
+static bool snap_may_go(struct trace_snapshots *s, struct trace_snap *snap)
 {
-	struct trace_snap *snap;
+	return !list_is_last(&snap->keep, &s->kept) && snap->kept->ref == 1 &&
+	       READ_ONCE(snap->settled) && atomic_read(&snap->users) == 1;
+}
+
+/*
+ * Have room for @kb, where the oldest was that nobody has open. Return: false if that
+ * is not enough, or there is none.
+ */
+static bool snap_make_room(struct trace_snapshots *s, unsigned long kb)
+{
+	unsigned long room = s->limit_kb > s->kb ? s->limit_kb - s->kb : 0;
+	struct trace_snap *snap, *next;
 
 	if (s->keep.first)
 		return false;
+	/* Not to free any in vain. */
 	list_for_each_entry(snap, &s->kept, keep) {
-		if (list_is_last(&snap->keep, &s->kept))
-			break;
-		if (snap->kept->ref == 1) {
+		if (snap_may_go(s, snap))
+			room += snap->kb;
+	}
+	if (room < kb)
+		return false;
+	list_for_each_entry_safe(snap, next, &s->kept, keep) {
+		if (snap_may_go(s, snap)) {
 			snap_let_go(s, snap);
 			snap_collect(s);
 			return true;
 		}
 	}
 	return false;
+}
+
+/*
+ * To be trimmed takes memory for a moment: first that of the empty one, which is there
+ * again when this is done.
+ */
+static void snap_keep_trim(struct trace_snapshots *s, struct trace_snap *snap)
+{
+	if (snap_trim(s, snap) != -ENOSPC)
+		return;
+	snap_drop_spare(s, &s->user);
+	while (snap_trim(s, snap) == -ENOSPC && snap_make_room(s, snap_trimmed_kb(snap)))
+		;
 }
 
 /*
@@ -125,8 +151,7 @@ static void snap_keep_fresh(struct trace_snapshots *s)
 		mutex_unlock(&s->mutex);
 		snap_settle(snap);
 		mutex_lock(&s->mutex);
-		while (snap_trim(s, snap) == -ENOSPC && snap_make_room(s))
-			;
+		snap_keep_trim(s, snap);
 		if (snap_publish(s, snap)) {
 			atomic_long_inc(&s->unkept);
 			snap_unhold(snap);
@@ -159,12 +184,17 @@ static void snap_keep_count(struct trace_snapshots *s, struct snap_keep keep)
 /* Have a buffer for the next one, if need be where the oldest was. */
 static void snap_keep_provide(struct trace_snapshots *s)
 {
+	unsigned long kb = ring_buffer_memory(s->tr->array_buffer.buffer) / 1024;
+
 	if (!s->keep.nr || !READ_ONCE(s->user.seq))
 		return;
-	while (snap_provide(s, &s->user) == -ENOSPC) {
-		if (!snap_make_room(s))
-			return;
+	if (s->room <= 0) {
+		if (!atomic_read(&s->user.armed) && !s->pinned)
+			snap_drop_spare(s, &s->user);
+		return;
 	}
+	while (snap_provide(s, &s->user) == -ENOSPC && snap_make_room(s, kb))
+		;
 }
 
 static void snap_tend_locked(struct trace_snapshots *s)
@@ -199,7 +229,8 @@ static void snap_keep_work(struct work_struct *work)
 	mutex_lock(&trace_types_lock);
 	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
 		s = tr->snapshots;
-		if (!llist_empty(&s->fresh) || !list_empty(&s->leaving))
+		if (xchg(&s->wanting, false) || !llist_empty(&s->fresh) ||
+		    !list_empty(&s->leaving))
 			snap_tend_locked(s);
 	}
 	mutex_unlock(&trace_types_lock);
@@ -210,11 +241,13 @@ static DECLARE_WORK(snap_keeper, snap_keep_work);
 
 /**
  * snap_keep_queue() - let a worker do what is to be done about kept snapshots
+ * @s: whose
  *
  * Context: Any context but NMI.
  */
-void snap_keep_queue(void)
+void snap_keep_queue(struct trace_snapshots *s)
 {
+	WRITE_ONCE(s->wanting, true);
 	schedule_work(&snap_keeper);
 }
 
@@ -261,7 +294,7 @@ void snap_keep_set(struct trace_snapshots *s, struct snap_keep keep)
 void trace_snapshot_last_put(struct trace_array *tr)
 {
 	if (trace_is_kept(tr) && !tr->dir)
-		snap_keep_queue();
+		snap_keep_queue(tr->snapshots->shows->buf.tr->snapshots);
 }
 
 /**
@@ -299,6 +332,7 @@ int trace_snapshot_remove(struct trace_array *tr)
 		snap_let_go(s, snap);
 		snap_collect(s);
 		snap_keep_count(s, s->keep);
+		snap_keep_provide(s);
 		mutex_unlock(&s->mutex);
 		return 1;
 	}
@@ -329,7 +363,8 @@ snap_keep_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
 	keep = tr->snapshots->keep;
 	mutex_unlock(&tr->snapshots->mutex);
 	if (keep.nr)
-		len = scnprintf(buf, sizeof(buf), "%s %u\n", keep.first ? "first" : "last", keep.nr);
+		len = scnprintf(buf, sizeof(buf), "%s %u\n", keep.first ? "first" : "last",
+				keep.nr);
 	else
 		len = scnprintf(buf, sizeof(buf), "0\n");
 	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);

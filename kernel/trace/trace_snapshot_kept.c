@@ -85,13 +85,14 @@ static struct lock_class_key kept_mutex;
 static int snap_create_files(struct trace_array *tr, struct dentry *dir, int cpu,
 			     const struct snap_kept_file *files, unsigned int nr)
 {
+	const umode_t mode = TRACE_MODE_READ;
 	struct dentry *dentry;
 
 	for (; nr; nr--, files++) {
 		if (cpu == RING_BUFFER_ALL_CPUS)
-			dentry = trace_create_file(files->name, TRACE_MODE_READ, dir, tr, files->fops);
+			dentry = trace_create_file(files->name, mode, dir, tr, files->fops);
 		else
-			dentry = trace_create_cpu_file(files->name, TRACE_MODE_READ, dir, tr, cpu,
+			dentry = trace_create_cpu_file(files->name, mode, dir, tr, cpu,
 						       files->fops);
 		if (!dentry)
 			return -ENOMEM;
@@ -162,13 +163,14 @@ static void snap_free_array(struct trace_array *tr)
 }
 
 /* What is as it was when the snapshot was taken, or nearly so. */
-static void snap_inherit(struct trace_array *tr, struct trace_array *from)
+static void snap_inherit(struct trace_array *tr, struct trace_snap *snap)
 {
+	struct trace_array *from = snap->buf.tr;
 	struct tracer *t = from->current_trace;
 
 	/* A latency tracer shows what it has kept itself. */
 	tr->current_trace = t->allow_instances && !t->use_max_tr ? t : &nop_trace;
-	tr->clock_id = from->clock_id;
+	tr->clock_id = snap->clock_id;
 	/* Nothing is recorded, so nothing has to be stopped. */
 	tr->trace_flags = from->trace_flags &
 			  ~(TRACE_ITER_PAUSE_ON_TRACE | TRACE_ITER_PRINTK | TRACE_ITER_MARKERS);
@@ -207,7 +209,7 @@ static struct trace_array *snap_alloc_array(struct trace_snap *snap)
 			ring_buffer_size(tr->array_buffer.buffer, cpu);
 	tr->ring_buffer_expanded = true;
 	tr->buffer_percent = 50;
-	snap_inherit(tr, from);
+	snap_inherit(tr, snap);
 	return tr;
 }
 

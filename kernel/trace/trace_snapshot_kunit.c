@@ -284,7 +284,8 @@ static void keep_test_memory(struct kunit *test)
 		snap_tend(tr);
 	}
 	kb = ring_buffer_memory(s->user.spare->buf.buffer) / 1024;
-	KUNIT_EXPECT_EQ(test, kb, (unsigned long)ring_buffer_memory(tr->array_buffer.buffer) / 1024);
+	KUNIT_EXPECT_EQ(test, kb * 1024,
+			(unsigned long)ring_buffer_memory(tr->array_buffer.buffer));
 	list_for_each_entry(snap, &s->kept, keep) {
 		KUNIT_EXPECT_LT(test, snap->kb, kb / 4);
 		kb += ring_buffer_memory(snap->buf.buffer) / 1024;

@@ -127,7 +127,7 @@ static void snap_show_last(struct seq_file *m, struct trace_array *tr)
 		smp_rmb();	/* pairs with snap_take(): that one is whole, or busy */
 		last = READ_ONCE(s->user.last);
 		if (last)
-			snap_show(m, tr, last);
+			snap_show(m, last->kept ?: tr, last);
 		smp_rmb();	/* pairs with snap_enter(): busy, before any of it changes */
 		if (!atomic_read_acquire(&s->busy) && READ_ONCE(s->user.seq) == seq)
 			return;
@@ -142,11 +142,20 @@ static void snap_show_all(struct seq_file *m, struct trace_array *tr)
 	struct trace_snapshots *s = tr->snapshots;
 	struct trace_snap *snap;
 
-	list_for_each_entry(snap, &s->kept, keep) {
-		if (snap != READ_ONCE(s->user.last))
-			snap_show(m, tr, snap);
-	}
-	snap_show_last(m, tr);
+	struct trace_snap *last;
+	size_t before = m->count;
+	int tries = 10;
+
+	do {
+		m->count = before;
+		last = READ_ONCE(s->user.last);
+		list_for_each_entry(snap, &s->kept, keep) {
+			if (snap != last)
+				snap_show(m, snap->kept, snap);
+		}
+		snap_show_last(m, tr);
+		/* Or there is one more, and one was left out. */
+	} while (last != READ_ONCE(s->user.last) && --tries);
 }
 
 static int snap_list_show(struct seq_file *m, void *v)
