@@ -378,6 +378,7 @@ int ring_buffer_resize(struct trace_buffer *buffer, unsigned long size, int cpu_
 }
 EXPORT_SYMBOL_GPL(ring_buffer_resize);
 
+#ifdef CONFIG_RING_BUFFER_ALLOW_SWAP
 /**
  * ring_buffer_trim() - free the sub-buffers of a snapshot that hold nothing
  * @spare: a buffer that has been cut off, see ring_buffer_wait_writers()
@@ -414,6 +415,7 @@ int ring_buffer_trim(struct trace_buffer *spare)
 	return ret;
 }
 EXPORT_SYMBOL_GPL(ring_buffer_trim);
+#endif
 
 /**
  * ring_buffer_subbuf_order_set() - change the size of the sub-buffers
