@@ -99,7 +99,8 @@ struct snap_request {
  * @users:   who reads it; grows only where &trace_snapshots.busy is held
  * @misfit:  the live buffer has changed its size since this was allocated
  * @trimmed: it is for what it holds, not for the next snapshot
- * @settled: no record of it is in the making any more; &trace_snapshots.mutex
+ * @settled: no record of it is in the making any more; a taker clears it, whoever
+ *	     holds it sets it
  * @seq:     which snapshot it is, from 1
  * @stuck:   it was waited for that in vain
  * @clock_id: of the trace, then
@@ -321,8 +322,7 @@ int snap_erase_cpu(struct trace_snapshots *s, struct snap_slot *slot, int cpu);
 void snap_release(struct trace_snapshots *s, struct snap_slot *slot, bool all);
 void snap_drop_spare(struct trace_snapshots *s, struct snap_slot *slot);
 
-void snap_note_who(struct trace_snapshots *s, struct snap_who *who,
-		   const struct snap_request *req);
+void snap_note_who(struct snap_who *who, const struct snap_request *req);
 bool snap_ask(struct trace_snapshots *s, const struct snap_request *req);
 void snap_count(struct trace_snapshots *s, int ret, int n);
 

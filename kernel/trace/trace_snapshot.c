@@ -95,13 +95,12 @@ snap_choose(struct trace_snapshots *s, struct snap_slot *slot, int cpu)
 
 /**
  * snap_note_who() - note who asks for a snapshot
- * @s:   of whom
  * @who: where to
  * @req: what is asked for
  *
  * Context: Any context, including NMI.
  */
-void snap_note_who(struct trace_snapshots *s, struct snap_who *who, const struct snap_request *req)
+void snap_note_who(struct snap_who *who, const struct snap_request *req)
 {
 	struct task_struct *tsk = req->tsk ?: current;
 
@@ -128,7 +127,7 @@ static void snap_note(struct trace_snapshots *s, struct trace_snap *snap,
 	if (req->who)
 		snap->who = *req->who;
 	else
-		snap_note_who(s, &snap->who, req);
+		snap_note_who(&snap->who, req);
 	live = per_cpu_ptr(s->tr->array_buffer.data, snap->who.cpu);
 	data = per_cpu_ptr(snap->buf.data, snap->who.cpu);
 	snap->settled = false;
@@ -336,29 +335,32 @@ int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct sn
  */
 static void snap_replace_stuck(struct trace_snapshots *s, struct snap_slot *slot)
 {
-	struct trace_snap *snap, *last;
+	struct trace_snap *spare, *last = NULL;
 	unsigned long flags;
-	bool settled;
 
+	/* Nothing may be cut into it meanwhile. */
 	flags = snap_change_begin(s);
-	last = slot->last;
-	snap = slot->spare ?: snap_is_unused(last) ? last : NULL;
-	if (snap)
-		atomic_inc(&snap->users);
-	snap_change_end(s, flags);
-	if (!snap)
-		return;
-
-	settled = snap_settle(snap);
-	flags = snap_change_begin(s);
-	if (!settled && snap == slot->spare) {
-		slot->spare = NULL;
-		snap_discard(s, snap);
-	} else if (!settled) {
-		snap->misfit = true;
+	spare = slot->spare;
+	slot->spare = NULL;
+	if (!spare && snap_is_unused(slot->last)) {
+		last = slot->last;
+		atomic_inc(&last->users);
 	}
 	snap_change_end(s, flags);
-	snap_unhold(snap);
+
+	if (spare && !snap_settle(spare)) {
+		snap_discard(s, spare);
+	} else if (spare) {
+		flags = snap_change_begin(s);
+		swap(slot->spare, spare);
+		snap_discard(s, spare);
+		snap_change_end(s, flags);
+	}
+	if (last) {
+		if (!snap_settle(last))
+			last->misfit = true;
+		snap_unhold(last);
+	}
 }
 
 /**
@@ -378,7 +380,7 @@ int snap_take_wait(struct trace_snapshots *s, struct snap_slot *slot,
 	int ret, tries = 3;
 
 	/* Not to allocate memory that is of no use. */
-	if (slot == &s->user && s->room <= 0)
+	if (slot == &s->user && READ_ONCE(s->room) <= 0)
 		return -ENOSPC;
 	for (;;) {
 		ret = snap_provide(s, slot);
@@ -402,14 +404,16 @@ int snap_take_wait(struct trace_snapshots *s, struct snap_slot *slot,
  */
 bool snap_settle(struct trace_snap *snap)
 {
-	if (READ_ONCE(snap->settled))
+	/* Pairs with the store below: what writers stored is there for whoever sees it. */
+	if (smp_load_acquire(&snap->settled))
 		return true;
 	/* Once is enough for a record that is never finished. */
 	if (ring_buffer_wait_writers(snap->buf.buffer, READ_ONCE(snap->stuck) ? 0 : HZ)) {
 		WRITE_ONCE(snap->stuck, true);
 		return false;
 	}
-	WRITE_ONCE(snap->settled, true);
+	/* Pairs with the load above. */
+	smp_store_release(&snap->settled, true);
 	return true;
 }
 
@@ -902,7 +906,7 @@ static void snap_work(struct work_struct *work)
 		snap_replace_stuck(s, &s->user);
 		snap_replace_stuck(s, &s->max);
 	}
-	if (atomic_read(&s->user.armed) || (s->keep.nr && s->user.seq && s->room > 0)) {
+	if (atomic_read(&s->user.armed) || (s->keep.nr && s->user.seq && READ_ONCE(s->room) > 0)) {
 		/* What is kept may make room. */
 		if (snap_provide(s, &s->user) == -ENOSPC && s->keep.nr)
 			snap_keep_queue(s);

@@ -30,8 +30,12 @@ static unsigned long snap_on;
 static LIST_HEAD(snap_all);
 static DEFINE_MUTEX(snap_all_mutex);
 
-/* Whose oops has taken one: the panic that may follow from it is the same crash. */
+/*
+ * Whose oops has taken one, and when that task began, as another one may get its memory:
+ * the panic that may follow from it is the same crash.
+ */
 static struct task_struct *snap_oops_of;
+static u64 snap_oops_start;
 
 /**
  * snap_crash_add() - let a trace array have snapshots of crashes
@@ -145,8 +149,10 @@ void trace_snapshot_warn(void)
 static int snap_die(struct notifier_block *self, unsigned long event, void *unused)
 {
 	if (event == DIE_OOPS) {
-		if (READ_ONCE(snap_on) & BIT(SNAP_BY_OOPS))
+		if (READ_ONCE(snap_on) & BIT(SNAP_BY_OOPS)) {
+			WRITE_ONCE(snap_oops_start, current->start_time);
 			WRITE_ONCE(snap_oops_of, current);
+		}
 		trace_snapshot_crash(SNAP_BY_OOPS);
 	}
 	return NOTIFY_DONE;
@@ -154,7 +160,8 @@ static int snap_die(struct notifier_block *self, unsigned long event, void *unus
 
 static int snap_panic(struct notifier_block *self, unsigned long event, void *unused)
 {
-	if (READ_ONCE(snap_oops_of) != current)
+	if (READ_ONCE(snap_oops_of) != current ||
+	    READ_ONCE(snap_oops_start) != current->start_time)
 		trace_snapshot_crash(SNAP_BY_PANIC);
 	return NOTIFY_DONE;
 }

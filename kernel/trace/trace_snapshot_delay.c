@@ -124,7 +124,7 @@ int snap_defer(struct trace_snapshots *s, const struct snap_request *req)
 		return -EALREADY;
 	if (req->update && !snap_ask(s, req))
 		return -ECANCELED;
-	snap_note_who(s, &due->who, req);
+	snap_note_who(&due->who, req);
 	due->who.asked = ring_buffer_time_stamp(s->tr->array_buffer.buffer);
 	due->delay = s->delay;
 	due->at = ktime_get_mono_fast_ns() + due->delay.ns;
@@ -213,7 +213,7 @@ int snap_delay_wait(struct trace_snapshots *s)
 {
 	int ret;
 
-	/* Pairs with snap_due_timer(). */
+	/* Pairs with snap_due_timer() and snap_delay_set(). */
 	ret = wait_event_interruptible(s->wait, !smp_load_acquire(&s->due.pending));
 	return ret ?: READ_ONCE(s->due.ret);
 }

@@ -173,6 +173,7 @@ static void keep_expect(struct kunit *test, u64 from, u64 to)
 static void keep_test_last(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
+	size_t live = ring_buffer_memory(tr->array_buffer.buffer);
 	unsigned int n;
 
 	snap_keep_set(tr->snapshots, (struct snap_keep){ .nr = 3 });
@@ -188,6 +189,15 @@ static void keep_test_last(struct kunit *test)
 	/* And the newest one is kept again. */
 	snap_keep_set(tr->snapshots, (struct snap_keep){ .nr = 5 });
 	keep_expect(test, 20, 20);
+
+	/* One that was trimmed does not become what is recorded to. */
+	snap_keep_set(tr->snapshots, (struct snap_keep){ });
+	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
+	keep_take(test, 21);
+	KUNIT_EXPECT_EQ(test, tr->snapshots->user.seq, 21ULL);
+	keep_take(test, 22);
+	KUNIT_EXPECT_EQ(test, tr->snapshots->user.seq, 22ULL);
+	KUNIT_EXPECT_EQ(test, ring_buffer_memory(tr->array_buffer.buffer), live);
 }
 
 static void keep_test_first(struct kunit *test)

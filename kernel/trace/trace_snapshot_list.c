@@ -140,9 +140,7 @@ static void snap_show_last(struct seq_file *m, struct trace_array *tr)
 static void snap_show_all(struct seq_file *m, struct trace_array *tr)
 {
 	struct trace_snapshots *s = tr->snapshots;
-	struct trace_snap *snap;
-
-	struct trace_snap *last;
+	struct trace_snap *snap, *last;
 	size_t before = m->count;
 	int tries = 10;
 
