@@ -216,8 +216,6 @@ enum {
  * @user:     what is taken through files, by triggers and by the kernel
  * @max:      what a latency tracer keeps
  * @end:      when the last one was taken
- * @claims:   how many want the next one not to fail, of both slots; or as a negative
- *	      number how many map the live buffer: one excludes the other
  * @joined:   requests that came while this cut is under way
  * @merged:   such requests that have got their snapshot so
  * @no_spare: requests refused because no buffer was ready
@@ -255,7 +253,6 @@ struct trace_snapshots {
 	struct snap_slot	user;
 	struct snap_slot	max;
 	u64			end;
-	atomic_t		claims;
 	atomic_t		joined;
 	atomic_long_t		merged;
 	atomic_long_t		no_spare;
@@ -316,7 +313,7 @@ void snap_unhold(struct trace_snap *snap);
 bool snap_is_ready(const struct snap_slot *slot);
 int snap_provide(struct trace_snapshots *s, struct snap_slot *slot);
 int snap_arm(struct trace_snapshots *s, struct snap_slot *slot);
-void snap_disarm(struct trace_snapshots *s, struct snap_slot *slot);
+void snap_disarm(struct snap_slot *slot);
 void snap_erase(struct trace_snapshots *s, struct snap_slot *slot);
 int snap_erase_cpu(struct trace_snapshots *s, struct snap_slot *slot, int cpu);
 void snap_release(struct trace_snapshots *s, struct snap_slot *slot, bool all);

@@ -77,7 +77,8 @@ void snap_change_end(struct trace_snapshots *s, unsigned long flags)
 static bool snap_is_unused(struct trace_snap *snap)
 {
 	/* Pairs with snap_unhold(): the reader is done with it. */
-	return snap && !snap->misfit && !snap->trimmed && !atomic_read_acquire(&snap->users);
+	return snap && !snap->misfit && !snap->trimmed && !atomic_read_acquire(&snap->users) &&
+	       !ring_buffer_is_mapped(snap->buf.buffer);
 }
 
 /* The buffer for a snapshot of @cpu. */
@@ -241,6 +242,9 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 	}
 	snap_supersede(s, slot, snap);
 	WRITE_ONCE(slot->seq, snap->seq);
+	/* The next one can't take the place of what user space looks at. */
+	if (!slot->spare && ring_buffer_is_mapped(snap->buf.buffer))
+		WRITE_ONCE(s->starved, true);
 	return 0;
 }
 
@@ -721,34 +725,26 @@ void snap_drop_spare(struct trace_snapshots *s, struct snap_slot *slot)
  * @slot: where they go
  *
  * Context: May sleep, &trace_snapshots.mutex is held.
- * Return: 0, and snap_disarm() has to follow; -EBUSY while the live buffer is mapped;
- *         or as snap_provide().
+ * Return: 0, and snap_disarm() has to follow; or as snap_provide().
  */
 int snap_arm(struct trace_snapshots *s, struct snap_slot *slot)
 {
-	int ret;
+	int ret = snap_provide(s, slot);
 
-	if (!atomic_inc_unless_negative(&s->claims))
-		return -EBUSY;
-	ret = snap_provide(s, slot);
-	if (ret)
-		atomic_dec(&s->claims);
-	else
+	if (!ret)
 		atomic_inc(&slot->armed);
 	return ret;
 }
 
 /**
  * snap_disarm() - the end of snap_arm()
- * @s:    whose
  * @slot: where they went
  *
  * Context: Any context.
  */
-void snap_disarm(struct trace_snapshots *s, struct snap_slot *slot)
+void snap_disarm(struct snap_slot *slot)
 {
-	if (!WARN_ON_ONCE(atomic_dec_if_positive(&slot->armed) < 0))
-		atomic_dec(&s->claims);
+	WARN_ON_ONCE(atomic_dec_if_positive(&slot->armed) < 0);
 }
 
 /**

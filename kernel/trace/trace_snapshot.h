@@ -68,8 +68,6 @@ void trace_snapshot_erase(struct trace_array *tr);
 int trace_snapshot_erase_max(struct trace_array *tr, int cpu);
 void trace_snapshot_begin_anew(struct trace_array *tr);
 
-int trace_snapshot_map(struct trace_array *tr);
-void trace_snapshot_unmap(struct trace_array *tr);
 int trace_snapshot_arm_tracer(struct trace_array *tr, struct tracer *t);
 void trace_snapshot_disarm_tracer(struct trace_array *tr, struct tracer *t);
 void trace_snapshot_trim(struct trace_array *tr);
@@ -114,8 +112,6 @@ static inline void trace_snapshot_new_clock(struct trace_array *tr, u64 (*clock)
 static inline void trace_snapshot_erase(struct trace_array *tr) { }
 static inline int trace_snapshot_erase_max(struct trace_array *tr, int cpu) { return 0; }
 static inline void trace_snapshot_begin_anew(struct trace_array *tr) { }
-static inline int trace_snapshot_map(struct trace_array *tr) { return 0; }
-static inline void trace_snapshot_unmap(struct trace_array *tr) { }
 static inline int trace_snapshot_arm_tracer(struct trace_array *tr, struct tracer *t) { return 0; }
 static inline void trace_snapshot_disarm_tracer(struct trace_array *tr, struct tracer *t) { }
 static inline void trace_snapshot_trim(struct trace_array *tr) { }

@@ -181,38 +181,12 @@ void trace_snapshot_new_clock(struct trace_array *tr, u64 (*clock)(void))
 }
 
 /**
- * trace_snapshot_map() - the live buffer is about to be mapped
- * @tr: whose
- *
- * While it is, there are no snapshots.
- *
- * Context: Any context.
- * Return: 0, and trace_snapshot_unmap() has to follow; -EBUSY if somebody counts on
- *	   snapshots.
- */
-int trace_snapshot_map(struct trace_array *tr)
-{
-	return atomic_dec_unless_positive(&tr->snapshots->claims) ? 0 : -EBUSY;
-}
-
-/**
- * trace_snapshot_unmap() - the end of trace_snapshot_map()
- * @tr: whose
- *
- * Context: Any context.
- */
-void trace_snapshot_unmap(struct trace_array *tr)
-{
-	atomic_inc(&tr->snapshots->claims);
-}
-
-/**
  * trace_snapshot_arm_tracer() - a tracer is about to be the current one
  * @tr: whose
  * @t:  which
  *
  * Context: May sleep.
- * Return: 0; for a latency tracer -ENOMEM, and -EBUSY while the live buffer is mapped.
+ * Return: 0; for a latency tracer as snap_provide().
  */
 int trace_snapshot_arm_tracer(struct trace_array *tr, struct tracer *t)
 {
@@ -245,7 +219,7 @@ void trace_snapshot_disarm_tracer(struct trace_array *tr, struct tracer *t)
 	/* It takes them with interrupts off, and only if it is the current one. */
 	synchronize_rcu();
 	mutex_lock(&s->mutex);
-	snap_disarm(s, &s->max);
+	snap_disarm(&s->max);
 	if (atomic_read(&s->max.armed))
 		snap_erase(s, &s->max);
 	else

@@ -23,7 +23,7 @@ static const char * const snap_errs[] = {
 	[SNAP_ERR_DUE]		= "Another snapshot is due, see snapshot_delay",
 	[SNAP_ERR_ARMED]	= "A trigger needs the snapshot buffer",
 	[SNAP_ERR_READ]		= "Somebody reads the snapshot that this would change",
-	[SNAP_ERR_BUSY]		= "The buffer is mapped, or is being resized",
+	[SNAP_ERR_BUSY]		= "The buffer is being resized",
 	[SNAP_ERR_TRACER]	= "A latency tracer needs the snapshot buffer",
 	[SNAP_ERR_CPU]		= "This CPU's part can't be freed alone, or it never was online",
 };

@@ -164,8 +164,7 @@ EXPORT_SYMBOL_GPL(tracing_snapshot_alloc);
  * @tr: of whom
  *
  * Context: May sleep.
- * Return: 0, and tracing_disarm_snapshot() has to follow; -ENOMEM; -EBUSY if the buffer
- *	   is mapped, or lies in memory that survives a reboot.
+ * Return: 0, and tracing_disarm_snapshot() has to follow; or as snap_provide().
  */
 int tracing_arm_snapshot(struct trace_array *tr)
 {
@@ -188,7 +187,7 @@ int tracing_arm_snapshot(struct trace_array *tr)
  */
 void tracing_disarm_snapshot(struct trace_array *tr)
 {
-	snap_disarm(tr->snapshots, &tr->snapshots->user);
+	snap_disarm(&tr->snapshots->user);
 }
 
 /**
@@ -263,7 +262,7 @@ int tracing_snapshot_cond_disable(struct trace_array *tr)
 	mutex_lock(&s->mutex);
 	cond = snap_set_cond(tr, NULL);
 	if (cond)
-		snap_disarm(s, &s->user);
+		snap_disarm(&s->user);
 	mutex_unlock(&s->mutex);
 	kfree(cond);
 	return cond ? 0 : -EINVAL;

@@ -258,7 +258,10 @@ struct rb_losses {
  * @carried:	@overrun, @commit_overrun and @dropped of the rings before; @lock
  * @heir:	ring that took over the sub-buffers, set once; @lock
  * @heir_num:	running number at which the heir's number 0 stands
- * @ref:	one for &rb_cpu, one for each iterator
+ * @ref:	one for &rb_cpu, one for each iterator, one for each &rb_map
+ * @mapped:	how many of those: its sub-buffers keep their pages, and it is not put
+ *		in place of a live one
+ * @serial:	tells it from all others, from 1
  * @rcu:	for the grace period before it is freed
  * @strip:	for the one before its sub-buffers are, see rb_ring_strip()
  * @nr:		slots
@@ -287,6 +290,8 @@ struct rb_ring {
 	u64			heir_num;
 
 	refcount_t		ref;
+	atomic_t		mapped;
+	u64			serial;
 	struct rcu_head		rcu;
 	struct rcu_head		strip;
 	unsigned int		nr;
@@ -377,6 +382,30 @@ struct rb_copies {
 };
 
 /**
+ * struct rb_map - what user space has mapped of a CPU
+ * @ring:   whose sub-buffers these are, not necessarily the live one
+ * @meta:   the meta page; &rb_ring.lock of the live one
+ * @pages:  data pages by the user's index: those of @ring, then some for copies
+ * @nr:     how many
+ * @serial: &rb_ring.serial and
+ * @seq:    sequence of what the reader was given last
+ * @copy:   which of the copies that is, if it is one,
+ * @end:    and bytes of records in it
+ * @lost:   records lost in front of it
+ */
+struct rb_map {
+	struct rb_ring			*ring;
+	struct trace_buffer_meta	*meta;
+	struct rb_data_page		**pages;
+	unsigned int			nr;
+	u64				serial;
+	u64				seq;
+	unsigned int			copy;
+	unsigned int			end;
+	unsigned long			lost;
+};
+
+/**
  * struct rb_cpu - a CPU's part of a buffer, for the buffer's whole life
  * @ring:	the ring that is written, and a count of exchanges in the bits
  *		that its alignment leaves free
@@ -396,9 +425,7 @@ struct rb_copies {
  * @cpu:	the CPU
  * @mapped:	user mappings; @map_lock
  * @map_lock:	serializes mapping; inside it comes &trace_buffer.mutex
- * @meta_page:	of a mapped ring; @map_lock, content also under &rb_ring.lock
- * @map_pages:	data pages of a mapped ring by the user's index; @map_lock
- * @map_lost:	records lost in front of the reader's sub-buffer; &rb_ring.lock
+ * @map:	what is mapped, or NULL; changed under both
  * @nest_drops:	records refused because writers nest too deep; own CPU
  * @spare:	data page that a reader gave back, and its order, or 0
  * @copies:	what records are copied to for callers; &rb_ring.lock
@@ -433,9 +460,7 @@ struct rb_cpu {
 	int			cpu;
 	unsigned int		mapped;
 	struct mutex		map_lock;	/* @mapped and what goes with it */
-	struct trace_buffer_meta *meta_page;
-	struct rb_data_page	**map_pages;
-	unsigned long		map_lost;
+	struct rb_map		*map;
 	local_t			nest_drops;
 	unsigned long		spare;
 	struct rb_copies	copies;

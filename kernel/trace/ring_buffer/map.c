@@ -7,9 +7,14 @@
  *   subbuf_size                   sub-buffer 0, the reader's at first
  *   2 * subbuf_size               sub-buffer 1
  *   ...
+ *   (1 + nr_subbufs - 2) * size   two more, for copies
  *
  * The mapping is read-only. TRACE_MMAP_IOCTL_GET_READER consumes what is in
  * the reader's sub-buffer, and names it in the meta page.
+ *
+ * A cut takes the ring away whose sub-buffers these are. They stay as they are:
+ * that ring is not recorded to again while it is mapped. From then on the reader is
+ * given copies, in turns, so that each sub-buffer has another name than the one before.
  */
 #include <linux/export.h>
 #include <linux/highmem.h>
@@ -17,24 +22,33 @@
 
 #include "internal.h"
 
+/* In the mapping, behind the ring's sub-buffers. */
+#define RB_MAP_COPIES	2
+
 /**
- * rb_map_update() - tell user space where the reader is
+ * rb_map_update() - tell user space how much there is
  * @rcpu: the CPU's part
  * @ring: its ring
  *
- * Context: &rb_ring.lock is held.
+ * And where the reader is, where that is in a sub-buffer that is mapped.
+ *
+ * Context: &rb_ring.lock is held, and &rb_cpu.map_lock or &trace_buffer.mutex.
  */
 void rb_map_update(struct rb_cpu *rcpu, struct rb_ring *ring)
 {
-	struct trace_buffer_meta *meta = rcpu->meta_page;
+	struct rb_map *map = rcpu->map;
 	struct rb_reader *rd = &ring->reader;
+	struct trace_buffer_meta *meta;
 
-	if (!meta)
+	if (!map)
 		return;
 
-	meta->reader.read = rd->pos;
-	meta->reader.id = rd->sb->map_id;
-	meta->reader.lost_events = rcpu->map_lost;
+	meta = map->meta;
+	if (ring == map->ring) {
+		meta->reader.read = rd->pos;
+		meta->reader.id = rd->sb->map_id;
+	}
+	meta->reader.lost_events = map->lost;
 	meta->entries = rb_ring_written(ring) - ring->num_base;
 	meta->overrun = rb_ring_overrun(ring);
 	meta->read = rd->read;
@@ -47,16 +61,16 @@ void rb_map_update(struct rb_cpu *rcpu, struct rb_ring *ring)
  * Number the sub-buffers: the reader's first, then those in the slots, oldest
  * first. Which sub-buffer is in a slot changes under the lock only.
  */
-static void rb_map_number(struct rb_cpu *rcpu)
+static void rb_map_number(struct rb_map *map)
 {
-	struct trace_buffer_meta *meta = rcpu->meta_page;
+	struct rb_ring *ring = map->ring;
+	struct trace_buffer_meta *meta = map->meta;
 	struct rb_subbuf *sb;
-	struct rb_ring *ring;
 	unsigned long flags;
 	unsigned int i;
 	u64 word;
 
-	ring = rb_read_lock(rcpu, &flags);
+	raw_spin_lock_irqsave(&ring->lock, flags);
 	for (i = 0; i <= ring->nr; i++) {
 		sb = ring->reader.sb;
 		if (i) {
@@ -64,44 +78,93 @@ static void rb_map_number(struct rb_cpu *rcpu)
 			sb = ring->subbufs[rb_slot_id(word)];
 		}
 		sb->map_id = i;
-		rcpu->map_pages[i] = sb->page;
+		map->pages[i] = sb->page;
 	}
 
 	meta->meta_struct_len = sizeof(*meta);
-	meta->nr_subbufs = ring->nr + 1;
+	meta->nr_subbufs = map->nr;
 	meta->subbuf_size = rb_subbuf_size(ring->order);
 	meta->meta_page_size = meta->subbuf_size;
+	meta->reader.read = ring->reader.pos;
 	/* Where somebody has taken the sub-buffer, but consumed nothing of it. */
-	rcpu->map_lost = ring->reader.pos ? 0 : ring->reader.lost;
-	rb_map_update(rcpu, ring);
-	rb_read_unlock(ring, flags);
+	map->lost = ring->reader.pos ? 0 : ring->reader.lost;
+	raw_spin_unlock_irqrestore(&ring->lock, flags);
 }
 
-/* Memory for the meta page and the numbers, for the first mapping. */
+/* From here on, no cut lets the ring be recorded to again. */
+static struct rb_ring *rb_map_hold(struct rb_cpu *rcpu)
+{
+	struct rb_ring *ring;
+
+	rb_exchange_lock(rcpu);
+	ring = rb_untag(READ_ONCE(rcpu->ring));
+	atomic_inc(&ring->mapped);
+	refcount_inc(&ring->ref);
+	rb_exchange_unlock(rcpu);
+	return ring;
+}
+
+static void rb_map_free(struct rb_map *map)
+{
+	struct rb_ring *ring = map->ring;
+	unsigned int i;
+
+	for (i = map->nr - RB_MAP_COPIES; map->pages && i < map->nr; i++)
+		rb_data_page_free(map->pages[i], ring->order);
+	kvfree(map->pages);
+	free_page((unsigned long)map->meta);
+	kfree(map);
+
+	atomic_dec(&ring->mapped);
+	rb_ring_put(ring);
+}
+
+/* What the first mapping needs. */
+static struct rb_map *rb_map_alloc(struct rb_cpu *rcpu)
+{
+	struct rb_map *map = kzalloc(sizeof(*map), GFP_KERNEL);
+	unsigned int i;
+
+	if (!map)
+		return NULL;
+	map->ring = rb_map_hold(rcpu);
+	map->nr = map->ring->nr + 1 + RB_MAP_COPIES;
+	map->meta = (void *)get_zeroed_page(GFP_USER);
+	map->pages = kvcalloc(map->nr, sizeof(*map->pages), GFP_KERNEL);
+	if (!map->meta || !map->pages)
+		goto fail;
+	for (i = map->nr - RB_MAP_COPIES; i < map->nr; i++) {
+		map->pages[i] = rb_data_page_alloc(rcpu->cpu, map->ring->order);
+		if (!map->pages[i])
+			goto fail;
+	}
+	rb_map_number(map);
+	return map;
+fail:
+	rb_map_free(map);
+	return NULL;
+}
+
+/* Map the ring, or the end of that. */
 static int rb_map_prepare(struct rb_cpu *rcpu)
 {
-	struct rb_ring *ring = rcu_dereference_protected(rcpu->read_ring, true);
+	struct rb_ring *ring;
+	unsigned long flags;
 
-	rcpu->meta_page = (void *)get_zeroed_page(GFP_USER);
-	rcpu->map_pages = kvcalloc(ring->nr + 1, sizeof(*rcpu->map_pages), GFP_KERNEL);
-	if (!rcpu->meta_page || !rcpu->map_pages)
+	rcpu->map = rb_map_alloc(rcpu);
+	if (!rcpu->map)
 		return -ENOMEM;
-	rb_map_number(rcpu);
+	ring = rb_read_lock(rcpu, &flags);
+	rb_map_update(rcpu, ring);
+	rb_read_unlock(ring, flags);
 	return 0;
 }
 
 static void rb_map_release(struct rb_cpu *rcpu)
 {
-	struct trace_buffer_meta *meta = rcpu->meta_page;
-	struct rb_ring *ring;
-	unsigned long flags;
-
-	ring = rb_read_lock(rcpu, &flags);
-	rcpu->meta_page = NULL;
-	rb_read_unlock(ring, flags);
-	free_page((unsigned long)meta);
-	kvfree(rcpu->map_pages);
-	rcpu->map_pages = NULL;
+	if (rcpu->map)
+		rb_map_free(rcpu->map);
+	rcpu->map = NULL;
 }
 
 #ifdef CONFIG_MMU
@@ -111,11 +174,11 @@ static struct page *rb_map_page(struct rb_cpu *rcpu, unsigned long offset)
 	unsigned int order = rcpu->buffer->order;
 	unsigned long index = offset >> order, rest = offset & ((1UL << order) - 1);
 
-	if (index > rcpu->meta_page->nr_subbufs)
+	if (index > rcpu->map->nr)
 		return NULL;
 	if (index)
-		return virt_to_page(rcpu->map_pages[index - 1]) + rest;
-	return rest ? ZERO_PAGE(0) : virt_to_page(rcpu->meta_page);
+		return virt_to_page(rcpu->map->pages[index - 1]) + rest;
+	return rest ? ZERO_PAGE(0) : virt_to_page(rcpu->map->meta);
 }
 
 static int rb_map_vma(struct rb_cpu *rcpu, struct vm_area_struct *vma)
@@ -129,7 +192,7 @@ static int rb_map_vma(struct rb_cpu *rcpu, struct vm_area_struct *vma)
 		return -EPERM;
 	if (vma->vm_pgoff & ((1UL << rcpu->buffer->order) - 1))
 		return -EINVAL;
-	if (n > (rcpu->meta_page->nr_subbufs + 1UL) << rcpu->buffer->order)
+	if (n > (rcpu->map->nr + 1UL) << rcpu->buffer->order)
 		return -EINVAL;
 
 	pages = kvcalloc(n, sizeof(*pages), GFP_KERNEL);
@@ -156,7 +219,7 @@ static int rb_map_vma(struct rb_cpu *rcpu, struct vm_area_struct *vma)
 }
 #endif
 
-/* Count a mapping; the first one keeps the ring where it is. */
+/* Count a mapping. As long as there is one, nothing is cut into this buffer. */
 static void rb_map_count(struct rb_cpu *rcpu, int by)
 {
 	rb_exchange_lock(rcpu);
@@ -170,7 +233,7 @@ static void rb_map_count(struct rb_cpu *rcpu, int by)
  * @cpu:    whose ring
  * @vma:    where to
  *
- * While it is mapped, the ring is not resized or swapped.
+ * While it is mapped, the ring is not resized.
  *
  * Context: May sleep, the mmap lock is held for writing.
  * Return: 0; -EINVAL if @cpu never was online or @vma does not fit; -EPERM for
@@ -188,7 +251,7 @@ int ring_buffer_map(struct trace_buffer *buffer, int cpu, struct vm_area_struct 
 	mutex_lock(&rcpu->map_lock);
 	mutex_lock(&buffer->mutex);
 	rb_map_count(rcpu, 1);
-	if (!rcpu->meta_page)
+	if (!rcpu->map)
 		ret = rb_map_prepare(rcpu);
 	if (!ret)
 		ret = rb_map_vma(rcpu, vma);
@@ -252,20 +315,79 @@ int ring_buffer_unmap(struct trace_buffer *buffer, int cpu)
 	return ret;
 }
 
+/**
+ * ring_buffer_is_mapped() - does user space look at what a buffer holds?
+ * @buffer: the buffer
+ *
+ * Context: Any context, including NMI.
+ * Return: true if a ring of it was mapped, here or in another buffer, and still is. Then
+ *         it can't be the spare one of a cut.
+ */
+bool ring_buffer_is_mapped(struct trace_buffer *buffer)
+{
+	struct rb_cpu *rcpu;
+	int cpu;
+
+	rb_for_each_cpu(buffer, cpu) {
+		rcpu = rb_get_cpu(buffer, cpu);
+		if (atomic_read(&rb_untag(READ_ONCE(rcpu->ring))->mapped))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Say on a page that will not change any more what was lost in front of it, as
  * ring_buffer_read_page() does.
  */
-static void rb_map_tell_lost(struct rb_ring *ring, struct rb_subbuf *sb, unsigned int end,
-			     unsigned long lost)
+static void rb_map_tell_lost(struct rb_ring *ring, struct rb_data_page *page,
+			     unsigned int end, unsigned long lost)
 {
 	unsigned long commit = end | RB_MISSED_EVENTS;
 
 	if (rb_subbuf_room(ring->order) - end >= sizeof(lost)) {
-		memcpy(&sb->page->data[end], &lost, sizeof(lost));
+		memcpy(&page->data[end], &lost, sizeof(lost));
 		commit |= RB_MISSED_STORED;
 	}
-	local_set(&sb->page->commit, commit);
+	local_set(&page->commit, commit);
+}
+
+/*
+ * Have user space see what the reader's sub-buffer holds, from its own memory or, if
+ * that is not mapped, from a copy.
+ *
+ * Return: the page that is seen, and in @fresh whether it is another one than before.
+ */
+static struct rb_data_page *
+rb_map_show(struct rb_map *map, struct rb_ring *ring, unsigned int end, bool *fresh)
+{
+	struct trace_buffer_meta *meta = map->meta;
+	struct rb_reader *rd = &ring->reader;
+	struct rb_data_page *from = rd->sb->page, *to;
+
+	*fresh = map->serial != ring->serial || map->seq != rd->seq;
+	map->serial = ring->serial;
+	map->seq = rd->seq;
+	if (ring == map->ring)
+		return from;
+
+	if (*fresh) {
+		map->copy ^= 1;
+		map->end = 0;
+	}
+	meta->reader.id = map->nr - RB_MAP_COPIES + map->copy;
+	meta->reader.read = end;
+	to = map->pages[meta->reader.id];
+	/* Who looks at it already finds what was there before, until it finds more. */
+	if (*fresh)
+		local_set(&to->commit, 0);
+	to->time_stamp = from->time_stamp;
+	memcpy(to->data + map->end, from->data + map->end, end - map->end);
+	/* User space loads how much there is first. */
+	smp_wmb();
+	local_set(&to->commit, end);
+	map->end = end;
+	return to;
 }
 
 /**
@@ -282,13 +404,14 @@ static void rb_map_tell_lost(struct rb_ring *ring, struct rb_subbuf *sb, unsigne
 int ring_buffer_map_get_reader(struct trace_buffer *buffer, int cpu)
 {
 	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
-	struct rb_subbuf *before;
+	struct rb_data_page *page;
 	struct rb_reader *rd;
 	struct rb_cursor c;
 	struct rb_ring *ring;
 	unsigned long flags, records = 0;
 	struct ring_buffer_event *rec;
 	unsigned int end;
+	bool fresh;
 	u64 pub;
 
 	if (!rcpu)
@@ -301,16 +424,16 @@ int ring_buffer_map_get_reader(struct trace_buffer *buffer, int cpu)
 
 	ring = rb_read_lock(rcpu, &flags);
 	rd = &ring->reader;
-	before = rd->sb;
 	if (rb_reader_fill(ring)) {
 		/* How much there is and that it is all, from one load. */
 		pub = atomic64_read_acquire(&rd->sb->publish);
 		end = rb_pub_bytes(pub);
+		page = rb_map_show(rcpu->map, ring, end, &fresh);
 		/* A loss that nobody was told of may be older than the call. */
-		if (rd->sb != before || rd->lost)
-			rcpu->map_lost = rd->lost;
+		if (fresh || rd->lost)
+			rcpu->map->lost = rd->lost;
 		if (rd->lost && pub & RB_PUB_FINAL)
-			rb_map_tell_lost(ring, rd->sb, end, rd->lost);
+			rb_map_tell_lost(ring, page, end, rd->lost);
 		rd->lost = 0;
 
 		c = rb_cursor(rd->sb->page, rd->pos, end, rd->time);
@@ -319,8 +442,8 @@ int ring_buffer_map_get_reader(struct trace_buffer *buffer, int cpu)
 			records++;
 		}
 		rb_reader_skip(ring, c.pos, c.time, records);
+		flush_kernel_vmap_range(page, rb_subbuf_size(ring->order));
 	}
-	flush_kernel_vmap_range(rd->sb->page, rb_subbuf_size(ring->order));
 	rb_map_update(rcpu, ring);
 	rb_read_unlock(ring, flags);
 

@@ -212,7 +212,7 @@ int ring_buffer_read_page(struct trace_buffer *buffer, struct buffer_data_read_p
 	fit = lost ? min_t(size_t, len, room - sizeof(lost)) : len;
 
 	if (pub & RB_PUB_FINAL && !rd->pos && rb_pub_bytes(pub) <= fit &&
-	    !READ_ONCE(rcpu->mapped) && !rd->sb->stable && data_page->order == ring->order) {
+	    !atomic_read(&ring->mapped) && !rd->sb->stable && data_page->order == ring->order) {
 		used = rb_pub_bytes(pub);
 		rb_page_exchange(ring, data_page, used);
 	} else {

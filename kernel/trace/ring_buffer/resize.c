@@ -327,7 +327,8 @@ static struct rb_ring *rb_ring_of(struct trace_buffer *buffer, int cpu)
 /* Make a successor of a ring, with @nr slots. */
 static int rb_succeed(struct rb_cpu *rcpu, unsigned int nr)
 {
-	if (rcpu->buffer->persist || rcpu->mapped)
+	if (rcpu->buffer->persist || rcpu->mapped ||
+	    atomic_read(&rb_untag(READ_ONCE(rcpu->ring))->mapped))
 		return -EBUSY;
 	rcpu->next_ring = rb_ring_alloc(rcpu, nr, rcpu->buffer->order);
 	return rcpu->next_ring ? 0 : -ENOMEM;

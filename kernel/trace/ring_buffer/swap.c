@@ -98,7 +98,8 @@ static int rb_may_swap(struct rb_cpu *a, struct rb_cpu *b, bool alike)
 	struct rb_ring *ring_a = rb_untag(READ_ONCE(a->ring));
 	struct rb_ring *ring_b = rb_untag(READ_ONCE(b->ring));
 
-	if (a->mapped || b->mapped)
+	/* What user space looks at is not recorded to. */
+	if (b->mapped || atomic_read(&ring_b->mapped))
 		return -EBUSY;
 	if (a->buffer->persist || b->buffer->persist)
 		return -EINVAL;
@@ -120,7 +121,8 @@ static int rb_may_swap(struct rb_cpu *a, struct rb_cpu *b, bool alike)
  * Context: Any context, including NMI. Does not wait.
  * Return: 0; -EINVAL if @cpu never was online, the sizes differ, or a buffer lies in
  *         memory that survives a reboot; -EAGAIN if a buffer does not record; -EBUSY
- *         while a buffer is mapped, resized, or swapped by another caller.
+ *         while @buffer_b, or what it holds, is mapped, and while a buffer is resized or
+ *         swapped by another caller.
  */
 int ring_buffer_swap_cpu(struct trace_buffer *buffer_a, struct trace_buffer *buffer_b, int cpu)
 {
@@ -211,9 +213,9 @@ static void rb_cut(struct rb_cpu *live, struct rb_cpu *spare)
  * Context: Any context, including NMI. Does not wait.
  * Return: 0; -EINVAL if @cpu never was online, @spare lacks a CPU, the sizes of the
  *         sub-buffers differ, or a buffer lies in memory that survives a reboot; -EBUSY
- *         while a buffer is mapped, resized or cut by another caller, and if a record
- *         that was begun before the last cut is not finished yet; -ECANCELED if @sure
- *         says no. On an error nothing has changed.
+ *         while @spare, or what it holds, is mapped, while a buffer is resized or cut by
+ *         another caller, and if a record that was begun before the last cut is not
+ *         finished yet; -ECANCELED if @sure says no. On an error nothing has changed.
  */
 int ring_buffer_cut_if(struct trace_buffer *live, struct trace_buffer *spare, int cpu,
 		       bool (*sure)(void *data), void *data)
@@ -430,7 +432,8 @@ static void rb_reset(struct trace_buffer *buffer, const struct cpumask *which)
 		ring = rb_read_lock(rcpu, &flags);
 		rb_ring_reset(ring);
 		local_set(&rcpu->nest_drops, 0);
-		rcpu->map_lost = 0;
+		if (rcpu->map)
+			rcpu->map->lost = 0;
 		rb_map_update(rcpu, ring);
 		rb_read_unlock(ring, flags);
 	}

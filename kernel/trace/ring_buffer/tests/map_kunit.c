@@ -13,6 +13,9 @@
 
 #define SUBBUFS		4
 
+/* In the mapping: the ring's, that of its reader, and two for copies. */
+#define MAPPED		(SUBBUFS + 3)
+
 static int map_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct rbt *w = file->private_data;
@@ -39,52 +42,166 @@ static long map_try(struct rbt *w, unsigned int pages, unsigned long prot, unsig
 	return IS_ERR_VALUE(addr) ? (long)addr : 0;
 }
 
+static struct trace_buffer_meta *map_open(struct rbt *w)
+{
+	struct rb_map *map;
+
+	KUNIT_ASSERT_EQ(w->test, map_try(w, MAPPED + 1, PROT_READ, MAP_SHARED), 0L);
+	map = w->buffer->cpus[w->cpu]->map;
+	KUNIT_ASSERT_NOT_NULL(w->test, map);
+	KUNIT_EXPECT_EQ(w->test, map->meta->nr_subbufs, (u32)MAPPED);
+	KUNIT_EXPECT_EQ(w->test, map->meta->subbuf_size, (u32)PAGE_SIZE);
+	return map->meta;
+}
+
+/* What a reader of the mapping knows from the last turn. */
+struct map_reader {
+	struct rbt	*w;
+	u32		id;
+	unsigned int	records;
+	u64		next;
+};
+
+/* One turn: what it names holds the next records, behind those that it held before. */
+static bool map_turn(struct map_reader *r)
+{
+	struct rb_map *map = r->w->buffer->cpus[r->w->cpu]->map;
+	struct kunit *test = r->w->test;
+	struct rbt_page page;
+
+	KUNIT_ASSERT_EQ(test, ring_buffer_map_get_reader(r->w->buffer, r->w->cpu), 0);
+	KUNIT_ASSERT_LT(test, map->meta->reader.id, map->nr);
+	if (map->meta->reader.id != r->id) {
+		r->id = map->meta->reader.id;
+		r->records = 0;
+	}
+	KUNIT_EXPECT_TRUE(test, rbt_parse(map->pages[r->id], PAGE_SIZE, &page, NULL, NULL));
+	if (page.records == r->records)
+		return false;
+	KUNIT_EXPECT_EQ(test, page.time, r->w->recs[r->next - r->records].time);
+	r->next += page.records - r->records;
+	r->records = page.records;
+	return true;
+}
+
+/* Turn until there is nothing new. */
+static void map_read(struct map_reader *r)
+{
+	unsigned int turns = 0;
+
+	while (map_turn(r) && !r->w->failed)
+		KUNIT_ASSERT_LT(r->w->test, turns++, 2U * MAPPED);
+}
+
 /* What is read through the mapping counts as read; the meta page says where it is. */
 static void map_test_read(struct kunit *test)
 {
 	struct rbt *w = test->priv;
+	struct map_reader r = { .w = w, .id = U32_MAX };
 	struct trace_buffer_meta *meta;
-	struct rb_cpu *rcpu;
-	struct rbt_page page;
-	u64 read = 0;
-	u32 id, i;
 
 	rbt_open(w, SUBBUFS, RB_FL_OVERWRITE);
 	rbt_write_n(w, 300, 30);
-	KUNIT_ASSERT_EQ(test, map_try(w, SUBBUFS + 2, PROT_READ, MAP_SHARED), 0L);
-	rcpu = w->buffer->cpus[w->cpu];
-	meta = rcpu->meta_page;
-	KUNIT_ASSERT_NOT_NULL(test, meta);
-	KUNIT_EXPECT_EQ(test, meta->nr_subbufs, SUBBUFS + 1U);
-	KUNIT_EXPECT_EQ(test, meta->subbuf_size, (u32)PAGE_SIZE);
+	meta = map_open(w);
 	KUNIT_EXPECT_EQ(test, meta->entries, 30ULL);
-
-	/* Each turn names a sub-buffer, whose records are the next ones. */
-	for (i = 0; i < SUBBUFS + 1; i++) {
-		KUNIT_ASSERT_EQ(test, ring_buffer_map_get_reader(w->buffer, w->cpu), 0);
-		if (meta->read == read)
-			break;
-		id = meta->reader.id;
-		KUNIT_ASSERT_LT(test, id, meta->nr_subbufs);
-		KUNIT_EXPECT_TRUE(test, rbt_parse(rcpu->map_pages[id], PAGE_SIZE, &page, NULL,
-						  NULL));
-		KUNIT_EXPECT_EQ(test, page.time, w->recs[read].time);
-		KUNIT_EXPECT_EQ(test, (u64)page.records, meta->read - read);
-		read = meta->read;
-	}
-	KUNIT_EXPECT_EQ(test, read, 30ULL);
+	map_read(&r);
+	KUNIT_EXPECT_EQ(test, r.next, 30ULL);
+	KUNIT_EXPECT_EQ(test, meta->read, 30ULL);
+	KUNIT_EXPECT_LT(test, meta->reader.id, SUBBUFS + 1U);
 	KUNIT_EXPECT_TRUE(test, ring_buffer_empty_cpu(w->buffer, w->cpu));
 
 	/* It stays what and where it is. */
 	KUNIT_EXPECT_EQ(test, ring_buffer_resize(w->buffer, 9 * PAGE_SIZE, w->cpu), -EBUSY);
 	KUNIT_EXPECT_EQ(test, ring_buffer_subbuf_order_set(w->buffer, 1), -EBUSY);
-	rbt_open_other(w, SUBBUFS, RB_FL_OVERWRITE);
-	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), -EBUSY);
 
 	KUNIT_EXPECT_EQ(test, ring_buffer_unmap(w->buffer, w->cpu), 0);
 	KUNIT_EXPECT_EQ(test, ring_buffer_unmap(w->buffer, w->cpu), -ENODEV);
 	KUNIT_EXPECT_EQ(test, ring_buffer_map_get_reader(w->buffer, w->cpu), -ENODEV);
-	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), 0);
+	KUNIT_EXPECT_EQ(test, ring_buffer_resize(w->buffer, 9 * PAGE_SIZE, w->cpu), 0);
+}
+
+/*
+ * What a cut takes away can be read there, and stays in the mapping as it was. What
+ * comes after that is read through the mapping all the same.
+ */
+static void map_test_cut(struct kunit *test)
+{
+	unsigned char *seen, *was = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
+	struct rbt *w = test->priv;
+	struct map_reader r = { .w = w, .id = U32_MAX };
+	struct trace_buffer_meta *meta;
+	struct trace_buffer *third;
+	unsigned int cuts;
+	u64 read, first;
+
+	KUNIT_ASSERT_NOT_NULL(test, was);
+	rbt_open(w, SUBBUFS, RB_FL_OVERWRITE);
+	rbt_open_other(w, SUBBUFS, RB_FL_OVERWRITE);
+	third = ring_buffer_alloc_spare(w->buffer);
+	KUNIT_ASSERT_NOT_NULL(test, third);
+	rbt_write_n(w, 300, 30);
+	meta = map_open(w);
+	KUNIT_EXPECT_TRUE(test, map_turn(&r));
+	read = r.next;
+	seen = (void *)w->buffer->cpus[w->cpu]->map->pages[r.id];
+	memcpy(was, seen, PAGE_SIZE);
+
+	KUNIT_ASSERT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);
+	KUNIT_EXPECT_TRUE(test, ring_buffer_is_mapped(w->other));
+	KUNIT_EXPECT_FALSE(test, ring_buffer_is_mapped(w->buffer));
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(w->other, w->cpu), 30 - (unsigned long)read);
+	/* Nothing is recorded to it, exchanged with it, or freed of it. */
+	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), -EBUSY);
+	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), -EBUSY);
+	KUNIT_EXPECT_EQ(test, ring_buffer_resize(w->other, 9 * PAGE_SIZE, w->cpu), -EBUSY);
+
+	for (cuts = 0; cuts < 5; cuts++) {
+		r.next = w->nr;
+		/* Here one is read again when it has grown, there others follow. */
+		rbt_write_n(w, 300, 3);
+		map_read(&r);
+		KUNIT_EXPECT_EQ(test, r.next, (u64)w->nr);
+		KUNIT_EXPECT_GT(test, meta->reader.id, (u32)SUBBUFS);
+		rbt_write_n(w, 300, 30);
+		map_read(&r);
+		KUNIT_EXPECT_EQ(test, r.next, (u64)w->nr);
+		KUNIT_EXPECT_EQ(test, meta->read, 33ULL);
+		rbt_write_n(w, 300, 7);
+		KUNIT_ASSERT_EQ(test, ring_buffer_cut(w->buffer, third, w->cpu), 0);
+		KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(third, w->cpu), 7UL);
+	}
+	KUNIT_EXPECT_MEMEQ(test, was, seen, PAGE_SIZE);
+
+	/* It may go before the mapping does. */
+	for (first = read; first < 30; first++) {
+		struct ring_buffer_event *rec;
+		u64 ts;
+
+		rec = ring_buffer_consume(w->other, w->cpu, &ts, NULL);
+		KUNIT_ASSERT_NOT_NULL(test, rec);
+		KUNIT_EXPECT_EQ(test, rbt_check(w, ring_buffer_event_data(rec), ts), (u32)first);
+	}
+	ring_buffer_free(w->other);
+	w->other = NULL;
+	rcu_barrier();
+	KUNIT_EXPECT_MEMEQ(test, was, seen, PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, ring_buffer_unmap(w->buffer, w->cpu), 0);
+	ring_buffer_free(third);
+}
+
+/* Without the mapping it is a spare one like any other. */
+static void map_test_again(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+
+	rbt_open(w, SUBBUFS, RB_FL_OVERWRITE);
+	rbt_open_other(w, SUBBUFS, RB_FL_OVERWRITE);
+	map_open(w);
+	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);
+	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), -EBUSY);
+	KUNIT_EXPECT_EQ(test, ring_buffer_unmap(w->buffer, w->cpu), 0);
+	KUNIT_EXPECT_FALSE(test, ring_buffer_is_mapped(w->other));
+	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);
 }
 
 /* Nobody writes to it, keeps a copy of it, or maps more than there is. */
@@ -95,14 +212,16 @@ static void map_test_refused(struct kunit *test)
 	rbt_open(w, SUBBUFS, RB_FL_OVERWRITE);
 	KUNIT_EXPECT_EQ(test, map_try(w, 1, PROT_READ | PROT_WRITE, MAP_SHARED), (long)-EPERM);
 	KUNIT_EXPECT_EQ(test, map_try(w, 1, PROT_READ, MAP_PRIVATE), (long)-EPERM);
-	KUNIT_EXPECT_EQ(test, map_try(w, SUBBUFS + 3, PROT_READ, MAP_SHARED), (long)-EINVAL);
-	KUNIT_EXPECT_NULL(test, w->buffer->cpus[w->cpu]->meta_page);
+	KUNIT_EXPECT_EQ(test, map_try(w, MAPPED + 2, PROT_READ, MAP_SHARED), (long)-EINVAL);
+	KUNIT_EXPECT_NULL(test, w->buffer->cpus[w->cpu]->map);
 	KUNIT_EXPECT_EQ(test, ring_buffer_unmap(w->buffer, nr_cpu_ids), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ring_buffer_resize(w->buffer, 9 * PAGE_SIZE, w->cpu), 0);
 }
 
 static struct kunit_case map_test_cases[] = {
 	KUNIT_CASE(map_test_read),
+	KUNIT_CASE(map_test_cut),
+	KUNIT_CASE(map_test_again),
 	KUNIT_CASE(map_test_refused),
 	{}
 };

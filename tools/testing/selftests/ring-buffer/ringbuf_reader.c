@@ -6,6 +6,9 @@
  *   ringbuf_reader map TRACEFS CPU NR
  *	maps the buffer, has NR numbered records written on the CPU, half of
  *	them before the first look, the rest while it reads
+ *   ringbuf_reader cut TRACEFS CPU NR
+ *	maps the buffer and takes snapshots, so that of each some are read here
+ *	and the rest there
  *   ringbuf_reader splice TRACEFS CPU NR
  *	the same with splice()
  *   ringbuf_reader wait TRACEFS CPU
@@ -51,6 +54,9 @@ struct subbuf {
 	unsigned long	commit;
 	unsigned char	data[];
 };
+
+/* For each snapshot: as many sub-buffers and more. */
+#define CUT_RECORDS	200
 
 /* What trace_marker puts in front of its text. */
 #define PRINT_HEADER	(8 + sizeof(long))
@@ -249,58 +255,81 @@ static unsigned long page_lost(const struct subbuf *sb)
 	return nr;
 }
 
+/* A mapped buffer, and how far it was read: up to @from in sub-buffer @id. */
+struct mapping {
+	const volatile struct trace_buffer_meta *meta;
+	const char		*data;
+	unsigned long		page;
+	unsigned int		id;
+	unsigned long		from;
+	int			fd;
+};
+
+static struct mapping map_open(void)
+{
+	struct mapping m = { .fd = open_raw(O_NONBLOCK), .id = -1 };
+
+	m.meta = mmap(NULL, getpagesize(), PROT_READ, MAP_SHARED, m.fd, 0);
+	if (m.meta == MAP_FAILED)
+		die("mmap of the meta page: %s", strerror(errno));
+	m.page = m.meta->subbuf_size;
+	m.data = mmap(NULL, m.page * m.meta->nr_subbufs, PROT_READ, MAP_SHARED, m.fd,
+		      m.meta->meta_page_size);
+	if (m.data == MAP_FAILED)
+		die("mmap of %u sub-buffers: %s", m.meta->nr_subbufs, strerror(errno));
+	if (m.page != subbuf_bytes())
+		die("sub-buffers of %lu bytes", m.page);
+	return m;
+}
+
+static void map_close(struct mapping *m)
+{
+	munmap((void *)m->data, m->page * m->meta->nr_subbufs);
+	munmap((void *)m->meta, getpagesize());
+	close(m->fd);
+}
+
+/* One turn; false if there was nothing new. */
+static bool map_turn(struct mapping *m)
+{
+	unsigned long before = seen, told;
+	const struct subbuf *sb;
+
+	if (ioctl(m->fd, TRACE_MMAP_IOCTL_GET_READER))
+		die("GET_READER: %s", strerror(errno));
+	if (m->meta->reader.id >= m->meta->nr_subbufs)
+		die("reader is sub-buffer %u of %u", m->meta->reader.id, m->meta->nr_subbufs);
+	sb = (const void *)(m->data + m->page * m->meta->reader.id);
+	if (m->meta->reader.read > m->page - sizeof(*sb))
+		die("%u bytes read of %lu", m->meta->reader.read, m->page);
+	if (m->meta->reader.id != m->id) {
+		m->id = m->meta->reader.id;
+		m->from = 0;
+		told = page_lost(sb);
+		if (told && m->meta->reader.lost_events && told != m->meta->reader.lost_events)
+			die("%lu lost on the page, %llu in the meta page", told,
+			    (unsigned long long)m->meta->reader.lost_events);
+		if (!told)
+			told = m->meta->reader.lost_events;
+		if (told)
+			untold = 0;
+		tell_lost(told);
+	}
+	check_events(sb, m->from, m->meta->reader.read);
+	m->from = m->meta->reader.read;
+	return seen != before;
+}
+
 static void read_map(unsigned long nr)
 {
-	unsigned long from = 0, told, page;
-	struct trace_buffer_meta *meta;
-	unsigned int id = -1;
-	int fd = open_raw(O_NONBLOCK);
+	struct mapping m = map_open();
 	bool done = false;
 	pid_t writer;
-	char *data;
-
-	meta = mmap(NULL, getpagesize(), PROT_READ, MAP_SHARED, fd, 0);
-	if (meta == MAP_FAILED)
-		die("mmap of the meta page: %s", strerror(errno));
-	page = meta->subbuf_size;
-	data = mmap(NULL, page * meta->nr_subbufs, PROT_READ, MAP_SHARED, fd,
-		    meta->meta_page_size);
-	if (data == MAP_FAILED)
-		die("mmap of %u sub-buffers: %s", meta->nr_subbufs, strerror(errno));
-	if (page != subbuf_bytes())
-		die("sub-buffers of %lu bytes", page);
 
 	writer_done(write_records(1, nr / 2), 0);
 	writer = write_records(nr / 2 + 1, nr - nr / 2);
 	for (;;) {
-		const struct trace_buffer_meta *m = meta;
-		const struct subbuf *sb;
-		unsigned long before = seen;
-
-		if (ioctl(fd, TRACE_MMAP_IOCTL_GET_READER))
-			die("GET_READER: %s", strerror(errno));
-		if (m->reader.id >= m->nr_subbufs)
-			die("reader is sub-buffer %u of %u", m->reader.id, m->nr_subbufs);
-		sb = (const void *)(data + page * m->reader.id);
-		if (m->reader.read > page - sizeof(*sb))
-			die("%u bytes read of %lu", m->reader.read, page);
-		if (m->reader.id != id) {
-			id = m->reader.id;
-			from = 0;
-			told = page_lost(sb);
-			if (told && m->reader.lost_events && told != m->reader.lost_events)
-				die("%lu lost on the page, %llu in the meta page", told,
-				    (unsigned long long)m->reader.lost_events);
-			if (!told)
-				told = m->reader.lost_events;
-			if (told)
-				untold = 0;
-			tell_lost(told);
-		}
-		check_events(sb, from, m->reader.read);
-		from = m->reader.read;
-
-		if (seen != before)
+		if (map_turn(&m))
 			continue;
 		if (done)
 			break;
@@ -308,13 +337,11 @@ static void read_map(unsigned long nr)
 		if (!done)
 			sched_yield();
 	}
-	if (meta->entries != nr || meta->overrun != lost || meta->read != seen)
+	if (m.meta->entries != nr || m.meta->overrun != lost || m.meta->read != seen)
 		die("meta page: %llu written, %llu overwritten, %llu read",
-		    (unsigned long long)meta->entries, (unsigned long long)meta->overrun,
-		    (unsigned long long)meta->read);
-	munmap(data, page * meta->nr_subbufs);
-	munmap(meta, getpagesize());
-	close(fd);
+		    (unsigned long long)m.meta->entries, (unsigned long long)m.meta->overrun,
+		    (unsigned long long)m.meta->read);
+	map_close(&m);
 }
 
 static void check_page(const struct subbuf *sb, unsigned long page)
@@ -325,6 +352,54 @@ static void check_page(const struct subbuf *sb, unsigned long page)
 		die("commit %lu in %lu", commit, page);
 	tell_lost(page_lost(sb));
 	check_events(sb, 0, commit);
+}
+
+/* Pages that are read until there is none any more. */
+static void read_pages(int fd, struct subbuf *sb, unsigned long page)
+{
+	ssize_t ret;
+
+	while ((ret = read(fd, sb, page)) == (ssize_t)page)
+		check_page(sb, page);
+	if (ret > 0)
+		die("read gave %zd bytes", ret);
+}
+
+static void take_snapshot(void)
+{
+	int fd = open_file("snapshot", O_WRONLY);
+
+	if (write(fd, "1", 1) != 1)
+		die("snapshot: %s", strerror(errno));
+	close(fd);
+}
+
+/* Some of it is read by way of the mapping, and what is left is in a snapshot. */
+static void read_map_and_cut(unsigned long nr)
+{
+	unsigned long page = subbuf_bytes(), half = CUT_RECORDS / 2, first = 1;
+	struct subbuf *sb = malloc(page);
+	struct mapping m = map_open();
+	char name[64];
+	int fd;
+
+	snprintf(name, sizeof(name), "per_cpu/cpu%d/snapshot_raw", cpu);
+	for (; first + CUT_RECORDS <= nr + 1; first += CUT_RECORDS) {
+		writer_done(write_records(first, half), 0);
+		if (!map_turn(&m))
+			die("nothing new");
+		take_snapshot();
+		fd = open_file(name, O_RDONLY);
+		read_pages(fd, sb, page);
+		close(fd);
+		if (last != first + half - 1)
+			die("%lu were written before the cut", first + half - 1);
+		writer_done(write_records(first + half, half), 0);
+		while (map_turn(&m))
+			;
+	}
+	free(sb);
+	map_close(&m);
 }
 
 /* One sub-buffer by way of a pipe; false if there was none. */
@@ -360,7 +435,6 @@ static void read_splice(unsigned long nr)
 	int fd = open_raw(O_NONBLOCK);
 	bool done = false;
 	pid_t writer;
-	ssize_t ret;
 
 	writer_done(write_records(1, nr / 2), 0);
 	writer = write_records(nr / 2 + 1, nr - nr / 2);
@@ -375,10 +449,7 @@ static void read_splice(unsigned long nr)
 	}
 
 	/* splice() takes full sub-buffers only; the last one is not. */
-	while ((ret = read(fd, sb, page)) == (ssize_t)page)
-		check_page(sb, page);
-	if (ret > 0)
-		die("read gave %zd bytes", ret);
+	read_pages(fd, sb, page);
 	free(sb);
 	close(fd);
 }
@@ -436,6 +507,8 @@ int main(int argc, char **argv)
 		nr = strtoul(argv[4], NULL, 10);
 		if (!strcmp(argv[1], "map"))
 			read_map(nr);
+		else if (!strcmp(argv[1], "cut"))
+			read_map_and_cut(nr);
 		else if (!strcmp(argv[1], "splice"))
 			read_splice(nr);
 		else
