@@ -40,20 +40,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-/* As header_page and header_event say. */
-#define TYPE_PADDING	29
-#define TYPE_EXTEND	30
-#define TYPE_STAMP	31
-#define DELTA_BITS	27
-#define COMMIT_MASK	((1UL << 20) - 1)
-#define MISSED_EVENTS	(1UL << 31)
-#define MISSED_STORED	(1UL << 30)
-
-struct subbuf {
-	uint64_t	time;
-	unsigned long	commit;
-	unsigned char	data[];
-};
+#include "ringbuf_page.h"
 
 /* For each snapshot: as many sub-buffers and more. */
 #define CUT_RECORDS	200
@@ -184,63 +171,14 @@ static void check_record(const unsigned char *data, const unsigned char *end)
 /* The events of a sub-buffer in [from, to). */
 static void check_events(const struct subbuf *sb, unsigned long from, unsigned long to)
 {
-	const unsigned char *p = sb->data + from, *end = sb->data + to;
-	uint32_t word, arg, type;
-	uint64_t delta;
+	struct page_cursor c;
 
-	if (!from) {
-		if (sb->time < now)
-			die("sub-buffer from %llu, after a record of %llu",
-			    (unsigned long long)sb->time, (unsigned long long)now);
-		now = sb->time;
-	}
-	while (p < end) {
-		const unsigned char *data = p + 4;
-		unsigned long len;
-
-		memcpy(&word, p, 4);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-		type = word >> DELTA_BITS;
-		delta = word & ((1 << DELTA_BITS) - 1);
-#else
-		type = word & 31;
-		delta = word >> 5;
-#endif
-		arg = 0;
-		if (p + 8 <= end)
-			memcpy(&arg, p + 4, 4);
-		switch (type) {
-		case TYPE_PADDING:
-			if (!delta)
-				return;
-			now += delta;
-			p += 4 + arg;
-			continue;
-		case TYPE_EXTEND:
-			now += delta + ((uint64_t)arg << DELTA_BITS);
-			p += 8;
-			continue;
-		case TYPE_STAMP:
-			delta += (uint64_t)arg << DELTA_BITS;
-			delta |= now & ~((1ULL << 59) - 1);
-			if (delta < now)
-				die("absolute time steps back");
-			now = delta;
-			p += 8;
-			continue;
-		case 0:
-			data = p + 8;
-			len = 4 + ((arg + 3) & ~3UL);
-			break;
-		default:
-			len = 4 + type * 4;
-		}
-		now += delta;
-		if (len > (unsigned long)(end - p))
-			die("a record goes beyond what is committed");
-		check_record(data, p + len);
-		p += len;
-	}
+	page_begin(&c, sb, from, to, now);
+	while (page_next(&c))
+		check_record(c.data, c.next);
+	if (c.fault)
+		die("%s, at %llu", c.fault, (unsigned long long)c.now);
+	now = c.now;
 }
 
 /* The losses that the sub-buffer itself tells: behind its last event. */
