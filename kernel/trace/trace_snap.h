@@ -285,9 +285,6 @@ struct trace_snapshots {
 };
 
 extern const struct file_operations trace_snapshots_fops;
-extern const struct file_operations trace_snapshot_keep_fops;
-extern const struct file_operations trace_snapshot_limit_fops;
-extern const struct file_operations trace_snapshot_delay_fops;
 
 #define snap_of(buffer) container_of(buffer, struct trace_snap, buf)
 
@@ -330,6 +327,7 @@ int snap_delay_print(char *buf, size_t size, struct snap_delay delay);
 bool snap_is_delayed(struct trace_snapshots *s, struct snap_slot *slot,
 		     const struct snap_request *req);
 int snap_defer(struct trace_snapshots *s, const struct snap_request *req);
+void snap_delay_set(struct trace_snapshots *s, struct snap_delay delay);
 int snap_delay_wait(struct trace_snapshots *s);
 
 void snap_crash_add(struct trace_snapshots *s);
@@ -367,4 +365,9 @@ enum {
 int snap_fail(struct trace_array *tr, const char *file, const char *cmd, int err, int ret);
 char *snap_copy_value(struct trace_array *tr, const char *file, char *buf, size_t size,
 		      const char __user *ubuf, size_t cnt);
+int snap_parse(struct trace_array *tr, const char *file, const char *text,
+	       unsigned long max, unsigned long *val);
+int snap_free_now(struct trace_array *tr, const char *file, const char *cmd);
+
+void snap_create_values(struct trace_array *tr, struct dentry *dir);
 #endif

@@ -2,8 +2,6 @@
 /*
  * Snapshots that come some time, or some events, after they were asked for.
  */
-#include <linux/err.h>
-#include <linux/fs.h>
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
 #include <linux/kernel.h>
@@ -243,8 +241,16 @@ void snap_delay_exit(struct trace_snapshots *s)
 	hrtimer_cancel(&s->due.timer);
 }
 
-/* What is due and has not come, does not. */
-static void snap_delay_set(struct trace_snapshots *s, struct snap_delay delay)
+/**
+ * snap_delay_set() - say how long a cut is put off
+ * @s:     of whom
+ * @delay: how long
+ *
+ * What is due and has not come, does not.
+ *
+ * Context: May sleep.
+ */
+void snap_delay_set(struct trace_snapshots *s, struct snap_delay delay)
 {
 	unsigned long flags;
 
@@ -262,43 +268,3 @@ static void snap_delay_set(struct trace_snapshots *s, struct snap_delay delay)
 	mutex_unlock(&s->mutex);
 	wake_up_all(&s->wait);
 }
-
-static ssize_t
-snap_delay_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
-{
-	struct trace_array *tr = file->private_data;
-	struct snap_delay delay;
-	char buf[32];
-	int len;
-
-	mutex_lock(&tr->snapshots->mutex);
-	delay = tr->snapshots->delay;
-	mutex_unlock(&tr->snapshots->mutex);
-	len = snap_delay_print(buf, sizeof(buf), delay);
-	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);
-}
-
-static ssize_t
-snap_delay_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
-{
-	struct trace_array *tr = file->private_data;
-	struct snap_delay delay;
-	char buf[40], *text;
-
-	text = snap_copy_value(tr, "snapshot_delay", buf, sizeof(buf), ubuf, cnt);
-	if (IS_ERR(text))
-		return PTR_ERR(text);
-	if (snap_delay_parse(text, &delay))
-		return snap_fail(tr, "snapshot_delay", text, SNAP_ERR_VALUE, -EINVAL);
-	snap_delay_set(tr->snapshots, delay);
-	*ppos += cnt;
-	return cnt;
-}
-
-const struct file_operations trace_snapshot_delay_fops = {
-	.open		= tracing_open_generic_tr,
-	.read		= snap_delay_read,
-	.write		= snap_delay_write,
-	.llseek		= generic_file_llseek,
-	.release	= tracing_release_generic_tr,
-};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Files: snapshot, snapshot_allocate, per_cpu/cpuN/snapshot and snapshot_raw.
+ * Files: snapshot, per_cpu/cpuN/snapshot and snapshot_raw; and what all files share.
  */
 #include <linux/err.h>
 #include <linux/fs.h>
@@ -128,7 +128,16 @@ static int snap_take_now(struct trace_array *tr, const char *cmd, int cpu)
 	}
 }
 
-static int snap_free_now(struct trace_array *tr, const char *file, const char *cmd)
+/**
+ * snap_free_now() - free the memory of the user's snapshots, for a write
+ * @tr:   of whom
+ * @file: to which file
+ * @cmd:  what was written
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ * Return: 0; -EBUSY if a trigger needs it.
+ */
+int snap_free_now(struct trace_array *tr, const char *file, const char *cmd)
 {
 	struct trace_snapshots *s = tr->snapshots;
 
@@ -150,13 +159,23 @@ static int snap_erase_now(struct trace_array *tr, const char *cmd, int cpu)
 	return 0;
 }
 
-/* A number that was written, at most @max. */
-static int snap_parse(struct trace_array *tr, const char *file, const char *text,
-		      unsigned long max, unsigned long *val)
+/**
+ * snap_parse() - read a number that was written
+ * @tr:   of whom
+ * @file: which file
+ * @text: what was written
+ * @max:  the largest that means something
+ * @val:  what it says
+ *
+ * Context: May sleep.
+ * Return: 0; -EINVAL if it means nothing.
+ */
+int snap_parse(struct trace_array *tr, const char *file, const char *text,
+	       unsigned long max, unsigned long *val)
 {
 	if (kstrtoul(text, 10, val) || *val > max)
 		return snap_fail(tr, file, text, SNAP_ERR_VALUE, -EINVAL);
-	return tracing_update_buffers(tr);
+	return 0;
 }
 
 static ssize_t snap_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
@@ -172,6 +191,8 @@ static ssize_t snap_write(struct file *file, const char __user *ubuf, size_t cnt
 	if (IS_ERR(text))
 		return PTR_ERR(text);
 	ret = snap_parse(tr, "snapshot", text, ULONG_MAX, &val);
+	if (!ret)
+		ret = tracing_update_buffers(tr);
 	if (ret < 0)
 		return ret;
 
@@ -274,62 +295,6 @@ const struct file_operations trace_snapshot_raw_fops = {
 	.release	= tracing_buffers_release,
 };
 
-static ssize_t
-snap_allocate_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
-{
-	struct trace_array *tr = file->private_data;
-	struct trace_snapshots *s = tr->snapshots;
-	bool ready;
-
-	mutex_lock(&s->mutex);
-	ready = atomic_read(&s->max.armed) || snap_is_ready(&s->user);
-	mutex_unlock(&s->mutex);
-	return simple_read_from_buffer(ubuf, cnt, ppos, ready ? "1\n" : "0\n", 2);
-}
-
-static ssize_t
-snap_allocate_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
-{
-	static const char file_name[] = "snapshot_allocate";
-	struct trace_array *tr = file->private_data;
-	struct trace_snapshots *s = tr->snapshots;
-	char buf[32], *text;
-	unsigned long val;
-	int ret;
-
-	text = snap_copy_value(tr, file_name, buf, sizeof(buf), ubuf, cnt);
-	if (IS_ERR(text))
-		return PTR_ERR(text);
-	ret = snap_parse(tr, file_name, text, 1, &val);
-	if (ret < 0)
-		return ret;
-
-	mutex_lock(&s->mutex);
-	if (atomic_read(&s->max.armed))
-		ret = snap_fail(tr, file_name, text, SNAP_ERR_TRACER, -EBUSY);
-	else if (!val)
-		ret = snap_free_now(tr, file_name, text);
-	else
-		ret = snap_provide(s, &s->user);
-	if (ret == -ENOMEM)
-		snap_fail(tr, file_name, text, SNAP_ERR_MEMORY, ret);
-	else if (ret == -ENOSPC)
-		snap_fail(tr, file_name, text, SNAP_ERR_LIMIT, ret);
-	mutex_unlock(&s->mutex);
-	if (ret)
-		return ret;
-	*ppos += cnt;
-	return cnt;
-}
-
-static const struct file_operations snap_allocate_fops = {
-	.open		= tracing_open_generic_tr,
-	.read		= snap_allocate_read,
-	.write		= snap_allocate_write,
-	.llseek		= generic_file_llseek,
-	.release	= tracing_release_generic_tr,
-};
-
 /**
  * trace_snapshot_create_files() - the files of an instance
  * @tr:  of whom
@@ -340,12 +305,8 @@ static const struct file_operations snap_allocate_fops = {
 void trace_snapshot_create_files(struct trace_array *tr, struct dentry *dir)
 {
 	trace_create_file("snapshot", TRACE_MODE_WRITE, dir, tr, &snap_fops);
-	trace_create_file("snapshot_allocate", TRACE_MODE_WRITE, dir, tr, &snap_allocate_fops);
 	trace_create_file("snapshots", TRACE_MODE_READ, dir, tr, &trace_snapshots_fops);
-	trace_create_file("snapshot_delay", TRACE_MODE_WRITE, dir, tr, &trace_snapshot_delay_fops);
-	trace_create_file("snapshot_keep", TRACE_MODE_WRITE, dir, tr, &trace_snapshot_keep_fops);
-	trace_create_file("snapshot_limit_kb", TRACE_MODE_WRITE, dir, tr,
-			  &trace_snapshot_limit_fops);
+	snap_create_values(tr, dir);
 }
 
 /**

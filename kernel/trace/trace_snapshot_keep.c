@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which snapshots are kept, and how much memory all may have: snapshot_keep,
- * snapshot_limit_kb.
+ * Which snapshots are kept, and how the newest ones stay below snapshot_limit_kb.
  */
-#include <linux/fs.h>
 #include <linux/kernel.h>
 #include <linux/limits.h>
 #include <linux/ring_buffer.h>
@@ -350,93 +348,3 @@ int trace_snapshot_remove(struct trace_array *tr)
 	mutex_unlock(&s->mutex);
 	return ret;
 }
-
-static ssize_t
-snap_keep_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
-{
-	struct trace_array *tr = file->private_data;
-	struct snap_keep keep;
-	char buf[24];
-	int len;
-
-	mutex_lock(&tr->snapshots->mutex);
-	keep = tr->snapshots->keep;
-	mutex_unlock(&tr->snapshots->mutex);
-	if (keep.nr)
-		len = scnprintf(buf, sizeof(buf), "%s %u\n", keep.first ? "first" : "last",
-				keep.nr);
-	else
-		len = scnprintf(buf, sizeof(buf), "0\n");
-	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);
-}
-
-static ssize_t
-snap_keep_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
-{
-	struct trace_array *tr = file->private_data;
-	struct snap_keep keep;
-	char buf[24], *text;
-
-	text = snap_copy_value(tr, "snapshot_keep", buf, sizeof(buf), ubuf, cnt);
-	if (IS_ERR(text))
-		return PTR_ERR(text);
-	if (snap_keep_parse(text, &keep))
-		return snap_fail(tr, "snapshot_keep", text, SNAP_ERR_VALUE, -EINVAL);
-	snap_keep_set(tr->snapshots, keep);
-	*ppos += cnt;
-	return cnt;
-}
-
-const struct file_operations trace_snapshot_keep_fops = {
-	.open		= tracing_open_generic_tr,
-	.read		= snap_keep_read,
-	.write		= snap_keep_write,
-	.llseek		= generic_file_llseek,
-	.release	= tracing_release_generic_tr,
-};
-
-static ssize_t
-snap_limit_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
-{
-	struct trace_array *tr = file->private_data;
-	char buf[24];
-	int len;
-
-	len = scnprintf(buf, sizeof(buf), "%lu\n", READ_ONCE(tr->snapshots->limit_kb));
-	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);
-}
-
-static ssize_t
-snap_limit_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
-{
-	struct trace_array *tr = file->private_data;
-	struct trace_snapshots *s = tr->snapshots;
-	char buf[24], *text;
-	unsigned long kb;
-	int ret = 0;
-
-	text = snap_copy_value(tr, "snapshot_limit_kb", buf, sizeof(buf), ubuf, cnt);
-	if (IS_ERR(text))
-		return PTR_ERR(text);
-	if (kstrtoul(text, 10, &kb))
-		return snap_fail(tr, "snapshot_limit_kb", text, SNAP_ERR_VALUE, -EINVAL);
-
-	mutex_lock(&s->mutex);
-	if (kb && s->kb > kb)
-		ret = snap_fail(tr, "snapshot_limit_kb", text, SNAP_ERR_HELD, -ENOSPC);
-	else
-		WRITE_ONCE(s->limit_kb, kb);
-	mutex_unlock(&s->mutex);
-	if (ret)
-		return ret;
-	*ppos += cnt;
-	return cnt;
-}
-
-const struct file_operations trace_snapshot_limit_fops = {
-	.open		= tracing_open_generic_tr,
-	.read		= snap_limit_read,
-	.write		= snap_limit_write,
-	.llseek		= generic_file_llseek,
-	.release	= tracing_release_generic_tr,
-};
