@@ -224,6 +224,13 @@ static void keep_test_first(struct kunit *test)
 	snap_tend(tr);
 	keep_expect(test, 1, 4);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->enough), 6L);
+	/* Without room there is no use for an empty buffer, unless the kernel wants it. */
+	snap_keep_set(s, (struct snap_keep){ .nr = 5, .first = true });
+	snap_keep_set(s, (struct snap_keep){ .nr = 4, .first = true });
+	KUNIT_EXPECT_NOT_NULL(test, s->user.spare);
+	s->pinned = false;
+	snap_tend(tr);
+	KUNIT_EXPECT_NULL(test, s->user.spare);
 }
 
 /* What comes before there is a buffer again is refused, and counted. */
@@ -279,6 +286,48 @@ static void keep_test_limit(struct kunit *test)
 	s->limit_kb = 0;
 }
 
+/* The newest one makes room for nobody. */
+static void keep_test_newest(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+
+	s->limit_kb = s->kb;
+	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
+	keep_take(test, 1);
+	snap_tend(tr);
+	keep_expect(test, 1, 1);
+	KUNIT_EXPECT_FALSE(test, snap_is_ready(&s->user));
+	s->limit_kb = 0;
+	snap_tend(tr);
+	KUNIT_EXPECT_TRUE(test, snap_is_ready(&s->user));
+}
+
+/* Where an empty buffer leaves no room to trim one, it goes and comes back. */
+static void keep_test_room(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned long full = s->kb;
+
+	s->limit_kb = 2 * full;
+	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
+	/* The worker does not come before the empty one is there. */
+	mutex_lock(&event_mutex);
+	keep_take(test, 1);
+	mutex_lock(&s->mutex);
+	KUNIT_EXPECT_EQ(test, snap_provide(s, &s->user), 0);
+	KUNIT_EXPECT_EQ(test, s->kb, s->limit_kb);
+	mutex_unlock(&s->mutex);
+	mutex_unlock(&event_mutex);
+
+	snap_tend(tr);
+	keep_expect(test, 1, 1);
+	KUNIT_EXPECT_LT(test, s->kb, full + full / 4);
+	KUNIT_EXPECT_TRUE(test, snap_is_ready(&s->user));
+	s->limit_kb = 0;
+}
+
 /* What is counted is what there is, and when all is gone there is none. */
 static void keep_test_memory(struct kunit *test)
 {
@@ -324,7 +373,7 @@ static void keep_test_warning(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->user.seq, 0ULL);
 	KUNIT_ASSERT_EQ(test, ring_buffer_write(tr->array_buffer.buffer, 4, "oops"), 0);
 	trace_snapshot_crash(SNAP_BY_OOPS);
-	KUNIT_EXPECT_EQ(test, s->user.seq, 1ULL);
+	KUNIT_ASSERT_EQ(test, s->user.seq, 1ULL);
 
 	snap_crash_set(BIT(SNAP_BY_WARN));
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries(s->user.last->buf.buffer), 1UL);
@@ -363,6 +412,8 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_first),
 	KUNIT_CASE(keep_test_burst),
 	KUNIT_CASE(keep_test_limit),
+	KUNIT_CASE(keep_test_newest),
+	KUNIT_CASE(keep_test_room),
 	KUNIT_CASE(keep_test_memory),
 	KUNIT_CASE(keep_test_warning),
 	{ }
