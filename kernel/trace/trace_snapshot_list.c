@@ -107,7 +107,10 @@ static void snap_show(struct seq_file *m, struct trace_array *tr, struct trace_s
 	seq_printf(m, " kb=%lu memory_kb=%lu", snap_used_kb(snap), snap->kb);
 	if (snap->kept)
 		seq_printf(m, " instance=%s", snap->kept->name);
-	seq_printf(m, " comm=%s\n", who->comm);
+	/* Whoever can write to it could put a line of its own here. */
+	seq_puts(m, " comm=");
+	seq_escape(m, who->comm, "\n\\");
+	seq_putc(m, '\n');
 }
 
 /*
