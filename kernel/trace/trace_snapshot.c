@@ -231,6 +231,8 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 		return ret;
 	snap_note(s, snap, req);
 	snap->begin = begin;
+	/* Every CPU finds the new ring, before it is said that none has the old one. */
+	smp_mb();
 	snap->end = ring_buffer_time_stamp(live);
 	s->end = snap->end;
 	snap->seq = slot->seq + 1;
