@@ -222,6 +222,7 @@ enum {
  * @refused:  requests refused for another reason
  * @enough:   requests refused as the first ones are kept
  * @late:     requests that came while one was due, and have become of nothing
+ * @changing: the live buffer is about to have another size; @busy
  * @delay:    of requests; @busy
  * @due:      the one that is due
  * @unkept:   snapshots that could not be kept
@@ -259,6 +260,7 @@ struct trace_snapshots {
 	atomic_long_t		refused;
 	atomic_long_t		enough;
 	atomic_long_t		late;
+	bool			changing;
 	struct snap_delay	delay;
 	struct snap_due		due;
 	atomic_long_t		unkept;

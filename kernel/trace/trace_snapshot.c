@@ -211,6 +211,9 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 	u64 begin;
 	int ret;
 
+	/* It is due, and its buffer is not of the size to come. */
+	if (req->who && s->changing)
+		return -EAGAIN;
 	keep = slot == &s->user && s->keep.nr;
 	if (keep && s->room <= 0)
 		return -ENOSPC;

@@ -13,23 +13,20 @@
  * The live buffer and the ring of a spare one change places: it must not be cut while
  * the two differ in size. So spare ones of the size to come are allocated first, which is
  * what can fail; then the old ones are put aside until it is clear which are right.
+ * The user's requests that come meanwhile are put off.
  */
-static void snap_park(struct trace_snapshots *s, struct snap_slot *slot)
+static void snap_park(struct snap_slot *slot)
 {
-	unsigned long flags = snap_change_begin(s);
-
 	slot->parked = slot->spare;
 	slot->spare = NULL;
 	if (slot->last) {
 		slot->was_misfit = slot->last->misfit;
 		slot->last->misfit = true;
 	}
-	snap_change_end(s, flags);
 }
 
 static void snap_unpark(struct trace_snapshots *s, struct snap_slot *slot, bool done)
 {
-	unsigned long flags = snap_change_begin(s);
 	struct trace_snap *useless = done ? slot->parked : slot->next;
 
 	slot->spare = done ? slot->next : slot->parked;
@@ -38,7 +35,6 @@ static void snap_unpark(struct trace_snapshots *s, struct snap_slot *slot, bool 
 	snap_discard(s, useless);
 	slot->next = NULL;
 	slot->parked = NULL;
-	snap_change_end(s, flags);
 }
 
 /* As much more memory as a buffer may need for another size, in KiB. */
@@ -90,14 +86,18 @@ static int snap_next(struct trace_snapshots *s, struct snap_slot *slot, unsigned
 static int snap_begin_change(struct trace_array *tr, unsigned long size, int cpu, int order)
 {
 	struct trace_snapshots *s = tr->snapshots;
+	unsigned long flags;
 	int ret;
 
 	mutex_lock(&s->mutex);
 	ret = snap_next(s, &s->user, size, cpu, order);
 	if (!ret)
 		ret = snap_next(s, &s->max, size, cpu, order);
-	snap_park(s, &s->user);
-	snap_park(s, &s->max);
+	flags = snap_change_begin(s);
+	snap_park(&s->user);
+	snap_park(&s->max);
+	s->changing = true;
+	snap_change_end(s, flags);
 	if (ret)
 		trace_snapshot_end_change(tr, false);
 	return ret;
@@ -109,7 +109,8 @@ static int snap_begin_change(struct trace_array *tr, unsigned long size, int cpu
  * @size: bytes for records, for each CPU
  * @cpu:  of which CPU, or RING_BUFFER_ALL_CPUS
  *
- * Until trace_snapshot_end_change(), requests for snapshots are refused and counted.
+ * Until trace_snapshot_end_change(), requests for snapshots are put off. Those that
+ * can't be, as of a crash, are refused and counted.
  *
  * Context: May sleep.
  * Return: 0; -ENOMEM, or -ENOSPC as snap_charge(); then nothing has changed, and
@@ -143,9 +144,13 @@ int trace_snapshot_begin_order(struct trace_array *tr, int order)
 void trace_snapshot_end_change(struct trace_array *tr, bool done)
 {
 	struct trace_snapshots *s = tr->snapshots;
+	unsigned long flags;
 
+	flags = snap_change_begin(s);
 	snap_unpark(s, &s->user, done);
 	snap_unpark(s, &s->max, done);
+	s->changing = false;
+	snap_change_end(s, flags);
 	snap_collect(s);
 	mutex_unlock(&s->mutex);
 }

@@ -101,8 +101,8 @@ int snap_delay_print(char *buf, size_t size, struct snap_delay delay)
 bool snap_is_delayed(struct trace_snapshots *s, struct snap_slot *slot,
 		     const struct snap_request *req)
 {
-	return (s->delay.ns || s->delay.events) && slot == &s->user && !req->who && !req->now &&
-	       req->cpu == RING_BUFFER_ALL_CPUS;
+	return (s->delay.ns || s->delay.events || s->changing) && slot == &s->user &&
+	       !req->who && !req->now && req->cpu == RING_BUFFER_ALL_CPUS;
 }
 
 /**
@@ -193,7 +193,8 @@ static enum hrtimer_restart snap_due_timer(struct hrtimer *timer)
 			irq_work_queue(&s->irq_work);
 			return HRTIMER_NORESTART;
 		}
-		next = SNAP_RETRY_NS;
+		/* Another one is taken, or the live buffer changes its size. */
+		next = READ_ONCE(s->changing) ? SNAP_LOOK_NS : SNAP_RETRY_NS;
 	}
 	hrtimer_forward_now(timer, ns_to_ktime(next));
 	return HRTIMER_RESTART;

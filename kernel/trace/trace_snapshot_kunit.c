@@ -394,6 +394,37 @@ static void keep_test_warning(struct kunit *test)
 	snap_crash_set(before);
 }
 
+/* What is asked for while the size of the live buffer changes is taken then. */
+static void keep_test_change(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned int done;
+
+	for (done = 0; done < 2; done++) {
+		u64 seq = s->user.seq;
+
+		KUNIT_ASSERT_EQ(test, trace_snapshot_begin_resize(tr, 8 * PAGE_SIZE,
+								  RING_BUFFER_ALL_CPUS), 0);
+		keep_take(test, 3);
+		tracing_snapshot_instance(tr);
+		KUNIT_EXPECT_EQ(test, s->user.seq, seq);
+		KUNIT_EXPECT_TRUE(test, READ_ONCE(s->due.pending));
+		if (done)
+			KUNIT_EXPECT_EQ(test, ring_buffer_resize(tr->array_buffer.buffer,
+								 8 * PAGE_SIZE,
+								 RING_BUFFER_ALL_CPUS), 0);
+		trace_snapshot_end_change(tr, done);
+		KUNIT_EXPECT_EQ(test, snap_delay_wait(s), 0);
+		KUNIT_EXPECT_EQ(test, s->user.seq, seq + 1);
+		KUNIT_EXPECT_EQ(test, ring_buffer_entries(s->user.last->buf.buffer), 3UL);
+		KUNIT_EXPECT_NE(test, s->user.last->who.asked, 0ULL);
+		/* There can be one that is due. */
+		KUNIT_EXPECT_EQ(test, atomic_long_read(&s->late), 1L + done);
+		KUNIT_EXPECT_EQ(test, atomic_long_read(&s->no_spare), 0L);
+	}
+}
+
 static struct kunit_case keep_rules[] = {
 	KUNIT_CASE(keep_test_parse),
 	KUNIT_CASE(keep_test_delay),
@@ -416,6 +447,7 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_room),
 	KUNIT_CASE(keep_test_memory),
 	KUNIT_CASE(keep_test_warning),
+	KUNIT_CASE(keep_test_change),
 	{ }
 };
 
