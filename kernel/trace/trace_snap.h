@@ -28,6 +28,7 @@ enum snap_by {
 	SNAP_BY_PANIC,
 	SNAP_BY_OOPS,
 	SNAP_BY_WARN,
+	SNAP_BY_UNKNOWN,	/* the last boot has not told */
 };
 
 /**
@@ -103,6 +104,7 @@ struct snap_request {
  *	     holds it sets it
  * @seq:     which snapshot it is, from 1
  * @stuck:   it was waited for that in vain
+ * @last_boot: it was taken then
  * @clock_id: of the trace, then
  * @who:     who asked for it
  * @since:   when the one before was taken, by the clock of the trace
@@ -121,6 +123,7 @@ struct trace_snap {
 	bool			trimmed;
 	bool			settled;
 	bool			stuck;
+	bool			last_boot;
 	int			clock_id;
 	struct snap_who		who;
 	u64			seq;
@@ -332,6 +335,12 @@ int snap_defer(struct trace_snapshots *s, const struct snap_request *req);
 void snap_delay_set(struct trace_snapshots *s, struct snap_delay delay);
 int snap_delay_wait(struct trace_snapshots *s);
 
+u32 snap_save_begin(struct trace_snap *snap);
+void snap_save_cancel(struct trace_snap *snap, u32 state);
+void snap_save(struct trace_snap *snap, int cpu);
+void snap_unsave(struct trace_snap *snap);
+void snap_recall(struct trace_snapshots *s);
+
 void snap_crash_add(struct trace_snapshots *s);
 void snap_crash_del(struct trace_snapshots *s);
 int snap_crash_parse(char *text, unsigned long *on);
@@ -360,10 +369,14 @@ enum {
 	SNAP_ERR_ARMED,
 	SNAP_ERR_READ,
 	SNAP_ERR_BUSY,
+	SNAP_ERR_DELAY,
 	SNAP_ERR_TRACER,
 	SNAP_ERR_CPU,
+	SNAP_ERR_PERSIST,
+	SNAP_ERR_ONE,
 };
 
+int snap_expand(struct trace_array *tr);
 int snap_fail(struct trace_array *tr, const char *file, const char *cmd, int err, int ret);
 char *snap_copy_value(struct trace_array *tr, const char *file, char *buf, size_t size,
 		      const char __user *ubuf, size_t cnt);

@@ -83,8 +83,11 @@ static bool snap_is_unused(struct trace_snap *snap)
 
 /* The buffer for a snapshot of @cpu. */
 static struct trace_snap *
-snap_choose(struct trace_snapshots *s, struct snap_slot *slot, int cpu)
+snap_choose(struct trace_snapshots *s, struct snap_slot *slot, int cpu, enum snap_by by)
 {
+	/* There is no other memory that survives, and nobody will read any more. */
+	if (by == SNAP_BY_PANIC && s->tr->range_addr_start && slot->last)
+		return slot->last;
 	/* What was taken of other CPUs stays, unless it is kept as it is. */
 	if (cpu != RING_BUFFER_ALL_CPUS && slot == &s->user && !s->keep.nr &&
 	    slot->last && !slot->last->misfit)
@@ -209,6 +212,7 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 	struct trace_snap *snap;
 	bool keep;
 	u64 begin;
+	u32 saved;
 	int ret;
 
 	/* It is due, and its buffer is not of the size to come. */
@@ -217,26 +221,34 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 	keep = slot == &s->user && s->keep.nr;
 	if (keep && s->room <= 0)
 		return -ENOSPC;
-	snap = snap_choose(s, slot, req->cpu);
+	snap = snap_choose(s, slot, req->cpu, req->by);
 	if (!snap)
 		return -ENOBUFS;
+	if (req->cpu != RING_BUFFER_ALL_CPUS && !ring_buffer_size(live, req->cpu))
+		return -EINVAL;
 
-	/* Nothing else of a spare buffer shall be seen. */
-	if (req->cpu != RING_BUFFER_ALL_CPUS && snap == slot->spare) {
+	saved = snap_save_begin(snap);
+	/* Nothing else of a spare buffer shall be seen, nor of two boots at once. */
+	if (req->cpu != RING_BUFFER_ALL_CPUS && (snap == slot->spare || snap->last_boot)) {
 		ret = ring_buffer_forget(snap->buf.buffer);
-		if (ret)
+		if (ret) {
+			snap_save_cancel(snap, saved);
 			return ret;
+		}
 	}
 	begin = ring_buffer_time_stamp(live);
 	ret = ring_buffer_cut_if(live, snap->buf.buffer, req->cpu,
 				 req->update ? snap_is_wanted : NULL, &cond);
-	if (ret)
+	if (ret) {
+		snap_save_cancel(snap, saved);
 		return ret;
+	}
 	snap_note(s, snap, req);
 	snap->begin = begin;
 	/* Every CPU finds the new ring, before it is said that none has the old one. */
 	smp_mb();
 	snap->end = ring_buffer_time_stamp(live);
+	snap_save(snap, req->cpu);
 	s->end = snap->end;
 	snap->seq = slot->seq + 1;
 	if (keep) {
@@ -449,6 +461,7 @@ static unsigned long snap_buffer_kb(struct trace_buffer *buffer)
 
 static void snap_free(struct trace_snap *snap)
 {
+	snap_unsave(snap);
 	ring_buffer_free(snap->buf.buffer);
 	free_percpu(snap->buf.data);
 	kfree(snap);
@@ -456,23 +469,18 @@ static void snap_free(struct trace_snap *snap)
 
 static struct trace_snap *snap_alloc(struct trace_array *tr, struct trace_buffer *buffer)
 {
-	struct trace_snap *snap;
+	struct trace_snap *snap = kzalloc(sizeof(*snap), GFP_KERNEL);
 
-	if (!buffer)
+	if (!snap)
 		return NULL;
-	snap = kzalloc(sizeof(*snap), GFP_KERNEL);
-	if (!snap) {
-		ring_buffer_free(buffer);
+	snap->buf.data = alloc_percpu(struct trace_array_cpu);
+	if (!snap->buf.data) {
+		kfree(snap);
 		return NULL;
 	}
 	snap->buf.tr = tr;
 	snap->buf.buffer = buffer;
 	snap->settled = true;
-	snap->buf.data = alloc_percpu(struct trace_array_cpu);
-	if (!snap->buf.data) {
-		snap_free(snap);
-		return NULL;
-	}
 	return snap;
 }
 
@@ -481,25 +489,35 @@ static struct trace_snap *snap_alloc(struct trace_array *tr, struct trace_buffer
  * @s: of whom
  *
  * Context: May sleep, &trace_snapshots.mutex is held.
- * Return: the buffer, of the size of the live one; -ENOMEM; -ENOSPC as snap_charge().
+ * Return: the buffer, of the size of the live one; -ENOSPC as snap_charge(), or as
+ *	   ring_buffer_alloc_spare().
  */
 struct trace_snap *snap_alloc_spare(struct trace_snapshots *s)
 {
 	struct trace_buffer *live = s->tr->array_buffer.buffer;
 	unsigned long kb = snap_buffer_kb(live);
+	struct trace_buffer *buffer;
 	struct trace_snap *snap;
 	int ret;
 
 	ret = snap_charge(s, kb);
 	if (ret)
 		return ERR_PTR(ret);
-	snap = snap_alloc(s->tr, ring_buffer_alloc_spare(live));
+	buffer = ring_buffer_alloc_spare(live);
+	ret = PTR_ERR_OR_ZERO(buffer);
+	if (ret)
+		goto fail;
+	snap = snap_alloc(s->tr, buffer);
 	if (!snap) {
-		s->kb -= kb;
-		return ERR_PTR(-ENOMEM);
+		ring_buffer_free(buffer);
+		ret = -ENOMEM;
+		goto fail;
 	}
 	snap->kb = kb;
 	return snap;
+fail:
+	s->kb -= kb;
+	return ERR_PTR(ret);
 }
 
 /**
@@ -636,8 +654,7 @@ static void snap_make_way(struct trace_snapshots *s, struct snap_slot *slot)
  * @slot: where it will go
  *
  * Context: May sleep, &trace_snapshots.mutex is held.
- * Return: 0; -ENOMEM; -ENOSPC as snap_charge(); -EBUSY if the live buffer lies in memory
- *         that survives a reboot.
+ * Return: 0, or as snap_alloc_spare().
  */
 int snap_provide(struct trace_snapshots *s, struct snap_slot *slot)
 {
@@ -645,14 +662,14 @@ int snap_provide(struct trace_snapshots *s, struct snap_slot *slot)
 	bool ready;
 
 	lockdep_assert_held(&s->mutex);
-	if (s->tr->range_addr_start)
-		return -EBUSY;
-
 	/* If a taker comes behind this, it leaves a snapshot that nobody reads yet. */
 	flags = snap_change_begin(s);
 	if (slot->last)
 		slot->last->trimmed = false;
 	ready = slot->spare || snap_is_unused(slot->last);
+	/* There can't be two. */
+	if (s->tr->range_addr_start && slot->last)
+		ready = true;
 	snap_change_end(s, flags);
 	return ready ? 0 : snap_add_spare(s, slot);
 }
@@ -675,10 +692,12 @@ void snap_erase(struct trace_snapshots *s, struct snap_slot *slot)
 	flags = snap_change_begin(s);
 	last = slot->last;
 	slot->last = NULL;
-	if (!slot->spare && snap_is_unused(last))
+	if (!slot->spare && snap_is_unused(last)) {
 		slot->spare = last;
-	else
+		snap_unsave(last);
+	} else {
 		snap_discard(s, last);
+	}
 	snap_change_end(s, flags);
 	snap_collect(s);
 }
@@ -813,13 +832,19 @@ int snap_erase_cpu(struct trace_snapshots *s, struct snap_slot *slot, int cpu)
 /* Of a snapshot that nobody has taken yet: an empty one. */
 static struct trace_snap *snap_get_none(struct trace_snapshots *s, u64 seq)
 {
-	struct trace_snap *snap = snap_alloc(s->tr, ring_buffer_alloc(0, RB_FL_OVERWRITE));
+	struct trace_buffer *buffer = ring_buffer_alloc(0, RB_FL_OVERWRITE);
+	struct trace_snap *snap;
 
-	if (snap) {
-		snap->seq = seq;
-		atomic_set(&snap->users, 1);
-		snap_discard(s, snap);
+	if (!buffer)
+		return NULL;
+	snap = snap_alloc(s->tr, buffer);
+	if (!snap) {
+		ring_buffer_free(buffer);
+		return NULL;
 	}
+	snap->seq = seq;
+	atomic_set(&snap->users, 1);
+	snap_discard(s, snap);
 	return snap;
 }
 
@@ -894,6 +919,9 @@ void trace_snapshot_put(struct array_buffer *buf)
 	snap_drop_surplus(s, &s->user);
 	snap_drop_surplus(s, &s->max);
 	snap_collect(s);
+	/* It was erased meanwhile, and had the only memory. */
+	if (s->pinned && s->tr->range_addr_start)
+		snap_provide(s, &s->user);
 	mutex_unlock(&s->mutex);
 }
 
@@ -965,9 +993,12 @@ int trace_snapshot_init(struct trace_array *tr)
 {
 	int ret = snap_init(tr);
 
-	if (!ret)
-		snap_crash_add(tr->snapshots);
-	return ret;
+	if (ret)
+		return ret;
+	snap_crash_add(tr->snapshots);
+	if (tr->flags & TRACE_ARRAY_FL_SNAPSHOT)
+		snap_recall(tr->snapshots);
+	return 0;
 }
 
 /**

@@ -69,7 +69,7 @@ void __init trace_snapshot_boot(struct trace_array *tr, const char *name)
 	if (name ? !snap_boot_named(name) : !snap_boot_top)
 		return;
 	if (tracing_alloc_snapshot_instance(tr))
-		pr_warn("tracing: no memory for a snapshot of %s\n", name ?: "the top trace array");
+		pr_warn("tracing: no room for a snapshot of %s\n", name ?: "the top trace array");
 }
 
 /**
@@ -95,7 +95,9 @@ void __init ftrace_boot_snapshot(void)
 	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
 		s = tr->snapshots;
 		mutex_lock(&s->mutex);
-		if (snap_is_ready(&s->user) && !snap_take_wait(s, &s->user, &req))
+		/* Not in place of what the last boot has left. */
+		if (!(s->user.last && s->user.last->last_boot) && snap_is_ready(&s->user) &&
+		    !snap_take_wait(s, &s->user, &req))
 			trace_array_puts(tr, "** Boot snapshot taken **\n");
 		mutex_unlock(&s->mutex);
 	}

@@ -64,7 +64,8 @@ static int snap_next(struct trace_snapshots *s, struct snap_slot *slot, unsigned
 	unsigned long growth;
 	int ret;
 
-	if (!atomic_read(&slot->armed) && !snap_is_ready(slot))
+	/* What survives a reboot does not change. */
+	if (s->tr->range_addr_start || (!atomic_read(&slot->armed) && !snap_is_ready(slot)))
 		return 0;
 	next = snap_alloc_spare(s);
 	if (IS_ERR(next))
@@ -146,6 +147,7 @@ void trace_snapshot_end_change(struct trace_array *tr, bool done)
 	struct trace_snapshots *s = tr->snapshots;
 	unsigned long flags;
 
+	done &= !tr->range_addr_start;
 	flags = snap_change_begin(s);
 	snap_unpark(s, &s->user, done);
 	snap_unpark(s, &s->max, done);
@@ -158,9 +160,13 @@ void trace_snapshot_end_change(struct trace_array *tr, bool done)
 /* Times of before and after can't be compared, so nothing of before stays. */
 static void snap_new_clock(struct trace_snapshots *s, struct snap_slot *slot, u64 (*clock)(void))
 {
-	struct trace_snap *spare;
+	struct trace_snap *spare, *last = READ_ONCE(slot->last);
 
-	snap_erase(s, slot);
+	/* But what the last boot has left never could be. */
+	if (last && last->last_boot)
+		ring_buffer_set_clock(last->buf.buffer, clock);
+	else
+		snap_erase(s, slot);
 	/* A taker may have it now, but nobody frees it. */
 	spare = READ_ONCE(slot->spare);
 	if (spare)

@@ -23,9 +23,12 @@ static const char * const snap_errs[] = {
 	[SNAP_ERR_DUE]		= "Another snapshot is due, see snapshot_delay",
 	[SNAP_ERR_ARMED]	= "A trigger needs the snapshot buffer",
 	[SNAP_ERR_READ]		= "Somebody reads the snapshot that this would change",
-	[SNAP_ERR_BUSY]		= "The buffer is being resized",
+	[SNAP_ERR_BUSY]		= "The buffer is being emptied, or a record is not finished",
+	[SNAP_ERR_DELAY]	= "It was cancelled, as snapshot_delay was written",
 	[SNAP_ERR_TRACER]	= "A latency tracer needs the snapshot buffer",
 	[SNAP_ERR_CPU]		= "This CPU's part can't be freed alone, or it never was online",
+	[SNAP_ERR_PERSIST]	= "What survives a reboot needs ^snapshot in trace_instance=",
+	[SNAP_ERR_ONE]		= "What survives a reboot has room for one snapshot only",
 };
 
 /**
@@ -96,6 +99,25 @@ void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter)
 	seq_puts(m, "#   2  or another number to erase it, but to keep the memory\n");
 }
 
+/**
+ * snap_expand() - let the live buffer have its size, before one like it is allocated
+ * @tr: of whom
+ *
+ * What survives a reboot has it, and keeps what the last boot has left.
+ *
+ * Context: May sleep.
+ * Return: 0 or more; -ENOMEM.
+ */
+int snap_expand(struct trace_array *tr)
+{
+	return tr->range_addr_start ? 0 : tracing_update_buffers(tr);
+}
+
+static bool snap_is_possible(struct trace_array *tr)
+{
+	return !tr->range_addr_start || tr->flags & TRACE_ARRAY_FL_SNAPSHOT;
+}
+
 static int snap_take_now(struct trace_array *tr, const char *cmd, int cpu)
 {
 	const struct snap_request req = { .cpu = cpu, .by = SNAP_BY_WRITE, .waits = true };
@@ -121,10 +143,14 @@ static int snap_take_now(struct trace_array *tr, const char *cmd, int cpu)
 				 -ENOSPC);
 	case -ENOBUFS:
 		return snap_fail(tr, "snapshot", cmd, SNAP_ERR_READ, -EBUSY);
+	case -ECANCELED:
+		return snap_fail(tr, "snapshot", cmd, SNAP_ERR_DELAY, -EBUSY);
 	case -EINVAL:
-		return snap_fail(tr, "snapshot", cmd, SNAP_ERR_CPU, -EINVAL);
+		return snap_fail(tr, "snapshot", cmd,
+				 snap_is_possible(tr) ? SNAP_ERR_CPU : SNAP_ERR_PERSIST, -EINVAL);
 	default:
-		return snap_fail(tr, "snapshot", cmd, SNAP_ERR_BUSY, -EBUSY);
+		return snap_fail(tr, "snapshot", cmd,
+				 tr->range_addr_start ? SNAP_ERR_READ : SNAP_ERR_BUSY, -EBUSY);
 	}
 }
 
@@ -192,7 +218,7 @@ static ssize_t snap_write(struct file *file, const char __user *ubuf, size_t cnt
 		return PTR_ERR(text);
 	ret = snap_parse(tr, "snapshot", text, ULONG_MAX, &val);
 	if (!ret)
-		ret = tracing_update_buffers(tr);
+		ret = snap_expand(tr);
 	if (ret < 0)
 		return ret;
 

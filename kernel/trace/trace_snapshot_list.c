@@ -18,6 +18,7 @@ static const char * const snap_by_names[] = {
 	[SNAP_BY_PANIC]		= "panic",
 	[SNAP_BY_OOPS]		= "oops",
 	[SNAP_BY_WARN]		= "warn",
+	[SNAP_BY_UNKNOWN]	= "unknown",
 };
 
 /* As in the trace: seconds, if its clock counts nanoseconds. */
@@ -94,6 +95,8 @@ static void snap_show(struct seq_file *m, struct trace_array *tr, struct trace_s
 		seq_puts(m, " asked=");
 		snap_show_time(m, tr, who->asked);
 	}
+	if (snap->last_boot)
+		seq_puts(m, " boot=last");
 	seq_puts(m, " cut=");
 	snap_show_time(m, tr, snap->begin);
 	seq_puts(m, "..");

@@ -118,7 +118,7 @@ EXPORT_SYMBOL_GPL(tracing_snapshot_cond);
  * It stays until somebody writes 0 to one of the files.
  *
  * Context: May sleep.
- * Return: 0; -ENOMEM; -EBUSY if the buffer lies in memory that survives a reboot.
+ * Return: 0, or as snap_alloc_spare().
  */
 int tracing_alloc_snapshot_instance(struct trace_array *tr)
 {

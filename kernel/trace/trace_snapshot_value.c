@@ -38,7 +38,7 @@ static int snap_allocate_store(struct trace_snapshots *s, const char *file, cons
 	int ret = snap_parse(s->tr, file, text, 1, &val);
 
 	if (!ret)
-		ret = tracing_update_buffers(s->tr);
+		ret = snap_expand(s->tr);
 	if (ret < 0)
 		return ret;
 
@@ -53,6 +53,10 @@ static int snap_allocate_store(struct trace_snapshots *s, const char *file, cons
 		snap_fail(s->tr, file, text, SNAP_ERR_MEMORY, ret);
 	else if (ret == -ENOSPC)
 		snap_fail(s->tr, file, text, SNAP_ERR_LIMIT, ret);
+	else if (ret == -EINVAL)
+		snap_fail(s->tr, file, text, SNAP_ERR_PERSIST, ret);
+	else if (ret == -EBUSY && val && !atomic_read(&s->max.armed))
+		snap_fail(s->tr, file, text, SNAP_ERR_READ, ret);
 	mutex_unlock(&s->mutex);
 	return ret;
 }
@@ -85,6 +89,9 @@ static int snap_keep_store(struct trace_snapshots *s, const char *file, const ch
 
 	if (snap_keep_parse(text, &keep))
 		return snap_fail(s->tr, file, text, SNAP_ERR_VALUE, -EINVAL);
+	/* Its memory is where the next one goes. */
+	if (keep.nr && s->tr->range_addr_start)
+		return snap_fail(s->tr, file, text, SNAP_ERR_ONE, -EINVAL);
 	snap_keep_set(s, keep);
 	return 0;
 }

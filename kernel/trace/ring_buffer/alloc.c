@@ -4,6 +4,7 @@
  */
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
+#include <linux/err.h>
 #include <linux/export.h>
 #include <linux/log2.h>
 #include <linux/oom.h>
@@ -253,6 +254,8 @@ struct rb_ring *rb_ring_alloc(struct rb_cpu *rcpu, unsigned int nr, unsigned int
 	/* Twice as many can come to belong to it, see rb_adopt() in resize.c. */
 	ring->nr = nr;
 	ring->order = order;
+	if (rcpu->buffer->persist)
+		ring->persist = rb_persist_ring(rcpu->buffer, rcpu->cpu);
 	ring->nr_subbufs = 2 * (nr + 1);
 	ring->subbufs = kvcalloc(ring->nr_subbufs, sizeof(*ring->subbufs), GFP_KERNEL);
 	if (!ring->subbufs)
@@ -390,13 +393,11 @@ static void rb_buffer_free(struct trace_buffer *buffer)
 	kfree(buffer);
 }
 
+/* A buffer without CPUs. */
 static struct trace_buffer *
-rb_buffer_alloc(unsigned long size, unsigned int flags, unsigned int order,
-		unsigned long start, unsigned long range, struct lock_class_key *key)
+rb_buffer_new(unsigned int flags, unsigned int order, struct lock_class_key *key)
 {
 	struct trace_buffer *buffer;
-	struct rb_cpu *rcpu;
-	unsigned int nr;
 	int cpu;
 
 	buffer = kzalloc(struct_size(buffer, cpus, nr_cpu_ids), GFP_KERNEL);
@@ -416,14 +417,16 @@ rb_buffer_alloc(unsigned long size, unsigned int flags, unsigned int order,
 
 	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
 		buffer->cpus[cpu] = &rb_no_cpu;
+	return buffer;
+}
 
-	nr = rb_slots_for(size, order);
-	if (range && rb_persist_attach(buffer, start, range, &nr))
-		goto fail;
-
+/* Give a buffer its CPUs, @nr slots each; or free it. */
+static struct trace_buffer *rb_buffer_fill(struct trace_buffer *buffer, unsigned int nr)
+{
 	/* Early in the boot the hotplug state below knows of no CPU. */
-	cpu = raw_smp_processor_id();
-	rcpu = rb_cpu_alloc(buffer, nr, cpu);
+	int cpu = raw_smp_processor_id();
+	struct rb_cpu *rcpu = rb_cpu_alloc(buffer, nr, cpu);
+
 	if (!rcpu)
 		goto fail;
 	buffer->cpus[cpu] = rcpu;
@@ -452,14 +455,17 @@ fail:
 struct trace_buffer *__ring_buffer_alloc(unsigned long size, unsigned int flags,
 					 struct lock_class_key *key)
 {
-	return rb_buffer_alloc(size, flags, 0, 0, 0, key);
+	struct trace_buffer *buffer = rb_buffer_new(flags, 0, key);
+
+	return buffer ? rb_buffer_fill(buffer, rb_slots_for(size, 0)) : NULL;
 }
 EXPORT_SYMBOL_GPL(__ring_buffer_alloc);
 
 /**
  * __ring_buffer_alloc_range() - make a buffer in memory that is there already
  * @size:	not used: the range says how much fits
- * @flags:	as for __ring_buffer_alloc()
+ * @flags:	as for __ring_buffer_alloc(); with RB_FL_SPARE one half of it is for
+ *		ring_buffer_alloc_spare()
  * @order:	pages of a sub-buffer, as a power of two
  * @start:	where the memory is mapped
  * @range_size:	bytes of it
@@ -475,7 +481,16 @@ struct trace_buffer *__ring_buffer_alloc_range(unsigned long size, unsigned int 
 					       unsigned long start, unsigned long range_size,
 					       struct lock_class_key *key)
 {
-	return rb_buffer_alloc(size, flags, order, start, range_size, key);
+	struct trace_buffer *buffer = rb_buffer_new(flags & ~RB_FL_SPARE, order, key);
+	unsigned int nr;
+
+	if (!buffer)
+		return NULL;
+	if (rb_persist_attach(buffer, start, range_size, flags & RB_FL_SPARE, &nr)) {
+		rb_buffer_free(buffer);
+		return NULL;
+	}
+	return rb_buffer_fill(buffer, nr);
 }
 
 /**
@@ -573,23 +588,35 @@ static int rb_take_shape(struct trace_buffer *buffer, struct trace_buffer *like)
  * @like: the other, see ring_buffer_cut()
  *
  * Its rings have the sizes of those of @like, for CPUs that are offline as well, and
- * it has the clock and the flags.
+ * it has the clock and the flags. It survives a reboot if @like does, and the first one
+ * holds what it did before that.
  *
  * Context: May sleep. The caller keeps the sizes of @like from changing.
- * Return: the buffer, or NULL if there is no memory.
+ * Return: the buffer; -ENOMEM; if @like survives a reboot -EINVAL where its memory has no
+ *         room for one, and -EBUSY where there is one.
  */
 struct trace_buffer *ring_buffer_alloc_spare(struct trace_buffer *like)
 {
-	struct trace_buffer *buffer;
+	struct trace_buffer *buffer = rb_buffer_new(like->flags, like->order, like->lock_key);
+	unsigned int nr = RB_MIN_SLOTS;
+	int ret = 0;
 
-	buffer = rb_buffer_alloc(0, like->flags, like->order, 0, 0, like->lock_key);
 	if (!buffer)
-		return NULL;
+		return ERR_PTR(-ENOMEM);
+	if (like->persist)
+		ret = rb_persist_share(buffer, like, &nr);
+	if (ret) {
+		rb_buffer_free(buffer);
+		return ERR_PTR(ret);
+	}
+	buffer = rb_buffer_fill(buffer, nr);
+	if (!buffer)
+		return ERR_PTR(-ENOMEM);
 	ring_buffer_set_clock(buffer, like->clock);
 	ring_buffer_set_time_stamp_abs(buffer, ring_buffer_time_stamp_abs(like));
 	if (rb_take_shape(buffer, like)) {
 		ring_buffer_free(buffer);
-		return NULL;
+		return ERR_PTR(-ENOMEM);
 	}
 	return buffer;
 }

@@ -27,6 +27,7 @@
 #include "record.h"
 
 struct rb_persist;
+struct rb_persist_ring;
 struct rb_persist_subbuf;
 
 /*
@@ -262,6 +263,7 @@ struct rb_losses {
  * @mapped:	how many of those: its sub-buffers keep their pages, and it is not put
  *		in place of a live one
  * @serial:	tells it from all others, from 1
+ * @persist:	header that survives a reboot, or NULL
  * @rcu:	for the grace period before it is freed
  * @strip:	for the one before its sub-buffers are, see rb_ring_strip()
  * @nr:		slots
@@ -292,6 +294,7 @@ struct rb_ring {
 	refcount_t		ref;
 	atomic_t		mapped;
 	u64			serial;
+	struct rb_persist_ring	*persist;
 	struct rcu_head		rcu;
 	struct rcu_head		strip;
 	unsigned int		nr;
@@ -645,11 +648,17 @@ void rb_map_update(struct rb_cpu *rcpu, struct rb_ring *ring);
 
 /* persist.c */
 int rb_persist_attach(struct trace_buffer *buffer, unsigned long start,
-		      unsigned long size, unsigned int *nr);
+		      unsigned long size, bool spare, unsigned int *nr);
+int rb_persist_share(struct trace_buffer *buffer, struct trace_buffer *live, unsigned int *nr);
 void rb_persist_detach(struct trace_buffer *buffer);
 void rb_persist_place(struct rb_cpu *rcpu, struct rb_subbuf *sb, unsigned int index);
 void rb_persist_restore(struct rb_cpu *rcpu, struct rb_ring *ring);
-void rb_persist_renew(struct trace_buffer *buffer);
+struct rb_persist_ring *rb_persist_ring(struct trace_buffer *buffer, int cpu);
+void rb_persist_renew(struct rb_persist_ring *ring);
+void rb_persist_forget(struct rb_ring *ring);
+void rb_persist_forget_all(struct trace_buffer *spare);
+void rb_persist_reset_absent(struct trace_buffer *buffer);
+void rb_persist_go_live(struct rb_cpu *rcpu, struct rb_ring *ring);
 void rb_persist_opened(struct rb_subbuf *sb);
 void rb_persist_consumed(struct rb_subbuf *sb, unsigned int pos);
 void rb_persist_emptied(struct rb_subbuf *sb);

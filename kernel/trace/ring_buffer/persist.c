@@ -5,12 +5,18 @@
  * The range holds, in this order, and at the same offsets in every boot:
  *
  *   struct rb_persist_header
- *   struct rb_persist_subbuf [CPU][index]
- *   data pages               [CPU][index], aligned to their size
+ *   struct rb_persist_cpu    [CPU]
+ *   struct rb_persist_subbuf [CPU][ring][index]
+ *   data pages               [CPU][ring][index], aligned to their size
  *
  * Nothing in it is an address that this boot has to follow. The order of the
  * sub-buffers is that of the sequences in their headers, and where a header or
- * a data page makes no sense, only that sub-buffer is lost.
+ * a data page makes no sense, only that sub-buffer is lost. What is known of the rings
+ * can't be checked.
+ *
+ * Where the range has room for a spare buffer, each CPU has two rings, and a cut
+ * exchanges them. First it says that what the spare one holds is gone, by the sequence
+ * from which on it counts, then which one is the live one.
  */
 #include <linux/kernel.h>
 #include <linux/minmax.h>
@@ -26,7 +32,10 @@
 #include "../trace.h"
 
 /* "ringbuf", and a number that changes with the layout. */
-#define RB_PERSIST_MAGIC	0x72696e6762756601ULL
+#define RB_PERSIST_MAGIC	0x72696e6762756602ULL
+
+/* The live ring and the spare one. */
+#define RB_PERSIST_RINGS	2
 
 /* One is written, one may be overwritten, and the reader has one. */
 #define RB_PERSIST_MIN		3
@@ -44,15 +53,37 @@ struct rb_persist_subbuf {
 };
 
 /**
+ * struct rb_persist_ring - what the next boot has to know of a ring
+ * @first: sequence from which on sub-buffers hold something
+ * @text:  where a function of the kernel that wrote the records was ...
+ * @data:  ... and a variable: what is printed of addresses depends on it
+ */
+struct rb_persist_ring {
+	u64	first;
+	u64	text;
+	u64	data;
+};
+
+/**
+ * struct rb_persist_cpu - what the next boot has to know of a CPU
+ * @live:  which of its rings was the live one
+ * @rings: its rings
+ */
+struct rb_persist_cpu {
+	u64			live;
+	struct rb_persist_ring	rings[RB_PERSIST_RINGS];
+};
+
+/**
  * struct rb_persist_shape - where everything is; has to be the same to be found
  * @magic:       RB_PERSIST_MAGIC
  * @data:        offset of the first data page
  * @header_size: bytes of &struct rb_persist_header
  * @page_header: bytes in front of the records of a data page
  * @nr_cpus:     CPUs that have a part of the range
- * @nr_subbufs:  sub-buffers of each
+ * @nr_rings:    rings of each
+ * @nr_subbufs:  sub-buffers of each ring
  * @subbuf_size: bytes of a data page
- * @pad:         0
  */
 struct rb_persist_shape {
 	u64	magic;
@@ -60,42 +91,49 @@ struct rb_persist_shape {
 	u32	header_size;
 	u32	page_header;
 	u32	nr_cpus;
+	u32	nr_rings;
 	u32	nr_subbufs;
 	u32	subbuf_size;
-	u32	pad;
 };
 
 /**
  * struct rb_persist_header - the beginning of the range
- * @shape:   where everything is
- * @text:    where a function of the kernel that wrote the records was ...
- * @data:    ... and a variable: what is printed of addresses depends on it
- * @subbufs: the sub-buffers' headers
+ * @shape: where everything is
+ * @note:  what the owner of the spare buffer wants to find again
+ * @cpus:  the CPUs
  */
 struct rb_persist_header {
 	struct rb_persist_shape		shape;
-	u64				text;
-	u64				data;
-	struct rb_persist_subbuf	subbufs[];
+	u64				note[RB_NOTE_SIZE / sizeof(u64)];
+	struct rb_persist_cpu		cpus[];
 };
 
 /**
  * struct rb_persist - a buffer's range
- * @buffer:      the buffer
+ * @buffer:      the live buffer
+ * @users:       this one, and the spare one if there is one
+ * @forgotten:   what the last boot has left for the spare one is, also of CPUs that come
+ *		 online later
  * @start:       first byte
  * @end:         byte behind the last
  * @header:      the range's header
+ * @subbufs:     the sub-buffers' headers
  * @data:        the first data page
- * @nr_subbufs:  sub-buffers of each CPU
+ * @nr_rings:    rings of each CPU
+ * @nr_subbufs:  sub-buffers of each ring
  * @subbuf_size: bytes of a data page
  * @panic:       stops and flushes it
  */
 struct rb_persist {
 	struct trace_buffer		*buffer;
+	atomic_t			users;
+	bool				forgotten;
 	unsigned long			start;
 	unsigned long			end;
 	struct rb_persist_header	*header;
+	struct rb_persist_subbuf	*subbufs;
 	unsigned char			*data;
+	unsigned int			nr_rings;
 	unsigned int			nr_subbufs;
 	unsigned int			subbuf_size;
 	struct notifier_block		panic;
@@ -138,7 +176,7 @@ static u64 rb_persist_data(void)
 
 static size_t rb_persist_total(struct rb_persist *persist)
 {
-	return (size_t)nr_cpu_ids * persist->nr_subbufs;
+	return (size_t)nr_cpu_ids * persist->nr_rings * persist->nr_subbufs;
 }
 
 static struct rb_data_page *rb_persist_page(struct rb_persist *persist, size_t n)
@@ -152,7 +190,7 @@ static struct rb_data_page *rb_persist_page(struct rb_persist *persist, size_t n
  */
 static int rb_persist_divide(struct rb_persist *persist)
 {
-	unsigned long start, size, nr, array;
+	unsigned long start, size, head, nr;
 
 	start = ALIGN(persist->start, __alignof__(struct rb_persist_header));
 	if (start < persist->start || start >= persist->end)
@@ -160,33 +198,48 @@ static int rb_persist_divide(struct rb_persist *persist)
 
 	/* What is left for sub-buffers where the alignment costs most. */
 	size = persist->end - start;
-	if (size < sizeof(struct rb_persist_header) + persist->subbuf_size)
+	head = struct_size(persist->header, cpus, nr_cpu_ids);
+	if (size < head + persist->subbuf_size)
 		return -ENOMEM;
-	size -= sizeof(struct rb_persist_header) + persist->subbuf_size;
+	size -= head + persist->subbuf_size;
 
-	nr = size / nr_cpu_ids / (sizeof(struct rb_persist_subbuf) + persist->subbuf_size);
+	nr = size / nr_cpu_ids / persist->nr_rings /
+	     (sizeof(struct rb_persist_subbuf) + persist->subbuf_size);
 	if (nr < RB_PERSIST_MIN)
 		return -ENOMEM;
 
 	persist->nr_subbufs = min(nr, RB_MAX_SUBBUFS / 2);
 	persist->header = (struct rb_persist_header *)start;
-	array = rb_persist_total(persist) * sizeof(struct rb_persist_subbuf);
-	persist->data = PTR_ALIGN((unsigned char *)persist->header->subbufs + array,
+	persist->subbufs = (struct rb_persist_subbuf *)(start + head);
+	persist->data = PTR_ALIGN((unsigned char *)(persist->subbufs + rb_persist_total(persist)),
 				  persist->subbuf_size);
 	return 0;
 }
 
-/* Is there a sub-buffer with records, whether they are good or not? */
-static bool rb_persist_any(struct rb_persist *persist)
+/* Has a ring records, whether they are good or not? */
+static bool rb_persist_any(struct rb_persist *persist, size_t ring, u64 from)
 {
-	size_t n;
+	size_t n = ring * persist->nr_subbufs, end = n + persist->nr_subbufs;
 
-	for (n = 0; n < rb_persist_total(persist); n++) {
-		if (persist->header->subbufs[n].seq &&
+	for (; n < end; n++) {
+		if (persist->subbufs[n].seq && persist->subbufs[n].seq >= from &&
 		    local_read(&rb_persist_page(persist, n)->commit))
 			return true;
 	}
 	return false;
+}
+
+/* Whoever wrote nothing left no addresses to care about. */
+static void rb_persist_own(struct rb_persist *persist)
+{
+	struct rb_persist_ring *ring;
+	size_t n;
+
+	for (n = 0; n < (size_t)nr_cpu_ids * persist->nr_rings; n++) {
+		ring = &persist->header->cpus[n / persist->nr_rings].rings[n % persist->nr_rings];
+		if (!rb_persist_any(persist, n, ring->first))
+			rb_persist_renew(ring);
+	}
 }
 
 /* Keep what is there, or make room for what will be. */
@@ -199,28 +252,25 @@ static void rb_persist_begin(struct rb_persist *persist)
 		.header_size	= sizeof(*header),
 		.page_header	= RB_PAGE_HDR,
 		.nr_cpus	= nr_cpu_ids,
+		.nr_rings	= persist->nr_rings,
 		.nr_subbufs	= persist->nr_subbufs,
 		.subbuf_size	= persist->subbuf_size,
 	};
+	bool known = !memcmp(&header->shape, &shape, sizeof(shape));
 
-	if (!memcmp(&header->shape, &shape, sizeof(shape))) {
-		/* Whoever wrote nothing left no addresses to care about. */
-		if (rb_persist_any(persist)) {
-			pr_info("ring buffer: %u sub-buffers with records of the last boot\n",
-				shape.nr_cpus * shape.nr_subbufs);
-			return;
-		}
-	} else {
+	if (!known) {
 		/* A crash in here must not leave a shape with another's content. */
 		WRITE_ONCE(header->shape.magic, 0);
 		barrier();
-		memset(header->subbufs, 0, rb_persist_total(persist) * sizeof(*header->subbufs));
+		memset(header->note, 0, sizeof(header->note));
+		memset(header->cpus, 0, shape.nr_cpus * sizeof(*header->cpus));
+		memset(persist->subbufs, 0, rb_persist_total(persist) * sizeof(*persist->subbufs));
 		barrier();
 		header->shape = shape;
 	}
-	pr_info("ring buffer: %u new sub-buffers that survive a reboot\n",
-		shape.nr_cpus * shape.nr_subbufs);
-	rb_persist_renew(persist->buffer);
+	pr_info("ring buffer: %zu sub-buffers that survive a reboot, %s\n",
+		rb_persist_total(persist), known ? "as in the last boot" : "new");
+	rb_persist_own(persist);
 }
 
 /* The last chance to have in memory what is in the caches. */
@@ -238,6 +288,7 @@ static int rb_persist_panic(struct notifier_block *nb, unsigned long event, void
  * @buffer: the buffer, without sub-buffers yet
  * @start:  where the memory is mapped
  * @size:   bytes of it
+ * @spare:  there shall be room for a spare buffer, too
  * @nr:     where the slots are returned that each CPU's ring can have
  *
  * What the memory holds is kept if it is of a buffer of the same shape.
@@ -247,7 +298,7 @@ static int rb_persist_panic(struct notifier_block *nb, unsigned long event, void
  *         is no memory. Then there is nothing to detach.
  */
 int rb_persist_attach(struct trace_buffer *buffer, unsigned long start,
-		      unsigned long size, unsigned int *nr)
+		      unsigned long size, bool spare, unsigned int *nr)
 {
 	struct rb_persist *persist;
 	unsigned long end;
@@ -260,6 +311,8 @@ int rb_persist_attach(struct trace_buffer *buffer, unsigned long start,
 	if (!persist)
 		return -ENOMEM;
 	persist->buffer = buffer;
+	atomic_set(&persist->users, 1);
+	persist->nr_rings = spare ? RB_PERSIST_RINGS : 1;
 	persist->start = start;
 	persist->end = end;
 	persist->subbuf_size = rb_subbuf_size(buffer->order);
@@ -273,13 +326,39 @@ int rb_persist_attach(struct trace_buffer *buffer, unsigned long start,
 	buffer->persist = persist;
 	rb_persist_begin(persist);
 	persist->panic.notifier_call = rb_persist_panic;
+	/* Others may have something to record, or take a snapshot. */
+	persist->panic.priority = INT_MIN;
 	atomic_notifier_chain_register(&panic_notifier_list, &persist->panic);
 	*nr = persist->nr_subbufs - 1;
 	return 0;
 }
 
 /**
- * rb_persist_detach() - the end of rb_persist_attach()
+ * rb_persist_share() - let a spare buffer have its part of the memory
+ * @buffer: the spare buffer, without sub-buffers yet
+ * @live:   the live one
+ * @nr:     where the slots are returned that each CPU's ring can have
+ *
+ * What the last cut before a reboot has left there is kept.
+ *
+ * Context: May sleep.
+ * Return: 0; -EINVAL if there is no room for one; -EBUSY if there is one already.
+ */
+int rb_persist_share(struct trace_buffer *buffer, struct trace_buffer *live, unsigned int *nr)
+{
+	struct rb_persist *persist = live->persist;
+
+	if (persist->nr_rings < RB_PERSIST_RINGS)
+		return -EINVAL;
+	if (atomic_cmpxchg(&persist->users, 1, 2) != 1)
+		return -EBUSY;
+	buffer->persist = persist;
+	*nr = persist->nr_subbufs - 1;
+	return 0;
+}
+
+/**
+ * rb_persist_detach() - the end of rb_persist_attach() or rb_persist_share()
  * @buffer: the buffer; its sub-buffers are not used any more
  *
  * The memory keeps what it holds.
@@ -292,28 +371,127 @@ void rb_persist_detach(struct trace_buffer *buffer)
 
 	if (!persist)
 		return;
-	atomic_notifier_chain_unregister(&panic_notifier_list, &persist->panic);
+	if (buffer == persist->buffer)
+		atomic_notifier_chain_unregister(&panic_notifier_list, &persist->panic);
 	buffer->persist = NULL;
-	kfree(persist);
+	if (atomic_dec_and_test(&persist->users))
+		kfree(persist);
+}
+
+/**
+ * rb_persist_ring() - which ring of its CPU one shall be
+ * @buffer: of which buffer
+ * @cpu:    of which CPU
+ *
+ * Context: Any context.
+ * Return: the one that was live for the live buffer, the other one for the spare.
+ */
+struct rb_persist_ring *rb_persist_ring(struct trace_buffer *buffer, int cpu)
+{
+	struct rb_persist *persist = buffer->persist;
+	struct rb_persist_cpu *part = &persist->header->cpus[cpu];
+
+	/* Nothing but 0 or 1, unless it is damaged. */
+	if (part->live >= persist->nr_rings)
+		part->live = 0;
+	return &part->rings[part->live ^ (buffer != persist->buffer)];
+}
+
+/**
+ * rb_persist_forget() - note that what a ring holds is gone
+ * @ring: the ring
+ *
+ * And that from now on it holds records of this boot.
+ *
+ * Context: Any context, including NMI.
+ */
+void rb_persist_forget(struct rb_ring *ring)
+{
+	WRITE_ONCE(ring->persist->first, READ_ONCE(ring->commit)->seq + 1);
+	barrier();
+	rb_persist_renew(ring->persist);
+}
+
+/**
+ * rb_persist_forget_all() - note that what a spare buffer holds is gone
+ * @spare: the spare buffer
+ *
+ * Of CPUs that have no part of it yet: those that have one forget it by themselves.
+ *
+ * Context: Any context, including NMI.
+ */
+void rb_persist_forget_all(struct trace_buffer *spare)
+{
+	WRITE_ONCE(spare->persist->forgotten, true);
+}
+
+/**
+ * rb_persist_reset_absent() - let CPUs that come online later find nothing
+ * @buffer: the buffer that is reset
+ *
+ * Context: &trace_buffer.mutex is held, so none does now.
+ */
+void rb_persist_reset_absent(struct trace_buffer *buffer)
+{
+	struct rb_persist_ring *ring;
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
+		if (cpumask_test_cpu(cpu, buffer->cpumask))
+			continue;
+		ring = rb_persist_ring(buffer, cpu);
+		WRITE_ONCE(ring->first, U64_MAX);
+		rb_persist_renew(ring);
+	}
+}
+
+/**
+ * rb_persist_go_live() - note that a ring is about to be the live one
+ * @rcpu: the CPU's part
+ * @ring: the ring
+ *
+ * Context: Any context, including NMI.
+ */
+void rb_persist_go_live(struct rb_cpu *rcpu, struct rb_ring *ring)
+{
+	struct rb_persist_cpu *cpu = &rcpu->buffer->persist->header->cpus[rcpu->cpu];
+
+	WRITE_ONCE(cpu->live, ring->persist - cpu->rings);
+}
+
+/**
+ * ring_buffer_note() - memory for what belongs to the records of a spare buffer
+ * @spare: the spare buffer
+ *
+ * It is there as long as the spare buffer, and what is stored survives with that.
+ *
+ * Context: Any context, including NMI.
+ * Return: RB_NOTE_SIZE bytes, 0 at first; NULL if @spare does not survive a reboot.
+ */
+void *ring_buffer_note(struct trace_buffer *spare)
+{
+	return spare->persist ? spare->persist->header->note : NULL;
 }
 
 /**
  * rb_persist_place() - give a sub-buffer its memory
  * @rcpu:  the CPU's part
  * @sb:    the sub-buffer
- * @index: which of the CPU's it is
+ * @index: which of the ring's it is
  *
  * Context: Any context. Without a place for @index @sb->page stays NULL.
  */
 void rb_persist_place(struct rb_cpu *rcpu, struct rb_subbuf *sb, unsigned int index)
 {
 	struct rb_persist *persist = rcpu->buffer->persist;
-	size_t n = (size_t)rcpu->cpu * persist->nr_subbufs + index;
+	struct rb_persist_cpu *cpu = &persist->header->cpus[rcpu->cpu];
+	size_t n = rb_persist_ring(rcpu->buffer, rcpu->cpu) - cpu->rings;
 
 	if (WARN_ON_ONCE(index >= persist->nr_subbufs))
 		return;
+	n = ((size_t)rcpu->cpu * persist->nr_rings + n) * persist->nr_subbufs + index;
 	sb->page = rb_persist_page(persist, n);
-	sb->persist = &persist->header->subbufs[n];
+	sb->persist = &persist->subbufs[n];
 	sb->stable = true;
 }
 
@@ -433,8 +611,8 @@ static int rb_persist_cmp(const void *a, const void *b)
  * Return: how many are good and hold something unread; those that are not
  *         good add to @bad.
  */
-static unsigned int rb_persist_find(struct rb_ring *ring, struct rb_persist_part *parts,
-				    unsigned int *bad)
+static unsigned int rb_persist_find(struct rb_ring *ring, u64 first,
+				    struct rb_persist_part *parts, unsigned int *bad)
 {
 	unsigned int i, found = 0, nr = 0;
 	struct rb_persist_part *part;
@@ -443,6 +621,9 @@ static unsigned int rb_persist_find(struct rb_ring *ring, struct rb_persist_part
 		part = &parts[i];
 		part->page = ring->subbufs[i]->page;
 		part->header = ring->subbufs[i]->persist;
+		/* An earlier life of the ring has left it. */
+		if (part->header->seq < first)
+			WRITE_ONCE(part->header->seq, 0);
 		if (!part->header->seq)
 			continue;
 		if (!rb_persist_check(part, rb_subbuf_room(ring->order))) {
@@ -453,6 +634,9 @@ static unsigned int rb_persist_find(struct rb_ring *ring, struct rb_persist_part
 		}
 		cond_resched();
 	}
+	/* From here on sequences are those of this boot. */
+	barrier();
+	WRITE_ONCE(ring->persist->first, 0);
 	sort(parts, ring->nr + 1, sizeof(*parts), rb_persist_cmp, NULL);
 
 	/* A sequence is written once: one of two has a damaged header. */
@@ -572,9 +756,11 @@ static void rb_persist_lay(struct rb_ring *ring, struct rb_persist_part *parts,
  */
 void rb_persist_restore(struct rb_cpu *rcpu, struct rb_ring *ring)
 {
+	struct rb_persist *persist = rcpu->buffer->persist;
 	unsigned int kept, bad = 0, i;
 	struct rb_persist_part *parts;
 	unsigned long unread;
+	u64 first;
 
 	parts = kvcalloc(ring->nr + 1, sizeof(*parts), GFP_KERNEL);
 	if (!parts) {
@@ -583,12 +769,17 @@ void rb_persist_restore(struct rb_cpu *rcpu, struct rb_ring *ring)
 			rcpu->cpu);
 		for (i = 0; i <= ring->nr; i++)
 			rb_persist_emptied(ring->subbufs[i]);
+		ring->persist->first = 0;
 		local_set(&ring->tail->page->commit, 0);
 		rb_persist_opened(ring->tail);
+		rb_persist_renew(ring->persist);
 		return;
 	}
 
-	kept = rb_persist_find(ring, parts, &bad);
+	first = ring->persist->first;
+	if (persist->forgotten && rcpu->buffer != persist->buffer)
+		first = U64_MAX;
+	kept = rb_persist_find(ring, first, parts, &bad);
 	rb_persist_lay(ring, parts, kept);
 	kvfree(parts);
 
@@ -604,16 +795,14 @@ void rb_persist_restore(struct rb_cpu *rcpu, struct rb_ring *ring)
 
 /**
  * rb_persist_renew() - from now on the records are this boot's
- * @buffer: the buffer, in memory that survives a reboot
+ * @ring: the ring's header
  *
- * Context: May sleep.
+ * Context: Any context, including NMI.
  */
-void rb_persist_renew(struct trace_buffer *buffer)
+void rb_persist_renew(struct rb_persist_ring *ring)
 {
-	struct rb_persist_header *header = buffer->persist->header;
-
-	header->text = rb_persist_text();
-	header->data = rb_persist_data();
+	WRITE_ONCE(ring->text, rb_persist_text());
+	WRITE_ONCE(ring->data, rb_persist_data());
 }
 
 /**
@@ -631,24 +820,30 @@ void rb_persist_renew(struct trace_buffer *buffer)
  */
 bool ring_buffer_last_boot_delta(struct trace_buffer *buffer, long *text, long *data)
 {
-	struct rb_persist_header *header;
+	struct rb_persist_ring *ring;
+	unsigned int cpu;
 
 	*text = 0;
 	*data = 0;
 	if (!buffer || !buffer->persist)
 		return false;
-	header = buffer->persist->header;
-	*text = rb_persist_text() - header->text;
-	*data = rb_persist_data() - header->data;
-	return *text || *data;
+	/* Of CPUs that are not online yet, too. All are taken to be of one boot. */
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
+		ring = rb_persist_ring(buffer, cpu);
+		*text = rb_persist_text() - READ_ONCE(ring->text);
+		*data = rb_persist_data() - READ_ONCE(ring->data);
+		if (*text || *data)
+			return true;
+	}
+	return false;
 }
 
-/* Which sub-buffer of its CPU's part of the range @sb is. */
+/* Which sub-buffer of its ring's part of the range @sb is. */
 static unsigned int rb_persist_index(struct rb_cpu *rcpu, struct rb_subbuf *sb)
 {
 	struct rb_persist *persist = rcpu->buffer->persist;
 
-	return sb->persist - &persist->header->subbufs[(size_t)rcpu->cpu * persist->nr_subbufs];
+	return (size_t)(sb->persist - persist->subbufs) % persist->nr_subbufs;
 }
 
 /**

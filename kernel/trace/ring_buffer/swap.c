@@ -101,7 +101,8 @@ static int rb_may_swap(struct rb_cpu *a, struct rb_cpu *b, bool alike)
 	/* What user space looks at is not recorded to. */
 	if (b->mapped || atomic_read(&ring_b->mapped))
 		return -EBUSY;
-	if (a->buffer->persist || b->buffer->persist)
+	/* Both in the same memory, or none. */
+	if (a->buffer->persist != b->buffer->persist || (alike && a->buffer->persist))
 		return -EINVAL;
 	if (ring_a->order != ring_b->order || (alike && ring_a->nr != ring_b->nr))
 		return -EINVAL;
@@ -189,12 +190,16 @@ static void rb_forget(struct rb_ring *ring)
 	xchg(&ring->tail, &rb_fresh);
 	rb_race_point(CUT_FRESH);
 	WRITE_ONCE(ring->life, ring->life + 1);
+	if (ring->persist)
+		rb_persist_forget(ring);
 }
 
 static void rb_cut(struct rb_cpu *live, struct rb_cpu *spare)
 {
-	rb_race_point(CUT);
-	rb_forget(rb_untag(READ_ONCE(spare->ring)));
+	struct rb_ring *ring = rb_untag(READ_ONCE(spare->ring));
+
+	if (ring->persist)
+		rb_persist_go_live(live, ring);
 	rb_swap(live, spare);
 }
 
@@ -212,7 +217,7 @@ static void rb_cut(struct rb_cpu *live, struct rb_cpu *spare)
  *
  * Context: Any context, including NMI. Does not wait.
  * Return: 0; -EINVAL if @cpu never was online, @spare lacks a CPU, the sizes of the
- *         sub-buffers differ, or a buffer lies in memory that survives a reboot; -EBUSY
+ *         sub-buffers differ, or only one of them survives a reboot; -EBUSY
  *         while @spare, or what it holds, is mapped, while a buffer is resized or cut by
  *         another caller, and if a record that was begun before the last cut is not
  *         finished yet; -ECANCELED if @sure says no. On an error nothing has changed.
@@ -245,6 +250,15 @@ int ring_buffer_cut_if(struct trace_buffer *live, struct trace_buffer *spare, in
 	 * Not what has come online meanwhile, and not what this CPU had begun to cut
 	 * when an interrupt brought it here: that is @end or behind it.
 	 */
+	if (!ret && spare->persist)
+		rb_persist_forget_all(spare);
+	/* All of them first: if the machine goes down, no two snapshots are mixed. */
+	for_each_cpu_and(i, live->cpumask, which) {
+		if (i < end && !ret && rb_is_cut_by(live, i, owner)) {
+			rb_race_point(CUT);
+			rb_forget(rb_untag(READ_ONCE(spare->cpus[i]->ring)));
+		}
+	}
 	for_each_cpu_and(i, live->cpumask, which) {
 		if (i < end && !ret && rb_is_cut_by(live, i, owner))
 			rb_cut(live->cpus[i], spare->cpus[i]);
@@ -291,6 +305,8 @@ int ring_buffer_forget(struct trace_buffer *spare)
 	struct rb_ring *ring;
 	int cpu, ret = 0;
 
+	if (spare->persist)
+		rb_persist_forget_all(spare);
 	preempt_disable_notrace();
 	rb_for_each_cpu(spare, cpu) {
 		rcpu = rb_get_cpu(spare, cpu);
@@ -435,8 +451,13 @@ static void rb_reset(struct trace_buffer *buffer, const struct cpumask *which)
 		if (rcpu->map)
 			rcpu->map->lost = 0;
 		rb_map_update(rcpu, ring);
+		if (ring->persist)
+			rb_persist_renew(ring->persist);
 		rb_read_unlock(ring, flags);
 	}
+
+	if (buffer->persist && which == cpu_possible_mask)
+		rb_persist_reset_absent(buffer);
 
 	rb_race_point(RESET);
 	/* A writer that finds itself let in again finds what was done here. */
@@ -450,9 +471,6 @@ static void rb_reset(struct trace_buffer *buffer, const struct cpumask *which)
 		atomic_sub(RB_STATE_OFF_ONE, &rcpu->state);
 		rb_exchange_unlock(rcpu);
 	}
-	if (buffer->persist)
-		rb_persist_renew(buffer);
-
 	mutex_unlock(&buffer->mutex);
 }
 

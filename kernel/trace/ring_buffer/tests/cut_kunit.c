@@ -307,7 +307,7 @@ static void cut_test_spare(struct kunit *test)
 	ring_buffer_set_time_stamp_abs(w->buffer, true);
 
 	spare = ring_buffer_alloc_spare(w->buffer);
-	KUNIT_ASSERT_NOT_NULL(test, spare);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(spare));
 	w->other = spare;
 	KUNIT_EXPECT_EQ(test, spare->order, 1U);
 	KUNIT_EXPECT_EQ(test, spare->flags, w->buffer->flags);

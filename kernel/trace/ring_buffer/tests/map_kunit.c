@@ -138,7 +138,7 @@ static void map_test_cut(struct kunit *test)
 	rbt_open(w, SUBBUFS, RB_FL_OVERWRITE);
 	rbt_open_other(w, SUBBUFS, RB_FL_OVERWRITE);
 	third = ring_buffer_alloc_spare(w->buffer);
-	KUNIT_ASSERT_NOT_NULL(test, third);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(third));
 	rbt_write_n(w, 300, 30);
 	meta = map_open(w);
 	KUNIT_EXPECT_TRUE(test, map_turn(&r));

@@ -8,7 +8,7 @@
 
 #include "world.h"
 
-#define RANGE	(16 * PAGE_SIZE)
+#define RANGE	(32 * PAGE_SIZE)
 
 static void persist_free(void *memory)
 {
@@ -174,12 +174,190 @@ static void persist_test_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_buffer_subbuf_order_set(w->buffer, 1), -EBUSY);
 }
 
+/* The same with a spare buffer. */
+static void persist_boot_both(struct rbt *w, unsigned long start)
+{
+	struct trace_buffer *buffer, *spare;
+
+	rbt_close(w);
+	buffer = ring_buffer_alloc_range(0, RB_FL_OVERWRITE | RB_FL_SPARE, 0, start, RANGE);
+	rbt_use(w, buffer);
+	spare = ring_buffer_alloc_spare(buffer);
+	KUNIT_ASSERT_FALSE(w->test, IS_ERR(spare));
+	w->other = spare;
+}
+
+static void persist_cut(struct rbt *w)
+{
+	KUNIT_ASSERT_EQ(w->test, ring_buffer_cut(w->buffer, w->other, RING_BUFFER_ALL_CPUS), 0);
+}
+
+/* @buffer holds records [@from, @to), and they stay. */
+static void persist_holds(struct rbt *w, struct trace_buffer *buffer, u32 from, u32 to)
+{
+	struct ring_buffer_iter *iter = ring_buffer_read_start(buffer, w->cpu, GFP_KERNEL);
+	struct ring_buffer_event *rec;
+	u64 ts;
+
+	KUNIT_ASSERT_NOT_NULL(w->test, iter);
+	while ((rec = ring_buffer_iter_peek(iter, &ts)) && !w->failed) {
+		KUNIT_EXPECT_EQ(w->test, rbt_check(w, ring_buffer_event_data(rec), ts), from);
+		from++;
+		ring_buffer_iter_advance(iter);
+	}
+	ring_buffer_read_finish(iter);
+	KUNIT_EXPECT_EQ(w->test, from, to);
+}
+
+/*
+ * What was cut off is there again, and beside it what came after. It is that of the last
+ * cut, whatever the rings held before, and however often they have changed places.
+ */
+static void persist_test_cut(struct kunit *test)
+{
+	unsigned long start = persist_memory(test);
+	struct rbt *w = test->priv;
+	u32 cuts, n, first, second;
+
+	persist_boot_both(w, start);
+	persist_holds(w, w->other, 0, 0);
+	for (cuts = 1; cuts < 8 && !w->failed; cuts++) {
+		for (n = 0; n < cuts; n++) {
+			first = w->nr;
+			rbt_write_n(w, 200, 30 - 3 * n);
+			persist_cut(w);
+			second = w->nr;
+			rbt_write_n(w, 200, 2 * n);
+			persist_holds(w, w->other, first, second);
+			persist_holds(w, w->buffer, second, w->nr);
+			if (n + 1 < cuts) {
+				persist_cut(w);
+				persist_holds(w, w->other, second, w->nr);
+			}
+		}
+		persist_boot_both(w, start);
+		persist_holds(w, w->other, first, second);
+		persist_holds(w, w->buffer, second, w->nr);
+		/* And it is as any other. */
+		persist_boot_both(w, start);
+		persist_holds(w, w->other, first, second);
+		persist_holds(w, w->buffer, second, w->nr);
+		ring_buffer_reset(w->buffer);
+		persist_holds(w, w->other, first, second);
+	}
+}
+
+/* Nothing comes back that was forgotten, or read. */
+static void persist_test_forget(struct kunit *test)
+{
+	unsigned long start = persist_memory(test);
+	struct rbt *w = test->priv;
+	u32 i, *note;
+
+	persist_boot_both(w, start);
+	note = ring_buffer_note(w->other);
+	KUNIT_ASSERT_NOT_NULL(test, note);
+	KUNIT_EXPECT_EQ(test, *note, 0U);
+	KUNIT_EXPECT_PTR_EQ(test, (u32 *)ring_buffer_note(w->buffer), note);
+	rbt_write_n(w, 200, 30);
+	persist_cut(w);
+	*note = 6012;
+	for (i = 0; i < 20; i++)
+		KUNIT_EXPECT_NOT_NULL(test, ring_buffer_consume(w->other, w->cpu, NULL, NULL));
+	persist_boot_both(w, start);
+	KUNIT_EXPECT_EQ(test, *(u32 *)ring_buffer_note(w->other), 6012U);
+	persist_holds(w, w->other, 20, 30);
+	persist_holds(w, w->buffer, 30, 30);
+
+	KUNIT_EXPECT_EQ(test, ring_buffer_forget(w->other), 0);
+	persist_holds(w, w->other, 30, 30);
+	persist_boot_both(w, start);
+	persist_holds(w, w->other, 30, 30);
+	rbt_write_n(w, 200, 7);
+	persist_boot_both(w, start);
+	persist_holds(w, w->other, 30, 30);
+	persist_holds(w, w->buffer, 30, 37);
+
+	/* A spare one that comes later has that memory, but not what was there. */
+	persist_cut(w);
+	ring_buffer_free(w->other);
+	w->other = ring_buffer_alloc_spare(w->buffer);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(w->other));
+	persist_holds(w, w->other, 37, 37);
+	rbt_write_n(w, 200, 5);
+	persist_cut(w);
+	persist_boot_both(w, start);
+	persist_holds(w, w->other, 37, 42);
+}
+
+/* The kernel is somewhere else than in the boot before: each ring knows of itself. */
+static void persist_test_moved(struct kunit *test)
+{
+	unsigned long start = persist_memory(test), was = (unsigned long)rb_persist_attach;
+	struct rbt *w = test->priv;
+	long text, data;
+	u64 *word;
+
+	persist_boot_both(w, start);
+	rbt_write_n(w, 200, 10);
+	persist_cut(w);
+	rbt_write_n(w, 200, 5);
+	rbt_close(w);
+	for (word = (u64 *)start; word < (u64 *)(start + RANGE); word++) {
+		if (*word == was)
+			*word -= 0x1000;
+	}
+	persist_boot_both(w, start);
+	KUNIT_EXPECT_TRUE(test, ring_buffer_last_boot_delta(w->buffer, &text, &data));
+	KUNIT_EXPECT_EQ(test, text, 0x1000L);
+	KUNIT_EXPECT_EQ(test, data, 0L);
+	persist_holds(w, w->buffer, 10, 15);
+
+	/* What is recorded from here on is of this boot, but not what was cut off. */
+	ring_buffer_reset(w->buffer);
+	KUNIT_EXPECT_FALSE(test, ring_buffer_last_boot_delta(w->buffer, &text, &data));
+	KUNIT_EXPECT_TRUE(test, ring_buffer_last_boot_delta(w->other, &text, &data));
+	KUNIT_EXPECT_EQ(test, text, 0x1000L);
+	persist_holds(w, w->other, 0, 10);
+	persist_cut(w);
+	KUNIT_EXPECT_FALSE(test, ring_buffer_last_boot_delta(w->buffer, &text, &data));
+	KUNIT_EXPECT_FALSE(test, ring_buffer_last_boot_delta(w->other, &text, &data));
+}
+
+/* Where there is no room for one, or where there is one. */
+static void persist_test_no_spare(struct kunit *test)
+{
+	unsigned long start = persist_memory(test);
+	struct rbt *w = test->priv;
+	long text, data;
+
+	persist_boot(w, start);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(ring_buffer_alloc_spare(w->buffer)), -EINVAL);
+	rbt_open_other(w, 3, RB_FL_OVERWRITE);
+	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->other, w->buffer, w->cpu), -EINVAL);
+
+	/* Another shape: what was there can't be found. */
+	rbt_write_n(w, 200, 5);
+	persist_boot_both(w, start);
+	persist_holds(w, w->buffer, 5, 5);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(ring_buffer_alloc_spare(w->buffer)), -EBUSY);
+	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ring_buffer_trim(w->other), -EBUSY);
+	KUNIT_EXPECT_FALSE(test, ring_buffer_last_boot_delta(w->buffer, &text, &data));
+	KUNIT_EXPECT_FALSE(test, ring_buffer_last_boot_delta(w->other, &text, &data));
+}
+
 static struct kunit_case persist_test_cases[] = {
 	KUNIT_CASE(persist_test_reboot),
 	KUNIT_CASE(persist_test_laps),
 	KUNIT_CASE_PARAM(persist_test_damage, persist_damage_gen_params),
 	KUNIT_CASE(persist_test_any_damage),
 	KUNIT_CASE(persist_test_refused),
+	KUNIT_CASE(persist_test_cut),
+	KUNIT_CASE(persist_test_forget),
+	KUNIT_CASE(persist_test_moved),
+	KUNIT_CASE(persist_test_no_spare),
 	{}
 };
 
