@@ -27,6 +27,8 @@ struct bench_ops {
 	/* until it is empty; chunk 0: whole pages. Returns bytes, or pages */
 	unsigned long (*read_pages)(struct trace_buffer *b, int cpu, unsigned int chunk);
 	int (*swap)(struct trace_buffer *a, struct trace_buffer *b, int cpu, unsigned long n);
+	/* what a snapshot of all CPUs does */
+	int (*cut)(struct trace_buffer *a, struct trace_buffer *b, unsigned long n);
 	int (*resize)(struct trace_buffer *b, unsigned long bytes);
 };
 
@@ -87,6 +89,7 @@ void m_pages(struct turn *t);		/* arg: bytes of a copy, 0 takes whole pages */
 void m_swap(struct turn *t);
 void m_swap_full(struct turn *t);
 void m_swap_all(struct turn *t);
+void m_cut(struct turn *t);
 void m_reset(struct turn *t);
 void m_resize(struct turn *t);
 void m_alloc(struct turn *t);

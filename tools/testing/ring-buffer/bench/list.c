@@ -166,22 +166,24 @@ static const struct operation alloc = {
 	.measure = m_alloc, .needs = NEEDS(resize), .clk = CLK_TSC
 };
 
-static void list_whole(void)
-{
-	struct operation swap_full = { .measure = m_swap_full, .needs = NEEDS(swap),
-				       .clk = CLK_TSC };
-
-	add(&swap, "swap_cpu idle");
-	add(&swap_full, "swap_cpu after 200 records");
-	add(&reset, "reset");
-	add(&resize, "resize half and back");
-	add(&alloc, "alloc and free");
-}
-
 static void add_for_cpus(struct operation op, const char *name)
 {
 	for (op.cpus = 1; op.cpus <= SHIM_MAX_CPUS; op.cpus *= 2)
 		add(&op, "%s, %d CPU%s", name, op.cpus, &"s"[op.cpus == 1]);
+}
+
+static void list_whole(void)
+{
+	struct operation swap_full = { .measure = m_swap_full, .needs = NEEDS(swap),
+				       .clk = CLK_TSC };
+	struct operation cut = { .measure = m_cut, .needs = NEEDS(cut), .clk = CLK_TSC };
+
+	add(&swap, "swap_cpu idle");
+	add(&swap_full, "swap_cpu after 200 records");
+	add_for_cpus(cut, "cut");
+	add(&reset, "reset");
+	add(&resize, "resize half and back");
+	add(&alloc, "alloc and free");
 }
 
 /* Growth with the number of CPUs */

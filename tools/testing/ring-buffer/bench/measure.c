@@ -252,6 +252,16 @@ void m_swap_all(struct turn *t)
 	end(t, n);
 }
 
+void m_cut(struct turn *t)
+{
+	struct trace_buffer *a = get_op(t), *b = get_other(t);
+	int n = 1000;
+
+	begin(t);
+	t->wrong += t->ops->cut(a, b, n) != 0;
+	end(t, n);
+}
+
 /* ---- the whole buffer --------------------------------------------------- */
 
 void m_reset(struct turn *t)
