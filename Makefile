@@ -21,7 +21,7 @@ help:
 	@echo '  make bench        measure the ring buffer beside the base'\''s and others: a table, and'
 	@echo '                    build/bench/bench.json and bench.svg; the chart of the README is'
 	@echo '                    renewed by cp build/bench/bench.svg Documentation/trace/ring-buffer-bench.svg'
-	@echo '  make bench-guest  the same for kernels in the guest, counted in instructions (half an hour)'
+	@echo '  make bench-guest  the same for kernels in the guest, counted in instructions (an hour)'
 	@echo '  make kunit        the unit tests, in user-mode kernels of 64 and 32 bits'
 	@echo '  make shell        a shell in the guest'
 	@echo '  make torture      everything at once, at random, in the guest, each record accounted for;'
