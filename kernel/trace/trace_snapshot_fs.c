@@ -223,7 +223,7 @@ static ssize_t snap_write(struct file *file, const char __user *ubuf, size_t cnt
 		return ret;
 
 	/* Where the limit leaves no room, what is kept may make some. */
-	if (val == 1 && READ_ONCE(tr->snapshots->keep.nr) && !snap_is_ready(&tr->snapshots->user))
+	if (val == 1 && READ_ONCE(tr->snapshots->keep.nr))
 		snap_tend(tr);
 	mutex_lock(&tr->snapshots->mutex);
 	if (val == 1)
