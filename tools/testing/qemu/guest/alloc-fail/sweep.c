@@ -130,6 +130,17 @@ static int once(const struct op *op, unsigned long n, bool *came)
 	return ret;
 }
 
+/* The call that got all it wanted returned @ret: it was done, or is refused as ever. */
+static void finish(const struct op *op, int ret, const char *why)
+{
+	if (ret != -op->error)
+		fault("%s, but %s", strerror(-ret), why);
+	else if (ret)
+		unchanged(op);
+	else
+		undo(op);
+}
+
 /* Something has failed, and the call returned @ret.  Was it refused? */
 static bool judge(const struct op *op, int ret, bool behind)
 {
@@ -149,13 +160,7 @@ static bool judge(const struct op *op, int ret, bool behind)
 	unchanged(op);
 	if (nr_faults)
 		return true;
-	ret = once(op, 0, &came);
-	if (ret != -op->error)
-		fault("then, without a failure: %s", strerror(-ret));
-	else if (ret)
-		unchanged(op);
-	else
-		undo(op);
+	finish(op, once(op, 0, &came), "nothing failed the second time");
 	return true;
 }
 
@@ -163,12 +168,7 @@ static bool judge(const struct op *op, int ret, bool behind)
 static void none_failed(const struct op *op, int ret)
 {
 	was_refused = false;
-	if (ret != -op->error)
-		fault("%s, but no allocation has failed", strerror(-ret));
-	else if (ret)
-		unchanged(op);
-	else
-		undo(op);
+	finish(op, ret, "no allocation has failed");
 	if (was_refused)
 		fault("a part was refused, but no allocation has failed");
 }
