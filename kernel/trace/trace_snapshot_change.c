@@ -183,9 +183,13 @@ static void snap_new_clock(struct trace_snapshots *s, struct snap_slot *slot, u6
 void trace_snapshot_new_clock(struct trace_array *tr, u64 (*clock)(void))
 {
 	struct trace_snapshots *s = tr->snapshots;
+	unsigned long flags;
 
 	mutex_lock(&s->mutex);
+	/* A taker stores it, too. */
+	flags = snap_change_begin(s);
 	s->end = 0;
+	snap_change_end(s, flags);
 	snap_new_clock(s, &s->user, clock);
 	snap_new_clock(s, &s->max, clock);
 	mutex_unlock(&s->mutex);
