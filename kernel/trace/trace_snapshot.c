@@ -20,7 +20,7 @@
  *
  * Each &struct snap_slot has up to two buffers, the newest snapshot and a spare one.
  * Where there is no spare one, a snapshot takes the place of the newest, unless
- * somebody reads that. The user and a latency tracer have a slot each.
+ * somebody reads that or has it mapped. The user and a latency tracer have a slot each.
  *
  * ======================  =====================================================
  * what                    who changes it
@@ -245,7 +245,10 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 	}
 	snap_note(s, snap, req);
 	snap->begin = begin;
-	/* Every CPU finds the new ring, before it is said that none has the old one. */
+	/*
+	 * Every CPU finds the new ring, before it is said that none has the old one.
+	 * Pairs with reserve, which looks at the ring once more behind the clock.
+	 */
 	smp_mb();
 	snap->end = ring_buffer_time_stamp(live);
 	snap_save(snap, req->cpu);

@@ -145,7 +145,7 @@ fail:
 	return NULL;
 }
 
-/* Map the ring, or the end of that. */
+/* Before the first mapping. */
 static int rb_map_prepare(struct rb_cpu *rcpu)
 {
 	struct rb_ring *ring;

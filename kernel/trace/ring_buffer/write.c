@@ -898,7 +898,8 @@ rb_reserve(struct trace_buffer *buffer, struct rb_cpu *rcpu, struct rb_ring *rin
 
 	/*
 	 * That the ring is still the live one has to be seen after the clock
-	 * was read, see rb_reserve_slow(). There is no room before the first
+	 * was read, see rb_reserve_slow(); the barrier of snap_cut() is for who sees
+	 * that on another CPU. There is no room before the first
 	 * record is written, nor in a sub-buffer that is closed. (An interrupt
 	 * that changes it changes the tail word, too, or takes back both. Not
 	 * READ_ONCE(), which would keep the load out of the comparison.)
