@@ -256,8 +256,13 @@ void snap_delay_set(struct trace_snapshots *s, struct snap_delay delay)
 	unsigned long flags;
 
 	mutex_lock(&s->mutex);
-	snap_delay_exit(s);
 	flags = snap_change_begin(s);
+	/* It would take what is asked for next, and at once. */
+	while (hrtimer_try_to_cancel(&s->due.timer) < 0) {
+		snap_change_end(s, flags);
+		hrtimer_cancel(&s->due.timer);
+		flags = snap_change_begin(s);
+	}
 	s->delay = delay;
 	if (s->due.pending) {
 		s->due.ret = -ECANCELED;
