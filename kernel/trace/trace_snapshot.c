@@ -77,8 +77,8 @@ void snap_change_end(struct trace_snapshots *s, unsigned long flags)
 static bool snap_is_unused(struct trace_snap *snap)
 {
 	/* Pairs with snap_unhold(): the reader is done with it. */
-	return snap && !snap->misfit && !snap->trimmed && !atomic_read_acquire(&snap->users) &&
-	       !ring_buffer_is_mapped(snap->buf.buffer);
+	return snap && !READ_ONCE(snap->misfit) && !snap->trimmed &&
+	       !atomic_read_acquire(&snap->users) && !ring_buffer_is_mapped(snap->buf.buffer);
 }
 
 /* The buffer for a snapshot of @cpu. */
@@ -90,7 +90,7 @@ snap_choose(struct trace_snapshots *s, struct snap_slot *slot, int cpu, enum sna
 		return slot->last;
 	/* What was taken of other CPUs stays, unless it is kept as it is. */
 	if (cpu != RING_BUFFER_ALL_CPUS && slot == &s->user && !s->keep.nr &&
-	    slot->last && !slot->last->misfit)
+	    slot->last && !READ_ONCE(slot->last->misfit))
 		return snap_is_unused(slot->last) ? slot->last : NULL;
 	if (slot->spare)
 		return slot->spare;
@@ -140,13 +140,14 @@ static void snap_note(struct trace_snapshots *s, struct trace_snap *snap,
 	snap->since = s->end;
 
 	/* What was before that is not shown. */
-	snap->buf.time_start = req->by == SNAP_BY_TRACER ? live->preempt_timestamp : 0;
+	snap->buf.time_start = req->by == SNAP_BY_TRACER ?
+			       READ_ONCE(live->preempt_timestamp) : 0;
 
 	/* For the header of the latency format. */
 	snap->buf.cpu = snap->who.cpu;
-	data->saved_latency = s->tr->max_latency;
-	data->critical_start = live->critical_start;
-	data->critical_end = live->critical_end;
+	data->saved_latency = READ_ONCE(s->tr->max_latency);
+	data->critical_start = READ_ONCE(live->critical_start);
+	data->critical_end = READ_ONCE(live->critical_end);
 	strscpy(data->comm, snap->who.comm, sizeof(data->comm));
 	data->pid = snap->who.pid;
 	data->uid = snap->who.uid;
@@ -258,7 +259,7 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 		/* Whoever keeps it is a user of it. */
 		atomic_inc(&snap->users);
 		llist_add(&snap->fresh, &s->fresh);
-		s->room -= s->keep.first;
+		WRITE_ONCE(s->room, s->room - s->keep.first);
 	}
 	snap_supersede(s, slot, snap);
 	WRITE_ONCE(slot->seq, snap->seq);
@@ -346,7 +347,7 @@ int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct sn
 	if (ret == -EINPROGRESS)
 		irq_work_queue(&s->due.start);
 	/* Only where there is something to do: who traces this would make it go on for ever. */
-	if (s->starved || !llist_empty(&s->gone) || !llist_empty(&s->fresh) ||
+	if (READ_ONCE(s->starved) || !llist_empty(&s->gone) || !llist_empty(&s->fresh) ||
 	    (!ret && wq_has_sleeper(&s->wait)))
 		irq_work_queue(&s->irq_work);
 	preempt_enable_notrace();
@@ -382,7 +383,7 @@ static void snap_replace_stuck(struct trace_snapshots *s, struct snap_slot *slot
 	}
 	if (last) {
 		if (!snap_settle(last))
-			last->misfit = true;
+			WRITE_ONCE(last->misfit, true);
 		snap_unhold(last);
 	}
 }
@@ -565,7 +566,7 @@ int snap_trim(struct trace_snapshots *s, struct trace_snap *snap)
 	if (ret)
 		return ret;
 	/* Never again is it one for the live buffer. */
-	snap->misfit = true;
+	WRITE_ONCE(snap->misfit, true);
 	ring_buffer_trim(buffer);
 	snap->kb = snap_buffer_kb(buffer);
 	s->kb = s->kb - kb - was + snap->kb;
@@ -938,7 +939,8 @@ static void snap_work(struct work_struct *work)
 		snap_replace_stuck(s, &s->user);
 		snap_replace_stuck(s, &s->max);
 	}
-	if (atomic_read(&s->user.armed) || (s->keep.nr && s->user.seq && READ_ONCE(s->room) > 0)) {
+	if (atomic_read(&s->user.armed) ||
+	    (s->keep.nr && READ_ONCE(s->user.seq) && READ_ONCE(s->room) > 0)) {
 		/* What is kept may make room. */
 		if (snap_provide(s, &s->user) == -ENOSPC && s->keep.nr)
 			snap_keep_queue(s);

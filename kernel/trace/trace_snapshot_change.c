@@ -97,7 +97,7 @@ static int snap_begin_change(struct trace_array *tr, unsigned long size, int cpu
 	flags = snap_change_begin(s);
 	snap_park(&s->user);
 	snap_park(&s->max);
-	s->changing = true;
+	WRITE_ONCE(s->changing, true);
 	snap_change_end(s, flags);
 	if (ret)
 		trace_snapshot_end_change(tr, false);
@@ -151,7 +151,7 @@ void trace_snapshot_end_change(struct trace_array *tr, bool done)
 	flags = snap_change_begin(s);
 	snap_unpark(s, &s->user, done);
 	snap_unpark(s, &s->max, done);
-	s->changing = false;
+	WRITE_ONCE(s->changing, false);
 	snap_change_end(s, flags);
 	snap_collect(s);
 	mutex_unlock(&s->mutex);

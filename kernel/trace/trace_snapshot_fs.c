@@ -139,7 +139,7 @@ static int snap_take_now(struct trace_array *tr, const char *cmd, int cpu)
 		return snap_fail(tr, "snapshot", cmd, SNAP_ERR_MEMORY, -ENOMEM);
 	case -ENOSPC:
 		return snap_fail(tr, "snapshot", cmd,
-				 s->room > 0 ? SNAP_ERR_LIMIT : SNAP_ERR_ENOUGH,
+				 READ_ONCE(s->room) > 0 ? SNAP_ERR_LIMIT : SNAP_ERR_ENOUGH,
 				 -ENOSPC);
 	case -ENOBUFS:
 		return snap_fail(tr, "snapshot", cmd, SNAP_ERR_READ, -EBUSY);

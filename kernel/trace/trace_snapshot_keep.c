@@ -175,7 +175,7 @@ static void snap_keep_count(struct trace_snapshots *s, struct snap_keep keep)
 	llist_for_each_entry(snap, s->fresh.first, fresh)
 		have++;
 	s->keep = keep;
-	s->room = snap_keep_room(keep, have);
+	WRITE_ONCE(s->room, snap_keep_room(keep, have));
 	snap_change_end(s, flags);
 }
 
@@ -186,7 +186,7 @@ static void snap_keep_provide(struct trace_snapshots *s)
 
 	if (!s->keep.nr || !READ_ONCE(s->user.seq))
 		return;
-	if (s->room <= 0) {
+	if (READ_ONCE(s->room) <= 0) {
 		if (!atomic_read(&s->user.armed) && !s->pinned)
 			snap_drop_spare(s, &s->user);
 		return;

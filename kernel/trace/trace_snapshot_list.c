@@ -2,6 +2,7 @@
 /*
  * The file "snapshots": what was taken and is there, and what it costs.
  */
+#include <linux/kcsan-checks.h>
 #include <linux/math64.h>
 #include <linux/ring_buffer.h>
 #include <linux/seq_file.h>
@@ -132,8 +133,11 @@ static void snap_show_last(struct seq_file *m, struct trace_array *tr)
 		seq = READ_ONCE(s->user.seq);
 		smp_rmb();	/* pairs with snap_take(): that one is whole, or busy */
 		last = READ_ONCE(s->user.last);
+		/* Nobody looks at what is no snapshot. */
+		kcsan_disable_current();
 		if (last)
 			snap_show(m, last->kept ?: tr, last);
+		kcsan_enable_current();
 		smp_rmb();	/* pairs with snap_enter(): busy, before any of it changes */
 		if (!atomic_read_acquire(&s->busy) && READ_ONCE(s->user.seq) == seq)
 			return;
