@@ -142,6 +142,8 @@ struct trace_snap {
  * @was_misfit: of @last, the same
  * @seq:        how many were taken
  * @armed:      how many want the next one not to fail
+ * @lent:       the memory came with the only one of them, and nobody has asked for it
+ *		since; &trace_snapshots.mutex
  */
 struct snap_slot {
 	struct trace_snap	*last;
@@ -149,6 +151,7 @@ struct snap_slot {
 	struct trace_snap	*next;
 	struct trace_snap	*parked;
 	bool			was_misfit;
+	bool			lent;
 	u64			seq;
 	atomic_t		armed;
 };
@@ -197,10 +200,24 @@ struct snap_due {
 	struct hrtimer		timer;
 };
 
-/* Of &trace_snapshots.func. */
+/* Of &snap_func.armed. */
 enum {
 	SNAP_FUNC,
 	SNAP_FUNC_COUNTED,
+};
+
+/**
+ * struct snap_func - commands of functions
+ * @armed:   kinds of them that there are, by SNAP_FUNC_*
+ * @left:    how many each function may still take, of those that were given a count
+ * @counted: what ftrace calls for these
+ */
+struct snap_func {
+#if defined(CONFIG_FUNCTION_TRACER) && defined(CONFIG_DYNAMIC_FTRACE)
+	unsigned long		armed;
+	struct ftrace_func_mapper *left;
+	struct ftrace_probe_ops	counted;
+#endif
 };
 
 /* Of &trace_snapshots.busy. */
@@ -245,7 +262,7 @@ enum {
  * @limit_kb: as much as that may be, 0 for no limit; the same
  * @pinned:   the kernel's memory for the user's next snapshot; only users free it
  * @max_latency: of the one in @max
- * @func:     SNAP_FUNC_* of function commands that are armed
+ * @func:     commands of functions
  * @wait:     who polls
  * @irq_work: makes room for @work, from any context
  * @work:     frees, allocates and wakes
@@ -283,7 +300,7 @@ struct trace_snapshots {
 	unsigned long		limit_kb;
 	bool			pinned;
 	unsigned long		max_latency;
-	unsigned long		func;
+	struct snap_func	func;
 	wait_queue_head_t	wait;
 	struct irq_work		irq_work;
 	struct work_struct	work;
@@ -316,6 +333,7 @@ bool snap_is_ready(const struct snap_slot *slot);
 int snap_provide(struct trace_snapshots *s, struct snap_slot *slot);
 int snap_arm(struct trace_snapshots *s, struct snap_slot *slot);
 void snap_disarm(struct snap_slot *slot);
+void snap_unarm(struct trace_snapshots *s, struct snap_slot *slot);
 void snap_erase(struct trace_snapshots *s, struct snap_slot *slot);
 int snap_erase_cpu(struct trace_snapshots *s, struct snap_slot *slot, int cpu);
 void snap_release(struct trace_snapshots *s, struct snap_slot *slot, bool all);

@@ -666,6 +666,7 @@ int snap_provide(struct trace_snapshots *s, struct snap_slot *slot)
 	bool ready;
 
 	lockdep_assert_held(&s->mutex);
+	slot->lent = false;
 	/* If a taker comes behind this, it leaves a snapshot that nobody reads yet. */
 	flags = snap_change_begin(s);
 	if (slot->last)
@@ -757,10 +758,11 @@ void snap_drop_spare(struct trace_snapshots *s, struct snap_slot *slot)
  */
 int snap_arm(struct trace_snapshots *s, struct snap_slot *slot)
 {
+	bool ready = snap_is_ready(slot);
 	int ret = snap_provide(s, slot);
 
 	if (!ret)
-		atomic_inc(&slot->armed);
+		slot->lent = atomic_inc_return(&slot->armed) == 1 && !ready;
 	return ret;
 }
 
@@ -773,6 +775,21 @@ int snap_arm(struct trace_snapshots *s, struct snap_slot *slot)
 void snap_disarm(struct snap_slot *slot)
 {
 	WARN_ON_ONCE(atomic_dec_if_positive(&slot->armed) < 0);
+}
+
+/**
+ * snap_unarm() - undo snap_arm(), for something that could not be made after all
+ * @s:    whose
+ * @slot: where the snapshots would have gone
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ */
+void snap_unarm(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	snap_disarm(slot);
+	if (slot->lent)
+		snap_release(s, slot, false);
+	slot->lent = false;
 }
 
 /**

@@ -82,6 +82,7 @@ void tracing_snapshot_instance(struct trace_array *tr);
 int tracing_alloc_snapshot_instance(struct trace_array *tr);
 int tracing_arm_snapshot(struct trace_array *tr);
 void tracing_disarm_snapshot(struct trace_array *tr);
+void tracing_unarm_snapshot(struct trace_array *tr);
 #else
 static inline int trace_snapshot_init(struct trace_array *tr) { return 0; }
 static inline void trace_snapshot_exit(struct trace_array *tr) { }

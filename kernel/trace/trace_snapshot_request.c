@@ -164,7 +164,8 @@ EXPORT_SYMBOL_GPL(tracing_snapshot_alloc);
  * @tr: of whom
  *
  * Context: May sleep.
- * Return: 0, and tracing_disarm_snapshot() has to follow; or as snap_provide().
+ * Return: 0, and tracing_disarm_snapshot() or tracing_unarm_snapshot() has to follow; or as
+ *	   snap_provide().
  */
 int tracing_arm_snapshot(struct trace_array *tr)
 {
@@ -188,6 +189,24 @@ int tracing_arm_snapshot(struct trace_array *tr)
 void tracing_disarm_snapshot(struct trace_array *tr)
 {
 	snap_disarm(&tr->snapshots->user);
+}
+
+/**
+ * tracing_unarm_snapshot() - undo tracing_arm_snapshot()
+ * @tr: of whom
+ *
+ * For a trigger that could not be made after all. If the memory was allocated for it, and
+ * nobody else has asked for some since, it is freed.
+ *
+ * Context: May sleep.
+ */
+void tracing_unarm_snapshot(struct trace_array *tr)
+{
+	struct trace_snapshots *s = tr->snapshots;
+
+	mutex_lock(&s->mutex);
+	snap_unarm(s, &s->user);
+	mutex_unlock(&s->mutex);
 }
 
 /**
