@@ -254,6 +254,67 @@ static void keep_test_burst(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->no_spare), 30L);
 }
 
+/* Whoever has come while a snapshot was taken is counted as that one is. */
+static void keep_test_joined(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+
+	atomic_set(&s->joined, 2);
+	tracing_snapshot_instance(tr);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->merged), 2L);
+	KUNIT_EXPECT_EQ(test, s->user.seq, 1ULL);
+
+	mutex_lock(&s->mutex);
+	snap_release(s, &s->user, true);
+	atomic_set(&s->joined, 2);
+	tracing_snapshot_instance(tr);
+	mutex_unlock(&s->mutex);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->no_spare), 3L);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->merged), 2L);
+	KUNIT_EXPECT_EQ(test, atomic_read(&s->joined), 0);
+}
+
+/* Memory that came with a trigger which could not be made goes, if nobody else wants it. */
+static void keep_test_unarm(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned long full = s->kb;
+
+	/* It was there. */
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	tracing_unarm_snapshot(tr);
+	KUNIT_EXPECT_EQ(test, s->kb, full);
+
+	mutex_lock(&s->mutex);
+	snap_release(s, &s->user, true);
+	mutex_unlock(&s->mutex);
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	KUNIT_EXPECT_EQ(test, s->kb, full);
+	tracing_unarm_snapshot(tr);
+	KUNIT_EXPECT_EQ(test, s->kb, 0UL);
+
+	/* Another trigger came meanwhile; and one that was removed leaves it there. */
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	tracing_unarm_snapshot(tr);
+	KUNIT_EXPECT_EQ(test, s->kb, full);
+	tracing_disarm_snapshot(tr);
+	KUNIT_EXPECT_EQ(test, s->kb, full);
+
+	/* A snapshot stays, and only the memory for another one goes. */
+	tracing_snapshot_instance(tr);
+	s->pinned = false;
+	trace_snapshot_trim(tr);
+	KUNIT_EXPECT_FALSE(test, snap_is_ready(&s->user));
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	KUNIT_EXPECT_TRUE(test, snap_is_ready(&s->user));
+	tracing_unarm_snapshot(tr);
+	KUNIT_EXPECT_FALSE(test, snap_is_ready(&s->user));
+	KUNIT_EXPECT_NOT_NULL(test, s->user.last);
+}
+
 static void keep_test_limit(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -442,6 +503,8 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_last),
 	KUNIT_CASE(keep_test_first),
 	KUNIT_CASE(keep_test_burst),
+	KUNIT_CASE(keep_test_joined),
+	KUNIT_CASE(keep_test_unarm),
 	KUNIT_CASE(keep_test_limit),
 	KUNIT_CASE(keep_test_newest),
 	KUNIT_CASE(keep_test_room),
