@@ -391,7 +391,8 @@ struct rb_copies {
  * @pages:  data pages by the user's index: those of @ring, then some for copies
  * @nr:     how many
  * @serial: &rb_ring.serial and
- * @seq:    sequence of what the reader was given last
+ * @seq:    sequence of what the reader was given last, and
+ * @pos:    up to where
  * @copy:   which of the copies that is, if it is one,
  * @end:    and bytes of records in it
  * @lost:   records lost in front of it
@@ -403,6 +404,7 @@ struct rb_map {
 	unsigned int			nr;
 	u64				serial;
 	u64				seq;
+	unsigned int			pos;
 	unsigned int			copy;
 	unsigned int			end;
 	unsigned long			lost;

@@ -354,20 +354,24 @@ static void rb_map_tell_lost(struct rb_ring *ring, struct rb_data_page *page,
 
 /*
  * Have user space see what the reader's sub-buffer holds, from its own memory or, if
- * that is not mapped, from a copy.
+ * that is not mapped, from a copy. That has what nobody else has consumed.
  *
- * Return: the page that is seen, and in @fresh whether it is another one than before.
+ * Return: the page that is seen, in @fresh whether it is another one than before, and in @end
+ * where it ends.
  */
 static struct rb_data_page *
-rb_map_show(struct rb_map *map, struct rb_ring *ring, unsigned int end, bool *fresh)
+rb_map_show(struct rb_map *map, struct rb_ring *ring, unsigned int *end, bool *fresh)
 {
 	struct trace_buffer_meta *meta = map->meta;
 	struct rb_reader *rd = &ring->reader;
 	struct rb_data_page *from = rd->sb->page, *to;
 
 	*fresh = map->serial != ring->serial || map->seq != rd->seq;
+	if (ring != map->ring)
+		*fresh |= map->pos != rd->pos;
 	map->serial = ring->serial;
 	map->seq = rd->seq;
+	map->pos = *end;
 	if (ring == map->ring)
 		return from;
 
@@ -376,17 +380,19 @@ rb_map_show(struct rb_map *map, struct rb_ring *ring, unsigned int end, bool *fr
 		map->end = 0;
 	}
 	meta->reader.id = map->nr - RB_MAP_COPIES + map->copy;
-	meta->reader.read = end;
 	to = map->pages[meta->reader.id];
-	/* Who looks at it already finds what was there before, until it finds more. */
-	if (*fresh)
+	if (*fresh) {
+		/* Who looks at it already finds what was there before, until it finds more. */
 		local_set(&to->commit, 0);
-	to->time_stamp = from->time_stamp;
-	memcpy(to->data + map->end, from->data + map->end, end - map->end);
+		to->time_stamp = rd->time;
+	}
+	memcpy(to->data + map->end, from->data + rd->pos, *end - rd->pos);
+	map->end += *end - rd->pos;
+	meta->reader.read = map->end;
 	/* User space loads how much there is first. */
 	smp_wmb();
-	local_set(&to->commit, end);
-	map->end = end;
+	local_set(&to->commit, map->end);
+	*end = map->end;
 	return to;
 }
 
@@ -410,7 +416,7 @@ int ring_buffer_map_get_reader(struct trace_buffer *buffer, int cpu)
 	struct rb_ring *ring;
 	unsigned long flags, records = 0;
 	struct ring_buffer_event *rec;
-	unsigned int end;
+	unsigned int end, shown;
 	bool fresh;
 	u64 pub;
 
@@ -428,12 +434,13 @@ int ring_buffer_map_get_reader(struct trace_buffer *buffer, int cpu)
 		/* How much there is and that it is all, from one load. */
 		pub = atomic64_read_acquire(&rd->sb->publish);
 		end = rb_pub_bytes(pub);
-		page = rb_map_show(rcpu->map, ring, end, &fresh);
+		shown = end;
+		page = rb_map_show(rcpu->map, ring, &shown, &fresh);
 		/* A loss that nobody was told of may be older than the call. */
 		if (fresh || rd->lost)
 			rcpu->map->lost = rd->lost;
 		if (rd->lost && pub & RB_PUB_FINAL)
-			rb_map_tell_lost(ring, page, end, rd->lost);
+			rb_map_tell_lost(ring, page, shown, rd->lost);
 		rd->lost = 0;
 
 		c = rb_cursor(rd->sb->page, rd->pos, end, rd->time);

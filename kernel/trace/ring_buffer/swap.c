@@ -98,8 +98,9 @@ static int rb_may_swap(struct rb_cpu *a, struct rb_cpu *b, bool alike)
 	struct rb_ring *ring_a = rb_untag(READ_ONCE(a->ring));
 	struct rb_ring *ring_b = rb_untag(READ_ONCE(b->ring));
 
-	/* What user space looks at is not recorded to. */
-	if (b->mapped || atomic_read(&ring_b->mapped))
+	/* What user space looks at is not recorded to. After a swap, both may be. */
+	if (b->mapped || atomic_read(&ring_b->mapped) ||
+	    (alike && (a->mapped || atomic_read(&ring_a->mapped))))
 		return -EBUSY;
 	/* Both in the same memory, or none. */
 	if (a->buffer->persist != b->buffer->persist || (alike && a->buffer->persist))
@@ -122,8 +123,8 @@ static int rb_may_swap(struct rb_cpu *a, struct rb_cpu *b, bool alike)
  * Context: Any context, including NMI. Does not wait.
  * Return: 0; -EINVAL if @cpu never was online, the sizes differ, or a buffer lies in
  *         memory that survives a reboot; -EAGAIN if a buffer does not record; -EBUSY
- *         while @buffer_b, or what it holds, is mapped, and while a buffer is resized or
- *         swapped by another caller.
+ *         while a buffer, or what it holds, is mapped, resized or swapped by another
+ *         caller.
  */
 int ring_buffer_swap_cpu(struct trace_buffer *buffer_a, struct trace_buffer *buffer_b, int cpu)
 {
@@ -206,7 +207,8 @@ static void rb_cut(struct rb_cpu *live, struct rb_cpu *spare)
 /**
  * ring_buffer_cut_if() - have a spare buffer take what another one has recorded
  * @live:  the buffer that is written
- * @spare: the buffer that gets it; what it held is gone
+ * @spare: the buffer that gets it, and is not written to while that is mapped; what it
+ *	   held is gone
  * @cpu:   whose records, or RING_BUFFER_ALL_CPUS
  * @sure:  asked when nothing else can fail any more, or NULL
  * @data:  for @sure

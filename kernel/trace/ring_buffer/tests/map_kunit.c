@@ -104,6 +104,10 @@ static void map_test_read(struct kunit *test)
 	rbt_write_n(w, 300, 30);
 	meta = map_open(w);
 	KUNIT_EXPECT_EQ(test, meta->entries, 30ULL);
+	/* A swap brings a ring that somebody may have read, and records to this one. */
+	rbt_open_other(w, SUBBUFS, RB_FL_OVERWRITE);
+	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), -EBUSY);
+	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->other, w->buffer, w->cpu), -EBUSY);
 	map_read(&r);
 	KUNIT_EXPECT_EQ(test, r.next, 30ULL);
 	KUNIT_EXPECT_EQ(test, meta->read, 30ULL);
@@ -189,6 +193,55 @@ static void map_test_cut(struct kunit *test)
 	ring_buffer_free(third);
 }
 
+static void map_see(void *data, const void *payload, unsigned int max, u64 time)
+{
+	struct map_reader *r = data;
+
+	KUNIT_EXPECT_EQ(r->w->test, rbt_check(r->w, payload, time), (u32)r->next++);
+}
+
+/* @n consumed beside the mapping, and then a turn: a page with records @from to @to. */
+static void map_beside(struct rbt *w, unsigned int n, u64 from, u64 to)
+{
+	struct rb_map *map = w->buffer->cpus[w->cpu]->map;
+	struct map_reader r = { .w = w, .next = from };
+	struct rbt_page page;
+	u64 ts;
+
+	while (n--)
+		KUNIT_ASSERT_NOT_NULL(w->test, ring_buffer_consume(w->buffer, w->cpu, &ts, NULL));
+	KUNIT_ASSERT_EQ(w->test, ring_buffer_map_get_reader(w->buffer, w->cpu), 0);
+	KUNIT_EXPECT_TRUE(w->test, rbt_parse(map->pages[map->meta->reader.id], PAGE_SIZE, &page,
+					     map_see, &r));
+	KUNIT_EXPECT_EQ(w->test, r.next, to + 1);
+	KUNIT_EXPECT_EQ(w->test, map->meta->reader.read, page.bytes);
+}
+
+/* What others have consumed meanwhile is not in the copies. */
+static void map_test_beside(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	struct trace_buffer_meta *meta;
+	u32 id;
+
+	rbt_open(w, SUBBUFS, RB_FL_OVERWRITE);
+	rbt_open_other(w, SUBBUFS, RB_FL_OVERWRITE);
+	meta = map_open(w);
+	KUNIT_ASSERT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);
+	rbt_write_n(w, 100, 5);
+	map_beside(w, 2, 2, 4);
+	id = meta->reader.id;
+	/* These follow. */
+	rbt_write_n(w, 100, 2);
+	map_beside(w, 0, 2, 6);
+	KUNIT_EXPECT_EQ(test, meta->reader.id, id);
+	/* These don't, and are somewhere else. */
+	rbt_write_n(w, 100, 4);
+	map_beside(w, 1, 8, 10);
+	KUNIT_EXPECT_NE(test, meta->reader.id, id);
+	KUNIT_EXPECT_EQ(test, ring_buffer_unmap(w->buffer, w->cpu), 0);
+}
+
 /* Without the mapping it is a spare one like any other. */
 static void map_test_again(struct kunit *test)
 {
@@ -221,6 +274,7 @@ static void map_test_refused(struct kunit *test)
 static struct kunit_case map_test_cases[] = {
 	KUNIT_CASE(map_test_read),
 	KUNIT_CASE(map_test_cut),
+	KUNIT_CASE(map_test_beside),
 	KUNIT_CASE(map_test_again),
 	KUNIT_CASE(map_test_refused),
 	{}

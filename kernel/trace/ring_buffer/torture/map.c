@@ -230,7 +230,8 @@ int rbt_mapper(void *id)
 	kthread_use_mm(rbt_mm);
 	while (!kthread_should_stop()) {
 		down_read(&rbt_stand);
-		buffer = !rbt_random(&rnd, 4);
+		/* What a cut takes from buffer 0 is not to be written to while it is mapped. */
+		buffer = !rbt_random(&rnd, 4) || (rbt_changes(RBT_CUT) && rbt_changes(RBT_BOTH));
 		cpu = rbt_random_cpu(&rnd);
 		map.from = rbt_from("map", buffer, cpu);
 		map.target = (struct rbt_target){ rbt_buffers[buffer].rb, cpu };
