@@ -74,6 +74,7 @@ struct snap_who {
  * @update:    whether one is to be taken, or NULL; asked one at a time
  * @cond_data: and told this
  * @who:       has asked before: now it is due
+ * @waiter:    waits for it if it is put off, or NULL
  */
 struct snap_request {
 	int			cpu;
@@ -87,6 +88,7 @@ struct snap_request {
 	cond_update_fn_t	update;
 	void			*cond_data;
 	const struct snap_who	*who;
+	struct snap_waiter	*waiter;
 };
 
 /**
@@ -142,8 +144,8 @@ struct trace_snap {
  * @was_misfit: of @last, the same
  * @seq:        how many were taken
  * @armed:      how many want the next one not to fail
- * @lent:       the memory came with the only one of them, and nobody has asked for it
- *		since; &trace_snapshots.mutex
+ * @lent:       the memory came with the request that has still to succeed, and nobody else
+ *		wants it; &trace_snapshots.mutex
  */
 struct snap_slot {
 	struct trace_snap	*last;
@@ -177,25 +179,37 @@ struct snap_delay {
 };
 
 /**
- * struct snap_due - a request of which the cut has still to come
- * @pending: there is one; &trace_snapshots.busy, and the timer ends it
+ * struct snap_waiter - waits for a snapshot that was put off
+ * @ret:  what has become of it, as snap_take()
+ * @done: that is known
+ */
+struct snap_waiter {
+	int			ret;
+	bool			done;
+};
+
+/**
+ * struct snap_due - a request of which the cut has still to come; &trace_snapshots.busy
+ * @pending: there is one
+ * @closing: and there shall be none
  * @who:     of whom
+ * @waiter:  who waits for it, or NULL
  * @delay:   how long it takes
  * @at:      nanoseconds of the monotonic clock: when it comes, or is looked for
  * @base:    events that there were, once @counts
  * @counts:  @base is known
- * @ret:     what has become of it
  * @start:   starts @timer, from any context
  * @timer:   takes it
  */
 struct snap_due {
 	bool			pending;
+	bool			closing;
 	struct snap_who		who;
+	struct snap_waiter	*waiter;
 	struct snap_delay	delay;
 	u64			at;
 	unsigned long		base;
 	bool			counts;
-	int			ret;
 	struct irq_work		start;
 	struct hrtimer		timer;
 };
@@ -226,6 +240,8 @@ enum {
 	SNAP_CUTTING,		/* something special */
 	SNAP_CUTTING_ALL,	/* the user's, of all CPUs, whatever is asked for */
 	SNAP_CHANGING,		/* by a task on CPU 0, and so on */
+	/* More than CPUs: for each request that comes while this cut is under way */
+	SNAP_JOINED = BIT(16),
 };
 
 /**
@@ -236,8 +252,7 @@ enum {
  * @user:     what is taken through files, by triggers and by the kernel
  * @max:      what a latency tracer keeps
  * @end:      when the last one was taken
- * @joined:   requests that came while this cut is under way
- * @merged:   such requests that have got their snapshot so
+ * @merged:   requests that came while another one was taken, and were a part of that
  * @no_spare: requests refused because no buffer was ready
  * @refused:  requests refused for another reason
  * @enough:   requests refused as the first ones are kept
@@ -274,7 +289,6 @@ struct trace_snapshots {
 	struct snap_slot	user;
 	struct snap_slot	max;
 	u64			end;
-	atomic_t		joined;
 	atomic_long_t		merged;
 	atomic_long_t		no_spare;
 	atomic_long_t		refused;
@@ -334,6 +348,7 @@ int snap_provide(struct trace_snapshots *s, struct snap_slot *slot);
 int snap_arm(struct trace_snapshots *s, struct snap_slot *slot);
 void snap_disarm(struct snap_slot *slot);
 void snap_unarm(struct trace_snapshots *s, struct snap_slot *slot);
+void snap_give_back(struct trace_snapshots *s, struct snap_slot *slot);
 void snap_erase(struct trace_snapshots *s, struct snap_slot *slot);
 int snap_erase_cpu(struct trace_snapshots *s, struct snap_slot *slot, int cpu);
 void snap_release(struct trace_snapshots *s, struct snap_slot *slot, bool all);
@@ -351,7 +366,8 @@ bool snap_is_delayed(struct trace_snapshots *s, struct snap_slot *slot,
 		     const struct snap_request *req);
 int snap_defer(struct trace_snapshots *s, const struct snap_request *req);
 void snap_delay_set(struct trace_snapshots *s, struct snap_delay delay);
-int snap_delay_wait(struct trace_snapshots *s);
+void snap_due_end(struct trace_snapshots *s, int ret);
+int snap_delay_wait(struct trace_snapshots *s, struct snap_waiter *waiter);
 
 u32 snap_save_begin(struct trace_snap *snap);
 void snap_save_cancel(struct trace_snap *snap, u32 state);
@@ -394,7 +410,7 @@ enum {
 	SNAP_ERR_ONE,
 };
 
-int snap_expand(struct trace_array *tr);
+int snap_expand(struct trace_array *tr, const char *file, const char *cmd);
 int snap_fail(struct trace_array *tr, const char *file, const char *cmd, int err, int ret);
 char *snap_copy_value(struct trace_array *tr, const char *file, char *buf, size_t size,
 		      const char __user *ubuf, size_t cnt);

@@ -37,7 +37,8 @@
  * for it, as it may hold a lock that an interrupt of that taker waits for. It is
  * merged: its snapshot is the one that is being taken. Only of one that takes less than
  * all, or asks before it does, it can't be a part: then it is refused. Tasks have
- * interrupts off; other CPUs wait for those few instructions.
+ * interrupts off; other CPUs wait for those few instructions. So a task takes no lock
+ * there that one who asks for a snapshot may hold.
  */
 
 /**
@@ -291,19 +292,30 @@ void snap_count(struct trace_snapshots *s, int ret, int n)
 		atomic_long_add(n, &s->refused);
 }
 
-/* Return: SNAP_IDLE if @s is the caller's now, or who has got it. */
-static int snap_enter(struct trace_snapshots *s, int as)
-{
-	int busy, self = SNAP_CHANGING + raw_smp_processor_id();
+/*
+ * A change is a few instructions, with interrupts off. But an NMI, as that of a crash, can
+ * stop it for good: so nobody waits for ever, it may be who crashes.
+ */
+#define SNAP_PATIENCE	BIT(20)
 
-	do {
+/* Return: SNAP_IDLE if @s is the caller's now, SNAP_JOINED, or who has got it. */
+static int snap_enter(struct trace_snapshots *s, int as, bool joins)
+{
+	int busy, state, self = SNAP_CHANGING + raw_smp_processor_id();
+	unsigned long tries = SNAP_PATIENCE;
+
+	for (;;) {
 		/* Ordered, for snap_show_last(). */
 		busy = atomic_cmpxchg(&s->busy, SNAP_IDLE, as);
-		if (busy < SNAP_CHANGING || busy == self)
-			break;
+		state = busy % SNAP_JOINED;
+		if (joins && state == SNAP_CUTTING_ALL && busy <= INT_MAX - SNAP_JOINED) {
+			if (atomic_cmpxchg(&s->busy, busy, busy + SNAP_JOINED) == busy)
+				return SNAP_JOINED;
+		} else if (state < SNAP_CHANGING || state == self || !--tries) {
+			return state;
+		}
 		cpu_relax();
-	} while (1);
-	return busy;
+	}
 }
 
 /**
@@ -317,7 +329,8 @@ static int snap_enter(struct trace_snapshots *s, int as)
  *         one was taken; -ENOBUFS if no buffer is ready; -ENOSPC if as many are kept as
  *         shall be; -EINPROGRESS if it comes after a delay, -EALREADY if another one does;
  *         -EBUSY, -EINVAL and -ENODEV as ring_buffer_cut(). On an error nothing has changed
- *         but the counts.
+ *         but the counts; and if it was to be of one CPU, what the last boot has left may
+ *         be forgotten.
  */
 int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct snap_request *req)
 {
@@ -326,26 +339,25 @@ int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct sn
 
 	/* Tasks wait for this to be over, and must not have put it off their CPU. */
 	preempt_disable_notrace();
-	busy = snap_enter(s, whole ? SNAP_CUTTING_ALL : SNAP_CUTTING);
+	busy = snap_enter(s, whole ? SNAP_CUTTING_ALL : SNAP_CUTTING, whole && !req->waits);
 	if (busy == SNAP_IDLE) {
 		ret = snap_is_delayed(s, slot, req) ? snap_defer(s, req) : snap_cut(s, slot, req);
-		/* Whoever has joined shares its fate. */
-		joined = atomic_xchg(&s->joined, 0);
-		/* Pairs with snap_show_last(): all of it is there. */
-		atomic_set_release(&s->busy, SNAP_IDLE);
+		if (req->who && ret != -EAGAIN)
+			snap_due_end(s, ret);
+		/*
+		 * Whoever has joined shares its fate. Pairs with snap_show_last(): all of it
+		 * is there.
+		 */
+		joined = atomic_xchg_release(&s->busy, SNAP_IDLE) / SNAP_JOINED;
 		refused = ret && ret != -EINPROGRESS && !req->waits;
 		snap_count(s, ret, joined + refused);
 	} else {
 		ret = -EAGAIN;
-		if (!req->waits && whole && busy == SNAP_CUTTING_ALL)
-			atomic_inc(&s->joined);
-		else if (!req->waits)
+		if (busy != SNAP_JOINED && !req->waits)
 			snap_count(s, ret, 1);
 	}
 	if (ret == -ENOBUFS || ret == -EBUSY)
 		WRITE_ONCE(s->starved, true);
-	if (ret == -EINPROGRESS)
-		irq_work_queue(&s->due.start);
 	/* Only where there is something to do: who traces this would make it go on for ever. */
 	if (READ_ONCE(s->starved) || !llist_empty(&s->gone) || !llist_empty(&s->fresh) ||
 	    (!ret && wq_has_sleeper(&s->wait)))
@@ -388,6 +400,13 @@ static void snap_replace_stuck(struct trace_snapshots *s, struct snap_slot *slot
 	}
 }
 
+/* Is there memory for the next snapshot, or somebody who wants it? */
+static bool snap_is_needed(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	return snap_is_ready(slot) || atomic_read(&slot->armed) ||
+	       (slot == &s->user && s->pinned);
+}
+
 /**
  * snap_take_wait() - take a snapshot, and wait for what is in the way
  * @s:    of whom
@@ -397,11 +416,13 @@ static void snap_replace_stuck(struct trace_snapshots *s, struct snap_slot *slot
  * @req has to say that it waits.
  *
  * Context: May sleep, &trace_snapshots.mutex is held.
- * Return: as snap_take(), but not -EAGAIN; as snap_provide().
+ * Return: as snap_take(), but not -EAGAIN; as snap_provide(). On an error nothing has been
+ *         allocated; after -EINPROGRESS, snap_give_back() does that if nothing comes of it.
  */
 int snap_take_wait(struct trace_snapshots *s, struct snap_slot *slot,
 		   const struct snap_request *req)
 {
+	bool wanted = snap_is_needed(s, slot);
 	int ret, tries = 3;
 
 	/* Not to allocate memory that is of no use. */
@@ -409,15 +430,19 @@ int snap_take_wait(struct trace_snapshots *s, struct snap_slot *slot,
 		return -ENOSPC;
 	for (;;) {
 		ret = snap_provide(s, slot);
+		slot->lent = !ret && !wanted;
 		if (!ret)
 			ret = snap_take(s, slot, req);
 		if (ret == -EAGAIN)
-			cond_resched();		/* it was merged, but a task wants its own */
+			cond_resched();		/* another one is taken, but a task wants its own */
 		else if (ret == -EBUSY && --tries)
 			snap_replace_stuck(s, slot);
 		else
-			return ret;
+			break;
 	}
+	if (ret && ret != -EINPROGRESS)
+		snap_give_back(s, slot);
+	return ret;
 }
 
 /**
@@ -758,12 +783,14 @@ void snap_drop_spare(struct trace_snapshots *s, struct snap_slot *slot)
  */
 int snap_arm(struct trace_snapshots *s, struct snap_slot *slot)
 {
-	bool ready = snap_is_ready(slot);
+	bool wanted = snap_is_needed(s, slot);
 	int ret = snap_provide(s, slot);
 
-	if (!ret)
-		slot->lent = atomic_inc_return(&slot->armed) == 1 && !ready;
-	return ret;
+	if (ret)
+		return ret;
+	atomic_inc(&slot->armed);
+	slot->lent = !wanted;
+	return 0;
 }
 
 /**
@@ -778,6 +805,22 @@ void snap_disarm(struct snap_slot *slot)
 }
 
 /**
+ * snap_give_back() - free the memory of a request that could not be done
+ * @s:    whose
+ * @slot: where the snapshot would have gone
+ *
+ * Unless it was there before, or somebody else has asked for some since.
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ */
+void snap_give_back(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	if (slot->lent)
+		snap_release(s, slot, false);
+	slot->lent = false;
+}
+
+/**
  * snap_unarm() - undo snap_arm(), for something that could not be made after all
  * @s:    whose
  * @slot: where the snapshots would have gone
@@ -787,9 +830,7 @@ void snap_disarm(struct snap_slot *slot)
 void snap_unarm(struct trace_snapshots *s, struct snap_slot *slot)
 {
 	snap_disarm(slot);
-	if (slot->lent)
-		snap_release(s, slot, false);
-	slot->lent = false;
+	snap_give_back(s, slot);
 }
 
 /**

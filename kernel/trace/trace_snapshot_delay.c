@@ -111,14 +111,14 @@ bool snap_is_delayed(struct trace_snapshots *s, struct snap_slot *slot,
  * @req: what
  *
  * Context: Any context, including NMI. The caller has &trace_snapshots.busy.
- * Return: -EINPROGRESS, then &snap_due.start has to be queued; -EALREADY if there is one
- *         already; -ECANCELED if its condition is not met.
+ * Return: -EINPROGRESS; -EALREADY if there is one already, or the delay is about to change;
+ *         -ECANCELED if its condition is not met.
  */
 int snap_defer(struct trace_snapshots *s, const struct snap_request *req)
 {
 	struct snap_due *due = &s->due;
 
-	if (READ_ONCE(due->pending))
+	if (due->pending || due->closing)
 		return -EALREADY;
 	if (req->update && !snap_ask(s, req))
 		return -ECANCELED;
@@ -127,8 +127,33 @@ int snap_defer(struct trace_snapshots *s, const struct snap_request *req)
 	due->delay = s->delay;
 	due->at = ktime_get_mono_fast_ns() + due->delay.ns;
 	due->counts = false;
+	due->waiter = req->waiter;
 	WRITE_ONCE(due->pending, true);
+	/* Before anybody else is busy: then whoever closes it finds it in the queue. */
+	irq_work_queue(&due->start);
 	return -EINPROGRESS;
+}
+
+/**
+ * snap_due_end() - what was put off was taken, or will not be
+ * @s:   of whom
+ * @ret: what has become of it, as snap_take()
+ *
+ * Context: Any context. The caller has &trace_snapshots.busy.
+ */
+void snap_due_end(struct trace_snapshots *s, int ret)
+{
+	struct snap_due *due = &s->due;
+
+	if (due->waiter) {
+		due->waiter->ret = ret;
+		/* Pairs with snap_delay_wait(): and it is gone. */
+		smp_store_release(&due->waiter->done, true);
+	} else if (ret) {
+		snap_count(s, ret == -ECANCELED ? -EBUSY : ret, 1);
+	}
+	due->waiter = NULL;
+	WRITE_ONCE(due->pending, false);
 }
 
 static unsigned long snap_events(struct trace_snapshots *s)
@@ -157,10 +182,8 @@ static bool snap_is_due(struct trace_snapshots *s)
 	if (!due->delay.events)
 		return true;
 	events = snap_events(s);
-	/* It was emptied, or a latency tracer has taken them: what is there now counts. */
-	if (due->counts && events < due->base)
-		due->base = 0;
-	if (!due->counts)
+	/* Some were emptied, or a latency tracer has taken them: then rather a few more. */
+	if (!due->counts || events < due->base)
 		due->base = events;
 	due->counts = true;
 	return events - due->base >= due->delay.events;
@@ -176,20 +199,8 @@ static enum hrtimer_restart snap_due_timer(struct hrtimer *timer)
 	};
 	u64 next = SNAP_LOOK_NS;
 
-	/* Cancelled, and perhaps there is another one that comes later. */
-	if (!READ_ONCE(s->due.pending))
-		return HRTIMER_NORESTART;
-	if (ktime_get_ns() < s->due.at) {
-		hrtimer_set_expires(timer, ns_to_ktime(s->due.at));
-		return HRTIMER_RESTART;
-	}
 	if (snap_is_due(s)) {
-		s->due.ret = snap_take(s, &s->user, &req);
-		if (s->due.ret != -EAGAIN) {
-			if (s->due.ret)
-				snap_count(s, s->due.ret, 1);
-			/* Pairs with snap_delay_wait(): what has become of it. */
-			smp_store_release(&s->due.pending, false);
+		if (snap_take(s, &s->user, &req) != -EAGAIN) {
 			irq_work_queue(&s->irq_work);
 			return HRTIMER_NORESTART;
 		}
@@ -202,19 +213,27 @@ static enum hrtimer_restart snap_due_timer(struct hrtimer *timer)
 
 /**
  * snap_delay_wait() - wait for a snapshot that was put off
- * @s: of whom
+ * @s:      of whom
+ * @waiter: that of its request
  *
  * Context: May sleep.
- * Return: what has become of it, as snap_take(); -ERESTARTSYS for a signal; it comes all
- *         the same.
+ * Return: what has become of it, as snap_take(), or -ECANCELED; -EINTR for a signal, it comes
+ *         all the same.
  */
-int snap_delay_wait(struct trace_snapshots *s)
+int snap_delay_wait(struct trace_snapshots *s, struct snap_waiter *waiter)
 {
-	int ret;
+	unsigned long flags;
 
-	/* Pairs with snap_due_timer() and snap_delay_set(). */
-	ret = wait_event_interruptible(s->wait, !smp_load_acquire(&s->due.pending));
-	return ret ?: READ_ONCE(s->due.ret);
+	/* Pairs with snap_due_end(). */
+	if (wait_event_interruptible(s->wait, smp_load_acquire(&waiter->done))) {
+		flags = snap_change_begin(s);
+		if (!waiter->done) {
+			s->due.waiter = NULL;
+			waiter->ret = -EINTR;
+		}
+		snap_change_end(s, flags);
+	}
+	return waiter->ret;
 }
 
 /**
@@ -257,19 +276,15 @@ void snap_delay_set(struct trace_snapshots *s, struct snap_delay delay)
 
 	mutex_lock(&s->mutex);
 	flags = snap_change_begin(s);
-	/* It would take what is asked for next, and at once. */
-	while (hrtimer_try_to_cancel(&s->due.timer) < 0) {
-		snap_change_end(s, flags);
-		hrtimer_cancel(&s->due.timer);
-		flags = snap_change_begin(s);
-	}
+	s->due.closing = true;
+	snap_change_end(s, flags);
+	/* Whoever was busy before has queued what starts the timer. */
+	snap_delay_exit(s);
+	flags = snap_change_begin(s);
+	s->due.closing = false;
 	s->delay = delay;
-	if (s->due.pending) {
-		s->due.ret = -ECANCELED;
-		snap_count(s, -EBUSY, 1);
-		/* Pairs with snap_delay_wait(), as in snap_due_timer(). */
-		smp_store_release(&s->due.pending, false);
-	}
+	if (s->due.pending)
+		snap_due_end(s, -ECANCELED);
 	snap_change_end(s, flags);
 	mutex_unlock(&s->mutex);
 	wake_up_all(&s->wait);

@@ -101,16 +101,22 @@ void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter)
 
 /**
  * snap_expand() - let the live buffer have its size, before one like it is allocated
- * @tr: of whom
+ * @tr:   of whom
+ * @file: for a write to which file
+ * @cmd:  of what
  *
  * What survives a reboot has it, and keeps what the last boot has left.
  *
  * Context: May sleep.
- * Return: 0 or more; -ENOMEM.
+ * Return: 0; -ENOMEM, or -ENOSPC as snap_charge(), then error_log tells.
  */
-int snap_expand(struct trace_array *tr)
+int snap_expand(struct trace_array *tr, const char *file, const char *cmd)
 {
-	return tr->range_addr_start ? 0 : tracing_update_buffers(tr);
+	int ret = tr->range_addr_start ? 0 : tracing_update_buffers(tr);
+
+	if (ret >= 0)
+		return 0;
+	return snap_fail(tr, file, cmd, ret == -ENOSPC ? SNAP_ERR_LIMIT : SNAP_ERR_MEMORY, ret);
 }
 
 static bool snap_is_possible(struct trace_array *tr)
@@ -120,18 +126,27 @@ static bool snap_is_possible(struct trace_array *tr)
 
 static int snap_take_now(struct trace_array *tr, const char *cmd, int cpu)
 {
-	const struct snap_request req = { .cpu = cpu, .by = SNAP_BY_WRITE, .waits = true };
+	struct snap_waiter waiter = { };
+	const struct snap_request req = {
+		.cpu = cpu,
+		.by = SNAP_BY_WRITE,
+		.waits = true,
+		.waiter = &waiter,
+	};
 	struct trace_snapshots *s = tr->snapshots;
 	int ret = snap_take_wait(s, &s->user, &req);
 
 	if (ret == -EINPROGRESS) {
 		mutex_unlock(&s->mutex);
-		ret = snap_delay_wait(s);
+		ret = snap_delay_wait(s, &waiter);
 		mutex_lock(&s->mutex);
+		/* After a signal it is still to come. */
+		if (ret && ret != -EINTR)
+			snap_give_back(s, &s->user);
 	}
 	switch (ret) {
 	case 0:
-	case -ERESTARTSYS:
+	case -EINTR:
 		return ret;
 	case -EALREADY:
 		return snap_fail(tr, "snapshot", cmd, SNAP_ERR_DUE, -EBUSY);
@@ -218,8 +233,8 @@ static ssize_t snap_write(struct file *file, const char __user *ubuf, size_t cnt
 		return PTR_ERR(text);
 	ret = snap_parse(tr, "snapshot", text, ULONG_MAX, &val);
 	if (!ret)
-		ret = snap_expand(tr);
-	if (ret < 0)
+		ret = snap_expand(tr, "snapshot", text);
+	if (ret)
 		return ret;
 
 	/* Where the limit leaves no room, what is kept may make some. */

@@ -5,13 +5,9 @@
 #include <linux/ftrace.h>
 #include <linux/init.h>
 #include <linux/kernel.h>
-#include <linux/mutex.h>
 #include <linux/seq_file.h>
 
 #include "trace_snap.h"
-
-/* One command at a time: in between it is not known which one of a kind is the first. */
-static DEFINE_MUTEX(snap_func_mutex);
 
 static void snap_func(unsigned long ip, unsigned long parent_ip, struct trace_array *tr,
 		      struct ftrace_probe_ops *ops, void *data)
@@ -156,18 +152,15 @@ static int snap_func_command(struct trace_array *tr, struct ftrace_hash *hash, c
 			return -EINVAL;
 	}
 
-	mutex_lock(&snap_func_mutex);
+	/* ftrace runs one command at a time. */
 	if (counted) {
 		ops = &tr->snapshots->func.counted;
 		if (!ops->func)
 			*ops = snap_func_counted_ops;
 	}
 	if (*glob == '!')
-		ret = unregister_ftrace_function_probe_func(glob + 1, tr, ops);
-	else
-		ret = snap_func_add(tr, glob, ops, counted ? SNAP_FUNC_COUNTED : SNAP_FUNC, count);
-	mutex_unlock(&snap_func_mutex);
-	return ret;
+		return unregister_ftrace_function_probe_func(glob + 1, tr, ops);
+	return snap_func_add(tr, glob, ops, counted ? SNAP_FUNC_COUNTED : SNAP_FUNC, count);
 }
 
 static struct ftrace_func_command snap_func_cmd = {

@@ -4,10 +4,13 @@
  * follows them.
  */
 #include <kunit/test.h>
+#include <linux/ktime.h>
 #include <linux/limits.h>
 #include <linux/list.h>
 #include <linux/ring_buffer.h>
 #include <linux/string.h>
+#include <linux/trace_clock.h>
+#include <linux/wait.h>
 
 #include "trace_snap.h"
 
@@ -254,30 +257,51 @@ static void keep_test_burst(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->no_spare), 30L);
 }
 
-/* Whoever has come while a snapshot was taken is counted as that one is. */
+/* The clock is looked at in the middle of a cut: as if an interrupt came there. */
+static struct trace_array *keep_joins;
+
+static u64 keep_clock(void)
+{
+	struct trace_array *tr = keep_joins;
+
+	if (tr) {
+		keep_joins = NULL;
+		tracing_snapshot_instance(tr);
+		tracing_snapshot_instance(tr);
+	}
+	return trace_clock_local();
+}
+
+/* Whoever comes while a snapshot is taken shares its fate, and is counted so. */
 static void keep_test_joined(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
 	struct trace_snapshots *s = tr->snapshots;
+	struct ring_buffer_event *event;
 
-	atomic_set(&s->joined, 2);
+	ring_buffer_set_clock(tr->array_buffer.buffer, keep_clock);
+	/* A record that is in the making is in this one, and in the way of the next. */
+	event = ring_buffer_lock_reserve(tr->array_buffer.buffer, 8);
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	keep_joins = tr;
 	tracing_snapshot_instance(tr);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->merged), 2L);
 	KUNIT_EXPECT_EQ(test, s->user.seq, 1ULL);
-
-	mutex_lock(&s->mutex);
-	snap_release(s, &s->user, true);
-	atomic_set(&s->joined, 2);
-	tracing_snapshot_instance(tr);
-	mutex_unlock(&s->mutex);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->no_spare), 3L);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->merged), 2L);
-	KUNIT_EXPECT_EQ(test, atomic_read(&s->joined), 0);
+
+	keep_joins = tr;
+	tracing_snapshot_instance(tr);
+	KUNIT_EXPECT_NULL(test, keep_joins);
+	KUNIT_EXPECT_EQ(test, s->user.seq, 1ULL);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->merged), 2L);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->refused), 3L);
+	KUNIT_EXPECT_EQ(test, ring_buffer_unlock_commit(tr->array_buffer.buffer), 0);
+	ring_buffer_set_clock(tr->array_buffer.buffer, trace_clock_local);
 }
 
-/* Memory that came with a trigger which could not be made goes, if nobody else wants it. */
-static void keep_test_unarm(struct kunit *test)
+/* Memory that came with what could not be done goes, if nobody else wants it. */
+static void keep_test_lent(struct kunit *test)
 {
+	const struct snap_request all = { .cpu = RING_BUFFER_ALL_CPUS, .waits = true };
 	struct trace_array *tr = test->priv;
 	struct trace_snapshots *s = tr->snapshots;
 	unsigned long full = s->kb;
@@ -287,6 +311,7 @@ static void keep_test_unarm(struct kunit *test)
 	tracing_unarm_snapshot(tr);
 	KUNIT_EXPECT_EQ(test, s->kb, full);
 
+	s->pinned = false;
 	mutex_lock(&s->mutex);
 	snap_release(s, &s->user, true);
 	mutex_unlock(&s->mutex);
@@ -305,7 +330,6 @@ static void keep_test_unarm(struct kunit *test)
 
 	/* A snapshot stays, and only the memory for another one goes. */
 	tracing_snapshot_instance(tr);
-	s->pinned = false;
 	trace_snapshot_trim(tr);
 	KUNIT_EXPECT_FALSE(test, snap_is_ready(&s->user));
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
@@ -313,6 +337,58 @@ static void keep_test_unarm(struct kunit *test)
 	tracing_unarm_snapshot(tr);
 	KUNIT_EXPECT_FALSE(test, snap_is_ready(&s->user));
 	KUNIT_EXPECT_NOT_NULL(test, s->user.last);
+
+	/* The same for a write. */
+	mutex_lock(&s->mutex);
+	snap_release(s, &s->user, true);
+	WRITE_ONCE(s->changing, true);
+	KUNIT_EXPECT_EQ(test, snap_take_wait(s, &s->user, &all), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, s->kb, full);
+	snap_release(s, &s->user, true);
+	KUNIT_EXPECT_EQ(test, snap_take_wait(s, &s->user, &all), -EALREADY);
+	KUNIT_EXPECT_EQ(test, s->kb, 0UL);
+	WRITE_ONCE(s->changing, false);
+	mutex_unlock(&s->mutex);
+	snap_delay_set(s, (struct snap_delay){ });
+}
+
+/* Whoever waits for a snapshot that is put off is told of that one; for others it is counted. */
+static void keep_test_waiter(struct kunit *test)
+{
+	struct snap_waiter waiter = { };
+	const struct snap_request req = {
+		.cpu = RING_BUFFER_ALL_CPUS,
+		.waits = true,
+		.waiter = &waiter,
+	};
+	const struct snap_delay soon = { .ns = NSEC_PER_MSEC }, never = { .ns = KTIME_MAX / 2 };
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+
+	snap_delay_set(s, soon);
+	KUNIT_EXPECT_EQ(test, snap_take(s, &s->user, &req), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, snap_delay_wait(s, &waiter), 0);
+	KUNIT_EXPECT_EQ(test, s->user.seq, 1ULL);
+
+	snap_delay_set(s, never);
+	waiter.done = false;
+	KUNIT_EXPECT_EQ(test, snap_take(s, &s->user, &req), -EINPROGRESS);
+	KUNIT_EXPECT_FALSE(test, waiter.done);
+	snap_delay_set(s, soon);
+	KUNIT_EXPECT_TRUE(test, waiter.done);
+	/* And not of the next one. */
+	tracing_snapshot_instance(tr);
+	KUNIT_EXPECT_EQ(test, snap_delay_wait(s, &waiter), -ECANCELED);
+	wait_event(s->wait, !READ_ONCE(s->due.pending));
+	KUNIT_EXPECT_EQ(test, waiter.ret, -ECANCELED);
+	KUNIT_EXPECT_EQ(test, s->user.seq, 2ULL);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->refused), 0L);
+
+	snap_delay_set(s, never);
+	tracing_snapshot_instance(tr);
+	snap_delay_set(s, (struct snap_delay){ });
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->refused), 1L);
+	KUNIT_EXPECT_EQ(test, s->user.seq, 2ULL);
 }
 
 static void keep_test_limit(struct kunit *test)
@@ -476,7 +552,7 @@ static void keep_test_change(struct kunit *test)
 								 8 * PAGE_SIZE,
 								 RING_BUFFER_ALL_CPUS), 0);
 		trace_snapshot_end_change(tr, done);
-		KUNIT_EXPECT_EQ(test, snap_delay_wait(s), 0);
+		wait_event(s->wait, !READ_ONCE(s->due.pending));
 		KUNIT_EXPECT_EQ(test, s->user.seq, seq + 1);
 		KUNIT_EXPECT_EQ(test, ring_buffer_entries(s->user.last->buf.buffer), 3UL);
 		KUNIT_EXPECT_NE(test, s->user.last->who.asked, 0ULL);
@@ -504,7 +580,8 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_first),
 	KUNIT_CASE(keep_test_burst),
 	KUNIT_CASE(keep_test_joined),
-	KUNIT_CASE(keep_test_unarm),
+	KUNIT_CASE(keep_test_lent),
+	KUNIT_CASE(keep_test_waiter),
 	KUNIT_CASE(keep_test_limit),
 	KUNIT_CASE(keep_test_newest),
 	KUNIT_CASE(keep_test_room),

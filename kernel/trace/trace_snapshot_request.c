@@ -137,7 +137,7 @@ int tracing_alloc_snapshot_instance(struct trace_array *tr)
  * tracing_alloc_snapshot() - allocate memory for the next snapshot of the top trace array
  *
  * Context: May sleep.
- * Return: 0; -ENOMEM; -ENODEV early in the boot.
+ * Return: 0; -ENODEV early in the boot; as snap_alloc_spare().
  */
 int tracing_alloc_snapshot(void)
 {
@@ -243,7 +243,7 @@ static struct cond_snapshot *snap_set_cond(struct trace_array *tr, struct cond_s
  * @update:    whether a snapshot is to be taken; called in any context, one at a time
  *
  * Context: May sleep.
- * Return: 0; -EBUSY if there is a condition already; as tracing_arm_snapshot().
+ * Return: 0; -ENOMEM; -EBUSY if there is a condition already; as tracing_arm_snapshot().
  */
 int tracing_snapshot_cond_enable(struct trace_array *tr, void *cond_data, cond_update_fn_t update)
 {

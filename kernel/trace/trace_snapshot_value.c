@@ -38,8 +38,8 @@ static int snap_allocate_store(struct trace_snapshots *s, const char *file, cons
 	int ret = snap_parse(s->tr, file, text, 1, &val);
 
 	if (!ret)
-		ret = snap_expand(s->tr);
-	if (ret < 0)
+		ret = snap_expand(s->tr, file, text);
+	if (ret)
 		return ret;
 
 	mutex_lock(&s->mutex);
