@@ -89,11 +89,7 @@ static int snap_create_files(struct trace_array *tr, struct dentry *dir, int cpu
 	struct dentry *dentry;
 
 	for (; nr; nr--, files++) {
-		if (cpu == RING_BUFFER_ALL_CPUS)
-			dentry = trace_create_file(files->name, mode, dir, tr, files->fops);
-		else
-			dentry = trace_create_cpu_file(files->name, mode, dir, tr, cpu,
-						       files->fops);
+		dentry = trace_create_cpu_file(files->name, mode, dir, tr, cpu, files->fops);
 		if (!dentry)
 			return -ENOMEM;
 		if (!files->open)
