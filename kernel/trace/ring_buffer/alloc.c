@@ -25,9 +25,6 @@
 #define RB_FIRST_SEQ	((1ULL << (64 - RB_SLOT_SEQ_SHIFT)) - 64)
 #define RB_FIRST_NUM	(-1000ULL)
 
-/* How many there were. */
-static atomic64_t rb_rings;
-
 /*
  * Tell what obviously will not do before the rest of the system suffers. An
  * estimate: that it fits does not mean that the allocations succeed.
@@ -178,7 +175,6 @@ static void rb_ring_init(struct rb_ring *ring, struct rb_cpu *rcpu)
 	raw_spin_lock_init(&ring->lock);
 	lockdep_set_class(&ring->lock, rcpu->buffer->lock_key);
 	refcount_set(&ring->ref, 1);
-	ring->serial = atomic64_inc_return(&rb_rings);
 
 	/* A lap that nobody wrote. */
 	for (i = 0; i < ring->nr; i++) {

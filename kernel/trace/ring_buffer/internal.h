@@ -262,7 +262,6 @@ struct rb_losses {
  * @ref:	one for &rb_cpu, one for each iterator, one for each &rb_map
  * @mapped:	how many of those: its sub-buffers keep their pages, and it is not put
  *		in place of a live one
- * @serial:	tells it from all others, from 1
  * @persist:	header that survives a reboot, or NULL
  * @rcu:	for the grace period before it is freed
  * @strip:	for the one before its sub-buffers are, see rb_ring_strip()
@@ -293,7 +292,6 @@ struct rb_ring {
 
 	refcount_t		ref;
 	atomic_t		mapped;
-	u64			serial;
 	struct rb_persist_ring	*persist;
 	struct rcu_head		rcu;
 	struct rcu_head		strip;
@@ -390,11 +388,8 @@ struct rb_copies {
  * @meta:   the meta page; &rb_ring.lock of the live one
  * @pages:  data pages by the user's index: those of @ring, then some for copies
  * @nr:     how many
- * @serial: &rb_ring.serial and
- * @seq:    sequence of what the reader was given last, and
- * @pos:    up to where
- * @copy:   which of the copies that is, if it is one,
- * @end:    and bytes of records in it
+ * @seq:    sequence of what the reader was given last, of @ring
+ * @copy:   which of the copies it was given last
  * @lost:   records lost in front of it
  */
 struct rb_map {
@@ -402,11 +397,8 @@ struct rb_map {
 	struct trace_buffer_meta	*meta;
 	struct rb_data_page		**pages;
 	unsigned int			nr;
-	u64				serial;
 	u64				seq;
-	unsigned int			pos;
 	unsigned int			copy;
-	unsigned int			end;
 	unsigned long			lost;
 };
 

@@ -14,7 +14,8 @@
  *
  * A cut takes the ring away whose sub-buffers these are. They stay as they are:
  * that ring is not recorded to again while it is mapped. From then on the reader is
- * given copies, in turns, so that each sub-buffer has another name than the one before.
+ * given copies of what nobody has read, in turns, so that each has another name than the
+ * one before: libtracefs takes the same name for nothing new.
  */
 #include <linux/export.h>
 #include <linux/highmem.h>
@@ -354,7 +355,7 @@ static void rb_map_tell_lost(struct rb_ring *ring, struct rb_data_page *page,
 
 /*
  * Have user space see what the reader's sub-buffer holds, from its own memory or, if
- * that is not mapped, from a copy. That has what nobody else has consumed.
+ * that is not mapped, from a copy.
  *
  * Return: the page that is seen, in @fresh whether it is another one than before, and in @end
  * where it ends.
@@ -366,33 +367,21 @@ rb_map_show(struct rb_map *map, struct rb_ring *ring, unsigned int *end, bool *f
 	struct rb_reader *rd = &ring->reader;
 	struct rb_data_page *from = rd->sb->page, *to;
 
-	*fresh = map->serial != ring->serial || map->seq != rd->seq;
-	if (ring != map->ring)
-		*fresh |= map->pos != rd->pos;
-	map->serial = ring->serial;
-	map->seq = rd->seq;
-	map->pos = *end;
-	if (ring == map->ring)
+	if (ring == map->ring) {
+		*fresh = map->seq != rd->seq;
+		map->seq = rd->seq;
 		return from;
+	}
 
-	if (*fresh) {
-		map->copy ^= 1;
-		map->end = 0;
-	}
+	*fresh = true;
+	*end -= rd->pos;
+	map->copy ^= 1;
 	meta->reader.id = map->nr - RB_MAP_COPIES + map->copy;
+	meta->reader.read = *end;
 	to = map->pages[meta->reader.id];
-	if (*fresh) {
-		/* Who looks at it already finds what was there before, until it finds more. */
-		local_set(&to->commit, 0);
-		to->time_stamp = rd->time;
-	}
-	memcpy(to->data + map->end, from->data + rd->pos, *end - rd->pos);
-	map->end += *end - rd->pos;
-	meta->reader.read = map->end;
-	/* User space loads how much there is first. */
-	smp_wmb();
-	local_set(&to->commit, map->end);
-	*end = map->end;
+	to->time_stamp = rd->time;
+	memcpy(to->data, from->data + rd->pos, *end);
+	local_set(&to->commit, *end);
 	return to;
 }
 
