@@ -112,6 +112,13 @@ static void before_allocated(void)
 	remember();
 }
 
+/* (With it the base takes a probe for registered that could not be, and warns later.) */
+static void before_trigger(void)
+{
+	must_put("options/record-cmd", "0");
+	before_none();
+}
+
 static void before_armed(void)
 {
 	taken();
@@ -456,7 +463,7 @@ static const struct op ops[] = {
 	  .workers = true },
 	{ "take-worker", "trace_marker", do_fire, undo_fire, .before = before_worker,
 	  .harm = harm_erase, .workers = true },
-	{ "trigger", TRIGGER, do_trigger, undo_trigger, .before = before_none },
+	{ "trigger", TRIGGER, do_trigger, undo_trigger, .before = before_trigger },
 	{ "function", FILTER, do_function, undo_function, .before = before_none },
 	{ "function-more", FILTER, do_function_more, undo_function_more,
 	  .before = before_function },
