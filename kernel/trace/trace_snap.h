@@ -196,8 +196,9 @@ struct snap_waiter {
  * @waiter:  who waits for it, or NULL
  * @delay:   how long it takes
  * @at:      nanoseconds of the monotonic clock: when it comes, or is looked for
- * @base:    events that there were, once @counts
- * @counts:  @base is known
+ * @events:  that have come so far, once @counts
+ * @last:    how many there were when they were counted
+ * @counts:  @last is known
  * @start:   starts @timer, from any context
  * @timer:   takes it
  */
@@ -208,7 +209,8 @@ struct snap_due {
 	struct snap_waiter	*waiter;
 	struct snap_delay	delay;
 	u64			at;
-	unsigned long		base;
+	unsigned long		events;
+	unsigned long		last;
 	bool			counts;
 	struct irq_work		start;
 	struct hrtimer		timer;

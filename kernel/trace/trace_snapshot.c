@@ -294,12 +294,13 @@ void snap_count(struct trace_snapshots *s, int ret, int n)
 
 /*
  * A change is a few instructions, with interrupts off. But an NMI, as that of a crash, can
- * stop it for good: so nobody waits for ever, it may be who crashes.
+ * stop it for good: so nobody waits for ever, it may be who crashes. That one waits for
+ * another taker, too, where it can't be a part.
  */
 #define SNAP_PATIENCE	BIT(20)
 
 /* Return: SNAP_IDLE if @s is the caller's now, SNAP_JOINED, or who has got it. */
-static int snap_enter(struct trace_snapshots *s, int as, bool joins)
+static int snap_enter(struct trace_snapshots *s, int as, bool joins, bool now)
 {
 	int busy, state, self = SNAP_CHANGING + raw_smp_processor_id();
 	unsigned long tries = SNAP_PATIENCE;
@@ -308,10 +309,12 @@ static int snap_enter(struct trace_snapshots *s, int as, bool joins)
 		/* Ordered, for snap_show_last(). */
 		busy = atomic_cmpxchg(&s->busy, SNAP_IDLE, as);
 		state = busy % SNAP_JOINED;
+		if (state == SNAP_IDLE)
+			return SNAP_IDLE;
 		if (joins && state == SNAP_CUTTING_ALL && busy <= INT_MAX - SNAP_JOINED) {
 			if (atomic_cmpxchg(&s->busy, busy, busy + SNAP_JOINED) == busy)
 				return SNAP_JOINED;
-		} else if (state < SNAP_CHANGING || state == self || !--tries) {
+		} else if ((state < SNAP_CHANGING && !now) || state == self || !--tries) {
 			return state;
 		}
 		cpu_relax();
@@ -334,12 +337,22 @@ static int snap_enter(struct trace_snapshots *s, int as, bool joins)
  */
 int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct snap_request *req)
 {
-	bool whole = slot == &s->user && req->cpu == RING_BUFFER_ALL_CPUS && !req->update;
+	/* As it seems now: a cut that comes at once is joined by those that do, too. */
+	bool delayed = data_race(snap_is_delayed(s, slot, req));
+	bool whole = slot == &s->user && req->cpu == RING_BUFFER_ALL_CPUS && !req->update &&
+		     !delayed;
 	int busy, ret, joined, refused;
 
+	/* There can be many, and one of a crash must not find them busy. */
+	if (delayed && READ_ONCE(s->due.pending)) {
+		if (!req->waits)
+			snap_count(s, -EALREADY, 1);
+		return -EALREADY;
+	}
 	/* Tasks wait for this to be over, and must not have put it off their CPU. */
 	preempt_disable_notrace();
-	busy = snap_enter(s, whole ? SNAP_CUTTING_ALL : SNAP_CUTTING, whole && !req->waits);
+	busy = snap_enter(s, whole ? SNAP_CUTTING_ALL : SNAP_CUTTING, whole && !req->waits,
+			  req->now);
 	if (busy == SNAP_IDLE) {
 		ret = snap_is_delayed(s, slot, req) ? snap_defer(s, req) : snap_cut(s, slot, req);
 		if (req->who && ret != -EAGAIN)
@@ -400,11 +413,10 @@ static void snap_replace_stuck(struct trace_snapshots *s, struct snap_slot *slot
 	}
 }
 
-/* Is there memory for the next snapshot, or somebody who wants it? */
-static bool snap_is_needed(struct trace_snapshots *s, struct snap_slot *slot)
+/* Does anybody count on memory for the next snapshot? */
+static bool snap_is_reserved(struct trace_snapshots *s, struct snap_slot *slot)
 {
-	return snap_is_ready(slot) || atomic_read(&slot->armed) ||
-	       (slot == &s->user && s->pinned);
+	return atomic_read(&slot->armed) || (slot == &s->user && s->pinned);
 }
 
 /**
@@ -422,7 +434,7 @@ static bool snap_is_needed(struct trace_snapshots *s, struct snap_slot *slot)
 int snap_take_wait(struct trace_snapshots *s, struct snap_slot *slot,
 		   const struct snap_request *req)
 {
-	bool wanted = snap_is_needed(s, slot);
+	bool ready = snap_is_ready(slot), lent = slot->lent;
 	int ret, tries = 3;
 
 	/* Not to allocate memory that is of no use. */
@@ -430,7 +442,7 @@ int snap_take_wait(struct trace_snapshots *s, struct snap_slot *slot,
 		return -ENOSPC;
 	for (;;) {
 		ret = snap_provide(s, slot);
-		slot->lent = !ret && !wanted;
+		slot->lent = ready ? lent : !ret;
 		if (!ret)
 			ret = snap_take(s, slot, req);
 		if (ret == -EAGAIN)
@@ -440,7 +452,9 @@ int snap_take_wait(struct trace_snapshots *s, struct snap_slot *slot,
 		else
 			break;
 	}
-	if (ret && ret != -EINPROGRESS)
+	if (!ret)
+		slot->lent = false;
+	else if (ret != -EINPROGRESS && !ready)
 		snap_give_back(s, slot);
 	return ret;
 }
@@ -783,13 +797,13 @@ void snap_drop_spare(struct trace_snapshots *s, struct snap_slot *slot)
  */
 int snap_arm(struct trace_snapshots *s, struct snap_slot *slot)
 {
-	bool wanted = snap_is_needed(s, slot);
+	bool ready = snap_is_ready(slot);
 	int ret = snap_provide(s, slot);
 
 	if (ret)
 		return ret;
 	atomic_inc(&slot->armed);
-	slot->lent = !wanted;
+	slot->lent = !ready;
 	return 0;
 }
 
@@ -815,7 +829,7 @@ void snap_disarm(struct snap_slot *slot)
  */
 void snap_give_back(struct trace_snapshots *s, struct snap_slot *slot)
 {
-	if (slot->lent)
+	if (slot->lent && !snap_is_reserved(s, slot))
 		snap_release(s, slot, false);
 	slot->lent = false;
 }

@@ -246,7 +246,8 @@ void trace_snapshot_disarm_tracer(struct trace_array *tr, struct tracer *t)
  * trace_snapshot_trim() - free the memory for the next snapshot
  * @tr: whose
  *
- * But for what a trigger or the kernel needs. A snapshot that was taken stays.
+ * But for what a trigger, the kernel or a snapshot that is due needs. A snapshot that was
+ * taken stays.
  *
  * Context: May sleep.
  */
@@ -255,7 +256,7 @@ void trace_snapshot_trim(struct trace_array *tr)
 	struct trace_snapshots *s = tr->snapshots;
 
 	mutex_lock(&s->mutex);
-	if (!atomic_read(&s->user.armed) && !s->pinned)
+	if (!atomic_read(&s->user.armed) && !s->pinned && !READ_ONCE(s->due.pending))
 		snap_release(s, &s->user, false);
 	mutex_unlock(&s->mutex);
 }

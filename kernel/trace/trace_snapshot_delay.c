@@ -127,6 +127,7 @@ int snap_defer(struct trace_snapshots *s, const struct snap_request *req)
 	due->delay = s->delay;
 	due->at = ktime_get_mono_fast_ns() + due->delay.ns;
 	due->counts = false;
+	due->events = 0;
 	due->waiter = req->waiter;
 	WRITE_ONCE(due->pending, true);
 	/* Before anybody else is busy: then whoever closes it finds it in the queue. */
@@ -156,15 +157,30 @@ void snap_due_end(struct trace_snapshots *s, int ret)
 	WRITE_ONCE(due->pending, false);
 }
 
-static unsigned long snap_events(struct trace_snapshots *s)
+static unsigned long snap_gone(struct trace_buffer *live)
 {
-	struct trace_buffer *live = s->tr->array_buffer.buffer;
-	unsigned long sum = ring_buffer_entries(live) + ring_buffer_overruns(live);
+	unsigned long sum = ring_buffer_overruns(live);
 	int cpu;
 
 	for_each_tracing_cpu(cpu)
 		sum += ring_buffer_read_events_cpu(live, cpu);
 	return sum;
+}
+
+/*
+ * More than before. What is overwritten or read meanwhile moves from one count to the
+ * other: so this is rather a few less, and what the next ones are compared with rather a
+ * few more. The same if some are emptied, or a latency tracer takes them.
+ */
+static unsigned long snap_events(struct trace_snapshots *s)
+{
+	struct trace_buffer *live = s->tr->array_buffer.buffer;
+	unsigned long last = s->due.last, events = snap_gone(live);
+
+	events += ring_buffer_entries(live);
+	s->due.last = ring_buffer_entries(live);
+	s->due.last += snap_gone(live);
+	return events > last ? events - last : 0;
 }
 
 static void snap_due_start(struct irq_work *irq_work)
@@ -182,11 +198,10 @@ static bool snap_is_due(struct trace_snapshots *s)
 	if (!due->delay.events)
 		return true;
 	events = snap_events(s);
-	/* Some were emptied, or a latency tracer has taken them: then rather a few more. */
-	if (!due->counts || events < due->base)
-		due->base = events;
+	if (due->counts)
+		due->events += events;
 	due->counts = true;
-	return events - due->base >= due->delay.events;
+	return due->events >= due->delay.events;
 }
 
 static enum hrtimer_restart snap_due_timer(struct hrtimer *timer)
@@ -273,6 +288,7 @@ void snap_delay_exit(struct trace_snapshots *s)
 void snap_delay_set(struct trace_snapshots *s, struct snap_delay delay)
 {
 	unsigned long flags;
+	bool cancels;
 
 	mutex_lock(&s->mutex);
 	flags = snap_change_begin(s);
@@ -283,9 +299,12 @@ void snap_delay_set(struct trace_snapshots *s, struct snap_delay delay)
 	flags = snap_change_begin(s);
 	s->due.closing = false;
 	s->delay = delay;
-	if (s->due.pending)
+	cancels = s->due.pending;
+	if (cancels)
 		snap_due_end(s, -ECANCELED);
 	snap_change_end(s, flags);
+	if (cancels)
+		snap_give_back(s, &s->user);
 	mutex_unlock(&s->mutex);
 	wake_up_all(&s->wait);
 }

@@ -176,7 +176,7 @@ static int snap_take_now(struct trace_array *tr, const char *cmd, int cpu)
  * @cmd:  what was written
  *
  * Context: May sleep, &trace_snapshots.mutex is held.
- * Return: 0; -EBUSY if a trigger needs it.
+ * Return: 0; -EBUSY if a trigger needs it, or a snapshot that is due.
  */
 int snap_free_now(struct trace_array *tr, const char *file, const char *cmd)
 {
@@ -184,6 +184,8 @@ int snap_free_now(struct trace_array *tr, const char *file, const char *cmd)
 
 	if (atomic_read(&s->user.armed))
 		return snap_fail(tr, file, cmd, SNAP_ERR_ARMED, -EBUSY);
+	if (READ_ONCE(s->due.pending))
+		return snap_fail(tr, file, cmd, SNAP_ERR_DUE, -EBUSY);
 	s->pinned = false;
 	snap_release(s, &s->user, true);
 	return 0;
