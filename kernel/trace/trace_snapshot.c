@@ -36,9 +36,9 @@
  * A taker keeps interrupts on: so what interrupts it, or comes on another CPU, can't wait
  * for it, as it may hold a lock that an interrupt of that taker waits for. It is
  * merged: its snapshot is the one that is being taken. Only of one that takes less than
- * all, or asks before it does, it can't be a part: then it is refused. Tasks have
- * interrupts off; other CPUs wait for those few instructions. So a task takes no lock
- * there that one who asks for a snapshot may hold.
+ * all, asks before it does, or is put off, it can't be a part: then it is refused, but for
+ * one of a crash, which waits a while. Tasks have interrupts off; other CPUs wait for those
+ * few instructions. So a task takes no lock there that one who asks for a snapshot may hold.
  */
 
 /**
