@@ -193,7 +193,7 @@ struct snap_waiter {
  * @pending: there is one
  * @closing: and there shall be none
  * @who:     of whom
- * @waiter:  who waits for it, or NULL
+ * @waiter:  who waits for it while it is @pending, or NULL
  * @delay:   how long it takes
  * @at:      nanoseconds of the monotonic clock: when it comes, or is looked for
  * @events:  that have come so far, once @counts

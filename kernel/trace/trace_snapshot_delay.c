@@ -153,7 +153,6 @@ void snap_due_end(struct trace_snapshots *s, int ret)
 	} else if (ret) {
 		snap_count(s, ret == -ECANCELED ? -EBUSY : ret, 1);
 	}
-	due->waiter = NULL;
 	WRITE_ONCE(due->pending, false);
 }
 
