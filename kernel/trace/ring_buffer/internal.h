@@ -596,6 +596,7 @@ void rb_check_subbuf(struct rb_subbuf *sb, u32 units, bool final);
 
 /* read.c */
 bool rb_locate(struct rb_ring *ring, u64 *seq, struct rb_view *view);
+void rb_reader_clear(struct rb_ring *ring);
 unsigned int rb_reader_fill(struct rb_ring *ring);
 bool rb_reader_empty(struct rb_ring *ring);
 void rb_reader_settle(struct rb_ring *ring);

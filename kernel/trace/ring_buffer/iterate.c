@@ -59,6 +59,15 @@ static void rb_iter_rewind(struct ring_buffer_iter *iter)
 	iter->rec = NULL;
 }
 
+/* Begin with the oldest record of @ring. */
+static void rb_iter_attach(struct ring_buffer_iter *iter, struct rb_ring *ring)
+{
+	iter->ring = ring;
+	iter->life = READ_ONCE(ring->life);
+	rb_iter_rewind(iter);
+	iter->from = iter->num;
+}
+
 /*
  * Go on at the reader's position. What the reader has consumed is no loss, but
  * what was lost in front of it is one that the iterator has met as well.
@@ -130,15 +139,13 @@ static bool rb_iter_load_locked(struct ring_buffer_iter *iter)
 	struct rb_reader *rd = &ring->reader;
 	unsigned int pos = iter->base + iter->c.pos;
 	struct rb_view view;
-	s64 behind;
 	u64 seq;
 
 	rb_reader_settle(ring);
 	/* What it was to read is gone, and what comes now is something else. */
 	if (iter->life != ring->life)
 		return false;
-	behind = rd->seq - iter->seq;
-	if (behind > 0 || (!behind && pos < rd->pos)) {
+	if ((s64)(rd->seq - iter->seq) > 0 || (s64)(rd->num - iter->num) > 0) {
 		rb_iter_catch_up(iter);
 		pos = iter->base;
 	}
@@ -319,12 +326,9 @@ ring_buffer_read_start(struct trace_buffer *buffer, int cpu, gfp_t flags)
 		rb_read_unlock(ring, irq);
 		kvfree(iter);
 	}
-	iter->ring = ring;
-	iter->life = ring->life;
 	refcount_inc(&ring->ref);
-	rb_iter_rewind(iter);
+	rb_iter_attach(iter, ring);
 	rb_read_unlock(ring, irq);
-	iter->from = iter->num;
 	return iter;
 }
 EXPORT_SYMBOL_GPL(ring_buffer_read_start);
@@ -382,15 +386,19 @@ EXPORT_SYMBOL_GPL(ring_buffer_iter_advance);
  */
 void ring_buffer_iter_reset(struct ring_buffer_iter *iter)
 {
+	struct rb_ring *ring, *old;
 	unsigned long flags;
 
 	if (!iter)
 		return;
-	raw_spin_lock_irqsave(&iter->ring->lock, flags);
-	rb_iter_rewind(iter);
-	iter->from = iter->num;
+	/* Where records are now: since it was opened, another ring may have taken over. */
+	old = iter->ring;
+	ring = rb_read_lock(iter->rcpu, &flags);
+	refcount_inc(&ring->ref);
+	rb_iter_attach(iter, ring);
+	rb_read_unlock(ring, flags);
 	iter->lost = false;
-	raw_spin_unlock_irqrestore(&iter->ring->lock, flags);
+	rb_ring_put(old);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_iter_reset);
 
@@ -441,12 +449,8 @@ rb_dump_next(struct rb_cpu *rcpu, u64 *ts, unsigned long *lost, bool advance)
 	struct ring_buffer_iter *iter = rcpu->copies.dump;
 	struct ring_buffer_event *rec;
 
-	if (iter->ring != ring || iter->life != READ_ONCE(ring->life)) {
-		iter->ring = ring;
-		iter->life = READ_ONCE(ring->life);
-		rb_iter_rewind(iter);
-		iter->from = iter->num;
-	}
+	if (iter->ring != ring || iter->life != READ_ONCE(ring->life))
+		rb_iter_attach(iter, ring);
 	rec = rb_iter_peek(iter, true);
 	if (!rec)
 		return NULL;

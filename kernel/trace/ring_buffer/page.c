@@ -119,9 +119,11 @@ static void rb_page_exchange(struct rb_ring *ring, struct buffer_data_read_page 
 {
 	struct rb_reader *rd = &ring->reader;
 
+	rb_reader_skip(ring, end, 0, rd->sb->first + rd->sb->count - rd->num);
 	swap(rd->sb->page, rpage->data);
 	rpage->dirty = rb_subbuf_room(rpage->order);
-	rb_reader_skip(ring, end, 0, rd->sb->first + rd->sb->count - rd->num);
+	/* The page that came still has what it was used for before. */
+	rb_reader_clear(ring);
 }
 
 /*

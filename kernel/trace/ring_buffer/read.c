@@ -83,6 +83,23 @@ static bool rb_reader_take(struct rb_ring *ring, u64 seq, struct rb_view *view)
 }
 
 /**
+ * rb_reader_clear() - let the reader's sub-buffer hold nothing
+ * @ring: the ring
+ *
+ * A mapping shows the page header as it is, so that says so as well.
+ *
+ * Context: &rb_ring.lock is held, and no writer is in the sub-buffer.
+ */
+void rb_reader_clear(struct rb_ring *ring)
+{
+	struct rb_reader *rd = &ring->reader;
+
+	local_set(&rd->sb->page->commit, 0);
+	atomic64_set(&rd->sb->publish, rb_pub_word(rd->seq, RB_PUB_FINAL, 0));
+	rd->pos = 0;
+}
+
+/**
  * rb_reader_fill() - see that the reader's sub-buffer holds something unread
  * @ring: the ring
  *

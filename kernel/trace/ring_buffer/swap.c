@@ -405,9 +405,7 @@ static void rb_ring_reset(struct rb_ring *ring)
 		rb_persist_emptied(rd->sb);
 	sb = ring->tail;
 	rd->seq = sb->seq - 1;
-	/* The reader's own is at its end, whatever it held. */
-	atomic64_set(&rd->sb->publish, rb_pub_word(rd->seq, RB_PUB_FINAL, 0));
-	rd->pos = 0;
+	rb_reader_clear(ring);
 	rd->num = sb->first;
 	rd->lost = 0;
 	rd->read = 0;

@@ -191,6 +191,30 @@ static void cut_test_iterator(struct kunit *test)
 	cut_expect(w, w->buffer, 50, 51);
 }
 
+/* One that is rewound begins with what is in the buffer then, whatever came in between. */
+static void cut_test_rewind(struct kunit *test)
+{
+	struct ring_buffer_iter *iter;
+	struct rbt *w = test->priv;
+	unsigned int cuts;
+	u32 first;
+
+	cut_open(w);
+	rbt_write_n(w, 200, 10);
+	iter = ring_buffer_read_start(w->buffer, w->cpu, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, iter);
+	KUNIT_EXPECT_EQ(test, cut_iterate(w, iter, 0, 3), 3U);
+	for (cuts = 1; cuts < 5; cuts++) {
+		cut_take(w);
+		first = w->nr;
+		rbt_write_n(w, 200, 10);
+		ring_buffer_iter_reset(iter);
+		KUNIT_EXPECT_EQ(test, cut_iterate(w, iter, first, w->nr), w->nr);
+		KUNIT_EXPECT_FALSE(test, ring_buffer_iter_dropped(iter));
+	}
+	ring_buffer_read_finish(iter);
+}
+
 /* Between the cut and the first record: all else works on the ring as it is then. */
 static void cut_test_fresh(struct kunit *test)
 {
@@ -494,6 +518,7 @@ static struct kunit_case cut_test_cases[] = {
 	KUNIT_CASE(cut_test_read_half),
 	KUNIT_CASE(cut_test_in_flight),
 	KUNIT_CASE(cut_test_iterator),
+	KUNIT_CASE(cut_test_rewind),
 	KUNIT_CASE(cut_test_fresh),
 	KUNIT_CASE(cut_test_pages),
 	KUNIT_CASE(cut_test_refused),

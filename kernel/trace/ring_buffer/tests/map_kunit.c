@@ -246,6 +246,67 @@ static void map_test_beside(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_buffer_unmap(w->buffer, w->cpu), 0);
 }
 
+/* Map the ring, see that nothing is shown but what is unread or follows, and unmap it. */
+static void map_expect_new(struct rbt *w, unsigned int n)
+{
+	u64 unread = ring_buffer_entries_cpu(w->buffer, w->cpu);
+	struct map_reader r = { .w = w, .id = U32_MAX, .next = w->nr - unread };
+	struct trace_buffer_meta *meta = map_open(w);
+	struct rb_map *map = w->buffer->cpus[w->cpu]->map;
+
+	KUNIT_EXPECT_EQ(w->test, local_read(&map->pages[meta->reader.id]->commit), 0L);
+	KUNIT_EXPECT_EQ(w->test, meta->reader.read, 0U);
+	rbt_write_n(w, 300, n);
+	map_read(&r);
+	KUNIT_EXPECT_EQ(w->test, r.next, (u64)w->nr);
+	KUNIT_EXPECT_EQ(w->test, ring_buffer_unmap(w->buffer, w->cpu), 0);
+}
+
+/* What was reset does not come back with a mapping, nor does a mapping keep it. */
+static void map_test_reset(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	struct map_reader r = { .w = w, .id = U32_MAX };
+	unsigned int i;
+
+	rbt_open(w, SUBBUFS, RB_FL_OVERWRITE);
+	for (i = 0; i < 3; i++) {
+		rbt_write_n(w, 300, 5 + 30 * i);
+		r.next = w->nr - ring_buffer_entries_cpu(w->buffer, w->cpu);
+		r.id = U32_MAX;
+		map_open(w);
+		map_turn(&r);
+		if (i == 1)
+			ring_buffer_unmap(w->buffer, w->cpu);
+		ring_buffer_reset(w->buffer);
+		if (i != 1)
+			ring_buffer_unmap(w->buffer, w->cpu);
+		map_expect_new(w, 5 * i);
+		ring_buffer_reset_cpu(w->buffer, w->cpu);
+	}
+}
+
+/* Nor does what was on a page before it was exchanged for one of the ring's. */
+static void map_test_exchanged(struct kunit *test)
+{
+	struct buffer_data_read_page *rpage = NULL;
+	struct rbt *w = test->priv;
+	struct rbt_page page;
+	unsigned int i;
+
+	rbt_open(w, SUBBUFS, RB_FL_OVERWRITE);
+	KUNIT_ASSERT_EQ(test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &rpage), 0);
+	/* Some are overwritten, so that the first page tells of a loss. */
+	rbt_write_n(w, 300, 100);
+	for (i = 0; i < 3; i++) {
+		KUNIT_ASSERT_EQ(test, ring_buffer_read_page(w->buffer, rpage, PAGE_SIZE, w->cpu,
+							    1), 0);
+		rbt_take_page(w, rpage, false, &page);
+	}
+	map_expect_new(w, 0);
+	ring_buffer_free_read_page(w->buffer, w->cpu, rpage);
+}
+
 /* Without the mapping it is a spare one like any other. */
 static void map_test_again(struct kunit *test)
 {
@@ -279,6 +340,8 @@ static struct kunit_case map_test_cases[] = {
 	KUNIT_CASE(map_test_read),
 	KUNIT_CASE(map_test_cut),
 	KUNIT_CASE(map_test_beside),
+	KUNIT_CASE(map_test_reset),
+	KUNIT_CASE(map_test_exchanged),
 	KUNIT_CASE(map_test_again),
 	KUNIT_CASE(map_test_refused),
 	{}
