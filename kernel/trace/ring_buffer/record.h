@@ -8,6 +8,7 @@
 #define _RING_BUFFER_RECORD_H
 
 #include <linux/align.h>
+#include <asm/barrier.h>
 #include <linux/build_bug.h>
 #include <linux/ring_buffer.h>
 #include <linux/string.h>
@@ -51,6 +52,14 @@ struct rb_data_page {
 	local_t		commit;
 	unsigned char	data[] __aligned(RB_RECORD_ALIGN);
 };
+
+static_assert(sizeof(local_t) == sizeof(long));
+
+/* There is no local_set_release(): what is in front of @bytes is seen before them. */
+static __always_inline void rb_set_commit_release(struct rb_data_page *page, long bytes)
+{
+	smp_store_release((long *)&page->commit, bytes);
+}
 
 #define RB_PAGE_HDR		offsetof(struct rb_data_page, data)
 

@@ -164,6 +164,9 @@
  * trace_rb_cpu_prepare:A  rb_get_cpu:A            a CPU's part; its being there
  * ======================  ======================  ===========================
  *
+ * rb_publish_subbuf() stores the page's commit field with release order, too: the other
+ * side is a program in user space, which polls that field in a mapping.
+ *
  * The reader's exchange of a slot word (rb_reader_take()) is fully ordered as
  * well, so that it has read what it needs of a sub-buffer before the writer can
  * have it back; the writer's claim of the slot follows it.
@@ -435,8 +438,11 @@ static __always_inline void rb_publish_subbuf(struct rb_subbuf *sb, u64 final, u
 		rb_check_subbuf(sb, units, final);
 
 	rb_race_point(PUBLISH);
-	/* A copy for those who know the page only: user space, a crash dump. */
-	local_set(&sb->page->commit, units * RB_UNIT);
+	/*
+	 * A copy for those who know the page only: a crash dump, and user space, which
+	 * looks at it in a mapping, see rb_publish_subbuf+mapping.litmus.
+	 */
+	rb_set_commit_release(sb->page, units * RB_UNIT);
 	rb_race_point(PUBLISH_COPY);
 	/*
 	 * Pairs with rb_locate:B, rb_reader_fill:A and rb_ring_written:C: whoever
