@@ -287,6 +287,8 @@ static void keep_test_joined(struct kunit *test)
 	tracing_snapshot_instance(tr);
 	KUNIT_EXPECT_EQ(test, s->user.seq, 1ULL);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->merged), 2L);
+	/* Without a record there is nothing to cut off, and nothing in the way. */
+	KUNIT_EXPECT_EQ(test, ring_buffer_write(tr->array_buffer.buffer, 4, "abc"), 0);
 
 	keep_joins = tr;
 	tracing_snapshot_instance(tr);

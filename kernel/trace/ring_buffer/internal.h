@@ -430,9 +430,10 @@ struct rb_map {
  * @watermark:	lowest percentage that somebody waits for, or 0
  * @due:	RB_WAKE_*, what @wake_work has to do
  * @wake_work:	does the waking, in hard interrupt context
- * @next_ring:	ring that is being put in place; &trace_buffer.mutex
- * @next_copies: the same for @copies; &trace_buffer.mutex
+ * @next_ring:	ring that is being put in place; &trace_buffer.cpu_mutex
+ * @next_copies: the same for @copies; &trace_buffer.cpu_mutex
  * @resetting:	part of the reset in progress; &trace_buffer.mutex
+ * @idle:	no writer came since the last cut; who cuts, under @exchange
  */
 struct rb_cpu {
 	unsigned long		ring;
@@ -468,6 +469,7 @@ struct rb_cpu {
 	struct rb_ring		*next_ring;
 	struct rb_copies	next_copies;
 	bool			resetting;
+	bool			idle;
 };
 
 /**

@@ -79,6 +79,7 @@ enum rb_race {
 	RB_RACE_ENTRIES,
 
 	/* exchange the ring */
+	RB_RACE_CUT_LOOK,
 	RB_RACE_CUT,
 	RB_RACE_CUT_FRESH,
 	RB_RACE_SWAP,

@@ -153,6 +153,24 @@ int ring_buffer_swap_cpu(struct trace_buffer *buffer_a, struct trace_buffer *buf
 }
 EXPORT_SYMBOL_GPL(ring_buffer_swap_cpu);
 
+/*
+ * Can the ring of @spare go live: did the writers leave it that found it when it was?
+ *
+ * &rb_ring.nest says so, but a writer's store to it may not be visible here yet, and the
+ * writer has no barrier behind it. The store is visible where a later writer of that CPU
+ * is: the one that began the life of the ring that is live now. Without such a writer
+ * there is nothing to cut off, and both rings stay where they are.
+ */
+static bool rb_is_left(struct rb_cpu *live, struct rb_cpu *spare)
+{
+	struct rb_ring *ring = rb_untag(READ_ONCE(live->ring));
+
+	/* Pairs with rb_next_subbuf:A, for &rb_ring.nest. RBB(rb_is_left:A) */
+	live->idle = smp_load_acquire(&ring->tail) == &rb_fresh;
+	rb_race_point(CUT_LOOK);
+	return !READ_ONCE(rb_untag(READ_ONCE(spare->ring))->nest);
+}
+
 /* Make sure of a CPU's rings. */
 static int rb_cut_begin(struct rb_cpu *live, struct rb_cpu *spare, int owner)
 {
@@ -165,8 +183,7 @@ static int rb_cut_begin(struct rb_cpu *live, struct rb_cpu *spare, int owner)
 	ret = -EBUSY;
 	if (rb_exchange_trylock(spare, owner)) {
 		ret = rb_may_swap(live, spare, false);
-		/* A record that has been in the making since the last cut or longer. */
-		if (!ret && READ_ONCE(rb_untag(READ_ONCE(spare->ring))->nest))
+		if (!ret && !rb_is_left(live, spare))
 			ret = -EBUSY;
 		if (!ret)
 			return 0;
@@ -215,7 +232,8 @@ static void rb_cut(struct rb_cpu *live, struct rb_cpu *spare)
  *
  * Writers go on, and find @live empty. A record that is being written is in
  * @spare when it is finished. Of each CPU, every record of @spare is older than any
- * that comes to @live. The sizes of the two change places as well.
+ * that comes to @live. The sizes of the two change places as well, but for CPUs that
+ * have written nothing since the last cut.
  *
  * Context: Any context, including NMI. Does not wait.
  * Return: 0; -EINVAL if @cpu never was online, @spare lacks a CPU, the sizes of the
@@ -262,7 +280,7 @@ int ring_buffer_cut_if(struct trace_buffer *live, struct trace_buffer *spare, in
 		}
 	}
 	for_each_cpu_and(i, live->cpumask, which) {
-		if (i < end && !ret && rb_is_cut_by(live, i, owner))
+		if (i < end && !ret && rb_is_cut_by(live, i, owner) && !live->cpus[i]->idle)
 			rb_cut(live->cpus[i], spare->cpus[i]);
 	}
 	for_each_cpu_and(i, live->cpumask, which) {

@@ -155,9 +155,11 @@
  *                         rb_reader_renew:B
  * rb_next_subbuf:A        rb_reader_renew:A       the floor of a life; its having
  *                                                 begun
+ * rb_next_subbuf:A        rb_is_left:A            writers in the ring before; that a
+ *                                                 life has begun
  * rb_forget:A             rb_reader_renew:C       the tail of a new life; its number
  * rb_publish:B            rb_ring_written:B       final; the next use's base
- * rb_leave:A,             rb_ring_wait_quiet:A    all that writers stored;
+ * rb_leave:A,             rb_ring_quiesce:A       all that writers stored;
  * rb_finish:A                                     their being gone
  * rb_swap:A,              rb_enter:A              a ring's content; its address
  * rb_go_live:A
@@ -426,7 +428,10 @@ bool rb_next_subbuf(struct rb_ring *ring, struct rb_subbuf *sb, u64 tail, bool o
 	WRITE_ONCE(sb->link, rb_slot_word(next, next_sb->id, 0));
 	barrier();
 	rb_race_point(LINKED);
-	/* Pairs with rb_reader_renew:A. Who takes a snapshot exchanges it, too. */
+	/*
+	 * Pairs with rb_reader_renew:A and rb_is_left:A. Who takes a snapshot exchanges
+	 * it, too.
+	 */
 	cmpxchg(&ring->tail, was, next_sb); /* RBB(rb_next_subbuf:A) */
 	return true;
 }

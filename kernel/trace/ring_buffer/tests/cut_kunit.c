@@ -149,6 +149,39 @@ static void cut_test_in_flight(struct kunit *test)
 	cut_expect(w, w->other, 31, 34);
 }
 
+/*
+ * A writer's store to nest may reach other CPUs after two cuts: as they see it, the writer
+ * is not there. It is in the ring of the spare then, and that does not go live under it:
+ * what comes next can be read at once.
+ */
+static void cut_test_unseen(struct kunit *test)
+{
+	struct ring_buffer_event *rec;
+	struct rbt *w = test->priv;
+	struct rb_ring *ring;
+	unsigned int nest;
+	u32 num;
+
+	cut_open(w);
+	rbt_write_n(w, 200, 5);
+	rec = rbt_reserve(w, 200, &num);
+	KUNIT_ASSERT_NOT_NULL(test, rec);
+	ring = rbt_ring(w);
+	nest = ring->nest;
+	ring->nest = 0;
+	cut_take(w);
+	cut_take(w);
+	ring->nest = nest;
+	KUNIT_EXPECT_PTR_NE(test, rbt_ring(w), ring);
+	rbt_write(w, 200);
+	KUNIT_EXPECT_FALSE(test, ring_buffer_empty(w->buffer));
+	rbt_commit(w, rec, num);
+	cut_expect_empty(w, w->other);
+	rbt_write_n(w, 200, 3);
+	cut_take(w);
+	cut_expect(w, w->other, 6, 10);
+}
+
 static u32 cut_iterate(struct rbt *w, struct ring_buffer_iter *iter, u32 from, u32 end)
 {
 	struct ring_buffer_event *rec;
@@ -517,6 +550,7 @@ static struct kunit_case cut_test_cases[] = {
 	KUNIT_CASE_PARAM(cut_test_sequence, cut_size_gen_params),
 	KUNIT_CASE(cut_test_read_half),
 	KUNIT_CASE(cut_test_in_flight),
+	KUNIT_CASE(cut_test_unseen),
 	KUNIT_CASE(cut_test_iterator),
 	KUNIT_CASE(cut_test_rewind),
 	KUNIT_CASE(cut_test_fresh),
