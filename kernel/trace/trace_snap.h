@@ -102,10 +102,8 @@ struct snap_request {
  * @users:   who reads it; grows only where &trace_snapshots.busy is held
  * @misfit:  the live buffer has changed its size since this was allocated
  * @trimmed: it is for what it holds, not for the next snapshot
- * @settled: no record of it is in the making any more; a taker clears it, whoever
- *	     holds it sets it
+ * @settled: all writers have committed; cleared by a cut, set by snap_settle()
  * @seq:     which snapshot it is, from 1
- * @stuck:   it was waited for that in vain
  * @last_boot: it was taken then
  * @clock_id: of the trace, then
  * @who:     who asked for it
@@ -124,7 +122,6 @@ struct trace_snap {
 	bool			misfit;
 	bool			trimmed;
 	bool			settled;
-	bool			stuck;
 	bool			last_boot;
 	int			clock_id;
 	struct snap_who		who;
@@ -263,7 +260,7 @@ enum {
  * @delay:    of requests; @busy
  * @due:      the one that is due
  * @unkept:   snapshots that could not be kept
- * @starved:  no buffer was ready, or it was stuck: @work shall try to allocate one
+ * @starved:  no buffer was ready, or a record of it was in flight: @work shall try to allocate one
  * @mutex:    they change the buffers one at a time
  * @gone:     superseded, to be freed
  * @held:     the same, but somebody reads them; @mutex
@@ -335,7 +332,7 @@ int snap_take_wait(struct trace_snapshots *s, struct snap_slot *slot,
 
 int snap_charge(struct trace_snapshots *s, unsigned long kb);
 struct trace_snap *snap_alloc_spare(struct trace_snapshots *s);
-bool snap_settle(struct trace_snap *snap);
+void snap_settle(struct trace_snap *snap);
 unsigned long snap_trimmed_kb(struct trace_snap *snap);
 int snap_trim(struct trace_snapshots *s, struct trace_snap *snap);
 void snap_discard(struct trace_snapshots *s, struct trace_snap *snap);

@@ -136,7 +136,6 @@ static void snap_note(struct trace_snapshots *s, struct trace_snap *snap,
 	live = per_cpu_ptr(s->tr->array_buffer.data, snap->who.cpu);
 	data = per_cpu_ptr(snap->buf.data, snap->who.cpu);
 	snap->settled = false;
-	snap->stuck = false;
 	snap->clock_id = s->tr->clock_id;
 	snap->since = s->end;
 
@@ -380,10 +379,10 @@ int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct sn
 }
 
 /*
- * A record of the buffer for the next snapshot may be in the making for long, or for
- * ever: then have another one.
+ * A record of the buffer for the next snapshot is in flight, or was never committed:
+ * see to it that there is none.
  */
-static void snap_replace_stuck(struct trace_snapshots *s, struct snap_slot *slot)
+static void snap_settle_next(struct trace_snapshots *s, struct snap_slot *slot)
 {
 	struct trace_snap *spare, *last = NULL;
 	unsigned long flags;
@@ -398,17 +397,15 @@ static void snap_replace_stuck(struct trace_snapshots *s, struct snap_slot *slot
 	}
 	snap_change_end(s, flags);
 
-	if (spare && !snap_settle(spare)) {
-		snap_discard(s, spare);
-	} else if (spare) {
+	if (spare) {
+		snap_settle(spare);
 		flags = snap_change_begin(s);
 		swap(slot->spare, spare);
 		snap_discard(s, spare);
 		snap_change_end(s, flags);
 	}
 	if (last) {
-		if (!snap_settle(last))
-			WRITE_ONCE(last->misfit, true);
+		snap_settle(last);
 		snap_unhold(last);
 	}
 }
@@ -448,7 +445,7 @@ int snap_take_wait(struct trace_snapshots *s, struct snap_slot *slot,
 		if (ret == -EAGAIN)
 			cond_resched();		/* another one is taken, but a task wants its own */
 		else if (ret == -EBUSY && --tries)
-			snap_replace_stuck(s, slot);
+			snap_settle_next(s, slot);
 		else
 			break;
 	}
@@ -460,25 +457,19 @@ int snap_take_wait(struct trace_snapshots *s, struct snap_slot *slot,
 }
 
 /**
- * snap_settle() - have all of a snapshot
- * @snap: that somebody holds, or that is gone
+ * snap_settle() - wait until all writers have committed to a snapshot
+ * @snap: a snapshot that the caller holds, or that nobody can find
  *
  * Context: May sleep.
- * Return: false if a record of it is still in the making, after a while.
  */
-bool snap_settle(struct trace_snap *snap)
+void snap_settle(struct trace_snap *snap)
 {
 	/* Pairs with the store below: what writers stored is there for whoever sees it. */
 	if (smp_load_acquire(&snap->settled))
-		return true;
-	/* Once is enough for a record that is never finished. */
-	if (ring_buffer_wait_writers(snap->buf.buffer, READ_ONCE(snap->stuck) ? 0 : HZ)) {
-		WRITE_ONCE(snap->stuck, true);
-		return false;
-	}
+		return;
+	ring_buffer_wait_writers(snap->buf.buffer);
 	/* Pairs with the load above. */
 	smp_store_release(&snap->settled, true);
-	return true;
 }
 
 /**
@@ -642,10 +633,11 @@ void snap_collect(struct trace_snapshots *s)
 	for (i = 0; i < ARRAY_SIZE(lists); i++) {
 		llist_for_each_entry_safe(snap, next, lists[i], gone) {
 			/* Pairs with snap_unhold(). */
-			if (atomic_read_acquire(&snap->users) || !snap_settle(snap)) {
+			if (atomic_read_acquire(&snap->users)) {
 				snap->gone.next = s->held;
 				s->held = &snap->gone;
 			} else {
+				snap_settle(snap);
 				s->kb -= snap->kb;
 				snap_free(snap);
 			}
@@ -885,7 +877,7 @@ void snap_unhold(struct trace_snap *snap)
  * @cpu:  which CPU
  *
  * Context: May sleep, &trace_snapshots.mutex is held.
- * Return: 0; -EBUSY while somebody reads it, or a record of it is still in the making.
+ * Return: 0; -EBUSY while somebody reads it.
  */
 int snap_erase_cpu(struct trace_snapshots *s, struct snap_slot *slot, int cpu)
 {
@@ -897,7 +889,7 @@ int snap_erase_cpu(struct trace_snapshots *s, struct snap_slot *slot, int cpu)
 	last = snap_hold(s, slot);
 	if (!last)
 		return 0;
-	if (atomic_read(&last->users) > 1 || !snap_settle(last))
+	if (atomic_read(&last->users) > 1)
 		ret = -EBUSY;
 	else
 		ring_buffer_reset_cpu(last->buf.buffer, cpu);
@@ -935,7 +927,6 @@ static struct array_buffer *snap_get(struct trace_snapshots *s, struct snap_slot
 	snap = snap_hold(s, slot);
 	if (!snap)
 		snap = snap_get_none(s, seq);
-	/* What is still in the making then is not seen, but all the rest. */
 	if (snap)
 		snap_settle(snap);
 	mutex_unlock(&s->mutex);
@@ -1008,8 +999,8 @@ static void snap_work(struct work_struct *work)
 	mutex_lock(&s->mutex);
 	snap_collect(s);
 	if (xchg(&s->starved, false)) {
-		snap_replace_stuck(s, &s->user);
-		snap_replace_stuck(s, &s->max);
+		snap_settle_next(s, &s->user);
+		snap_settle_next(s, &s->max);
 	}
 	if (atomic_read(&s->user.armed) ||
 	    (s->keep.nr && READ_ONCE(s->user.seq) && READ_ONCE(s->room) > 0)) {
@@ -1102,9 +1093,7 @@ void trace_snapshot_exit(struct trace_array *tr)
 		snap_unhold(snap);
 	snap_release(s, &s->user, true);
 	snap_release(s, &s->max, true);
-	/* A task was killed in the middle of a record. */
-	if (s->held)
-		pr_warn("tracing: a snapshot is lost, a record of it was never finished\n");
+	WARN_ON(s->held);
 	mutex_unlock(&s->mutex);
 	tr->snapshots = NULL;
 	kfree(s);

@@ -277,11 +277,9 @@ void trace_snapshot_erase(struct trace_array *tr)
 	mutex_lock(&s->mutex);
 	snap_erase(s, &s->user);
 	snap_erase(s, &s->max);
-	/* Some are read. To wait for a record that is never finished would be for ever. */
-	llist_for_each_entry(snap, s->held, gone) {
-		if (snap_settle(snap))
-			ring_buffer_reset(snap->buf.buffer);
-	}
+	/* Some are read. */
+	llist_for_each_entry(snap, s->held, gone)
+		ring_buffer_reset(snap->buf.buffer);
 	mutex_unlock(&s->mutex);
 }
 

@@ -409,6 +409,7 @@ rb_buffer_new(unsigned int flags, unsigned int order, struct lock_class_key *key
 	buffer->clock = trace_clock_local;
 	buffer->lock_key = key;
 	mutex_init(&buffer->mutex);
+	mutex_init(&buffer->cpu_mutex);
 	rb_wait_init(&buffer->wait);
 
 	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
@@ -502,6 +503,21 @@ void ring_buffer_free(struct trace_buffer *buffer)
 }
 EXPORT_SYMBOL_GPL(ring_buffer_free);
 
+/* Slots that a CPU has, or is about to have. */
+static unsigned int rb_slots_of(struct rb_cpu *rcpu)
+{
+	struct rb_ring *ring;
+	unsigned long flags;
+	unsigned int nr;
+
+	if (rcpu->next_ring)
+		return rcpu->next_ring->nr;
+	ring = rb_read_lock(rcpu, &flags);
+	nr = ring->nr;
+	rb_read_unlock(ring, flags);
+	return nr;
+}
+
 /**
  * trace_rb_cpu_prepare() - give a CPU that comes online its part
  * @cpu:  the CPU
@@ -517,15 +533,15 @@ int trace_rb_cpu_prepare(unsigned int cpu, struct hlist_node *node)
 	struct trace_buffer *buffer = container_of(node, struct trace_buffer, node);
 	unsigned int nr = 0, other;
 	struct rb_cpu *rcpu;
-	int i;
+	int i, ret = 0;
 
+	mutex_lock(&buffer->cpu_mutex);
 	if (cpumask_test_cpu(cpu, buffer->cpumask))
-		return 0;
-	mutex_lock(&buffer->mutex);
+		goto out;
 
 	/* The size of the others if it is one, else little: it can be resized. */
 	rb_for_each_cpu(buffer, i) {
-		other = rcu_dereference_protected(buffer->cpus[i]->read_ring, true)->nr;
+		other = rb_slots_of(buffer->cpus[i]);
 		if (nr && nr != other) {
 			nr = RB_MIN_SLOTS;
 			break;
@@ -536,8 +552,8 @@ int trace_rb_cpu_prepare(unsigned int cpu, struct hlist_node *node)
 	rcpu = rb_cpu_alloc(buffer, nr, cpu);
 	if (!rcpu) {
 		pr_warn("ring buffer: no memory for CPU %u\n", cpu);
-		mutex_unlock(&buffer->mutex);
-		return -ENOMEM;
+		ret = -ENOMEM;
+		goto out;
 	}
 	buffer->cpus[cpu] = rcpu;
 	/*
@@ -548,8 +564,9 @@ int trace_rb_cpu_prepare(unsigned int cpu, struct hlist_node *node)
 	cpumask_set_cpu(cpu, buffer->cpumask);
 	/* Who waits for any CPU has to wait for this one, too. */
 	wake_up_all(&buffer->wait.any);
-	mutex_unlock(&buffer->mutex);
-	return 0;
+out:
+	mutex_unlock(&buffer->cpu_mutex);
+	return ret;
 }
 
 /* Give @buffer the CPUs of @like, and each of them as many slots. */
@@ -567,9 +584,7 @@ static int rb_take_shape(struct trace_buffer *buffer, struct trace_buffer *like)
 			if (ring_buffer_size(buffer, cpu) == size)
 				continue;
 			differs = true;
-			cpus_read_lock();
 			ret = trace_rb_cpu_prepare(cpu, &buffer->node);
-			cpus_read_unlock();
 			if (!ret)
 				ret = ring_buffer_resize(buffer, size, cpu);
 			if (ret)

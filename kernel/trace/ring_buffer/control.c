@@ -186,11 +186,11 @@ void ring_buffer_set_time_stamp_abs(struct trace_buffer *buffer, bool abs)
 {
 	int cpu;
 
-	mutex_lock(&buffer->mutex);
+	mutex_lock(&buffer->cpu_mutex);
 	WRITE_ONCE(buffer->stamp_abs, abs);
 	rb_for_each_cpu(buffer, cpu)
 		WRITE_ONCE(buffer->cpus[cpu]->stamp_abs, abs);
-	mutex_unlock(&buffer->mutex);
+	mutex_unlock(&buffer->cpu_mutex);
 }
 
 /**

@@ -477,11 +477,14 @@ struct rb_cpu {
  * @record_disabled: records are refused while this is not 0
  * @asked:	counts what was written to &RB_STATE_ASK
  * @flags:	&enum ring_buffer_flags
- * @stamp_abs:	every record gets an absolute stamp; @mutex
+ * @stamp_abs:	every record gets an absolute stamp; @cpu_mutex
  * @clock:	where time comes from
  * @cpumask:	CPUs that have their part
- * @mutex:	serializes changes of size, order, flags, and reset
- * @order:	pages of a sub-buffer, as a power of two; @mutex
+ * @mutex:	serializes changes of size, order, flags, mappings, and reset; held while
+ *		they wait for writers
+ * @cpu_mutex:	inside @mutex: keeps @cpumask, @order, @stamp_abs and what a CPU is to get.
+ *		CPU hotplug takes it, so nothing waits for a writer in it
+ * @order:	pages of a sub-buffer, as a power of two; @mutex and @cpu_mutex
  * @node:	in the CPU hotplug state's list
  * @lock_key:	lockdep class of the readers' locks
  * @persist:	memory that survives a reboot, or NULL
@@ -496,6 +499,7 @@ struct trace_buffer {
 	u64			(*clock)(void);
 	cpumask_var_t		cpumask;
 	struct mutex		mutex;		/* size, order, flags, reset */
+	struct mutex		cpu_mutex;	/* what hotplug reads */
 	unsigned int		order;
 	struct hlist_node	node;
 	struct lock_class_key	*lock_key;
@@ -627,7 +631,11 @@ void rb_data_page_free(struct rb_data_page *page, unsigned int order);
 bool rb_exchange_trylock(struct rb_cpu *rcpu, int owner);
 void rb_exchange_lock(struct rb_cpu *rcpu);
 void rb_exchange_unlock(struct rb_cpu *rcpu);
-bool rb_ring_wait_quiet(struct rb_ring *ring, unsigned long ticks);
+
+/* quiesce.c */
+void rb_synchronize(void);
+void rb_ring_quiesce(struct rb_ring *ring);
+void rb_forget_writes(struct rb_cpu *rcpu);
 
 /* iterate.c */
 struct ring_buffer_iter *rb_iter_alloc(struct rb_cpu *rcpu, unsigned int order, gfp_t gfp);

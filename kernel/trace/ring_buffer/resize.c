@@ -9,7 +9,6 @@
  * the writer was faster, that one and the older ones do not fit any more, and
  * are counted as overwritten. Readers stay on the old ring until that is done.
  */
-#include <linux/cpu.h>
 #include <linux/export.h>
 
 #include "internal.h"
@@ -261,8 +260,8 @@ static void rb_go_on(struct rb_cpu *rcpu, bool inherit)
 	struct rb_ring *ring = rcpu->next_ring, *old;
 	unsigned long flags;
 
-	rb_ring_wait_quiet(rcu_dereference_protected(rcpu->read_ring, true), ULONG_MAX);
 	old = rb_read_lock(rcpu, &flags);
+	rb_ring_quiesce(old);
 	if (inherit) {
 		rb_inherit(ring, old);
 	} else {
@@ -282,7 +281,10 @@ static void rb_go_on(struct rb_cpu *rcpu, bool inherit)
 	rb_ring_put(old);
 }
 
-/* Exchange every ring that has a successor. */
+/*
+ * Exchange every ring that has a successor. While that waits for writers, a CPU may
+ * come online; it gets what the others are getting, see trace_rb_cpu_prepare().
+ */
 static void rb_exchange_rings(struct trace_buffer *buffer, bool inherit)
 {
 	bool any = false;
@@ -296,8 +298,9 @@ static void rb_exchange_rings(struct trace_buffer *buffer, bool inherit)
 	}
 	if (!any)
 		return;
-	/* Whoever still has the old pointer has it with preemption off. */
-	synchronize_rcu();
+	mutex_unlock(&buffer->cpu_mutex);
+	rb_synchronize();
+	mutex_lock(&buffer->cpu_mutex);
 	rb_for_each_cpu(buffer, cpu) {
 		if (buffer->cpus[cpu]->next_ring)
 			rb_go_on(buffer->cpus[cpu], inherit);
@@ -355,8 +358,8 @@ int ring_buffer_resize(struct trace_buffer *buffer, unsigned long size, int cpu_
 	if (!buffer || (cpu_id != RING_BUFFER_ALL_CPUS && !rb_get_cpu(buffer, cpu_id)))
 		return 0;
 
-	cpus_read_lock();
 	mutex_lock(&buffer->mutex);
+	mutex_lock(&buffer->cpu_mutex);
 
 	nr = rb_slots_for(size, buffer->order);
 	rb_for_each_cpu(buffer, cpu) {
@@ -373,8 +376,8 @@ int ring_buffer_resize(struct trace_buffer *buffer, unsigned long size, int cpu_
 	else
 		rb_exchange_rings(buffer, true);
 
+	mutex_unlock(&buffer->cpu_mutex);
 	mutex_unlock(&buffer->mutex);
-	cpus_read_unlock();
 	return ret;
 }
 EXPORT_SYMBOL_GPL(ring_buffer_resize);
@@ -395,8 +398,8 @@ int ring_buffer_trim(struct trace_buffer *spare)
 	unsigned int nr;
 	int cpu, ret = 0;
 
-	cpus_read_lock();
 	mutex_lock(&spare->mutex);
+	mutex_lock(&spare->cpu_mutex);
 
 	rb_for_each_cpu(spare, cpu) {
 		nr = rb_ring_unread(spare->cpus[cpu]);
@@ -411,8 +414,8 @@ int ring_buffer_trim(struct trace_buffer *spare)
 	else
 		rb_exchange_rings(spare, true);
 
+	mutex_unlock(&spare->cpu_mutex);
 	mutex_unlock(&spare->mutex);
-	cpus_read_unlock();
 	return ret;
 }
 EXPORT_SYMBOL_GPL(ring_buffer_trim);
@@ -444,8 +447,8 @@ int ring_buffer_subbuf_order_set(struct trace_buffer *buffer, int order)
 	    rb_subbuf_room(order) / RB_UNIT >= RB_CLOSED)
 		return -EINVAL;
 
-	cpus_read_lock();
 	mutex_lock(&buffer->mutex);
+	mutex_lock(&buffer->cpu_mutex);
 	if (buffer->order == order)
 		goto out;
 
@@ -475,8 +478,8 @@ int ring_buffer_subbuf_order_set(struct trace_buffer *buffer, int order)
 	}
 	rb_forget_rings(buffer);
 out:
+	mutex_unlock(&buffer->cpu_mutex);
 	mutex_unlock(&buffer->mutex);
-	cpus_read_unlock();
 	return ret;
 }
 EXPORT_SYMBOL_GPL(ring_buffer_subbuf_order_set);

@@ -47,30 +47,6 @@ void rb_exchange_unlock(struct rb_cpu *rcpu)
 	atomic_set_release(&rcpu->exchange, 0);
 }
 
-/**
- * rb_ring_wait_quiet() - wait for the writers in a ring to leave it
- * @ring:  a ring that no CPU writes to any more, since before a grace period
- * @ticks: for how long at most, ULONG_MAX for as long as it takes
- *
- * After the grace period whoever had found the ring is inside, or has left:
- * this waits for a writer that RCU does not know of, which is in no hurry in
- * theory only.
- *
- * Context: May sleep.
- * Return: false if there still is one.
- */
-bool rb_ring_wait_quiet(struct rb_ring *ring, unsigned long ticks)
-{
-	/* Pairs with rb_leave:A and rb_finish:A. RBB(rb_ring_wait_quiet:A) */
-	while (smp_load_acquire(&ring->nest)) {
-		if (!ticks--)
-			return false;
-		rb_race_point(QUIET);
-		schedule_timeout_uninterruptible(1);
-	}
-	return true;
-}
-
 #ifdef CONFIG_RING_BUFFER_ALLOW_SWAP
 static void rb_swap(struct rb_cpu *a, struct rb_cpu *b)
 {
@@ -239,8 +215,8 @@ static void rb_cut(struct rb_cpu *live, struct rb_cpu *spare)
  * Return: 0; -EINVAL if @cpu never was online, @spare lacks a CPU, the sizes of the
  *         sub-buffers differ, or only one of them survives a reboot; -EBUSY
  *         while @spare, or what it holds, is mapped, while a buffer is resized or cut by
- *         another caller, and if a record that was begun before the last cut is not
- *         finished yet; -ECANCELED if @sure says no. On an error nothing has changed.
+ *         another caller, and if a record that was begun before the last cut is in flight
+ *         still; -ECANCELED if @sure says no. On an error nothing has changed.
  */
 int ring_buffer_cut_if(struct trace_buffer *live, struct trace_buffer *spare, int cpu,
 		       bool (*sure)(void *data), void *data)
@@ -345,37 +321,6 @@ int ring_buffer_forget(struct trace_buffer *spare)
 	return ret;
 }
 EXPORT_SYMBOL_GPL(ring_buffer_forget);
-
-/**
- * ring_buffer_wait_writers() - wait for the records that a cut has found in the making
- * @spare: a buffer that has been cut off
- * @ticks: for how long at most, for each CPU
- *
- * Then it holds all that it will. A task that was killed in the middle of a record
- * never finishes it.
- *
- * Context: May sleep.
- * Return: 0; -ETIME if one is still in the making: what is there can be read, but
- *         @spare must not be freed.
- */
-int ring_buffer_wait_writers(struct trace_buffer *spare, unsigned long ticks)
-{
-	struct rb_ring *ring;
-	int cpu, ret = 0;
-
-	/* Who has found a ring when it was live is in it now, or has left. */
-	synchronize_rcu();
-	mutex_lock(&spare->mutex);
-	rb_for_each_cpu(spare, cpu) {
-		ring = rcu_dereference_protected(spare->cpus[cpu]->read_ring,
-						 lockdep_is_held(&spare->mutex));
-		if (!rb_ring_wait_quiet(ring, ticks))
-			ret = -ETIME;
-	}
-	mutex_unlock(&spare->mutex);
-	return ret;
-}
-EXPORT_SYMBOL_GPL(ring_buffer_wait_writers);
 #endif /* CONFIG_RING_BUFFER_ALLOW_SWAP */
 
 /*
@@ -450,20 +395,21 @@ static void rb_reset(struct trace_buffer *buffer, const struct cpumask *which)
 	 * comes online.
 	 */
 	for_each_cpu_and(cpu, buffer->cpumask, which) {
-		rcpu = buffer->cpus[cpu];
+		rcpu = rb_get_cpu(buffer, cpu);
 		rb_exchange_lock(rcpu);
 		rcpu->resetting = true;
 		atomic_add(RB_STATE_OFF_ONE, &rcpu->state);
 	}
 	rb_race_point(REFUSING);
-	synchronize_rcu();
+	rb_synchronize();
 
 	rb_for_each_cpu(buffer, cpu) {
-		rcpu = buffer->cpus[cpu];
+		rcpu = rb_get_cpu(buffer, cpu);
 		if (!rcpu->resetting)
 			continue;
-		rb_ring_wait_quiet(rcu_dereference_protected(rcpu->read_ring, true), ULONG_MAX);
 		ring = rb_read_lock(rcpu, &flags);
+		rb_ring_quiesce(ring);
+		rb_forget_writes(rcpu);
 		rb_ring_reset(ring);
 		local_set(&rcpu->nest_drops, 0);
 		if (rcpu->map)
@@ -474,15 +420,18 @@ static void rb_reset(struct trace_buffer *buffer, const struct cpumask *which)
 		rb_read_unlock(ring, flags);
 	}
 
-	if (buffer->persist && which == cpu_possible_mask)
+	if (buffer->persist && which == cpu_possible_mask) {
+		mutex_lock(&buffer->cpu_mutex);
 		rb_persist_reset_absent(buffer);
+		mutex_unlock(&buffer->cpu_mutex);
+	}
 
 	rb_race_point(RESET);
 	/* A writer that finds itself let in again finds what was done here. */
 	synchronize_rcu();
 
 	rb_for_each_cpu(buffer, cpu) {
-		rcpu = buffer->cpus[cpu];
+		rcpu = rb_get_cpu(buffer, cpu);
 		if (!rcpu->resetting)
 			continue;
 		rcpu->resetting = false;

@@ -559,7 +559,7 @@ static bool rb_leave(struct rb_ring *ring, unsigned int share)
 			rb_publish(ring);
 
 		/*
-		 * Pairs with rb_ring_wait_quiet:A: who finds the ring without
+		 * Pairs with rb_ring_quiesce:A: who finds the ring without
 		 * writers finds all they stored. RBB(rb_leave:A)
 		 */
 		smp_store_release(&ring->nest, 0);
@@ -733,7 +733,7 @@ static __always_inline void rb_finish(struct rb_cpu *rcpu)
 
 	rb_publish_subbuf(sb, 0, rb_tail_units(tail));
 	rb_race_point(FINISHED);
-	/* Pairs with rb_ring_wait_quiet:A, as in rb_leave(). */
+	/* Pairs with rb_ring_quiesce:A, as in rb_leave(). */
 	smp_store_release(&ring->nest, 0); /* RBB(rb_finish:A) */
 	rb_race_point(FINISH_OUT);
 	barrier();

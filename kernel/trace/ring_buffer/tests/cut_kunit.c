@@ -405,44 +405,6 @@ static void cut_test_forget(struct kunit *test)
 	cut_expect(w, w->other, 120, 121);
 }
 
-/* Whoever reads a snapshot waits for a record that was in flight. */
-static struct {
-	struct rbt			*w;
-	struct ring_buffer_event	*rec;
-	u32				num;
-} cut_flight;
-
-static void cut_land(enum rb_race point, const char *name)
-{
-	if (point != RB_RACE_QUIET || !cut_flight.rec)
-		return;
-	preempt_disable_notrace();
-	rbt_commit(cut_flight.w, cut_flight.rec, cut_flight.num);
-	cut_flight.rec = NULL;
-}
-
-static void cut_test_wait(struct kunit *test)
-{
-	struct rbt *w = test->priv;
-
-	cut_open(w);
-	rbt_write_n(w, 200, 5);
-	cut_flight.w = w;
-	cut_flight.rec = rbt_reserve(w, 200, &cut_flight.num);
-	KUNIT_ASSERT_NOT_NULL(test, cut_flight.rec);
-	cut_take(w);
-	/* As of a writer that RCU does not know of. */
-	preempt_enable_notrace();
-	KUNIT_EXPECT_EQ(test, ring_buffer_wait_writers(w->other, 0), -ETIME);
-	KUNIT_EXPECT_EQ(test, ring_buffer_wait_writers(w->other, 2), -ETIME);
-	WRITE_ONCE(rb_race_hook, cut_land);
-	KUNIT_EXPECT_EQ(test, ring_buffer_wait_writers(w->other, HZ), 0);
-	WRITE_ONCE(rb_race_hook, NULL);
-	KUNIT_EXPECT_NULL(test, cut_flight.rec);
-	cut_expect(w, w->other, 0, 6);
-	KUNIT_EXPECT_EQ(test, ring_buffer_wait_writers(w->other, 0), 0);
-}
-
 static void cut_read(struct rbt *w, u32 num)
 {
 	struct ring_buffer_event *rec;
@@ -558,7 +520,6 @@ static struct kunit_case cut_test_cases[] = {
 	KUNIT_CASE(cut_test_refused),
 	KUNIT_CASE(cut_test_spare),
 	KUNIT_CASE(cut_test_forget),
-	KUNIT_CASE(cut_test_wait),
 	KUNIT_CASE(cut_test_trim),
 	KUNIT_CASE(cut_test_dump),
 	KUNIT_CASE(cut_test_if),

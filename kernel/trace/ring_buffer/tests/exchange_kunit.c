@@ -69,48 +69,6 @@ static void exchange_test_resize_too_large(struct kunit *test)
 	rbt_account(w);
 }
 
-/* A record in flight, which the one who waits for it finishes at last. */
-static struct {
-	struct rbt			*w;
-	struct ring_buffer_event	*rec;
-	u32				num;
-	bool				waited;
-} flight;
-
-static void exchange_land(enum rb_race point, const char *name)
-{
-	if (point != RB_RACE_QUIET || !flight.rec)
-		return;
-	flight.waited = true;
-	preempt_disable_notrace();
-	rbt_commit(flight.w, flight.rec, flight.num);
-	flight.rec = NULL;
-}
-
-/* Begin a record as a writer does that RCU does not know of. */
-static void exchange_take_off(struct rbt *w)
-{
-	flight.w = w;
-	flight.waited = false;
-	flight.rec = rbt_reserve(w, 48, &flight.num);
-	KUNIT_ASSERT_NOT_NULL(w->test, flight.rec);
-	preempt_enable_notrace();
-	WRITE_ONCE(rb_race_hook, exchange_land);
-}
-
-static void exchange_test_resize_in_flight(struct kunit *test)
-{
-	struct rbt *w = test->priv;
-
-	rbt_open(w, 3, RB_FL_OVERWRITE);
-	rbt_write_n(w, 200, 30);
-	exchange_take_off(w);
-	KUNIT_EXPECT_EQ(test, ring_buffer_resize(w->buffer, 6 * rb_subbuf_room(0), w->cpu), 0);
-	KUNIT_EXPECT_TRUE(test, flight.waited);
-	rbt_write_n(w, 200, 3);
-	rbt_account(w);
-}
-
 /* Throw away what was recorded, in the list of it as well. */
 static void exchange_forget(struct rbt *w)
 {
@@ -145,26 +103,27 @@ static void exchange_test_reset(struct kunit *test)
 	}
 }
 
-/* What comes while a reset is on is refused, and a record in flight is waited for. */
+/* What comes while a reset is on is refused. */
+static struct rbt *exchange_resets;
+
 static void exchange_refused(enum rb_race point, const char *name)
 {
-	struct rbt *w = flight.w;
+	struct rbt *w = exchange_resets;
 
-	exchange_land(point, name);
 	if (point == RB_RACE_REFUSING || point == RB_RACE_RESET)
 		KUNIT_EXPECT_EQ(w->test, ring_buffer_write(w->buffer, 4, "abc"), -EBUSY);
 }
 
-static void exchange_test_reset_in_flight(struct kunit *test)
+static void exchange_test_reset_refuses(struct kunit *test)
 {
 	struct rbt *w = test->priv;
 
 	rbt_open(w, 3, RB_FL_OVERWRITE);
 	rbt_write_n(w, 200, 30);
-	exchange_take_off(w);
+	exchange_resets = w;
 	WRITE_ONCE(rb_race_hook, exchange_refused);
 	ring_buffer_reset(w->buffer);
-	KUNIT_EXPECT_TRUE(test, flight.waited);
+	WRITE_ONCE(rb_race_hook, NULL);
 	exchange_forget(w);
 	KUNIT_EXPECT_TRUE(test, ring_buffer_empty(w->buffer));
 	rbt_write_n(w, 200, 30);
@@ -256,9 +215,8 @@ static void exchange_test_swap_refused(struct kunit *test)
 static struct kunit_case exchange_test_cases[] = {
 	KUNIT_CASE_PARAM(exchange_test_resize, exchange_resize_gen_params),
 	KUNIT_CASE(exchange_test_resize_too_large),
-	KUNIT_CASE(exchange_test_resize_in_flight),
 	KUNIT_CASE(exchange_test_reset),
-	KUNIT_CASE(exchange_test_reset_in_flight),
+	KUNIT_CASE(exchange_test_reset_refuses),
 	KUNIT_CASE(exchange_test_reset_iterator),
 	KUNIT_CASE(exchange_test_swap),
 	KUNIT_CASE(exchange_test_swap_in_flight),

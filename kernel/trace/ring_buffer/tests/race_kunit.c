@@ -566,12 +566,11 @@ static void race_test_two_levels(struct kunit *test)
 
 /*
  * No point was passed over: an interrupt came in at each of them, in the tests
- * above, which have to come first. Those of waiting are in wait_kunit.c, and
- * that of a writer that is waited for in exchange_kunit.c.
+ * above, which have to come first. Those of waiting are in wait_kunit.c.
  */
 static void race_test_all_taken(struct kunit *test)
 {
-	static const enum rb_race elsewhere[] = { RB_RACE_QUIET, RB_RACE_WAIT, RB_RACE_WAIT_TOLD };
+	static const enum rb_race elsewhere[] = { RB_RACE_WAIT, RB_RACE_WAIT_TOLD };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(elsewhere); i++)

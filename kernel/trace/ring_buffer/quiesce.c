@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Waiting until writers have left a ring, and rings that a writer never leaves.
+ *
+ * A writer has preemption off from before it finds a ring until it has left it. So
+ * a grace period after a ring was replaced, no writer is in it, but for one: the task
+ * died between reserve and commit, by a fault in the code that fills the record. Nothing
+ * waits for that. What such a writer and those behind it did not commit is given up, and
+ * is counted as refused.
+ */
+#include <linux/export.h>
+#include <linux/printk.h>
+#include <linux/rcupdate.h>
+
+#include "internal.h"
+
+/**
+ * rb_synchronize() - wait for the writers that may be in a ring now
+ *
+ * Where an architecture lets the function tracer and probes into code that RCU does not
+ * watch, each CPU passes the scheduler as well.
+ *
+ * Context: May sleep. No lock is held that CPU hotplug takes.
+ */
+void rb_synchronize(void)
+{
+	synchronize_rcu();
+#if defined(CONFIG_TASKS_RUDE_RCU) && !defined(CONFIG_ARCH_WANTS_NO_INSTR)
+	synchronize_rcu_tasks_rude();
+#endif
+}
+
+/* Leave only the @count records in the first @units of @sb. Return: how many go. */
+static unsigned long rb_cut_short(struct rb_subbuf *sb, u32 units, unsigned long count)
+{
+	unsigned long records = local_read(&sb->records) - sb->base;
+
+	local_set(&sb->records, sb->base + count);
+	sb->end = units;
+	local64_set(&sb->tail, rb_tail_word(sb->seq, RB_CLOSED));
+	return records - count;
+}
+
+static unsigned long rb_count_published(struct rb_subbuf *sb, unsigned int bytes)
+{
+	struct rb_cursor c = rb_cursor(sb->page, 0, bytes, 0);
+	struct ring_buffer_event *rec;
+	unsigned long count = 0;
+
+	while ((rec = rb_cursor_next(&c))) {
+		rb_cursor_skip(&c, rec);
+		count++;
+	}
+	return count;
+}
+
+/*
+ * Give up what was reserved and is not published: the rest of the sub-buffer that was
+ * being committed, and all that writers entered behind it.
+ *
+ * Return: how many records that was.
+ */
+static unsigned long rb_give_up(struct rb_ring *ring)
+{
+	struct rb_subbuf *sb = ring->commit;
+	u64 pub = atomic64_read(&sb->publish);
+	unsigned long lost = 0;
+
+	if (!(pub & RB_PUB_FINAL))
+		lost = rb_cut_short(sb, rb_tail_units(pub),
+				    rb_count_published(sb, rb_pub_bytes(pub)));
+	while (!rb_slot_ahead(sb->link, sb->seq + 1)) {
+		sb = ring->subbufs[rb_slot_id(sb->link)];
+		lost += rb_cut_short(sb, 0, 0);
+	}
+	rb_publish(ring);
+	return lost;
+}
+
+/**
+ * rb_ring_quiesce() - make sure that no writer is in a ring
+ * @ring: a ring that no CPU has found since before rb_synchronize()
+ *
+ * Context: &rb_ring.lock is held.
+ */
+void rb_ring_quiesce(struct rb_ring *ring)
+{
+	unsigned long lost;
+
+	lockdep_assert_held(&ring->lock);
+	/* Pairs with rb_leave:A and rb_finish:A. RBB(rb_ring_quiesce:A) */
+	if (likely(!smp_load_acquire(&ring->nest)))
+		return;
+	lost = rb_give_up(ring);
+	local_add(lost, &ring->commit_overrun);
+	WRITE_ONCE(ring->nest, 0);
+	pr_warn("ring buffer: a task died while it wrote a record: %lu not committed\n", lost);
+}
+
+/**
+ * rb_forget_writes() - forget the writes that a dead task has begun on a CPU
+ * @rcpu: the CPU's part; it refuses records since before rb_synchronize()
+ *
+ * Otherwise each later writer takes the slow path, as one that interrupts them.
+ *
+ * Context: &trace_buffer.mutex is held.
+ */
+void rb_forget_writes(struct rb_cpu *rcpu)
+{
+	if (likely(!READ_ONCE(rcpu->write.live)))
+		return;
+	rcpu->depth = 0;
+	rcpu->write = (struct rb_write){ .share = RB_SHARE_PLAIN };
+}
+
+#ifdef CONFIG_RING_BUFFER_ALLOW_SWAP
+/**
+ * ring_buffer_wait_writers() - wait for the records that were in flight at a cut
+ * @spare: a buffer that was cut off, and is not cut into meanwhile
+ *
+ * After it, @spare holds all that it will, and can be freed.
+ *
+ * Context: May sleep.
+ */
+void ring_buffer_wait_writers(struct trace_buffer *spare)
+{
+	struct rb_ring *ring;
+	unsigned long flags;
+	int cpu;
+
+	rb_synchronize();
+	rb_for_each_cpu(spare, cpu) {
+		ring = rb_read_lock(rb_get_cpu(spare, cpu), &flags);
+		rb_ring_quiesce(ring);
+		rb_read_unlock(ring, flags);
+	}
+}
+EXPORT_SYMBOL_GPL(ring_buffer_wait_writers);
+#endif
