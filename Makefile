@@ -9,7 +9,7 @@ unexport MAKEFLAGS KSRC
 
 QEMU := tools/testing/qemu
 
-.PHONY: help prepare kernel run shell torture debug test kunit litmus bench bench-guest patches check check-fast clean
+.PHONY: help prepare kernel run shell torture debug test kunit litmus bench bench-guest patches check check-fast fresh clean
 .DEFAULT_GOAL := help
 
 help:
@@ -34,6 +34,8 @@ help:
 	@echo '  make patches      build/patches: the series, ready to mail'
 	@echo '  make check        style, documentation, warnings, sparse and each prefix of the series'
 	@echo '  make check-fast   those of them that take only seconds'
+	@echo '  make fresh        make run and make test in a bare Debian 12 of their own; by hand, as root,'
+	@echo '                    an hour and a half; tools/testing/fresh-machine -h says how to try parts'
 	@echo '  make clean        remove build/'
 	@echo
 	@echo '  KSRC=PATH         take that Linux 6.12.y source, not Debian'\''s linux-source-6.12'
@@ -88,6 +90,9 @@ check: prepare
 
 check-fast: prepare
 	@tools/series/check fast
+
+fresh:
+	@tools/testing/fresh-machine
 
 clean:
 	rm -rf build
