@@ -37,6 +37,8 @@ int tracing_snapshot_cond_enable(struct trace_array *tr, void *cond_data,
 int tracing_snapshot_cond_disable(struct trace_array *tr);
 void *tracing_cond_snapshot_data(struct trace_array *tr);
 
+extern const struct file_operations trace_kept_enable_fops;
+
 #ifdef CONFIG_TRACER_SNAPSHOT
 extern const struct file_operations trace_snapshot_raw_fops;
 
@@ -47,6 +49,8 @@ void trace_snapshot_create_cpu_files(struct trace_array *tr, struct dentry *dir,
 void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter);
 
 bool trace_is_kept(struct trace_array *tr);
+int event_trace_add_kept(struct trace_array *tr, struct trace_array *from);
+void event_trace_del_kept(struct trace_array *tr);
 int trace_snapshot_remove(struct trace_array *tr);
 void trace_snapshot_last_put(struct trace_array *tr);
 

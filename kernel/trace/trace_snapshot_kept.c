@@ -39,12 +39,16 @@ static const struct file_operations kept_trace_fops = {
 	.release	= tracing_release,
 };
 
+/*
+ * No event is enabled. But tools disable all of them when they are done, and
+ * "trace-cmd extract" ends where it can't open the file for that.
+ */
 static ssize_t kept_enable_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
 {
 	return simple_read_from_buffer(ubuf, cnt, ppos, "0\n", 2);
 }
 
-static const struct file_operations kept_enable_fops = {
+const struct file_operations trace_kept_enable_fops = {
 	.open		= tracing_open_generic_tr,
 	.read		= kept_enable_read,
 	.write		= kept_write,
@@ -61,6 +65,8 @@ static const struct snap_kept_file {
 	{ "trace_pipe",			&tracing_pipe_fops },
 	{ "trace_clock",		&trace_clock_fops },
 	{ "trace_options",		&tracing_iter_fops },
+	{ "saved_cmdlines",		&tracing_saved_cmdlines_fops },
+	{ "saved_tgids",		&tracing_saved_tgids_fops },
 	{ "timestamp_mode",		&trace_time_stamp_mode_fops },
 	{ "current_tracer",		&set_tracer_fops },
 	{ "tracing_on",			&rb_simple_fops },
@@ -98,19 +104,6 @@ static int snap_create_files(struct trace_array *tr, struct dentry *dir, int cpu
 	return 0;
 }
 
-/*
- * There are no events. But tools turn all of them off when they are done, and
- * "trace-cmd extract" ends where it can't open the file for it.
- */
-static int snap_create_events_dir(struct trace_array *tr)
-{
-	struct dentry *dir = tracefs_create_dir("events", tr->dir);
-
-	if (!dir || !trace_create_file("enable", TRACE_MODE_WRITE, dir, tr, &kept_enable_fops))
-		return -ENOMEM;
-	return 0;
-}
-
 static int snap_create_cpu_dirs(struct trace_array *tr)
 {
 	struct dentry *dir = tracefs_create_dir("per_cpu", tr->dir), *cpu_dir;
@@ -133,7 +126,7 @@ static int snap_create_cpu_dirs(struct trace_array *tr)
 }
 
 /* Nobody finds a trace array through them yet. */
-static int snap_create_dir(struct trace_array *tr)
+static int snap_create_dir(struct trace_array *tr, struct trace_array *from)
 {
 	int ret;
 
@@ -145,8 +138,15 @@ static int snap_create_dir(struct trace_array *tr)
 		return -ENOMEM;
 	ret = snap_create_files(tr, tr->dir, RING_BUFFER_ALL_CPUS, kept_files,
 				ARRAY_SIZE(kept_files));
-	ret = ret ?: snap_create_events_dir(tr);
+	ret = ret ?: event_trace_add_kept(tr, from);
 	return ret ?: snap_create_cpu_dirs(tr);
+}
+
+static void snap_remove_dir(struct trace_array *tr)
+{
+	event_trace_del_kept(tr);
+	tracefs_remove(tr->dir);
+	tr->dir = NULL;
 }
 
 static void snap_free_array(struct trace_array *tr)
@@ -195,8 +195,6 @@ static struct trace_array *snap_alloc_array(struct trace_snap *snap)
 	INIT_LIST_HEAD(&tr->hist_vars);
 	INIT_LIST_HEAD(&tr->err_log);
 	ftrace_init_trace_array(tr);
-	/* There are no events of no system. */
-	tr->system_names = "";
 
 	tr->array_buffer = snap->buf;
 	tr->array_buffer.tr = tr;
@@ -224,12 +222,14 @@ int snap_publish(struct trace_snapshots *s, struct trace_snap *snap)
 
 	if (!tr)
 		return -ENOMEM;
-	ret = snap_create_dir(tr);
+	ret = snap_create_dir(tr, snap->buf.tr);
 	if (ret) {
-		tracefs_remove(tr->dir);
+		snap_remove_dir(tr);
 		snap_free_array(tr);
 		return ret;
 	}
+	/* Events that are registered later are of no system that it has. */
+	tr->system_names = "";
 	ring_buffer_record_off(snap->buf.buffer);
 	snap->kept = tr;
 	tr->ref = 1;
@@ -267,8 +267,7 @@ bool snap_retire(struct trace_snapshots *s, struct trace_snap *snap)
 	struct trace_array *tr = snap->kept;
 
 	list_del(&tr->list);
-	tracefs_remove(tr->dir);
-	tr->dir = NULL;
+	snap_remove_dir(tr);
 	if (--tr->ref)
 		return true;
 	snap_forget_kept(s, snap);
