@@ -48,12 +48,15 @@ struct rb_persist_subbuf;
 #define RB_CLOSED		((1U << RB_TAIL_BITS) - 1)
 #define RB_OPEN_EMPTY		0ULL
 
+/* The longest time since the epoch that a tail word holds. */
+#define RB_SINCE_MAX		((1ULL << (64 - RB_TAIL_BITS)) - 1)
+
 /*
  * A stamp begins another epoch when the time since the last one is longer. The
  * records that do without can then add up to no more than the 46 bits hold: a
  * sub-buffer has less than 2^18 of them, each less than 2^27 after the one before.
  */
-#define RB_EPOCH_MAX		((1ULL << (64 - RB_TAIL_BITS - 1)) - 1)
+#define RB_EPOCH_MAX		(RB_SINCE_MAX >> 1)
 
 static __always_inline u64 rb_tail_word(u64 high, u32 low)
 {

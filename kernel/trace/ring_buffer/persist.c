@@ -542,25 +542,54 @@ static unsigned int rb_persist_len(struct ring_buffer_event *rec, unsigned int l
 {
 	unsigned int len;
 
+	/* The writer leaves no padding. */
+	if (rec->type_len == RINGBUF_TYPE_PADDING)
+		return 0;
 	/* array[0] is the length, or part of a stamp: look at it if it is there. */
 	if (!rec->type_len || !rb_is_data(rec)) {
 		if (left < RB_RECORD_HDR + sizeof(rec->array[0]))
 			return 0;
 		/* Compared before it is added to, or the sum could wrap. */
-		if ((!rec->type_len || rec->type_len == RINGBUF_TYPE_PADDING) &&
-		    (rec->array[0] < sizeof(rec->array[0]) ||
-		     rec->array[0] > left - RB_RECORD_HDR))
+		if (!rec->type_len && (rb_is_small(rec->array[0]) ||
+				       rec->array[0] < sizeof(rec->array[0]) ||
+				       rec->array[0] > left - RB_RECORD_HDR))
 			return 0;
 	}
 	len = rb_total_len(rec);
 	return len <= left && IS_ALIGNED(len, RB_RECORD_ALIGN) ? len : 0;
 }
 
+/*
+ * Advance @time past @rec; false if no writer leaves such a time there. @since sums up
+ * the deltas from the last complete time: the page's, or an absolute stamp.
+ *
+ * After a clock step backwards the writer stores an absolute stamp, or, if the upper
+ * bits of the time are in use, begins a new sub-buffer: see rb_choose_stamp().
+ */
+static bool rb_persist_time(struct rb_persist_part *part, struct ring_buffer_event *rec,
+			    u64 *time, u64 *since)
+{
+	u64 next = rb_advance_time(rec, *time);
+
+	if (rec->type_len == RINGBUF_TYPE_TIME_STAMP) {
+		if (next < *time && part->page->time_stamp & ~RB_ABS_MASK)
+			return false;
+		*since = 0;
+	} else {
+		/* The tail word holds the sum. */
+		*since += next - *time;
+		if (*since > RB_SINCE_MAX)
+			return false;
+	}
+	*time = next;
+	return true;
+}
+
 /* Look at every record of a sub-buffer: can a writer have left it like that? */
 static bool rb_persist_check(struct rb_persist_part *part, unsigned int room)
 {
 	unsigned long commit = local_read(&part->page->commit);
-	u64 time = part->page->time_stamp, next;
+	u64 time = part->page->time_stamp, since = 0;
 	u32 read = READ_ONCE(part->header->read);
 	struct ring_buffer_event *rec;
 	unsigned int pos, len;
@@ -581,12 +610,8 @@ static bool rb_persist_check(struct rb_persist_part *part, unsigned int room)
 
 		rec = (struct ring_buffer_event *)(part->page->data + pos);
 		len = rb_persist_len(rec, commit - pos);
-		if (!len)
+		if (!len || !rb_persist_time(part, rec, &time, &since))
 			return false;
-		next = rb_advance_time(rec, time);
-		if (next < time)
-			return false;
-		time = next;
 		part->count += rb_is_data(rec);
 	}
 	part->bytes = commit;

@@ -108,6 +108,7 @@ static const struct persist_damage {
 	{ "length of 4 GB", RB_PAGE_HDR + 4, 0xffffffff },
 	{ "length beyond the page", RB_PAGE_HDR + 4, 5000 },
 	{ "length beyond the commit", RB_PAGE_HDR + 4, 4060 },
+	{ "length for the header", RB_PAGE_HDR + 4, RB_SMALL_DATA },
 };
 
 KUNIT_ARRAY_PARAM_DESC(persist_damage, damages, name);
@@ -136,6 +137,88 @@ static void persist_test_damage(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries(w->buffer), 1UL + 3 * per);
 	persist_expect(w, 0, gone, per);
 	KUNIT_EXPECT_TRUE(test, rbt_write(w, 300));
+}
+
+/*
+ * A clock that steps back costs nothing: neither within a sub-buffer, nor from one to
+ * the next, nor where the upper bits of the time are in use.
+ */
+static void persist_test_clock_back(struct kunit *test)
+{
+	static const s64 steps[] = { 1000, -300, 7, 1LL << 30, -(1LL << 29), 1LL << 47, 0 };
+	static const u64 begins[] = { 1ULL << 40, (1ULL << 59) - (1ULL << 46), 3ULL << 60 };
+	unsigned long start = persist_memory(test), entries;
+	struct rbt *w = test->priv;
+	unsigned int i, k;
+	u32 first;
+
+	for (i = 0; i < ARRAY_SIZE(begins) && !w->failed; i++) {
+		persist_boot(w, start);
+		rbt_now = begins[i];
+		first = w->nr;
+		for (k = 0; k < 60; k++) {
+			rbt_step = steps[k % ARRAY_SIZE(steps)];
+			rbt_write(w, k % 7 == 3 ? 1500 : 40);
+		}
+		entries = ring_buffer_entries(w->buffer);
+		KUNIT_EXPECT_GT(test, entries, 20UL);
+		KUNIT_EXPECT_EQ(test, entries + ring_buffer_overruns(w->buffer), 60UL);
+		persist_boot(w, start);
+		KUNIT_EXPECT_EQ(test, ring_buffer_entries(w->buffer), entries);
+		persist_expect(w, w->nr - entries, NULL, 0);
+		KUNIT_EXPECT_EQ(test, w->nr, first + 60);
+	}
+}
+
+/* What is stored in place of a stamp, and whether a writer may have left that. */
+static const struct persist_stamp {
+	const char	*name;
+	u64		begin;		/* what the clock said before */
+	s64		step;		/* in front of the stamp */
+	u32		type;
+	u64		value;
+	bool		good;
+} stamps[] = {
+	{ "a delta of 46 bits", 1 << 20, 1LL << 30, RINGBUF_TYPE_TIME_EXTEND,
+	  RB_SINCE_MAX - (1 << 20), true },
+	{ "a delta of 47 bits", 1 << 20, 1LL << 30, RINGBUF_TYPE_TIME_EXTEND,
+	  RB_SINCE_MAX + 1, false },
+	{ "a delta of 59 bits", 1 << 20, 1LL << 30, RINGBUF_TYPE_TIME_EXTEND,
+	  RB_ABS_MASK, false },
+	{ "deltas of 47 bits in sum", 1 << 20, 1LL << 30, RINGBUF_TYPE_TIME_EXTEND,
+	  RB_SINCE_MAX - 1, false },
+	{ "a step back", 1ULL << 40, 1LL << 47, RINGBUF_TYPE_TIME_STAMP,
+	  1 << 20, true },
+	{ "a step back with upper bits", 3ULL << 60 | 1ULL << 40, 1LL << 47,
+	  RINGBUF_TYPE_TIME_STAMP, 1 << 20, false },
+	{ "padding", 1 << 20, 1LL << 30, RINGBUF_TYPE_PADDING,
+	  (RB_STAMP_LEN - RB_RECORD_HDR) << RB_DELTA_BITS | 1, false },
+};
+
+KUNIT_ARRAY_PARAM_DESC(persist_stamp, stamps, name);
+
+static void persist_test_stamp(struct kunit *test)
+{
+	const struct persist_stamp *s = test->param_value;
+	unsigned long start = persist_memory(test);
+	struct ring_buffer_event *rec;
+	struct rbt *w = test->priv;
+	unsigned int at;
+
+	persist_boot(w, start);
+	rbt_now = s->begin;
+	rbt_step = 5;
+	rbt_write_n(w, 40, 3);
+	at = local_read(&rbt_ring(w)->tail->page->commit);
+	rec = (void *)rbt_ring(w)->tail->page->data + at;
+	rbt_step = s->step;
+	rbt_write(w, 40);
+	rbt_step = 5;
+	rbt_write_n(w, 40, 2);
+	KUNIT_ASSERT_EQ(test, rb_total_len(rec), RB_STAMP_LEN);
+	rb_set_stamp(rec, s->type, s->value);
+	persist_boot(w, start);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(w->buffer), s->good ? 6UL : 0UL);
 }
 
 /* Any damage at all: nothing is read out of bounds, and writing goes on. */
@@ -352,6 +435,8 @@ static struct kunit_case persist_test_cases[] = {
 	KUNIT_CASE(persist_test_reboot),
 	KUNIT_CASE(persist_test_laps),
 	KUNIT_CASE_PARAM(persist_test_damage, persist_damage_gen_params),
+	KUNIT_CASE(persist_test_clock_back),
+	KUNIT_CASE_PARAM(persist_test_stamp, persist_stamp_gen_params),
 	KUNIT_CASE(persist_test_any_damage),
 	KUNIT_CASE(persist_test_refused),
 	KUNIT_CASE(persist_test_cut),
