@@ -131,7 +131,7 @@ static void rb_ring_free_rcu(struct rcu_head *rcu)
 void rb_ring_put(struct rb_ring *ring)
 {
 	if (refcount_dec_and_test(&ring->ref))
-		call_rcu(&ring->rcu, rb_ring_free_rcu);
+		call_rcu_hurry(&ring->rcu, rb_ring_free_rcu);
 }
 
 static void rb_ring_strip_rcu(struct rcu_head *rcu)
@@ -153,7 +153,7 @@ static void rb_ring_strip_rcu(struct rcu_head *rcu)
 void rb_ring_strip(struct rb_ring *ring)
 {
 	refcount_inc(&ring->ref);
-	call_rcu(&ring->strip, rb_ring_strip_rcu);
+	call_rcu_hurry(&ring->strip, rb_ring_strip_rcu);
 }
 
 /* Let @sb be as if a use for sequence @seq had ended, with nothing in it. */
@@ -333,7 +333,6 @@ static void rb_cpu_free(struct rb_cpu *rcpu)
 	if (!rcpu)
 		return;
 	irq_work_sync(&rcpu->wake_work);
-	rb_wait_destroy(&rcpu->wait);
 	ring = rcu_dereference_protected(rcpu->read_ring, true);
 	if (ring)
 		rb_ring_put(ring);
@@ -380,9 +379,9 @@ static void rb_buffer_free(struct trace_buffer *buffer)
 {
 	int cpu;
 
+	rb_wait_destroy(buffer);
 	rb_for_each_cpu(buffer, cpu)
 		rb_cpu_free(buffer->cpus[cpu]);
-	rb_wait_destroy(&buffer->wait);
 	if (buffer->persist)
 		rb_persist_detach(buffer);
 	free_cpumask_var(buffer->cpumask);

@@ -357,7 +357,6 @@ struct rb_write {
  * @seq:	counts the wake-ups
  * @recheck:	a second look after a grace period, see wait.c
  * @pending:	1: @recheck is queued; 2: and has to be once more
- * @armed:	it ever was
  */
 struct rb_wait {
 	wait_queue_head_t	any;
@@ -365,7 +364,6 @@ struct rb_wait {
 	atomic_t		seq;
 	struct rcu_head		recheck;
 	atomic_t		pending;
-	bool			armed;
 };
 
 /**
@@ -647,7 +645,7 @@ rb_dump_next(struct rb_cpu *rcpu, u64 *ts, unsigned long *lost, bool advance);
 
 /* wait.c */
 void rb_wait_init(struct rb_wait *wait);
-void rb_wait_destroy(struct rb_wait *wait);
+void rb_wait_destroy(struct trace_buffer *buffer);
 void rb_wake_work(struct irq_work *work);
 void rb_wake_writer(struct rb_cpu *rcpu, struct rb_ring *ring);
 

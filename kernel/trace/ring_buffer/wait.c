@@ -8,8 +8,10 @@
  * end that, and would cost every record. Instead the waiter has itself woken once
  * more after a grace period: a writer that had not seen its wish was in a section
  * with preemption off, and the grace period has waited for that, so what it wrote
- * is there to be seen. Those who wait for a watermark concern only writers that
- * go to the next sub-buffer.
+ * is there to be seen. The callback must not be lazy: a reader waits for it. (An
+ * interrupt that the waiter sends to the writer's CPU before it sleeps would be sooner,
+ * but would disturb CPUs that are isolated.) Those who wait for a watermark concern
+ * only writers that go to the next sub-buffer.
  */
 #include <linux/export.h>
 #include <linux/poll.h>
@@ -20,13 +22,16 @@ static void rb_wait_recheck(struct rcu_head *rcu)
 {
 	struct rb_wait *wait = container_of(rcu, struct rb_wait, recheck);
 
-	/* Armed again since this grace period began: it takes another one. */
-	if (atomic_cmpxchg(&wait->pending, 1, 0) == 2) {
-		atomic_set(&wait->pending, 1);
-		call_rcu(&wait->recheck, rb_wait_recheck);
-	}
 	wake_up_all(&wait->any);
 	wake_up_all(&wait->full);
+	/*
+	 * Armed again since this grace period began: it takes another one. Else this
+	 * is the end: rb_wait_destroy() may free @wait as soon as it finds 0.
+	 */
+	if (atomic_cmpxchg(&wait->pending, 1, 0) == 2) {
+		atomic_set(&wait->pending, 1);
+		call_rcu_hurry(&wait->recheck, rb_wait_recheck);
+	}
 }
 
 /* Have those who wait look again after a grace period. */
@@ -35,8 +40,7 @@ static void rb_wait_arm(struct rb_wait *wait)
 	if (atomic_xchg(&wait->pending, 2))
 		return;
 	atomic_set(&wait->pending, 1);
-	WRITE_ONCE(wait->armed, true);
-	call_rcu(&wait->recheck, rb_wait_recheck);
+	call_rcu_hurry(&wait->recheck, rb_wait_recheck);
 }
 
 /**
@@ -51,17 +55,32 @@ void rb_wait_init(struct rb_wait *wait)
 	init_waitqueue_head(&wait->full);
 }
 
+/* Is there a callback to wait for? Not a second round of it: nobody needs that. */
+static bool rb_wait_pending(struct rb_wait *wait)
+{
+	atomic_cmpxchg(&wait->pending, 2, 1);
+	return atomic_read_acquire(&wait->pending);
+}
+
 /**
- * rb_wait_destroy() - the end of rb_wait_init()
- * @wait: what nobody waits for any more
+ * rb_wait_destroy() - wait for the callbacks of all waiters of a buffer
+ * @buffer: the buffer; nobody waits for it any more
  *
  * Context: May sleep.
  */
-void rb_wait_destroy(struct rb_wait *wait)
+void rb_wait_destroy(struct trace_buffer *buffer)
 {
-	/* The last callback may be past @pending, and still be at work. */
-	if (wait->armed)
-		rcu_barrier();
+	bool pending;
+	int cpu;
+
+	do {
+		pending = rb_wait_pending(&buffer->wait);
+		rb_for_each_cpu(buffer, cpu)
+			pending |= rb_wait_pending(&buffer->cpus[cpu]->wait);
+		/* Again only if a callback has begun another round just then. */
+		if (pending)
+			rcu_barrier();
+	} while (pending);
 }
 
 /**

@@ -4,6 +4,9 @@
  * any section that RCU or a tracer's caller would have to be waited for:
  * preemption and interrupts on, no rcu_read_lock(). A CPU that is stopped
  * between two instructions is such a CPU; host_wait() lets it go on.
+ *
+ * As with CONFIG_RCU_LAZY, a callback of call_rcu() waits for a barrier, which may
+ * be long after the grace period. Callbacks run in a softirq.
  */
 #include <linux/kernel.h>
 #include <linux/rcupdate.h>
@@ -12,7 +15,8 @@
 #include "shim.h"
 
 DECLARE_PER_CPU(int, shim_rcu_depth);
-static struct rcu_head *rcu_pending;
+static struct rcu_head *rcu_hurry, *rcu_lazy;
+long shim_rcu_barriers;
 
 /*
  * What ThreadSanitizer is told: the end of each section comes before that of a
@@ -71,15 +75,25 @@ bool poll_state_synchronize_rcu(unsigned long state)
 	return true;
 }
 
-void call_rcu(struct rcu_head *head, rcu_callback_t func)
+static void add_callback(struct rcu_head **list, struct rcu_head *head, rcu_callback_t func)
 {
-	struct rcu_head *first = READ_ONCE(rcu_pending);
+	struct rcu_head *first = READ_ONCE(*list);
 
 	head->func = func;
 	host_release(&shim_rcu_order);
 	do {
 		head->next = (void *)first;
-	} while (!try_cmpxchg(&rcu_pending, &first, head));
+	} while (!try_cmpxchg(list, &first, head));
+}
+
+void call_rcu(struct rcu_head *head, rcu_callback_t func)
+{
+	add_callback(&rcu_lazy, head, func);
+}
+
+void call_rcu_hurry(struct rcu_head *head, rcu_callback_t func)
+{
+	add_callback(&rcu_hurry, head, func);
 }
 
 /* an offset in place of a function: free the object that contains the head */
@@ -93,28 +107,49 @@ void kvfree_call_rcu(struct rcu_head *head, void *obj)
 	kvfree(obj);
 }
 
+static void run_callbacks(struct rcu_head *head)
+{
+	struct rcu_head *next;
+
+	for (; head; head = next) {
+		unsigned long func = (unsigned long)head->func;
+
+		next = (void *)head->next;
+		if (func < PAGE_SIZE) {
+			kvfree((void *)head - func);
+			continue;
+		}
+		shim_ctx_enter(CTX_SOFTIRQ);
+		head->func(head);
+		shim_ctx_exit(CTX_SOFTIRQ);
+	}
+}
+
 void shim_rcu_run(void)
 {
-	struct rcu_head *head, *next;
+	struct rcu_head *head;
 
-	while ((head = xchg(&rcu_pending, NULL))) {
+	while ((head = xchg(&rcu_hurry, NULL))) {
 		synchronize_rcu();
-		for (; head; head = next) {
-			unsigned long func = (unsigned long)head->func;
-
-			next = (void *)head->next;
-			if (func < PAGE_SIZE)
-				kvfree((void *)head - func);
-			else
-				head->func(head);
-		}
+		run_callbacks(head);
 	}
 }
 
 void shim_rcu_forget(void)
 {
-	xchg(&rcu_pending, NULL);
+	xchg(&rcu_hurry, NULL);
+	xchg(&rcu_lazy, NULL);
 }
 
-void rcu_barrier(void) { shim_rcu_run(); }
+/* What callbacks queue meanwhile is not waited for. */
+void rcu_barrier(void)
+{
+	struct rcu_head *hurry = xchg(&rcu_hurry, NULL), *lazy = xchg(&rcu_lazy, NULL);
+
+	__atomic_add_fetch(&shim_rcu_barriers, 1, __ATOMIC_RELAXED);
+	synchronize_rcu();
+	run_callbacks(hurry);
+	run_callbacks(lazy);
+}
+
 void rcu_barrier_tasks_rude(void) { }

@@ -89,6 +89,7 @@ void shim_forget_work(void);
 /* rcu.c */
 void shim_rcu_run(void);		/* waits for a grace period and runs the callbacks */
 void shim_rcu_forget(void);
+extern long shim_rcu_barriers;		/* calls of rcu_barrier() */
 
 /* bug.c: 0 BUG, 1 WARN, 2 WARN_ONCE that was said before, -1 none of ours */
 int shim_bug(unsigned long rip, const char **file, int *line);

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the ring buffer asks of the kernel around it: grace periods. */
+#include <linux/poll.h>
+#include "test.h"
+
+#define SUBBUFS	4
+
+static void begin(void)
+{
+	static const s64 step = 8;
+
+	clock_set(1000000);
+	clock_steps(1, &step);
+	fresh(SUBBUFS * SUBBUF_DATA, true);
+}
+
+static void end(void)
+{
+	ring_buffer_free(buf);
+	buf = NULL;
+}
+
+/* ---- a waiter that a writer has missed ----------------------------------- */
+
+static void op_write(void) { put(buf, REC_LEN, PUT_COMMIT); }
+
+static bool never(void *data)
+{
+	return false;
+}
+
+static void waiter(void)
+{
+	EXPECT_EQ(ring_buffer_wait(buf, 0, 0, never, NULL), 0);
+}
+
+static void wait_remote(void) { step_remote(1, waiter, 1); }
+
+/* One grace period has to do: no barrier hurries the callbacks that may be late */
+static void settle(void)
+{
+	int i;
+
+	for (i = 0; i < 3 && co_active(); i++) {
+		shim_poll();
+		shim_rcu_run();
+		co_resume();
+	}
+	if (!co_active())
+		return;
+	fault(F_STUCK, "a grace period after the record, the waiter sleeps");
+	rcu_barrier();
+}
+
+static void wait_hurry(long unused)
+{
+	struct step s = { .op = op_write, .act = { wait_remote }, .after = settle };
+	long last = 0;
+
+	for (s.at[0] = 0; s.at[0] <= last; s.at[0]++) {
+		begin();
+		put(buf, REC_LEN, PUT_COMMIT);
+		consume(buf, 0, -1);
+		if (!step_run(&s)) {
+			leak();
+			continue;
+		}
+		if (!s.at[0])
+			nr_positions = last = s.n[0];
+		consume(buf, 0, -1);
+		check_end(0, 0, "at instruction %ld", s.at[0]);
+	}
+}
+
+/* ---- freeing -------------------------------------------------------------- */
+
+/* A buffer waits for callbacks only if there are some, and once for those of all CPUs */
+static void free_barrier(long unused)
+{
+	int cpu, rounds;
+
+	for (cpu = 2; cpu < 4; cpu++)
+		shim_set_online(cpu, 1);
+	for (rounds = 0; rounds < 3; rounds++) {
+		begin();
+		for (cpu = 0; cpu < 4 && rounds; cpu++) {
+			ring_buffer_poll_wait(buf, cpu, NULL, NULL, 0);
+			if (rounds == 2)
+				ring_buffer_poll_wait(buf, cpu, NULL, NULL, 50);
+		}
+		shim_rcu_barriers = 0;
+		end();
+		EXPECT_EQ(shim_rcu_barriers, !!rounds);
+	}
+}
+
+const struct scenario kernel_scenarios[] = {
+	{ "unit.wait-hurry", wait_hurry, 0, SC_QUICK, "13" },
+	{ "unit.free-barrier", free_barrier, 0, SC_QUICK, "13" },
+	{ }
+};
