@@ -98,32 +98,55 @@ static void rb_subbufs_free(struct rb_ring *ring)
 {
 	unsigned int i;
 
-	for (i = 0; i < ring->nr_subbufs; i++)
+	for (i = 0; i < ring->nr_subbufs; i++) {
 		rb_subbuf_free(ring->subbufs[i], ring->order);
+		cond_resched();
+	}
 	kvfree(ring->subbufs);
 	ring->subbufs = NULL;
 	ring->nr_subbufs = 0;
 }
 
-/* Nobody reads @ring any more, and no writer is in it. */
-static void rb_ring_free(struct rb_ring *ring)
+/*
+ * A grace period after rb_ring_strip() or the last rb_ring_put(): nobody looks at the
+ * sub-buffers. There can be many of them, so this is no softirq.
+ */
+static void rb_ring_reap(struct work_struct *work)
 {
+	struct rb_ring *ring = container_of(work, struct rb_ring, reap);
+
+	rb_subbufs_free(ring);
+	/* Stripped: that holds a reference. */
+	if (refcount_read(&ring->ref)) {
+		rb_ring_put(ring);
+		return;
+	}
 	if (ring->heir)
 		rb_ring_put(ring->heir);
-	rb_subbufs_free(ring);
 	kvfree(ring);
 }
 
-static void rb_ring_free_rcu(struct rcu_head *rcu)
+static void rb_ring_reap_rcu(struct rcu_head *rcu)
 {
-	rb_ring_free(container_of(rcu, struct rb_ring, rcu));
+	struct rb_ring *ring = container_of(rcu, struct rb_ring, rcu);
+
+	queue_work(system_unbound_wq, &ring->reap);
+}
+
+/*
+ * Not queue_rcu_work(): that loads the workqueue's address at once, and the first
+ * buffers are allocated, and freed where memory lacks, before there is one.
+ */
+static void rb_ring_retire(struct rb_ring *ring)
+{
+	call_rcu_hurry(&ring->rcu, rb_ring_reap_rcu);
 }
 
 /**
  * rb_ring_put() - drop a reference to a ring
  * @ring: the ring
  *
- * The last one frees it after a grace period: whoever found it by a pointer
+ * The last one has it freed after a grace period: a reader that found it by a pointer
  * with interrupts or preemption off may still look at it.
  *
  * Context: Any context but NMI.
@@ -131,15 +154,7 @@ static void rb_ring_free_rcu(struct rcu_head *rcu)
 void rb_ring_put(struct rb_ring *ring)
 {
 	if (refcount_dec_and_test(&ring->ref))
-		call_rcu_hurry(&ring->rcu, rb_ring_free_rcu);
-}
-
-static void rb_ring_strip_rcu(struct rcu_head *rcu)
-{
-	struct rb_ring *ring = container_of(rcu, struct rb_ring, strip);
-
-	rb_subbufs_free(ring);
-	rb_ring_put(ring);
+		rb_ring_retire(ring);
 }
 
 /**
@@ -148,12 +163,12 @@ static void rb_ring_strip_rcu(struct rcu_head *rcu)
  *
  * After a grace period, as for rb_ring_put(), but whatever iterators hold it.
  *
- * Context: Any context but NMI.
+ * Context: Any context but NMI. Once for a ring.
  */
 void rb_ring_strip(struct rb_ring *ring)
 {
 	refcount_inc(&ring->ref);
-	call_rcu_hurry(&ring->strip, rb_ring_strip_rcu);
+	rb_ring_retire(ring);
 }
 
 /* Let @sb be as if a use for sequence @seq had ended, with nothing in it. */
@@ -175,6 +190,7 @@ static void rb_ring_init(struct rb_ring *ring, struct rb_cpu *rcpu)
 	raw_spin_lock_init(&ring->lock);
 	lockdep_set_class(&ring->lock, rcpu->buffer->lock_key);
 	refcount_set(&ring->ref, 1);
+	INIT_WORK(&ring->reap, rb_ring_reap);
 
 	/* A lap that nobody wrote. */
 	for (i = 0; i < ring->nr; i++) {
@@ -275,9 +291,8 @@ struct rb_ring *rb_ring_alloc(struct rb_cpu *rcpu, unsigned int nr, unsigned int
 	return ring;
 fail:
 	if (ring->subbufs)
-		rb_ring_free(ring);
-	else
-		kvfree(ring);
+		rb_subbufs_free(ring);
+	kvfree(ring);
 	return NULL;
 }
 

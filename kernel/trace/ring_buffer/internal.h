@@ -20,6 +20,7 @@
 #include <linux/ring_buffer.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 #include <asm/local.h>
 #include <asm/local64.h>
 
@@ -266,8 +267,9 @@ struct rb_losses {
  * @mapped:	how many of those: its sub-buffers keep their pages, and it is not put
  *		in place of a live one
  * @persist:	header that survives a reboot, or NULL
- * @rcu:	for the grace period before it is freed
- * @strip:	for the one before its sub-buffers are, see rb_ring_strip()
+ * @rcu:	for the grace period before its sub-buffers are freed, and then the
+ *		one before it is itself
+ * @reap:	frees them
  * @nr:		slots
  * @order:	pages of a sub-buffer, as a power of two
  * @nr_subbufs:	length of @subbufs
@@ -297,7 +299,7 @@ struct rb_ring {
 	atomic_t		mapped;
 	struct rb_persist_ring	*persist;
 	struct rcu_head		rcu;
-	struct rcu_head		strip;
+	struct work_struct	reap;
 	unsigned int		nr;
 	unsigned int		order;
 	unsigned int		nr_subbufs;

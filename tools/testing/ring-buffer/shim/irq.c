@@ -155,7 +155,7 @@ void on_each_cpu_cond_mask(smp_cond_func_t cond, smp_call_func_t func, void *inf
 #define NR_SLOTS 64
 static DEFINE_PER_CPU(struct irq_work *, irq_works[NR_SLOTS]);
 static DEFINE_PER_CPU(struct work_struct *, works[NR_SLOTS]);
-struct workqueue_struct *system_percpu_wq, *system_wq, *system_unbound_wq, *system_highpri_wq,
+struct workqueue_struct *system_percpu_wq, *system_wq, *system_highpri_wq,
 			*system_long_wq;
 
 bool irq_work_queue_on(struct irq_work *w, int cpu)
@@ -209,11 +209,45 @@ void irq_work_sync(struct irq_work *w)
 	}
 }
 
+/* Works that may run anywhere, linked by entry.next: there can be many. */
+static struct work_struct *unbound;
+static int unbound_order;		/* for ThreadSanitizer, and an address to tell it by */
+struct workqueue_struct *system_unbound_wq = (void *)&unbound_order;
+
+static bool queue_unbound(struct work_struct *work)
+{
+	struct work_struct *first = READ_ONCE(unbound);
+
+	if (test_and_set_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(work)))
+		return false;
+	host_release(&unbound_order);
+	do {
+		work->entry.next = (void *)first;
+	} while (!try_cmpxchg(&unbound, &first, work));
+	return true;
+}
+
+int shim_run_unbound(void)
+{
+	struct work_struct *work = xchg(&unbound, NULL), *next;
+	int any = !!work;
+
+	host_acquire(&unbound_order);
+	for (; work; work = next) {
+		next = (void *)work->entry.next;
+		clear_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(work));
+		work->func(work);
+	}
+	return any;
+}
+
 bool queue_work_on(int cpu, struct workqueue_struct *wq, struct work_struct *work)
 {
 	struct work_struct **slot;
 	int i;
 
+	if (wq == system_unbound_wq)
+		return queue_unbound(work);
 	if (cpu >= nr_cpu_ids)
 		cpu = raw_smp_processor_id();
 	slot = per_cpu(works, cpu);
@@ -311,6 +345,7 @@ void shim_forget_work(void)
 {
 	int cpu;
 
+	xchg(&unbound, NULL);
 	for_each_possible_cpu(cpu) {
 		memset(per_cpu(irq_works, cpu), 0, sizeof(irq_works));
 		memset(per_cpu(works, cpu), 0, sizeof(works));

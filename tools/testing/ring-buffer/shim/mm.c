@@ -10,11 +10,18 @@
 
 struct kmem_cache *kmalloc_caches[NR_KMALLOC_TYPES][KMALLOC_SHIFT_HIGH + 1];
 long shim_fail_alloc_after = -1;
-long shim_allocated;
+long shim_allocated, shim_freed_atomic;
 
 static bool alloc_fails(void)
 {
 	return shim_fail_alloc_after >= 0 && !shim_fail_alloc_after--;
+}
+
+static void note_free(void)
+{
+	__atomic_sub_fetch(&shim_allocated, 1, __ATOMIC_RELAXED);
+	if (shim_ctx() != CTX_TASK)
+		__atomic_add_fetch(&shim_freed_atomic, 1, __ATOMIC_RELAXED);
 }
 
 static void *obj_alloc(size_t size, gfp_t gfp)
@@ -41,7 +48,7 @@ static void obj_free(const void *p)
 {
 	if (ZERO_OR_NULL_PTR(p))
 		return;
-	__atomic_sub_fetch(&shim_allocated, 1, __ATOMIC_RELAXED);
+	note_free();
 	host_free((void *)p);
 }
 
@@ -146,7 +153,7 @@ void __free_pages(struct page *page, unsigned int order)
 {
 	host_release(page);
 	host_poison(page_address(page), PAGE_SIZE << order);
-	__atomic_sub_fetch(&shim_allocated, 1, __ATOMIC_RELAXED);
+	note_free();
 	arch_spin_lock(&page_lock);
 	if (nr_free[order] < MAX_FREE)
 		free_pages_of[order][nr_free[order]++] = page;

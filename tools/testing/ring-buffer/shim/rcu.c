@@ -129,10 +129,12 @@ void shim_rcu_run(void)
 {
 	struct rcu_head *head;
 
-	while ((head = xchg(&rcu_hurry, NULL))) {
-		synchronize_rcu();
-		run_callbacks(head);
-	}
+	do {
+		while ((head = xchg(&rcu_hurry, NULL))) {
+			synchronize_rcu();
+			run_callbacks(head);
+		}
+	} while (shim_run_unbound());
 }
 
 void shim_rcu_forget(void)

@@ -84,10 +84,11 @@ void shim_ctx_exit(int ctx);
 int shim_ctx(void);
 void shim_ipi(void);			/* in the thread of the CPU that was kicked */
 void shim_poll(void);			/* irq_works and works that wait for this CPU */
+int shim_run_unbound(void);		/* works without a CPU; returns 1 if there were any */
 void shim_forget_work(void);
 
 /* rcu.c */
-void shim_rcu_run(void);		/* waits for a grace period and runs the callbacks */
+void shim_rcu_run(void);		/* a grace period, its callbacks, and the works they queue */
 void shim_rcu_forget(void);
 extern long shim_rcu_barriers;		/* calls of rcu_barrier() */
 
@@ -100,6 +101,7 @@ extern long shim_fail_alloc_after;	/* >= 0: the n-th allocation from here fails 
 extern struct page *shim_vma_pages[];	/* what vm_insert_pages() got, in order */
 extern unsigned long shim_nr_vma_pages;
 extern long shim_allocated;		/* objects and pages that are not freed yet */
+extern long shim_freed_atomic;		/* those that were freed in an interrupt */
 unsigned long shim_alloc_range(unsigned long bytes);
 
 #endif /* _RB_SHIM_H */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the ring buffer asks of the kernel around it: grace periods. */
+/* What the ring buffer asks of the kernel around it: grace periods, workers. */
+#include <linux/gfp.h>
 #include <linux/poll.h>
 #include "test.h"
 
@@ -74,6 +75,35 @@ static void wait_hurry(long unused)
 
 /* ---- freeing -------------------------------------------------------------- */
 
+/* Nothing is freed in a callback of RCU, where nothing else could run meanwhile */
+static void free_in_task(long unused)
+{
+	struct ring_buffer_iter *iter;
+	long before;
+
+	begin();
+	put(buf, REC_LEN, PUT_COMMIT);
+	end();
+	shim_rcu_run();
+	before = shim_allocated;
+	shim_freed_atomic = 0;
+
+	begin();
+	put(buf, REC_LEN, PUT_COMMIT);
+	iter = ring_buffer_read_start(buf, 0, GFP_KERNEL);
+	EXPECT_EQ(ring_buffer_resize(buf, 9 * SUBBUF_DATA, RING_BUFFER_ALL_CPUS), 0);
+	EXPECT(ring_buffer_iter_peek(iter, NULL), "the record is in the new ring");
+	EXPECT_EQ(ring_buffer_resize(buf, 2 * SUBBUF_DATA, RING_BUFFER_ALL_CPUS), 0);
+	shim_rcu_run();
+	EXPECT(ring_buffer_iter_peek(iter, NULL), "and in the next one");
+	ring_buffer_read_finish(iter);
+	EXPECT_EQ(ring_buffer_subbuf_order_set(buf, 2), 0);
+	end();
+	shim_rcu_run();
+	EXPECT_EQ(shim_allocated, before);
+	EXPECT_EQ(shim_freed_atomic, 0);
+}
+
 /* A buffer waits for callbacks only if there are some, and once for those of all CPUs */
 static void free_barrier(long unused)
 {
@@ -96,6 +126,7 @@ static void free_barrier(long unused)
 
 const struct scenario kernel_scenarios[] = {
 	{ "unit.wait-hurry", wait_hurry, 0, SC_QUICK, "13" },
+	{ "unit.free-in-task", free_in_task, 0, SC_QUICK, "R6" },
 	{ "unit.free-barrier", free_barrier, 0, SC_QUICK, "13" },
 	{ }
 };
