@@ -275,7 +275,8 @@ struct ring_buffer_iter *rb_iter_alloc(struct rb_cpu *rcpu, unsigned int order, 
 	struct ring_buffer_iter *iter;
 
 	/* A header at its very end may name a length behind it. */
-	iter = kvzalloc(struct_size(iter, data, size + sizeof(u32)), gfp);
+	iter = kvzalloc_node(struct_size(iter, data, size + sizeof(u32)),
+			     gfp | __GFP_RETRY_MAYFAIL, cpu_to_node(rcpu->cpu));
 	if (iter) {
 		iter->rcpu = rcpu;
 		iter->size = size;
