@@ -46,8 +46,7 @@ struct rb_data_page *rb_data_page_alloc(int cpu, unsigned int order)
 {
 	struct page *page;
 
-	page = alloc_pages_node(cpu_to_node(cpu), GFP_KERNEL | __GFP_RETRY_MAYFAIL |
-				__GFP_COMP | __GFP_ZERO, order);
+	page = alloc_pages_node(cpu_to_node(cpu), RB_GFP | __GFP_COMP | __GFP_ZERO, order);
 	return page ? page_address(page) : NULL;
 }
 
@@ -78,7 +77,7 @@ rb_subbuf_alloc(struct rb_cpu *rcpu, unsigned int id, unsigned int order)
 	int node = cpu_to_node(rcpu->cpu);
 	struct rb_subbuf *sb;
 
-	sb = kzalloc_node(roundup_pow_of_two(sizeof(*sb)), GFP_KERNEL, node);
+	sb = kzalloc_node(roundup_pow_of_two(sizeof(*sb)), RB_GFP, node);
 	if (!sb)
 		return NULL;
 
@@ -259,7 +258,7 @@ struct rb_ring *rb_ring_alloc(struct rb_cpu *rcpu, unsigned int nr, unsigned int
 	size = struct_size(ring, slots, nr);
 	if (size < PAGE_SIZE)
 		size = roundup_pow_of_two(size);
-	ring = kvzalloc_node(size, GFP_KERNEL, cpu_to_node(rcpu->cpu));
+	ring = kvzalloc_node(size, RB_GFP, cpu_to_node(rcpu->cpu));
 	if (!ring)
 		return NULL;
 
@@ -269,7 +268,8 @@ struct rb_ring *rb_ring_alloc(struct rb_cpu *rcpu, unsigned int nr, unsigned int
 	if (rcpu->buffer->persist)
 		ring->persist = rb_persist_ring(rcpu->buffer, rcpu->cpu);
 	ring->nr_subbufs = 2 * (nr + 1);
-	ring->subbufs = kvcalloc(ring->nr_subbufs, sizeof(*ring->subbufs), GFP_KERNEL);
+	ring->subbufs = kvcalloc_node(ring->nr_subbufs, sizeof(*ring->subbufs), RB_GFP,
+				      cpu_to_node(rcpu->cpu));
 	if (!ring->subbufs)
 		goto fail;
 
@@ -330,10 +330,10 @@ int rb_copies_alloc(struct rb_cpu *rcpu, unsigned int order, struct rb_copies *c
 	unsigned int len = rb_subbuf_room(order);
 	int node = cpu_to_node(rcpu->cpu);
 
-	copies->rec[0] = kvzalloc_node(len, GFP_KERNEL, node);
-	copies->rec[1] = kvzalloc_node(len, GFP_KERNEL, node);
-	copies->dump = rb_iter_alloc(rcpu, order, GFP_KERNEL);
-	copies->before = kzalloc_node(sizeof(*copies), GFP_KERNEL, node);
+	copies->rec[0] = kvzalloc_node(len, RB_GFP, node);
+	copies->rec[1] = kvzalloc_node(len, RB_GFP, node);
+	copies->dump = rb_iter_alloc(rcpu, order, RB_GFP);
+	copies->before = kzalloc_node(sizeof(*copies), RB_GFP, node);
 	copies->len = len;
 	if (copies->rec[0] && copies->rec[1] && copies->dump && copies->before)
 		return 0;
@@ -361,7 +361,7 @@ static struct rb_cpu *rb_cpu_alloc(struct trace_buffer *buffer, unsigned int nr,
 	struct rb_cpu *rcpu;
 	struct rb_ring *ring;
 
-	rcpu = kzalloc_node(roundup_pow_of_two(sizeof(*rcpu)), GFP_KERNEL, cpu_to_node(cpu));
+	rcpu = kzalloc_node(roundup_pow_of_two(sizeof(*rcpu)), RB_GFP, cpu_to_node(cpu));
 	if (!rcpu)
 		return NULL;
 	rcpu->buffer = buffer;
@@ -410,10 +410,10 @@ rb_buffer_new(unsigned int flags, unsigned int order, struct lock_class_key *key
 	struct trace_buffer *buffer;
 	int cpu;
 
-	buffer = kzalloc(struct_size(buffer, cpus, nr_cpu_ids), GFP_KERNEL);
+	buffer = kzalloc(struct_size(buffer, cpus, nr_cpu_ids), RB_GFP);
 	if (!buffer)
 		return NULL;
-	if (!zalloc_cpumask_var(&buffer->cpumask, GFP_KERNEL)) {
+	if (!zalloc_cpumask_var(&buffer->cpumask, RB_GFP)) {
 		kfree(buffer);
 		return NULL;
 	}

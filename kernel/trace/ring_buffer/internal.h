@@ -525,6 +525,9 @@ static __always_inline struct rb_cpu *rb_get_cpu(struct trace_buffer *buffer, in
 	return buffer->cpus[cpu];
 }
 
+/* For memory of a buffer: fail rather than call the OOM killer. */
+#define RB_GFP			(GFP_KERNEL | __GFP_RETRY_MAYFAIL)
+
 /* &rb_cpu.ring: a ring's address leaves this many bits for the count. */
 #define RB_RING_ALIGN		64
 #define RB_RING_TAG		(RB_RING_ALIGN - 1UL)

@@ -307,7 +307,7 @@ int rb_persist_attach(struct trace_buffer *buffer, unsigned long start,
 	if (!start || check_add_overflow(start, size, &end))
 		return -EINVAL;
 
-	persist = kzalloc(sizeof(*persist), GFP_KERNEL);
+	persist = kzalloc(sizeof(*persist), RB_GFP);
 	if (!persist)
 		return -ENOMEM;
 	persist->buffer = buffer;
@@ -787,7 +787,7 @@ void rb_persist_restore(struct rb_cpu *rcpu, struct rb_ring *ring)
 	unsigned long unread;
 	u64 first;
 
-	parts = kvcalloc(ring->nr + 1, sizeof(*parts), GFP_KERNEL);
+	parts = kvcalloc(ring->nr + 1, sizeof(*parts), RB_GFP);
 	if (!parts) {
 		/* Sequences of two boots must not meet in the headers. */
 		pr_warn("ring buffer: CPU %d: no memory to restore the last boot's records\n",

@@ -10,11 +10,20 @@
 
 struct kmem_cache *kmalloc_caches[NR_KMALLOC_TYPES][KMALLOC_SHIFT_HIGH + 1];
 long shim_fail_alloc_after = -1;
-long shim_allocated, shim_freed_atomic;
+long shim_allocated, shim_freed_atomic, shim_alloc_oom, shim_alloc_anywhere;
+int shim_alloc_check;
 
 static bool alloc_fails(void)
 {
 	return shim_fail_alloc_after >= 0 && !shim_fail_alloc_after--;
+}
+
+static void note_policy(gfp_t gfp, int node)
+{
+	if (!READ_ONCE(shim_alloc_check))
+		return;
+	shim_alloc_oom += !(gfp & (__GFP_RETRY_MAYFAIL | __GFP_NORETRY));
+	shim_alloc_anywhere += node == NUMA_NO_NODE;
 }
 
 static void note_free(void)
@@ -24,11 +33,12 @@ static void note_free(void)
 		__atomic_add_fetch(&shim_freed_atomic, 1, __ATOMIC_RELAXED);
 }
 
-static void *obj_alloc(size_t size, gfp_t gfp)
+static void *obj_alloc(size_t size, gfp_t gfp, int node)
 {
 	size_t align = 64;
 	void *p;
 
+	note_policy(gfp, node);
 	/* kmalloc() aligns powers of two to their size; what is larger comes in pages */
 	if (size > PAGE_SIZE)
 		align = PAGE_SIZE;
@@ -52,47 +62,47 @@ static void obj_free(const void *p)
 	host_free((void *)p);
 }
 
-void *__kmalloc_noprof(size_t size, gfp_t gfp) { return obj_alloc(size, gfp); }
+void *__kmalloc_noprof(size_t size, gfp_t gfp) { return obj_alloc(size, gfp, NUMA_NO_NODE); }
 void *__kmalloc_node_noprof(DECL_BUCKET_PARAMS(size, b), gfp_t gfp, int node)
 {
-	return obj_alloc(size, gfp);
+	return obj_alloc(size, gfp, node);
 }
 
 void *__kmalloc_cache_noprof(struct kmem_cache *s, gfp_t gfp, size_t size)
 {
-	return obj_alloc(size, gfp);
+	return obj_alloc(size, gfp, NUMA_NO_NODE);
 }
 
 void *__kmalloc_cache_node_noprof(struct kmem_cache *s, gfp_t gfp, int node, size_t size)
 {
-	return obj_alloc(size, gfp);
+	return obj_alloc(size, gfp, node);
 }
 
-void *__kmalloc_large_noprof(size_t size, gfp_t gfp) { return obj_alloc(size, gfp); }
+void *__kmalloc_large_noprof(size_t size, gfp_t gfp) { return obj_alloc(size, gfp, NUMA_NO_NODE); }
 void *__kmalloc_large_node_noprof(size_t size, gfp_t gfp, int node)
 {
-	return obj_alloc(size, gfp);
+	return obj_alloc(size, gfp, node);
 }
 
 void *__kvmalloc_node_noprof(DECL_BUCKET_PARAMS(size, b), gfp_t gfp, int node)
 {
-	return obj_alloc(size, gfp);
+	return obj_alloc(size, gfp, node);
 }
 
-void *vmalloc_noprof(unsigned long size) { return obj_alloc(size, 0); }
-void *vzalloc_noprof(unsigned long size) { return obj_alloc(size, __GFP_ZERO); }
+void *vmalloc_noprof(unsigned long size) { return obj_alloc(size, 0, NUMA_NO_NODE); }
+void *vzalloc_noprof(unsigned long size) { return obj_alloc(size, __GFP_ZERO, NUMA_NO_NODE); }
 void vfree(const void *p) { obj_free(p); }
 void kvfree(const void *p) { obj_free(p); }
 void kfree(const void *p) { obj_free(p); }
 
 unsigned long *bitmap_alloc(unsigned int n, gfp_t gfp)
 {
-	return obj_alloc(BITS_TO_LONGS(n) * sizeof(long), gfp);
+	return obj_alloc(BITS_TO_LONGS(n) * sizeof(long), gfp, NUMA_NO_NODE);
 }
 
 unsigned long *bitmap_zalloc(unsigned int n, gfp_t gfp)
 {
-	return obj_alloc(BITS_TO_LONGS(n) * sizeof(long), gfp | __GFP_ZERO);
+	return obj_alloc(BITS_TO_LONGS(n) * sizeof(long), gfp | __GFP_ZERO, NUMA_NO_NODE);
 }
 
 void bitmap_free(const unsigned long *p) { obj_free(p); }
@@ -126,6 +136,7 @@ struct page *__alloc_pages_noprof(gfp_t gfp, unsigned int order, int nid, nodema
 {
 	struct page *page = NULL;
 
+	note_policy(gfp, nid);
 	if (order > MAX_PAGE_ORDER || alloc_fails())
 		return NULL;
 	arch_spin_lock(&page_lock);

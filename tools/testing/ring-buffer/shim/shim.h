@@ -102,6 +102,9 @@ extern struct page *shim_vma_pages[];	/* what vm_insert_pages() got, in order */
 extern unsigned long shim_nr_vma_pages;
 extern long shim_allocated;		/* objects and pages that are not freed yet */
 extern long shim_freed_atomic;		/* those that were freed in an interrupt */
+extern int shim_alloc_check;		/* note the policies of allocations in these: */
+extern long shim_alloc_oom;		/* they may call the OOM killer */
+extern long shim_alloc_anywhere;	/* they are for no node */
 unsigned long shim_alloc_range(unsigned long bytes);
 
 #endif /* _RB_SHIM_H */

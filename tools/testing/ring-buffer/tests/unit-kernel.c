@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the ring buffer asks of the kernel around it: grace periods, workers. */
+/* What the ring buffer asks of the kernel around it: grace periods, workers, memory. */
 #include <linux/gfp.h>
 #include <linux/poll.h>
 #include "test.h"
@@ -124,9 +124,46 @@ static void free_barrier(long unused)
 	}
 }
 
+/* ---- memory ---------------------------------------------------------------- */
+
+static void check_policy(const char *what, bool anywhere)
+{
+	EXPECT(!shim_alloc_oom, "%s: %ld allocations may call the OOM killer", what,
+	       shim_alloc_oom);
+	EXPECT(anywhere || !shim_alloc_anywhere, "%s: %ld allocations are for no node", what,
+	       shim_alloc_anywhere);
+	shim_alloc_oom = 0;
+	shim_alloc_anywhere = 0;
+}
+
+/* Rather no buffer than a task that is killed for it; and it is where its CPU is */
+static void policy(long unused)
+{
+	unsigned long bytes = 64 << 12, start = shim_alloc_range(bytes);
+	struct ring_buffer_iter *iter;
+	struct trace_buffer *range;
+
+	shim_alloc_check = 1;
+	begin();
+	check_policy("alloc", true);
+	ring_buffer_resize(buf, 9 * SUBBUF_DATA, RING_BUFFER_ALL_CPUS);
+	check_policy("resize", false);
+	ring_buffer_subbuf_order_set(buf, 1);
+	check_policy("order", false);
+	iter = ring_buffer_read_start(buf, 0, GFP_KERNEL);
+	check_policy("iterator", false);
+	ring_buffer_read_finish(iter);
+	range = ring_buffer_alloc_range(bytes, RB_FL_OVERWRITE, 0, start, bytes);
+	check_policy("range", true);
+	shim_alloc_check = 0;
+	EXPECT(range, "there is memory");
+	ring_buffer_free(range);
+}
+
 const struct scenario kernel_scenarios[] = {
 	{ "unit.wait-hurry", wait_hurry, 0, SC_QUICK, "13" },
 	{ "unit.free-in-task", free_in_task, 0, SC_QUICK, "R6" },
 	{ "unit.free-barrier", free_barrier, 0, SC_QUICK, "13" },
+	{ "unit.memory-policy", policy, 0, SC_QUICK, "R6" },
 	{ }
 };
