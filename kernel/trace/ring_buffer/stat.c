@@ -39,7 +39,8 @@ u64 rb_ring_written(struct rb_ring *ring)
 		if (pub & RB_PUB_FINAL)
 			num = first + READ_ONCE(sb->count);
 		else
-			num = first + local_read(&sb->records) - READ_ONCE(sb->base);
+			/* Both wrap as a long does: subtracted before it is widened. */
+			num = first + (local_read(&sb->records) - READ_ONCE(sb->base));
 		rb_race_point(WRITTEN);
 		/* Pairs with rb_publish:B. */
 		smp_rmb(); /* RBB(rb_ring_written:B) */

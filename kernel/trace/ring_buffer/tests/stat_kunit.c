@@ -55,6 +55,37 @@ static void stat_test_balance(struct kunit *test)
 	rbt_account(w);
 }
 
+/*
+ * A sub-buffer counts the records of all its uses in a long. On 32 bits that comes
+ * to its sign bit and wraps, and the running numbers of 64 bits go on.
+ */
+static void stat_test_wrap(struct kunit *test)
+{
+	static const unsigned long from[] = { LONG_MAX - 20, ULONG_MAX - 20 };
+	struct rbt *w = test->priv;
+	struct rb_ring *ring;
+	unsigned int i, k;
+	u64 first;
+
+	for (i = 0; i < ARRAY_SIZE(from); i++) {
+		rbt_open(w, 3, RB_FL_OVERWRITE);
+		ring = rbt_ring(w);
+		for (k = 0; k < ring->nr_subbufs; k++) {
+			if (!ring->subbufs[k])
+				continue;
+			local_set(&ring->subbufs[k]->records, from[i]);
+			ring->subbufs[k]->base = from[i];
+		}
+		first = rb_ring_written(ring);
+		for (k = 1; k <= 500 && !w->failed; k++) {
+			rbt_write(w, 100);
+			KUNIT_EXPECT_EQ(test, rb_ring_written(ring), first + k);
+			stat_check(w, k);
+		}
+		rbt_account(w);
+	}
+}
+
 /* Bytes are those of the records, headers included. */
 static void stat_test_bytes(struct kunit *test)
 {
@@ -119,6 +150,7 @@ static void stat_test_no_cpu(struct kunit *test)
 
 static struct kunit_case stat_test_cases[] = {
 	KUNIT_CASE_PARAM(stat_test_balance, stat_len_gen_params),
+	KUNIT_CASE(stat_test_wrap),
 	KUNIT_CASE(stat_test_bytes),
 	KUNIT_CASE(stat_test_oldest),
 	KUNIT_CASE(stat_test_dirty),
