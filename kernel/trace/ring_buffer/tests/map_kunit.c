@@ -191,7 +191,9 @@ static void map_test_cut(struct kunit *test)
 	}
 	ring_buffer_free(w->other);
 	w->other = NULL;
+	/* Long enough for the worker that frees rings. */
 	rcu_barrier();
+	schedule_timeout_uninterruptible(2);
 	KUNIT_EXPECT_MEMEQ(test, was, seen, PAGE_SIZE);
 	KUNIT_EXPECT_EQ(test, ring_buffer_unmap(w->buffer, w->cpu), 0);
 	ring_buffer_free(third);
