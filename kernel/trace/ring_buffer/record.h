@@ -53,14 +53,6 @@ struct rb_data_page {
 	unsigned char	data[] __aligned(RB_RECORD_ALIGN);
 };
 
-static_assert(sizeof(local_t) == sizeof(long));
-
-/* There is no local_set_release(): what is in front of @bytes is seen before them. */
-static __always_inline void rb_set_commit_release(struct rb_data_page *page, long bytes)
-{
-	smp_store_release((long *)&page->commit, bytes);
-}
-
 #define RB_PAGE_HDR		offsetof(struct rb_data_page, data)
 
 /* Records before the first one of this page were lost ... */
@@ -70,6 +62,14 @@ static __always_inline void rb_set_commit_release(struct rb_data_page *page, lon
 
 static_assert(sizeof(struct ring_buffer_event) == RB_UNIT);
 static_assert(RB_PAGE_HDR % RB_UNIT == 0);
+static_assert(sizeof(local_t) == sizeof(long));
+
+/* There is no local_set_release(). */
+static __always_inline void rb_set_commit_release(struct rb_data_page *page, long bytes)
+{
+	/* A program that sees @bytes in a mapping also sees the records in them. */
+	smp_store_release((long *)&page->commit, bytes);
+}
 
 /*
  * The header is two bit-fields of one word. Storing the word at once keeps

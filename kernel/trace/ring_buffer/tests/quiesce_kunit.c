@@ -14,9 +14,10 @@ static const struct quiesce_case {
 	unsigned int	flags;
 } cases[] = {
 	{ 0, 0, 0, RB_FL_OVERWRITE }, { 5, 0, 0, RB_FL_OVERWRITE }, { 5, 3, 2, RB_FL_OVERWRITE },
-	{ 5, 30, 5, RB_FL_OVERWRITE }, { 50, 0, 0, RB_FL_OVERWRITE }, { 90, 25, 30, RB_FL_OVERWRITE },
-	{ 300, 400, 0, RB_FL_OVERWRITE }, { 19, 1, 19, RB_FL_OVERWRITE }, { 5, 3, 0, 0 },
-	{ 19, 30, 7, 0 }, { 90, 0, 90, 0 }, { 300, 400, 10, 0 },
+	{ 5, 30, 5, RB_FL_OVERWRITE }, { 50, 0, 0, RB_FL_OVERWRITE },
+	{ 90, 25, 30, RB_FL_OVERWRITE }, { 300, 400, 0, RB_FL_OVERWRITE },
+	{ 19, 1, 19, RB_FL_OVERWRITE }, { 5, 3, 0, 0 }, { 19, 30, 7, 0 }, { 90, 0, 90, 0 },
+	{ 300, 400, 10, 0 },
 };
 
 static void quiesce_desc(const struct quiesce_case *p, char *desc)

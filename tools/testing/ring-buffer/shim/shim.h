@@ -88,7 +88,7 @@ int shim_run_unbound(void);		/* works without a CPU; returns 1 if there were any
 void shim_forget_work(void);
 
 /* rcu.c */
-void shim_rcu_run(void);		/* a grace period, its callbacks, and the works they queue */
+void shim_rcu_run(void);		/* a grace period, its callbacks, and their works */
 void shim_rcu_forget(void);
 extern long shim_rcu_barriers;		/* calls of rcu_barrier() */
 

@@ -66,8 +66,10 @@ static void wait_hurry(long unused)
 			leak();
 			continue;
 		}
-		if (!s.at[0])
-			nr_positions = last = s.n[0];
+		if (!s.at[0]) {
+			last = s.n[0];
+			nr_positions = last;
+		}
 		consume(buf, 0, -1);
 		check_end(0, 0, "at instruction %ld", s.at[0]);
 	}
