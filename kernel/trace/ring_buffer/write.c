@@ -106,7 +106,11 @@
  * ====================  ===========  ==========================================
  * rb_cpu.map_lock       mutex        the mapping of a CPU's ring; task
  * trace_buffer.mutex    mutex        size, order, flags, who resets; task,
- *                                    inside map_lock and cpus_read_lock()
+ *                                    inside map_lock; held while writers are
+ *                                    waited for
+ * .cpu_mutex            mutex        which CPUs there are, and what a new one
+ *                                    gets; task, inside mutex and in CPU
+ *                                    hotplug; nothing is waited for in it
  * rb_cpu.exchange       try lock     that the ring pointers stay; any context,
  *                                    nobody waits for it in atomic context
  * rb_ring.lock          raw spin     the reader's position, carried statistics;
@@ -118,7 +122,7 @@
  * Writers take none of them.
  *
  * **What may run at the same time**: "-" anything goes, "L" one after the other
- * by rb_ring.lock, "M" by the mutex, "E" by rb_cpu.exchange: a swap gets -EBUSY
+ * by rb_ring.lock, "M" by &trace_buffer.mutex, "E" by rb_cpu.exchange: a swap gets -EBUSY
  * and the others wait, "B" the resize gets -EBUSY, "Q" the row waits for writers
  * to leave the ring it replaced, which stops no writer, "D" writers are refused
  * meanwhile.
