@@ -379,8 +379,8 @@ int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct sn
 }
 
 /*
- * A record of the buffer for the next snapshot is in flight, or was never committed:
- * see to it that there is none.
+ * A record of the buffer for the next snapshot is in flight, or was never committed: wait
+ * until all writers have committed.
  */
 static void snap_settle_next(struct trace_snapshots *s, struct snap_slot *slot)
 {

@@ -244,8 +244,8 @@ struct rb_losses {
  * @tail:	sub-buffer being written; own CPU
  * @commit:	last sub-buffer with published records; outermost writer, read
  *		by all
- * @nest:	the shares of the writers inside this ring; own CPU, read by who
- *		waits for them
+ * @nest:	the shares of the writers inside this ring; own CPU, read by a taker;
+ *		set to 0 where a writer died, see quiesce.c
  * @overrun:	records overwritten before they were read; own CPU
  * @commit_overrun: records refused because a sub-buffer in the way was not
  *		committed; own CPU
@@ -436,7 +436,8 @@ struct rb_map {
  * @next_ring:	ring that is being put in place; &trace_buffer.cpu_mutex
  * @next_copies: the same for @copies; &trace_buffer.cpu_mutex
  * @resetting:	part of the reset in progress; &trace_buffer.mutex
- * @idle:	no writer came since the last cut; who cuts, under @exchange
+ * @idle:	the CPU has written nothing since the last cut; set by the taker, which
+ *		holds @exchange
  */
 struct rb_cpu {
 	unsigned long		ring;
@@ -485,8 +486,8 @@ struct rb_cpu {
  * @cpumask:	CPUs that have their part
  * @mutex:	serializes changes of size, order, flags, mappings, and reset; held while
  *		they wait for writers
- * @cpu_mutex:	inside @mutex: keeps @cpumask, @order, @stamp_abs and what a CPU is to get.
- *		CPU hotplug takes it, so nothing waits for a writer in it
+ * @cpu_mutex:	protects @cpumask, @order, @stamp_abs and &rb_cpu.next_ring. Inside @mutex.
+ *		CPU hotplug takes it: nothing waits for a grace period in it
  * @order:	pages of a sub-buffer, as a power of two; @mutex and @cpu_mutex
  * @node:	in the CPU hotplug state's list
  * @lock_key:	lockdep class of the readers' locks
@@ -639,7 +640,6 @@ void rb_exchange_lock(struct rb_cpu *rcpu);
 void rb_exchange_unlock(struct rb_cpu *rcpu);
 
 /* quiesce.c */
-void rb_synchronize(void);
 void rb_ring_quiesce(struct rb_ring *ring);
 void rb_forget_writes(struct rb_cpu *rcpu);
 

@@ -429,7 +429,7 @@ void rb_persist_forget_all(struct trace_buffer *spare)
  * rb_persist_reset_absent() - let CPUs that come online later find nothing
  * @buffer: the buffer that is reset
  *
- * Context: &trace_buffer.mutex is held, so none does now.
+ * Context: &trace_buffer.cpu_mutex is held, so none does now.
  */
 void rb_persist_reset_absent(struct trace_buffer *buffer)
 {

@@ -1,34 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Waiting until writers have left a ring, and rings that a writer never leaves.
+ * Rings that a writer never leaves.
  *
- * A writer has preemption off from before it finds a ring until it has left it. So
- * a grace period after a ring was replaced, no writer is in it, but for one: the task
- * died between reserve and commit, by a fault in the code that fills the record. Nothing
- * waits for that. What such a writer and those behind it did not commit is given up, and
- * is counted as refused.
+ * A writer has preemption off from before it finds a ring until it has left it, and is
+ * refused where RCU does not watch. So a grace period after a ring was replaced, no
+ * writer is in it. The only exception is a task that died between reserve and commit, by
+ * a fault in the code that fills the record. Nothing waits for it. What it and the writers
+ * behind it did not commit is given up, and counted as refused.
  */
 #include <linux/export.h>
 #include <linux/printk.h>
 #include <linux/rcupdate.h>
 
 #include "internal.h"
-
-/**
- * rb_synchronize() - wait for the writers that may be in a ring now
- *
- * Where an architecture lets the function tracer and probes into code that RCU does not
- * watch, each CPU passes the scheduler as well.
- *
- * Context: May sleep. No lock is held that CPU hotplug takes.
- */
-void rb_synchronize(void)
-{
-	synchronize_rcu();
-#if defined(CONFIG_TASKS_RUDE_RCU) && !defined(CONFIG_ARCH_WANTS_NO_INSTR)
-	synchronize_rcu_tasks_rude();
-#endif
-}
 
 /* Leave only the @count records in the first @units of @sb. Return: how many go. */
 static unsigned long rb_cut_short(struct rb_subbuf *sb, u32 units, unsigned long count)
@@ -79,7 +63,7 @@ static unsigned long rb_give_up(struct rb_ring *ring)
 
 /**
  * rb_ring_quiesce() - make sure that no writer is in a ring
- * @ring: a ring that no CPU has found since before rb_synchronize()
+ * @ring: a ring that no CPU has found since before the last grace period
  *
  * Context: &rb_ring.lock is held.
  */
@@ -93,15 +77,19 @@ void rb_ring_quiesce(struct rb_ring *ring)
 		return;
 	lost = rb_give_up(ring);
 	local_add(lost, &ring->commit_overrun);
-	WRITE_ONCE(ring->nest, 0);
-	pr_warn("ring buffer: a task died while it wrote a record: %lu not committed\n", lost);
+	/* As the writer would have done it, see rb_leave(). */
+	smp_store_release(&ring->nest, 0);
+	/* A console that holds its lock may want this one, to dump the buffer. */
+	printk_deferred(KERN_WARNING "ring buffer: a task died while it wrote a record: %lu not committed\n",
+			lost);
 }
 
 /**
  * rb_forget_writes() - forget the writes that a dead task has begun on a CPU
- * @rcpu: the CPU's part; it refuses records since before rb_synchronize()
+ * @rcpu: the CPU's part; it has refused records since before the last grace period
  *
- * Otherwise each later writer takes the slow path, as one that interrupts them.
+ * Without this, each later writer on the CPU takes the slow path of a nested write, and
+ * once two tasks have died in such a one, all are refused.
  *
  * Context: &trace_buffer.mutex is held.
  */
@@ -128,7 +116,7 @@ void ring_buffer_wait_writers(struct trace_buffer *spare)
 	unsigned long flags;
 	int cpu;
 
-	rb_synchronize();
+	synchronize_rcu();
 	rb_for_each_cpu(spare, cpu) {
 		ring = rb_read_lock(rb_get_cpu(spare, cpu), &flags);
 		rb_ring_quiesce(ring);

@@ -86,7 +86,7 @@ static bool rb_reader_take(struct rb_ring *ring, u64 seq, struct rb_view *view)
  * rb_reader_clear() - let the reader's sub-buffer hold nothing
  * @ring: the ring
  *
- * A mapping shows the page header as it is, so that says so as well.
+ * User space maps the page header, so its commit field is cleared, too.
  *
  * Context: &rb_ring.lock is held, and no writer is in the sub-buffer.
  */

@@ -299,7 +299,7 @@ static void rb_exchange_rings(struct trace_buffer *buffer, bool inherit)
 	if (!any)
 		return;
 	mutex_unlock(&buffer->cpu_mutex);
-	rb_synchronize();
+	synchronize_rcu();
 	mutex_lock(&buffer->cpu_mutex);
 	rb_for_each_cpu(buffer, cpu) {
 		if (buffer->cpus[cpu]->next_ring)

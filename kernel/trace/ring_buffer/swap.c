@@ -130,12 +130,12 @@ int ring_buffer_swap_cpu(struct trace_buffer *buffer_a, struct trace_buffer *buf
 EXPORT_SYMBOL_GPL(ring_buffer_swap_cpu);
 
 /*
- * Can the ring of @spare go live: did the writers leave it that found it when it was?
+ * Can the ring of @spare go live? Have all writers left it that entered it while it was?
  *
- * &rb_ring.nest says so, but a writer's store to it may not be visible here yet, and the
- * writer has no barrier behind it. The store is visible where a later writer of that CPU
- * is: the one that began the life of the ring that is live now. Without such a writer
- * there is nothing to cut off, and both rings stay where they are.
+ * &rb_ring.nest says so, but a writer's store to it may not be visible here yet, as the
+ * writer has no barrier behind it. It is visible once the first record of the live ring's
+ * life is: that writer came later on the same CPU. Without such a writer there is nothing
+ * to cut off, and both rings stay where they are.
  */
 static bool rb_is_left(struct rb_cpu *live, struct rb_cpu *spare)
 {
@@ -209,7 +209,11 @@ static void rb_cut(struct rb_cpu *live, struct rb_cpu *spare)
  * Writers go on, and find @live empty. A record that is being written is in
  * @spare when it is finished. Of each CPU, every record of @spare is older than any
  * that comes to @live. The sizes of the two change places as well, but for CPUs that
- * have written nothing since the last cut.
+ * have written nothing since the last cut. Of such a CPU, what it writes after this has
+ * begun stays in @live.
+ *
+ * Rings that have been cut off must not come back to a live buffer by other means than a
+ * cut before a grace period has passed.
  *
  * Context: Any context, including NMI. Does not wait.
  * Return: 0; -EINVAL if @cpu never was online, @spare lacks a CPU, the sizes of the
@@ -389,6 +393,13 @@ static void rb_reset(struct trace_buffer *buffer, const struct cpumask *which)
 
 	mutex_lock(&buffer->mutex);
 
+	/* First: a CPU that comes online after this finds nothing to restore. */
+	if (buffer->persist && which == cpu_possible_mask) {
+		mutex_lock(&buffer->cpu_mutex);
+		rb_persist_reset_absent(buffer);
+		mutex_unlock(&buffer->cpu_mutex);
+	}
+
 	/*
 	 * No swap from here on: it would bring a ring whose writers the grace
 	 * period does not wait for. @which may change meanwhile, when a CPU
@@ -401,7 +412,7 @@ static void rb_reset(struct trace_buffer *buffer, const struct cpumask *which)
 		atomic_add(RB_STATE_OFF_ONE, &rcpu->state);
 	}
 	rb_race_point(REFUSING);
-	rb_synchronize();
+	synchronize_rcu();
 
 	rb_for_each_cpu(buffer, cpu) {
 		rcpu = rb_get_cpu(buffer, cpu);
@@ -418,12 +429,6 @@ static void rb_reset(struct trace_buffer *buffer, const struct cpumask *which)
 		if (ring->persist)
 			rb_persist_renew(ring->persist);
 		rb_read_unlock(ring, flags);
-	}
-
-	if (buffer->persist && which == cpu_possible_mask) {
-		mutex_lock(&buffer->cpu_mutex);
-		rb_persist_reset_absent(buffer);
-		mutex_unlock(&buffer->cpu_mutex);
 	}
 
 	rb_race_point(RESET);

@@ -196,6 +196,16 @@
 #define rb_refuse_nmi()		in_nmi()
 #endif
 
+/*
+ * A grace period does not wait for a writer where RCU does not watch. No writer is there on
+ * architectures that keep instrumentation out of such code; on others, some are refused.
+ */
+#ifdef CONFIG_ARCH_WANTS_NO_INSTR
+#define rb_refuse_context()	rb_refuse_nmi()
+#else
+#define rb_refuse_context()	(rb_refuse_nmi() || !rcu_is_watching())
+#endif
+
 /* What else than its header a record needs. */
 #define RB_STAMP_FIRST		BIT(0)	/* its time goes to the page header */
 #define RB_STAMP_EXTEND		BIT(1)	/* the delta does not fit */
@@ -547,7 +557,8 @@ static bool rb_leave(struct rb_ring *ring, unsigned int share)
 	u64 tail;
 
 	barrier();
-	if (ring->nest != share) {
+	/* (It is less where this writer was taken for dead, see quiesce.c.) */
+	if (ring->nest > share) {
 		ring->nest -= share;
 		return false;
 	}
@@ -645,7 +656,7 @@ static bool rb_push(struct rb_cpu *rcpu)
 	struct rb_write *w = &rcpu->write;
 	bool odd = false;
 
-	if (rcpu == &rb_no_cpu || !rb_is_on(rcpu) || rb_refuse_nmi())
+	if (rcpu == &rb_no_cpu || !rb_is_on(rcpu) || rb_refuse_context())
 		return false;
 	if (nested >= RB_NEST_LEVELS || WARN_ON_ONCE(rcpu->depth >= ARRAY_SIZE(rcpu->below))) {
 		local_inc(&rcpu->nest_drops);
@@ -983,7 +994,7 @@ rb_reserve_special(struct trace_buffer *buffer, unsigned long length, struct rb_
  * Context: Any context, including NMI. Disables preemption until the record
  *          is committed or discarded. Never waits.
  * Return: The record, or NULL: recording is off, @length is too long, this
- *         context is writing already, or there is no room (counted).
+ *         context is writing already, RCU does not watch, or there is no room (counted).
  */
 struct ring_buffer_event *
 ring_buffer_lock_reserve(struct trace_buffer *buffer, unsigned long length)
@@ -994,7 +1005,7 @@ ring_buffer_lock_reserve(struct trace_buffer *buffer, unsigned long length)
 	preempt_disable_notrace();
 	rcpu = buffer->cpus[raw_smp_processor_id()];
 	/* Others change it at any time, and it says no more than where to look. */
-	if (unlikely(data_race(rcpu->special) | rcpu->write.live || rb_refuse_nmi()))
+	if (unlikely(data_race(rcpu->special | rcpu->write.live) || rb_refuse_context()))
 		return rb_reserve_special(buffer, length, rcpu);
 	if (unlikely(!rb_is_small(length)))
 		return rb_reserve_long(buffer, length, rcpu);

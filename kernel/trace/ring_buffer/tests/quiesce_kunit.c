@@ -123,11 +123,39 @@ static void quiesce_test_cut(struct kunit *test)
 	}
 }
 
+/* It may be the first writer since a cut. */
+static void quiesce_test_first(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	unsigned int i;
+	u32 num;
+
+	rbt_open(w, 5, RB_FL_OVERWRITE);
+	rbt_open_other(w, 5, RB_FL_OVERWRITE);
+	for (i = 0; i < 2; i++) {
+		rbt_write_n(w, 200, 30);
+		KUNIT_ASSERT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);
+	}
+	KUNIT_ASSERT_NOT_NULL(test, rbt_reserve(w, 200, &num));
+	preempt_enable_notrace();
+	rbt_write_n(w, 200, 2);
+	KUNIT_ASSERT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);
+	ring_buffer_wait_writers(w->other);
+	KUNIT_EXPECT_EQ(test, ring_buffer_commit_overrun_cpu(w->other, w->cpu), 3UL);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(w->other), 0UL);
+	KUNIT_EXPECT_NULL(test, ring_buffer_consume(w->other, w->cpu, NULL, NULL));
+	rbt_write_n(w, 200, 5);
+	KUNIT_ASSERT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(w->other), 5UL);
+	KUNIT_EXPECT_EQ(test, ring_buffer_commit_overrun_cpu(w->other, w->cpu), 0UL);
+}
+
 static struct kunit_case quiesce_test_cases[] = {
 	KUNIT_CASE_PARAM(quiesce_test_resize, quiesce_gen_params),
 	KUNIT_CASE_PARAM(quiesce_test_order, quiesce_gen_params),
 	KUNIT_CASE_PARAM(quiesce_test_reset, quiesce_gen_params),
 	KUNIT_CASE_PARAM(quiesce_test_cut, quiesce_gen_params),
+	KUNIT_CASE(quiesce_test_first),
 	{}
 };
 
