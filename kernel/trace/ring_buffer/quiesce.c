@@ -80,8 +80,9 @@ void rb_ring_quiesce(struct rb_ring *ring)
 	/* As the writer would have done it, see rb_leave(). */
 	smp_store_release(&ring->nest, 0);
 	/* A console that holds its lock may want this one, to dump the buffer. */
-	printk_deferred(KERN_WARNING "ring buffer: a task died while it wrote a record: %lu not committed\n",
-			lost);
+	printk_deferred_enter();
+	pr_warn("ring buffer: a task died while it wrote a record: %lu not committed\n", lost);
+	printk_deferred_exit();
 }
 
 /**
