@@ -255,11 +255,19 @@ void m_swap_all(struct turn *t)
 void m_cut(struct turn *t)
 {
 	struct trace_buffer *a = get_op(t), *b = get_other(t);
-	int n = 1000;
+	int i, cpu;
 
-	begin(t);
-	t->wrong += t->ops->cut(a, b, n) != 0;
-	end(t, n);
+	for (i = 0; i < 100; i++) {
+		/* What has written nothing is not cut off. */
+		for (cpu = 0; cpu < t->op->cpus; cpu++) {
+			host_cpu_switch(cpu);
+			t->wrong += t->ops->write(a, 32, 1);
+		}
+		host_cpu_switch(0);
+		begin(t);
+		t->wrong += t->ops->cut(a, b, 1) != 0;
+		end(t, 1);
+	}
 }
 
 /* ---- the whole buffer --------------------------------------------------- */
