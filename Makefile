@@ -9,7 +9,7 @@ unexport MAKEFLAGS KSRC
 
 QEMU := tools/testing/qemu
 
-.PHONY: help prepare kernel run shell torture debug test kunit litmus bench bench-guest patches check check-fast fresh clean
+.PHONY: help prepare kernel run shell torture debug clients test kunit litmus bench bench-guest patches check check-fast fresh clean
 .DEFAULT_GOAL := help
 
 help:
@@ -28,6 +28,7 @@ help:
 	@echo '                    MINUTES=10, CPUS=4 and SEED=0 (0: at the time) can be set'
 	@echo '  make debug        our tests in the guest, in a kernel with KASAN, lockdep, kmemleak and failing'
 	@echo '                    allocations, and in one with KCSAN; by hand, they take hours'
+	@echo '  make clients      the newest libtracefs, of Debian sid, on this kernel and the unpatched one; by hand'
 	@echo '  make litmus       litmus tests and models of the ring buffer, explored completely'
 	@echo '  make prepare      build/linux: the kernel source with the series on it'
 	@echo '  make kernel       build/kernel: the kernel built from that'
@@ -62,6 +63,9 @@ torture: kernel
 
 debug: prepare
 	@$(QEMU)/run-debug
+
+clients: prepare
+	@$(QEMU)/clients-new
 
 # No prerequisite but the sources: a kernel that does not build fails the guest's
 # ring and no other.
