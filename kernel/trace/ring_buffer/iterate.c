@@ -59,6 +59,12 @@ static void rb_iter_rewind(struct ring_buffer_iter *iter)
 	iter->rec = NULL;
 }
 
+/* Number of the next record to show. Numbers pass 0, so the later one is not the larger. */
+static u64 rb_iter_num(struct ring_buffer_iter *iter)
+{
+	return (s64)(iter->from - iter->num) > 0 ? iter->from : iter->num;
+}
+
 /* Begin with the oldest record of @ring. */
 static void rb_iter_attach(struct ring_buffer_iter *iter, struct rb_ring *ring)
 {
@@ -75,9 +81,8 @@ static void rb_iter_attach(struct ring_buffer_iter *iter, struct rb_ring *ring)
 static void rb_iter_catch_up(struct ring_buffer_iter *iter)
 {
 	struct rb_reader *rd = &iter->ring->reader;
-	u64 next = (s64)(iter->from - iter->num) > 0 ? iter->from : iter->num;
 
-	iter->lost |= rd->lost && (s64)(rd->num - next) > 0;
+	iter->lost |= rd->lost && (s64)(rd->num - rb_iter_num(iter)) > 0;
 	rb_iter_rewind(iter);
 }
 
@@ -87,10 +92,8 @@ static void rb_iter_follow(struct ring_buffer_iter *iter)
 	struct rb_ring *old = iter->ring;
 
 	/* Numbers below @from are those it has just begun to pass over. */
-	if ((s64)(iter->from - iter->num) < 0)
-		iter->from = iter->num;
-	iter->from -= old->heir_num;
-	iter->num = iter->from;
+	iter->num = rb_iter_num(iter) - old->heir_num;
+	iter->from = iter->num;
 	iter->ring = old->heir;
 	iter->life = old->heir->life;
 	refcount_inc(&iter->ring->ref);
@@ -122,7 +125,7 @@ static bool rb_iter_copy(struct ring_buffer_iter *iter, struct rb_view *view, un
 		return false;
 
 	if (!pos) {
-		iter->lost |= (s64)(first - max(iter->num, iter->from)) > 0;
+		iter->lost |= (s64)(first - rb_iter_num(iter)) > 0;
 		iter->num = first;
 		iter->c.time = stamp;
 	}

@@ -144,6 +144,30 @@ static void read_test_iterate(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->nr_seen, 20U);
 }
 
+/* Running numbers pass 0 after the first 1000 records, see RB_FIRST_NUM: nothing is lost there. */
+static void read_test_iterate_wrap(struct kunit *test)
+{
+	struct ring_buffer_event *rec;
+	struct ring_buffer_iter *iter;
+	struct rbt *w = test->priv;
+	u64 ts;
+	u32 i;
+
+	rbt_open(w, 40, RB_FL_OVERWRITE);
+	rbt_write_n(w, 100, 1200);
+	iter = ring_buffer_read_start(w->buffer, w->cpu, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, iter);
+	for (i = 0; i < 1200 && !w->failed; i++) {
+		rec = ring_buffer_iter_peek(iter, &ts);
+		KUNIT_ASSERT_NOT_NULL(test, rec);
+		KUNIT_EXPECT_EQ(test, rbt_check(w, ring_buffer_event_data(rec), ts), i);
+		KUNIT_ASSERT_FALSE(test, ring_buffer_iter_dropped(iter));
+		ring_buffer_iter_advance(iter);
+	}
+	ring_buffer_read_finish(iter);
+	rbt_account(w);
+}
+
 /* One that is overtaken says so, and goes on at what is the oldest then. */
 static void read_test_iterate_overtaken(struct kunit *test)
 {
@@ -209,6 +233,7 @@ static struct kunit_case read_test_cases[] = {
 	KUNIT_CASE(read_test_nothing),
 	KUNIT_CASE(read_test_dump),
 	KUNIT_CASE(read_test_iterate),
+	KUNIT_CASE(read_test_iterate_wrap),
 	KUNIT_CASE(read_test_iterate_overtaken),
 	KUNIT_CASE(read_test_iterate_resize),
 	{}
