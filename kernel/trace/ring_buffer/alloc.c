@@ -2,7 +2,6 @@
 /*
  * Buffers, rings and sub-buffers: how they come and go.
  */
-#include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
 #include <linux/err.h>
 #include <linux/export.h>

@@ -403,8 +403,7 @@ int ring_buffer_map_get_reader(struct trace_buffer *buffer, int cpu)
 	struct rb_reader *rd;
 	struct rb_cursor c;
 	struct rb_ring *ring;
-	unsigned long flags, records = 0;
-	struct ring_buffer_event *rec;
+	unsigned long flags, records;
 	unsigned int end, shown;
 	bool fresh;
 	u64 pub;
@@ -433,10 +432,7 @@ int ring_buffer_map_get_reader(struct trace_buffer *buffer, int cpu)
 		rd->lost = 0;
 
 		c = rb_cursor(rd->sb->page, rd->pos, end, rd->time);
-		while ((rec = rb_cursor_next(&c))) {
-			rb_cursor_skip(&c, rec);
-			records++;
-		}
+		records = rb_cursor_count(&c);
 		rb_reader_skip(ring, c.pos, c.time, records);
 		flush_kernel_vmap_range(page, rb_subbuf_size(ring->order));
 	}

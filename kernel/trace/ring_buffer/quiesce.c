@@ -25,19 +25,6 @@ static unsigned long rb_cut_short(struct rb_subbuf *sb, u32 units, unsigned long
 	return records - count;
 }
 
-static unsigned long rb_count_published(struct rb_subbuf *sb, unsigned int bytes)
-{
-	struct rb_cursor c = rb_cursor(sb->page, 0, bytes, 0);
-	struct ring_buffer_event *rec;
-	unsigned long count = 0;
-
-	while ((rec = rb_cursor_next(&c))) {
-		rb_cursor_skip(&c, rec);
-		count++;
-	}
-	return count;
-}
-
 /*
  * Give up what was reserved and is not published: the rest of the sub-buffer that was
  * being committed, and all that writers entered behind it.
@@ -48,11 +35,11 @@ static unsigned long rb_give_up(struct rb_ring *ring)
 {
 	struct rb_subbuf *sb = ring->commit;
 	u64 pub = atomic64_read(&sb->publish);
+	struct rb_cursor c = rb_cursor(sb->page, 0, rb_pub_bytes(pub), 0);
 	unsigned long lost = 0;
 
 	if (!(pub & RB_PUB_FINAL))
-		lost = rb_cut_short(sb, rb_tail_units(pub),
-				    rb_count_published(sb, rb_pub_bytes(pub)));
+		lost = rb_cut_short(sb, rb_tail_units(pub), rb_cursor_count(&c));
 	while (!rb_slot_ahead(sb->link, sb->seq + 1)) {
 		sb = ring->subbufs[rb_slot_id(sb->link)];
 		lost += rb_cut_short(sb, 0, 0);

@@ -242,6 +242,19 @@ rb_cursor_skip(struct rb_cursor *c, const struct ring_buffer_event *rec)
 	c->pos += rb_total_len(rec);
 }
 
+/* Go to the end. Return: how many records were on the way. */
+static inline unsigned long rb_cursor_count(struct rb_cursor *c)
+{
+	struct ring_buffer_event *rec;
+	unsigned long records = 0;
+
+	while ((rec = rb_cursor_next(c))) {
+		rb_cursor_skip(c, rec);
+		records++;
+	}
+	return records;
+}
+
 /*
  * Skip records with nothing in front of them, as most are, as long as they end
  * within @limit. The last one of the page is left alone, so that there is a header

@@ -26,7 +26,7 @@ static void rb_wait_recheck(struct rcu_head *rcu)
 	wake_up_all(&wait->full);
 	/*
 	 * Armed again since this grace period began: it takes another one. Else this
-	 * is the end: rb_wait_destroy() may free @wait as soon as it finds 0.
+	 * is the end: as soon as rb_wait_destroy() finds 0, @wait may be freed.
 	 */
 	if (atomic_cmpxchg(&wait->pending, 1, 0) == 2) {
 		atomic_set(&wait->pending, 1);
