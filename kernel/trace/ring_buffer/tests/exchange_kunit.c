@@ -206,10 +206,110 @@ static void exchange_test_swap_refused(struct kunit *test)
 	ring_buffer_record_disable(w->other);
 	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), -EAGAIN);
 	ring_buffer_record_enable(w->other);
+	ring_buffer_record_disable(w->buffer);
+	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), -EAGAIN);
+	ring_buffer_record_enable(w->buffer);
+	ring_buffer_record_disable_cpu(w->other, w->cpu);
+	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), -EAGAIN);
+	ring_buffer_record_enable_cpu(w->other, w->cpu);
+	ring_buffer_record_disable_cpu(w->buffer, w->cpu);
+	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), -EAGAIN);
+	ring_buffer_record_enable_cpu(w->buffer, w->cpu);
 	KUNIT_ASSERT_TRUE(test, rb_exchange_trylock(w->other->cpus[w->cpu], 1));
 	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), -EBUSY);
 	rb_exchange_unlock(w->other->cpus[w->cpu]);
 	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), 0);
+}
+
+/* What was refused or overwritten stays counted, over resizes of each kind; a reset ends it. */
+static void exchange_test_counts(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	unsigned long overrun;
+	unsigned int i;
+
+	rbt_open(w, 4, RB_FL_OVERWRITE);
+	rbt_write_n(w, 200, 200);
+	overrun = ring_buffer_overrun_cpu(w->buffer, w->cpu);
+	KUNIT_ASSERT_GT(test, overrun, 0UL);
+	for (i = 1; i <= 3; i++) {
+		/* As if this had happened in the ring of now. */
+		local_add(3, &rbt_ring(w)->commit_overrun);
+		local_add(5, &rbt_ring(w)->dropped);
+		if (i < 3) {
+			KUNIT_ASSERT_EQ(test, ring_buffer_resize(w->buffer,
+								 (4 + i) * rb_subbuf_room(0),
+								 w->cpu), 0);
+		} else {
+			overrun += ring_buffer_entries_cpu(w->buffer, w->cpu);
+			KUNIT_ASSERT_EQ(test, ring_buffer_subbuf_order_set(w->buffer, 1), 0);
+		}
+		KUNIT_EXPECT_EQ(test, ring_buffer_commit_overrun_cpu(w->buffer, w->cpu), 3UL * i);
+		KUNIT_EXPECT_EQ(test, ring_buffer_dropped_events_cpu(w->buffer, w->cpu), 5UL * i);
+		KUNIT_EXPECT_EQ(test, ring_buffer_overrun_cpu(w->buffer, w->cpu), overrun);
+	}
+
+	local_add(1, &rbt_ring(w)->commit_overrun);
+	local_add(1, &w->buffer->cpus[w->cpu]->nest_drops);
+	ring_buffer_reset(w->buffer);
+	KUNIT_EXPECT_EQ(test, ring_buffer_commit_overrun_cpu(w->buffer, w->cpu), 0UL);
+	KUNIT_EXPECT_EQ(test, ring_buffer_dropped_events_cpu(w->buffer, w->cpu), 0UL);
+	KUNIT_EXPECT_EQ(test, ring_buffer_overrun_cpu(w->buffer, w->cpu), 0UL);
+	exchange_forget(w);
+}
+
+/* A ring that becomes smaller keeps the newest; what goes is told with the record behind it. */
+static void exchange_test_resize_lost(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	unsigned long lost, before;
+	unsigned int i;
+	u64 ts;
+
+	for (i = 0; i < 2; i++) {
+		rbt_open(w, 9, RB_FL_OVERWRITE);
+		rbt_write_n(w, 200, 6 * rbt_room_for(w, 200));
+		/* The second time some are lost already, and nobody was told. */
+		if (i)
+			rbt_write_n(w, 200, 6 * rbt_room_for(w, 200));
+		before = ring_buffer_entries_cpu(w->buffer, w->cpu);
+		KUNIT_ASSERT_EQ(test, ring_buffer_resize(w->buffer, 3 * rb_subbuf_room(0), w->cpu), 0);
+		KUNIT_EXPECT_LT(test, ring_buffer_entries_cpu(w->buffer, w->cpu), before);
+		KUNIT_EXPECT_NOT_NULL(test, ring_buffer_peek(w->buffer, w->cpu, &ts, &lost));
+		KUNIT_EXPECT_EQ(test, lost, ring_buffer_overrun_cpu(w->buffer, w->cpu));
+		KUNIT_EXPECT_EQ(test, ts, w->recs[lost].time);
+		/* And smaller again, before anything was read. */
+		KUNIT_ASSERT_EQ(test, ring_buffer_resize(w->buffer, 2 * rb_subbuf_room(0), w->cpu), 0);
+		rbt_write_n(w, 200, 4 * rbt_room_for(w, 200));
+		rbt_account(w);
+	}
+}
+
+/* In the middle of a swap: what is written to each of the two is read of the second one. */
+static void exchange_between(enum rb_race point, const char *name)
+{
+	struct rbt *w = exchange_resets;
+
+	if (point != RB_RACE_SWAP_HALF)
+		return;
+	WRITE_ONCE(rb_race_hook, NULL);
+	KUNIT_EXPECT_EQ(w->test, ring_buffer_write(w->other, 4, "abc"), 0);
+	KUNIT_EXPECT_EQ(w->test, ring_buffer_write(w->buffer, 4, "def"), 0);
+}
+
+static void exchange_test_swap_half(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+
+	rbt_open(w, 3, RB_FL_OVERWRITE);
+	rbt_open_other(w, 3, RB_FL_OVERWRITE);
+	exchange_resets = w;
+	WRITE_ONCE(rb_race_hook, exchange_between);
+	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), 0);
+	KUNIT_EXPECT_PTR_EQ(test, rb_race_hook, NULL);
+	WRITE_ONCE(rb_race_hook, NULL);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(w->other, w->cpu), 2UL);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(w->buffer, w->cpu), 0UL);
 }
 
 static struct kunit_case exchange_test_cases[] = {
@@ -221,6 +321,9 @@ static struct kunit_case exchange_test_cases[] = {
 	KUNIT_CASE(exchange_test_swap),
 	KUNIT_CASE(exchange_test_swap_in_flight),
 	KUNIT_CASE(exchange_test_swap_refused),
+	KUNIT_CASE(exchange_test_swap_half),
+	KUNIT_CASE(exchange_test_counts),
+	KUNIT_CASE(exchange_test_resize_lost),
 	{}
 };
 

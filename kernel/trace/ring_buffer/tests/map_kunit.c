@@ -27,6 +27,9 @@ static const struct file_operations map_fops = {
 	.mmap = map_mmap,
 };
 
+/* Where the last one is. */
+static unsigned long map_addr;
+
 /* Map @pages pages. Return: an error, or 0. */
 static long map_try(struct rbt *w, unsigned int pages, unsigned long prot, unsigned long flags)
 {
@@ -37,6 +40,7 @@ static long map_try(struct rbt *w, unsigned int pages, unsigned long prot, unsig
 	KUNIT_ASSERT_FALSE(w->test, IS_ERR(file));
 	addr = kunit_vm_mmap(w->test, file, 0, pages * PAGE_SIZE, prot, flags, 0);
 	fput(file);
+	map_addr = addr;
 	if (!addr)
 		return -ENOMEM;
 	return IS_ERR_VALUE(addr) ? (long)addr : 0;
@@ -332,10 +336,72 @@ static void map_test_refused(struct kunit *test)
 	rbt_open(w, SUBBUFS, RB_FL_OVERWRITE);
 	KUNIT_EXPECT_EQ(test, map_try(w, 1, PROT_READ | PROT_WRITE, MAP_SHARED), (long)-EPERM);
 	KUNIT_EXPECT_EQ(test, map_try(w, 1, PROT_READ, MAP_PRIVATE), (long)-EPERM);
+	KUNIT_EXPECT_EQ(test, map_try(w, 1, PROT_READ | PROT_EXEC, MAP_SHARED), (long)-EPERM);
 	KUNIT_EXPECT_EQ(test, map_try(w, MAPPED + 2, PROT_READ, MAP_SHARED), (long)-EINVAL);
 	KUNIT_EXPECT_NULL(test, w->buffer->cpus[w->cpu]->map);
 	KUNIT_EXPECT_EQ(test, ring_buffer_unmap(w->buffer, nr_cpu_ids), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ring_buffer_resize(w->buffer, 9 * PAGE_SIZE, w->cpu), 0);
+}
+
+/* A mapping that was made for reading never becomes one for writing, nor grows. */
+static void map_test_flags(struct kunit *test)
+{
+	const vm_flags_t wanted = VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP;
+	struct rbt *w = test->priv;
+	struct vm_area_struct *vma;
+
+	rbt_open(w, SUBBUFS, RB_FL_OVERWRITE);
+	map_open(w);
+	mmap_read_lock(current->mm);
+	vma = find_vma(current->mm, map_addr);
+	if (vma) {
+		KUNIT_EXPECT_EQ(test, vma->vm_start, map_addr);
+		KUNIT_EXPECT_EQ(test, vma->vm_flags & VM_MAYWRITE, 0UL);
+		KUNIT_EXPECT_EQ(test, vma->vm_flags & wanted, wanted);
+	}
+	mmap_read_unlock(current->mm);
+	KUNIT_EXPECT_NOT_NULL(test, vma);
+	KUNIT_EXPECT_EQ(test, ring_buffer_unmap(w->buffer, w->cpu), 0);
+}
+
+/* How many were lost is told with the sub-buffer behind them, once, and with no other. */
+static void map_test_lost(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	struct trace_buffer_meta *meta;
+	unsigned long lost;
+	struct rb_map *map;
+	struct rbt_page page;
+	u64 ts;
+
+	rbt_open(w, SUBBUFS, RB_FL_OVERWRITE);
+	rbt_write_n(w, 300, 100);
+	meta = map_open(w);
+	map = w->buffer->cpus[w->cpu]->map;
+	lost = ring_buffer_overrun_cpu(w->buffer, w->cpu);
+	KUNIT_ASSERT_GT(test, lost, 0UL);
+	KUNIT_EXPECT_EQ(test, meta->reader.lost_events, 0ULL);
+	KUNIT_ASSERT_EQ(test, ring_buffer_map_get_reader(w->buffer, w->cpu), 0);
+	KUNIT_EXPECT_EQ(test, meta->reader.lost_events, (u64)lost);
+	KUNIT_EXPECT_TRUE(test, rbt_parse(map->pages[meta->reader.id], PAGE_SIZE, &page, NULL, NULL));
+	KUNIT_EXPECT_EQ(test, page.lost, lost);
+	KUNIT_ASSERT_EQ(test, ring_buffer_map_get_reader(w->buffer, w->cpu), 0);
+	KUNIT_EXPECT_EQ(test, meta->reader.lost_events, 0ULL);
+
+	KUNIT_EXPECT_EQ(test, ring_buffer_unmap(w->buffer, w->cpu), 0);
+
+	/* A mapping is told as well, but not if another reader was told before. */
+	ring_buffer_reset(w->buffer);
+	rbt_write_n(w, 300, 100);
+	KUNIT_EXPECT_NOT_NULL(test, ring_buffer_peek(w->buffer, w->cpu, &ts, &lost));
+	KUNIT_ASSERT_GT(test, lost, 0UL);
+	meta = map_open(w);
+	KUNIT_EXPECT_EQ(test, meta->reader.lost_events, (u64)lost);
+	KUNIT_EXPECT_EQ(test, ring_buffer_unmap(w->buffer, w->cpu), 0);
+	KUNIT_EXPECT_NOT_NULL(test, ring_buffer_consume(w->buffer, w->cpu, &ts, NULL));
+	meta = map_open(w);
+	KUNIT_EXPECT_EQ(test, meta->reader.lost_events, 0ULL);
+	KUNIT_EXPECT_EQ(test, ring_buffer_unmap(w->buffer, w->cpu), 0);
 }
 
 static struct kunit_case map_test_cases[] = {
@@ -346,6 +412,8 @@ static struct kunit_case map_test_cases[] = {
 	KUNIT_CASE(map_test_exchanged),
 	KUNIT_CASE(map_test_again),
 	KUNIT_CASE(map_test_refused),
+	KUNIT_CASE(map_test_flags),
+	KUNIT_CASE(map_test_lost),
 	{}
 };
 

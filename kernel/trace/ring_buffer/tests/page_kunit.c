@@ -123,6 +123,76 @@ static void page_test_spare(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_buffer_alloc_read_page(w->buffer, w->cpu, NULL), -EINVAL);
 }
 
+/* A page that a pipe holds, too, is not to be had again. */
+static void page_test_spare_shared(struct kunit *test)
+{
+	struct buffer_data_read_page *a = NULL;
+	struct rbt *w = test->priv;
+	struct page *shared;
+
+	rbt_open(w, 2, RB_FL_OVERWRITE);
+	KUNIT_ASSERT_EQ(test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &a), 0);
+	shared = virt_to_page(ring_buffer_read_page_data(a));
+	get_page(shared);
+	ring_buffer_free_read_page(w->buffer, w->cpu, a);
+	KUNIT_EXPECT_EQ(test, page_ref_count(shared), 1);
+	a = NULL;
+	KUNIT_ASSERT_EQ(test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &a), 0);
+	KUNIT_EXPECT_PTR_NE(test, virt_to_page(ring_buffer_read_page_data(a)), shared);
+	ring_buffer_free_read_page(w->buffer, w->cpu, a);
+	put_page(shared);
+}
+
+/* Fill a ring, and read a full page of it. Return: was the page's memory exchanged? */
+static bool page_exchanged(struct rbt *w, struct buffer_data_read_page *rpage)
+{
+	void *before = ring_buffer_read_page_data(rpage);
+	struct rbt_page page;
+
+	rbt_write_n(w, 100, 2 * rbt_room_for(w, 100));
+	KUNIT_ASSERT_EQ(w->test, ring_buffer_read_page(w->buffer, rpage, PAGE_SIZE, w->cpu, 1), 0);
+	rbt_take_page(w, rpage, false, &page);
+	return ring_buffer_read_page_data(rpage) != before;
+}
+
+/* Memory that others know, or of another size, stays where it is. */
+static void page_test_no_exchange(struct kunit *test)
+{
+	struct buffer_data_read_page *rpage = NULL;
+	struct rbt *w = test->priv;
+	struct rbt_page page;
+	struct rb_ring *ring;
+	unsigned int i;
+	void *before;
+
+	rbt_open(w, 4, RB_FL_OVERWRITE);
+	KUNIT_ASSERT_EQ(test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &rpage), 0);
+	KUNIT_EXPECT_TRUE(test, page_exchanged(w, rpage));
+
+	ring = rbt_ring(w);
+	atomic_inc(&ring->mapped);
+	KUNIT_EXPECT_FALSE(test, page_exchanged(w, rpage));
+	atomic_dec(&ring->mapped);
+
+	for (i = 0; i <= ring->nr; i++)
+		ring->subbufs[i]->stable = true;
+	KUNIT_EXPECT_FALSE(test, page_exchanged(w, rpage));
+	for (i = 0; i <= ring->nr; i++)
+		ring->subbufs[i]->stable = false;
+	KUNIT_EXPECT_TRUE(test, page_exchanged(w, rpage));
+
+	/* A sub-buffer that is full, though its records would fit into the shorter page. */
+	KUNIT_ASSERT_EQ(test, ring_buffer_subbuf_order_set(w->buffer, 1), 0);
+	rbt_write(w, 3000);
+	rbt_write(w, 6000);
+	before = ring_buffer_read_page_data(rpage);
+	KUNIT_EXPECT_EQ(test, ring_buffer_read_page(w->buffer, rpage, 2 * PAGE_SIZE, w->cpu, 1), 0);
+	rbt_take_page(w, rpage, false, &page);
+	KUNIT_EXPECT_PTR_EQ(test, ring_buffer_read_page_data(rpage), before);
+	rbt_account(w);
+	ring_buffer_free_read_page(w->buffer, w->cpu, rpage);
+}
+
 static const int orders[] = { 0, 1, 2, 3, 4 };
 
 static void page_desc_order(const int *order, char *desc)
@@ -177,6 +247,8 @@ static struct kunit_case page_test_cases[] = {
 	KUNIT_CASE(page_test_too_short),
 	KUNIT_CASE(page_test_full),
 	KUNIT_CASE(page_test_spare),
+	KUNIT_CASE(page_test_spare_shared),
+	KUNIT_CASE(page_test_no_exchange),
 	KUNIT_CASE_PARAM(page_test_order, page_order_gen_params),
 	KUNIT_CASE(page_test_order_refused),
 	{}

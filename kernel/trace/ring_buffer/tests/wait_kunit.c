@@ -106,6 +106,31 @@ static void wait_test_watermark(struct kunit *test)
 	wait_expect_woken(w, &half);
 }
 
+/* Each of several waiters is woken at its own watermark, whichever came first. */
+static void wait_test_watermarks(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	unsigned int first;
+
+	for (first = 0; first < 2; first++) {
+		struct wait_thread low = { .cpu = w->cpu, .full = 25, .conditional = true };
+		struct wait_thread high = { .cpu = w->cpu, .full = 75, .conditional = true };
+
+		rbt_open(w, 8, RB_FL_OVERWRITE);
+		wait_start(w, first ? &low : &high);
+		wait_start(w, first ? &high : &low);
+		rbt_write_n(w, 100, rbt_room_for(w, 100));
+		wait_settle();
+		KUNIT_EXPECT_FALSE(test, completion_done(&low.done));
+		rbt_write_n(w, 100, 2 * rbt_room_for(w, 100));
+		wait_expect_woken(w, &low);
+		wait_settle();
+		KUNIT_EXPECT_FALSE(test, completion_done(&high.done));
+		rbt_write_n(w, 100, 4 * rbt_room_for(w, 100));
+		wait_expect_woken(w, &high);
+	}
+}
+
 /* Who wakes the waiters wakes those whose condition has changed. */
 static void wait_test_condition(struct kunit *test)
 {
@@ -200,6 +225,7 @@ static void wait_test_poll(struct kunit *test)
 static struct kunit_case wait_test_cases[] = {
 	KUNIT_CASE(wait_test_record),
 	KUNIT_CASE(wait_test_watermark),
+	KUNIT_CASE(wait_test_watermarks),
 	KUNIT_CASE(wait_test_condition),
 	KUNIT_CASE(wait_test_ready),
 	KUNIT_CASE(wait_test_race),
