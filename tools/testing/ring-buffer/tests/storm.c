@@ -19,6 +19,7 @@ enum {
 	S_MODE		= 1 << 7,	/* overwrite and recording on and off */
 	S_STAT		= 1 << 8,
 	S_IDLE		= 1 << 9,	/* nobody reads until the end */
+	S_CUT		= 1 << 10,
 };
 
 static long mix, nr_records;
@@ -148,6 +149,20 @@ static void toggle(unsigned int *seed)
 	}
 }
 
+/* What was recorded is iterated over in the spare buffer, or gone with the next cut. */
+static void cut(unsigned int *seed)
+{
+	int ret = ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS);
+
+	/* A record from before the last cut may be in flight. */
+	if (ret && ret != -EBUSY)
+		fault(F_REFUSED, "ring_buffer_cut: %d", ret);
+	if (rnd(seed) & 1) {
+		ring_buffer_wait_writers(buf2);
+		iterate(buf2, 0, NULL);
+	}
+}
+
 static void others(void *unused)
 {
 	unsigned int seed = 11;
@@ -161,6 +176,8 @@ static void others(void *unused)
 			resize(&seed);
 		if (mix & S_RESET && !(rnd(&seed) % 16))
 			ring_buffer_reset_cpu(buf, 0);
+		if (mix & S_CUT && !(rnd(&seed) % 4))
+			cut(&seed);
 		if (mix & S_MODE)
 			toggle(&seed);
 		if (mix & S_STAT) {
@@ -184,7 +201,7 @@ static void one_storm(void)
 	shim_set_online(2, 1);
 	live = true;
 	fresh(RING_SUBBUFS * SUBBUF_DATA, mix & S_OVERWRITE);
-	if (mix & S_SWAP)
+	if (mix & (S_SWAP | S_CUT))
 		fresh2(RING_SUBBUFS * SUBBUF_DATA);
 	stop = 0;
 	kick_stop = 0;
@@ -194,7 +211,7 @@ static void one_storm(void)
 	w = host_thread(writer, NULL);
 	while (!READ_ONCE(ready))
 		host_pause();
-	if (mix & (S_ITERATE | S_RESIZE | S_RESET | S_MODE | S_STAT))
+	if (mix & (S_ITERATE | S_RESIZE | S_RESET | S_MODE | S_STAT | S_CUT))
 		o = host_thread(others, NULL);
 	k = host_thread(kicker, NULL);
 	host_cpu_enter(1);
@@ -221,7 +238,7 @@ static void one_storm(void)
 		end |= END_NO_DROP;
 	if (mix & (S_RESIZE | S_SWAP))
 		end |= END_NO_LOST;
-	if (mix & S_RESET)
+	if (mix & (S_RESET | S_CUT))
 		end |= END_NO_LOST | END_NO_LOSS;
 	/* a last record tells what was lost before it */
 	ring_buffer_change_overwrite(buf, 1);
@@ -241,7 +258,7 @@ static void run_storm(long arg)
 	for (overwrite = 0; overwrite < 2; overwrite++) {
 		mix = arg | (overwrite ? S_OVERWRITE : 0);
 		nr_records = exhaustive ? 20000000 : 1500000;
-		if (arg & (S_ITERATE | S_RESIZE | S_SWAP | S_RESET))
+		if (arg & (S_ITERATE | S_RESIZE | S_SWAP | S_RESET | S_CUT))
 			nr_records /= 3;
 		nr_records /= RB_SLOW;
 		one_storm();
@@ -259,6 +276,7 @@ const struct scenario storm_scenarios[] = {
 	S("resize", S_RESIZE | S_PAGES, SC_QUICK, "R6, 9"),
 	S("swap", S_SWAP, SC_QUICK, "R5, 1, 3, 14"),
 	S("reset", S_RESET, 0, "7"),
+	S("cut", S_CUT | S_PAGES | S_STAT, 0, "7, 8"),
 	S("all", S_PAGES | S_DISCARD | S_ITERATE | S_RESIZE | S_MODE | S_STAT, 0, "R1-R7"),
 	{ }
 };

@@ -19,14 +19,16 @@
 #undef arch_atomic64_add_negative
 
 #define tsan_op(op, i, v)	__atomic_##op(&(v)->counter, (i), __ATOMIC_SEQ_CST)
+/* One that returns nothing orders nothing. */
+#define tsan_do(op, i, v)	((void)__atomic_##op(&(v)->counter, (i), __ATOMIC_RELAXED))
 
-#define arch_atomic_add(i, v)			((void)tsan_op(fetch_add, i, v))
-#define arch_atomic_sub(i, v)			((void)tsan_op(fetch_sub, i, v))
-#define arch_atomic_inc(v)			((void)tsan_op(fetch_add, 1, v))
-#define arch_atomic_dec(v)			((void)tsan_op(fetch_sub, 1, v))
-#define arch_atomic_and(i, v)			((void)tsan_op(fetch_and, i, v))
-#define arch_atomic_or(i, v)			((void)tsan_op(fetch_or, i, v))
-#define arch_atomic_xor(i, v)			((void)tsan_op(fetch_xor, i, v))
+#define arch_atomic_add(i, v)			tsan_do(fetch_add, i, v)
+#define arch_atomic_sub(i, v)			tsan_do(fetch_sub, i, v)
+#define arch_atomic_inc(v)			tsan_do(fetch_add, 1, v)
+#define arch_atomic_dec(v)			tsan_do(fetch_sub, 1, v)
+#define arch_atomic_and(i, v)			tsan_do(fetch_and, i, v)
+#define arch_atomic_or(i, v)			tsan_do(fetch_or, i, v)
+#define arch_atomic_xor(i, v)			tsan_do(fetch_xor, i, v)
 #define arch_atomic_sub_and_test(i, v)		(!tsan_op(sub_fetch, i, v))
 #define arch_atomic_dec_and_test(v)		(!tsan_op(sub_fetch, 1, v))
 #define arch_atomic_inc_and_test(v)		(!tsan_op(add_fetch, 1, v))
@@ -43,5 +45,56 @@
 #define arch_atomic64_dec_and_test		arch_atomic_dec_and_test
 #define arch_atomic64_inc_and_test		arch_atomic_inc_and_test
 #define arch_atomic64_add_negative		arch_atomic_add_negative
+
+/* The weaker ones, which x86 has not: without these, they would be as strong as the others. */
+#define TSAN_ORDERS(type, val, name, suffix, order)					\
+static __always_inline val name##_cmpxchg##suffix(type *v, val old, val new)		\
+{ return tsan_cmpxchg(&v->counter, old, new, order); }					\
+static __always_inline bool name##_try_cmpxchg##suffix(type *v, val *old, val new)	\
+{ return tsan_try_cmpxchg(&v->counter, old, new, order); }				\
+static __always_inline val name##_xchg##suffix(type *v, val new)			\
+{ return tsan_xchg(&v->counter, new, order); }						\
+static __always_inline val name##_fetch_add##suffix(val i, type *v)			\
+{ return __atomic_fetch_add(&v->counter, i, order); }					\
+static __always_inline val name##_fetch_sub##suffix(val i, type *v)			\
+{ return __atomic_fetch_sub(&v->counter, i, order); }
+
+TSAN_ORDERS(atomic_t, int, arch_atomic, _acquire, __ATOMIC_ACQUIRE)
+TSAN_ORDERS(atomic_t, int, arch_atomic, _release, __ATOMIC_RELEASE)
+TSAN_ORDERS(atomic_t, int, arch_atomic, _relaxed, __ATOMIC_RELAXED)
+TSAN_ORDERS(atomic64_t, s64, arch_atomic64, _acquire, __ATOMIC_ACQUIRE)
+TSAN_ORDERS(atomic64_t, s64, arch_atomic64, _release, __ATOMIC_RELEASE)
+TSAN_ORDERS(atomic64_t, s64, arch_atomic64, _relaxed, __ATOMIC_RELAXED)
+
+#define arch_atomic_cmpxchg_acquire arch_atomic_cmpxchg_acquire
+#define arch_atomic_cmpxchg_release arch_atomic_cmpxchg_release
+#define arch_atomic_cmpxchg_relaxed arch_atomic_cmpxchg_relaxed
+#define arch_atomic_try_cmpxchg_acquire arch_atomic_try_cmpxchg_acquire
+#define arch_atomic_try_cmpxchg_release arch_atomic_try_cmpxchg_release
+#define arch_atomic_try_cmpxchg_relaxed arch_atomic_try_cmpxchg_relaxed
+#define arch_atomic_xchg_acquire arch_atomic_xchg_acquire
+#define arch_atomic_xchg_release arch_atomic_xchg_release
+#define arch_atomic_xchg_relaxed arch_atomic_xchg_relaxed
+#define arch_atomic_fetch_add_acquire arch_atomic_fetch_add_acquire
+#define arch_atomic_fetch_add_release arch_atomic_fetch_add_release
+#define arch_atomic_fetch_add_relaxed arch_atomic_fetch_add_relaxed
+#define arch_atomic_fetch_sub_acquire arch_atomic_fetch_sub_acquire
+#define arch_atomic_fetch_sub_release arch_atomic_fetch_sub_release
+#define arch_atomic_fetch_sub_relaxed arch_atomic_fetch_sub_relaxed
+#define arch_atomic64_cmpxchg_acquire arch_atomic64_cmpxchg_acquire
+#define arch_atomic64_cmpxchg_release arch_atomic64_cmpxchg_release
+#define arch_atomic64_cmpxchg_relaxed arch_atomic64_cmpxchg_relaxed
+#define arch_atomic64_try_cmpxchg_acquire arch_atomic64_try_cmpxchg_acquire
+#define arch_atomic64_try_cmpxchg_release arch_atomic64_try_cmpxchg_release
+#define arch_atomic64_try_cmpxchg_relaxed arch_atomic64_try_cmpxchg_relaxed
+#define arch_atomic64_xchg_acquire arch_atomic64_xchg_acquire
+#define arch_atomic64_xchg_release arch_atomic64_xchg_release
+#define arch_atomic64_xchg_relaxed arch_atomic64_xchg_relaxed
+#define arch_atomic64_fetch_add_acquire arch_atomic64_fetch_add_acquire
+#define arch_atomic64_fetch_add_release arch_atomic64_fetch_add_release
+#define arch_atomic64_fetch_add_relaxed arch_atomic64_fetch_add_relaxed
+#define arch_atomic64_fetch_sub_acquire arch_atomic64_fetch_sub_acquire
+#define arch_atomic64_fetch_sub_release arch_atomic64_fetch_sub_release
+#define arch_atomic64_fetch_sub_relaxed arch_atomic64_fetch_sub_relaxed
 
 #endif /* SHIM_TSAN_ASM_ATOMIC_H */

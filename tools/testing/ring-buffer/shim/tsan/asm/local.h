@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* local_t by the compiler's atomics, which ThreadSanitizer sees. */
+/* local_t by the compiler's atomics, which ThreadSanitizer sees. It orders nothing. */
 #ifndef _ARCH_LOCAL_H
 #define _ARCH_LOCAL_H
 
@@ -10,11 +10,11 @@
 #define LOCAL_INIT(i)		ATOMIC_LONG_INIT(i)
 #define LOCAL_PTR(l)		(&(l)->counter)
 
-#define local_read(l)		((long)__atomic_load_n(LOCAL_PTR(l), __ATOMIC_ACQUIRE))
-#define local_set(l, i)		__atomic_store_n(LOCAL_PTR(l), (i), __ATOMIC_RELEASE)
-#define local_xchg(l, n)	__atomic_exchange_n(LOCAL_PTR(l), (n), __ATOMIC_ACQ_REL)
-#define local_add_return(i, l)	__atomic_add_fetch(LOCAL_PTR(l), (i), __ATOMIC_ACQ_REL)
-#define local_sub_return(i, l)	__atomic_sub_fetch(LOCAL_PTR(l), (i), __ATOMIC_ACQ_REL)
+#define local_read(l)		((long)__atomic_load_n(LOCAL_PTR(l), __ATOMIC_RELAXED))
+#define local_set(l, i)		__atomic_store_n(LOCAL_PTR(l), (i), __ATOMIC_RELAXED)
+#define local_xchg(l, n)	__atomic_exchange_n(LOCAL_PTR(l), (n), __ATOMIC_RELAXED)
+#define local_add_return(i, l)	__atomic_add_fetch(LOCAL_PTR(l), (i), __ATOMIC_RELAXED)
+#define local_sub_return(i, l)	__atomic_sub_fetch(LOCAL_PTR(l), (i), __ATOMIC_RELAXED)
 #define local_add(i, l)		((void)local_add_return(i, l))
 #define local_sub(i, l)		((void)local_sub_return(i, l))
 #define local_inc(l)		local_add(1, l)
@@ -27,8 +27,8 @@
 
 static inline bool local_try_cmpxchg(local_t *l, long *old, long new)
 {
-	return __atomic_compare_exchange_n(LOCAL_PTR(l), old, new, 0, __ATOMIC_ACQ_REL,
-					   __ATOMIC_ACQUIRE);
+	return __atomic_compare_exchange_n(LOCAL_PTR(l), old, new, 0, __ATOMIC_RELAXED,
+					   __ATOMIC_RELAXED);
 }
 
 static inline long local_cmpxchg(local_t *l, long old, long new)

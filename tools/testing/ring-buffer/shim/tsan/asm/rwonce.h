@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * READ_ONCE(), WRITE_ONCE() and what is built on them, up to smp_load_acquire()
- * and atomic_read(), by the compiler's atomics: an acquire and a release, so
- * that ThreadSanitizer sees the access and its order as one. Since READ_ONCE()
- * gives less order than that, plain accesses are what this build finds.
+ * READ_ONCE() and WRITE_ONCE() by the compiler's atomics: ThreadSanitizer sees the
+ * access, and that it orders nothing. What orders is in barrier.h, cmpxchg.h and
+ * atomic.h, by its own name.
+ *
+ * Except for an address: what is loaded by way of it comes behind it. The compiler
+ * has no such order, and the next one is an acquire, which is more: it also orders
+ * what has nothing to do with the address. So it is given only where the code rests
+ * on the dependency, in the functions of RB_DEPENDS() and in rcu_dereference().
  */
 #ifndef SHIM_TSAN_ASM_RWONCE_H
 #define SHIM_TSAN_ASM_RWONCE_H
@@ -13,22 +17,29 @@
 #undef __READ_ONCE
 #undef __WRITE_ONCE
 
+#define RB_DEPENDS(function)	(!__builtin_strcmp(function, "rb_enter"))
+
 /* Values of any type, page table entries are structures, without qualifiers. */
-#define __READ_ONCE(x)								\
+#define tsan_load(ptr, order)							\
 ({										\
-	__auto_type ptr_ = &(x);						\
+	__auto_type ptr_ = (ptr);						\
 	typeof(({ *ptr_; })) once_;						\
 										\
-	__atomic_load((typeof(once_) *)ptr_, &once_, __ATOMIC_ACQUIRE);		\
+	__atomic_load((typeof(once_) *)ptr_, &once_, order);			\
 	once_;									\
 })
 
-#define __WRITE_ONCE(x, val)							\
+#define tsan_store(ptr, val, order)						\
 do {										\
-	__auto_type ptr_ = &(x);						\
+	__auto_type ptr_ = (ptr);						\
 	typeof(({ *ptr_; })) once_ = (val);					\
 										\
-	__atomic_store((typeof(once_) *)ptr_, &once_, __ATOMIC_RELEASE);	\
+	__atomic_store((typeof(once_) *)ptr_, &once_, order);			\
 } while (0)
+
+#define __READ_ONCE(x)								\
+	(RB_DEPENDS(__func__) ? tsan_load(&(x), __ATOMIC_ACQUIRE) :		\
+				tsan_load(&(x), __ATOMIC_RELAXED))
+#define __WRITE_ONCE(x, val)	tsan_store(&(x), val, __ATOMIC_RELAXED)
 
 #endif /* SHIM_TSAN_ASM_RWONCE_H */
