@@ -47,54 +47,51 @@
 #define arch_atomic64_add_negative		arch_atomic_add_negative
 
 /* The weaker ones, which x86 has not: without these, they would be as strong as the others. */
-#define TSAN_ORDERS(type, val, name, suffix, order)					\
-static __always_inline val name##_cmpxchg##suffix(type *v, val old, val new)		\
-{ return tsan_cmpxchg(&v->counter, old, new, order); }					\
-static __always_inline bool name##_try_cmpxchg##suffix(type *v, val *old, val new)	\
-{ return tsan_try_cmpxchg(&v->counter, old, new, order); }				\
-static __always_inline val name##_xchg##suffix(type *v, val new)			\
-{ return tsan_xchg(&v->counter, new, order); }						\
-static __always_inline val name##_fetch_add##suffix(val i, type *v)			\
-{ return __atomic_fetch_add(&v->counter, i, order); }					\
-static __always_inline val name##_fetch_sub##suffix(val i, type *v)			\
-{ return __atomic_fetch_sub(&v->counter, i, order); }
+#define arch_atomic_cmpxchg_acquire(v, o, n) \
+	tsan_cmpxchg(&(v)->counter, o, n, __ATOMIC_ACQUIRE)
+#define arch_atomic_try_cmpxchg_acquire(v, o, n) \
+	tsan_try_cmpxchg(&(v)->counter, o, n, __ATOMIC_ACQUIRE)
+#define arch_atomic_xchg_acquire(v, n) \
+	tsan_xchg(&(v)->counter, n, __ATOMIC_ACQUIRE)
+#define arch_atomic_fetch_add_acquire(i, v) \
+	__atomic_fetch_add(&(v)->counter, i, __ATOMIC_ACQUIRE)
+#define arch_atomic_fetch_sub_acquire(i, v) \
+	__atomic_fetch_sub(&(v)->counter, i, __ATOMIC_ACQUIRE)
+#define arch_atomic_cmpxchg_release(v, o, n) \
+	tsan_cmpxchg(&(v)->counter, o, n, __ATOMIC_RELEASE)
+#define arch_atomic_try_cmpxchg_release(v, o, n) \
+	tsan_try_cmpxchg(&(v)->counter, o, n, __ATOMIC_RELEASE)
+#define arch_atomic_xchg_release(v, n) \
+	tsan_xchg(&(v)->counter, n, __ATOMIC_RELEASE)
+#define arch_atomic_fetch_add_release(i, v) \
+	__atomic_fetch_add(&(v)->counter, i, __ATOMIC_RELEASE)
+#define arch_atomic_fetch_sub_release(i, v) \
+	__atomic_fetch_sub(&(v)->counter, i, __ATOMIC_RELEASE)
+#define arch_atomic_cmpxchg_relaxed(v, o, n) \
+	tsan_cmpxchg(&(v)->counter, o, n, __ATOMIC_RELAXED)
+#define arch_atomic_try_cmpxchg_relaxed(v, o, n) \
+	tsan_try_cmpxchg(&(v)->counter, o, n, __ATOMIC_RELAXED)
+#define arch_atomic_xchg_relaxed(v, n) \
+	tsan_xchg(&(v)->counter, n, __ATOMIC_RELAXED)
+#define arch_atomic_fetch_add_relaxed(i, v) \
+	__atomic_fetch_add(&(v)->counter, i, __ATOMIC_RELAXED)
+#define arch_atomic_fetch_sub_relaxed(i, v) \
+	__atomic_fetch_sub(&(v)->counter, i, __ATOMIC_RELAXED)
 
-TSAN_ORDERS(atomic_t, int, arch_atomic, _acquire, __ATOMIC_ACQUIRE)
-TSAN_ORDERS(atomic_t, int, arch_atomic, _release, __ATOMIC_RELEASE)
-TSAN_ORDERS(atomic_t, int, arch_atomic, _relaxed, __ATOMIC_RELAXED)
-TSAN_ORDERS(atomic64_t, s64, arch_atomic64, _acquire, __ATOMIC_ACQUIRE)
-TSAN_ORDERS(atomic64_t, s64, arch_atomic64, _release, __ATOMIC_RELEASE)
-TSAN_ORDERS(atomic64_t, s64, arch_atomic64, _relaxed, __ATOMIC_RELAXED)
-
-#define arch_atomic_cmpxchg_acquire arch_atomic_cmpxchg_acquire
-#define arch_atomic_cmpxchg_release arch_atomic_cmpxchg_release
-#define arch_atomic_cmpxchg_relaxed arch_atomic_cmpxchg_relaxed
-#define arch_atomic_try_cmpxchg_acquire arch_atomic_try_cmpxchg_acquire
-#define arch_atomic_try_cmpxchg_release arch_atomic_try_cmpxchg_release
-#define arch_atomic_try_cmpxchg_relaxed arch_atomic_try_cmpxchg_relaxed
-#define arch_atomic_xchg_acquire arch_atomic_xchg_acquire
-#define arch_atomic_xchg_release arch_atomic_xchg_release
-#define arch_atomic_xchg_relaxed arch_atomic_xchg_relaxed
-#define arch_atomic_fetch_add_acquire arch_atomic_fetch_add_acquire
-#define arch_atomic_fetch_add_release arch_atomic_fetch_add_release
-#define arch_atomic_fetch_add_relaxed arch_atomic_fetch_add_relaxed
-#define arch_atomic_fetch_sub_acquire arch_atomic_fetch_sub_acquire
-#define arch_atomic_fetch_sub_release arch_atomic_fetch_sub_release
-#define arch_atomic_fetch_sub_relaxed arch_atomic_fetch_sub_relaxed
-#define arch_atomic64_cmpxchg_acquire arch_atomic64_cmpxchg_acquire
-#define arch_atomic64_cmpxchg_release arch_atomic64_cmpxchg_release
-#define arch_atomic64_cmpxchg_relaxed arch_atomic64_cmpxchg_relaxed
-#define arch_atomic64_try_cmpxchg_acquire arch_atomic64_try_cmpxchg_acquire
-#define arch_atomic64_try_cmpxchg_release arch_atomic64_try_cmpxchg_release
-#define arch_atomic64_try_cmpxchg_relaxed arch_atomic64_try_cmpxchg_relaxed
-#define arch_atomic64_xchg_acquire arch_atomic64_xchg_acquire
-#define arch_atomic64_xchg_release arch_atomic64_xchg_release
-#define arch_atomic64_xchg_relaxed arch_atomic64_xchg_relaxed
-#define arch_atomic64_fetch_add_acquire arch_atomic64_fetch_add_acquire
-#define arch_atomic64_fetch_add_release arch_atomic64_fetch_add_release
-#define arch_atomic64_fetch_add_relaxed arch_atomic64_fetch_add_relaxed
-#define arch_atomic64_fetch_sub_acquire arch_atomic64_fetch_sub_acquire
-#define arch_atomic64_fetch_sub_release arch_atomic64_fetch_sub_release
-#define arch_atomic64_fetch_sub_relaxed arch_atomic64_fetch_sub_relaxed
+#define arch_atomic64_cmpxchg_acquire		arch_atomic_cmpxchg_acquire
+#define arch_atomic64_try_cmpxchg_acquire	arch_atomic_try_cmpxchg_acquire
+#define arch_atomic64_xchg_acquire		arch_atomic_xchg_acquire
+#define arch_atomic64_fetch_add_acquire		arch_atomic_fetch_add_acquire
+#define arch_atomic64_fetch_sub_acquire		arch_atomic_fetch_sub_acquire
+#define arch_atomic64_cmpxchg_release		arch_atomic_cmpxchg_release
+#define arch_atomic64_try_cmpxchg_release	arch_atomic_try_cmpxchg_release
+#define arch_atomic64_xchg_release		arch_atomic_xchg_release
+#define arch_atomic64_fetch_add_release		arch_atomic_fetch_add_release
+#define arch_atomic64_fetch_sub_release		arch_atomic_fetch_sub_release
+#define arch_atomic64_cmpxchg_relaxed		arch_atomic_cmpxchg_relaxed
+#define arch_atomic64_try_cmpxchg_relaxed	arch_atomic_try_cmpxchg_relaxed
+#define arch_atomic64_xchg_relaxed		arch_atomic_xchg_relaxed
+#define arch_atomic64_fetch_add_relaxed		arch_atomic_fetch_add_relaxed
+#define arch_atomic64_fetch_sub_relaxed		arch_atomic_fetch_sub_relaxed
 
 #endif /* SHIM_TSAN_ASM_ATOMIC_H */

@@ -40,8 +40,12 @@ do {										\
 } while (0)
 
 #define __READ_ONCE(x)								\
-	(RB_DEPENDS(__func__) ? tsan_load(&(x), __ATOMIC_ACQUIRE) :		\
-				tsan_load(&(x), __ATOMIC_RELAXED))
+({										\
+	__auto_type at_ = &(x);							\
+										\
+	RB_DEPENDS(__func__) ? tsan_load(at_, __ATOMIC_ACQUIRE) :		\
+			       tsan_load(at_, __ATOMIC_RELAXED);		\
+})
 #define __WRITE_ONCE(x, val)	tsan_store(&(x), val, __ATOMIC_RELAXED)
 
 #endif /* SHIM_TSAN_ASM_RWONCE_H */
