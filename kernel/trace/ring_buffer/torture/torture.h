@@ -5,7 +5,8 @@
  * Two buffers of the same shape, 0 is written most and 1 is the other side of
  * the swaps. The test runs in rounds: writers, readers and changers go on until
  * the round is over, then all of them stand still, what is left is read, and
- * every record that was written must be found read or counted as lost.
+ * every record that was written must be found read or counted as lost. Where it may
+ * have gone with a cut, or with a reset beside writers, there are only bounds.
  */
 #ifndef _RING_BUFFER_TORTURE_H
 #define _RING_BUFFER_TORTURE_H
