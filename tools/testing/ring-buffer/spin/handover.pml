@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The hand-over of sub-buffers: nested writers, a consuming reader, an iterator.
+ * The hand-over of sub-buffers: nested writers, a consuming reader, an iterator. And the
+ * cut: a second ring, a taker that puts it in place and brings the first one back.
  *
- * Words and functions have the names of kernel/trace/ring_buffer/{write,read,iterate}.c.
+ * Words and functions have the names of kernel/trace/ring_buffer/{write,read,iterate,stat,
+ * swap}.c.
  * Each access to memory that others look at is a step; a writer can be interrupted
  * between any two, by a writer of a higher level, which then runs to its end.
- * Memory is sequentially consistent here: weaker order is the litmus tests' part.
+ * Memory is sequentially consistent here: weaker order is the litmus tests' part. The one
+ * exception is rb_ring.nest, which a taker may see late, up to the writer's next exchange
+ * of rb_ring.tail: rb_is_left() is there for that.
  *
  * What is asserted:
  *   - a record that is read is whole, and is the one with the number that the
  *     reader expects: none twice, none out of order, none lost uncounted
  *   - the publish word of a sub-buffer never goes back
  *   - the writer opens no sub-buffer that the reader owns
- *   - in the end, written = read + overrun, and the reader was told of each loss
+ *   - in the end, written = read + overrun, and the reader was told of each loss; of a
+ *     ring that was cut, in the life that it has then, be it live or a snapshot
+ *   - a record of the live ring is never in what a cut has declared gone
  *   - an iterator's copy is of one use of a sub-buffer
  *   - rb_ring_written() is not less than what was written when it began, nor more than
  *     what is when it ends
@@ -20,27 +26,53 @@
  * NR, ROOM	slots, records in a sub-buffer
  * TASK, IRQ, NMI	records that each context writes
  * OVERWRITE	1 or 0
- * CONSUME	1: there is a consuming reader
+ * CONSUME	1: there is a consuming reader; 2: it begins when all others have ended
  * ITERATE	copies that an iterator makes
  * WRITTEN	calls of rb_ring_written()
+ * CUTS		cuts, by another CPU at any moment; 0: there is one ring
+ *
+ * Left out:
+ *   - time stamps, discards, waiters, mappings, and what a reset or a dead writer needs:
+ *     no writer is there then
+ *   - rb_cpu.write and the shares of special writers: here a writer has variables of its
+ *     own, and each share is 1
+ *   - an iterator beside cuts, and cuts of several CPUs: a CPU's rings know nothing of
+ *     another's, and rb_cpu.exchange keeps other takers out
+ *   - that a record is in the right one of two rings: see swap.pml
+ *   - the reader's choice of a ring: it reads the one that was live at first all the time,
+ *     also when a reader of either buffer would have found the other one
+ *
  * Each name in an #ifdef that is not one of these is a way to break it.
  */
 #include "ring.pml"
 
-byte sb_seq[NSB], tail[NSB], publish[NSB], link[NSB];
-byte first[NSB], count[NSB], base[NSB], records[NSB], end[NSB];
-byte word_a[NSB * ROOM], word_b[NSB * ROOM];	/* a record's number plus 1, twice */
-byte slot[NR];
-byte ring_tail, commit, nest;
-byte overrun, dropped, commit_overrun;
+byte sb_seq[FRESH], tail[FRESH + 1], publish[FRESH];
+short link[FRESH];
+byte first[FRESH], count[FRESH], base[FRESH], records[FRESH], end[FRESH];
+byte word_a[FRESH * ROOM], word_b[FRESH * ROOM];	/* a record's number plus 1, twice */
+short slot[RINGS * NR];
+byte ring_tail[RINGS], commit[RINGS], nest[RINGS];
+byte overrun[RINGS], dropped[RINGS], commit_overrun[RINGS];
+byte floor[RINGS], floor_num[RINGS], floor_lost[RINGS], floor_refused[RINGS], life[RINGS];
 
-bit lock;
-byte rd_sb, rd_seq, rd_pos, rd_num, rd_lost, rd_read;
+bit lock[RINGS];
+byte rd_sb[RINGS], rd_seq[RINGS], rd_pos[RINGS], rd_num[RINGS];
+byte rd_lost[RINGS], rd_read[RINGS], rd_life[RINGS], carried[RINGS];
+byte carried_refused[RINGS];
+
+#if CUTS
+#define LIVE(ring, tag)	((tag) * 2 + (ring))
+#define RING(live)	((live) & 1)
+byte live;		/* rb_cpu.ring: which one, and a count of exchanges */
+byte seen[RINGS];	/* nest, as the taker's CPU sees it */
+#endif
 
 /* What only this model knows. */
 byte running;		/* the writer that has the CPU, by its _pid */
-byte writers;		/* that have not ended */
-byte reserved;		/* records */
+byte busy;		/* writers and takers that have not ended */
+byte reserved[RINGS];	/* records */
+byte gone[RINGS];	/* of them, in lives before this one */
+byte refused[RINGS];	/* in this life, behind a record that is not committed */
 byte settled;		/* of them, when there last was no writer */
 
 inline rb_publish_subbuf(which, final, units)
@@ -53,7 +85,7 @@ inline rb_publish_subbuf(which, final, units)
 
 inline rb_publish()
 {
-	c = commit;
+	c = commit[ring];
 	do
 	:: t = tail[c];
 	   if
@@ -74,18 +106,29 @@ inline rb_publish()
 	   fi;
 	   w = SLOT_ID(link[c]);
 	   first[w] = first[c] + count[c];
-	   commit = w;
+#if CUTS
+#ifndef NO_FLOOR_NUM
+	   if
+	   :: sb_seq[w] == floor[ring] -> floor_num[ring] = first[w]
+	   :: else
+	   fi;
+#endif
+#endif
+	   commit[ring] = w;
 	   c = w
 	od
 }
 
 inline rb_all_published(yes)
 {
-	c = commit;
+	c = commit[ring];
 	t = tail[c];
+	w = publish[c];
 	if
-	:: IS_CLOSED(t) -> yes = (publish[c] & RB_PUB_FINAL) && c == ring_tail
-	:: else -> yes = UNITS(publish[c]) == UNITS(t)
+	:: IS_CLOSED(t) ->
+		t = ring_tail[ring];
+		yes = (w & RB_PUB_FINAL) && (t == c || t == FRESH)
+	:: else -> yes = UNITS(w) == UNITS(t)
 	fi
 }
 
@@ -95,25 +138,24 @@ inline rb_leave()
 #ifdef INNER_PUBLISHES
 	:: false
 #else
-	:: nest != 1 -> nest--
+	:: nest[ring] != 1 -> nest[ring]--
 #endif
 	:: else ->
 		do
-		:: c = commit;
+		:: c = commit[ring];
 		   look = tail[c];
 		   if
 		   :: !IS_CLOSED(look) -> rb_publish_subbuf(c, 0, UNITS(look))
 		   :: else -> rb_publish()
 		   fi;
 #ifdef INNER_PUBLISHES
-		   nest--;
+		   nest[ring]--;
 		   break;
 #endif
-		   nest = 0;
+		   nest[ring] = 0;
 #ifdef NO_SECOND_LOOK
 		   break;
 #endif
-		   c = commit;
 		   if
 		   :: !IS_CLOSED(look) && look == tail[c] -> break
 		   :: else
@@ -121,38 +163,44 @@ inline rb_leave()
 		   rb_all_published(ok);
 		   if
 		   :: ok -> break
-		   :: else -> nest = 1
+		   :: else -> nest[ring] = 1
 		   fi
 		od
 	fi
 }
 
+#ifdef DEAD_COUNT
+#define rb_slot_is_free(seq, word)	((word) & RB_SLOT_EMPTY)
+#else
+#define rb_slot_is_free(seq, word)	((word) & RB_SLOT_EMPTY || (seq) < NR + floor[ring])
+#endif
+
 inline rb_claim_slot(next)
 {
-	w = slot[next % NR];
+	w = RB_SLOT(ring, next);
 	do
 	:: SLOT_SEQ(w) == next -> goto claimed
 	:: else ->
 		if
-		:: !OVERWRITE && !(w & RB_SLOT_EMPTY) -> dropped++; goto refuse
+		:: !OVERWRITE && !rb_slot_is_free(next, w) -> dropped[ring]++; goto refuse
 		:: else
 		fi;
 #ifdef PLAIN_CLAIM
-		slot[next % NR] = SLOT(next, SLOT_ID(w), 0);
+		RB_SLOT(ring, next) = SLOT(next, SLOT_ID(w), 0);
 		ok = true;
 #else
-		cmpxchg(slot[next % NR], w, SLOT(next, SLOT_ID(w), 0), ok);
+		cmpxchg(RB_SLOT(ring, next), w, SLOT(next, SLOT_ID(w), 0), ok);
 #endif
 		if
 		:: ok -> break
-		:: else -> w = slot[next % NR]
+		:: else -> w = RB_SLOT(ring, next)
 		fi
 	od;
 	if
 #ifdef COUNT_EMPTY
-	:: true -> overrun = overrun + count[SLOT_ID(w)]
+	:: true -> overrun[ring] = overrun[ring] + count[SLOT_ID(w)]
 #else
-	:: !(w & RB_SLOT_EMPTY) -> overrun = overrun + count[SLOT_ID(w)]
+	:: !rb_slot_is_free(next, w) -> overrun[ring] = overrun[ring] + count[SLOT_ID(w)]
 	:: else
 #endif
 	fi;
@@ -162,7 +210,7 @@ claimed:
 
 inline rb_open_subbuf(which, next)
 {
-	assert(which != rd_sb);
+	assert(which != rd_sb[ring]);
 	sb_seq[which] = next;
 	atomic {
 		assert(PUB(next, 0, 0) >= publish[which]);
@@ -183,6 +231,15 @@ inline rb_open_subbuf(which, next)
 /* Goes to again or refuse. */
 inline rb_next_subbuf()
 {
+	was = sb;
+#if CUTS
+	if
+	:: sb == FRESH ->
+		sb = commit[ring];
+		before = tail[sb]
+	:: else
+	fi;
+#endif
 	next = sb_seq[sb] + 1;
 	if
 	:: !IS_CLOSED(before) ->
@@ -195,23 +252,53 @@ inline rb_next_subbuf()
 	:: else
 	fi;
 	if
-	:: ring_tail != sb -> goto again
+	:: ring_tail[ring] != was -> goto again
 	:: else
 	fi;
+#if CUTS
+	if
+	:: was == FRESH ->		/* rb_begin_life() */
+		t = overrun[ring];
+		look = commit_overrun[ring];
+#ifndef NO_LIFE_LOOK
+		if
+		:: ring_tail[ring] != FRESH -> goto again
+		:: else
+		fi;
+#endif
+		floor_lost[ring] = t;
+		floor_refused[ring] = look;
+		floor[ring] = next
+	:: else
+	fi;
+#endif
 #ifndef NO_COMMIT_BOUND
 	if
-	:: next >= sb_seq[commit] + NR -> commit_overrun++; goto refuse
+	:: next >= sb_seq[commit[ring]] + NR ->
+		atomic { commit_overrun[ring]++; refused[ring]++ }
+		goto refuse
 	:: else
 	fi;
 #endif
 	rb_claim_slot(next);
 	rb_open_subbuf(w, next);
 	link[sb] = SLOT(next, w, 0);
-#ifdef PLAIN_TAIL
-	ring_tail = w;
-#else
-	cmpxchg(ring_tail, sb, w, ok);
+	atomic {
+		if
+		:: ring_tail[ring] == was ->
+			ring_tail[ring] = w;
+			if
+			:: was == FRESH -> gone[ring] = reserved[ring]; refused[ring] = 0
+			:: else
+			fi
+		:: else
+		fi;
+		/* A full barrier. */
+#if CUTS
+		seen[0] = nest[0];
+		seen[1] = nest[1]
 #endif
+	}
 	goto again
 }
 
@@ -221,7 +308,8 @@ inline rb_next_subbuf()
  */
 proctype writer(byte todo) provided (running <= _pid)
 {
-	byte saved, sb, before, next, c, t, w, look;
+	byte saved, entered, ring, sb, was, before, next, c, t, look;
+	short w;
 	bit ok;
 
 	do
@@ -233,10 +321,21 @@ proctype writer(byte todo) provided (running <= _pid)
 			running = _pid;
 			todo--
 		}
-		nest++;			/* rb_enter() */
+enter:					/* rb_enter() */
+#if CUTS
+		entered = live;
+		ring = RING(entered);
+#endif
+		nest[ring]++;
 again:
-		sb = ring_tail;		/* rb_look() */
+		sb = ring_tail[ring];	/* rb_look() */
 		before = tail[sb];
+#if CUTS
+		if
+		:: live != entered -> rb_leave(); goto enter
+		:: else
+		fi;
+#endif
 		if
 		:: UNITS(before) >= ROOM -> rb_next_subbuf()
 		:: else
@@ -245,8 +344,11 @@ again:
 			if
 			:: tail[sb] == before ->
 				tail[sb] = before + 1;
-				reserved++;
-				w = reserved
+				reserved[ring]++;
+				w = reserved[ring];
+#if CUTS
+				assert(entered != live || ring_tail[ring] != FRESH)
+#endif
 			:: else -> goto again
 			fi
 		}
@@ -254,41 +356,51 @@ again:
 		word_a[sb * ROOM + before] = w;
 		word_b[sb * ROOM + before] = w;
 
-		if			/* rb_finish() */
-		:: nest != 1 || commit != sb -> goto refuse
+		c = commit[ring];	/* rb_finish() */
+		look = tail[c];
+		if
+		:: nest[ring] != 1 -> goto refuse
+#ifndef PUBLISH_CLOSED
+		:: nest[ring] == 1 && IS_CLOSED(look) -> goto refuse
+#endif
 		:: else
 		fi;
-		rb_publish_subbuf(sb, 0, UNITS(before + 1));
-		nest = 0;
+		rb_publish_subbuf(c, 0, UNITS(look));
+		nest[ring] = 0;
 #ifndef NO_SECOND_LOOK
 		if
-		:: tail[sb] != before + 1 ->
-			rb_all_published(ok);
-			if
-			:: !ok -> nest = 1; goto refuse
-			:: else
-			fi
-		:: else
+		:: tail[c] != look -> nest[ring] = 1
+		:: else -> goto out
 		fi;
-#endif
+#else
 		goto out;
+#endif
 refuse:
 		rb_leave();		/* rb_finish_slow() */
 out:
-		atomic { if :: saved == 0 -> settled = reserved :: else fi;
-			 running = saved; saved = 0; sb = 0; before = 0; next = 0;
-			 c = 0; t = 0; w = 0; look = 0; ok = 0 }
+		atomic { if :: saved == 0 -> settled = reserved[0] :: else fi;
+			 running = saved; saved = 0; entered = 0; ring = 0; sb = 0; was = 0;
+			 before = 0; next = 0; c = 0; t = 0; w = 0; look = 0; ok = 0 }
 	od;
-	writers--
+	busy--
 }
 
 /* Sets v_seq, v_word, v_sb, v_pub; found says whether there is something. */
 inline rb_locate()
 {
 	do
-	:: v_word = slot[v_seq % NR];
+	:: v_word = RB_SLOT(r, v_seq);
 	   if
-	   :: SLOT_SEQ(v_word) > v_seq -> v_seq = SLOT_SEQ(v_word) - NR + 1
+	   :: SLOT_SEQ(v_word) > v_seq ->
+		v_sb = commit[r];
+		v_pub = publish[v_sb];
+		if
+		:: PUB_SEQ(v_pub) > SLOT_SEQ(v_word) -> v_seq = PUB_SEQ(v_pub) - NR + 1
+		:: else -> v_seq = SLOT_SEQ(v_word) - NR + 1
+		fi
+#ifdef LAP_TOO_FAR
+		; v_seq++
+#endif
 	   :: SLOT_SEQ(v_word) < v_seq || (v_word & RB_SLOT_EMPTY) -> found = 0; break
 	   :: else ->
 		v_sb = SLOT_ID(v_word);
@@ -303,10 +415,52 @@ inline rb_locate()
 			break
 #endif
 			if
-			:: slot[v_seq % NR] == v_word -> found = 0; break
+			:: RB_SLOT(r, v_seq) == v_word -> found = 0; break
 			:: else
 			fi
 		fi
+	   fi
+	od
+}
+
+/* The running number of the next record: sets num. */
+inline rb_ring_written()
+{
+	do
+	:: v_sb = commit[r];
+#ifdef NUMBER_ONCE
+	   v_seq = sb_seq[v_sb];
+	   v_pub = publish[v_sb];
+	   f = first[v_sb];
+#else
+	   f = first[v_sb];
+	   v_pub = publish[v_sb];
+#endif
+	   if
+	   :: v_pub & RB_PUB_FINAL -> num = f + count[v_sb]
+	   :: else ->
+		num = f + records[v_sb];
+		num = num - base[v_sb]
+	   fi;
+	   if
+	   :: commit[r] == v_sb ->
+		if
+#ifdef NUMBER_ONCE
+		:: v_seq == sb_seq[v_sb] ->
+			if
+			:: (v_pub & RB_PUB_FINAL) == (publish[v_sb] & RB_PUB_FINAL) -> break
+			:: else
+			fi
+#else
+		:: f == first[v_sb] ->
+			if
+			:: v_pub / RB_PUB_FINAL == publish[v_sb] / RB_PUB_FINAL -> break
+			:: else
+			fi
+#endif
+		:: else
+		fi
+	   :: else
 	   fi
 	od
 }
@@ -316,26 +470,88 @@ inline forget()
 	atomic { v_seq = 0; v_word = 0; v_sb = 0; v_pub = 0; found = 0; a = 0; b = 0 }
 }
 
+#if CUTS
+/* What is under the lock is one step. */
+inline rb_reader_begin(seq, number, losses, refusals)
+{
+	v_pub = publish[rd_sb[r]];
+	atomic {
+		rd_seq[r] = seq;
+		rd_num[r] = number;
+		rd_pos[r] = UNITS(v_pub);
+		rd_lost[r] = 0;
+		rd_read[r] = 0;
+		carried[r] = losses;
+		carried_refused[r] = refusals
+	}
+}
+
+inline rb_reader_renew()
+{
+	do
+	:: a = life[r];
+	   sb = commit[r];
+	   v_seq = sb_seq[sb];
+	   if
+	   :: ring_tail[r] != FRESH ->
+		if
+		:: v_seq >= floor[r] ->
+			rd_life[r] = a;
+			a = floor[r];
+			num = floor_num[r];
+			b = floor_lost[r];
+			f = floor_refused[r];
+			rb_reader_begin(a - 1, num, b, f);
+			break
+		:: else
+		fi
+	   :: else
+	   fi;
+	   a = commit_overrun[r];
+	   b = overrun[r];
+	   rb_ring_written();
+	   if
+	   :: commit[r] == sb -> rb_reader_begin(sb_seq[sb], num, b, a); break
+	   :: else
+	   fi
+	od;
+	atomic { sb = 0; num = 0; f = 0 }
+}
+#endif
+
 #if CONSUME
 proctype reader()
 {
-	byte v_seq, v_word, v_sb, v_pub, a, b;
+	byte r, done, v_seq, v_sb, v_pub, a, b, sb, num, f;
+	short v_word;
 	bit found, ended;
 
+	CONSUME == 1 || busy == 0;
 	do
-	:: atomic { lock == 0 -> lock = 1; ended = (writers == 0) }
+	:: ended = (busy == 0);
+	   atomic {
+		/* The ring that is live at first; in the end each of them. */
+		r = (ended -> done : 0);
+		lock[r] == 0 -> lock[r] = 1
+	   }
+#if CUTS
+	   if				/* rb_reader_settle() */
+	   :: rd_life[r] != life[r] -> rb_reader_renew()
+	   :: else
+	   fi;
+#endif
 fill:
-	   v_pub = publish[rd_sb];	/* rb_reader_fill() */
+	   v_pub = publish[rd_sb[r]];	/* rb_reader_fill() */
 	   if
-	   :: rd_pos < UNITS(v_pub) ->
-		a = word_a[rd_sb * ROOM + rd_pos];
-		b = word_b[rd_sb * ROOM + rd_pos];
+	   :: rd_pos[r] < UNITS(v_pub) ->
+		a = word_a[rd_sb[r] * ROOM + rd_pos[r]];
+		b = word_b[rd_sb[r] * ROOM + rd_pos[r]];
 		atomic {
 			assert(a == b);
-			assert(a == rd_num + 1);
-			rd_pos++; rd_num++; rd_read++;
+			assert(a == rd_num[r] + 1);
+			rd_pos[r]++; rd_num[r]++; rd_read[r]++;
 			forget();
-			lock = 0
+			lock[r] = 0
 		}
 	   :: else ->
 		if
@@ -343,76 +559,95 @@ fill:
 		:: else
 		fi;
 again:
-		v_seq = rd_seq + 1;
+		v_seq = rd_seq[r] + 1;
 		rb_locate();
 		if
 		:: !found -> goto nothing
 		:: else
 		fi;
+#if CUTS
+#ifndef NO_LIFE
+		if
+		:: rd_life[r] != life[r] -> goto nothing
+		:: else
+		fi;
+#endif
+#endif
 		/* rb_reader_take(): the fields of the reader are under the lock. */
 #ifdef PLAIN_TAKE
-		slot[v_seq % NR] = SLOT(v_seq, rd_sb, RB_SLOT_EMPTY);
-		rd_sb = v_sb;
+		RB_SLOT(r, v_seq) = SLOT(v_seq, rd_sb[r], RB_SLOT_EMPTY);
+		rd_sb[r] = v_sb;
 #else
 		atomic {
 			if
-			:: slot[v_seq % NR] != v_word -> goto again
+			:: RB_SLOT(r, v_seq) != v_word -> goto again
 			:: else ->
-				slot[v_seq % NR] = SLOT(v_seq, rd_sb, RB_SLOT_EMPTY);
-				rd_sb = v_sb
+				RB_SLOT(r, v_seq) = SLOT(v_seq, rd_sb[r], RB_SLOT_EMPTY);
+				rd_sb[r] = v_sb
 			fi
 		}
 #endif
 		atomic {
-			rd_seq = v_seq;
-			rd_pos = 0;
-			rd_lost = rd_lost + first[rd_sb] - rd_num;
-			rd_num = first[rd_sb];
+			rd_seq[r] = v_seq;
+			rd_pos[r] = 0;
+			rd_lost[r] = rd_lost[r] + first[rd_sb[r]] - rd_num[r];
+			rd_num[r] = first[rd_sb[r]];
 			goto fill
 		}
 nothing:
-		atomic { forget(); lock = 0 }
+		atomic { forget(); lock[r] = 0 }
 		if
-		:: ended -> break
+		:: ended ->
+			/* Nobody writes any more, and the reader has found nothing. */
+			assert(nest[r] == 0);
+			if
+			:: ring_tail[r] == FRESH -> assert(rd_read[r] == 0)
+			:: else ->
+				assert(reserved[r] - gone[r] ==
+				       rd_read[r] + overrun[r] - carried[r]);
+				assert(rd_lost[r] == overrun[r] - carried[r]);
+				assert(refused[r] == commit_overrun[r] - carried_refused[r]);
+				assert(rd_num[r] == reserved[r])
+			fi;
+			done++;
+			if
+			:: done == RINGS -> break
+			:: else
+			fi
 		:: else
 		fi
 	   fi
-	od;
-
-	/* Nobody writes any more, and the reader has found nothing. */
-	assert(nest == 0);
-	assert(reserved == rd_read + overrun);
-	assert(rd_lost == overrun);
-	assert(rd_num == reserved)
+	od
 }
 #endif
 
 #if ITERATE
 proctype iterator()
 {
-	byte v_seq, v_word, v_sb, v_pub, a, b, f, i;
+	byte r, v_seq, v_sb, v_pub, a, b, f, i;
 	byte seq, pos, num, got[ROOM], half[ROOM], todo = ITERATE;
+	short v_word;
 	bit found, own;
 
-	atomic { lock == 0 -> lock = 1; seq = rd_seq; pos = rd_pos; num = rd_num; lock = 0 }
+	atomic { lock[r] == 0 -> seq = rd_seq[r]; pos = rd_pos[r]; num = rd_num[r] }
 	do
 	:: todo == 0 -> break
 	:: else ->
 		atomic {
-			lock == 0 -> lock = 1;
+			lock[r] == 0 -> lock[r] = 1;
 			todo--;
 			if
-			:: rd_seq > seq || (rd_seq == seq && pos < rd_pos) ->
-				seq = rd_seq; pos = rd_pos; num = rd_num
+			:: rd_seq[r] > seq || (rd_seq[r] == seq && pos < rd_pos[r]) ->
+				seq = rd_seq[r]; pos = rd_pos[r]; num = rd_num[r]
 			:: else
 			fi
 		}
 		do
 		:: if
-		   :: seq == rd_seq ->
+		   :: seq == rd_seq[r] ->
 			own = 1;
-			v_sb = rd_sb;
-			v_pub = publish[rd_sb]
+			v_sb = rd_sb[r];
+			v_pub = publish[v_sb]
 		   :: else ->
 			own = 0;
 			v_seq = seq;
@@ -438,7 +673,7 @@ proctype iterator()
 			od;
 			if
 #ifndef NO_RECHECK
-			:: !own && slot[seq % NR] != v_word -> skip	/* once more */
+			:: !own && RB_SLOT(r, seq) != v_word -> skip	/* once more */
 #endif
 			:: else ->
 				atomic {
@@ -462,7 +697,7 @@ proctype iterator()
 		   fi
 		od;
 		atomic { forget(); f = 0; i = 0; own = 0; got[0] = 0; half[0] = 0;
-			 got[ROOM - 1] = 0; half[ROOM - 1] = 0; lock = 0 }
+			 got[ROOM - 1] = 0; half[ROOM - 1] = 0; lock[r] = 0 }
 	od
 }
 #endif
@@ -470,85 +705,119 @@ proctype iterator()
 #if WRITTEN
 proctype stat()
 {
-	byte sb, seq, pub, num, f, least, todo = WRITTEN;
+	byte r, v_sb, v_seq, v_pub, num, f, least, todo = WRITTEN;
 
 	do
 	:: todo == 0 -> break
 	:: else ->
 		atomic { todo--; least = settled }
-again:
-		sb = commit;
-#ifdef NUMBER_ONCE
-		seq = sb_seq[sb];
-		pub = publish[sb];
-		f = first[sb];
-#else
-		f = first[sb];
-		pub = publish[sb];
-#endif
-		if
-		:: pub & RB_PUB_FINAL -> num = f + count[sb]
-		:: else ->
-			num = f + records[sb];
-			num = num - base[sb]
-		fi;
-		if
-		:: commit != sb -> goto again
-		:: else
-		fi;
-		if
-#ifdef NUMBER_ONCE
-		:: seq != sb_seq[sb] -> goto again
-#else
-		:: f != first[sb] -> goto again
-#endif
-		:: else
-		fi;
-		if
-#ifdef NUMBER_ONCE
-		:: (pub & RB_PUB_FINAL) != (publish[sb] & RB_PUB_FINAL) -> goto again
-#else
-		:: pub / RB_PUB_FINAL != publish[sb] / RB_PUB_FINAL -> goto again
-#endif
-		:: else
-		fi;
+		rb_ring_written();
 		atomic {
-			assert(num >= least && num <= reserved);
-			sb = 0; seq = 0; pub = 0; num = 0; f = 0; least = 0
+			assert(num >= least && num <= reserved[r]);
+			v_sb = 0; v_seq = 0; v_pub = 0; num = 0; f = 0; least = 0
 		}
 	od
 }
 #endif
 
+#if CUTS
+/* ring_buffer_cut() of one CPU; rb_cpu.exchange keeps other takers out. */
+proctype taker()
+{
+	byte todo = CUTS, ring;
+	bit idle;
+
+	do
+	:: todo == 0 -> break
+	:: else ->
+		atomic {
+			todo--;
+			ring = 1 - RING(live);
+			/* What a writer has stored may be seen now or later. */
+			if
+			:: seen[ring] = nest[ring]
+			:: skip
+			fi
+		}
+		/* rb_is_left() */
+		idle = (ring_tail[RING(live)] == FRESH);
+#ifndef NO_NEST
+		if
+		:: seen[ring] -> goto busy_still
+		:: else
+		fi;
+#endif
+		/* rb_forget() */
+#ifdef LIFE_FIRST
+		life[ring]++;
+		ring_tail[ring] = FRESH;
+#else
+		ring_tail[ring] = FRESH;
+		life[ring]++;
+#endif
+		/* rb_swap() */
+		if
+#ifndef NO_IDLE
+		:: idle
+#endif
+		:: else -> live = LIVE(ring, (live >> 1) + 1)
+		fi;
+busy_still:
+		atomic { ring = 0; idle = 0 }
+	od;
+	busy--
+}
+#endif
+
 init
 {
-	byte i;
+	byte i, r;
 
 	/* rb_ring_init() */
 	atomic {
-		i = 0;
 		do
-		:: i == NR -> break
+		:: r == RINGS -> break
 		:: else ->
-			sb_seq[i] = SEQ0 - NR + i;
-			link[i] = SLOT(SEQ0 - NR + i, 0, 0);
-			tail[i] = TAIL(SEQ0 - NR + i, RB_CLOSED);
-			publish[i] = PUB(SEQ0 - NR + i, RB_PUB_FINAL, 0);
-			slot[i] = SLOT(SEQ0 - NR + i, i, RB_SLOT_EMPTY);
-			i++
+			i = 0;
+			do
+			:: i == NSB -> break
+			:: else ->
+				/* The last one is the reader's. */
+				sb_seq[r * NSB + i] = (i < NR -> SEQ0 - NR + i : SEQ0 - 1);
+				i++
+			od;
+			sb_seq[r * NSB] = SEQ0;
+			i = r * NSB;
+			do
+			:: i == (r + 1) * NSB -> break
+			:: else ->
+				link[i] = SLOT(sb_seq[i], 0, 0);
+				tail[i] = TAIL(sb_seq[i], RB_CLOSED);
+				publish[i] = PUB(sb_seq[i], RB_PUB_FINAL, 0);
+				i++
+			od;
+			i = 0;
+			do
+			:: i == NR -> break
+			:: else ->
+				RB_SLOT(r, SEQ0 + i) = SLOT(sb_seq[r * NSB + i], r * NSB + i,
+							    RB_SLOT_EMPTY);
+				i++
+			od;
+			i = r * NSB;
+			link[i] = SLOT(SEQ0 - NR, 0, 0);
+			tail[i] = RB_OPEN_EMPTY;
+			publish[i] = PUB(SEQ0, 0, 0);
+			RB_SLOT(r, SEQ0) = SLOT(SEQ0, i, 0);
+			ring_tail[r] = i;
+			commit[r] = i;
+			rd_sb[r] = i + NR;
+			rd_seq[r] = SEQ0 - 1;
+			r++
 		od;
-		sb_seq[0] = SEQ0;
-		tail[0] = RB_OPEN_EMPTY;
-		publish[0] = PUB(SEQ0, 0, 0);
-		slot[0] = SLOT(SEQ0, 0, 0);
-		rd_sb = NR;
-		rd_seq = SEQ0 - 1;
-		sb_seq[NR] = SEQ0 - 1;
-		link[NR] = SLOT(SEQ0 - 1, 0, 0);
-		tail[NR] = TAIL(SEQ0 - 1, RB_CLOSED);
-		publish[NR] = PUB(SEQ0 - 1, RB_PUB_FINAL, 0);
+		tail[FRESH] = RB_CLOSED;
 
-		writers = (TASK > 0) + (IRQ > 0) + (NMI > 0);
+		busy = (TASK > 0) + (IRQ > 0) + (NMI > 0) + (CUTS > 0);
 		run writer(TASK);
 		if :: IRQ -> run writer(IRQ) :: else fi;
 		if :: NMI -> run writer(NMI) :: else fi;
@@ -561,6 +830,9 @@ init
 #if WRITTEN
 		run stat();
 #endif
-		i = 0
+#if CUTS
+		run taker();
+#endif
+		i = 0; r = 0
 	}
 }

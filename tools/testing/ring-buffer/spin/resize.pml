@@ -8,6 +8,13 @@
  * the names of kernel/trace/ring_buffer/{resize,read,write}.c. Records are numbered on
  * across the two rings.
  *
+ * Left out, as each would multiply the states and touches another part of the code:
+ *   - a reader that has begun a sub-buffer, and empty ones in the old ring
+ *   - a cut of the buffer meanwhile: rb_cpu.exchange keeps it out, and the floor of a new
+ *     ring is below all of its sequences
+ *   - iterators, which follow under the lock; a change of the sub-buffers' size, which
+ *     moves nothing; the counts of refused records, which are only carried over
+ *
  * What is asserted:
  *   - no sub-buffer is written while it is in the hands of the resize or the reader
  *   - the reader gets the records in order, and is told of each one that is missing
@@ -36,6 +43,7 @@
 short slot[NR];
 byte subbufs[IDS];			/* id -> sub-buffer */
 byte seq_of[SUBBUFS], final[SUBBUFS], first[SUBBUFS], count[SUBBUFS], data[SUBBUFS];
+byte commit;				/* the sub-buffer published last */
 byte overrun, dropped, carried;
 byte rd_sb, rd_seq, rd_num, rd_lost, rd_read;
 bit inherited, moved;
@@ -54,6 +62,7 @@ inline fill_in(sb)
 	first[sb] = written;
 	data[sb] = written + 1;
 	count[sb] = 1;
+	commit = sb;			/* rb_publish() */
 	atomic { assert(!held_by[sb]); final[sb] = 1; written++ }
 }
 
@@ -210,7 +219,13 @@ inline rb_locate()
 	do
 	:: word = slot[v_seq % NR];
 	   if
-	   :: SLOT_SEQ(word) > v_seq -> v_seq = SLOT_SEQ(word) - NR + 1
+	   :: SLOT_SEQ(word) > v_seq ->
+		sb = commit;
+		sb = seq_of[sb];
+		v_seq = (sb > SLOT_SEQ(word) -> sb : SLOT_SEQ(word)) - NR + 1
+#ifdef LAP_TOO_FAR
+		; v_seq++
+#endif
 	   :: SLOT_SEQ(word) < v_seq || (word & RB_SLOT_EMPTY) -> found = 0; break
 	   :: else ->
 		sb = subbufs[SLOT_ID(word)];

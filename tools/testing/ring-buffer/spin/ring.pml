@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A ring as internal.h has it, in small: the words, and what a writer and a
- * reader of it share. Sub-buffers are numbers, and their fields are arrays.
+ * reader of it share. Sub-buffers are numbers, those of a second ring behind those
+ * of the first, and their fields are arrays.
  *
  * NR slots; ROOM records in a sub-buffer. A record is two words, so that a half of
  * it can be seen. The time in a tail word is left out, as if the clock stood
  * still: then an exchange has the least to tell two uses apart.
  */
 #define NSB		(NR + 1)
+#if CUTS
+#define RINGS		2
+#else
+#define RINGS		1
+#endif
+#define FRESH		(RINGS * NSB)	/* rb_fresh */
 #define SEQ0		(2 * NR)
 
 #define RB_CLOSED	7
@@ -22,9 +29,10 @@
 
 #define RB_SLOT_EMPTY	1
 #define RB_SLOT_HELD	2
-#define SLOT(seq, id, flags)	((seq) * 16 + (id) * 4 + (flags))
-#define SLOT_SEQ(word)	((word) >> 4)
-#define SLOT_ID(word)	(((word) >> 2) & 3)
+#define SLOT(seq, id, flags)	((seq) * 32 + (id) * 4 + (flags))
+#define SLOT_SEQ(word)	((word) >> 5)
+#define SLOT_ID(word)	(((word) >> 2) & 7)
+#define RB_SLOT(ring, seq)	slot[(ring) * NR + (seq) % NR]
 
 /* One step of a machine: what is in it happens at once. */
 inline cmpxchg(place, old, new, done)

@@ -6,6 +6,13 @@
  * is the subject of handover.pml. Words and functions have the names of
  * kernel/trace/ring_buffer/{write,swap}.c.
  *
+ * Left out:
+ *   - the other buffer's words: here nobody writes to it, and readers find a ring by a
+ *     pointer of their own, behind the ring's lock
+ *   - that the count of exchanges has six bits: a writer that was stopped for 64 of them
+ *     could take a ring for the one that it entered
+ *   - a cut, which also empties the ring that goes live: see handover.pml
+ *
  * What is asserted:
  *   - in each ring, records lie in the order of their times
  *   - a record is in the ring that was live when its clock was read, so that what is
