@@ -23,6 +23,33 @@ struct subbuf {
 	unsigned char	data[];
 };
 
+#define LOST_UNKNOWN	(~0UL)
+
+/*
+ * The number of records that were lost in front of the sub-buffer of @page bytes. It
+ * is unknown only where there is no room for it behind the records. False if what the
+ * sub-buffer says of it is wrong.
+ */
+static inline bool subbuf_lost(const struct subbuf *sb, unsigned long page, unsigned long *lost)
+{
+	unsigned long used = sb->commit & COMMIT_MASK;
+	bool room = sizeof(*sb) + used + sizeof(*lost) <= page;
+
+	*lost = 0;
+	switch (sb->commit & (MISSED_EVENTS | MISSED_STORED)) {
+	case 0:
+		return true;
+	case MISSED_EVENTS:
+		*lost = LOST_UNKNOWN;
+		return !room;
+	case MISSED_EVENTS | MISSED_STORED:
+		if (room)
+			memcpy(lost, sb->data + used, sizeof(*lost));
+		return *lost;
+	}
+	return false;
+}
+
 /* Goes from record to record. */
 struct page_cursor {
 	const unsigned char	*next, *end;

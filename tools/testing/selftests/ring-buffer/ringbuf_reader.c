@@ -182,14 +182,16 @@ static void check_events(const struct subbuf *sb, unsigned long from, unsigned l
 }
 
 /* The losses that the sub-buffer itself tells: behind its last event. */
-static unsigned long page_lost(const struct subbuf *sb)
+static unsigned long page_lost(const struct subbuf *sb, unsigned long page)
 {
-	unsigned long commit = sb->commit, nr = 0;
+	unsigned long nr;
 
-	if (commit & MISSED_STORED)
-		memcpy(&nr, sb->data + (commit & COMMIT_MASK), sizeof(nr));
-	else if (commit & MISSED_EVENTS)
+	if (!subbuf_lost(sb, page, &nr))
+		die("flags %#lx tell of %lu lost", sb->commit, nr);
+	if (nr == LOST_UNKNOWN) {
 		untold = 1;
+		nr = 0;
+	}
 	return nr;
 }
 
@@ -243,7 +245,7 @@ static bool map_turn(struct mapping *m)
 	if (m->meta->reader.id != m->id) {
 		m->id = m->meta->reader.id;
 		m->from = 0;
-		told = page_lost(sb);
+		told = page_lost(sb, m->page);
 		if (told && m->meta->reader.lost_events && told != m->meta->reader.lost_events)
 			die("%lu lost on the page, %llu in the meta page", told,
 			    (unsigned long long)m->meta->reader.lost_events);
@@ -288,7 +290,7 @@ static void check_page(const struct subbuf *sb, unsigned long page)
 
 	if (commit > page - sizeof(*sb))
 		die("commit %lu in %lu", commit, page);
-	tell_lost(page_lost(sb));
+	tell_lost(page_lost(sb, page));
 	check_events(sb, 0, commit);
 }
 
