@@ -61,6 +61,8 @@ int page_parse(void *page, unsigned int size, page_fn fn, void *arg)
 	page_missed(page, &lost);
 	if (commit > size - HEADER)
 		return bad("commit lies behind the page", commit);
+	if (lost == LOST_UNKNOWN && size - HEADER - commit >= sizeof(lost))
+		return bad("there is room for the number of lost records", commit);
 	for (at = 0; at < commit; at += len) {
 		struct ring_buffer_event *e = data + at;
 

@@ -11,6 +11,8 @@
  *   triggers	snapshots by a trigger that the writers set off, on several CPUs at
  *		once, NR / 50 of which are looked at
  *   kept	the same, and NR / 100 or more are kept
+ *   wraps	NR / 20 snapshots by write of rings that are so small that the writers go
+ *		round them, before each and while it is read
  *
  * Of each it prints "PART.CHECK PASS|FAIL":
  *
@@ -23,11 +25,13 @@
  *   order	what had been written before a snapshot was asked for is in it or in one
  *		before; what was begun after it was there is not
  *   count	the file "snapshots" has counted what was asked for, and what there is
- *		to read; nothing is lost
+ *		to read. Nothing is lost, but of wraps: there the numbers that are missing
+ *		in front of a snapshot's first record are as many as are told to be lost
  *
- * A writer that is far ahead waits, so that nothing is overwritten. Nothing depends
- * on how long anything takes. With -b it does one thing wrong, see broken_ways, in
- * that part only, and has to find that.
+ * A writer that is far ahead waits, so that nothing is overwritten, but in wraps. Nothing
+ * depends on how long anything takes. With -b it does one thing wrong, see broken_ways,
+ * in that part only, and has to find that: on a machine that is so busy that no writer
+ * runs, there would be nothing to find, so each snapshot then waits for a record.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -59,6 +63,7 @@
 #define ASK_EVERY	64		/* records, of writers that set off triggers */
 #define MOST		256		/* records of a CPU that may be written before a snapshot */
 #define AHEAD		32		/* and while one is read */
+#define ROUND		1000		/* more records than a ring of wraps holds */
 #define LIST_SIZE	(1 << 20)
 
 /* What is written to trace_marker_raw, and what the kernel puts in front of it. */
@@ -108,6 +113,7 @@ static unsigned long faults[NR_CHECKS];
 static const char *part;
 static struct {
 	uint64_t	last, now;	/* number and time */
+	uint64_t	first;		/* time of the first record of a file */
 	bool		gap;		/* what came then may have been in a snapshot nobody saw */
 } at[MAX_CPUS];
 static struct {
@@ -117,7 +123,11 @@ static struct {
 	unsigned long	busy;		/* CPUs that wrote when there was a cut */
 	unsigned long	in_a_row;	/* that came behind the one seen before */
 	unsigned long	asked;		/* for, by us */
+	unsigned long	wrapped;	/* snapshots of a CPU that have lost some */
 } nr_of;
+/* How many records of a CPU may be written before a snapshot, and while one is read. */
+static unsigned long most, ahead;
+static bool wrapping;
 static unsigned char *bitmap;
 static pid_t pids[MAX_CPUS];
 
@@ -132,7 +142,8 @@ static const struct {
 	{ "records", "cuts" },		/* one record more was there */
 	{ "requests", "triggers" },	/* one more was asked for */
 	{ "hole", "triggers" },		/* the second record of a page is not seen */
-	{ "leave", "kept" },		/* one that is kept is left out */
+	{ "leave", "kept" },		/* of those that are kept, only the newest is seen */
+	{ "lost", "wraps" },		/* one record more was lost */
 };
 
 static const char *broken = "";
@@ -284,7 +295,7 @@ static void start_writers(int ask_every)
 	shared->ask_every = ask_every;
 	fflush(stdout);
 	for (cpu = 0; cpu < nr_cpus; cpu++) {
-		shared->w[cpu].quota = AHEAD;
+		shared->w[cpu].quota = ahead;
 		pids[cpu] = fork();
 		if (pids[cpu] < 0)
 			die("fork");
@@ -454,20 +465,26 @@ static void check_number(const struct view *v, int cpu, const struct record *r)
 		fault(ORDER, "CPU %d: %lu was begun when the snapshot was there", cpu, r->nr);
 }
 
-static unsigned long check_page(const struct view *v, int cpu)
+/* @lost: in front of it. */
+static unsigned long check_page(const struct view *v, int cpu, unsigned long lost)
 {
-	unsigned long commit = page->commit & COMMIT_MASK, n = 0;
+	unsigned long commit = page->commit & COMMIT_MASK, n = 0, told;
 	struct page_cursor c;
 	struct record r;
 	uint16_t type;
 
-	if (page->commit & (MISSED_EVENTS | MISSED_STORED))
-		fault(COUNT, "CPU %d: a page says that records are lost", cpu);
+	/* A number that has no room is in the list of snapshots, and there only. */
+	if (!subbuf_lost(page, page_size, &told) || (told != lost && told != LOST_UNKNOWN) ||
+	    (told && !lost))
+		fault(COUNT, "CPU %d: a page says that %ld are lost, not %lu", cpu, (long)told,
+		      lost);
 	if (commit > page_size - sizeof(*page))
 		die("CPU %d: commit %lu", cpu, commit);
 	page_begin(&c, page, 0, commit, 0);
 	for (; page_next(&c); n++) {
 		check_time(v, cpu, c.now);
+		if (!at[cpu].first)
+			at[cpu].first = c.now;
 		memcpy(&type, c.data, sizeof(type));
 		if (n == 1 && is_broken("hole"))
 			continue;
@@ -483,17 +500,23 @@ static unsigned long check_page(const struct view *v, int cpu)
 	return n;
 }
 
-/* All of a file that gives pages; how many records. */
-static unsigned long check_file(const struct view *v, int cpu, int fd)
+/* All of a file that gives pages, @lost in front of the first; how many records. */
+static unsigned long check_file(const struct view *v, int cpu, int fd, unsigned long lost)
 {
 	unsigned long n = 0, pages = 0;
 	ssize_t ret;
 
+	nr_of.missing += lost;
+	at[cpu].last += lost;
+	at[cpu].first = 0;
 	while ((ret = read(fd, page, page_size)) == (ssize_t)page_size) {
-		n += check_page(v, cpu);
+		n += check_page(v, cpu, lost);
+		lost = 0;
 		if (!pages++ && is_broken("twice"))
-			check_page(v, cpu);
+			check_page(v, cpu, lost);
 	}
+	if (lost)
+		fault(COUNT, "CPU %d: %lu lost in front of nothing", cpu, lost);
 	if (ret > 0 || (ret < 0 && errno != EAGAIN))
 		die("CPU %d: read %zd", cpu, ret);
 	return n;
@@ -504,8 +527,9 @@ static void check_counts(const struct snap *s, int cpu, unsigned long n)
 	if (n != s->records[cpu] + is_broken("records"))
 		fault(COUNT, "CPU %d: snapshot %lu says it has %lu records, and has %lu", cpu,
 		      s->seq, s->records[cpu], n);
-	if (s->lost[cpu])
+	if (s->lost[cpu] && !wrapping)
 		fault(COUNT, "CPU %d: snapshot %lu has lost %lu", cpu, s->seq, s->lost[cpu]);
+	nr_of.wrapped += s->lost[cpu] > 0;
 }
 
 static void check_interval(const struct snap *prev, const struct snap *s)
@@ -514,21 +538,42 @@ static void check_interval(const struct snap *prev, const struct snap *s)
 		fault(TIME, "snapshot %lu: cut %lu..%lu, complete to %lu", s->seq, s->begin,
 		      s->end, s->complete_to);
 	if (prev && s->seq == prev->seq + 1 &&
-	    (s->complete_from != prev->end || s->begin < prev->end))
+	    ((s->complete_from != prev->end && !wrapping) || s->begin < prev->end))
 		fault(TIME, "snapshot %lu: cut %lu..%lu, complete from %lu, the last cut %lu..%lu",
 		      s->seq, s->begin, s->end, s->complete_from, prev->begin, prev->end);
+}
+
+/* Of one that was read: it is complete from the last cut on, or from where none has lost any. */
+static void check_complete(const struct snap *prev, const struct snap *s)
+{
+	uint64_t from = prev->end;
+	int cpu;
+
+	for (cpu = 0; cpu < nr_cpus; cpu++) {
+		if (s->lost[cpu] && at[cpu].first > from)
+			from = at[cpu].first;
+	}
+	if (s->complete_from != from)
+		fault(TIME, "snapshot %lu: complete from %lu, not %lu", s->seq, s->complete_from,
+		      from);
 }
 
 /* What is left when the writers have ended. */
 static void check_live(const struct snap *prev)
 {
+	unsigned long lost;
+	char stats[64];
 	int cpu, fd;
 
 	for (cpu = 0; cpu < nr_cpus; cpu++) {
 		struct view v = { .prev = prev, .begun = UINT64_MAX, .all = UINT64_MAX };
 
 		fd = open_file(O_RDONLY | O_NONBLOCK, "per_cpu/cpu%d/trace_pipe_raw", cpu);
-		check_file(&v, cpu, fd);
+		snprintf(stats, sizeof(stats), "per_cpu/cpu%d/stats", cpu);
+		lost = get_number(stats, "\noverrun: ");
+		if (lost && !wrapping)
+			fault(COUNT, "CPU %d: %lu are lost at the end", cpu, lost);
+		check_file(&v, cpu, fd, wrapping ? lost : 0);
 		close(fd);
 		if (at[cpu].gap)
 			nr_of.missing += shared->w[cpu].done - at[cpu].last;
@@ -568,6 +613,9 @@ static void check_requests(unsigned long asked)
 static void begin_part(const char *name, const char *size_kb)
 {
 	part = name;
+	wrapping = !strcmp(part, "wraps");
+	most = wrapping ? 4 * ROUND : MOST;
+	ahead = wrapping ? 4 * ROUND : AHEAD;
 	memset(faults, 0, sizeof(faults));
 	memset(at, 0, sizeof(at));
 	memset(&nr_of, 0, sizeof(nr_of));
@@ -581,7 +629,10 @@ static void begin_part(const char *name, const char *size_kb)
 	put("trace_clock", "global");
 	put("trace", "");
 	put("snapshot_allocate", "1");
-	/* A record has 48 bytes at most, and there may be twice as many: a small part of it. */
+	/*
+	 * A record has 48 bytes at most, and there may be twice as many. Without wrapping
+	 * that is a small part of the buffer, and with it more than all of it.
+	 */
 }
 
 static void end_part(void)
@@ -591,8 +642,8 @@ static void end_part(void)
 
 	for (i = 0; i < nr_cpus; i++)
 		waited += shared->w[i].waited;
-	printf("# %s: %lu records written, %lu seen, %lu in snapshots that nobody saw, ", part,
-	       shared->all, nr_of.seen, nr_of.missing);
+	printf("# %s: %lu records written, %lu seen, %lu %s, ", part, shared->all, nr_of.seen,
+	       nr_of.missing, wrapping ? "lost" : "in snapshots that nobody saw");
 	printf("%lu other events, %lu within a cut, writers waited %lu times\n", nr_of.others,
 	       nr_of.inside, waited);
 	for (i = 0; i < NR_CHECKS; i++)
@@ -666,7 +717,7 @@ static void get_going(void)
 	int cpu = 0;
 
 	note_done(done);
-	allow(done, MOST);
+	allow(done, most);
 	while (load(&shared->w[cpu].begun) == done[cpu]) {
 		cpu = (cpu + 1) % nr_cpus;
 		/* Who sleeps comes too late. */
@@ -675,24 +726,39 @@ static void get_going(void)
 	}
 }
 
+/* Until a writer has written record @nr, however busy the machine is. */
+static void go_on(int cpu, uint64_t nr)
+{
+	while (load(&shared->w[cpu].done) < nr)
+		get_going();
+}
+
 static void take(int fd, struct snap *s, uint64_t seq)
 {
-	int cpu;
+	uint64_t last = load(&shared->w[0].begun);
+	int cpu = seq % nr_cpus;
 
 	get_going();
+	/* Each has a record of CPU 0, begun and written since the one before. */
+	if (*broken)
+		go_on(0, last + 1);
+	/* Round the ring of one of them. */
+	if (wrapping)
+		go_on(cpu, load(&shared->w[cpu].begun) + ROUND);
 	note_done(s->before);
-	if (is_broken("early"))
+	if (is_broken("early")) {
 		note_begun(s);
+		go_on(0, s->begun[0] + 1);
+	}
 	if (write(fd, "1", 1) != 1)
 		die("1 > snapshot");
 	if (!is_broken("early"))
 		note_begun(s);
-	allow(s->begun, AHEAD);
+	allow(s->begun, ahead);
 	for (cpu = 0; cpu < nr_cpus; cpu++)
 		nr_of.busy += s->begun[cpu] > s->before[cpu];
 	if (is_broken("late")) {
-		while (load(&shared->w[0].done) < s->before[0] + 9)
-			get_going();
+		go_on(0, s->begun[0] + 1);
 		note_done(s->before);
 	}
 	/* Once it is open all is in it that will be, and can be counted. */
@@ -714,7 +780,8 @@ static void check_snap(const struct snap *prev, struct snap *s)
 		if (is_broken("interval") && prev)
 			v.snap = prev;
 		if (!is_broken("skip") || cpu || s->seq != 3) {
-			n = check_file(&v, cpu, s->fd[cpu]);
+			n = check_file(&v, cpu, s->fd[cpu],
+				       wrapping ? s->lost[cpu] + is_broken("lost") : 0);
 			check_counts(s, cpu, n);
 			if (at[cpu].last < s->before[cpu])
 				fault(ORDER, "CPU %d: %lu was there before %lu was asked for", cpu,
@@ -722,17 +789,17 @@ static void check_snap(const struct snap *prev, struct snap *s)
 		}
 		close(s->fd[cpu]);
 	}
+	if (wrapping && prev)
+		check_complete(prev, s);
 }
 
-static void cuts(unsigned long nr)
+/* @nr snapshots by write: what "cuts" and "wraps" share. */
+static void take_and_check(unsigned long nr)
 {
 	struct snap snaps[3] = {}, *s = NULL, *next, *prev;
 	unsigned long n = 0;
 	int fd, cpu;
 
-	begin_part("cuts", "1024");
-	put("events/sched/enable", "1");
-	put("events/timer/enable", "1");
 	fd = open_file(O_WRONLY, "snapshot");
 	start_writers(0);
 	while (n < nr) {
@@ -763,8 +830,27 @@ static void cuts(unsigned long nr)
 	check_live(s);
 	check_requests(nr);
 	printf("# %s: at a cut %.2f CPUs were writing\n", part, (double)nr_of.busy / nr);
+}
+
+static void cuts(unsigned long nr)
+{
+	begin_part("cuts", "1024");
+	put("events/sched/enable", "1");
+	put("events/timer/enable", "1");
+	take_and_check(nr);
 	if (!nr_of.others)
 		fault(COUNT, "no other event was recorded");
+	end_part();
+}
+
+/* Nothing but our records, so that the number of those that are lost is that of ours. */
+static void wraps(unsigned long nr)
+{
+	begin_part("wraps", "16");
+	take_and_check(nr);
+	printf("# %s: %lu times a CPU's ring had lost some\n", part, nr_of.wrapped);
+	if (nr_of.wrapped < nr)
+		fault(COUNT, "%lu rings of %lu snapshots have lost some", nr_of.wrapped, nr);
 	end_part();
 }
 
@@ -865,7 +951,7 @@ static bool look(const struct snap *known, struct snap *s, uint64_t *from)
 		/* There may be one between that nobody has seen. */
 		if (end > *from + 1)
 			at[cpu].gap = true;
-		n = check_file(&v, cpu, s->fd[cpu]);
+		n = check_file(&v, cpu, s->fd[cpu], 0);
 		if (exact)
 			check_counts(s, cpu, n);
 		close(s->fd[cpu]);
@@ -917,6 +1003,11 @@ static void triggers(unsigned long nr)
 	end_part();
 }
 
+static const char *next_line(const char *p)
+{
+	return strchr(p, '\n') + 1;
+}
+
 /* What is kept, one after the other. */
 static unsigned long check_kept(struct snap *last)
 {
@@ -926,7 +1017,7 @@ static unsigned long check_kept(struct snap *last)
 	int cpu, fd;
 
 	read_list();
-	for (p = first_line(); *p; p = strchr(p, '\n') + 1, kept++) {
+	for (p = first_line(); *p; p = next_line(p), kept++) {
 		char name[64];
 
 		parse_snap(p, s);
@@ -938,11 +1029,11 @@ static unsigned long check_kept(struct snap *last)
 		for (cpu = 0; cpu < nr_cpus; cpu++) {
 			struct view v = { prev, s, UINT64_MAX, UINT64_MAX };
 
-			if (kept == 3 && is_broken("leave"))
+			if (is_broken("leave") && *next_line(p))
 				continue;
 			fd = open_file(O_RDONLY | O_NONBLOCK,
 				       "../%s/per_cpu/cpu%d/trace_pipe_raw", name, cpu);
-			check_counts(s, cpu, check_file(&v, cpu, fd));
+			check_counts(s, cpu, check_file(&v, cpu, fd, 0));
 			close(fd);
 		}
 		*last = *s;
@@ -964,6 +1055,8 @@ static void kept(unsigned long nr)
 	marker = open_file(O_WRONLY, "trace_marker");
 	start_writers(ASK_EVERY);
 	while (before < nr) {
+		/* Each time a writer has begun another record: some are in them. */
+		get_going();
 		if (ask(marker, MOST))
 			before = taken();
 	}
@@ -1008,6 +1101,7 @@ int main(int argc, char **argv)
 		unsigned int	share;
 	} parts[] = {
 		{ "cuts", cuts, 1 }, { "triggers", triggers, 50 }, { "kept", kept, 100 },
+		{ "wraps", wraps, 20 },
 	};
 	const char *only = NULL;
 	unsigned long nr = 10000;
