@@ -126,15 +126,20 @@ static u64 rb_ring_oldest_ts(struct rb_ring *ring)
 
 static unsigned long rb_ring_bytes(struct rb_ring *ring)
 {
-	struct rb_subbuf *sb, *commit;
-	unsigned int pos;
-	u64 seq, word, from, first, pub;
+	struct rb_reader *rd = &ring->reader;
+	u64 seq, from, first, pub;
+	struct rb_subbuf *commit;
+	struct rb_view view;
+	unsigned int unread;
 
 	do {
-		sb = rb_oldest(ring, &seq, &pos, &word);
-		if (!sb)
-			return 0;
-		from = rb_glance(sb->first_byte) + pos;
+		pub = atomic64_read_acquire(&rd->sb->publish);
+		unread = rb_pub_bytes(pub) - rd->pos;
+		seq = rd->seq + 1;
+		/* What came next may be overwritten: count from what is still there. */
+		if (!(pub & RB_PUB_FINAL) || !rb_locate(ring, &seq, &view))
+			return unread;
+		from = rb_glance(view.sb->first_byte);
 		/* Pairs with rb_publish:A, for &rb_subbuf.first_byte. */
 		commit = smp_load_acquire(&ring->commit); /* RBB(rb_ring_bytes:A) */
 		first = rb_glance(commit->first_byte);
@@ -145,8 +150,8 @@ static unsigned long rb_ring_bytes(struct rb_ring *ring)
 	} while (commit != smp_load_acquire(&ring->commit) ||
 		 first != rb_glance(commit->first_byte) ||
 		 (pub ^ atomic64_read(&commit->publish)) >> RB_PUB_SEQ_SHIFT ||
-		 (word != RB_SLOT_NONE && word != atomic64_read(rb_slot(ring, seq))));
-	return first + rb_pub_bytes(pub) - from;
+		 view.word != atomic64_read(view.slot));
+	return unread + first + rb_pub_bytes(pub) - from;
 }
 
 /* One number of a locked ring; 0 where there is none, or it can't be locked. */

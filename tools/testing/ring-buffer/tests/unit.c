@@ -118,6 +118,24 @@ static void overwrite_count(long unused)
 	}
 }
 
+/* Bytes are those of the entries, also where the writer is laps ahead of the reader */
+static void overwrite_bytes(long unused)
+{
+	unsigned long n, bytes;
+
+	begin(4, true);
+	put_n(3);
+	EXPECT_EQ(consume(buf, 0, 1), 1);
+	put_n(20 * PER_SUBBUF);
+	do {
+		n = ring_buffer_entries_cpu(buf, 0);
+		bytes = ring_buffer_bytes_cpu(buf, 0);
+		EXPECT(bytes >= n * REC_LEN && bytes <= n * (REC_LEN + 12),
+		       "%lu records in %lu bytes", n, bytes);
+	} while (consume(buf, 0, 1));
+	check_end(0, 0, "bytes");
+}
+
 static void statistics(long unused)
 {
 	unsigned long lost = 0, bytes;
@@ -427,6 +445,7 @@ const struct scenario unit_scenarios[] = {
 	{ "unit.edges", edges, 0, SC_QUICK, "R3, 2" },
 	{ "unit.keep-full", keep_full, 0, SC_QUICK, "R3, 17" },
 	{ "unit.overwrite", overwrite_count, 0, SC_QUICK, "R3, 5" },
+	{ "unit.bytes", overwrite_bytes, 0, SC_QUICK, "R8" },
 	{ "unit.statistics", statistics, 0, SC_QUICK, "R3 R8" },
 	{ "unit.iterate-shrink", iterate_loss, 0, SC_QUICK, "R6 R7, 8" },
 	{ "unit.kept-record", kept_record, 0, SC_QUICK, "R4, 15" },
