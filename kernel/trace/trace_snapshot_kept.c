@@ -55,6 +55,31 @@ const struct file_operations trace_kept_enable_fops = {
 	.release	= tracing_release_generic_tr,
 };
 
+/*
+ * Each CPU's ring has the size of its records. A program such as Perfetto reads no more
+ * pages of a CPU than are in this file, so it holds the largest size, not "X".
+ */
+static ssize_t kept_size_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	struct trace_array *tr = file_inode(file)->i_private;
+	unsigned long size = 0;
+	char buf[24];
+	int cpu, len;
+
+	for_each_tracing_cpu(cpu)
+		size = max(size, per_cpu_ptr(tr->array_buffer.data, cpu)->entries);
+	len = scnprintf(buf, sizeof(buf), "%lu\n", size >> 10);
+	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);
+}
+
+static const struct file_operations kept_size_fops = {
+	.open		= tracing_open_generic_tr,
+	.read		= kept_size_read,
+	.write		= kept_write,
+	.llseek		= generic_file_llseek,
+	.release	= tracing_release_generic_tr,
+};
+
 /* Of the instance, and of each CPU; all for reading only. */
 static const struct snap_kept_file {
 	const char			*name;
@@ -70,7 +95,7 @@ static const struct snap_kept_file {
 	{ "timestamp_mode",		&trace_time_stamp_mode_fops },
 	{ "current_tracer",		&set_tracer_fops },
 	{ "tracing_on",			&rb_simple_fops },
-	{ "buffer_size_kb",		&tracing_entries_fops },
+	{ "buffer_size_kb",		&kept_size_fops },
 	{ "buffer_total_size_kb",	&tracing_total_entries_fops },
 	{ "buffer_subbuf_size_kb",	&buffer_subbuf_size_fops },
 	{ "snapshots",			&trace_snapshots_fops },
