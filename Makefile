@@ -9,7 +9,7 @@ unexport MAKEFLAGS KSRC
 
 QEMU := tools/testing/qemu
 
-.PHONY: help prepare kernel run shell torture debug clients test kunit litmus bench bench-guest patches check check-fast fresh clean
+.PHONY: help prepare kernel run shell torture debug clients test kunit mutants litmus bench bench-guest patches check check-fast fresh clean
 .DEFAULT_GOAL := help
 
 help:
@@ -23,6 +23,8 @@ help:
 	@echo '                    renewed by cp build/bench/bench.svg Documentation/trace/ring-buffer-bench.svg'
 	@echo '  make bench-guest  the same for kernels in the guest, counted in instructions (an hour)'
 	@echo '  make kunit        the unit tests, in user-mode kernels of 64 and 32 bits'
+	@echo '  make mutants      break the ring buffer and the snapshots in one place at a time: a test must fail;'
+	@echo '                    N=40 SEED=1 takes so many at random, all of them take hours'
 	@echo '  make shell        a shell in the guest'
 	@echo '  make torture      everything at once, at random, in the guest; each record accounted for, in'
 	@echo '                    rounds with a cut or a reset within bounds;'
@@ -85,6 +87,9 @@ bench-guest: prepare
 
 kunit: prepare
 	@tools/testing/ring-buffer/run-kunit
+
+mutants: prepare
+	@tools/testing/ring-buffer/run-mutants $(if $(N),-n $(N)) $(addprefix -s ,$(filter-out 0,$(SEED)))
 
 patches:
 	@KSRC='$(KSRC)' tools/series/base

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Runs the scenarios, each in a process of its own, and prints a line for each.
- *   rb-test [-l] [-t name]... [-q] [-x] [-v] [-j jobs] [-T] [-s stride]
+ *   rb-test [-l] [-t name]... [-q] [-x] [-v] [-f] [-j jobs] [-T] [-s stride]
  *           [-n times]
  */
 #define _GNU_SOURCE
@@ -167,13 +167,13 @@ static int selected(const char *name, char **names, int nr)
 
 int main(int argc, char **argv)
 {
-	int jobs = sysconf(_SC_NPROCESSORS_ONLN), list = 0, quick = 0, threads = 0, nr = 0;
+	int jobs = sysconf(_SC_NPROCESSORS_ONLN), list = 0, quick = 0, threads = 0, first = 0, nr = 0;
 	const struct scenario *sc;
 	char *names[MAX_NAMES];
 	unsigned int i;
 	int times = 1, c, n;
 
-	while ((c = getopt(argc, argv, "lt:qxvj:Ts:n:")) != -1) {
+	while ((c = getopt(argc, argv, "lt:qxvfj:Ts:n:")) != -1) {
 		switch (c) {
 		case 'l':
 			list = 1;
@@ -190,6 +190,9 @@ int main(int argc, char **argv)
 			break;
 		case 'v':
 			verbose = 1;
+			break;
+		case 'f':
+			first = 1;
 			break;
 		case 'j':
 			jobs = atoi(optarg);
@@ -217,7 +220,7 @@ int main(int argc, char **argv)
 				continue;
 			if (list)
 				printf("%-32s %s\n", sc->name, sc->proves);
-			for (n = 0; !list && n < times; n++)
+			for (n = 0; !list && n < times && !(first && failed); n++)
 				start(sc, jobs);
 		}
 	}
