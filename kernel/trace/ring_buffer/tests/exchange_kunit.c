@@ -273,13 +273,15 @@ static void exchange_test_resize_lost(struct kunit *test)
 		if (i)
 			rbt_write_n(w, 200, 6 * rbt_room_for(w, 200));
 		before = ring_buffer_entries_cpu(w->buffer, w->cpu);
-		KUNIT_ASSERT_EQ(test, ring_buffer_resize(w->buffer, 3 * rb_subbuf_room(0), w->cpu), 0);
+		KUNIT_ASSERT_EQ(test, ring_buffer_resize(w->buffer, 3 * rb_subbuf_room(0),
+							 w->cpu), 0);
 		KUNIT_EXPECT_LT(test, ring_buffer_entries_cpu(w->buffer, w->cpu), before);
 		KUNIT_EXPECT_NOT_NULL(test, ring_buffer_peek(w->buffer, w->cpu, &ts, &lost));
 		KUNIT_EXPECT_EQ(test, lost, ring_buffer_overrun_cpu(w->buffer, w->cpu));
 		KUNIT_EXPECT_EQ(test, ts, w->recs[lost].time);
 		/* And smaller again, before anything was read. */
-		KUNIT_ASSERT_EQ(test, ring_buffer_resize(w->buffer, 2 * rb_subbuf_room(0), w->cpu), 0);
+		KUNIT_ASSERT_EQ(test, ring_buffer_resize(w->buffer, 2 * rb_subbuf_room(0),
+							 w->cpu), 0);
 		rbt_write_n(w, 200, 4 * rbt_room_for(w, 200));
 		rbt_account(w);
 	}

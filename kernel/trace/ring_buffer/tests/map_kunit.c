@@ -383,7 +383,8 @@ static void map_test_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, meta->reader.lost_events, 0ULL);
 	KUNIT_ASSERT_EQ(test, ring_buffer_map_get_reader(w->buffer, w->cpu), 0);
 	KUNIT_EXPECT_EQ(test, meta->reader.lost_events, (u64)lost);
-	KUNIT_EXPECT_TRUE(test, rbt_parse(map->pages[meta->reader.id], PAGE_SIZE, &page, NULL, NULL));
+	KUNIT_EXPECT_TRUE(test, rbt_parse(map->pages[meta->reader.id], PAGE_SIZE, &page, NULL,
+					  NULL));
 	KUNIT_EXPECT_EQ(test, page.lost, lost);
 	KUNIT_ASSERT_EQ(test, ring_buffer_map_get_reader(w->buffer, w->cpu), 0);
 	KUNIT_EXPECT_EQ(test, meta->reader.lost_events, 0ULL);

@@ -167,11 +167,11 @@ static int selected(const char *name, char **names, int nr)
 
 int main(int argc, char **argv)
 {
-	int jobs = sysconf(_SC_NPROCESSORS_ONLN), list = 0, quick = 0, threads = 0, first = 0, nr = 0;
+	int jobs = sysconf(_SC_NPROCESSORS_ONLN), list = 0, quick = 0, threads = 0, first = 0;
 	const struct scenario *sc;
 	char *names[MAX_NAMES];
 	unsigned int i;
-	int times = 1, c, n;
+	int times = 1, nr = 0, c, n;
 
 	while ((c = getopt(argc, argv, "lt:qxvfj:Ts:n:")) != -1) {
 		switch (c) {
