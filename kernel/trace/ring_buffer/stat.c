@@ -82,62 +82,45 @@ unsigned long rb_ring_entries(struct rb_ring *ring)
 	return rb_ring_written(ring) - gone;
 }
 
-/* The oldest sub-buffer with something unread, and where it begins there. */
-static struct rb_subbuf *rb_oldest(struct rb_ring *ring, u64 *seq, unsigned int *pos, u64 *word)
+/* Find the oldest sub-buffer behind the reader's, whose publish word is @pub. */
+static bool rb_oldest(struct rb_ring *ring, u64 pub, struct rb_view *view)
 {
-	struct rb_reader *rd = &ring->reader;
-	u64 pub = atomic64_read_acquire(&rd->sb->publish);
-	struct rb_view view;
+	u64 seq = ring->reader.seq + 1;
 
-	*word = RB_SLOT_NONE;
-	*pos = rd->pos;
-	*seq = rd->seq;
-	if (rd->pos < rb_pub_bytes(pub))
-		return rd->sb;
-	if (!(pub & RB_PUB_FINAL))
-		return NULL;
-
-	*pos = 0;
-	*seq = rd->seq + 1;
-	if (!rb_locate(ring, seq, &view))
-		return NULL;
-	*word = view.word;
-	return view.sb;
+	return pub & RB_PUB_FINAL && rb_locate(ring, &seq, view);
 }
 
 static u64 rb_ring_oldest_ts(struct rb_ring *ring)
 {
-	struct rb_subbuf *sb;
-	unsigned int pos;
-	u64 seq, word, ts;
+	struct rb_reader *rd = &ring->reader;
+	u64 pub = atomic64_read_acquire(&rd->sb->publish), ts;
+	struct rb_view view;
 
+	if (rd->pos < rb_pub_bytes(pub))
+		return rd->pos ? rd->time : rd->sb->page->time_stamp;
 	do {
-		sb = rb_oldest(ring, &seq, &pos, &word);
-		if (!sb)
+		if (!rb_oldest(ring, pub, &view))
 			return 0;
-		if (word == RB_SLOT_NONE)
-			return pos ? ring->reader.time : sb->page->time_stamp;
-		ts = rb_glance(sb->page->time_stamp);
+		ts = rb_glance(view.sb->page->time_stamp);
 		/* Pairs with rb_claim_slot:A. */
 		smp_rmb(); /* RBB(rb_ring_oldest_ts:A) */
-	} while (atomic64_read(rb_slot(ring, seq)) != word);
+	} while (atomic64_read(view.slot) != view.word);
 	return ts;
 }
 
 static unsigned long rb_ring_bytes(struct rb_ring *ring)
 {
 	struct rb_reader *rd = &ring->reader;
-	u64 seq, from, first, pub;
 	struct rb_subbuf *commit;
+	u64 from, first, pub;
 	struct rb_view view;
 	unsigned int unread;
 
 	do {
 		pub = atomic64_read_acquire(&rd->sb->publish);
 		unread = rb_pub_bytes(pub) - rd->pos;
-		seq = rd->seq + 1;
 		/* What came next may be overwritten: count from what is still there. */
-		if (!(pub & RB_PUB_FINAL) || !rb_locate(ring, &seq, &view))
+		if (!rb_oldest(ring, pub, &view))
 			return unread;
 		from = rb_glance(view.sb->first_byte);
 		/* Pairs with rb_publish:A, for &rb_subbuf.first_byte. */
