@@ -88,7 +88,7 @@ bench-guest: prepare
 kunit: prepare
 	@tools/testing/ring-buffer/run-kunit
 
-mutants: prepare
+mutants: kernel
 	@tools/testing/ring-buffer/run-mutants $(if $(N),-n $(N)) $(addprefix -s ,$(filter-out 0,$(SEED)))
 
 patches:

@@ -29,6 +29,9 @@ Token = namedtuple("Token", "text start end")
 # Where and what: text[start:end] becomes new.
 Mutant = namedtuple("Mutant", "path line function operator start end new")
 
+# A function: its name, its first token, and those of the list of arguments and of the body.
+Function = namedtuple("Function", "name first arguments begin end")
+
 OTHER = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 OPEN, CLOSE = "([{", ")]}"
 
@@ -83,16 +86,18 @@ class File:
     def mutants(self):
         """All of them, in the order of the file."""
         found = {}
-        for function, begin, end in self.functions():
-            for operator, start, stop, new in self.inside(begin, end):
+        for function in self.functions():
+            for operator, start, stop, new in self.inside(function.begin, function.end):
                 line = self.text.count("\n", 0, start) + 1
-                found.setdefault((start, stop, new), Mutant(self.path, line, function, operator, start, stop, new))
+                found.setdefault((start, stop, new), Mutant(self.path, line, function.name, operator, start, stop, new))
         return [found[key] for key in sorted(found)]
 
     def functions(self):
-        """(name, first token, last token) of each body at the left margin."""
-        t, i = self.tokens, 0
+        """Each function: a body at the left margin."""
+        t, i, first = self.tokens, 0, 0
         while i < len(t):
+            if t[i].text == ";":
+                first = i + 1
             if t[i].text == "{" and i in self.partner:
                 end = self.partner[i]
                 before = i - 1
@@ -101,9 +106,72 @@ class File:
                 if t[before].text == ")" and self.partner.get(before):
                     while t[self.partner[before] - 1].text.startswith("__") and t[self.partner[before] - 2].text == ")":
                         before = self.partner[before] - 2
-                    yield t[self.partner[before] - 1].text, i, end
+                    arguments = self.partner[before]
+                    yield Function(t[arguments - 1].text, first, arguments, i, end)
                 i = end
+                first = i + 1
             i += 1
+
+    def woven(self, numbered, prefix):
+        """The source with mutants {number: mutant} in it, of which rb_mutant chooses one.
+
+        Each one is a copy of its function, with its number in the name; 0 is the function as it is.
+        Returns that text with prefix in front, and for each of its lines the number of the mutant
+        there, or None.
+        """
+        text, lines, at = "", [], 0
+
+        def add(more, number=None):
+            nonlocal text
+            text += more
+            lines.extend([number] * (more.count("\n")))
+
+        add(prefix)
+        for function in self.functions():
+            t, here = self.tokens, {n: m for n, m in numbered.items()
+                                    if t_between(m, self.tokens[function.begin], self.tokens[function.end])}
+            if not here:
+                continue
+            start, body, end = t[function.first].start, t[function.begin].start, t[function.end].end
+            head = [x.text for x in t[function.first:function.arguments - 1]]
+            kind = [x for x in head if x not in NOT_OF_COPY]
+            words = self.source(function.arguments, function.begin)
+            add(self.text[at:start] + self.text[start:body].rstrip() + ";\n\n")
+            for number, mutant in [(0, None)] + sorted(here.items()):
+                code = self.text[body:end] if not mutant else \
+                    self.text[body:mutant.start] + mutant.new + self.text[mutant.end:end]
+                add(f"static __maybe_unused __attribute__((noipa)) {' '.join(kind)} {copy_name(function.name, number)}{words}\n"
+                    f"{code}\n\n", number)
+            add(self.text[start:body])
+            values = ", ".join(self.names(function.arguments))
+            void = "void" in kind and "*" not in kind
+            add(f"{{\n\tif (unlikely(rb_mutant >= {min(here)} && rb_mutant <= {max(here)})) switch (rb_mutant) {{\n")
+            for number in sorted(here):
+                call = f"{copy_name(function.name, number)}({values});"
+                add(f"\tcase {number}: " + (f"{call} return;" if void else f"return {call}") + "\n")
+            add("\t}\n" + self.text[body:end] + "\n}")
+            at = end
+        add(self.text[at:])
+        return text, lines + [None]
+
+    def names(self, opening):
+        """The names of the arguments behind a bracket."""
+        t, found, begin = self.tokens, [], opening + 1
+        for i in range(begin, self.partner[opening] + 1):
+            if t[i].text == "," and self.level(opening, i) == 1 or i == self.partner[opening]:
+                words = t[begin:i]
+                pointer = [k for k in range(begin, i) if t[k].text == "(" and t[k + 1].text == "*"]
+                array = [k for k in range(begin, i) if t[k].text == "["]
+                if pointer:
+                    found.append(t[pointer[0] + 2].text)
+                elif words and [x.text for x in words] != ["void"]:
+                    found.append(t[array[0] - 1].text if array else words[-1].text)
+                begin = i + 1
+        return found
+
+    def level(self, opening, i):
+        """How many brackets are open at token i, that of opening with them."""
+        return sum((t.text in OPEN) - (t.text in CLOSE) for t in self.tokens[opening:i])
 
     def inside(self, begin, end):
         """(operator, start, end, new) for what lies between two tokens."""
@@ -240,6 +308,18 @@ class File:
         yield "drop", t[i].start, t[k].end, ";"
 
 
+# What a copy of a function has not got: it stands for itself, and all of it is in it.
+NOT_OF_COPY = ("static", "inline", "__always_inline", "noinline", "asmlinkage", "__visible")
+
+
+def t_between(mutant, begin, end):
+    return begin.start < mutant.start < end.start
+
+
+def copy_name(function, number):
+    return f"{function}__mutant{number}"
+
+
 def describe(text, mutant):
     """The two lines, before and after, in one; stays the same when other lines change."""
     begin = text.rfind("\n", 0, mutant.start) + 1
@@ -250,7 +330,7 @@ def describe(text, mutant):
     return f"{mutant.path}: {mutant.function}: {flat[0]} => {flat[1]}"
 
 
-def all_mutants(sources, headers):
-    """{path: (text, mutants)} of sources, {path: text}; headers are texts with structures."""
-    members = members_of(headers)
-    return {path: (text, File(path, text, members).mutants()) for path, text in sources.items()}
+def files_of(sources):
+    """{path: File} of sources, {path: text}."""
+    members = members_of(sources.values())
+    return {path: File(path, text, members) for path, text in sources.items()}
