@@ -59,8 +59,8 @@ void rb_ring_quiesce(struct rb_ring *ring)
 	unsigned long lost;
 
 	lockdep_assert_held(&ring->lock);
-	/* Pairs with rb_leave:A and rb_finish:A. RBB(rb_ring_quiesce:A) */
-	if (likely(!smp_load_acquire(&ring->nest)))
+	/* The grace period orders what writers stored, see rb_leave+rb_ring_quiesce.litmus. */
+	if (likely(!READ_ONCE(ring->nest)))
 		return;
 	lost = rb_give_up(ring);
 	local_add(lost, &ring->commit_overrun);

@@ -66,7 +66,7 @@ static bool rb_reader_take(struct rb_ring *ring, u64 seq, struct rb_view *view)
 	rb_race_point(TAKE);
 	/*
 	 * Fully ordered: nothing that was read from the old one is read after
-	 * the writer may have it.
+	 * the writer may have it. Pairs with rb_claim_slot:A. RBB(rb_reader_take:A)
 	 */
 	if (!atomic64_try_cmpxchg(view->slot, &view->word,
 				  rb_slot_word(seq, rd->sb->id, RB_SLOT_EMPTY)))

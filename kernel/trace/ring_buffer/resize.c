@@ -74,12 +74,16 @@ static bool rb_adopt(struct rb_ring *ring, struct rb_ring *old, struct rb_subbuf
 	unsigned int slot = rb_slot_id(empty), id = ring->nr + 1 + slot, was = sb->id;
 	u64 word = rb_slot_word(seq, id, 0);
 
-	/* All of it before the slot says so: the writer may be right behind. */
 	ring->subbufs[id] = sb;
 	sb->id = id;
 	rb_renumber(sb, seq, num, byte);
 	rb_race_point(ADOPT);
+	/*
+	 * All of it before the slot says so: the writer may be right behind. Pairs with
+	 * rb_claim_slot:A, in a slot that was kept and in another. RBB(rb_adopt:A)
+	 */
 	if (!atomic64_try_cmpxchg(rb_slot(ring, seq), &held, word) &&
+	    /* Pairs with rb_claim_slot:A. RBB(rb_adopt:B) */
 	    !atomic64_try_cmpxchg(rb_slot(ring, seq), &empty, word)) {
 		ring->subbufs[id] = NULL;
 		sb->id = was;

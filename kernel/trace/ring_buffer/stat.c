@@ -31,8 +31,8 @@ u64 rb_ring_written(struct rb_ring *ring)
 	u64 first, pub, num;
 
 	do {
-		/* Pairs with rb_publish:A. RBB(rb_ring_written:A) */
-		sb = smp_load_acquire(&ring->commit);
+		/* An address dependency; pairs with rb_publish:A. */
+		sb = READ_ONCE(ring->commit); /* RBB(rb_ring_written:A) */
 		first = rb_glance(sb->first);
 		/* Pairs with rb_publish_subbuf:A, for the count. RBB(rb_ring_written:C) */
 		pub = atomic64_read_acquire(&sb->publish);
@@ -123,8 +123,8 @@ static unsigned long rb_ring_bytes(struct rb_ring *ring)
 		if (!rb_oldest(ring, pub, &view))
 			return unread;
 		from = rb_glance(view.sb->first_byte);
-		/* Pairs with rb_publish:A, for &rb_subbuf.first_byte. */
-		commit = smp_load_acquire(&ring->commit); /* RBB(rb_ring_bytes:A) */
+		/* An address dependency; pairs with rb_publish:A, for &rb_subbuf.first_byte. */
+		commit = READ_ONCE(ring->commit); /* RBB(rb_ring_bytes:A) */
 		first = rb_glance(commit->first_byte);
 		pub = atomic64_read(&commit->publish);
 		/* Pairs with rb_claim_slot:A. */

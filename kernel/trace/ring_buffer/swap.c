@@ -179,7 +179,10 @@ static void rb_forget(struct rb_ring *ring)
 {
 	/*
 	 * Whole, as a writer that has been on its way in since the last cut exchanges
-	 * it. Pairs with rb_reader_renew:C. RBB(rb_forget:A)
+	 * it. No order of the look at &rb_ring.nest could tell of that writer: it loads
+	 * &rb_cpu.ring before it stores @nest. Where @nest was 0 because a writer has
+	 * left, this full barrier puts all that the writer stored before what follows.
+	 * Pairs with rb_leave:A, rb_finish:A and rb_reader_renew:C. RBB(rb_forget:A)
 	 */
 	xchg(&ring->tail, &rb_fresh);
 	rb_race_point(CUT_FRESH);

@@ -163,8 +163,10 @@
  *                                                 life has begun
  * rb_forget:A             rb_reader_renew:C       the tail of a new life; its number
  * rb_publish:B            rb_ring_written:B       final; the next use's base
- * rb_leave:A,             rb_ring_quiesce:A       all that writers stored;
+ * rb_leave:A,             rb_forget:A             all that writers stored;
  * rb_finish:A                                     their being gone
+ * rb_claim_slot:A         rb_reader_take:A,       all use of a sub-buffer by others;
+ *                         rb_adopt:A, rb_adopt:B  its being the writer's
  * rb_swap:A,              rb_enter:A              a ring's content; its address
  * rb_go_live:A
  * trace_rb_cpu_prepare:A  rb_get_cpu:A            a CPU's part; its being there
@@ -173,9 +175,8 @@
  * rb_publish_subbuf() stores the page's commit field with release order, too: the other
  * side is a program in user space, which polls that field in a mapping.
  *
- * The reader's exchange of a slot word (rb_reader_take()) is fully ordered as
- * well, so that it has read what it needs of a sub-buffer before the writer can
- * have it back; the writer's claim of the slot follows it.
+ * rb_ring_quiesce() needs none of them. It comes behind a grace period, which orders all
+ * that writers stored in the ring.
  */
 
 #include <linux/export.h>
@@ -340,7 +341,8 @@ static struct rb_subbuf *rb_claim_slot(struct rb_ring *ring, u64 seq, bool overw
 		 * Fully ordered. Pairs with rb_locate:A, rb_iter_copy:B,
 		 * rb_ring_oldest_ts:A and rb_ring_bytes:B: what is stored to
 		 * the sub-buffer from here on is seen only by those who also
-		 * see that it is gone. RBB(rb_claim_slot:A)
+		 * see that it is gone. Pairs with rb_reader_take:A, rb_adopt:A
+		 * and rb_adopt:B for what the slot names. RBB(rb_claim_slot:A)
 		 */
 	} while (!atomic64_try_cmpxchg(slot, &word, rb_slot_word(seq, rb_slot_id(word), 0)));
 
@@ -574,7 +576,7 @@ static bool rb_leave(struct rb_ring *ring, unsigned int share)
 			rb_publish(ring);
 
 		/*
-		 * Pairs with rb_ring_quiesce:A: who finds the ring without
+		 * Pairs with rb_forget:A: a cut that finds the ring without
 		 * writers finds all they stored. RBB(rb_leave:A)
 		 */
 		smp_store_release(&ring->nest, 0);
@@ -748,7 +750,7 @@ static __always_inline void rb_finish(struct rb_cpu *rcpu)
 
 	rb_publish_subbuf(sb, 0, rb_tail_units(tail));
 	rb_race_point(FINISHED);
-	/* Pairs with rb_ring_quiesce:A, as in rb_leave(). */
+	/* Pairs with rb_forget:A, as in rb_leave(). */
 	smp_store_release(&ring->nest, 0); /* RBB(rb_finish:A) */
 	rb_race_point(FINISH_OUT);
 	barrier();
