@@ -20,6 +20,7 @@ enum {
 	S_STAT		= 1 << 8,
 	S_IDLE		= 1 << 9,	/* nobody reads until the end */
 	S_CUT		= 1 << 10,
+	S_FRESH		= 1 << 11,	/* each swap brings a ring that was just allocated */
 };
 
 static long mix, nr_records;
@@ -98,6 +99,10 @@ static void swap_and_drain(void)
 {
 	int ret;
 
+	if (mix & S_FRESH) {
+		ring_buffer_free(buf2);
+		fresh2(RING_SUBBUFS * SUBBUF_DATA);
+	}
 	ret = ring_buffer_swap_cpu(buf, buf2, 0);
 	if (ret) {
 		fault(F_REFUSED, "ring_buffer_swap_cpu: %d", ret);
@@ -186,7 +191,9 @@ static void others(void *unused)
 			ring_buffer_oldest_event_ts(buf, 0);
 		}
 		shim_poll();
-		shim_rcu_run();
+		/* A grace period orders all: let the writer find a new ring without one. */
+		if (!(mix & S_IDLE))
+			shim_rcu_run();
 		host_pause();
 	}
 	host_cpu_leave();
@@ -238,7 +245,7 @@ static void one_storm(void)
 		end |= END_NO_DROP;
 	if (mix & (S_RESIZE | S_SWAP))
 		end |= END_NO_LOST;
-	if (mix & (S_RESET | S_CUT))
+	if (mix & (S_RESET | S_CUT | S_FRESH))
 		end |= END_NO_LOST | END_NO_LOSS;
 	/* a last record tells what was lost before it */
 	ring_buffer_change_overwrite(buf, 1);
@@ -274,7 +281,9 @@ const struct scenario storm_scenarios[] = {
 	S("iterate", S_ITERATE | S_STAT, 0, "R7, 8"),
 	S("mode", S_MODE | S_STAT, 0, "R3"),
 	S("resize", S_RESIZE | S_PAGES, SC_QUICK, "R6, 9"),
+	S("resize-idle", S_RESIZE | S_IDLE, 0, "R6, 9"),
 	S("swap", S_SWAP, SC_QUICK, "R5, 1, 3, 14"),
+	S("swap-fresh", S_SWAP | S_FRESH, 0, "R5, 1"),
 	S("reset", S_RESET, 0, "7"),
 	S("cut", S_CUT | S_PAGES | S_STAT, 0, "7, 8"),
 	S("all", S_PAGES | S_DISCARD | S_ITERATE | S_RESIZE | S_MODE | S_STAT, 0, "R1-R7"),
