@@ -144,7 +144,9 @@ static bool rb_is_left(struct rb_cpu *live, struct rb_cpu *spare)
 	/* Pairs with rb_next_subbuf:A, for &rb_ring.nest. RBB(rb_is_left:A) */
 	live->idle = smp_load_acquire(&ring->tail) == &rb_fresh;
 	rb_race_point(CUT_LOOK);
-	return !READ_ONCE(rb_untag(READ_ONCE(spare->ring))->nest);
+	ring = rb_untag(READ_ONCE(spare->ring));
+	/* A writer that is still on its way in stores to it now: see rb_forget(). */
+	return !data_race(READ_ONCE(ring->nest));
 }
 
 /* Make sure of a CPU's rings. */
