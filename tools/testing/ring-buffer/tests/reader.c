@@ -415,10 +415,12 @@ static void run_map(long unused)
 		long last = 0, step = stride;
 
 		for (s.at[0] = 0; s.at[0] <= last; s.at[0] += s.at[0] ? step : 1) {
+			/* first: the path that is noted is that of the last run */
+			if (!s.at[0])
+				one_map_run(&s, before[i / nr], bursts[i % nr], true);
 			one_map_run(&s, before[i / nr], bursts[i % nr], false);
 			if (s.at[0])
 				continue;
-			one_map_run(&s, before[i / nr], bursts[i % nr], true);
 			if (faults[F_STUCK])
 				break;
 			last = s.n[0];

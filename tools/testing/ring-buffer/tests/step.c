@@ -21,6 +21,7 @@
 #define SPIN_LIMIT 20000	/* instructions, after it has used far too much time */
 #define RESUME_LIMIT 1000
 #define INT3 0xcc
+#define RET 0xc3
 
 /* the linker's names of the section that holds the ring buffer's text */
 extern char __start_rb_text[], __stop_rb_text[];
@@ -122,6 +123,9 @@ static void on_trap(int sig, siginfo_t *si, void *arg)
 		return;
 	}
 	if (d < 2 && bp[d].over) {
+		/* a repeated string instruction is one */
+		if (rip == bp[d].over)
+			return;
 		plant(&bp[d], bp[d].over);
 		bp[d].over = NULL;
 	} else if (d < 2 && noting[d]) {
@@ -138,10 +142,12 @@ static void on_trap(int sig, siginfo_t *si, void *arg)
 			inside_text[d] = 1;
 			return;
 		}
-		/* a call of something else, which need not be stepped through */
-		if (!inside_text[d] || !in_text(*sp))
+		if (!inside_text[d])
 			return;
 		inside_text[d] = 0;
+		/* a call of something else, which need not be stepped through; or a return */
+		if (*(unsigned char *)path[d].rip[path[d].nr - 1] == RET || !in_text(*sp))
+			return;
 		plant(&back[d], (unsigned char *)*sp);
 	}
 	uc->uc_mcontext.gregs[REG_EFL] &= ~TF;
