@@ -15,6 +15,7 @@ static void (*co_fn)(void);
 static volatile int inside, active;
 static int co_cpu;
 static enum host_wait_for waits_for;
+void (*co_needed)(void);
 
 void co_switch(void **save, void *to);
 __asm__(".text\n"
@@ -70,7 +71,10 @@ int co_resume(void)
 void host_wait(enum host_wait_for what)
 {
 	if (!inside) {
-		host_pause();
+		if (active && co_needed)
+			co_needed();
+		else
+			host_pause();
 		return;
 	}
 	waits_for = what;

@@ -20,9 +20,14 @@ void migrate_disable(void) { preempt_disable(); }
 void migrate_enable(void) { preempt_enable(); }
 int wake_up_process(struct task_struct *task);
 
+/* Where nothing was allocated since the last call, this is a loop that waits */
 int __cond_resched(void)
 {
-	host_wait(WAIT_YIELD);
+	static long allocated;
+
+	if (shim_allocated == allocated)
+		host_wait(WAIT_YIELD);
+	allocated = shim_allocated;
 	return 0;
 }
 

@@ -14,7 +14,10 @@
 enum { CTX_TASK, CTX_SOFTIRQ, CTX_IRQ, CTX_NMI, NR_CTX };
 
 /* What a kernel function of the shim waits for */
-enum host_wait_for { WAIT_LOCK, WAIT_MUTEX, WAIT_RCU, WAIT_IPI, WAIT_SLEEP, WAIT_YIELD };
+enum host_wait_for {
+	WAIT_LOCK, WAIT_MUTEX, WAIT_RCU, WAIT_IPI, WAIT_SLEEP, WAIT_YIELD,
+	WAIT_POINT,			/* not for anything: the stepper stopped it */
+};
 
 /* host.c: the C library for the kernel side */
 void host_sort(void *base, unsigned long n, unsigned long size,
@@ -65,6 +68,7 @@ int co_active(void);			/* a coroutine waits */
 int co_inside(void);
 void co_abandon(void);
 enum host_wait_for co_waits_for(void);
+extern void (*co_needed)(void);		/* instead of spinning while a coroutine waits */
 
 /* cpu.c */
 void shim_init(int possible, int online, unsigned long arena, unsigned long vmem);

@@ -35,7 +35,7 @@ struct seen {
 };
 
 struct trace_buffer *buf, *buf2;
-bool live, clock_ties, clock_steps_back;
+bool live, any_order, clock_ties, clock_steps_back;
 
 static struct stream streams[SHIM_MAX_CPUS][NR_CTX];
 static struct seen *seen_log[SHIM_MAX_CPUS];
@@ -226,7 +226,7 @@ u64 last_put(int cpu, int ctx)
 
 /* ---- reading ------------------------------------------------------------ */
 
-static bool whole(struct ring_buffer_event *e, int cpu, u64 *id)
+static bool is_whole(struct ring_buffer_event *e, int cpu, u64 *id)
 {
 	u64 *p = ring_buffer_event_data(e);
 	unsigned int i, len;
@@ -249,6 +249,15 @@ static bool whole(struct ring_buffer_event *e, int cpu, u64 *id)
 	return true;
 }
 
+static bool whole(struct ring_buffer_event *e, int cpu, u64 *id)
+{
+	int stepping = step_pause();
+	bool ret = is_whole(e, cpu, id);
+
+	step_resume(stepping);
+	return ret;
+}
+
 void saw(struct ring_buffer_event *e, u64 ts, long lost, int cpu)
 {
 	struct stream *s;
@@ -262,9 +271,9 @@ void saw(struct ring_buffer_event *e, u64 ts, long lost, int cpu)
 	if (ID_LEN(id) >= 16 && p[1] && p[1] != ts &&
 	    (live || !rec_read_clock(&s->rec[ID_N(id) % NR_RECS], ts)))
 		fault_at(F_TIME, NULL, id, ": time is off by %lld", (s64)(ts - p[1]));
-	if (nr_seen[cpu] && ts < last_ts[cpu] && !clock_steps_back)
+	if (nr_seen[cpu] && ts < last_ts[cpu] && !clock_steps_back && !any_order)
 		fault_at(F_ORDER, NULL, id, ": time went back by %llu", last_ts[cpu] - ts);
-	if (s->last_seen && ID_N(id) < s->last_seen)
+	if (s->last_seen && ID_N(id) < s->last_seen && !any_order)
 		fault_at(F_ORDER, NULL, id, " after record %llu", s->last_seen - 1);
 	s->last_seen = ID_N(id) + 1;
 	last_ts[cpu] = ts;
@@ -349,15 +358,17 @@ int read_pages(struct trace_buffer *b, int cpu, bool full, size_t len, int max)
 {
 	struct buffer_data_read_page *rp = NULL;
 	unsigned int size = ring_buffer_subbuf_size_get(b);
-	int n = 0, got;
+	int n = 0, got, stepping;
 
 	if (ring_buffer_alloc_read_page(b, cpu, &rp) < 0) {
 		fault(F_REFUSED, "ring_buffer_alloc_read_page");
 		return 0;
 	}
 	while (max-- && ring_buffer_read_page(b, rp, len ?: size, cpu, full) >= 0) {
+		stepping = step_pause();
 		if (!page_rest_is_clear(ring_buffer_read_page_data(rp), size))
 			fault(F_PAGE, "something is left behind the records");
+		step_resume(stepping);
 		got = page_parse(ring_buffer_read_page_data(rp), size, saw_on_page,
 				 (void *)(long)cpu);
 		if (got < 0)
@@ -437,6 +448,13 @@ static int by_time(const void *a, const void *b)
 	return rec_time(x) < rec_time(y) ? -1 : rec_time(x) > rec_time(y);
 }
 
+static int by_time_seen(const void *a, const void *b)
+{
+	const struct seen *x = a, *y = b;
+
+	return x->ts < y->ts ? -1 : x->ts > y->ts;
+}
+
 static struct rec *order[NR_CTX * NR_RECS];
 
 static u32 number_by_time(int cpu)
@@ -468,6 +486,8 @@ static void check_log(int cpu, unsigned int flags, const char *where)
 
 	for (k = 0; k < nr; k++)
 		order[k]->seen = 0;
+	if (any_order)
+		qsort(seen_log[cpu], nr_seen[cpu], sizeof(**seen_log), by_time_seen);
 	for (i = 0; i < nr_seen[cpu]; i++) {
 		struct seen *l = &seen_log[cpu][i];
 		struct rec *r = &streams[cpu][ID_CTX(l->id)].rec[ID_N(l->id)];

@@ -24,7 +24,8 @@
 
 static const struct scenario * const tables[] = {
 	unit_scenarios, ring_scenarios, kernel_scenarios, persist_scenarios, nested_scenarios,
-	remote_scenarios, reader_scenarios, swap_scenarios, cut_scenarios, storm_scenarios,
+	remote_scenarios, reader_scenarios, swap_scenarios, cut_scenarios, pair_scenarios,
+	storm_scenarios,
 };
 
 static const char * const kinds[NR_FAULTS] = {
@@ -64,7 +65,8 @@ static double seconds(void)
 /* In the child; exit status 0 passed, 1 failed, 4 skipped */
 static void run_one(const struct scenario *sc)
 {
-	struct rlimit cpu = { HANG_SECONDS, HANG_SECONDS };
+	int hang = HANG_SECONDS * (exhaustive ? 60 : 1);
+	struct rlimit cpu = { hang, hang };
 	char line[512];
 	int i, n;
 

@@ -303,24 +303,25 @@ static struct {
 	int	seen, at;	/* records of it that were seen, and where the parser is */
 } map;
 
-static void map_buffer(void)
+int map_buffer(int subbufs)
 {
 	static struct mm_struct mm;
 	struct vm_area_struct vma = {
 		.vm_mm = &mm,
-		.vm_end = (2 + 2) * PAGE_SIZE,	/* two sub-buffers, the reader's, the meta page */
+		.vm_end = (subbufs + 2) * PAGE_SIZE,	/* the reader's, the meta page */
 		.vm_flags = VM_READ | VM_SHARED | VM_MAYSHARE,
 	};
+	int ret;
 
 	/* as mmap() holds it, and the area with it */
 	atomic_long_set(&mm.mmap_lock.count, 1);
 	shim_nr_vma_pages = 0;
-	if (ring_buffer_map(buf, 0, &vma) || shim_nr_vma_pages != 2 + 2) {
-		fault(F_REFUSED, "ring_buffer_map");
-		return;
+	ret = ring_buffer_map(buf, 0, &vma);
+	if (!ret) {
+		map.meta = page_address(shim_vma_pages[0]);
+		map.id = -1;
 	}
-	map.meta = page_address(shim_vma_pages[0]);
-	map.id = -1;
+	return ret;
 }
 
 static void saw_mapped(struct ring_buffer_event *e, u64 ts, long lost, void *arg)
@@ -332,7 +333,7 @@ static void saw_mapped(struct ring_buffer_event *e, u64 ts, long lost, void *arg
 }
 
 /* As user space: all that is on the page that the meta page names */
-static int map_look(void)
+int map_look(void)
 {
 	u64 *page = page_address(shim_vma_pages[1 + map.meta->reader.id]);
 	u64 before = seen_count(0);
@@ -384,7 +385,8 @@ static void one_map_run(struct step *s, int before, int n, bool peeked)
 	/* takes the sub-buffer, and tells who maps it nothing */
 	if (peeked)
 		ring_buffer_peek(buf, 0, NULL, NULL);
-	map_buffer();
+	if (map_buffer(2) || shim_nr_vma_pages != 2 + 2)
+		fault(F_REFUSED, "ring_buffer_map");
 	burst_len = n;
 	if (!step_run(s)) {
 		leak();

@@ -15,8 +15,8 @@ struct scenario {
 };
 
 extern const struct scenario nested_scenarios[], remote_scenarios[], reader_scenarios[],
-			     swap_scenarios[], cut_scenarios[], storm_scenarios[], unit_scenarios[],
-			     ring_scenarios[], kernel_scenarios[],
+			     swap_scenarios[], cut_scenarios[], pair_scenarios[], storm_scenarios[],
+			     unit_scenarios[], ring_scenarios[], kernel_scenarios[],
 			     persist_scenarios[];
 
 /* Faults by kind, so that one line says what is wrong */
@@ -44,7 +44,9 @@ extern const char *skipped;		/* why the scenario does not apply */
  * step.c: with at[0] == 0 op runs as it is, and n[0] is the number of instructions
  * of the ring buffer's own text on its way. Otherwise act[0]() runs before the
  * at[0]-th of them. Where act[0]() calls step_nested(), the same is done with
- * act[1](), at[1] and n[1] for the nested function.
+ * act[1](), at[1] and n[1] for the nested function. That one may be on another CPU,
+ * with step_stop() as act[1]: then both operations are half done. op goes on, and the
+ * other one when op is through, or has to wait for it.
  */
 struct step {
 	void		(*act[2])(void);
@@ -52,11 +54,17 @@ struct step {
 	void		(*after)(void);	/* op is through, another CPU still waits */
 	long		at[2];
 	volatile long	n[2];
+	int		may_wait;	/* op, for another CPU that is stopped */
 };
 
 /* False: it could not finish, and was abandoned half way; drop the buffer */
 int step_run(struct step *s);
 void step_nested(void (*fn)(void));
+void step_stop(void);
+
+/* Not stepped: what takes long beside the ring buffer's own text */
+int step_pause(void);
+void step_resume(int stepping);
 
 /*
  * Only from act[]: fn runs as another CPU while this one stays where it is. It

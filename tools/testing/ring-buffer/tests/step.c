@@ -5,7 +5,8 @@
  * ring buffer's own text. Every further run takes one of them, puts a breakpoint
  * there, and runs something else when it is reached for the right time. What runs
  * there is whole: the stopped operation sees it as an interrupt, or as all of
- * what another CPU did between two of its instructions.
+ * what another CPU did between two of its instructions; unless that one is stopped,
+ * too, see pair.c.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -41,7 +42,7 @@ static struct breakpoint {
 
 static struct step *cur;
 static volatile int depth, noting[2], inside_text[2];
-static volatile long spins;
+static volatile long spins, waits;
 static volatile unsigned long runs_started, runs_at_tick;
 static sigjmp_buf abandoned;
 
@@ -183,6 +184,21 @@ static void set_up(void)
 	setitimer(ITIMER_PROF, &it, NULL);
 }
 
+static void end_noting(int d)
+{
+	tf_off();
+	noting[d] = 0;
+	unplant(&back[d]);
+	cur->n[d] = path[d].nr;
+}
+
+/* If it was not reached, it went another way this time */
+static void unplant_point(int d)
+{
+	nr_missed += !!bp[d].addr;
+	unplant(&bp[d]);
+}
+
 static void stepped(int d, void (*fn)(void))
 {
 	struct path *p = &path[d];
@@ -195,10 +211,7 @@ static void stepped(int d, void (*fn)(void))
 		inside_text[d] = 0;
 		tf_on();
 		fn();
-		tf_off();
-		noting[d] = 0;
-		unplant(&back[d]);
-		cur->n[d] = p->nr;
+		end_noting(d);
 		return;
 	}
 	if (cur->at[d] > p->nr) {
@@ -211,15 +224,42 @@ static void stepped(int d, void (*fn)(void))
 		bp[d].hits += p->rip[i] == rip;
 	plant(&bp[d], (unsigned char *)rip);
 	fn();
-	/* not reached: it went another way this time */
-	if (bp[d].addr)
-		nr_missed++;
-	unplant(&bp[d]);
+	unplant_point(d);
 }
 
 void step_nested(void (*fn)(void))
 {
 	stepped(1, fn);
+}
+
+int step_pause(void)
+{
+	int stepping = noting[0] || noting[1];
+
+	if (stepping)
+		tf_off();
+	return stepping;
+}
+
+void step_resume(int stepping)
+{
+	if (stepping)
+		tf_on();
+}
+
+void step_stop(void)
+{
+	host_wait(WAIT_POINT);
+}
+
+/* The stepped operation has to wait for the other CPU: that one goes on */
+static void needed(void)
+{
+	if (!cur->may_wait)
+		give_up("waits for another CPU that is stopped");
+	if (++waits == RESUME_LIMIT)
+		give_up("two CPUs wait for each other");
+	co_resume();
 }
 
 void step_remote(int cpu, void (*fn)(void), int may_wait)
@@ -228,7 +268,13 @@ void step_remote(int cpu, void (*fn)(void), int may_wait)
 	int done = co_start(fn);
 
 	host_cpu_switch(me);
-	if (!done && !may_wait) {
+	if (done)
+		return;
+	/* what comes behind its wait has nothing beside it */
+	if (noting[1])
+		end_noting(1);
+	unplant_point(1);
+	if (!may_wait && co_waits_for() != WAIT_POINT) {
 		static const char * const what[] = {
 			[WAIT_LOCK] = "another CPU waits for a lock",
 			[WAIT_MUTEX] = "another CPU waits for a mutex",
@@ -252,8 +298,10 @@ int step_run(struct step *s)
 	nr_runs++;
 	runs_started++;
 	spins = 0;
+	waits = 0;
 	depth = 0;
 	cur = s;
+	co_needed = needed;
 	if (sigsetjmp(abandoned, 1)) {
 		tf_off();
 		cur = NULL;
@@ -264,6 +312,7 @@ int step_run(struct step *s)
 		}
 		depth = 0;
 		spins = 0;
+		co_needed = NULL;
 		co_abandon();
 		host_cpu_switch(me);
 		shim_reset_cpus();
@@ -278,6 +327,7 @@ int step_run(struct step *s)
 		if (i == RESUME_LIMIT)
 			give_up("another CPU waits for nobody");
 	}
+	co_needed = NULL;
 	cur = NULL;
 	host_cpu_switch(me);
 	return 1;

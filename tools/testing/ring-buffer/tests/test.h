@@ -37,6 +37,9 @@ u64 seen_count(int cpu);
 u64 last_seen(int cpu, int ctx);
 u64 last_put(int cpu, int ctx);
 
+int map_buffer(int subbufs);			/* reader.c: as user space reads a mapping */
+int map_look(void);
+
 /* page.c: an independent parser of the page format; returns records or < 0 */
 typedef void (*page_fn)(struct ring_buffer_event *e, u64 ts, long lost, void *arg);
 int page_parse(void *page, unsigned int size, page_fn fn, void *arg);
@@ -47,6 +50,7 @@ bool page_rest_is_clear(void *page, unsigned int size);
 
 extern struct trace_buffer *buf, *buf2;
 extern bool live;		/* reader beside writer: the log of records wraps */
+extern bool any_order;		/* two read: they note it in any order, so it is sorted */
 void fresh(unsigned long bytes, bool overwrite);
 void fresh2(unsigned long bytes);
 void leak(void);		/* the buffers are stuck: never touch them again */
