@@ -346,8 +346,8 @@ static void finish(unsigned int any, unsigned int end)
 		op_get_reader();
 	consume(buf, 0, -1);
 	host_cpu_switch(0);
-	check_end(0, end, "%s at instruction %ld, %s at %ld, %s", op_a->name, step.at[0], op_b->name,
-		  step.at[1], place_name(&place));
+	check_end(0, end, "%s at instruction %ld, %s at %ld, %s", op_a->name, step.at[0],
+		  op_b->name, step.at[1], place_name(&place));
 	if (any & MAPS)
 		ring_buffer_unmap(buf, 0);
 }
@@ -452,7 +452,7 @@ static void run_pair(long first)
 			continue;
 		for (k = 0; k < ARRAY_SIZE(places); k++) {
 			/* two in the one order, and two in the other */
-			if (!exhaustive && (k + first + i + (first > i)) % 2)
+			if (!exhaustive && (k + first + i + !(first <= i)) % 2)
 				continue;
 			place = places[k];
 			run_one_pair(i + k);
