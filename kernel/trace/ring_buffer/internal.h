@@ -638,6 +638,8 @@ void rb_data_page_free(struct rb_data_page *page, unsigned int order);
 bool rb_exchange_trylock(struct rb_cpu *rcpu, int owner);
 void rb_exchange_lock(struct rb_cpu *rcpu);
 void rb_exchange_unlock(struct rb_cpu *rcpu);
+void rb_reset(struct trace_buffer *buffer, const struct cpumask *which,
+	      void (*drop)(struct rb_cpu *rcpu, struct rb_ring *ring, void *data), void *data);
 
 /* quiesce.c */
 void rb_ring_quiesce(struct rb_ring *ring);

@@ -389,7 +389,18 @@ static void rb_ring_reset(struct rb_ring *ring)
 	memset(&ring->carried, 0, sizeof(ring->carried));
 }
 
-static void rb_reset(struct trace_buffer *buffer, const struct cpumask *which)
+/**
+ * rb_reset() - empty the rings of some CPUs
+ * @buffer: the buffer
+ * @which:  the CPUs
+ * @drop:   called for each ring before it is emptied, when it has no writers and its
+ *	    lock is held; or NULL
+ * @data:   for @drop
+ *
+ * Context: May sleep.
+ */
+void rb_reset(struct trace_buffer *buffer, const struct cpumask *which,
+	      void (*drop)(struct rb_cpu *rcpu, struct rb_ring *ring, void *data), void *data)
 {
 	struct rb_ring *ring;
 	struct rb_cpu *rcpu;
@@ -426,6 +437,8 @@ static void rb_reset(struct trace_buffer *buffer, const struct cpumask *which)
 		ring = rb_read_lock(rcpu, &flags);
 		rb_ring_quiesce(ring);
 		rb_forget_writes(rcpu);
+		if (drop)
+			drop(rcpu, ring, data);
 		rb_ring_reset(ring);
 		local_set(&rcpu->nest_drops, 0);
 		if (rcpu->map)
@@ -463,7 +476,7 @@ static void rb_reset(struct trace_buffer *buffer, const struct cpumask *which)
 void ring_buffer_reset_cpu(struct trace_buffer *buffer, int cpu)
 {
 	if (rb_get_cpu(buffer, cpu))
-		rb_reset(buffer, cpumask_of(cpu));
+		rb_reset(buffer, cpumask_of(cpu), NULL, NULL);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_reset_cpu);
 
@@ -475,7 +488,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_reset_cpu);
  */
 void ring_buffer_reset_online_cpus(struct trace_buffer *buffer)
 {
-	rb_reset(buffer, cpu_online_mask);
+	rb_reset(buffer, cpu_online_mask, NULL, NULL);
 }
 
 /**
@@ -488,6 +501,6 @@ void ring_buffer_reset_online_cpus(struct trace_buffer *buffer)
  */
 void ring_buffer_reset(struct trace_buffer *buffer)
 {
-	rb_reset(buffer, cpu_possible_mask);
+	rb_reset(buffer, cpu_possible_mask, NULL, NULL);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_reset);

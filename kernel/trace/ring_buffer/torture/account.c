@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Accounting: is a record what was written, is it read once and in its turn,
- * and do all of them add up?
+ * and is each one that was not read counted where it was lost?
  */
 #include <linux/bitmap.h>
 #include <linux/string.h>
@@ -121,7 +121,8 @@ static void rbt_follow(struct rbt_cpu *c, const struct rbt_from *from, const str
 
 	/* Only where one ring holds all: elsewhere a gap may be in the other one. */
 	if (c->missing > c->lost && !rbt_changes(RBT_SWAP) && !rbt_changes(RBT_BOTH) &&
-	    !atomic_read(&c->resets) && !atomic_read(&c->some))
+	    !atomic_read_acquire(&c->dropping) && !atomic_read(&c->drops) &&
+	    !atomic_read(&c->some))
 		rbt_fault(RBT_HIDDEN, "%s %d/%d: %llu missing up to %s %u, told of %llu",
 			  from->how, from->buffer, from->cpu, c->missing,
 			  rbt_contexts[r->context], r->number, c->lost);
@@ -286,27 +287,50 @@ static u64 rbt_counters(int cpu, unsigned long (*get)(struct trace_buffer *buffe
 	return get(rbt_buffers[0].rb, cpu) + get(rbt_buffers[1].rb, cpu);
 }
 
-static void rbt_settle_wiped(int cpu, u64 unread, u64 explained)
+/**
+ * rbt_drop_begin() - note that from here on records may be dropped
+ * @cpu: whose records
+ *
+ * Context: Any context.
+ */
+void rbt_drop_begin(int cpu)
+{
+	/* Fully ordered, as is the other one: see rbt_iterate(). */
+	atomic_inc_return(&rbt_cpus[cpu]->dropping);
+}
+
+/**
+ * rbt_drop() - note that a ring is emptied
+ * @cpu:    whose ring
+ * @how:    by what
+ * @counts: what it holds: nobody writes to it or reads it from here on
+ *
+ * Context: Any context.
+ */
+void rbt_drop(int cpu, enum rbt_drop how, const struct rbt_counts *counts)
 {
 	struct rbt_cpu *c = rbt_cpus[cpu];
-	u64 late = 0;
-	int i;
+	u64 entries = counts->entries;
 
-	/* Some of the counters went with a reset, so this is a bound only. */
-	if (explained > unread)
-		rbt_fault(RBT_COUNT, "cpu %d: %llu overwritten, %llu not read", cpu, explained,
-			  unread);
+	if (entries && rbt_bust(how == RBT_BY_CUT ? RBT_SHORT_CUT : RBT_SHORT_RESET))
+		entries--;
+	atomic64_add(entries, &c->dropped[how]);
+	atomic64_add(counts->read, &c->gone.read);
+	atomic64_add(counts->overrun, &c->gone.overrun);
+	atomic64_add(counts->untold, &c->gone.untold);
+	atomic64_add(counts->refused, &c->gone.refused);
+}
 
-	/* What came later can't have gone with it. */
-	for (i = 0; i < RBT_CONTEXTS; i++) {
-		if (c->writer[i].next > c->late[i])
-			late += c->writer[i].next - c->late[i] -
-				(bitmap_weight(c->seen[i], c->writer[i].next) -
-				 bitmap_weight(c->seen[i], c->late[i]));
-	}
-	if (late > explained)
-		rbt_fault(RBT_COUNT, "cpu %d: %llu not read after the last reset, %llu lost",
-			  cpu, late, explained);
+/**
+ * rbt_drop_end() - the end of rbt_drop_begin()
+ * @cpu: whose records
+ *
+ * Context: Any context.
+ */
+void rbt_drop_end(int cpu)
+{
+	atomic_inc(&rbt_cpus[cpu]->drops);
+	atomic_dec_return(&rbt_cpus[cpu]->dropping);
 }
 
 /**
@@ -319,12 +343,16 @@ static void rbt_settle_wiped(int cpu, u64 unread, u64 explained)
 void rbt_settle(int cpu, struct rbt_sum *sum)
 {
 	struct rbt_cpu *c = rbt_cpus[cpu];
-	u64 overrun = rbt_counters(cpu, ring_buffer_overrun_cpu);
-	u64 counted = rbt_counters(cpu, ring_buffer_read_events_cpu);
-	u64 dropped = rbt_counters(cpu, ring_buffer_dropped_events_cpu) +
-		      rbt_counters(cpu, ring_buffer_commit_overrun_cpu);
-	u64 written = 0, seen = 0, refused = 0, read = atomic64_read(&c->read);
-	u64 lost = overrun + c->gone.overrun, gone = lost + c->gone.discarded;
+	u64 overrun = rbt_counters(cpu, ring_buffer_overrun_cpu) +
+		      atomic64_read(&c->gone.overrun);
+	u64 counted = rbt_counters(cpu, ring_buffer_read_events_cpu) +
+		      atomic64_read(&c->gone.read);
+	u64 no_room = rbt_counters(cpu, ring_buffer_dropped_events_cpu) +
+		      rbt_counters(cpu, ring_buffer_commit_overrun_cpu) +
+		      atomic64_read(&c->gone.refused);
+	u64 cut = atomic64_read(&c->dropped[RBT_BY_CUT]);
+	u64 reset = atomic64_read(&c->dropped[RBT_BY_RESET]);
+	u64 written = 0, seen = 0, refused = 0, read = atomic64_read(&c->read), told;
 	int i;
 
 	if (c->held.ts)
@@ -338,38 +366,35 @@ void rbt_settle(int cpu, struct rbt_sum *sum)
 		refused += c->writer[i].refused;
 		sum->written[i] += c->writer[i].next;
 		sum->read[i] += weight;
-		sum->discarded += c->writer[i].discarded;
 	}
 	sum->refused += refused;
-	sum->overrun += lost;
-	sum->reset += written - seen - lost;
+	sum->overrun += overrun;
+	sum->dropped[RBT_BY_CUT] += cut;
+	sum->dropped[RBT_BY_RESET] += reset;
 
 	if (seen != read)
 		rbt_fault(RBT_COUNT, "cpu %d: %llu records read, %llu times", cpu, seen, read);
-
-	if (atomic_read(&c->wipes)) {
-		rbt_settle_wiped(cpu, written - seen, gone);
-		return;
-	}
-
-	if (written != seen + gone)
-		rbt_fault(RBT_COUNT, "cpu %d: %llu written, %llu read, %llu lost, %llu reset",
-			  cpu, written, seen, lost, c->gone.discarded);
-	if (read != counted + c->gone.read)
+	if (written != seen + overrun + cut + reset)
+		rbt_fault(RBT_COUNT,
+			  "cpu %d: %llu written, %llu read, %llu overwritten, %llu cut off, %llu reset: %lld not accounted for",
+			  cpu, written, seen, overrun, cut, reset,
+			  written - seen - overrun - cut - reset);
+	if (read != counted)
 		rbt_fault(RBT_COUNT, "cpu %d: %llu read, the counters say %llu", cpu, read,
-			  counted + c->gone.read);
-	if (!c->toggled && refused != dropped + c->gone.refused)
+			  counted);
+	if (c->toggled ? refused < no_room : refused != no_room)
 		rbt_fault(RBT_COUNT, "cpu %d: %llu refused, the counters say %llu", cpu, refused,
-			  dropped + c->gone.refused);
+			  no_room);
 
 	/*
-	 * What a reset throws away, nobody is told of; what a change of the size does,
-	 * who reads the next record, which may not have come yet.
+	 * A loss of unknown number is one at least. Of what a change of the sub-buffers'
+	 * size overwrites, the reader of the next record is told, which may not have come.
 	 */
-	if (c->lost != lost && !atomic_read(&c->some) &&
-	    ((!atomic_read(&c->resets) && !rbt_changes(RBT_ORDER)) || c->lost > lost))
+	told = c->lost + atomic_read(&c->some) + atomic64_read(&c->gone.untold);
+	if (told > overrun ||
+	    (told < overrun && !atomic_read(&c->some) && !rbt_changes(RBT_ORDER)))
 		rbt_fault(RBT_COUNT, "cpu %d: %llu overwritten, readers were told of %llu", cpu,
-			  lost, c->lost);
+			  overrun, told);
 }
 
 /**
@@ -387,17 +412,16 @@ void rbt_forget(int cpu)
 		bitmap_zero(c->seen[i], c->writer[i].next);
 		c->writer[i].next = 0;
 		c->writer[i].refused = 0;
-		c->writer[i].discarded = 0;
-		c->late[i] = 0;
 	}
 	atomic64_set(&c->read, 0);
 	atomic_set(&c->some, 0);
-	atomic_set(&c->resets, 0);
-	atomic_set(&c->wipes, 0);
+	atomic_set(&c->drops, 0);
+	for (i = 0; i < RBT_DROPS; i++)
+		atomic64_set(&c->dropped[i], 0);
+	memset(&c->gone, 0, sizeof(c->gone));
 	c->toggled = false;
 	memset(c->stream, 0, sizeof(c->stream));
 	c->missing = 0;
 	c->lost = 0;
-	memset(&c->gone, 0, sizeof(c->gone));
 	c->held.ts = 0;
 }

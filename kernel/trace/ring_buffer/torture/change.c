@@ -9,12 +9,6 @@
 
 #include "torture.h"
 
-/* Readers will not be told of what goes now. */
-static void rbt_note_reset(int cpu)
-{
-	atomic_inc(&rbt_cpus[cpu]->resets);
-}
-
 static void rbt_note_toggle(void)
 {
 	int cpu;
@@ -96,7 +90,7 @@ void rbt_swap(int cpu)
 	case -EBUSY:
 		return;
 	case -EAGAIN:
-		if (rbt_changes(RBT_TOGGLE) || rbt_changes(RBT_RESET) || rbt_changes(RBT_WIPE))
+		if (rbt_changes(RBT_TOGGLE) || rbt_changes(RBT_RESET))
 			return;
 		break;
 	case -EINVAL:
@@ -107,138 +101,170 @@ void rbt_swap(int cpu)
 	rbt_fault(RBT_REFUSED, "swap of cpu %d: %d", cpu, ret);
 }
 
-/*
- * Reset a ring that nobody writes to, and take its counters first. Writers still
- * try, other rings go on, and so do iterators of this one.
- */
+static void rbt_dropped_by_reset(int cpu, const struct rbt_counts *counts)
+{
+	rbt_drop(cpu, RBT_BY_RESET, counts);
+}
+
+/* Everybody is at work. */
 static void rbt_reset(struct rnd_state *rnd)
+{
+	struct rbt_buffer *buffer = &rbt_buffers[rbt_random(rnd, RBT_BUFFERS)];
+	int cpu = rbt_random(rnd, 2) ? rbt_random(rnd, nr_cpu_ids) : RING_BUFFER_ALL_CPUS, i;
+	const struct cpumask *which = cpu < 0 ? cpu_possible_mask : cpumask_of(cpu);
+
+	/* (A CPU that never was online has no ring.) */
+	if (cpu >= 0 && !ring_buffer_size(buffer->rb, cpu))
+		return;
+	down_read(&buffer->ctl);
+	mutex_lock(&buffer->reset);
+	for_each_cpu(i, which) {
+		WRITE_ONCE(rbt_cpus[i]->toggled, true);
+		rbt_drop_begin(i);
+	}
+	rbt_hook_reset(buffer->rb, cpu, rbt_dropped_by_reset);
+	for_each_cpu(i, which)
+		rbt_drop_end(i);
+	mutex_unlock(&buffer->reset);
+	up_read(&buffer->ctl);
+	rbt_did(RBT_DID_RESET, 0);
+}
+
+/*
+ * A ring that nobody writes to or reads: what it says to hold is there before, and nothing
+ * is after. Writers try, other rings go on, and so do iterators of this one.
+ */
+static void rbt_reset_quiet(struct rnd_state *rnd)
 {
 	int b = rbt_random(rnd, RBT_BUFFERS), cpu = rbt_random(rnd, nr_cpu_ids);
 	struct rbt_buffer *buffer = &rbt_buffers[b];
 	struct trace_buffer *rb = buffer->rb;
-	struct rbt_cpu *c = rbt_cpus[cpu];
-	u64 entries, left;
+	u64 left;
 
 	/* It never was online: what is not there can't be switched off. */
 	if (!ring_buffer_size(rb, cpu))
 		return;
 
 	down_write(&buffer->ctl);
-	mutex_lock(&c->consume[b]);
-	WRITE_ONCE(c->toggled, true);
+	WRITE_ONCE(rbt_cpus[cpu]->toggled, true);
 	ring_buffer_record_disable_cpu(rb, cpu);
 	synchronize_rcu();
-
-	rbt_note_reset(cpu);
-	entries = ring_buffer_entries_cpu(rb, cpu);
-	c->gone.discarded += entries;
-	c->gone.overrun += ring_buffer_overrun_cpu(rb, cpu);
-	c->gone.read += ring_buffer_read_events_cpu(rb, cpu);
-	ring_buffer_reset_cpu(rb, cpu);
+	rbt_last_look(b, cpu);
+	rbt_drop_begin(cpu);
+	rbt_hook_reset(rb, cpu, rbt_dropped_by_reset);
 	left = ring_buffer_entries_cpu(rb, cpu) + ring_buffer_overrun_cpu(rb, cpu) +
 	       ring_buffer_read_events_cpu(rb, cpu) + ring_buffer_dropped_events_cpu(rb, cpu) +
 	       ring_buffer_commit_overrun_cpu(rb, cpu) + ring_buffer_bytes_cpu(rb, cpu);
 	if (left || !ring_buffer_empty_cpu(rb, cpu))
 		rbt_fault(RBT_COUNT, "%d/%d: after a reset the counters add up to %llu", b, cpu,
 			  left);
-	rbt_note_reset(cpu);
-
+	rbt_drop_end(cpu);
 	ring_buffer_record_enable_cpu(rb, cpu);
-	mutex_unlock(&c->consume[b]);
 	up_write(&buffer->ctl);
 	rbt_did(RBT_DID_RESET, 0);
 }
 
-/**
- * rbt_note_late() - what was written up to now may have gone with a reset
- * @cpu: the CPU
- *
- * Context: Task.
- */
-void rbt_note_late(int cpu)
+/* What the spare buffer holds goes, of @which CPUs. Nobody writes to it or reads it. */
+static void rbt_drop_spare(const struct cpumask *which)
 {
-	struct rbt_cpu *c = rbt_cpus[cpu];
-	int i;
+	struct rbt_counts counts;
+	int cpu;
 
-	spin_lock(&c->wipe_lock);
-	for (i = 0; i < RBT_CONTEXTS; i++)
-		c->late[i] = max(c->late[i], READ_ONCE(c->writer[i].next));
-	spin_unlock(&c->wipe_lock);
-}
-
-static void rbt_wiped(int cpu)
-{
-	rbt_note_reset(cpu);
-	rbt_note_late(cpu);
-	atomic_inc_return(&rbt_cpus[cpu]->wipes);
-	atomic_dec_return(&rbt_cpus[cpu]->wiping);
-}
-
-/* A reset while everybody is at work. */
-static void rbt_wipe(struct rnd_state *rnd)
-{
-	struct rbt_buffer *buffer = &rbt_buffers[rbt_random(rnd, RBT_BUFFERS)];
-	int cpu = rbt_random(rnd, 2) ? rbt_random(rnd, nr_cpu_ids) : -1, i;
-
-	down_read(&buffer->ctl);
-	for_each_possible_cpu(i) {
-		if (cpu >= 0 && i != cpu)
-			continue;
-		atomic_inc_return(&rbt_cpus[i]->wiping);
-		WRITE_ONCE(rbt_cpus[i]->toggled, true);
-		rbt_note_reset(i);
+	for_each_cpu(cpu, which) {
+		rbt_hook_count(rbt_buffers[1].rb, cpu, &counts);
+		rbt_drop(cpu, RBT_BY_CUT, &counts);
 	}
-	if (cpu < 0)
-		ring_buffer_reset(buffer->rb);
-	else
-		ring_buffer_reset_cpu(buffer->rb, cpu);
-	for_each_possible_cpu(i) {
-		if (cpu < 0 || i == cpu)
-			rbt_wiped(i);
-	}
-	up_read(&buffer->ctl);
-	rbt_did(RBT_DID_WIPE, 0);
 }
 
-/* Everybody is at work, and what buffer 1 held goes as with a reset. */
+struct rbt_cut {
+	const struct cpumask	*which;
+	bool			sure;
+};
+
+/* No writer is in the spare buffer any more, and nothing can fail but this. */
+static bool rbt_sure(void *data)
+{
+	struct rbt_cut *cut = data;
+
+	if (cut->sure)
+		rbt_drop_spare(cut->which);
+	return cut->sure;
+}
+
+/* Writers and all who work on buffer 0 go on; buffer 1 is left to this. */
 static void rbt_cut(struct rnd_state *rnd)
 {
 	int cpu = rbt_random(rnd, 2) ? rbt_random_cpu(rnd) : RING_BUFFER_ALL_CPUS, i, ret;
-	struct rbt_cpu *c;
+	struct rbt_cut cut = {
+		.which = cpu < 0 ? cpu_possible_mask : cpumask_of(cpu),
+		.sure = rbt_random(rnd, 16),
+	};
 
-	down_read(&rbt_buffers[1].ctl);
-	for_each_possible_cpu(i) {
-		if (cpu != RING_BUFFER_ALL_CPUS && i != cpu)
-			continue;
-		c = rbt_cpus[i];
-		atomic_inc_return(&c->wiping);
-		WRITE_ONCE(c->toggled, true);
-		rbt_note_reset(i);
-	}
 	/* See rbt_from(): these are full barriers. */
 	preempt_disable();
-	for_each_possible_cpu(i) {
-		if (cpu == RING_BUFFER_ALL_CPUS || i == cpu)
-			atomic_inc_return(&rbt_cpus[i]->begun);
+	for_each_cpu(i, cut.which) {
+		rbt_drop_begin(i);
+		atomic_inc_return(&rbt_cpus[i]->begun);
 	}
-	ret = ring_buffer_cut(rbt_buffers[0].rb, rbt_buffers[1].rb, cpu);
-	for_each_possible_cpu(i) {
-		if (cpu != RING_BUFFER_ALL_CPUS && i != cpu)
-			continue;
+	ret = ring_buffer_cut_if(rbt_buffers[0].rb, rbt_buffers[1].rb, cpu, rbt_sure, &cut);
+	for_each_cpu(i, cut.which) {
+		/* (Where the CPU was idle they stay, both empty: either may have either name.) */
 		if (!ret && ring_buffer_size(rbt_buffers[0].rb, i))
 			atomic_inc_return(&rbt_cpus[i]->flips);
 		atomic_inc_return(&rbt_cpus[i]->done);
+		rbt_drop_end(i);
 	}
 	preempt_enable();
-	for_each_possible_cpu(i) {
-		if (cpu == RING_BUFFER_ALL_CPUS || i == cpu)
-			rbt_wiped(i);
-	}
-	up_read(&rbt_buffers[1].ctl);
 
 	rbt_did(RBT_DID_CUT, ret);
-	if (ret && ret != -EBUSY && !rbt_changes(RBT_ORDER) && !rbt_changes(RBT_HOTPLUG))
+	if (ret && ret != -EBUSY && !(ret == -ECANCELED && !cut.sure) &&
+	    !rbt_changes(RBT_ORDER) && !rbt_changes(RBT_HOTPLUG))
 		rbt_fault(RBT_REFUSED, "cut of cpu %d: %d", cpu, ret);
+}
+
+/*
+ * The spare buffer, when the last records have come to it: it holds what it says, gives
+ * back what it does not need for that or, @forget, drops it. Not while it is mapped: the
+ * reader would find its position moved over what was dropped, as if it had consumed that.
+ */
+static void rbt_spare(struct rnd_state *rnd, bool forget)
+{
+	struct trace_buffer *spare = rbt_buffers[1].rb;
+	unsigned int before, after;
+	int cpu, ret;
+
+	down_write(&rbt_buffers[1].ctl);
+	if (rbt_hook_is_mapped(spare)) {
+		ret = -EBUSY;
+		goto out;
+	}
+	ring_buffer_wait_writers(spare);
+	for_each_possible_cpu(cpu) {
+		rbt_cpus[cpu]->spare = rbt_last_look(1, cpu);
+		rbt_drop_begin(cpu);
+	}
+	if (forget) {
+		rbt_drop_spare(cpu_possible_mask);
+		ret = ring_buffer_forget(spare);
+	} else {
+		ret = ring_buffer_trim(spare);
+	}
+	for_each_possible_cpu(cpu) {
+		before = rbt_cpus[cpu]->spare;
+		after = rbt_last_look(1, cpu);
+		if (after != (forget ? 0 : before))
+			rbt_fault(RBT_COUNT, "1/%d: %u entries before %s, %u after", cpu, before,
+				  forget ? "forget" : "trim", after);
+		rbt_drop_end(cpu);
+	}
+	/* Half of the next cuts are into what is left. */
+	if (!forget && rbt_random(rnd, 2))
+		ring_buffer_resize(spare, rbt_params.kbytes * 1024UL, RING_BUFFER_ALL_CPUS);
+	if (ret && (forget || ret != -ENOMEM))
+		rbt_fault(RBT_REFUSED, "%s: %d", forget ? "forget" : "trim", ret);
+out:
+	up_write(&rbt_buffers[1].ctl);
+	rbt_did(forget ? RBT_DID_FORGET : RBT_DID_TRIM, ret);
 }
 
 static void rbt_toggle(struct rnd_state *rnd)
@@ -298,13 +324,20 @@ static void rbt_change(struct rnd_state *rnd, enum rbt_change change)
 			rbt_swap(rbt_random_cpu(rnd));
 		break;
 	case RBT_CUT:
-		rbt_cut(rnd);
+		down_write(&rbt_buffers[1].ctl);
+		for (n = rbt_random(rnd, 16); n; n--)
+			rbt_cut(rnd);
+		up_write(&rbt_buffers[1].ctl);
+		break;
+	case RBT_FORGET:
+	case RBT_TRIM:
+		rbt_spare(rnd, change == RBT_FORGET);
 		break;
 	case RBT_RESET:
-		rbt_reset(rnd);
-		break;
-	case RBT_WIPE:
-		rbt_wipe(rnd);
+		if (rbt_random(rnd, 2))
+			rbt_reset(rnd);
+		else
+			rbt_reset_quiet(rnd);
 		break;
 	case RBT_TOGGLE:
 		rbt_toggle(rnd);

@@ -32,6 +32,7 @@ struct rbt_params rbt_params = {
 	.consumers	= 2,
 	.pagers		= 2,
 	.iterators	= 2,
+	.waiters	= 2,
 	.mappers	= 1,
 	.changers	= 2,
 	.change		= { [0 ... RBT_CHANGES - 1] = true },
@@ -60,6 +61,8 @@ module_param_named(pagers, rbt_params.pagers, int, 0444);
 MODULE_PARM_DESC(pagers, "Tasks that read pages");
 module_param_named(iterators, rbt_params.iterators, int, 0444);
 MODULE_PARM_DESC(iterators, "Tasks that iterate");
+module_param_named(waiters, rbt_params.waiters, int, 0444);
+MODULE_PARM_DESC(waiters, "Tasks that wait for records");
 module_param_named(mappers, rbt_params.mappers, int, 0444);
 MODULE_PARM_DESC(mappers, "Tasks that map rings");
 module_param_named(changers, rbt_params.changers, int, 0444);
@@ -74,10 +77,12 @@ module_param_named(swaps, rbt_params.change[RBT_SWAP], bool, 0444);
 MODULE_PARM_DESC(swaps, "Swap rings, from any context");
 module_param_named(cuts, rbt_params.change[RBT_CUT], bool, 0444);
 MODULE_PARM_DESC(cuts, "Have buffer 1 take what buffer 0 has recorded");
+module_param_named(forgets, rbt_params.change[RBT_FORGET], bool, 0444);
+MODULE_PARM_DESC(forgets, "Have buffer 1 forget what it took");
+module_param_named(trims, rbt_params.change[RBT_TRIM], bool, 0444);
+MODULE_PARM_DESC(trims, "Have buffer 1 free what it does not need");
 module_param_named(resets, rbt_params.change[RBT_RESET], bool, 0444);
-MODULE_PARM_DESC(resets, "Reset rings without writers and readers");
-module_param_named(wipes, rbt_params.change[RBT_WIPE], bool, 0444);
-MODULE_PARM_DESC(wipes, "Reset rings at any moment");
+MODULE_PARM_DESC(resets, "Reset rings");
 module_param_named(toggles, rbt_params.change[RBT_TOGGLE], bool, 0444);
 MODULE_PARM_DESC(toggles, "Switch recording off and on");
 module_param_named(both, rbt_params.change[RBT_BOTH], bool, 0444);
@@ -86,7 +91,7 @@ module_param_named(hotplug, rbt_params.change[RBT_HOTPLUG], bool, 0444);
 MODULE_PARM_DESC(hotplug, "Take CPUs offline and online");
 module_param_named(busted, rbt_params.busted, charp, 0444);
 MODULE_PARM_DESC(busted,
-		 "Fail on purpose: a reader does lose, repeat, damage, shuffle, shift, miscount or race");
+		 "Fail on purpose: a reader does lose, repeat, damage, shuffle, shift, miscount or race, a cut or a reset drops a record uncounted, a waiter does oversleep");
 module_param_named(busted_every, rbt_params.busted_every, int, 0444);
 MODULE_PARM_DESC(busted_every, "One time in how many");
 
@@ -110,8 +115,9 @@ static const char * const rbt_changes_names[RBT_CHANGES] = {
 	[RBT_OVERWRITE]	= "overwrite",
 	[RBT_SWAP]	= "swap",
 	[RBT_CUT]	= "cut",
+	[RBT_FORGET]	= "forget",
+	[RBT_TRIM]	= "trim",
 	[RBT_RESET]	= "reset",
-	[RBT_WIPE]	= "wipe",
 	[RBT_TOGGLE]	= "toggle",
 	[RBT_BOTH]	= "both",
 	[RBT_HOTPLUG]	= "hotplug",
@@ -122,10 +128,12 @@ static const char * const rbt_ops[RBT_OPS] = {
 	[RBT_DID_ORDER]		= "order",
 	[RBT_DID_SWAP]		= "swap",
 	[RBT_DID_CUT]		= "cut",
+	[RBT_DID_FORGET]	= "forget",
+	[RBT_DID_TRIM]		= "trim",
 	[RBT_DID_RESET]		= "reset",
-	[RBT_DID_WIPE]		= "wipe",
 	[RBT_DID_TOGGLE]	= "toggle",
 	[RBT_DID_ITERATE]	= "iterate",
+	[RBT_DID_WAIT]		= "wait",
 	[RBT_DID_MAP]		= "map",
 	[RBT_DID_PLUG]		= "hotplug",
 };
@@ -140,6 +148,7 @@ static const char * const rbt_faults[RBT_FAULTS] = {
 	[RBT_COUNT]	= "count",
 	[RBT_PAGE]	= "page",
 	[RBT_REFUSED]	= "refused",
+	[RBT_ASLEEP]	= "asleep",
 };
 
 static const char * const rbt_busted_names[] = {
@@ -150,6 +159,9 @@ static const char * const rbt_busted_names[] = {
 	[RBT_SHUFFLE]	= "shuffle",
 	[RBT_SHIFT]	= "shift",
 	[RBT_MISCOUNT]	= "miscount",
+	[RBT_SHORT_CUT]	= "cut",
+	[RBT_SHORT_RESET] = "reset",
+	[RBT_OVERSLEEP]	= "oversleep",
 	[RBT_RACE]	= "race",
 };
 
@@ -205,7 +217,7 @@ void rbt_did(enum rbt_op op, long ret)
 }
 
 /**
- * rbt_bust() - shall a reader do this wrong, now?
+ * rbt_bust() - shall this be done wrong, now?
  * @how: what
  *
  * Context: Any context.
@@ -283,7 +295,7 @@ static const struct {
 
 static void rbt_stats(const char *end)
 {
-	u64 written = 0, read = 0, overrun = 0, reset = 0, refused = 0;
+	u64 written = 0, read = 0, overrun = 0, cut = 0, reset = 0, refused = 0;
 	char ops[256];
 	int cpu, i, n = 0;
 
@@ -295,7 +307,8 @@ static void rbt_stats(const char *end)
 			read += sum->read[i];
 		}
 		overrun += sum->overrun;
-		reset += sum->reset;
+		cut += sum->dropped[RBT_BY_CUT];
+		reset += sum->dropped[RBT_BY_RESET];
 		refused += sum->refused;
 	}
 	for (i = 0; i < RBT_OPS; i++) {
@@ -304,8 +317,8 @@ static void rbt_stats(const char *end)
 			       atomic_long_read(&rbt_dids[i][0]) +
 			       atomic_long_read(&rbt_dids[i][1]));
 	}
-	pr_info("%s%u rounds, %llu written = %llu read + %llu overwritten + %llu reset, %llu refused%s\n",
-		end, rbt_round.number, written, read, overrun, reset, refused, ops);
+	pr_info("%s%u rounds, %llu written = %llu read + %llu overwritten + %llu cut off + %llu reset, %llu refused%s\n",
+		end, rbt_round.number, written, read, overrun, cut, reset, refused, ops);
 }
 
 static void rbt_stats_cpus(void)
@@ -314,11 +327,13 @@ static void rbt_stats_cpus(void)
 
 	for_each_possible_cpu(cpu) {
 		for (i = 0; i < RBT_CONTEXTS; i++)
-			pr_info("cpu %d %s: %llu written, %llu read, %llu lost\n", cpu,
-				rbt_contexts[i], rbt_sums[cpu].written[i], rbt_sums[cpu].read[i],
-				rbt_sums[cpu].written[i] - rbt_sums[cpu].read[i]);
+			pr_info("cpu %d %s: %llu written, %llu read\n", cpu, rbt_contexts[i],
+				rbt_sums[cpu].written[i], rbt_sums[cpu].read[i]);
 	}
 }
+
+#define RBT_OF_SPARE	(BIT(RBT_CUT) | BIT(RBT_FORGET) | BIT(RBT_TRIM))
+#define RBT_OF_LIVE	(BIT(RBT_SWAP) | BIT(RBT_BOTH))
 
 /* A new round: another mix, another clock, and buffers that are empty and alike. */
 static void rbt_begin(void)
@@ -329,17 +344,19 @@ static void rbt_begin(void)
 	int b, i;
 
 	rbt_round.number++;
+	rbt_round.over = false;
 	rbt_round.full = false;
 	rbt_round.changes = 0;
 	for (i = 0; i < RBT_CHANGES; i++) {
 		if (rbt_params.change[i] && rbt_random(&rbt_rnd, 8) < 5)
 			rbt_round.changes |= BIT(i);
 	}
-	/* What these leave unknown or refuse would hide other faults. */
-	if (rbt_random(&rbt_rnd, 4))
-		rbt_round.changes &= ~BIT(RBT_WIPE);
+	/* What it refuses would hide other faults. */
 	if (rbt_random(&rbt_rnd, 2))
 		rbt_round.changes &= ~BIT(RBT_TOGGLE);
+	/* A spare buffer is not written to, and only a cut makes it live. */
+	if (rbt_round.changes & RBT_OF_SPARE)
+		rbt_round.changes &= rbt_random(&rbt_rnd, 3) ? ~RBT_OF_LIVE : ~RBT_OF_SPARE;
 
 	rbt_clock_name = rbt_clocks[clock].name;
 	/* Not far from where stamps have no more bits. */
@@ -357,12 +374,13 @@ static void rbt_begin(void)
 	}
 }
 
-/* Everybody stands still: read what is left, and add it all up. */
+/* Everybody but waiters stands still: read what is left, and add it all up. */
 static void rbt_end(void)
 {
 	char mix[128] = "";
 	int b, cpu, i, n = 0;
 
+	rbt_wake_all();
 	for_each_possible_cpu(cpu) {
 		for (b = 0; b < RBT_BUFFERS; b++)
 			rbt_drain(&rbt_rnd, b, cpu);
@@ -433,6 +451,7 @@ static const struct {
 	{ "consume",	rbt_consumer,		&rbt_params.consumers },
 	{ "page",	rbt_pager,		&rbt_params.pagers },
 	{ "iterate",	rbt_iterator,		&rbt_params.iterators },
+	{ "wait",	rbt_waiter,		&rbt_params.waiters },
 	{ "map",	rbt_mapper,		&rbt_params.mappers },
 	{ "change",	rbt_changer,		&rbt_params.changers },
 	{ "plug",	rbt_plugger,		&rbt_pluggers },
@@ -540,7 +559,6 @@ static struct rbt_cpu *rbt_cpu_alloc(int cpu)
 	for (b = 0; b < RBT_BUFFERS; b++)
 		mutex_init(&c->consume[b]);
 	spin_lock_init(&c->lock);
-	spin_lock_init(&c->wipe_lock);
 	return c;
 }
 
@@ -567,6 +585,7 @@ static int rbt_alloc(void)
 		if (!rbt_buffers[b].rb)
 			return -ENOMEM;
 		init_rwsem(&rbt_buffers[b].ctl);
+		mutex_init(&rbt_buffers[b].reset);
 	}
 	return 0;
 }
@@ -593,11 +612,14 @@ static int __init rbt_check_params(void)
 	if (!IS_ENABLED(CONFIG_RING_BUFFER_ALLOW_SWAP)) {
 		rbt_params.change[RBT_SWAP] = false;
 		rbt_params.change[RBT_CUT] = false;
+		rbt_params.change[RBT_FORGET] = false;
+		rbt_params.change[RBT_TRIM] = false;
 	}
 	if (!IS_ENABLED(CONFIG_HOTPLUG_CPU))
 		rbt_params.change[RBT_HOTPLUG] = false;
 	if (!rbt_have_map())
 		rbt_params.mappers = 0;
+	rbt_params.waiters = clamp(rbt_params.waiters, 0, RBT_MAX_WAITERS);
 	return 0;
 }
 
@@ -610,10 +632,10 @@ static int __init rbt_init(void)
 	if (ret)
 		goto out_mm;
 	prandom_seed_state(&rbt_rnd, rbt_params.seed);
-	pr_info("start: %d s, seed %u, %u CPUs, %d writers, %d consumers, %d pagers, %d iterators, %d mappers, %d changers%s%s\n",
+	pr_info("start: %d s, seed %u, %u CPUs, %d writers, %d consumers, %d pagers, %d iterators, %d waiters, %d mappers, %d changers%s%s\n",
 		rbt_params.duration, rbt_params.seed, num_online_cpus(), rbt_params.writers,
-		rbt_params.consumers, rbt_params.pagers, rbt_params.iterators, rbt_params.mappers,
-		rbt_params.changers, rbt_busted ? ", busted: " : "",
+		rbt_params.consumers, rbt_params.pagers, rbt_params.iterators, rbt_params.waiters,
+		rbt_params.mappers, rbt_params.changers, rbt_busted ? ", busted: " : "",
 		rbt_busted ? rbt_params.busted : "");
 	if (!rbt_have_nmi())
 		pr_info("nothing is written from NMIs: no way to send one is known here\n");

@@ -27,19 +27,13 @@ struct rbt_target {
 	int			cpu;
 };
 
-/*
- * A mapping that is being read; @id and @read are what the meta page said last,
- * and @wipes the resets at any moment before that, see rbt_map_wipes().
- */
+/* A mapping that is being read. */
 struct rbt_map {
 	struct rbt_target	target;
 	struct rbt_from		from;
 	unsigned long		addr;
 	unsigned long		len;
 	struct trace_buffer_meta meta;
-	u32			id;
-	u32			read;
-	int			wipes;
 	void			*copy;
 };
 
@@ -102,19 +96,6 @@ static bool rbt_map_copy(struct rbt_map *map, void *to, unsigned long offset, un
 	return false;
 }
 
-/*
- * A reset at any moment changes the meta page, and takes what was just read with
- * it. What is the same before and after, and is not less than 0, says there was
- * none.
- */
-static int rbt_map_wipes(struct rbt_map *map)
-{
-	struct rbt_cpu *c = rbt_cpus[map->from.cpu];
-	int wipes = atomic_read_acquire(&c->wipes);
-
-	return atomic_read_acquire(&c->wiping) ? -1 : wipes;
-}
-
 /* Map the meta page, then, as it says how much that is, everything. */
 static long rbt_map(struct rbt_map *map, struct file *file)
 {
@@ -134,24 +115,27 @@ static long rbt_map(struct rbt_map *map, struct file *file)
 	if (IS_ERR_VALUE(map->addr))
 		return map->addr;
 	if (ok && meta->meta_page_size >= sizeof(*meta) && meta->subbuf_size <= RBT_MAX_SUBBUF &&
-	    rbt_map_copy(map, meta, 0, sizeof(*meta))) {
-		map->id = meta->reader.id;
-		map->read = meta->reader.read;
+	    rbt_map_copy(map, meta, 0, sizeof(*meta)))
 		return 0;
-	}
 	vm_munmap(map->addr, map->len);
 	return -EFAULT;
 }
 
-/* Consume what is there, once; return false if that was nothing. */
+/*
+ * Consume what is there, once; return false if that was nothing. No reset meanwhile: it
+ * changes the meta page, and would take what was just consumed before it can be copied.
+ */
 static bool rbt_map_read(struct rbt_map *map)
 {
 	struct trace_buffer_meta *meta = &map->meta;
-	int ret, wipes = rbt_map_wipes(map);
-	unsigned int start = 0, end;
-	bool known;
+	unsigned int start, end, id;
+	int ret;
 
 	map->from = rbt_from(map->from.how, map->from.buffer, map->from.cpu);
+	if (!rbt_map_copy(map, meta, 0, sizeof(*meta)))
+		return false;
+	id = meta->reader.id;
+	start = meta->reader.read;
 	ret = rbt_hook_map_get_reader(map->target.rb, map->target.cpu);
 	if (ret) {
 		rbt_fault(RBT_REFUSED, "get reader: %d", ret);
@@ -160,19 +144,9 @@ static bool rbt_map_read(struct rbt_map *map)
 	if (!rbt_map_copy(map, meta, 0, sizeof(*meta)))
 		return false;
 
-	if (meta->reader.id == map->id)
-		start = map->read;
+	if (meta->reader.id != id)
+		start = 0;
 	end = meta->reader.read;
-	map->id = meta->reader.id;
-	map->read = end;
-
-	/* Without knowing where from and where to, what was consumed now is lost. */
-	known = wipes >= 0 && wipes == map->wipes;
-	map->wipes = rbt_map_wipes(map) == wipes ? wipes : -1;
-	if (!known || map->wipes < 0) {
-		rbt_note_late(map->from.cpu);
-		return true;
-	}
 	if (start == end)
 		return false;
 	if (meta->reader.id >= meta->nr_subbufs || start > end ||
@@ -182,7 +156,7 @@ static bool rbt_map_read(struct rbt_map *map)
 		return false;
 	}
 	if (rbt_map_copy(map, map->copy,
-			 meta->meta_page_size + (unsigned long)map->id * meta->subbuf_size,
+			 meta->meta_page_size + (unsigned long)meta->reader.id * meta->subbuf_size,
 			 meta->subbuf_size))
 		rbt_account_page(&map->from, map->copy, start, end,
 				 start ? 0 : meta->reader.lost_events);
@@ -191,17 +165,23 @@ static bool rbt_map_read(struct rbt_map *map)
 
 static void rbt_map_one(struct rnd_state *rnd, struct rbt_map *map, struct file *file)
 {
+	struct rbt_buffer *buffer = &rbt_buffers[map->from.buffer];
 	unsigned int turns = rbt_random(rnd, 50);
+	bool some;
 	long ret;
 
-	map->wipes = rbt_map_wipes(map);
+	down_read(&buffer->ctl);
 	ret = rbt_map(map, file);
-	if (map->wipes != rbt_map_wipes(map))
-		map->wipes = -1;
+	up_read(&buffer->ctl);
 	rbt_did(RBT_DID_MAP, ret);
 	if (!ret) {
 		while (turns--) {
-			if (!rbt_map_read(map))
+			down_read(&buffer->ctl);
+			mutex_lock(&buffer->reset);
+			some = rbt_map_read(map);
+			mutex_unlock(&buffer->reset);
+			up_read(&buffer->ctl);
+			if (!some)
 				rbt_pause(rnd);
 			cond_resched();
 		}
@@ -230,8 +210,7 @@ int rbt_mapper(void *id)
 	kthread_use_mm(rbt_mm);
 	while (!kthread_should_stop()) {
 		down_read(&rbt_stand);
-		/* What a cut takes from buffer 0 is not to be written to while it is mapped. */
-		buffer = !rbt_random(&rnd, 4) || (rbt_changes(RBT_CUT) && rbt_changes(RBT_BOTH));
+		buffer = !rbt_random(&rnd, 4);
 		cpu = rbt_random_cpu(&rnd);
 		map.from = rbt_from("map", buffer, cpu);
 		map.target = (struct rbt_target){ rbt_buffers[buffer].rb, cpu };

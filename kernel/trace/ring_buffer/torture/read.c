@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Readers: record by record, whole pages, and without consuming.
+ * Readers: record by record, whole pages, without consuming, and those that wait.
  */
 #include <linux/kthread.h>
 #include <linux/sched.h>
@@ -29,6 +29,18 @@ static void rbt_look(struct trace_buffer *rb, int cpu)
 	ring_buffer_oldest_event_ts(rb, cpu);
 	ring_buffer_empty_cpu(rb, cpu);
 	ring_buffer_size(rb, cpu);
+}
+
+static void rbt_consume_begin(int buffer, int cpu)
+{
+	mutex_lock(&rbt_cpus[cpu]->consume[buffer]);
+	down_read(&rbt_buffers[buffer].ctl);
+}
+
+static void rbt_consume_end(int buffer, int cpu)
+{
+	up_read(&rbt_buffers[buffer].ctl);
+	mutex_unlock(&rbt_cpus[cpu]->consume[buffer]);
 }
 
 /* Consume up to @most records; return how many there were. */
@@ -83,11 +95,11 @@ int rbt_consumer(void *id)
 		down_read(&rbt_stand);
 		buffer = rbt_random_buffer(&rnd);
 		cpu = rbt_random(&rnd, nr_cpu_ids);
-		mutex_lock(&rbt_cpus[cpu]->consume[buffer]);
+		rbt_consume_begin(buffer, cpu);
 		if (!rbt_random(&rnd, 4))
 			rbt_peek(buffer, cpu);
 		rbt_consume(buffer, cpu, rbt_random(&rnd, 400), "consume");
-		mutex_unlock(&rbt_cpus[cpu]->consume[buffer]);
+		rbt_consume_end(buffer, cpu);
 		if (!rbt_random(&rnd, 4))
 			rbt_look(rbt_buffers[buffer].rb, cpu);
 		up_read(&rbt_stand);
@@ -174,9 +186,9 @@ int rbt_pager(void *id)
 		down_read(&rbt_stand);
 		buffer = rbt_random_buffer(&rnd);
 		cpu = rbt_random(&rnd, nr_cpu_ids);
-		mutex_lock(&rbt_cpus[cpu]->consume[buffer]);
+		rbt_consume_begin(buffer, cpu);
 		rbt_read_pages(&rnd, buffer, cpu, rbt_random(&rnd, 8), false, "page");
-		mutex_unlock(&rbt_cpus[cpu]->consume[buffer]);
+		rbt_consume_end(buffer, cpu);
 		up_read(&rbt_stand);
 		rbt_pause(&rnd);
 	}
@@ -194,7 +206,7 @@ static unsigned int rbt_iterate(int buffer, int cpu, unsigned int most, bool alo
 				const char *how)
 {
 	struct rbt_cpu *c = rbt_cpus[cpu];
-	int resets = atomic_read(&c->resets), wipes = atomic_read(&c->wipes);
+	int drops = atomic_read_acquire(&c->drops);
 	const struct rbt_record *rec;
 	struct ring_buffer_event *event;
 	struct ring_buffer_iter *iter;
@@ -228,8 +240,7 @@ static unsigned int rbt_iterate(int buffer, int cpu, unsigned int most, bool alo
 		/* Where nobody consumes, a gap is a loss, and it says so. */
 		if (alone && walk.next[rec->context] && rec->number > walk.next[rec->context] &&
 		    !rbt_changes(RBT_SWAP) && !rbt_changes(RBT_BOTH) &&
-		    !atomic_read_acquire(&c->wiping) && wipes == atomic_read(&c->wipes) &&
-		    resets == atomic_read(&c->resets))
+		    !atomic_read_acquire(&c->dropping) && drops == atomic_read(&c->drops))
 			rbt_fault(RBT_HIDDEN, "%s %d/%d: %s %u after %u", how, buffer, cpu,
 				  rbt_contexts[rec->context], rec->number,
 				  walk.next[rec->context] - 1);
@@ -275,6 +286,125 @@ int rbt_iterator(void *id)
 	return 0;
 }
 
+/* A task that waits for records, and what it waits for. */
+static struct rbt_waiter {
+	bool			waiting;
+	int			buffer;
+	int			cpu;
+	unsigned int		percent;
+} rbt_waiters[RBT_MAX_WAITERS];
+
+static bool rbt_wait_over(void *unused)
+{
+	return READ_ONCE(rbt_round.over);
+}
+
+/**
+ * rbt_waiter() - a task that waits until there is something to read
+ * @id: seed of its own
+ *
+ * Context: A kernel thread.
+ * Return: 0.
+ */
+int rbt_waiter(void *id)
+{
+	static atomic_t number;
+	struct rbt_waiter *w = &rbt_waiters[atomic_inc_return(&number) - 1];
+	struct rnd_state rnd;
+	int ret;
+
+	prandom_seed_state(&rnd, rbt_params.seed + (unsigned long)id);
+	while (!kthread_should_stop()) {
+		down_read(&rbt_stand);
+		w->buffer = rbt_random_buffer(&rnd);
+		w->cpu = rbt_random(&rnd, 4) ? rbt_random_cpu(&rnd) : RING_BUFFER_ALL_CPUS;
+		w->percent = w->cpu >= 0 && rbt_random(&rnd, 2) ? rbt_random(&rnd, 101) : 0;
+		WRITE_ONCE(w->waiting, true);
+		up_read(&rbt_stand);
+
+		ret = rbt_hook_wait(rbt_buffers[w->buffer].rb, w->cpu, w->percent, rbt_wait_over);
+		rbt_did(RBT_DID_WAIT, ret);
+		if (ret)
+			rbt_fault(RBT_REFUSED, "wait for %d/%d: %d", w->buffer, w->cpu, ret);
+		while (rbt_bust(RBT_OVERSLEEP) && !READ_ONCE(rbt_round.over))
+			schedule_timeout_uninterruptible(1);
+		WRITE_ONCE(w->waiting, false);
+		rbt_pause(&rnd);
+	}
+	return 0;
+}
+
+/* Is there what @w waits for, and has a writer put it there, who has to wake it? */
+static bool rbt_must_wake(const struct rbt_waiter *w)
+{
+	struct trace_buffer *rb = rbt_buffers[w->buffer].rb;
+	bool spare = w->buffer == 1 && (rbt_changes(RBT_CUT) || rbt_changes(RBT_TRIM));
+
+	/* It may have come with a swap or a cut, or be enough since the ring is smaller. */
+	if (rbt_changes(RBT_SWAP) || spare ||
+	    (w->percent && (rbt_changes(RBT_RESIZE) || rbt_changes(RBT_ORDER))))
+		return false;
+	return w->cpu >= 0 ? rbt_hook_filled(rb, w->cpu, w->percent) : !ring_buffer_empty(rb);
+}
+
+/*
+ * Wait for a wake-up that is on its way. The limit only keeps the test from hanging: each
+ * task that was woken runs within half a minute.
+ */
+static void rbt_awake(const struct rbt_waiter *w, const char *what)
+{
+	unsigned long end = jiffies + 30 * HZ;
+
+	while (READ_ONCE(w->waiting)) {
+		if (time_after(jiffies, end)) {
+			rbt_fault(RBT_ASLEEP, "a waiter for %u%% of %d/%d was not woken by %s",
+				  w->percent, w->buffer, w->cpu, what);
+			return;
+		}
+		schedule_timeout_uninterruptible(1);
+	}
+}
+
+/**
+ * rbt_wake_all() - see that all wake up that have to, then wake the others
+ *
+ * Context: Task. Everybody else stands still.
+ */
+void rbt_wake_all(void)
+{
+	struct rbt_waiter *w;
+	int b;
+
+	for (w = rbt_waiters; w < rbt_waiters + rbt_params.waiters; w++) {
+		if (READ_ONCE(w->waiting) && rbt_must_wake(w))
+			rbt_awake(w, "writers");
+	}
+	WRITE_ONCE(rbt_round.over, true);
+	for (b = 0; b < RBT_BUFFERS; b++)
+		rbt_hook_wake_waiters(rbt_buffers[b].rb);
+	for (w = rbt_waiters; w < rbt_waiters + rbt_params.waiters; w++)
+		rbt_awake(w, "request");
+}
+
+/**
+ * rbt_last_look() - see that a ring holds what it says
+ * @buffer: index of the buffer
+ * @cpu:    whose records
+ *
+ * Context: Task. Nobody writes to the ring or reads it.
+ * Return: how many records it holds.
+ */
+unsigned int rbt_last_look(int buffer, int cpu)
+{
+	unsigned int entries = ring_buffer_entries_cpu(rbt_buffers[buffer].rb, cpu), n;
+
+	n = rbt_iterate(buffer, cpu, UINT_MAX, true, "last look");
+	if (n != entries)
+		rbt_fault(RBT_COUNT, "%d/%d: %u entries, an iterator found %u", buffer, cpu,
+			  entries, n);
+	return entries;
+}
+
 /**
  * rbt_drain() - read all that is left
  * @rnd:    chooses how
@@ -286,12 +416,8 @@ int rbt_iterator(void *id)
 void rbt_drain(struct rnd_state *rnd, int buffer, int cpu)
 {
 	struct trace_buffer *rb = rbt_buffers[buffer].rb;
-	unsigned int entries = ring_buffer_entries_cpu(rb, cpu), n;
+	unsigned int entries = rbt_last_look(buffer, cpu), n;
 
-	n = rbt_iterate(buffer, cpu, UINT_MAX, true, "last look");
-	if (n != entries)
-		rbt_fault(RBT_COUNT, "%d/%d: %u entries, an iterator found %u", buffer, cpu,
-			  entries, n);
 	n = rbt_random(rnd, 2) ? rbt_consume(buffer, cpu, UINT_MAX, "drain") :
 				 rbt_read_pages(rnd, buffer, cpu, UINT_MAX, true, "drain pages");
 	if (n != entries)

@@ -5,8 +5,9 @@
  * Two buffers of the same shape, 0 is written most and 1 is the other side of
  * the swaps. The test runs in rounds: writers, readers and changers go on until
  * the round is over, then all of them stand still, what is left is read, and
- * every record that was written must be found read or counted as lost. Where it may
- * have gone with a cut, or with a reset beside writers, there are only bounds.
+ * every record that was written must have been read, be counted as overwritten by the
+ * ring, or be counted as dropped by the cut, forget or reset that dropped it: that one
+ * counts what the ring holds, at a moment at which nobody writes to it or reads it.
  */
 #ifndef _RING_BUFFER_TORTURE_H
 #define _RING_BUFFER_TORTURE_H
@@ -22,6 +23,7 @@
 #define RBT_NAME	"ring_buffer-torture: "
 #define RBT_BUFFERS	2
 #define RBT_MAX_ORDER	3
+#define RBT_MAX_WAITERS	16
 
 /* Where a record is written from. */
 enum rbt_context { RBT_TASK, RBT_SOFTIRQ, RBT_HARDIRQ, RBT_NMI, RBT_CONTEXTS };
@@ -33,8 +35,9 @@ enum rbt_change {
 	RBT_OVERWRITE,	/* what a full ring does */
 	RBT_SWAP,	/* of a CPU's rings, in any context */
 	RBT_CUT,	/* buffer 1 takes what buffer 0 has, and what it had is gone */
-	RBT_RESET,	/* of a ring nobody writes to or reads, which can be accounted for */
-	RBT_WIPE,	/* a reset at any moment */
+	RBT_FORGET,	/* what buffer 1 has is gone */
+	RBT_TRIM,	/* buffer 1 gives back what it does not need */
+	RBT_RESET,	/* at any moment */
 	RBT_TOGGLE,	/* recording on and off */
 	RBT_BOTH,	/* some records go to buffer 1 */
 	RBT_HOTPLUG,	/* CPUs come and go */
@@ -52,26 +55,32 @@ enum rbt_fault {
 	RBT_COUNT,	/* a counter, or the sum, is wrong */
 	RBT_PAGE,	/* a page does not have the format */
 	RBT_REFUSED,	/* an operation returned what it must not here */
+	RBT_ASLEEP,	/* a waiter was not woken */
 	RBT_FAULTS
 };
 
 /* What the statistics count. */
 enum rbt_op {
-	RBT_DID_RESIZE, RBT_DID_ORDER, RBT_DID_SWAP, RBT_DID_CUT, RBT_DID_RESET, RBT_DID_WIPE,
-	RBT_DID_TOGGLE, RBT_DID_ITERATE, RBT_DID_MAP, RBT_DID_PLUG,
+	RBT_DID_RESIZE, RBT_DID_ORDER, RBT_DID_SWAP, RBT_DID_CUT, RBT_DID_FORGET, RBT_DID_TRIM,
+	RBT_DID_RESET, RBT_DID_TOGGLE, RBT_DID_ITERATE, RBT_DID_WAIT, RBT_DID_MAP, RBT_DID_PLUG,
 	RBT_OPS
 };
 
-/* What a reader does wrong on purpose, one time in &rbt_params.busted_every. */
+/* What drops records that nobody has read. */
+enum rbt_drop { RBT_BY_CUT, RBT_BY_RESET, RBT_DROPS };
+
+/* What is done wrong on purpose, one time in &rbt_params.busted_every. */
 enum rbt_busted {
 	RBT_SOUND, RBT_LOSE, RBT_REPEAT, RBT_BEND, RBT_SHUFFLE, RBT_SHIFT, RBT_MISCOUNT,
+	RBT_SHORT_CUT, RBT_SHORT_RESET,	/* it drops a record that it does not count */
+	RBT_OVERSLEEP,	/* a waiter sleeps on */
 	RBT_RACE,	/* a data race: KCSAN has to tell of it, the verdict is SUCCESS */
 };
 
 /* See main.c for what they are. */
 struct rbt_params {
 	int	duration, round_ms, stat_interval;
-	int	writers, consumers, pagers, iterators, mappers, changers;
+	int	writers, consumers, pagers, iterators, waiters, mappers, changers;
 	bool	change[RBT_CHANGES];
 	int	kbytes, records;
 	uint	seed;
@@ -79,12 +88,23 @@ struct rbt_params {
 	int	busted_every;
 };
 
-/* The numbers that a context of a CPU gave to its records, and what became of others. */
+/* The numbers that a context of a CPU gave to its records, and how many were refused. */
 struct rbt_writer {
 	struct rnd_state	rnd;
 	u32			next;
 	unsigned long		refused;
-	unsigned long		discarded;
+};
+
+/**
+ * struct rbt_counts - what a ring holds, and has counted since it was emptied
+ * @entries: records that can be read
+ * @read:    records that were
+ * @overrun: records that were overwritten
+ * @untold:  those of them that no reader was told of
+ * @refused: records that found no room
+ */
+struct rbt_counts {
+	u64			entries, read, overrun, untold, refused;
 };
 
 /**
@@ -120,18 +140,17 @@ struct rbt_read {
  * @begun:      swaps and cuts that have begun
  * @done:       swaps that are over
  * @flips:      those that exchanged rings
- * @resets:     resets and the like: what was unread went, and readers are not told
- * @wipes:      resets and cuts at any moment: how much went is known to nobody
- * @wiping:     those that go on now
- * @toggled:    recording was off for a while: so were refused records counted
- * @wipe_lock:  for @late
- * @late:       records from here on were written after the last such reset
- * @consume:    held by who consumes, by buffer
+ * @drops:      cuts, resets and the like that are over: readers are not told what went
+ * @dropping:   those that go on now
+ * @toggled:    recording was off for a while: records were refused that no ring counted
+ * @dropped:    records that were dropped unread, as each &enum rbt_drop has counted them
+ * @spare:      records that buffer 1 holds; its &rbt_buffer.ctl is held for writing
+ * @gone:       the other counters of the rings that they dropped
+ * @consume:    held by the task that consumes, by buffer
  * @lock:       for the fields below
  * @stream:     what was read last, by ring
  * @missing:    numbers that were passed over
  * @lost:       records that readers were told are lost
- * @gone:       counters of rings that were reset
  * @held:       a record that a broken reader keeps back
  * @nmi_asked:  an NMI is under way
  * @hard:       writes from hard interrupts
@@ -143,11 +162,13 @@ struct rbt_cpu {
 	atomic64_t		read;
 	atomic_t		some;
 	atomic_t		begun, done, flips;
-	atomic_t		resets;
-	atomic_t		wipes, wiping;
+	atomic_t		drops, dropping;
 	bool			toggled;
-	spinlock_t		wipe_lock;	/* @late */
-	u32			late[RBT_CONTEXTS];
+	atomic64_t		dropped[RBT_DROPS];
+	unsigned int		spare;
+	struct {
+		atomic64_t	read, overrun, untold, refused;
+	} gone;
 	struct mutex		consume[RBT_BUFFERS];	/* one reader at a time, as callers must */
 
 	spinlock_t		lock;		/* the streams */
@@ -155,9 +176,6 @@ struct rbt_cpu {
 	u64			missing;
 	u64			lost;
 
-	struct {
-		u64	read, overrun, discarded, refused;
-	} gone;
 	struct rbt_read		held;
 
 	atomic_t		nmi_asked;
@@ -168,17 +186,21 @@ struct rbt_cpu {
 /**
  * struct rbt_buffer - one of the two
  * @rb:        the buffer
- * @ctl:       read: its rings may be replaced; write: they stay
+ * @ctl:       read: to consume, to map, or to put other rings in place; write: to keep
+ *             all from that. Iterators, writers and swaps do not care
+ * @reset:     held by a reset beside others, and by a reader of a mapping: see rbt_map_read()
  */
 struct rbt_buffer {
 	struct trace_buffer	*rb;
 	struct rw_semaphore	ctl;
+	struct mutex		reset;		/* resets beside others */
 };
 
 /**
  * struct rbt_round - what the round is like; changes while all stand still
  * @number:   rounds so far
  * @open:     writers may write
+ * @over:     waiters shall not wait any more
  * @full:     a writer has no more numbers
  * @changes:  bits of &enum rbt_change
  * @raced:    what all readers count without a lock or a mark, if they are to race
@@ -186,6 +208,7 @@ struct rbt_buffer {
 struct rbt_round {
 	unsigned int		number;
 	bool			open;
+	bool			over;
 	bool			full;
 	unsigned long		changes;
 	unsigned long		raced;
@@ -235,7 +258,7 @@ struct rbt_record {
 struct rbt_sum {
 	u64			written[RBT_CONTEXTS];
 	u64			read[RBT_CONTEXTS];
-	u64			overrun, reset, refused, discarded;
+	u64			overrun, dropped[RBT_DROPS], refused;
 };
 
 /* main.c */
@@ -279,6 +302,9 @@ void rbt_account(const struct rbt_from *from, const void *data, unsigned int len
 void rbt_account_lost(int cpu, unsigned long lost);
 unsigned int rbt_account_page(const struct rbt_from *from, const void *data, unsigned int start,
 			      unsigned int end, unsigned long lost);
+void rbt_drop_begin(int cpu);
+void rbt_drop(int cpu, enum rbt_drop how, const struct rbt_counts *counts);
+void rbt_drop_end(int cpu);
 void rbt_settle(int cpu, struct rbt_sum *sum);
 void rbt_forget(int cpu);
 
@@ -286,6 +312,9 @@ void rbt_forget(int cpu);
 int rbt_consumer(void *id);
 int rbt_pager(void *id);
 int rbt_iterator(void *id);
+int rbt_waiter(void *id);
+void rbt_wake_all(void);
+unsigned int rbt_last_look(int buffer, int cpu);
 void rbt_drain(struct rnd_state *rnd, int buffer, int cpu);
 
 /* map.c */
@@ -298,17 +327,23 @@ int rbt_mapper(void *id);
 int rbt_changer(void *id);
 int rbt_plugger(void *id);
 void rbt_swap(int cpu);
-void rbt_note_late(int cpu);
 
 /* hooks.c: what the ring buffer exports to nobody else */
 int rbt_hook_map(struct trace_buffer *buffer, int cpu, struct vm_area_struct *vma);
 void rbt_hook_map_dup(struct trace_buffer *buffer, int cpu);
 int rbt_hook_unmap(struct trace_buffer *buffer, int cpu);
 int rbt_hook_map_get_reader(struct trace_buffer *buffer, int cpu);
+bool rbt_hook_is_mapped(struct trace_buffer *buffer);
 void rbt_hook_nest_start(struct trace_buffer *buffer);
 void rbt_hook_nest_end(struct trace_buffer *buffer);
 u64 rbt_hook_event_time_stamp(struct trace_buffer *buffer, struct ring_buffer_event *event);
 void rbt_hook_time_stamp_abs(struct trace_buffer *buffer, bool abs);
 void rbt_hook_set_clock(struct trace_buffer *buffer, u64 (*clock)(void));
+int rbt_hook_wait(struct trace_buffer *buffer, int cpu, int full, ring_buffer_cond_fn cond);
+void rbt_hook_wake_waiters(struct trace_buffer *buffer);
+void rbt_hook_count(struct trace_buffer *buffer, int cpu, struct rbt_counts *counts);
+void rbt_hook_reset(struct trace_buffer *buffer, int cpu,
+		    void (*drop)(int cpu, const struct rbt_counts *counts));
+bool rbt_hook_filled(struct trace_buffer *buffer, int cpu, unsigned int percent);
 
 #endif /* _RING_BUFFER_TORTURE_H */

@@ -86,7 +86,6 @@ static void rbt_write(enum rbt_context context, unsigned int depth)
 	/* Before the number is taken: what was discarded has none. */
 	if (!rbt_random(&w->rnd, 16)) {
 		rbt_nap(&w->rnd, context);
-		w->discarded++;
 		ring_buffer_discard_commit(rb, event);
 		return;
 	}
