@@ -609,12 +609,6 @@ static int __init rbt_check_params(void)
 		rbt_params.seed = (u32)ktime_get_ns() | 1;
 	if (rbt_params.writers < 0)
 		rbt_params.writers = 2 * num_online_cpus();
-	if (!IS_ENABLED(CONFIG_RING_BUFFER_ALLOW_SWAP)) {
-		rbt_params.change[RBT_SWAP] = false;
-		rbt_params.change[RBT_CUT] = false;
-		rbt_params.change[RBT_FORGET] = false;
-		rbt_params.change[RBT_TRIM] = false;
-	}
 	if (!IS_ENABLED(CONFIG_HOTPLUG_CPU))
 		rbt_params.change[RBT_HOTPLUG] = false;
 	if (!rbt_have_map())
