@@ -130,6 +130,15 @@ int ring_buffer_swap_cpu(struct trace_buffer *buffer_a, struct trace_buffer *buf
 EXPORT_SYMBOL_GPL(ring_buffer_swap_cpu);
 
 /*
+ * Is a writer in @ring, which was live before? One that is still on its way in may store
+ * to it at this moment: see rb_forget().
+ */
+static bool rb_is_entered(struct rb_ring *ring)
+{
+	return data_race(READ_ONCE(ring->nest));
+}
+
+/*
  * Can the ring of @spare go live? Have all writers left it that entered it while it was?
  *
  * &rb_ring.nest says so, but a writer's store to it may not be visible here yet, as the
@@ -144,9 +153,7 @@ static bool rb_is_left(struct rb_cpu *live, struct rb_cpu *spare)
 	/* Pairs with rb_next_subbuf:A, for &rb_ring.nest. RBB(rb_is_left:A) */
 	live->idle = smp_load_acquire(&ring->tail) == &rb_fresh;
 	rb_race_point(CUT_LOOK);
-	ring = rb_untag(READ_ONCE(spare->ring));
-	/* A writer that is still on its way in stores to it now: see rb_forget(). */
-	return !data_race(READ_ONCE(ring->nest));
+	return !rb_is_entered(rb_untag(READ_ONCE(spare->ring)));
 }
 
 /* Make sure of a CPU's rings. */
@@ -320,7 +327,7 @@ int ring_buffer_forget(struct trace_buffer *spare)
 			continue;
 		}
 		ring = rb_untag(READ_ONCE(rcpu->ring));
-		if (READ_ONCE(ring->nest))
+		if (rb_is_entered(ring))
 			ret = -EBUSY;
 		else
 			rb_forget(ring);
