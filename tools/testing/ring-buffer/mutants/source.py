@@ -128,8 +128,8 @@ class File:
 
         add(prefix)
         for function in self.functions():
-            t, here = self.tokens, {n: m for n, m in numbered.items()
-                                    if t_between(m, self.tokens[function.begin], self.tokens[function.end])}
+            t = self.tokens
+            here = {n: m for n, m in numbered.items() if t[function.begin].start < m.start < t[function.end].start}
             if not here:
                 continue
             start, body, end = t[function.first].start, t[function.begin].start, t[function.end].end
@@ -310,10 +310,6 @@ class File:
 
 # What a copy of a function has not got: it stands for itself, and all of it is in it.
 NOT_OF_COPY = ("static", "inline", "__always_inline", "noinline", "asmlinkage", "__visible")
-
-
-def t_between(mutant, begin, end):
-    return begin.start < mutant.start < end.start
 
 
 def copy_name(function, number):

@@ -442,17 +442,18 @@ static void run_pair(long first)
 		{ 1, 0, PER_LONG },	/* the same, and all was read */
 		{ 0, 4, PER_LONG },	/* it finds room only if one is taken */
 	};
-	int i, k;
+	int i, k, later;
 
 	op_a = &ops[first];
 	for (i = 0; i < ARRAY_SIZE(ops); i++) {
 		op_b = &ops[i];
+		later = first > i;
 		/* a CPU writes to its own ring only, and no two threads use one mapping so */
 		if (op_a->flags & op_b->flags & (WRITES | MAPS) || (!first && !i))
 			continue;
 		for (k = 0; k < ARRAY_SIZE(places); k++) {
 			/* two in the one order, and two in the other */
-			if (!exhaustive && (k + first + i + !(first <= i)) % 2)
+			if (!exhaustive && (k + first + i + later) % 2)
 				continue;
 			place = places[k];
 			run_one_pair(i + k);
