@@ -3,7 +3,6 @@
  * Which snapshots are kept, and what they cost: the rules, and a trace array that
  * follows them.
  */
-#include <kunit/test.h>
 #include <linux/ktime.h>
 #include <linux/limits.h>
 #include <linux/list.h>
@@ -12,7 +11,7 @@
 #include <linux/trace_clock.h>
 #include <linux/wait.h>
 
-#include "trace_snap.h"
+#include "trace_snapshot_kunit.h"
 
 static void keep_test_parse(struct kunit *test)
 {
@@ -119,25 +118,12 @@ static void keep_test_crash(struct kunit *test)
 	}
 }
 
-/* A trace array of @test->priv. */
+/* An instance that has memory for a snapshot. */
 static int keep_init(struct kunit *test)
 {
-	struct trace_array *tr = trace_array_get_by_name("kunit", NULL);
-
-	KUNIT_ASSERT_NOT_NULL(test, tr);
-	test->priv = tr;
-	KUNIT_ASSERT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
+	snap_kunit_init(test);
+	KUNIT_ASSERT_EQ(test, tracing_alloc_snapshot_instance(test->priv), 0);
 	return 0;
-}
-
-static void keep_exit(struct kunit *test)
-{
-	struct trace_array *tr = test->priv;
-
-	if (!tr)
-		return;
-	trace_array_put(tr);
-	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
 }
 
 /* Snapshot @n, of so many records. */
@@ -564,6 +550,20 @@ static void keep_test_change(struct kunit *test)
 	}
 }
 
+/* By the files: each record is in one snapshot or in the live buffer. */
+static void keep_test_files(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "trace_marker", "one"), 3L);
+	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot", "1\n"), 2L);
+	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "trace_marker", "two"), 3L);
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(snap_kunit_read(test, "snapshot"), ": one\n"), 1U);
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(snap_kunit_read(test, "snapshot"), ": two\n"), 0U);
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(snap_kunit_read(test, "trace"), ": one\n"), 0U);
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(snap_kunit_read(test, "trace"), ": two\n"), 1U);
+	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot", "x"), (ssize_t)-EINVAL);
+	KUNIT_EXPECT_NE(test, snap_kunit_count(snap_kunit_read(test, "error_log"), "snapshot: error:"), 0U);
+}
+
 static struct kunit_case keep_rules[] = {
 	KUNIT_CASE(keep_test_parse),
 	KUNIT_CASE(keep_test_delay),
@@ -590,13 +590,14 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_memory),
 	KUNIT_CASE(keep_test_warning),
 	KUNIT_CASE(keep_test_change),
+	KUNIT_CASE(keep_test_files),
 	{ }
 };
 
 static struct kunit_suite keep_suite = {
 	.name = "trace_snapshot_keep",
 	.init = keep_init,
-	.exit = keep_exit,
+	.exit = snap_kunit_exit,
 	.test_cases = keep_cases,
 };
 

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests read and write the files of an instance as a program does.
+ */
+#include <linux/err.h>
+#include <linux/file.h>
+#include <linux/mman.h>
+#include <linux/mount.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "trace_snapshot_kunit.h"
+
+/* What fits into one read or write. */
+#define SNAP_KUNIT_BYTES	SZ_64K
+
+static struct vfsmount *snap_kunit_mnt;
+
+/**
+ * snap_kunit_init() - create the instance "kunit"
+ * @test: the test; its priv member is the trace array from here on
+ *
+ * Context: May sleep.
+ * Return: 0.
+ */
+int snap_kunit_init(struct kunit *test)
+{
+	struct file_system_type *type;
+	struct trace_array *tr;
+
+	if (!snap_kunit_mnt) {
+		type = get_fs_type("tracefs");
+		KUNIT_ASSERT_NOT_NULL(test, type);
+		snap_kunit_mnt = kern_mount(type);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(snap_kunit_mnt));
+	}
+	tr = trace_array_get_by_name("kunit", NULL);
+	KUNIT_ASSERT_NOT_NULL(test, tr);
+	test->priv = tr;
+	return 0;
+}
+
+/**
+ * snap_kunit_exit() - remove the instance; the counterpart of snap_kunit_init()
+ * @test: the test
+ *
+ * Context: May sleep.
+ */
+void snap_kunit_exit(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+
+	if (!tr)
+		return;
+	trace_array_put(tr);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
+}
+
+/**
+ * snap_kunit_open() - open a file of tracefs
+ * @test:  the test
+ * @path:  path below the instance, or below tracefs if it begins with a slash
+ * @flags: as of open(2)
+ *
+ * Context: May sleep.
+ * Return: the file, to be closed by snap_kunit_close(); or an error.
+ */
+struct file *snap_kunit_open(struct kunit *test, const char *path, int flags)
+{
+	char whole[128];
+
+	snprintf(whole, sizeof(whole), "%s%s", path[0] == '/' ? "" : "instances/kunit/", path);
+	return file_open_root_mnt(snap_kunit_mnt, whole + (whole[0] == '/'), flags, 0);
+}
+
+/**
+ * snap_kunit_close() - close a file at once
+ * @file: the file, or an error
+ *
+ * Context: A kernel thread; may sleep.
+ */
+void snap_kunit_close(struct file *file)
+{
+	if (!IS_ERR(file))
+		__fput_sync(file);
+}
+
+static void __user *snap_kunit_user(struct kunit *test)
+{
+	unsigned long at = kunit_vm_mmap(test, NULL, 0, SNAP_KUNIT_BYTES, PROT_READ | PROT_WRITE,
+					 MAP_ANONYMOUS | MAP_PRIVATE, 0);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(at));
+	return (void __user *)at;
+}
+
+/**
+ * snap_kunit_write_file() - write a text by one system call
+ * @test: the test
+ * @file: the file
+ * @text: the text
+ *
+ * Context: May sleep.
+ * Return: the number of bytes written, or an error.
+ */
+ssize_t snap_kunit_write_file(struct kunit *test, struct file *file, const char *text)
+{
+	void __user *user = snap_kunit_user(test);
+	size_t len = strlen(text);
+
+	KUNIT_ASSERT_LE(test, len, (size_t)SNAP_KUNIT_BYTES);
+	KUNIT_ASSERT_EQ(test, copy_to_user(user, text, len), 0UL);
+	return vfs_write(file, user, len, &file->f_pos);
+}
+
+/**
+ * snap_kunit_read_file() - read from a file by one system call
+ * @test: the test
+ * @file: the file
+ * @buf:  where to put what is read
+ * @size: bytes to read, at most
+ *
+ * Context: May sleep.
+ * Return: the number of bytes read, or an error.
+ */
+ssize_t snap_kunit_read_file(struct kunit *test, struct file *file, char *buf, size_t size)
+{
+	void __user *user = snap_kunit_user(test);
+	ssize_t len = vfs_read(file, user, min_t(size_t, size, SNAP_KUNIT_BYTES), &file->f_pos);
+
+	if (len > 0)
+		KUNIT_ASSERT_EQ(test, copy_from_user(buf, user, len), 0UL);
+	return len;
+}
+
+/**
+ * snap_kunit_write() - what echo does
+ * @test: the test
+ * @path: as of snap_kunit_open()
+ * @text: what to write
+ *
+ * Context: May sleep.
+ * Return: the number of bytes written, or the error of opening or writing.
+ */
+ssize_t snap_kunit_write(struct kunit *test, const char *path, const char *text)
+{
+	struct file *file = snap_kunit_open(test, path, O_WRONLY);
+	ssize_t ret;
+
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	ret = snap_kunit_write_file(test, file, text);
+	snap_kunit_close(file);
+	return ret;
+}
+
+/**
+ * snap_kunit_read() - what cat does
+ * @test: the test
+ * @path: as of snap_kunit_open()
+ *
+ * Context: May sleep.
+ * Return: the text of the file. A file that can't be read fails the test.
+ */
+const char *snap_kunit_read(struct kunit *test, const char *path)
+{
+	struct file *file = snap_kunit_open(test, path, O_RDONLY);
+	char *text = kunit_kzalloc(test, SNAP_KUNIT_BYTES, GFP_KERNEL);
+	size_t used = 0;
+	ssize_t len = 1;
+
+	KUNIT_ASSERT_FALSE_MSG(test, IS_ERR(file), "%s", path);
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	while (len > 0 && used < SNAP_KUNIT_BYTES - 1) {
+		len = snap_kunit_read_file(test, file, text + used, SNAP_KUNIT_BYTES - 1 - used);
+		used += max_t(ssize_t, len, 0);
+	}
+	snap_kunit_close(file);
+	KUNIT_EXPECT_EQ_MSG(test, len, 0, "%s", path);
+	return text;
+}
+
+/**
+ * snap_kunit_count() - count how often a text has a part
+ * @text: the text
+ * @part: the part
+ *
+ * Context: Any context.
+ * Return: the count.
+ */
+unsigned int snap_kunit_count(const char *text, const char *part)
+{
+	unsigned int n = 0;
+
+	for (text = strstr(text, part); text; text = strstr(text + strlen(part), part))
+		n++;
+	return n;
+}
