@@ -112,10 +112,11 @@ class File:
                 first = i + 1
             i += 1
 
-    def woven(self, numbered, prefix):
+    def woven(self, numbered, prefix, index):
         """The source with mutants {number: mutant} in it, of which rb_mutant chooses one.
 
         Each one is a copy of its function, with its number in the name; 0 is the function as it is.
+        With a negative one, a function notes in rb_entered that it is entered: index has its place there.
         Returns that text with prefix in front, and for each of its lines the number of the mutant
         there, or None.
         """
@@ -130,14 +131,14 @@ class File:
         for function in self.functions():
             t = self.tokens
             here = {n: m for n, m in numbered.items() if t[function.begin].start < m.start < t[function.end].start}
-            if not here:
-                continue
             start, body, end = t[function.first].start, t[function.begin].start, t[function.end].end
             head = [x.text for x in t[function.first:function.arguments - 1]]
             kind = [x for x in head if x not in NOT_OF_COPY]
             words = self.source(function.arguments, function.begin)
-            add(self.text[at:start] + self.text[start:body].rstrip() + ";\n\n")
-            for number, mutant in [(0, None)] + sorted(here.items()):
+            add(self.text[at:start])
+            if here:
+                add(self.text[start:body].rstrip() + ";\n\n")
+            for number, mutant in [(0, None)] * bool(here) + sorted(here.items()):
                 code = self.text[body:end] if not mutant else \
                     self.text[body:mutant.start] + mutant.new + self.text[mutant.end:end]
                 add(f"static __maybe_unused __attribute__((noipa)) {' '.join(kind)} {copy_name(function.name, number)}{words}\n"
@@ -145,11 +146,12 @@ class File:
             add(self.text[start:body])
             values = ", ".join(self.names(function.arguments))
             void = "void" in kind and "*" not in kind
-            add(f"{{\n\tif (unlikely(rb_mutant >= {min(here)} && rb_mutant <= {max(here)})) switch (rb_mutant) {{\n")
+            add("{\n\tif (unlikely(rb_mutant)) {\n\t\tif (rb_mutant < 0)\n"
+                f"\t\t\trb_entered[{index[function.name]}] = 1;\n\t\tswitch (rb_mutant) {{\n")
             for number in sorted(here):
                 call = f"{copy_name(function.name, number)}({values});"
                 add(f"\tcase {number}: " + (f"{call} return;" if void else f"return {call}") + "\n")
-            add("\t}\n" + self.text[body:end] + "\n}")
+            add("\t\t}\n\t}\n" + self.text[body:end] + "\n}")
             at = end
         add(self.text[at:])
         return text, lines + [None]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Runs the scenarios, each in a process of its own, and prints a line for each.
- *   rb-test [-l] [-t name]... [-q] [-x] [-v] [-f] [-j jobs] [-T] [-s stride]
+ *   rb-test [-l] [-t name]... [-e name]... [-q] [-x] [-v] [-f] [-j jobs] [-T] [-s stride]
  *           [-n times]
  */
 #define _GNU_SOURCE
@@ -156,12 +156,14 @@ static void start(const struct scenario *sc, int jobs)
 		reap(jobs);
 }
 
-static int selected(const char *name, char **names, int nr)
+/* By a part of its name, a pattern or, with -e, its whole name */
+static int selected(const char *name, char **names, int nr, int whole)
 {
 	int i;
 
 	for (i = 0; i < nr; i++) {
-		if (!fnmatch(names[i], name, 0) || strstr(name, names[i]))
+		if (whole ? !strcmp(names[i], name) :
+			    !fnmatch(names[i], name, 0) || strstr(name, names[i]))
 			return 1;
 	}
 	return !nr;
@@ -173,13 +175,16 @@ int main(int argc, char **argv)
 	const struct scenario *sc;
 	char *names[MAX_NAMES];
 	unsigned int i;
-	int times = 1, nr = 0, c, n;
+	int times = 1, nr = 0, whole = 0, c, n;
 
-	while ((c = getopt(argc, argv, "lt:qxvfj:Ts:n:")) != -1) {
+	while ((c = getopt(argc, argv, "lt:e:qxvfj:Ts:n:")) != -1) {
 		switch (c) {
 		case 'l':
 			list = 1;
 			break;
+		case 'e':
+			whole = 1;
+			/* fall through */
 		case 't':
 			if (nr < MAX_NAMES)
 				names[nr++] = optarg;
@@ -217,7 +222,7 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
 		for (sc = tables[i]; sc->name; sc++) {
-			if (!selected(sc->name, names, nr) || (quick && !(sc->flags & SC_QUICK)) ||
+			if (!selected(sc->name, names, nr, whole) || (quick && !(sc->flags & SC_QUICK)) ||
 			    (threads && !(sc->flags & SC_THREADS)))
 				continue;
 			if (list)

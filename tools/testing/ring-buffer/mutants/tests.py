@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The tests that mutants are given to: how long each takes, and which functions it enters."""
+
+import concurrent.futures
+import glob
+import hashlib
+import json
+import os
+import re
+import sys
+import time
+
+from build import HERE, OUT, RING, ROOT, TOP, Hung
+
+SUITE = os.path.join(ROOT, "suite/ftrace/test.d")
+CACHE = os.path.join(OUT, "entered")
+# The long scenarios of the native harness look at the write path; these at all the rest.
+WRITES = ("write.c", "record.h", "quiesce.c", "internal.h")
+RATHER_SHORT = ("remote.", "swap.", "cut.", "storm.", "reader.c", "reader.i", "reader.map", "pair.")
+
+
+QUICK_SECONDS = 2
+
+
+class Tests:
+    """All tests; a mutant is given to those that enter its function, the fastest ones first.
+
+    known: {kind: {test: [seconds, functions that it enters, hash of its source]}}; kinds are asan, native,
+    units, files
+    """
+
+    def __init__(self, asan, native, kernel, jobs, quick):
+        self.asan, self.native, self.kernel, self.jobs, self.quick = asan, native, kernel, jobs, quick
+        self.known = json.load(open(CACHE)) if os.path.exists(CACHE) else {}
+        harness = hash_of(sorted(glob.glob(os.path.join(HERE, "tests/*.[ch]"))))
+        files = sorted(os.path.relpath(p, SUITE) for kind in ("ring_buffer", "snapshot")
+                       for p in glob.glob(os.path.join(SUITE, kind, "*.tc")))
+        self.look("asan", {n: harness for n in asan.list("-t", "unit.")}, asan.entered)
+        self.look("native", {n: harness for n in native.list("-q") if not n.startswith("unit.")}, native.entered)
+        self.look("units", suites(), self.entered_by_units)
+        self.look("files", {f: hash_of([os.path.join(SUITE, f)]) for f in files}, self.entered_by_file)
+
+    def look(self, kind, hashes, look):
+        """Run those that are new or have changed; one that does not pass is none."""
+        def timed(name):
+            begin = time.monotonic()
+            entered = look(name)
+            return name, time.monotonic() - begin, entered
+
+        last = self.known.get(kind, {})
+        known = {name: last[name] for name, what in hashes.items() if name in last and
+                 (last[name][2] == what or self.quick and last[name][0] > QUICK_SECONDS)}
+        new = [name for name in hashes if name not in known]
+        if new:
+            print(f"-- looking which functions {len(new)} tests enter ({kind})", flush=True)
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            for name, seconds, entered in pool.map(timed, new):
+                known[name] = [seconds, entered, hashes[name]]
+        self.known[kind] = known
+        with open(CACHE, "w") as f:
+            json.dump(self.known, f, indent=1)
+
+    def entered_by_units(self, suite):
+        _, lines, name = self.kernel.boot_units(-1, suite)
+        if name or not any("reboot: Power down" in line for line in lines):
+            sys.exit(f"not ok: {suite} fails ({name}), and nothing is broken")
+        return self.kernel.entered(lines)
+
+    def entered_by_file(self, file):
+        """None of them if it does not pass there, such as for want of hardware."""
+        _, lines, _ = self.kernel.boot_files(-1, [file], r"^um-init: (done)")
+        if not re.search(r"^\[1\] .*\[PASS\]", "\n".join(lines), re.M):
+            print(f"-- {file} does not pass in the user-mode kernel", flush=True)
+            return []
+        return self.kernel.entered(lines)
+
+    def those(self, kind, function):
+        """The tests that enter the function, the fastest ones first."""
+        return [name for name, (seconds, entered, _) in sorted(self.known[kind].items(), key=lambda t: t[1][0])
+                if function in entered and not (self.quick and seconds > QUICK_SECONDS)]
+
+    def first_failure(self, number, path, function):
+        """What fails with that mutant, or None; 0 is the source as it is."""
+        where = f"{path}:{function}"
+        ring, writes = path.startswith(RING), os.path.basename(path) in WRITES
+        try:
+            for name in self.those("asan", where):
+                wrong = self.asan.test(number, name)
+                if wrong:
+                    return wrong
+            for name in self.those("units", where):
+                wrong = self.kernel.test_units(number, name)
+                if wrong:
+                    return wrong
+            for name in self.those("native", where):
+                wrong = (writes or name.startswith(RATHER_SHORT)) and self.native.test(number, name)
+                if wrong:
+                    return wrong
+            files = [f for f in self.those("files", where) if not ring or f.startswith("ring_buffer/")]
+            return self.kernel.test_files(number, files) if files and not writes else None
+        except Hung:
+            return "a test that waits for ever"
+
+
+def hash_of(paths):
+    return hashlib.md5(b"".join(open(p, "rb").read() for p in paths)).hexdigest()
+
+
+def suites():
+    """{suite of unit tests: hash of its source}."""
+    found = {}
+    for path in glob.glob(os.path.join(TOP, RING, "tests/*.c")) + glob.glob(os.path.join(TOP, "kernel/trace/trace_snap*_kunit*.c")):
+        for body in re.findall(r"struct kunit_suite \w+ = \{(.*?)\};", open(path).read(), re.S):
+            found.update((name, hash_of([path])) for name in re.findall(r'\.name\s*=\s*"([^"]+)"', body))
+    return found
