@@ -17,25 +17,13 @@ struct trace_event_file;
 struct trace_iterator;
 struct tracer;
 
+/*
+ * Whether a snapshot is to be taken; it may note what for. Called in any context, one at
+ * a time.
+ */
 typedef bool (*cond_update_fn_t)(struct trace_array *tr, void *cond_data);
 
-/**
- * struct cond_snapshot - the condition of tracing_snapshot_cond()
- * @cond_data: what belongs to it
- * @update:    whether a snapshot is to be taken; it may note what for. It is called in
- *	       any context, one at a time
- */
-struct cond_snapshot {
-	void			*cond_data;
-	cond_update_fn_t	update;
-};
-
 int tracing_alloc_snapshot(void);
-void tracing_snapshot_cond(struct trace_array *tr, void *cond_data);
-int tracing_snapshot_cond_enable(struct trace_array *tr, void *cond_data,
-				 cond_update_fn_t update);
-int tracing_snapshot_cond_disable(struct trace_array *tr);
-void *tracing_cond_snapshot_data(struct trace_array *tr);
 
 extern const struct file_operations trace_kept_enable_fops;
 

@@ -28,30 +28,6 @@ int tracing_alloc_snapshot(void)
 }
 EXPORT_SYMBOL_GPL(tracing_alloc_snapshot);
 
-void tracing_snapshot_cond(struct trace_array *tr, void *cond_data)
-{
-	tracing_snapshot();
-}
-EXPORT_SYMBOL_GPL(tracing_snapshot_cond);
-
-void *tracing_cond_snapshot_data(struct trace_array *tr)
-{
-	return NULL;
-}
-EXPORT_SYMBOL_GPL(tracing_cond_snapshot_data);
-
-int tracing_snapshot_cond_enable(struct trace_array *tr, void *cond_data, cond_update_fn_t update)
-{
-	return -ENODEV;
-}
-EXPORT_SYMBOL_GPL(tracing_snapshot_cond_enable);
-
-int tracing_snapshot_cond_disable(struct trace_array *tr)
-{
-	return -ENODEV;
-}
-EXPORT_SYMBOL_GPL(tracing_snapshot_cond_disable);
-
 void __init ftrace_boot_snapshot(void)
 {
 }

@@ -85,32 +85,6 @@ void tracing_snapshot(void)
 }
 EXPORT_SYMBOL_GPL(tracing_snapshot);
 
-/* Of tracing_snapshot_cond_enable(). */
-static bool snap_cond_update(struct trace_array *tr, void *cond_data)
-{
-	return tr->cond_snapshot && tr->cond_snapshot->update(tr, cond_data);
-}
-
-/**
- * tracing_snapshot_cond() - take a snapshot if a condition is met
- * @tr:        of whom
- * @cond_data: what its condition is asked about, see tracing_snapshot_cond_enable()
- *
- * Context: Any context, including NMI.
- */
-void tracing_snapshot_cond(struct trace_array *tr, void *cond_data)
-{
-	const struct snap_request req = {
-		.cpu = RING_BUFFER_ALL_CPUS,
-		.by = SNAP_BY_KERNEL,
-		.update = snap_cond_update,
-		.cond_data = cond_data,
-	};
-
-	snap_take(tr->snapshots, &tr->snapshots->user, &req);
-}
-EXPORT_SYMBOL_GPL(tracing_snapshot_cond);
-
 /**
  * tracing_alloc_snapshot_instance() - allocate memory for the next snapshot
  * @tr: of whom
@@ -208,85 +182,6 @@ void tracing_unarm_snapshot(struct trace_array *tr)
 	snap_unarm(s, &s->user);
 	mutex_unlock(&s->mutex);
 }
-
-/**
- * tracing_cond_snapshot_data() - what belongs to the condition of an instance
- * @tr: the instance
- *
- * Context: May sleep.
- * Return: the @cond_data of tracing_snapshot_cond_enable(), or NULL.
- */
-void *tracing_cond_snapshot_data(struct trace_array *tr)
-{
-	unsigned long flags = snap_change_begin(tr->snapshots);
-	void *data = tr->cond_snapshot ? tr->cond_snapshot->cond_data : NULL;
-
-	snap_change_end(tr->snapshots, flags);
-	return data;
-}
-EXPORT_SYMBOL_GPL(tracing_cond_snapshot_data);
-
-/* The condition is asked by takers only, one at a time. Return: what it was. */
-static struct cond_snapshot *snap_set_cond(struct trace_array *tr, struct cond_snapshot *cond)
-{
-	unsigned long flags = snap_change_begin(tr->snapshots);
-
-	swap(tr->cond_snapshot, cond);
-	snap_change_end(tr->snapshots, flags);
-	return cond;
-}
-
-/**
- * tracing_snapshot_cond_enable() - set the condition of tracing_snapshot_cond()
- * @tr:        the instance
- * @cond_data: what belongs to the condition
- * @update:    whether a snapshot is to be taken; called in any context, one at a time
- *
- * Context: May sleep.
- * Return: 0; -ENOMEM; -EBUSY if there is a condition already; as tracing_arm_snapshot().
- */
-int tracing_snapshot_cond_enable(struct trace_array *tr, void *cond_data, cond_update_fn_t update)
-{
-	struct cond_snapshot *cond = kzalloc(sizeof(*cond), GFP_KERNEL);
-	struct trace_snapshots *s = tr->snapshots;
-	int ret = -ENOMEM;
-
-	if (!cond)
-		return ret;
-	cond->cond_data = cond_data;
-	cond->update = update;
-
-	mutex_lock(&s->mutex);
-	ret = tr->cond_snapshot ? -EBUSY : snap_arm(s, &s->user);
-	if (!ret)
-		cond = snap_set_cond(tr, cond);
-	mutex_unlock(&s->mutex);
-	kfree(cond);
-	return ret;
-}
-EXPORT_SYMBOL_GPL(tracing_snapshot_cond_enable);
-
-/**
- * tracing_snapshot_cond_disable() - the end of tracing_snapshot_cond_enable()
- * @tr: the instance
- *
- * Context: May sleep.
- * Return: 0; -EINVAL if there is no condition.
- */
-int tracing_snapshot_cond_disable(struct trace_array *tr)
-{
-	struct trace_snapshots *s = tr->snapshots;
-	struct cond_snapshot *cond;
-
-	mutex_lock(&s->mutex);
-	cond = snap_set_cond(tr, NULL);
-	if (cond)
-		snap_disarm(&s->user);
-	mutex_unlock(&s->mutex);
-	kfree(cond);
-	return cond ? 0 : -EINVAL;
-}
-EXPORT_SYMBOL_GPL(tracing_snapshot_cond_disable);
 
 static void snap_take_max(struct trace_array *tr, struct task_struct *tsk, int tsk_cpu, int cpu)
 {
