@@ -166,16 +166,6 @@ struct snap_keep {
 };
 
 /**
- * struct snap_delay - how long after the request the cut comes
- * @ns:     nanoseconds
- * @events: or as many events, if that is not 0
- */
-struct snap_delay {
-	u64			ns;
-	unsigned long		events;
-};
-
-/**
  * struct snap_waiter - waits for a snapshot that was put off
  * @ret:  what has become of it, as snap_take()
  * @done: that is known
@@ -191,11 +181,7 @@ struct snap_waiter {
  * @closing: and there shall be none
  * @who:     of whom
  * @waiter:  who waits for it while it is @pending, or NULL
- * @delay:   how long it takes
- * @at:      nanoseconds of the monotonic clock: when it comes, or is looked for
- * @events:  that have come so far, once @counts
- * @last:    how many there were when they were counted
- * @counts:  @last is known
+ * @at:      nanoseconds of the monotonic clock: when it comes
  * @start:   starts @timer, from any context
  * @timer:   takes it
  */
@@ -204,11 +190,7 @@ struct snap_due {
 	bool			closing;
 	struct snap_who		who;
 	struct snap_waiter	*waiter;
-	struct snap_delay	delay;
 	u64			at;
-	unsigned long		events;
-	unsigned long		last;
-	bool			counts;
 	struct irq_work		start;
 	struct hrtimer		timer;
 };
@@ -257,7 +239,7 @@ enum {
  * @enough:   requests refused as the first ones are kept
  * @late:     requests that came while one was due, and have become of nothing
  * @changing: the live buffer is about to have another size; @busy
- * @delay:    of requests; @busy
+ * @delay:    nanoseconds from a request to its cut; @busy
  * @due:      the one that is due
  * @unkept:   snapshots that could not be kept
  * @starved:  no buffer was ready, or a record of it was in flight: @work shall try to allocate one
@@ -294,7 +276,7 @@ struct trace_snapshots {
 	atomic_long_t		enough;
 	atomic_long_t		late;
 	bool			changing;
-	struct snap_delay	delay;
+	u64			delay;
 	struct snap_due		due;
 	atomic_long_t		unkept;
 	bool			starved;
@@ -359,12 +341,12 @@ void snap_count(struct trace_snapshots *s, int ret, int n);
 
 void snap_delay_init(struct trace_snapshots *s);
 void snap_delay_exit(struct trace_snapshots *s);
-int snap_delay_parse(const char *text, struct snap_delay *delay);
-int snap_delay_print(char *buf, size_t size, struct snap_delay delay);
+int snap_delay_parse(const char *text, u64 *ns);
+int snap_delay_print(char *buf, size_t size, u64 ns);
 bool snap_is_delayed(struct trace_snapshots *s, struct snap_slot *slot,
 		     const struct snap_request *req);
 int snap_defer(struct trace_snapshots *s, const struct snap_request *req);
-void snap_delay_set(struct trace_snapshots *s, struct snap_delay delay);
+void snap_delay_set(struct trace_snapshots *s, u64 ns);
 void snap_due_end(struct trace_snapshots *s, int ret);
 int snap_delay_wait(struct trace_snapshots *s, struct snap_waiter *waiter);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Snapshots that come some time, or some events, after they were asked for.
+ * Snapshots that come some time after they were asked for.
  */
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
@@ -14,10 +14,10 @@
 #include "trace_snap.h"
 
 /*
- * To count events costs writers something, so nobody does: it is looked this often
- * how many there are. And this often it is tried again, where another taker is busy.
+ * How long to wait before another try: while the live buffer changes its size, and where
+ * another taker is busy.
  */
-#define SNAP_LOOK_NS	NSEC_PER_MSEC
+#define SNAP_CHANGE_NS	NSEC_PER_MSEC
 #define SNAP_RETRY_NS	(50 * NSEC_PER_USEC)
 
 static const struct snap_unit {
@@ -29,14 +29,14 @@ static const struct snap_unit {
 };
 
 /**
- * snap_delay_parse() - read how long a cut is to be put off
- * @text:  "0"; a number with "s", "ms", "us" or "ns" behind it; a number and "events"
- * @delay: what it says
+ * snap_delay_parse() - parse a delay
+ * @text: "0"; or a number with "s", "ms", "us" or "ns" behind it
+ * @ns:   where to put the delay, in nanoseconds
  *
  * Context: Any context.
- * Return: 0; -EINVAL if it says nothing, or more than a timer can do.
+ * Return: 0; -EINVAL for another text, and for more than a timer can do.
  */
-int snap_delay_parse(const char *text, struct snap_delay *delay)
+int snap_delay_parse(const char *text, u64 *ns)
 {
 	char digits[24];
 	size_t len = strspn(text, "0123456789");
@@ -50,42 +50,36 @@ int snap_delay_parse(const char *text, struct snap_delay *delay)
 	if (kstrtou64(digits, 10, &val))
 		return -EINVAL;
 
-	*delay = (struct snap_delay){ };
-	if (!strcmp(unit, "events")) {
-		delay->events = val;
-		return val && delay->events == val ? 0 : -EINVAL;
-	}
+	*ns = 0;
 	if (!*unit)
 		return val ? -EINVAL : 0;
 	for (i = 0; i < ARRAY_SIZE(snap_units); i++) {
 		if (!strcmp(unit, snap_units[i].name))
-			return check_mul_overflow(val, snap_units[i].ns, &delay->ns) ||
-			       delay->ns > KTIME_MAX / 2 ? -EINVAL : 0;
+			return check_mul_overflow(val, snap_units[i].ns, ns) ||
+			       *ns > KTIME_MAX / 2 ? -EINVAL : 0;
 	}
 	return -EINVAL;
 }
 
 /**
- * snap_delay_print() - the other way round
- * @buf:   where to
- * @size:  what fits
- * @delay: what to show
+ * snap_delay_print() - print a delay as snap_delay_parse() reads it
+ * @buf:  where to
+ * @size: bytes at @buf
+ * @ns:   the delay, in nanoseconds
  *
  * Context: Any context.
- * Return: how many characters.
+ * Return: number of characters.
  */
-int snap_delay_print(char *buf, size_t size, struct snap_delay delay)
+int snap_delay_print(char *buf, size_t size, u64 ns)
 {
 	unsigned int i = 0;
 	u64 rest;
 
-	if (delay.events)
-		return scnprintf(buf, size, "%lu events\n", delay.events);
-	if (!delay.ns)
+	if (!ns)
 		return scnprintf(buf, size, "0\n");
-	while (div64_u64_rem(delay.ns, snap_units[i].ns, &rest), rest)
+	while (div64_u64_rem(ns, snap_units[i].ns, &rest), rest)
 		i++;
-	return scnprintf(buf, size, "%llu%s\n", div64_u64(delay.ns, snap_units[i].ns),
+	return scnprintf(buf, size, "%llu%s\n", div64_u64(ns, snap_units[i].ns),
 			 snap_units[i].name);
 }
 
@@ -101,7 +95,7 @@ int snap_delay_print(char *buf, size_t size, struct snap_delay delay)
 bool snap_is_delayed(struct trace_snapshots *s, struct snap_slot *slot,
 		     const struct snap_request *req)
 {
-	return (s->delay.ns || s->delay.events || s->changing) && slot == &s->user &&
+	return (s->delay || s->changing) && slot == &s->user &&
 	       !req->who && !req->now && req->cpu == RING_BUFFER_ALL_CPUS;
 }
 
@@ -124,10 +118,7 @@ int snap_defer(struct trace_snapshots *s, const struct snap_request *req)
 		return -ECANCELED;
 	snap_note_who(&due->who, req);
 	due->who.asked = ring_buffer_time_stamp(s->tr->array_buffer.buffer);
-	due->delay = s->delay;
-	due->at = ktime_get_mono_fast_ns() + due->delay.ns;
-	due->counts = false;
-	due->events = 0;
+	due->at = ktime_get_mono_fast_ns() + s->delay;
 	due->waiter = req->waiter;
 	WRITE_ONCE(due->pending, true);
 	/* Before anybody else is busy: then whoever closes it finds it in the queue. */
@@ -156,51 +147,11 @@ void snap_due_end(struct trace_snapshots *s, int ret)
 	WRITE_ONCE(due->pending, false);
 }
 
-static unsigned long snap_gone(struct trace_buffer *live)
-{
-	unsigned long sum = ring_buffer_overruns(live);
-	int cpu;
-
-	for_each_tracing_cpu(cpu)
-		sum += ring_buffer_read_events_cpu(live, cpu);
-	return sum;
-}
-
-/*
- * More than before. What is overwritten or read meanwhile moves from one count to the
- * other: so this is rather a few less, and what the next ones are compared with rather a
- * few more. The same if some are emptied, or a latency tracer takes them.
- */
-static unsigned long snap_events(struct trace_snapshots *s)
-{
-	struct trace_buffer *live = s->tr->array_buffer.buffer;
-	unsigned long last = s->due.last, events = snap_gone(live);
-
-	events += ring_buffer_entries(live);
-	s->due.last = ring_buffer_entries(live);
-	s->due.last += snap_gone(live);
-	return events > last ? events - last : 0;
-}
-
 static void snap_due_start(struct irq_work *irq_work)
 {
 	struct snap_due *due = container_of(irq_work, struct snap_due, start);
 
 	hrtimer_start(&due->timer, ns_to_ktime(due->at), HRTIMER_MODE_ABS_HARD);
-}
-
-static bool snap_is_due(struct trace_snapshots *s)
-{
-	struct snap_due *due = &s->due;
-	unsigned long events;
-
-	if (!due->delay.events)
-		return true;
-	events = snap_events(s);
-	if (due->counts)
-		due->events += events;
-	due->counts = true;
-	return due->events >= due->delay.events;
 }
 
 static enum hrtimer_restart snap_due_timer(struct hrtimer *timer)
@@ -211,17 +162,12 @@ static enum hrtimer_restart snap_due_timer(struct hrtimer *timer)
 		.waits = true,
 		.who = &s->due.who,
 	};
-	u64 next = SNAP_LOOK_NS;
 
-	if (snap_is_due(s)) {
-		if (snap_take(s, &s->user, &req) != -EAGAIN) {
-			irq_work_queue(&s->irq_work);
-			return HRTIMER_NORESTART;
-		}
-		/* Another one is taken, or the live buffer changes its size. */
-		next = READ_ONCE(s->changing) ? SNAP_LOOK_NS : SNAP_RETRY_NS;
+	if (snap_take(s, &s->user, &req) != -EAGAIN) {
+		irq_work_queue(&s->irq_work);
+		return HRTIMER_NORESTART;
 	}
-	hrtimer_forward_now(timer, ns_to_ktime(next));
+	hrtimer_forward_now(timer, READ_ONCE(s->changing) ? SNAP_CHANGE_NS : SNAP_RETRY_NS);
 	return HRTIMER_RESTART;
 }
 
@@ -277,14 +223,14 @@ void snap_delay_exit(struct trace_snapshots *s)
 
 /**
  * snap_delay_set() - say how long a cut is put off
- * @s:     of whom
- * @delay: how long
+ * @s:  of whom
+ * @ns: how long, in nanoseconds
  *
  * What is due and has not come, does not.
  *
  * Context: May sleep.
  */
-void snap_delay_set(struct trace_snapshots *s, struct snap_delay delay)
+void snap_delay_set(struct trace_snapshots *s, u64 ns)
 {
 	unsigned long flags;
 	bool cancels;
@@ -297,7 +243,7 @@ void snap_delay_set(struct trace_snapshots *s, struct snap_delay delay)
 	snap_delay_exit(s);
 	flags = snap_change_begin(s);
 	s->due.closing = false;
-	s->delay = delay;
+	s->delay = ns;
 	cancels = s->due.pending;
 	if (cancels)
 		snap_due_end(s, -ECANCELED);

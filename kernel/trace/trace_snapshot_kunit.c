@@ -44,33 +44,30 @@ static void keep_test_delay(struct kunit *test)
 	static const struct {
 		const char	*text;
 		u64		ns;
-		unsigned long	events;
 		const char	*shown;
 	} good[] = {
-		{ "0", 0, 0, "0\n" }, { "0ms", 0, 0, "0\n" }, { "1ns", 1, 0, "1ns\n" },
-		{ "5ms", 5000000, 0, "5ms\n" }, { "250us", 250000, 0, "250us\n" },
-		{ "2000 us", 2000000, 0, "2ms\n" }, { "1001ms", 1001000000, 0, "1001ms\n" },
-		{ "3s", 3000000000ull, 0, "3s\n" }, { "1 events", 0, 1, "1 events\n" },
-		{ "1000 events", 0, 1000, "1000 events\n" },
+		{ "0", 0, "0\n" }, { "0ms", 0, "0\n" }, { "1ns", 1, "1ns\n" },
+		{ "5ms", 5000000, "5ms\n" }, { "250us", 250000, "250us\n" },
+		{ "2000 us", 2000000, "2ms\n" }, { "1001ms", 1001000000, "1001ms\n" },
+		{ "3s", 3000000000ull, "3s\n" },
 	};
 	static const char * const bad[] = {
-		"", "1", "-1ms", "ms", "5m", "5msec", "0 events", "5 event", "5ms 1", "0x5ms",
-		"99999999999s", "18446744073709551616ns", "18446744073709551616 events",
+		"", "1", "-1ms", "ms", "5m", "5msec", "5 events", "5ms 1", "0x5ms",
+		"99999999999s", "18446744073709551616ns",
 	};
-	struct snap_delay delay;
 	unsigned int i;
 	char buf[32];
+	u64 ns;
 
 	for (i = 0; i < ARRAY_SIZE(good); i++) {
-		KUNIT_EXPECT_EQ_MSG(test, snap_delay_parse(good[i].text, &delay), 0, good[i].text);
-		KUNIT_EXPECT_EQ_MSG(test, delay.ns, good[i].ns, good[i].text);
-		KUNIT_EXPECT_EQ_MSG(test, delay.events, good[i].events, good[i].text);
-		KUNIT_EXPECT_EQ(test, snap_delay_print(buf, sizeof(buf), delay),
+		KUNIT_EXPECT_EQ_MSG(test, snap_delay_parse(good[i].text, &ns), 0, good[i].text);
+		KUNIT_EXPECT_EQ_MSG(test, ns, good[i].ns, good[i].text);
+		KUNIT_EXPECT_EQ(test, snap_delay_print(buf, sizeof(buf), ns),
 				(int)strlen(good[i].shown));
 		KUNIT_EXPECT_STREQ(test, buf, good[i].shown);
 	}
 	for (i = 0; i < ARRAY_SIZE(bad); i++)
-		KUNIT_EXPECT_EQ_MSG(test, snap_delay_parse(bad[i], &delay), -EINVAL, bad[i]);
+		KUNIT_EXPECT_EQ_MSG(test, snap_delay_parse(bad[i], &ns), -EINVAL, bad[i]);
 }
 
 static void keep_test_rules(struct kunit *test)
@@ -337,7 +334,7 @@ static void keep_test_lent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->kb, 0UL);
 	WRITE_ONCE(s->changing, false);
 	mutex_unlock(&s->mutex);
-	snap_delay_set(s, (struct snap_delay){ });
+	snap_delay_set(s, 0);
 }
 
 /* Whoever waits for a snapshot that is put off is told of that one; for others it is counted. */
@@ -349,7 +346,7 @@ static void keep_test_waiter(struct kunit *test)
 		.waits = true,
 		.waiter = &waiter,
 	};
-	const struct snap_delay soon = { .ns = NSEC_PER_MSEC }, never = { .ns = KTIME_MAX / 2 };
+	const u64 soon = NSEC_PER_MSEC, never = KTIME_MAX / 2;
 	struct trace_array *tr = test->priv;
 	struct trace_snapshots *s = tr->snapshots;
 
@@ -374,7 +371,7 @@ static void keep_test_waiter(struct kunit *test)
 
 	snap_delay_set(s, never);
 	tracing_snapshot_instance(tr);
-	snap_delay_set(s, (struct snap_delay){ });
+	snap_delay_set(s, 0);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->refused), 1L);
 	KUNIT_EXPECT_EQ(test, s->user.seq, 2ULL);
 }
@@ -489,7 +486,7 @@ static void keep_test_warning(struct kunit *test)
 	struct trace_snapshots *s = tr->snapshots;
 	unsigned long before = snap_crash_set(0);
 
-	s->delay.events = 1000;
+	s->delay = NSEC_PER_SEC;
 	trace_snapshot_warn();
 	KUNIT_EXPECT_EQ(test, s->user.seq, 0ULL);
 
@@ -515,7 +512,7 @@ static void keep_test_warning(struct kunit *test)
 	trace_snapshot_warn();
 	KUNIT_EXPECT_EQ(test, s->user.seq, 2ULL);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->no_spare), 0L);
-	s->delay.events = 0;
+	s->delay = 0;
 	snap_crash_set(before);
 }
 

@@ -11,7 +11,7 @@
 
 #include "trace_snap.h"
 
-/* The longest is a delay in events: its number, and the word. */
+/* The longest is "first" and a number, or a delay, with blanks. */
 #define SNAP_VALUE_SIZE	40
 
 /**
@@ -68,7 +68,7 @@ static int snap_delay_show(struct trace_snapshots *s, char *buf, size_t size)
 
 static int snap_delay_store(struct trace_snapshots *s, const char *file, const char *text)
 {
-	struct snap_delay delay;
+	u64 delay;
 
 	if (snap_delay_parse(text, &delay))
 		return snap_fail(s->tr, file, text, SNAP_ERR_VALUE, -EINVAL);
