@@ -11,6 +11,15 @@
  *	and the rest there
  *   ringbuf_reader splice TRACEFS CPU NR
  *	the same with splice()
+ *   ringbuf_reader tee TRACEFS CPU NR
+ *	the same, and a second pipe has each page, too, while the writer goes on
+ *   ringbuf_reader write TRACEFS CPU FIRST LAST
+ *	has records FIRST to LAST written on the CPU
+ *   ringbuf_reader rest TRACEFS CPU FIRST LAST
+ *	half of the sub-buffers that are there by splice(), what is left by read(): they
+ *	hold records FIRST to LAST
+ *   ringbuf_reader protection TRACEFS CPU
+ *	maps the buffer in each way that must be refused
  *   ringbuf_reader wait TRACEFS CPU
  *	one splice() that may sleep
  *   ringbuf_reader drain TRACEFS CPU
@@ -342,33 +351,82 @@ static void read_map_and_cut(unsigned long nr)
 	map_close(&m);
 }
 
-/* One sub-buffer by way of a pipe; false if there was none. */
-static bool splice_page(int fd, struct subbuf *sb, unsigned long page, int flags)
+/* Take @page bytes out of a pipe. */
+static void read_pipe(int fd, struct subbuf *sb, unsigned long page)
 {
-	static int pipe_fd[2];
 	unsigned long got = 0;
 	ssize_t ret;
 
-	if (!pipe_fd[1] && pipe(pipe_fd))
-		die("pipe: %s", strerror(errno));
-	ret = splice(fd, NULL, pipe_fd[1], NULL, page, flags);
+	while (got < page) {
+		ret = read(fd, (char *)sb + got, page - got);
+		if (ret <= 0)
+			die("pipe: %s", strerror(errno));
+		got += ret;
+	}
+}
+
+/* Put one sub-buffer into a pipe; false if there was none. */
+static bool splice_to_pipe(int fd, int pipe_in, unsigned long page, int flags)
+{
+	ssize_t ret = splice(fd, NULL, pipe_in, NULL, page, flags);
+
 	if (ret < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
 	if (ret == 0)
 		return false;
 	if (ret != (ssize_t)page)
 		die("splice gave %zd bytes of %lu: %s", ret, page, strerror(errno));
-	while (got < page) {
-		ret = read(pipe_fd[0], (char *)sb + got, page - got);
-		if (ret <= 0)
-			die("pipe: %s", strerror(errno));
-		got += ret;
-	}
+	return true;
+}
+
+/* One sub-buffer by way of a pipe; false if there was none. */
+static bool splice_page(int fd, struct subbuf *sb, unsigned long page, int flags)
+{
+	static int pipe_fd[2];
+
+	if (!pipe_fd[1] && pipe(pipe_fd))
+		die("pipe: %s", strerror(errno));
+	if (!splice_to_pipe(fd, pipe_fd[1], page, flags))
+		return false;
+	read_pipe(pipe_fd[0], sb, page);
 	check_page(sb, page);
 	return true;
 }
 
-static void read_splice(unsigned long nr)
+/*
+ * One sub-buffer by way of two pipes: the second one has it from the first, and is read
+ * when the next one has been read from the first. By then, a page that was given back
+ * too early has other records.
+ */
+static bool tee_page(int fd, struct subbuf *sb, unsigned long page, int flags)
+{
+	static int a[2], b[2];
+	static struct subbuf *before, *again;
+
+	if (!again) {
+		if (pipe(a) || pipe(b))
+			die("pipe: %s", strerror(errno));
+		before = malloc(page);
+		again = malloc(page);
+		before->commit = 0;
+	}
+	if (!splice_to_pipe(fd, a[1], page, flags))
+		return false;
+	if (tee(a[0], b[1], page, 0) != (ssize_t)page)
+		die("tee: %s", strerror(errno));
+	read_pipe(a[0], sb, page);
+	check_page(sb, page);
+	if (before->commit) {
+		read_pipe(b[0], again, page);
+		if (memcmp(again, before, page))
+			die("a page in a pipe has changed");
+	}
+	memcpy(before, sb, page);
+	return true;
+}
+
+static void read_splice(unsigned long nr,
+			bool (*take)(int fd, struct subbuf *sb, unsigned long page, int flags))
 {
 	unsigned long page = subbuf_bytes();
 	struct subbuf *sb = malloc(page);
@@ -379,7 +437,7 @@ static void read_splice(unsigned long nr)
 	writer_done(write_records(1, nr / 2), 0);
 	writer = write_records(nr / 2 + 1, nr - nr / 2);
 	for (;;) {
-		if (splice_page(fd, sb, page, SPLICE_F_NONBLOCK))
+		if (take(fd, sb, page, SPLICE_F_NONBLOCK))
 			continue;
 		if (done)
 			break;
@@ -392,6 +450,92 @@ static void read_splice(unsigned long nr)
 	read_pages(fd, sb, page);
 	free(sb);
 	close(fd);
+}
+
+static unsigned long stat_of(const char *name)
+{
+	char path[64], text[1024];
+	const char *at;
+	ssize_t len;
+	int fd;
+
+	snprintf(path, sizeof(path), "per_cpu/cpu%d/stats", cpu);
+	fd = open_file(path, O_RDONLY);
+	len = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (len <= 0)
+		die("%s: %s", path, strerror(errno));
+	text[len] = '\0';
+	at = strstr(text, name);
+	if (!at)
+		die("%s has no %s", path, name);
+	return strtoul(at + strlen(name), NULL, 10);
+}
+
+/* Records that somebody else wrote, perhaps before a reboot. */
+static void read_rest(unsigned long first)
+{
+	unsigned long page = subbuf_bytes(), entries = stat_of("entries:");
+	struct subbuf *sb = malloc(page);
+	int fd = open_raw(O_NONBLOCK);
+
+	last = first - 1;
+	while (seen < entries / 2 && splice_page(fd, sb, page, SPLICE_F_NONBLOCK))
+		;
+	if (!seen)
+		die("not one whole sub-buffer, of %lu records", entries);
+	read_pages(fd, sb, page);
+	if (seen != entries)
+		die("%lu records were there", entries);
+	free(sb);
+	close(fd);
+}
+
+/* A mapping that must be refused. */
+static void refused(int fd, int prot, int flags, int error, const char *what)
+{
+	if (mmap(NULL, getpagesize(), prot, flags, fd, 0) != MAP_FAILED)
+		die("%s: mapped", what);
+	if (errno != error)
+		die("%s: %s", what, strerror(errno));
+}
+
+/* What is mapped can be read, and nothing else. */
+static void check_protection(void)
+{
+	int fd = open_raw(O_NONBLOCK), rw;
+	unsigned char core;
+	struct mapping m;
+	char name[64];
+	pid_t child;
+
+	snprintf(name, sizeof(name), "per_cpu/cpu%d/trace_pipe_raw", cpu);
+	rw = open_file(name, O_RDWR | O_NONBLOCK);
+	refused(fd, PROT_READ, MAP_PRIVATE, EPERM, "private");
+	refused(fd, PROT_READ | PROT_EXEC, MAP_SHARED, EPERM, "executable");
+	refused(fd, PROT_READ | PROT_WRITE, MAP_SHARED, EACCES, "writable, but not opened so");
+	refused(rw, PROT_READ | PROT_WRITE, MAP_SHARED, EPERM, "writable");
+	refused(rw, PROT_WRITE, MAP_SHARED, EPERM, "only writable");
+	refused(rw, PROT_READ | PROT_WRITE, MAP_PRIVATE, EPERM, "private and writable");
+	close(fd);
+
+	m = map_open();
+	if (!mprotect((void *)m.meta, getpagesize(), PROT_READ | PROT_WRITE) || errno != EACCES)
+		die("mprotect() makes the meta page writable");
+	if (!mprotect((void *)m.data, m.page, PROT_READ | PROT_WRITE) || errno != EACCES)
+		die("mprotect() makes records writable");
+	if (!mprotect((void *)m.data, m.page, PROT_READ | PROT_EXEC) || errno != EACCES)
+		die("mprotect() makes records executable");
+	if (mremap((void *)m.data, m.page, 4 * m.page * m.meta->nr_subbufs, MREMAP_MAYMOVE) !=
+	    MAP_FAILED)
+		die("mremap() makes the mapping longer");
+	child = fork();
+	if (!child)
+		_exit(!mincore((void *)m.meta, getpagesize(), &core) || errno != ENOMEM);
+	if (child < 0 || !writer_done(child, 0))
+		die("fork");
+	map_close(&m);
+	close(rw);
 }
 
 static unsigned long drain(void)
@@ -443,6 +587,20 @@ int main(int argc, char **argv)
 	} else if (!strcmp(argv[1], "drain")) {
 		printf("%lu\n", drain());
 		return 0;
+	} else if (!strcmp(argv[1], "protection")) {
+		check_protection();
+	} else if (argc == 6) {
+		nr = strtoul(argv[5], NULL, 10);
+		if (!strcmp(argv[1], "write")) {
+			writer_done(write_records(strtoul(argv[4], NULL, 10),
+						  nr + 1 - strtoul(argv[4], NULL, 10)), 0);
+			return 0;
+		}
+		if (strcmp(argv[1], "rest"))
+			return 2;
+		read_rest(strtoul(argv[4], NULL, 10));
+		if (last != nr)
+			die("%lu were written", nr);
 	} else if (argc == 5) {
 		nr = strtoul(argv[4], NULL, 10);
 		if (!strcmp(argv[1], "map"))
@@ -450,7 +608,9 @@ int main(int argc, char **argv)
 		else if (!strcmp(argv[1], "cut"))
 			read_map_and_cut(nr);
 		else if (!strcmp(argv[1], "splice"))
-			read_splice(nr);
+			read_splice(nr, splice_page);
+		else if (!strcmp(argv[1], "tee"))
+			read_splice(nr, tee_page);
 		else
 			return 2;
 		if (last != nr || seen + lost != nr)
