@@ -9,7 +9,7 @@ unexport MAKEFLAGS KSRC
 
 QEMU := tools/testing/qemu
 
-.PHONY: help prepare kernel run shell torture debug clients test kunit mutants litmus bench bench-guest patches check check-fast fresh clean
+.PHONY: help prepare kernel run shell torture debug clients test test-long kunit mutants litmus bench bench-guest patches check check-fast fresh clean
 .DEFAULT_GOAL := help
 
 help:
@@ -17,6 +17,8 @@ help:
 	@echo
 	@echo '  make run          build the patched kernel, boot it in QEMU and show tracing at work'
 	@echo '  make test         run the tests: in user space, in user-mode kernels, in the guest'
+	@echo '  make test-long    those that take hours: broken on purpose in 40 places at random (SEED=N: these'
+	@echo '                    again), with weaker memory order, and in kernels that check themselves'
 	@echo
 	@echo '  make bench        measure the ring buffer beside the base'\''s and others: a table, and'
 	@echo '                    build/bench/bench.json and bench.svg; the chart of the README is'
@@ -29,7 +31,7 @@ help:
 	@echo '  make torture      everything at once, at random, in the guest; each record accounted for;'
 	@echo '                    MINUTES=10, CPUS=4 and SEED=0 (0: at the time) can be set'
 	@echo '  make debug        our tests in the guest, in a kernel with KASAN, lockdep, kmemleak and failing'
-	@echo '                    allocations, and in one with KCSAN; by hand, they take hours'
+	@echo '                    allocations, in one with KCSAN, and in a real-time one; by hand, they take hours'
 	@echo '  make clients      the newest libtracefs, of Debian sid, on this kernel and the unpatched one; by hand'
 	@echo '  make litmus       litmus tests, and models of the ring buffer in small, explored completely'
 	@echo '  make prepare      build/linux: the kernel source with the series on it'
@@ -73,6 +75,9 @@ clients: prepare
 # ring and no other.
 test: prepare
 	@tools/series/test
+
+test-long: kernel
+	@SEED='$(filter-out 0,$(SEED))' tools/series/test long
 
 litmus:
 	@KSRC='$(KSRC)' tools/series/base
