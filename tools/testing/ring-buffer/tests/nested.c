@@ -56,6 +56,15 @@ static void burst(int ctx, int n)
 static void nmi_subbuf(void) { burst(CTX_NMI, PER_SUBBUF); }
 static void irq_round(void) { burst(CTX_IRQ, (RING_SUBBUFS + 1) * PER_SUBBUF + 3); }
 
+/* What was full has room again, and an interrupt uses it */
+static void read_irq(void)
+{
+	host_cpu_switch(1);
+	consume(buf, 0, PER_SUBBUF + 1);
+	host_cpu_switch(0);
+	irq_commit();
+}
+
 static void irq_round_long(void)
 {
 	int i;
@@ -70,12 +79,12 @@ static void irq_round_long(void)
 
 static void (* const acts[])(void) = {
 	irq_commit, nmi_commit, irq_write, irq_discard, nmi_discard, nmi_long, irq_mixed,
-	nmi_fails, nmi_subbuf, irq_round, irq_round_long,
+	nmi_fails, nmi_subbuf, irq_round, irq_round_long, read_irq,
 };
 
 enum {
 	IRQ_COMMIT, NMI_COMMIT, IRQ_WRITE, IRQ_DISCARD, NMI_DISCARD, NMI_LONG, IRQ_MIXED,
-	NMI_FAILS, NMI_SUBBUF, IRQ_ROUND, IRQ_ROUND_LONG,
+	NMI_FAILS, NMI_SUBBUF, IRQ_ROUND, IRQ_ROUND_LONG, READ_IRQ,
 };
 
 /* ---- clocks ------------------------------------------------------------- */
@@ -90,9 +99,11 @@ static const struct {
 	{ 1, { 0 } },
 	{ 4, { 1000, -300, 7, 1LL << 30 } },
 	{ 4, { 100000, 5, -(1LL << 28), 9 } },
+	{ 1, { 8 } },
 };
 
-enum { CLK_PLAIN, CLK_EXTEND, CLK_FAR, CLK_STOPPED, CLK_BACK, CLK_FAR_BACK };
+/* The last one is plain, and each record gets an absolute stamp all the same */
+enum { CLK_PLAIN, CLK_EXTEND, CLK_FAR, CLK_STOPPED, CLK_BACK, CLK_FAR_BACK, CLK_ABSOLUTE };
 
 #define PAIR(op, act, clk)	((clk) << 16 | (act) << 8 | (op))
 
@@ -103,6 +114,7 @@ static void one_run(struct step *s, const struct place *p, int clk)
 	fresh(RING_SUBBUFS * SUBBUF_DATA, p->overwrite);
 	clock_set(1ULL << 50);
 	clock_steps(clocks[clk].n, clocks[clk].step);
+	ring_buffer_set_time_stamp_abs(buf, clk == CLK_ABSOLUTE);
 	fill(p);
 	if (!step_run(s)) {
 		leak();
@@ -260,6 +272,10 @@ const struct scenario nested_scenarios[] = {
 	N("stopped-discard-mixed", OP_DISCARD, IRQ_MIXED, CLK_STOPPED, 0, "11"),
 	N("back-irq", OP_COMMIT, IRQ_COMMIT, CLK_BACK, SC_QUICK, "R2, 10"),
 	N("back-discard-mixed", OP_DISCARD, IRQ_MIXED, CLK_BACK, 0, "R2, 10, 11"),
+	N("absolute-irq", OP_COMMIT, IRQ_COMMIT, CLK_ABSOLUTE, SC_QUICK, "R1 R2, 10"),
+	N("absolute-nmi-subbuf", OP_COMMIT, NMI_SUBBUF, CLK_ABSOLUTE, 0, "R1 R2, 2, 10"),
+	N("absolute-discard-mixed", OP_DISCARD, IRQ_MIXED, CLK_ABSOLUTE, SC_QUICK, "R2 R3, 11"),
+	N("commit-read-irq", OP_COMMIT, READ_IRQ, CLK_PLAIN, SC_QUICK, "R3 R4, 17"),
 	N("far-back-irq", OP_COMMIT, IRQ_COMMIT, CLK_FAR_BACK, 0, "R2, 10"),
 #define T(name, op, act, fl, proves)						\
 	{ "nested2." name, run_two_levels, PAIR(op, act, CLK_PLAIN), fl, proves }

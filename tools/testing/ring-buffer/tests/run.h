@@ -16,7 +16,7 @@ struct scenario {
 
 extern const struct scenario nested_scenarios[], remote_scenarios[], reader_scenarios[],
 			     swap_scenarios[], cut_scenarios[], pair_scenarios[], storm_scenarios[],
-			     unit_scenarios[], ring_scenarios[], kernel_scenarios[],
+			     unit_scenarios[], ring_scenarios[], write_scenarios[], kernel_scenarios[],
 			     persist_scenarios[];
 
 /* Faults by kind, so that one line says what is wrong */

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a writer asks of the rest: the clock, waiters, the switches, and whoever waits for
+ * it to be through.
+ */
+#include <linux/cpumask.h>
+#include "test.h"
+
+static void begin(int subbufs, bool overwrite)
+{
+	static const s64 step = 8;
+
+	clock_set(1000000);
+	clock_steps(1, &step);
+	fresh(subbufs * SUBBUF_DATA, overwrite);
+}
+
+static void put_n(int n)
+{
+	while (n--)
+		put(buf, REC_LEN, PUT_COMMIT);
+}
+
+/* ---- the clock ------------------------------------------------------------ */
+
+static u64 now;
+static int looks;
+
+static u64 counting_clock(void)
+{
+	looks++;
+	EXPECT(shim_preempt_count(0), "a writer could be moved to another CPU");
+	return now++;
+}
+
+static int looks_of_write(unsigned int len, int ret)
+{
+	u64 data[64] = { };
+
+	looks = 0;
+	EXPECT_EQ(ring_buffer_write(buf, len, data), ret);
+	return looks;
+}
+
+/* A record costs one look at the clock, whatever stamp it needs; what is refused, none */
+static void clock_looks(long unused)
+{
+	static const u64 pauses[] = { 0, 1, 1ULL << 27, 1ULL << 46, -1000ULL };
+	int i, abs;
+
+	for (abs = 0; abs < 2; abs++) {
+		begin(4, true);
+		ring_buffer_set_clock(buf, counting_clock);
+		ring_buffer_set_time_stamp_abs(buf, abs);
+		now = 1000000;
+		for (i = 0; i < ARRAY_SIZE(pauses); i++) {
+			now += pauses[i];
+			EXPECT_EQ(looks_of_write(16, 0), 1);
+		}
+	}
+	begin(2, false);
+	ring_buffer_set_clock(buf, counting_clock);
+	while (!ring_buffer_dropped_events_cpu(buf, 0))
+		ring_buffer_write(buf, sizeof(now), &now);
+	EXPECT_EQ(looks_of_write(16, -EBUSY), 0);
+	EXPECT_EQ(looks_of_write(400, -EBUSY), 0);
+	EXPECT_EQ(ring_buffer_dropped_events_cpu(buf, 0), 3);
+	EXPECT(ring_buffer_time_stamp(buf) < now, "the buffer's clock");
+	EXPECT_EQ(shim_preempt_count(0), 0);
+	ring_buffer_set_clock(buf, test_clock);
+}
+
+/* There is no time to tell of a record that nobody writes */
+static void no_event(long unused)
+{
+	begin(2, true);
+	EXPECT_EQ(ring_buffer_event_time_stamp(buf, NULL), 0);
+	EXPECT_EQ(host_warnings, 1);
+	host_warnings = 0;
+}
+
+/* ---- waiters -------------------------------------------------------------- */
+
+static int asked;
+
+static bool count_asked(void *data)
+{
+	asked++;
+	return false;
+}
+
+static void waiter(void)
+{
+	host_cpu_switch(1);
+	EXPECT_EQ(ring_buffer_wait(buf, 0, 0, count_asked, NULL), 0);
+}
+
+static void settle(void)
+{
+	shim_poll();
+	if (co_active())
+		co_resume();
+}
+
+/*
+ * A waiter is woken by the writer that publishes: not by an interrupt inside of it, and
+ * also where interrupts have filled the sub-buffer behind it.
+ */
+static void wake_once(long unused)
+{
+	struct ring_buffer_event *e;
+	int n, before;
+
+	for (n = 1; n <= 2 * PER_SUBBUF; n += PER_SUBBUF) {
+		begin(4, true);
+		EXPECT(!co_start(waiter), "nothing was written");
+		e = ring_buffer_lock_reserve(buf, REC_LEN);
+		EXPECT(e, "there is room");
+		if (!e)
+			return;
+		before = asked;
+		shim_ctx_enter(CTX_IRQ);
+		put_n(n);
+		shim_ctx_exit(CTX_IRQ);
+		settle();
+		EXPECT(co_active(), "nothing is committed");
+		EXPECT_EQ(asked, before);
+		ring_buffer_discard_commit(buf, e);
+		settle();
+		EXPECT(!co_active(), "%d records are there", n);
+		co_abandon();
+		consume(buf, 0, -1);
+		check_end(0, 0, "%d records in an interrupt", n);
+	}
+}
+
+/* ---- the switches ----------------------------------------------------------- */
+
+/* Off is off for the next record, however often it was switched before */
+static void switches(long unused)
+{
+	int i;
+
+	begin(3, true);
+	for (i = 0; i < 0x10010; i++) {
+		ring_buffer_record_off(buf);
+		if (ring_buffer_record_is_on(buf) || !ring_buffer_write(buf, sizeof(i), &i))
+			break;
+		ring_buffer_record_on(buf);
+		if (!ring_buffer_record_is_on(buf) || ring_buffer_write(buf, sizeof(i), &i))
+			break;
+	}
+	EXPECT_EQ(i, 0x10010);
+	ring_buffer_record_disable(buf);
+	EXPECT_EQ(ring_buffer_write(buf, sizeof(i), &i), -EBUSY);
+	ring_buffer_record_enable(buf);
+	EXPECT(ring_buffer_record_is_on(buf), "enabled");
+	EXPECT_EQ(ring_buffer_write(buf, sizeof(i), &i), 0);
+}
+
+static void op_off(void) { ring_buffer_record_off(buf); }
+static void disable_cpu(void) { ring_buffer_record_disable_cpu(buf, 0); }
+
+/* Two switch a CPU off: when one takes that back, the other's is still there */
+static void two_switches(long unused)
+{
+	struct step s = { .op = op_off, .act = { disable_cpu } };
+	long last = 0;
+
+	for (s.at[0] = 0; s.at[0] <= last; s.at[0]++) {
+		begin(3, true);
+		put(buf, 8, PUT_COMMIT);
+		if (!step_run(&s)) {
+			leak();
+			continue;
+		}
+		if (!s.at[0]) {
+			disable_cpu();
+			nr_positions += last = s.n[0];
+		}
+		ring_buffer_record_enable_cpu(buf, 0);
+		EXPECT(!put(buf, 8, PUT_COMMIT), "records while off, instruction %ld", s.at[0]);
+		ring_buffer_record_on(buf);
+		EXPECT(put(buf, 8, PUT_COMMIT), "on again, instruction %ld", s.at[0]);
+	}
+}
+
+/* ---- those who wait for writers --------------------------------------------- */
+
+static bool cut_done;
+
+static void cut_and_wait(void)
+{
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+	ring_buffer_wait_writers(buf2);
+	cut_done = true;
+}
+
+static void cut_remote(void) { step_remote(1, cut_and_wait, 1); }
+static void op_write(void) { put(buf, REC_LEN, PUT_COMMIT); }
+
+/* Whatever was in flight is in the spare buffer afterwards, and nothing was given up */
+static void wait_writers(long unused)
+{
+	struct step s = { .op = op_write, .act = { cut_remote } };
+	long last = 0;
+	int i;
+
+	for (s.at[0] = 0; s.at[0] <= last; s.at[0]++) {
+		begin(3, true);
+		fresh2(3 * SUBBUF_DATA);
+		put_n(3);
+		cut_done = false;
+		if (!step_run(&s)) {
+			leak();
+			continue;
+		}
+		if (!s.at[0]) {
+			nr_positions += last = s.n[0];
+			continue;
+		}
+		for (i = 0; i < 3 && co_active(); i++) {
+			shim_rcu_run();
+			co_resume();
+		}
+		EXPECT(cut_done, "instruction %ld: waits for ever", s.at[0]);
+		consume(buf2, 0, -1);
+		EXPECT_EQ(ring_buffer_commit_overrun_cpu(buf2, 0), 0);
+		consume(buf, 0, -1);
+		check_end(0, END_NO_LOST, "instruction %ld", s.at[0]);
+	}
+}
+
+/* ---- CPUs ------------------------------------------------------------------ */
+
+/* No number of a CPU that is not there leads anywhere */
+static void no_such_cpu(long unused)
+{
+	static const int far[] = { -1, -2, -63, -64, -4096, INT_MIN, INT_MAX };
+	int i;
+
+	begin(2, true);
+	put_n(3);
+	for (i = 0; i < ARRAY_SIZE(far); i++)
+		EXPECT_EQ(ring_buffer_entries_cpu(buf, far[i]), 0);
+	/* further than any mask of CPUs reaches, into what follows it */
+	for (i = 2; i < 16384; i++)
+		EXPECT_EQ(ring_buffer_entries_cpu(buf, i), 0);
+	EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 3);
+}
+
+const struct scenario write_scenarios[] = {
+	{ "unit.clock-looks", clock_looks, 0, SC_QUICK, "R2, 17" },
+	{ "unit.no-event", no_event, 0, SC_QUICK, "16" },
+	{ "unit.wake-once", wake_once, 0, SC_QUICK, "13" },
+	{ "unit.switches", switches, 0, SC_QUICK, "off is off" },
+	{ "unit.two-switches", two_switches, 0, SC_QUICK, "off is off" },
+	{ "unit.wait-writers", wait_writers, 0, SC_QUICK, "R5, 7" },
+	{ "unit.no-such-cpu", no_such_cpu, 0, SC_QUICK, "R4" },
+	{ }
+};
