@@ -18,9 +18,6 @@
  */
 unsigned int ring_buffer_event_length(struct ring_buffer_event *event)
 {
-	if (event->type_len == RINGBUF_TYPE_TIME_EXTEND ||
-	    event->type_len == RINGBUF_TYPE_TIME_STAMP)
-		event = (void *)event + RB_STAMP_LEN;
 	return rb_total_len(event) - (rb_payload(event) - (void *)event);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_event_length);

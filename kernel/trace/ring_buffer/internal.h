@@ -315,9 +315,9 @@ struct rb_ring {
  * @before:	tail word that the record replaced
  * @now:	time of the record, all 64 bits
  * @share:	what it added to &rb_ring.nest; constant in the plain case
- * @nested:	level of ring_buffer_nest_start(); 0 in the plain case
+ * @nested:	level of ring_buffer_nest_start(), where it is special
  * @level:	interrupt_context_level() of the writer, where it is special
- * @odd:	this context was writing already
+ * @odd:	this context was writing already, where it is special
  */
 struct rb_write {
 	unsigned long		live;

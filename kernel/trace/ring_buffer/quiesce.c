@@ -83,8 +83,6 @@ void rb_ring_quiesce(struct rb_ring *ring)
  */
 void rb_forget_writes(struct rb_cpu *rcpu)
 {
-	if (likely(!READ_ONCE(rcpu->write.live)))
-		return;
 	rcpu->depth = 0;
 	rcpu->write = (struct rb_write){ .share = RB_SHARE_PLAIN };
 }

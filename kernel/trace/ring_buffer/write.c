@@ -276,7 +276,7 @@ rb_choose_stamp(struct rb_subbuf *sb, u64 tail, u64 now, bool abs, u64 *delta)
 		return RB_STAMP_LEAVE;
 	stamp = sb->page->time_stamp;
 	if ((now | stamp) & ~RB_ABS_MASK &&
-	    ((now ^ stamp) & ~RB_ABS_MASK || (!same && *delta > S64_MAX / 2)))
+	    ((now ^ stamp) & ~RB_ABS_MASK || *delta > S64_MAX / 2))
 		return RB_STAMP_LEAVE;
 	return same ? RB_STAMP_ABS : RB_STAMP_ABS | RB_STAMP_EPOCH;
 }
@@ -596,16 +596,14 @@ static bool rb_still_full(struct rb_cpu *rcpu)
 {
 	struct rb_ring *ring = rb_untag(READ_ONCE(rcpu->ring));
 	struct rb_subbuf *sb = READ_ONCE(ring->tail);
-	u64 next = READ_ONCE(sb->seq) + 1, word;
+	u64 word;
 
 	if (rb_overwrites(rcpu->buffer) || sb == &rb_fresh ||
-	    !rb_tail_closed(local64_read(&sb->tail)) ||
-	    (s64)(next - READ_ONCE(ring->commit)->seq - ring->nr) >= 0)
+	    !rb_tail_closed(local64_read(&sb->tail)))
 		return false;
 
-	word = atomic64_read(rb_slot(ring, next));
-	if (rb_slot_ahead(word, next) >= 0 ||
-	    (word & (RB_SLOT_EMPTY | RB_SLOT_HELD)) == RB_SLOT_EMPTY)
+	word = atomic64_read(rb_slot(ring, READ_ONCE(sb->seq) + 1));
+	if ((word & (RB_SLOT_EMPTY | RB_SLOT_HELD)) == RB_SLOT_EMPTY)
 		return false;
 	local_inc(&ring->dropped);
 	return true;
@@ -658,7 +656,7 @@ static bool rb_push(struct rb_cpu *rcpu)
 	struct rb_write *w = &rcpu->write;
 	bool odd = false;
 
-	if (rcpu == &rb_no_cpu || !rb_is_on(rcpu) || rb_refuse_context())
+	if (!rb_is_on(rcpu) || rb_refuse_context())
 		return false;
 	if (nested >= RB_NEST_LEVELS || WARN_ON_ONCE(rcpu->depth >= ARRAY_SIZE(rcpu->below))) {
 		local_inc(&rcpu->nest_drops);
@@ -708,8 +706,6 @@ static void rb_pop(struct rb_cpu *rcpu)
 		barrier();
 		rcpu->depth--;
 	} else {
-		w->nested = 0;
-		w->odd = false;
 		w->share = RB_SHARE_PLAIN;
 		rb_race_point(LET_GO);
 		barrier();
@@ -1054,17 +1050,16 @@ int ring_buffer_write(struct trace_buffer *buffer, unsigned long length, void *d
 EXPORT_SYMBOL_GPL(ring_buffer_write);
 
 /*
- * Add @delta to the first record of @data, which is @len bytes long and has
- * @spare bytes in front of it to use.
+ * Add @delta to the time of the record at @data. Where it needs a time extend for that,
+ * that takes the bytes in front of @data, which are free.
  *
- * Return: how many of the spare bytes were used.
+ * Return: how many of those were used.
  */
-static unsigned int rb_add_delta(unsigned char *data, unsigned int len,
-				 unsigned int spare, u64 delta)
+static unsigned int rb_add_delta(unsigned char *data, u64 delta)
 {
 	struct ring_buffer_event *rec = (void *)data;
 
-	if (!len || !delta || rec->type_len == RINGBUF_TYPE_TIME_STAMP)
+	if (rec->type_len == RINGBUF_TYPE_TIME_STAMP)
 		return 0;
 
 	if (rec->type_len == RINGBUF_TYPE_TIME_EXTEND) {
@@ -1100,7 +1095,7 @@ rb_discard_move(struct rb_subbuf *sb, unsigned int start, unsigned int len, u64 
 		end = RB_UNIT * (rb_tail_closed(tail) ? sb->end : rb_tail_units(tail));
 		if (moved == from && end > from) {
 			/* The gap shrinks where the sum of the deltas is too long. */
-			unsigned int used = rb_add_delta(data + from, end - from, len, delta);
+			unsigned int used = rb_add_delta(data + from, delta);
 
 			len -= used;
 			from -= used;
