@@ -220,12 +220,13 @@ static int rb_map_vma(struct rb_cpu *rcpu, struct vm_area_struct *vma)
 }
 #endif
 
-/* Count a mapping. As long as there is one, nothing is cut into this buffer. */
+/*
+ * Count a mapping. As long as there is one, nothing is cut into this buffer: what does not
+ * see that of the first one is over before rb_map_hold() looks at the ring.
+ */
 static void rb_map_count(struct rb_cpu *rcpu, int by)
 {
-	rb_exchange_lock(rcpu);
 	WRITE_ONCE(rcpu->mapped, rcpu->mapped + by);
-	rb_exchange_unlock(rcpu);
 }
 
 /**
@@ -424,8 +425,7 @@ int ring_buffer_map_get_reader(struct trace_buffer *buffer, int cpu)
 		end = rb_pub_bytes(pub);
 		shown = end;
 		page = rb_map_show(rcpu->map, ring, &shown, &fresh);
-		/* A loss that nobody was told of may be older than the call. */
-		if (fresh || rd->lost)
+		if (fresh)
 			rcpu->map->lost = rd->lost;
 		if (rd->lost && pub & RB_PUB_FINAL)
 			rb_map_tell_lost(ring, page, shown, rd->lost);

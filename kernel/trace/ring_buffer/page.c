@@ -25,7 +25,7 @@ static struct rb_data_page *rb_spare_get(struct rb_cpu *rcpu, unsigned int order
 	unsigned long spare = xchg(&rcpu->spare, 0);
 	struct rb_data_page *page = (void *)(spare & PAGE_MASK);
 
-	if (!page || (spare & ~PAGE_MASK) == order)
+	if ((spare & ~PAGE_MASK) == order)
 		return page;
 	rb_data_page_free(page, spare & ~PAGE_MASK);
 	return NULL;
@@ -105,7 +105,7 @@ void ring_buffer_free_read_page(struct trace_buffer *buffer, int cpu,
 
 	if (!rpage)
 		return;
-	if (rcpu && rpage->data)
+	if (rcpu)
 		rb_spare_put(rcpu, rpage->data, rpage->order);
 	else
 		rb_data_page_free(rpage->data, rpage->order);
@@ -196,7 +196,7 @@ int ring_buffer_read_page(struct trace_buffer *buffer, struct buffer_data_read_p
 	int ret = -1;
 	u64 pub;
 
-	if (!rcpu || !data_page || !data_page->data || len <= RB_PAGE_HDR)
+	if (!rcpu || !data_page || len <= RB_PAGE_HDR)
 		return -1;
 	room = rb_subbuf_room(data_page->order);
 	len = min_t(size_t, len - RB_PAGE_HDR, room);

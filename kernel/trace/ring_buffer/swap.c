@@ -75,8 +75,8 @@ static int rb_may_swap(struct rb_cpu *a, struct rb_cpu *b, bool alike)
 	struct rb_ring *ring_b = rb_untag(READ_ONCE(b->ring));
 
 	/* What user space looks at is not recorded to. After a swap, both may be. */
-	if (b->mapped || atomic_read(&ring_b->mapped) ||
-	    (alike && (a->mapped || atomic_read(&ring_a->mapped))))
+	if (READ_ONCE(b->mapped) || atomic_read(&ring_b->mapped) ||
+	    (alike && (READ_ONCE(a->mapped) || atomic_read(&ring_a->mapped))))
 		return -EBUSY;
 	/* Both in the same memory, or none. */
 	if (a->buffer->persist != b->buffer->persist || (alike && a->buffer->persist))
