@@ -328,6 +328,22 @@ static void map_test_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);
 }
 
+/* A copy of a mapping counts as well, and what was taken for the first is taken once. */
+static void map_test_dup(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+
+	rbt_open(w, SUBBUFS, RB_FL_OVERWRITE);
+	map_open(w);
+	ring_buffer_map_dup(w->buffer, w->cpu);
+	KUNIT_EXPECT_EQ(test, ring_buffer_unmap(w->buffer, w->cpu), 0);
+	KUNIT_EXPECT_TRUE(test, ring_buffer_is_mapped(w->buffer));
+	KUNIT_EXPECT_EQ(test, ring_buffer_map_get_reader(w->buffer, w->cpu), 0);
+	KUNIT_EXPECT_EQ(test, ring_buffer_unmap(w->buffer, w->cpu), 0);
+	KUNIT_EXPECT_FALSE(test, ring_buffer_is_mapped(w->buffer));
+	KUNIT_EXPECT_EQ(test, ring_buffer_unmap(w->buffer, w->cpu), -ENODEV);
+}
+
 /* Nobody writes to it, keeps a copy of it, or maps more than there is. */
 static void map_test_refused(struct kunit *test)
 {
@@ -412,6 +428,7 @@ static struct kunit_case map_test_cases[] = {
 	KUNIT_CASE(map_test_reset),
 	KUNIT_CASE(map_test_exchanged),
 	KUNIT_CASE(map_test_again),
+	KUNIT_CASE(map_test_dup),
 	KUNIT_CASE(map_test_refused),
 	KUNIT_CASE(map_test_flags),
 	KUNIT_CASE(map_test_lost),

@@ -2,6 +2,7 @@
 /* Memory: objects from the C library, pages from an arena with struct pages. */
 #include <linux/kernel.h>
 #include <linux/bitmap.h>
+#include <linux/highmem.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -208,6 +209,51 @@ int vm_insert_pages(struct vm_area_struct *vma, unsigned long addr, struct page 
 			return -ENOMEM;
 		shim_vma_pages[shim_nr_vma_pages++] = *pages++;
 		--*num;
+	}
+	return 0;
+}
+
+/* ---- caches: what was in the memory when it was flushed last ------------- */
+
+#define NR_FLUSHED	8
+static struct {
+	const void *addr;
+	u64 sum;
+	int size;
+} flushed[NR_FLUSHED];
+static unsigned int nr_flushed;
+int shim_flush_check;
+
+static u64 sum_of(const u64 *word, int size)
+{
+	u64 sum = size;
+
+	for (; size > 0; size -= sizeof(*word))
+		sum = sum * 31 + *word++;
+	return sum;
+}
+
+void flush_kernel_vmap_range(void *vaddr, int size)
+{
+	unsigned int i;
+
+	if (!READ_ONCE(shim_flush_check))
+		return;
+	i = nr_flushed++ % NR_FLUSHED;
+	flushed[i].addr = vaddr;
+	flushed[i].size = size;
+	flushed[i].sum = sum_of(vaddr, size);
+}
+
+/* Was it flushed as a whole, and has not changed since? */
+int shim_is_flushed(const void *addr, int size)
+{
+	int i;
+
+	for (i = 0; i < NR_FLUSHED; i++) {
+		if (flushed[i].addr == addr && flushed[i].size == size &&
+		    flushed[i].sum == sum_of(addr, size))
+			return 1;
 	}
 	return 0;
 }

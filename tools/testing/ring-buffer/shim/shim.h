@@ -110,5 +110,7 @@ extern int shim_alloc_check;		/* note the policies of allocations in these: */
 extern long shim_alloc_oom;		/* they may call the OOM killer */
 extern long shim_alloc_anywhere;	/* they are for no node */
 unsigned long shim_alloc_range(unsigned long bytes);
+extern int shim_flush_check;		/* note what flush_kernel_vmap_range() gets */
+int shim_is_flushed(const void *addr, int size);
 
 #endif /* _RB_SHIM_H */

@@ -434,6 +434,65 @@ static void run_map(long unused)
 	}
 }
 
+/* ---- a mapping that a cut comes into -------------------------------------- */
+
+static int map_ret, cut_ret;
+
+static void op_map(void)
+{
+	map_ret = map_buffer(3);
+}
+
+static void cut_there(void)
+{
+	cut_ret = ring_buffer_cut(buf, buf2, 0);
+}
+
+static void remote_cut(void)
+{
+	if (shim_cpu() == 1)
+		step_remote(0, cut_there, 0);
+}
+
+/* User space reads nothing again of the sub-buffer that others have begun to consume */
+static void run_map_cut(long unused)
+{
+	struct step s = { .op = op_map, .act = { remote_cut } };
+	long last = 0;
+
+	for (s.at[0] = 0; s.at[0] <= last && nr_faults < 100; s.at[0] += stride) {
+		fresh(3 * SUBBUF_DATA, true);
+		fresh2(3 * SUBBUF_DATA);
+		burst_len = 5;
+		burst();
+		host_cpu_switch(1);
+		consume(buf, 0, 2);
+		cut_ret = -EBUSY;
+		if (!step_run(&s)) {
+			leak();
+			host_cpu_switch(0);
+			continue;
+		}
+		EXPECT_EQ(map_ret, 0);
+		EXPECT_EQ(map.meta->reader.id, 0);
+		EXPECT(ring_buffer_is_mapped(buf) != ring_buffer_is_mapped(buf2), "one of them");
+		/* the new ring, of which nothing was read, or that of before */
+		EXPECT_EQ(map.meta->reader.read,
+			  !cut_ret && ring_buffer_is_mapped(buf) ? 0 : 2 * (REC_LEN + 4));
+		EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
+		EXPECT(!ring_buffer_is_mapped(buf2), "at instruction %ld", s.at[0]);
+		consume(buf2, 0, -1);
+		host_cpu_switch(0);
+		put(buf, REC_LEN, PUT_COMMIT);
+		consume(buf, 0, -1);
+		check_end(0, 0, "at instruction %ld", s.at[0]);
+		if (!s.at[0]) {
+			last = s.n[0];
+			nr_positions += last;
+		}
+	}
+}
+
 /* ---- an iterator that begins while sub-buffers become larger -------------- */
 
 static struct ring_buffer_iter *opened;
@@ -510,6 +569,7 @@ const struct scenario reader_scenarios[] = {
 	{ "reader.dump", run_dump, 1, SC_QUICK, "R4, 15" },
 	{ "reader.dump-exchange", run_dump, 0, SC_QUICK, "R4, 15" },
 	{ "reader.map", run_map, 0, SC_QUICK, "R3 R8" },
+	{ "reader.map-cut", run_map_cut, 0, SC_QUICK, "R5 R8" },
 	{ "reader.iterate-order", run_iterate_order, 0, SC_QUICK, "R6 R7, 8" },
 	{ "reader.reset", run_reader, RESET, 0, "7" },
 	{ "reader.swap", run_reader, SWAP, SC_QUICK, "R5, 1, 3" },

@@ -1,0 +1,664 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Whole pages for user space: those that it reads into, and those that it maps. What is
+ * refused, what is freed, and what stands where.
+ */
+#include <linux/mm.h>
+#include <linux/trace_mmap.h>
+#include "test.h"
+
+static void begin(int subbufs)
+{
+	static const s64 step = 8;
+
+	clock_set(1000000);
+	clock_steps(1, &step);
+	fresh(subbufs * SUBBUF_DATA, true);
+}
+
+static void put_n(int n)
+{
+	while (n--)
+		put(buf, REC_LEN, PUT_COMMIT);
+}
+
+/* Full sub-buffers with @rest bytes that no record is in, fewer than a record has */
+static void put_subbufs(int subbufs, int rest)
+{
+	while (subbufs--) {
+		put(buf, SUBBUF_DATA - (PER_SUBBUF - 1) * (REC_LEN + 4) - 4 - rest, PUT_COMMIT);
+		put_n(PER_SUBBUF - 1);
+	}
+}
+
+static void saw_on_page(struct ring_buffer_event *e, u64 ts, long lost, void *first_lost)
+{
+	long *told = first_lost;
+
+	saw(e, ts, *told, 0);
+	*told = 0;
+}
+
+/* ---- pages to read into --------------------------------------------------- */
+
+static struct buffer_data_read_page *page_get(void)
+{
+	struct buffer_data_read_page *rp = NULL;
+
+	EXPECT_EQ(ring_buffer_alloc_read_page(buf, 0, &rp), 0);
+	if (!rp)
+		host_die("no page to read into");
+	return rp;
+}
+
+static void page_refused(long unused)
+{
+	struct buffer_data_read_page *rp = NULL;
+	u64 *page;
+
+	begin(3);
+	EXPECT_EQ(ring_buffer_alloc_read_page(buf, 2, &rp), -ENODEV);
+	EXPECT(!rp, "CPU 2 never was online");
+	EXPECT_EQ(ring_buffer_alloc_read_page(buf, 0, NULL), -EINVAL);
+	EXPECT_EQ(ring_buffer_read_page_size(NULL), 0);
+
+	rp = page_get();
+	page = ring_buffer_read_page_data(rp);
+	put_n(5);
+	EXPECT_EQ(ring_buffer_read_page(buf, NULL, PAGE_SIZE, 0, 0), -1);
+	EXPECT_EQ(ring_buffer_read_page(buf, rp, PAGE_SIZE, 2, 0), -1);
+	EXPECT_EQ(ring_buffer_read_page(buf, rp, 0, 0, 0), -1);
+	EXPECT_EQ(ring_buffer_read_page(buf, rp, 16, 0, 0), -1);
+	EXPECT(!page[0] && !page[1], "a header alone is no page");
+	EXPECT_EQ(ring_buffer_read_page(buf, rp, 16 + REC_LEN + 3, 0, 0), -1);
+	EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 5);
+	EXPECT_EQ(ring_buffer_read_page(buf, rp, 16 + REC_LEN + 4, 0, 0), 0);
+	EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 4);
+	ring_buffer_free_read_page(buf, 0, rp);
+}
+
+/* One page is kept for the next caller, if it has the right size; all others are freed */
+static void page_spare(long unused)
+{
+	struct buffer_data_read_page *a, *b;
+	long before;
+	void *data;
+
+	begin(8);
+	before = shim_allocated;
+	a = page_get();
+	b = page_get();
+	EXPECT_EQ(shim_allocated, before + 4);
+	ring_buffer_free_read_page(NULL, 0, a);
+	EXPECT_EQ(shim_allocated, before + 2);
+	ring_buffer_free_read_page(buf, 2, b);
+	EXPECT_EQ(shim_allocated, before);
+	a = page_get();
+	b = page_get();
+	ring_buffer_free_read_page(buf, 0, NULL);
+	ring_buffer_free_read_page(buf, 0, a);
+	EXPECT_EQ(shim_allocated, before + 3);
+	ring_buffer_free_read_page(buf, 0, b);
+	EXPECT_EQ(shim_allocated, before + 1);
+
+	/* what is there already is kept */
+	a = page_get();
+	data = ring_buffer_read_page_data(a);
+	EXPECT_EQ(ring_buffer_alloc_read_page(buf, 0, &a), 0);
+	EXPECT(ring_buffer_read_page_data(a) == data, "another page");
+	EXPECT_EQ(shim_allocated, before + 2);
+	ring_buffer_free_read_page(buf, 0, a);
+	EXPECT_EQ(shim_allocated, before + 1);
+
+	/* the spare one is too small now: it goes where another one is needed */
+	EXPECT_EQ(ring_buffer_subbuf_order_set(buf, 1), 0);
+	shim_rcu_run();
+	before = shim_allocated;
+	a = page_get();
+	EXPECT_EQ(ring_buffer_read_page_size(a), 2 * PAGE_SIZE);
+	EXPECT_EQ(shim_allocated, before + 1);
+	b = page_get();
+	EXPECT_EQ(shim_allocated, before + 3);
+
+	/* these are too large */
+	EXPECT_EQ(ring_buffer_subbuf_order_set(buf, 0), 0);
+	shim_rcu_run();
+	before = shim_allocated;
+	ring_buffer_free_read_page(buf, 0, b);
+	EXPECT_EQ(shim_allocated, before - 2);
+	EXPECT_EQ(ring_buffer_alloc_read_page(buf, 0, &a), 0);
+	EXPECT_EQ(ring_buffer_read_page_size(a), PAGE_SIZE);
+	EXPECT_EQ(shim_allocated, before - 2);
+	ring_buffer_free_read_page(buf, 0, a);
+	EXPECT_EQ(shim_allocated, before - 3);
+}
+
+/* Each allocation fails once: of a page, and of one in place of another of the old size */
+static void page_no_memory(long unused)
+{
+	struct buffer_data_read_page *rp;
+	long i, before, failed;
+	int other, ret;
+
+	for (other = 0; other < 2; other++) {
+		for (i = 0; i < 10; i++) {
+			begin(8);
+			before = shim_allocated;
+			rp = NULL;
+			if (other) {
+				rp = page_get();
+				EXPECT_EQ(ring_buffer_subbuf_order_set(buf, 1), 0);
+				shim_rcu_run();
+				before = shim_allocated - 2;
+			}
+			shim_fail_alloc_after = i;
+			ret = ring_buffer_alloc_read_page(buf, 0, &rp);
+			failed = shim_fail_alloc_after < 0;
+			shim_fail_alloc_after = -1;
+			if (!failed)
+				break;
+			EXPECT_EQ(ret, -ENOMEM);
+			EXPECT(!rp, "allocation %ld failed", i);
+			EXPECT_EQ(shim_allocated, before);
+		}
+		EXPECT(i > 0 && i < 10, "allocation %ld", i);
+		EXPECT_EQ(ret, 0);
+		EXPECT_EQ(ring_buffer_read_page_size(rp), PAGE_SIZE << other);
+		ring_buffer_free_read_page(buf, 0, rp);
+	}
+}
+
+/*
+ * A sub-buffer is exchanged for the page where all of it may go, and where how many were
+ * lost in front of it has room behind it. Else a part of it is copied.
+ */
+static void page_exchange(long unused)
+{
+	struct buffer_data_read_page *rp;
+	long lost, told;
+	int rest, lossy;
+	void *before;
+	u64 *page;
+	bool all;
+
+	for (rest = 0; rest <= 16; rest += 4) {
+		for (lossy = 0; lossy < 2; lossy++) {
+			begin(3);
+			put_subbufs(lossy ? 9 : 2, rest);
+			rp = page_get();
+			before = ring_buffer_read_page_data(rp);
+			EXPECT_EQ(ring_buffer_read_page(buf, rp, PAGE_SIZE - rest, 0, 0), 0);
+			page = ring_buffer_read_page_data(rp);
+			all = !lossy || rest >= sizeof(long);
+			EXPECT((page != before) == all, "%d bytes of rest, lossy %d", rest, lossy);
+			EXPECT_EQ(page_missed(page, &told), lossy);
+			lost = lossy ? ring_buffer_overrun_cpu(buf, 0) : 0;
+			EXPECT_EQ(told, lost);
+			EXPECT(page_rest_is_clear(page, PAGE_SIZE), "%d bytes of rest", rest);
+			EXPECT_EQ(page_parse(page, PAGE_SIZE, saw_on_page, &lost),
+				  PER_SUBBUF - !all);
+			ring_buffer_free_read_page(buf, 0, rp);
+			consume(buf, 0, -1);
+			check_end(0, 0, "%d bytes of rest, lossy %d", rest, lossy);
+		}
+	}
+}
+
+/* What was copied to a page before does not show behind fewer records */
+static void page_shorter(long unused)
+{
+	static const size_t lens[] = { 1000, 200, 3000, 60, 500, 4096, 60 };
+	struct buffer_data_read_page *rp;
+	int i, order, round;
+
+	for (order = 0; order < 2; order++) {
+		begin(8);
+		EXPECT_EQ(ring_buffer_subbuf_order_set(buf, order), 0);
+		put_n(6 * PER_SUBBUF);
+		/* the second time it is the spare page */
+		for (round = 0; round < 2; round++) {
+			rp = page_get();
+			for (i = 0; i < ARRAY_SIZE(lens); i++) {
+				void *page;
+				long lost = 0;
+
+				EXPECT_EQ(ring_buffer_read_page(buf, rp, lens[i], 0, 0), 0);
+				page = ring_buffer_read_page_data(rp);
+				EXPECT(page_rest_is_clear(page, PAGE_SIZE << order),
+				       "round %d, %zu bytes", round, lens[i]);
+				page_parse(page, PAGE_SIZE << order, saw_on_page, &lost);
+			}
+			EXPECT_EQ(ring_buffer_read_page_size(rp), PAGE_SIZE << order);
+			ring_buffer_free_read_page(buf, 0, rp);
+		}
+		consume(buf, 0, -1);
+		check_end(0, 0, "order %d", order);
+	}
+}
+
+/* ---- mappings ------------------------------------------------------------- */
+
+#define MAP_FLAGS (VM_READ | VM_MAYREAD | VM_MAYWRITE | VM_MAYEXEC | VM_SHARED | VM_MAYSHARE)
+
+static vm_flags_t map_flags;	/* of the last mapping */
+
+/* Map @n pages from page @at on, as mmap() does */
+static int map(unsigned long at, unsigned long n, vm_flags_t flags)
+{
+	static struct mm_struct mm;
+	struct vm_area_struct vma = {
+		.vm_mm = &mm, .vm_pgoff = at, .vm_end = n * PAGE_SIZE, .vm_flags = flags,
+	};
+	int ret;
+
+	atomic_long_set(&mm.mmap_lock.count, 1);
+	shim_nr_vma_pages = 0;
+	ret = ring_buffer_map(buf, 0, &vma);
+	map_flags = vma.vm_flags;
+	return ret;
+}
+
+/* The ring's sub-buffers, the reader's, two for copies and the meta page, in pages */
+static unsigned long map_pages(unsigned int order)
+{
+	return (ring_buffer_size(buf, 0) / ((PAGE_SIZE << order) - 16) + 4) << order;
+}
+
+static struct trace_buffer_meta *map_all(unsigned int order)
+{
+	EXPECT_EQ(map(0, map_pages(order), MAP_FLAGS), 0);
+	EXPECT_EQ(shim_nr_vma_pages, map_pages(order));
+	if (!shim_nr_vma_pages)
+		host_die("nothing is mapped");
+	return page_address(shim_vma_pages[0]);
+}
+
+/* The page that the meta page names */
+static void *map_page(struct trace_buffer_meta *meta, unsigned int order)
+{
+	EXPECT(meta->reader.id < meta->nr_subbufs, "sub-buffer %u", meta->reader.id);
+	return page_address(shim_vma_pages[(1 + meta->reader.id) << order]);
+}
+
+/* Read all through the mapping, of which nothing was read before */
+static void map_read(struct trace_buffer_meta *meta, unsigned int order)
+{
+	u64 unread;
+	long lost;
+
+	while ((unread = ring_buffer_entries_cpu(buf, 0))) {
+		EXPECT_EQ(ring_buffer_map_get_reader(buf, 0), 0);
+		lost = meta->reader.lost_events;
+		EXPECT_EQ(page_parse(map_page(meta, order), PAGE_SIZE << order, saw_on_page, &lost),
+			  unread - ring_buffer_entries_cpu(buf, 0));
+		EXPECT_EQ(meta->read, ring_buffer_read_events_cpu(buf, 0));
+		EXPECT_EQ(meta->overrun, ring_buffer_overrun_cpu(buf, 0));
+		if (nr_faults)
+			break;
+	}
+}
+
+/* Nobody writes to it, runs it, or keeps a copy of it */
+static void map_refused(long unused)
+{
+	const vm_flags_t never = VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP;
+	long before;
+
+	begin(3);
+	before = shim_allocated;
+	EXPECT_EQ(map(0, 1, MAP_FLAGS | VM_WRITE), -EPERM);
+	EXPECT_EQ(map(0, 1, MAP_FLAGS | VM_EXEC), -EPERM);
+	EXPECT_EQ(map(0, 1, MAP_FLAGS & ~VM_MAYSHARE), -EPERM);
+	EXPECT_EQ(map(0, map_pages(0) + 1, MAP_FLAGS), -EINVAL);
+	EXPECT_EQ(map(1, map_pages(0), MAP_FLAGS), -EINVAL);
+	EXPECT_EQ(map(map_pages(0), 1, MAP_FLAGS), -EINVAL);
+	EXPECT_EQ(shim_nr_vma_pages, 0);
+	EXPECT_EQ(shim_allocated, before);
+	EXPECT_EQ(ring_buffer_unmap(buf, 0), -ENODEV);
+	EXPECT_EQ(ring_buffer_map_get_reader(buf, 0), -ENODEV);
+
+	EXPECT_EQ(ring_buffer_map(buf, 2, NULL), -EINVAL);
+	EXPECT_EQ(ring_buffer_unmap(buf, 2), -EINVAL);
+	EXPECT_EQ(ring_buffer_map_get_reader(buf, 2), -EINVAL);
+
+	EXPECT_EQ(map(0, 1, MAP_FLAGS), 0);
+	EXPECT_EQ(map_flags, (MAP_FLAGS & ~VM_MAYWRITE) | never);
+	EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
+}
+
+/* What is where in the mapping, whole or in parts */
+static void map_layout(long unused)
+{
+	static struct page *all[64];
+	unsigned long i, k, n, per;
+	struct trace_buffer_meta *meta;
+	int order;
+
+	for (order = 0; order <= 2; order++) {
+		begin(16);
+		EXPECT_EQ(ring_buffer_subbuf_order_set(buf, order), 0);
+		meta = map_all(order);
+		n = shim_nr_vma_pages;
+		per = 1UL << order;
+		memcpy(all, shim_vma_pages, n * sizeof(*all));
+		EXPECT_EQ(meta->meta_struct_len, sizeof(*meta));
+		EXPECT_EQ(meta->nr_subbufs, (n >> order) - 1);
+		EXPECT_EQ(meta->subbuf_size, PAGE_SIZE << order);
+		EXPECT_EQ(meta->meta_page_size, PAGE_SIZE << order);
+		for (i = 1; i < n; i++) {
+			k = i & (per - 1);
+			EXPECT(all[i] == (i < per ? ZERO_PAGE(0) : all[i - k] + k), "page %lu", i);
+			for (k = i & (per - 1) ? i : 0; k < i; k++)
+				EXPECT(all[i] != all[k], "pages %lu and %lu", i, k);
+		}
+		for (i = 0; i < n; i += per) {
+			EXPECT_EQ(map(i, n - i, MAP_FLAGS), 0);
+			EXPECT_EQ(shim_nr_vma_pages, n - i);
+			EXPECT(!memcmp(shim_vma_pages, all + i, (n - i) * sizeof(*all)),
+			       "from page %lu on", i);
+			EXPECT_EQ(map(i, n - i + 1, MAP_FLAGS), -EINVAL);
+			EXPECT_EQ(map(i + per / 2, 1, MAP_FLAGS), order ? -EINVAL : 0);
+			EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
+			if (!order)
+				EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
+		}
+		EXPECT_EQ(map(n, per, MAP_FLAGS), -EINVAL);
+		EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
+		EXPECT_EQ(ring_buffer_unmap(buf, 0), -ENODEV);
+	}
+}
+
+/* All records can be read there, and the meta page counts them */
+static void map_count(long order)
+{
+	struct trace_buffer_meta *meta;
+	int turn;
+
+	begin(8);
+	EXPECT_EQ(ring_buffer_subbuf_order_set(buf, order), 0);
+	for (turn = 0; turn < 2; turn++) {
+		put_n((order + 1) * 12 * PER_SUBBUF);
+		consume(buf, 0, 2);
+		meta = map_all(order);
+		EXPECT_EQ(meta->entries, put_count(0));
+		EXPECT_EQ(meta->overrun, ring_buffer_overrun_cpu(buf, 0));
+		EXPECT_EQ(meta->read, 2);
+		EXPECT_EQ(meta->reader.id, 0);
+		EXPECT_EQ(meta->reader.read, 2 * (REC_LEN + 4));
+		EXPECT_EQ(meta->reader.lost_events, 0);
+		consume(buf, 0, -1);
+		put_n(3 * PER_SUBBUF + 5);
+		/* the rest of the sub-buffer that the reader has */
+		EXPECT_EQ(ring_buffer_map_get_reader(buf, 0), 0);
+		EXPECT_EQ(meta->entries, put_count(0));
+		EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
+		start_over();
+		ring_buffer_reset(buf);
+		put_n((order + 1) * 12 * PER_SUBBUF);
+		meta = map_all(order);
+		EXPECT_EQ(meta->entries, put_count(0));
+		EXPECT_EQ(meta->reader.read, 0);
+		map_read(meta, order);
+		check_end(0, 0, "order %ld", order);
+		EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
+		start_over();
+		ring_buffer_reset(buf);
+	}
+}
+
+/* Each mapping counts, also one that fork() has made; the last one frees what it needed */
+static void map_nested(long unused)
+{
+	struct trace_buffer_meta *meta;
+	long before;
+
+	begin(3);
+	put_n(7);
+	before = shim_allocated;
+	meta = map_all(0);
+	EXPECT_EQ(map(0, 1, MAP_FLAGS), 0);
+	ring_buffer_map_dup(buf, 0);
+	EXPECT(page_address(shim_vma_pages[0]) == meta, "the same meta page");
+	EXPECT(ring_buffer_is_mapped(buf), "three times");
+	EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
+	EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
+	EXPECT(ring_buffer_is_mapped(buf), "one is left");
+	EXPECT_EQ(map(0, 100, MAP_FLAGS), -EINVAL);
+	EXPECT_EQ(ring_buffer_map_get_reader(buf, 0), 0);
+	EXPECT_EQ(meta->read, 7);
+	EXPECT_EQ(ring_buffer_resize(buf, 5 * SUBBUF_DATA, 0), -EBUSY);
+	EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
+	EXPECT(!ring_buffer_is_mapped(buf), "none is left");
+	EXPECT_EQ(shim_allocated, before);
+	EXPECT_EQ(ring_buffer_unmap(buf, 0), -ENODEV);
+	EXPECT_EQ(host_warnings, 0);
+
+	/* what cannot be */
+	ring_buffer_map_dup(buf, 2);
+	ring_buffer_map_dup(buf, 0);
+	EXPECT_EQ(host_warnings, 2);
+	EXPECT_EQ(ring_buffer_unmap(buf, 0), -ENODEV);
+	host_warnings = 0;
+	EXPECT_EQ(ring_buffer_resize(buf, 5 * SUBBUF_DATA, 0), 0);
+}
+
+/* Each allocation fails once: of the first mapping, and of another one */
+static void map_no_memory(long unused)
+{
+	long i, before, failed;
+	int second, ret;
+
+	for (second = 0; second < 2; second++) {
+		for (i = 0; i < 20; i++) {
+			begin(3);
+			put_n(7);
+			if (second)
+				map_all(0);
+			before = shim_allocated;
+			shim_fail_alloc_after = i;
+			ret = map(0, map_pages(0), MAP_FLAGS);
+			failed = shim_fail_alloc_after < 0;
+			shim_fail_alloc_after = -1;
+			if (!failed)
+				break;
+			EXPECT_EQ(ret, -ENOMEM);
+			EXPECT_EQ(shim_nr_vma_pages, 0);
+			EXPECT_EQ(shim_allocated, before);
+			EXPECT_EQ(ring_buffer_is_mapped(buf), second);
+			EXPECT_EQ(ring_buffer_map_get_reader(buf, 0), second ? 0 : -ENODEV);
+			EXPECT_EQ(ring_buffer_resize(buf, 5 * SUBBUF_DATA, 0), second ? -EBUSY : 0);
+			if (second)
+				EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
+			EXPECT_EQ(ring_buffer_unmap(buf, 0), -ENODEV);
+		}
+		EXPECT(i > 0 && i < 20, "allocation %ld", i);
+		EXPECT_EQ(ret, 0);
+		if (second)
+			EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
+		EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
+	}
+
+	/* where there is no memory for page tables: the shim has room for 512 pages */
+	begin(600);
+	before = shim_allocated;
+	EXPECT_EQ(map(0, map_pages(0), MAP_FLAGS), -ENOMEM);
+	EXPECT_EQ(ring_buffer_unmap(buf, 0), -ENODEV);
+	EXPECT_EQ(shim_allocated, before);
+}
+
+/* What a cut takes away is there as long as it is mapped, and is freed then */
+static void map_keeps(long unused)
+{
+	struct trace_buffer_meta *meta;
+	long before, lost = 0;
+	void *page;
+
+	begin(3);
+	ring_buffer_free(buf);
+	buf = NULL;
+	shim_rcu_run();
+	before = shim_allocated;
+
+	begin(3);
+	fresh2(3 * SUBBUF_DATA);
+	put_n(PER_SUBBUF);
+	meta = map_all(0);
+	EXPECT_EQ(ring_buffer_map_get_reader(buf, 0), 0);
+	page = map_page(meta, 0);
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+	ring_buffer_free(buf2);
+	buf2 = NULL;
+	shim_rcu_run();
+	EXPECT_EQ(page_parse(page, PAGE_SIZE, saw_on_page, &lost), PER_SUBBUF);
+	EXPECT_EQ(meta->reader.read, PER_SUBBUF * (REC_LEN + 4));
+
+	/* the live ring is read through the copies, and may be resized afterwards */
+	put_n(3);
+	map_read(meta, 0);
+	EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
+	EXPECT_EQ(ring_buffer_resize(buf, 5 * SUBBUF_DATA, 0), 0);
+	ring_buffer_free(buf);
+	buf = NULL;
+	shim_rcu_run();
+	EXPECT_EQ(shim_allocated, before);
+}
+
+/*
+ * A sub-buffer that will not change says behind its records how many were lost in front of
+ * it, where there is room; the meta page says it anyway, and only of that sub-buffer.
+ */
+static void map_lost(long cut)
+{
+	struct trace_buffer_meta *meta;
+	long lost, told;
+	int rest;
+
+	for (rest = 0; rest <= 16; rest += 4) {
+		begin(3);
+		fresh2(3 * SUBBUF_DATA);
+		meta = map_all(0);
+		if (cut)
+			EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+		put_subbufs(9, rest);
+		lost = ring_buffer_overrun_cpu(buf, 0);
+		EXPECT(lost, "nine sub-buffers in three");
+		EXPECT_EQ(ring_buffer_map_get_reader(buf, 0), 0);
+		EXPECT_EQ(meta->reader.lost_events, lost);
+		EXPECT(page_missed(map_page(meta, 0), &told), "%d bytes of rest", rest);
+		EXPECT_EQ(told, rest < sizeof(long) ? LOST_UNKNOWN : lost);
+		page_parse(map_page(meta, 0), PAGE_SIZE, saw_on_page, &lost);
+		EXPECT_EQ(ring_buffer_map_get_reader(buf, 0), 0);
+		EXPECT_EQ(meta->reader.lost_events, 0);
+		EXPECT(!page_missed(map_page(meta, 0), &told), "the next one");
+		page_parse(map_page(meta, 0), PAGE_SIZE, saw_on_page, &lost);
+		map_read(meta, 0);
+		check_end(0, 0, "%d bytes of rest, cut %ld", rest, cut);
+		EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
+	}
+}
+
+/* One that is written still says nothing there; what it is behind stays said */
+static void map_lost_open(long unused)
+{
+	struct trace_buffer_meta *meta;
+	long told;
+	int i;
+
+	begin(8);
+	put_n(10);
+	/* these are lost, and what is lost is told by the one that is written now */
+	EXPECT_EQ(ring_buffer_subbuf_order_set(buf, 1), 0);
+	meta = map_all(1);
+	for (i = 1; i <= 3; i++) {
+		put_n(3);
+		EXPECT_EQ(ring_buffer_map_get_reader(buf, 0), 0);
+		EXPECT_EQ(meta->reader.lost_events, 10);
+		EXPECT(!page_missed(map_page(meta, 1), &told), "it is written still");
+		EXPECT_EQ(page_parse(map_page(meta, 1), 2 * PAGE_SIZE, NULL, NULL), 3 * i);
+		EXPECT_EQ(meta->reader.read, 3 * i * (REC_LEN + 4));
+	}
+	/* the next one is behind nothing that was lost */
+	put_n(3 * PER_SUBBUF);
+	EXPECT_EQ(ring_buffer_map_get_reader(buf, 0), 0);
+	EXPECT_EQ(meta->reader.lost_events, 10);
+	EXPECT_EQ(ring_buffer_map_get_reader(buf, 0), 0);
+	EXPECT_EQ(meta->reader.lost_events, 0);
+	EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
+}
+
+/* The caches hold nothing of what user space is shown */
+static void map_flush(long cut)
+{
+	struct trace_buffer_meta *meta;
+
+	begin(3);
+	fresh2(3 * SUBBUF_DATA);
+	shim_flush_check = 1;
+	put_n(5);
+	meta = map_all(0);
+	EXPECT(shim_is_flushed(meta, PAGE_SIZE), "the meta page at first");
+	if (cut)
+		EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+	put_n(6 * PER_SUBBUF);
+	EXPECT_EQ(ring_buffer_map_get_reader(buf, 0), 0);
+	EXPECT(shim_is_flushed(meta, PAGE_SIZE), "the meta page");
+	EXPECT(shim_is_flushed(map_page(meta, 0), PAGE_SIZE), "the records");
+	ring_buffer_reset_cpu(buf, 0);
+	EXPECT(shim_is_flushed(meta, PAGE_SIZE), "the meta page after a reset");
+	EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
+}
+
+static int mapper_ret;
+
+static void mapper(void)
+{
+	host_cpu_switch(1);
+	mapper_ret = map(0, map_pages(0), MAP_FLAGS);
+}
+
+static bool map_waits(void *data)
+{
+	EXPECT(!co_start(mapper), "the ring is about to be exchanged");
+	return true;
+}
+
+/* Where a cut has begun, what is mapped is the ring that it brings */
+static void map_beside_cut(long unused)
+{
+	int i;
+
+	begin(3);
+	fresh2(3 * SUBBUF_DATA);
+	put_n(5);
+	EXPECT_EQ(ring_buffer_cut_if(buf, buf2, 0, map_waits, NULL), 0);
+	for (i = 0; i < 20 && co_active(); i++)
+		co_resume();
+	EXPECT(!co_active(), "it waits for ever");
+	co_abandon();
+	EXPECT_EQ(mapper_ret, 0);
+	EXPECT(ring_buffer_is_mapped(buf), "the live ring");
+	EXPECT(!ring_buffer_is_mapped(buf2), "what was cut off");
+	EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
+}
+
+const struct scenario page_scenarios[] = {
+	{ "unit.page-refused", page_refused, 0, SC_QUICK, "R8" },
+	{ "unit.page-spare", page_spare, 0, SC_QUICK, "R8" },
+	{ "unit.page-no-memory", page_no_memory, 0, SC_QUICK, "R8" },
+	{ "unit.page-exchange", page_exchange, 0, SC_QUICK, "R3 R8" },
+	{ "unit.page-shorter", page_shorter, 0, SC_QUICK, "R3 R8" },
+	{ "unit.map-refused", map_refused, 0, SC_QUICK, "R8" },
+	{ "unit.map-layout", map_layout, 0, SC_QUICK, "R8" },
+	{ "unit.map-count", map_count, 0, SC_QUICK, "R3 R8" },
+	{ "unit.map-count-order", map_count, 1, SC_QUICK, "R3 R8" },
+	{ "unit.map-nested", map_nested, 0, SC_QUICK, "R8" },
+	{ "unit.map-no-memory", map_no_memory, 0, SC_QUICK, "R8" },
+	{ "unit.map-keeps", map_keeps, 0, SC_QUICK, "R5 R8" },
+	{ "unit.map-flush", map_flush, 0, SC_QUICK, "R8" },
+	{ "unit.map-flush-cut", map_flush, 1, SC_QUICK, "R5 R8" },
+	{ "unit.map-beside-cut", map_beside_cut, 0, SC_QUICK, "R5 R8" },
+	{ "unit.map-lost", map_lost, 0, SC_QUICK, "R3 R8" },
+	{ "unit.map-lost-cut", map_lost, 1, SC_QUICK, "R3 R5 R8" },
+	{ "unit.map-lost-open", map_lost_open, 0, SC_QUICK, "R3 R8" },
+	{ }
+};
