@@ -164,6 +164,7 @@ void shim_reset_cpus(void)
 
 /* trace_rb_cpu_prepare() of the ring buffer that allocates; a bench has two */
 int (*shim_prepare)(unsigned int cpu, struct hlist_node *node);
+static struct hlist_head instances;
 
 int __cpuhp_state_add_instance(enum cpuhp_state s, struct hlist_node *n, bool invoke)
 {
@@ -174,12 +175,25 @@ int __cpuhp_state_add_instance(enum cpuhp_state s, struct hlist_node *n, bool in
 		if (ret)
 			return ret;
 	}
+	hlist_add_head(n, &instances);
 	return 0;
 }
 
 int __cpuhp_state_remove_instance(enum cpuhp_state s, struct hlist_node *n, bool invoke)
 {
+	hlist_del_init(n);
 	return 0;
+}
+
+void shim_cpu_up(int cpu)
+{
+	struct hlist_node *n;
+
+	hlist_for_each(n, &instances) {
+		if (shim_prepare(cpu, n))
+			return;
+	}
+	shim_set_online(cpu, 1);
 }
 
 void cpus_read_lock(void) { }

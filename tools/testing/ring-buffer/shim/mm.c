@@ -4,6 +4,7 @@
 #include <linux/bitmap.h>
 #include <linux/highmem.h>
 #include <linux/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/vmalloc.h>
@@ -11,8 +12,9 @@
 
 struct kmem_cache *kmalloc_caches[NR_KMALLOC_TYPES][KMALLOC_SHIFT_HIGH + 1];
 long shim_fail_alloc_after = -1;
-long shim_allocated, shim_freed_atomic, shim_alloc_oom, shim_alloc_anywhere;
-int shim_alloc_check;
+long shim_allocated, shim_freed_atomic, shim_alloc_oom, shim_alloc_anywhere, shim_alloc_origin;
+long shim_available = 1L << 22;
+int shim_alloc_check, shim_alloc_odd;
 
 static bool alloc_fails(void)
 {
@@ -25,6 +27,7 @@ static void note_policy(gfp_t gfp, int node)
 		return;
 	shim_alloc_oom += !(gfp & (__GFP_RETRY_MAYFAIL | __GFP_NORETRY));
 	shim_alloc_anywhere += node == NUMA_NO_NODE;
+	shim_alloc_origin += current->signal->oom_flag_origin;
 }
 
 static void note_free(void)
@@ -36,16 +39,20 @@ static void note_free(void)
 
 static void *obj_alloc(size_t size, gfp_t gfp, int node)
 {
-	size_t align = 64;
+	size_t align = 64, odd = 0;
 	void *p;
 
 	note_policy(gfp, node);
 	/* kmalloc() aligns powers of two to their size; what is larger comes in pages */
 	if (size > PAGE_SIZE)
 		align = PAGE_SIZE;
-	else if (is_power_of_2(size) && size > align)
-		align = size;
-	p = alloc_fails() ? NULL : host_malloc(size, align);
+	else if (is_power_of_2(size))
+		align = max(size, align);
+	else if (shim_alloc_odd)
+		odd = ARCH_SLAB_MINALIGN;
+	p = alloc_fails() ? NULL : host_malloc(size + odd, align);
+	if (p)
+		p += odd;
 	if (p && (gfp & __GFP_ZERO))
 		memset(p, 0, size);
 	else if (p)
@@ -60,7 +67,7 @@ static void obj_free(const void *p)
 	if (ZERO_OR_NULL_PTR(p))
 		return;
 	note_free();
-	host_free((void *)p);
+	host_free((void *)ALIGN_DOWN((unsigned long)p, 2 * ARCH_SLAB_MINALIGN));
 }
 
 void *__kmalloc_noprof(size_t size, gfp_t gfp) { return obj_alloc(size, gfp, NUMA_NO_NODE); }
@@ -122,7 +129,7 @@ void __bitmap_set(unsigned long *map, unsigned int start, int len)
 
 long si_mem_available(void)
 {
-	return 1L << 22;
+	return shim_available;
 }
 
 /* ---- pages: blocks of the arena, a free list for each order ------------- */

@@ -78,6 +78,7 @@ int shim_cpu_busy(int cpu);		/* RCU has to wait for it */
 unsigned int shim_preempt_count(int cpu);
 void shim_reset_cpus(void);		/* after an operation was abandoned half way */
 void shim_set_online(int cpu, int online);
+void shim_cpu_up(int cpu);		/* online, with all that hotplug does for it */
 struct hlist_node;
 extern int (*shim_prepare)(unsigned int cpu, struct hlist_node *node);
 
@@ -109,6 +110,9 @@ extern long shim_freed_atomic;		/* those that were freed in an interrupt */
 extern int shim_alloc_check;		/* note the policies of allocations in these: */
 extern long shim_alloc_oom;		/* they may call the OOM killer */
 extern long shim_alloc_anywhere;	/* they are for no node */
+extern long shim_alloc_origin;		/* their task is the first that the OOM killer takes */
+extern int shim_alloc_odd;		/* align no more than kmalloc() promises */
+extern long shim_available;		/* pages, as si_mem_available() says */
 unsigned long shim_alloc_range(unsigned long bytes);
 extern int shim_flush_check;		/* note what flush_kernel_vmap_range() gets */
 int shim_is_flushed(const void *addr, int size);

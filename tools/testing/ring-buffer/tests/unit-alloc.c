@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Buffers come and go: what they cost, what happens without memory, and CPUs that come online. */
+#include <linux/oom.h>
+#include <linux/sched/signal.h>
+#include "test.h"
+
+static void begin(int subbufs)
+{
+	static const s64 step = 8;
+
+	clock_set(1000000);
+	clock_steps(1, &step);
+	fresh(subbufs * SUBBUF_DATA, true);
+}
+
+static void end(void)
+{
+	if (buf)
+		ring_buffer_free(buf);
+	if (buf2)
+		ring_buffer_free(buf2);
+	buf = NULL;
+	buf2 = NULL;
+	shim_rcu_run();
+}
+
+static int resize(int subbufs)
+{
+	return ring_buffer_resize(buf, subbufs * (unsigned long)SUBBUF_DATA, 0);
+}
+
+static unsigned long subbufs_of(struct trace_buffer *b, int cpu)
+{
+	return ring_buffer_size(b, cpu) / SUBBUF_DATA;
+}
+
+/* ---- how much ------------------------------------------------------------- */
+
+/* Rings of all lengths, in memory that is aligned no more than it has to be */
+static void lengths(long unused)
+{
+	int n;
+
+	shim_alloc_odd = 1;
+	for (n = 2; n < 540; n += n < 40 || n > 430 ? 1 : 97) {
+		begin(n);
+		put(buf, REC_LEN, PUT_COMMIT);
+		EXPECT_EQ(subbufs_of(buf, 0), n);
+		EXPECT_EQ(ring_buffer_size(buf, 0), n * SUBBUF_DATA);
+		consume(buf, 0, -1);
+		check_end(0, 0, "%d sub-buffers", n);
+	}
+	shim_alloc_odd = 0;
+	end();
+}
+
+/* A size that is no multiple of a sub-buffer is rounded up, one that is too small as well */
+static void rounded(long unused)
+{
+	static const struct { unsigned long bytes, subbufs; } sizes[] = {
+		{ 0, 2 }, { 1, 2 }, { 2 * SUBBUF_DATA, 2 }, { 2 * SUBBUF_DATA + 1, 3 },
+		{ 3 * SUBBUF_DATA - 1, 3 }, { 3 * SUBBUF_DATA, 3 },
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		fresh(sizes[i].bytes, true);
+		EXPECT_EQ(subbufs_of(buf, 0), sizes[i].subbufs);
+	}
+	end();
+}
+
+/* What cannot fit is refused before anything is allocated */
+static void too_much(long unused)
+{
+	unsigned long bytes = 64 << 12, start = shim_alloc_range(bytes), available = shim_available;
+	struct trace_buffer *range;
+	int order, n;
+
+	begin(3);
+	for (order = 0; order < 3; order++) {
+		EXPECT_EQ(ring_buffer_subbuf_order_set(buf, order), 0);
+		n = ring_buffer_subbuf_size_get(buf) - 16;
+		/* one for each slot, and the reader's */
+		shim_available = 12 << order;
+		EXPECT_EQ(ring_buffer_resize(buf, 11 * n, 0), 0);
+		EXPECT_EQ(ring_buffer_size(buf, 0), 11 * n);
+		shim_available--;
+		shim_fail_alloc_after = 0;
+		EXPECT_EQ(ring_buffer_resize(buf, 12 * n, 0), -ENOMEM);
+		EXPECT_EQ(shim_fail_alloc_after, 0);
+		shim_available = available;
+		shim_fail_alloc_after = -1;
+		EXPECT_EQ(ring_buffer_resize(buf, 4 * n, 0), 0);
+	}
+	/* A range needs no pages, but those for what is beside it. */
+	shim_available = 0;
+	range = ring_buffer_alloc_range(bytes, RB_FL_OVERWRITE, 0, start, bytes);
+	EXPECT(range, "its memory is there");
+	if (range)
+		ring_buffer_free(range);
+
+	/* More than a sub-buffer's number can tell */
+	shim_available = available;
+	begin(3);
+	shim_available = LONG_MAX;
+	shim_fail_alloc_after = 0;
+	EXPECT_EQ(resize(1 << 21), -ENOMEM);
+	EXPECT_EQ(shim_fail_alloc_after, 0);
+	EXPECT_EQ(resize((1 << 21) - 1), -ENOMEM);
+	EXPECT(shim_fail_alloc_after < 0, "that many could be");
+	shim_available = available;
+	EXPECT_EQ(subbufs_of(buf, 0), 3);
+	end();
+}
+
+/* ---- the OOM killer, and tasks that are killed ----------------------------- */
+
+#define MANY	200
+
+static void be_user(bool user)
+{
+	static char mm[64];
+
+	current->mm = user ? (void *)mm : NULL;
+}
+
+static void be_killed(bool killed)
+{
+	if (killed) {
+		sigaddset(&current->pending.signal, SIGKILL);
+		set_tsk_thread_flag(current, TIF_SIGPENDING);
+	} else {
+		clear_tsk_thread_flag(current, TIF_SIGPENDING);
+		sigdelset(&current->pending.signal, SIGKILL);
+	}
+}
+
+/* The one that asks for too much is killed for it, if it is a task of user space */
+static void oom_origin(long unused)
+{
+	int user;
+
+	begin(3);
+	for (user = 0; user < 2; user++) {
+		be_user(user);
+		shim_alloc_check = 1;
+		shim_alloc_origin = 0;
+		EXPECT_EQ(resize(MANY + user), 0);
+		EXPECT(user ? shim_alloc_origin >= MANY : !shim_alloc_origin,
+		       "user %d: %ld allocations", user, shim_alloc_origin);
+		EXPECT(!current->signal->oom_flag_origin, "user %d, afterwards", user);
+
+		shim_fail_alloc_after = MANY / 2;
+		EXPECT_EQ(resize(2 * MANY), -ENOMEM);
+		shim_fail_alloc_after = -1;
+		EXPECT(!current->signal->oom_flag_origin, "user %d, after a failure", user);
+		shim_alloc_check = 0;
+	}
+	/* Of a kernel thread it is none of our business. */
+	be_user(false);
+	set_current_oom_origin();
+	EXPECT_EQ(resize(3), 0);
+	EXPECT(current->signal->oom_flag_origin, "it was not ours");
+	clear_current_oom_origin();
+	end();
+}
+
+/* A task that is killed stops asking for more; a kernel thread is not killed */
+static void killed(long unused)
+{
+	long before, used;
+
+	begin(3);
+	resize(MANY);
+	resize(3);
+	shim_rcu_run();
+	before = shim_allocated;
+	be_user(true);
+	be_killed(true);
+	shim_fail_alloc_after = 10 * MANY;
+	EXPECT_EQ(resize(MANY), -ENOMEM);
+	used = 10 * MANY - shim_fail_alloc_after;
+	shim_fail_alloc_after = -1;
+	EXPECT(used < MANY / 2, "%ld allocations", used);
+	shim_rcu_run();
+	EXPECT_EQ(shim_allocated, before);
+	EXPECT_EQ(subbufs_of(buf, 0), 3);
+
+	be_user(false);
+	EXPECT_EQ(resize(MANY), 0);
+	be_user(true);
+	be_killed(false);
+	EXPECT_EQ(resize(3), 0);
+	be_user(false);
+	end();
+}
+
+/* ---- CPUs that come online -------------------------------------------------- */
+
+static void put_on(int cpu, int n)
+{
+	host_cpu_switch(cpu);
+	while (n--)
+		put(buf, REC_LEN, PUT_COMMIT);
+	host_cpu_switch(0);
+}
+
+/* Its ring is as long as those of the others, or short where they differ */
+static void cpu_up(long unused)
+{
+	static const int sizes[][3] = {	/* of CPUs 0 to 2, and what the last one gets */
+		{ 5, 5, 5 }, { 5, 7, 2 }, { 7, 5, 2 }, { 2, 2, 2 }, { 2, 5, 2 },
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		begin(4);
+		ring_buffer_resize(buf, sizes[i][0] * SUBBUF_DATA, 0);
+		ring_buffer_resize(buf, sizes[i][1] * SUBBUF_DATA, 1);
+		EXPECT_EQ(ring_buffer_size(buf, 2), 0);
+		shim_cpu_up(2);
+		EXPECT_EQ(subbufs_of(buf, 2), sizes[i][2]);
+		put_on(2, 5);
+		EXPECT_EQ(ring_buffer_entries_cpu(buf, 2), 5);
+		consume(buf, 2, 2);
+
+		/* It keeps what it has when it goes, and comes again. */
+		shim_set_online(2, 0);
+		ring_buffer_resize(buf, 9 * SUBBUF_DATA, 2);
+		shim_cpu_up(2);
+		EXPECT_EQ(subbufs_of(buf, 2), 9);
+		EXPECT_EQ(consume(buf, 2, -1), 3);
+		check_end(2, 0, "CPU %d comes online", 2);
+
+		/* Two are alike, and the third is not. */
+		ring_buffer_resize(buf, 9 * SUBBUF_DATA, 1);
+		shim_cpu_up(3);
+		EXPECT_EQ(subbufs_of(buf, 3), sizes[i][0] == 9 ? 9 : 2);
+		end();
+		/* No buffer is left that it could be given a part of. */
+		shim_set_online(3, 0);
+		shim_set_online(2, 0);
+		shim_cpu_up(2);
+		shim_set_online(2, 0);
+	}
+}
+
+/* Without memory it has no part, and the others are as they were */
+static void cpu_up_fails(long unused)
+{
+	long before;
+	int i;
+
+	for (i = 0; i < 100; i++) {
+		shim_set_online(2, 0);
+		begin(3);
+		put_on(0, 3);
+		before = shim_allocated;
+		shim_fail_alloc_after = i;
+		shim_cpu_up(2);
+		if (shim_fail_alloc_after >= 0)
+			break;
+		EXPECT(!cpu_online(2), "CPU 2 comes online, allocation %d failed", i);
+		EXPECT_EQ(shim_allocated, before);
+		EXPECT_EQ(ring_buffer_size(buf, 2), 0);
+		host_cpu_switch(2);
+		EXPECT(!ring_buffer_lock_reserve(buf, 8), "there is no place for it");
+		host_cpu_switch(0);
+		EXPECT_EQ(ring_buffer_entries(buf), 3);
+
+		shim_cpu_up(2);
+		EXPECT(cpu_online(2), "CPU 2 comes online, there is memory");
+		EXPECT_EQ(subbufs_of(buf, 2), 3);
+		put_on(2, 2);
+		consume(buf, 0, -1);
+		consume(buf, 2, -1);
+		check_end(0, 0, "CPU 0, allocation %d failed", i);
+		check_end(2, 0, "CPU 2, allocation %d failed", i);
+	}
+	shim_fail_alloc_after = -1;
+	EXPECT(i > 5 && i < 100, "%d allocations", i);
+	end();
+	shim_set_online(2, 0);
+}
+
+static bool never(void *data)
+{
+	return false;
+}
+
+static void wait_any(void)
+{
+	host_cpu_switch(1);
+	EXPECT_EQ(ring_buffer_wait(buf, RING_BUFFER_ALL_CPUS, 0, never, NULL), 0);
+}
+
+/* A record of a CPU that came online later wakes those that wait for any */
+static void cpu_up_wakes(long unused)
+{
+	int i;
+
+	begin(3);
+	EXPECT(!co_start(wait_any), "there is no record");
+	shim_cpu_up(2);
+	for (i = 0; i < 5; i++) {
+		shim_poll();
+		EXPECT(!co_resume(), "there still is none");
+	}
+	put_on(2, 1);
+	for (i = 0; i < 5 && co_active(); i++) {
+		host_cpu_switch(2);
+		shim_poll();
+		host_cpu_switch(0);
+		shim_poll();
+		co_resume();
+	}
+	EXPECT(!co_active(), "it sleeps, a record is there");
+	co_abandon();
+	consume(buf, 2, -1);
+	check_end(2, 0, "CPU 2 wakes");
+	end();
+	shim_set_online(2, 0);
+}
+
+/* One that comes online within a resize gets what the others get */
+static void up_2(void) { shim_cpu_up(2); }
+static void up_2_remote(void) { step_remote(1, up_2, 1); }
+static void op_resize(void)
+{
+	EXPECT_EQ(ring_buffer_resize(buf, 6 * SUBBUF_DATA, RING_BUFFER_ALL_CPUS), 0);
+}
+
+static void cpu_up_resize(long unused)
+{
+	struct step s = { .op = op_resize, .act = { up_2_remote } };
+	long last = 0, at;
+
+	for (at = 0; at <= last; at += at ? 1 + last / 400 : 1) {
+		begin(3);
+		s.at[0] = at;
+		if (!step_run(&s)) {
+			leak();
+			continue;
+		}
+		if (!at) {
+			last = s.n[0];
+			nr_positions = last;
+			continue;
+		}
+		EXPECT(cpu_online(2), "at instruction %ld, CPU 2 is not online", at);
+		EXPECT_EQ(subbufs_of(buf, 2), 6);
+		put_on(2, 3);
+		consume(buf, 2, -1);
+		check_end(2, 0, "at instruction %ld", at);
+		shim_set_online(2, 0);
+	}
+	end();
+}
+
+/* ---- without memory ---------------------------------------------------------- */
+
+/* Free it; all CPUs have their part */
+static void free_whole(struct trace_buffer *b, const char *what)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		EXPECT(ring_buffer_size(b, cpu), "%s: CPU %d has no part", what, cpu);
+	ring_buffer_free(b);
+}
+
+/*
+ * Each allocation in alloc() fails once: all is freed then. It can do without what it
+ * needs to restore the records of a boot before.
+ */
+static void each_fails(const char *what, struct trace_buffer *(*alloc)(void), int spared)
+{
+	struct trace_buffer *b = NULL;
+	long before = shim_allocated;
+	int i, made = 0;
+
+	for (i = 0; i < 1000; i++) {
+		shim_fail_alloc_after = i;
+		b = alloc();
+		if (shim_fail_alloc_after >= 0)
+			break;
+		if (IS_ERR(b)) {
+			EXPECT_EQ(PTR_ERR(b), -ENOMEM);
+		} else if (b) {
+			made++;
+			free_whole(b, what);
+		}
+		shim_rcu_run();
+		EXPECT(shim_allocated == before, "%s: allocation %d failed, %ld leak", what, i,
+		       shim_allocated - before);
+		before = shim_allocated;
+	}
+	shim_fail_alloc_after = -1;
+	EXPECT_EQ(made, spared);
+	EXPECT(i > 10 && i < 1000, "%s: %d allocations", what, i);
+	if (IS_ERR_OR_NULL(b)) {
+		fault(F_REFUSED, "%s: there is memory", what);
+		return;
+	}
+	free_whole(b, what);
+	shim_rcu_run();
+	EXPECT_EQ(shim_allocated, before);
+}
+
+static unsigned long range_start, range_bytes = 64 << 12;
+
+static struct trace_buffer *alloc_plain(void)
+{
+	return ring_buffer_alloc(3 * SUBBUF_DATA, RB_FL_OVERWRITE);
+}
+
+static struct trace_buffer *alloc_range(void)
+{
+	return ring_buffer_alloc_range(range_bytes, RB_FL_OVERWRITE, 0, range_start, range_bytes);
+}
+
+static struct trace_buffer *alloc_spare(void)
+{
+	return ring_buffer_alloc_spare(buf);
+}
+
+static void fails(long unused)
+{
+	range_start = shim_alloc_range(range_bytes);
+	begin(3);
+	each_fails("buffer", alloc_plain, 0);
+	each_fails("range", alloc_range, 2);
+	each_fails("spare", alloc_spare, 0);
+	end();
+	buf = ring_buffer_alloc_range(range_bytes, RB_FL_OVERWRITE | RB_FL_SPARE, 0, range_start,
+				      range_bytes);
+	EXPECT(buf, "a range with a spare");
+	each_fails("spare of a range", alloc_spare, 2);
+	end();
+}
+
+/* ---- a spare ------------------------------------------------------------------ */
+
+/* It has the sizes, clock and stamps of the other, for CPUs that are offline as well */
+static void spare(long unused)
+{
+	static const int sizes[] = { 3, 7, 9 };
+	int abs, cpu;
+	u64 now;
+
+	for (abs = 0; abs < 2; abs++) {
+		begin(3);
+		shim_cpu_up(2);
+		for (cpu = 0; cpu < 3; cpu++)
+			ring_buffer_resize(buf, sizes[cpu] * SUBBUF_DATA, cpu);
+		shim_set_online(2, 0);
+		ring_buffer_set_time_stamp_abs(buf, abs);
+		buf2 = ring_buffer_alloc_spare(buf);
+		for (cpu = 0; cpu < 3; cpu++)
+			EXPECT_EQ(subbufs_of(buf2, cpu), sizes[cpu]);
+		EXPECT_EQ(ring_buffer_size(buf2, 3), 0);
+		EXPECT_EQ(ring_buffer_time_stamp_abs(buf2), abs);
+		now = ring_buffer_time_stamp(buf);
+		EXPECT_EQ(ring_buffer_time_stamp(buf2), now + 8);
+
+		/* A cut needs all of this to be alike, and puts the spare's rings in place. */
+		shim_cpu_up(2);
+		put_on(2, 5);
+		EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+		put_on(2, 12 * PER_SUBBUF);
+		EXPECT_EQ(consume(buf2, 2, -1), 5);
+		EXPECT(ring_buffer_overrun_cpu(buf, 2), "it overwrites as the other does");
+		consume(buf, 2, -1);
+		check_end(2, END_NO_LOST, "spare, absolute stamps %d", abs);
+		end();
+		shim_set_online(2, 0);
+	}
+}
+
+const struct scenario alloc_scenarios[] = {
+	{ "unit.alloc-lengths", lengths, 0, SC_QUICK, "R6" },
+	{ "unit.alloc-rounded", rounded, 0, SC_QUICK, "R6" },
+	{ "unit.alloc-too-much", too_much, 0, SC_QUICK, "R6" },
+	{ "unit.alloc-oom-origin", oom_origin, 0, SC_QUICK, "R6" },
+	{ "unit.alloc-killed", killed, 0, SC_QUICK, "R6" },
+	{ "unit.alloc-fails", fails, 0, SC_QUICK, "R6" },
+	{ "unit.cpu-up", cpu_up, 0, SC_QUICK, "R6" },
+	{ "unit.cpu-up-fails", cpu_up_fails, 0, SC_QUICK, "R6" },
+	{ "unit.cpu-up-wakes", cpu_up_wakes, 0, SC_QUICK, "R6, 13" },
+	{ "unit.cpu-up-resize", cpu_up_resize, 0, SC_QUICK, "R6, 9" },
+	{ "unit.spare", spare, 0, SC_QUICK, "R5 R6" },
+	{ }
+};
