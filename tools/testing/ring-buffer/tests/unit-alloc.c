@@ -443,7 +443,7 @@ static void fails(long unused)
 /* ---- a spare ------------------------------------------------------------------ */
 
 /* It has the sizes, clock and stamps of the other, for CPUs that are offline as well */
-static void spare(long unused)
+static void spare_alike(long unused)
 {
 	static const int sizes[] = { 3, 7, 9 };
 	int abs, cpu;
@@ -489,6 +489,6 @@ const struct scenario alloc_scenarios[] = {
 	{ "unit.cpu-up-fails", cpu_up_fails, 0, SC_QUICK, "R6" },
 	{ "unit.cpu-up-wakes", cpu_up_wakes, 0, SC_QUICK, "R6, 13" },
 	{ "unit.cpu-up-resize", cpu_up_resize, 0, SC_QUICK, "R6, 9" },
-	{ "unit.spare", spare, 0, SC_QUICK, "R5 R6" },
+	{ "unit.spare", spare_alike, 0, SC_QUICK, "R5 R6" },
 	{ }
 };
