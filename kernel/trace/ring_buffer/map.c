@@ -205,8 +205,8 @@ static int rb_map_vma(struct rb_cpu *rcpu, struct vm_area_struct *vma)
 			goto out;
 	}
 
-	/* Nor may it become writable, be copied by fork() or grow. */
-	vm_flags_mod(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYWRITE);
+	/* Nor may it become writable or executable, be copied by fork() or grow. */
+	vm_flags_mod(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYWRITE | VM_MAYEXEC);
 	left = n;
 	ret = vm_insert_pages(vma, vma->vm_start, pages, &left);
 out:

@@ -372,7 +372,7 @@ static void map_test_flags(struct kunit *test)
 	vma = find_vma(current->mm, map_addr);
 	if (vma) {
 		KUNIT_EXPECT_EQ(test, vma->vm_start, map_addr);
-		KUNIT_EXPECT_EQ(test, vma->vm_flags & VM_MAYWRITE, 0UL);
+		KUNIT_EXPECT_EQ(test, vma->vm_flags & (VM_MAYWRITE | VM_MAYEXEC), 0UL);
 		KUNIT_EXPECT_EQ(test, vma->vm_flags & wanted, wanted);
 	}
 	mmap_read_unlock(current->mm);
