@@ -203,21 +203,18 @@ static bool rb_iter_load(struct ring_buffer_iter *iter)
 	return ok;
 }
 
-/* A dump does not wait: better a doubtful record than none. */
+/* A dump, in an NMI, does not wait: better a doubtful record than none. */
 static bool rb_iter_load_dump(struct ring_buffer_iter *iter)
 {
 	struct rb_ring *ring = iter->ring;
-	unsigned long flags;
 	bool ok;
 
-	local_irq_save(flags);
 	if (raw_spin_trylock(&ring->lock)) {
 		ok = rb_iter_load_locked(iter);
 		raw_spin_unlock(&ring->lock);
 	} else {
 		ok = rb_iter_load_locked(iter);
 	}
-	local_irq_restore(flags);
 	return ok;
 }
 
