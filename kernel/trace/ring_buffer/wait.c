@@ -123,8 +123,7 @@ static bool rb_filled(struct rb_ring *ring, unsigned int percent)
 {
 	u64 ahead = READ_ONCE(READ_ONCE(ring->commit)->seq) - READ_ONCE(ring->reader.seq);
 
-	ahead = min_t(u64, ahead, ring->nr);
-	return ahead && ahead * 100 >= (u64)percent * ring->nr;
+	return ahead * 100 >= (u64)percent * ring->nr;
 }
 
 /**
@@ -168,7 +167,7 @@ static bool rb_ready_cpu(struct rb_cpu *rcpu, unsigned int full)
 	bool ready, lower;
 
 	ring = rb_read_lock(rcpu, &flags);
-	ready = (!full || rb_filled(ring, full)) && !rb_reader_empty(ring);
+	ready = rb_filled(ring, full) && !rb_reader_empty(ring);
 	lower = !ready && full && (!rcpu->watermark || rcpu->watermark > full);
 	if (lower)
 		WRITE_ONCE(rcpu->watermark, full);
