@@ -522,12 +522,15 @@ static void remote_order(void)
 static void run_iterate_order(long unused)
 {
 	struct step s = { .op = op_open, .act = { remote_order } };
-	long last = 0;
+	long last = 0, allocated = 0;
 	u64 ts;
 	int n;
 
 	for (s.at[0] = 0; s.at[0] <= last && faults[F_STUCK] < 10; s.at[0] += stride) {
 		fresh(RING_SUBBUFS * SUBBUF_DATA, true);
+		if (!s.at[0])
+			allocated = shim_allocated;
+		EXPECT_EQ(shim_allocated, allocated);
 		burst_len = PER_SUBBUF / 2;
 		burst();
 		host_cpu_switch(1);
