@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What a resize keeps, counts, frees and waits for, and the same for larger sub-buffers. */
+#include "test.h"
+
+#define REC_BYTES	(REC_LEN + 4)		/* with its header */
+
+static void begin(int subbufs, bool overwrite)
+{
+	static const s64 step = 8;
+
+	clock_set(1000000);
+	clock_steps(1, &step);
+	fresh(subbufs * SUBBUF_DATA, overwrite);
+}
+
+static void put_n(int n)
+{
+	while (n--)
+		put(buf, REC_LEN, PUT_COMMIT);
+}
+
+static int put_until_full(void)
+{
+	int n = 0;
+
+	while (n < 100 * PER_SUBBUF && put(buf, REC_LEN, PUT_COMMIT))
+		n++;
+	return n;
+}
+
+static void resize_to(int subbufs)
+{
+	EXPECT_EQ(ring_buffer_resize(buf, subbufs * SUBBUF_DATA, RING_BUFFER_ALL_CPUS), 0);
+}
+
+static void no_leak(long before, const char *what)
+{
+	ring_buffer_free(buf);
+	buf = NULL;
+	shim_rcu_run();
+	EXPECT(shim_allocated == before, "%s: %ld objects leak", what, shim_allocated - before);
+}
+
+/* What is allocated without a buffer. */
+static long nothing(void)
+{
+	begin(2, true);
+	ring_buffer_free(buf);
+	buf = NULL;
+	shim_rcu_run();
+	return shim_allocated;
+}
+
+/* ---- what is kept -------------------------------------------------------- */
+
+/* Sub-buffers of 0 to some laps, then a ring that overwrites nothing: it is filled as a new one */
+static void phase(int from, int to, int subbufs, int more)
+{
+	int all = subbufs * PER_SUBBUF + more, used = subbufs + !!more;
+	int held = min(used, from), kept = min(held, to - 1), i, n;
+	unsigned long entries;
+	u64 oldest, ts = 0;
+
+	begin(from, true);
+	put_n(all);
+	oldest = ring_buffer_oldest_event_ts(buf, 0);
+	resize_to(to);
+
+	entries = ring_buffer_entries_cpu(buf, 0);
+	EXPECT_EQ(entries, all - (used - min(held, to)) * PER_SUBBUF);
+	EXPECT_EQ(ring_buffer_overrun_cpu(buf, 0), all - entries);
+	EXPECT_EQ(ring_buffer_bytes_cpu(buf, 0), entries * REC_BYTES);
+	EXPECT_EQ(ring_buffer_size(buf, 0), to * SUBBUF_DATA);
+	EXPECT_EQ(ring_buffer_nr_dirty_pages(buf, 0), kept);
+	if (to < from)
+		oldest = ring_buffer_oldest_event_ts(buf, 0);
+
+	ring_buffer_change_overwrite(buf, 0);
+	n = put_until_full();
+	EXPECT(n == (to - kept) * PER_SUBBUF, "%d to %d, %d records: %d more fit", from, to, all,
+	       n);
+	ring_buffer_peek(buf, 0, &ts, NULL);
+	EXPECT(!all || ts == oldest, "oldest %llu, not %llu", ts, oldest);
+	/* The reader leaves its sub-buffers, and each one is full once more */
+	for (i = 0; i < 3 * to; i++) {
+		consume(buf, 0, PER_SUBBUF);
+		put_until_full();
+		EXPECT(ring_buffer_entries_cpu(buf, 0) >= (to - 1) * PER_SUBBUF,
+		       "%lu records fit", ring_buffer_entries_cpu(buf, 0));
+	}
+	EXPECT_EQ(ring_buffer_overrun_cpu(buf, 0), all - entries);
+	consume(buf, 0, -1);
+	check_end(0, 0, "%d to %d, %d records", from, to, all);
+}
+
+static void phases(long unused)
+{
+	static const int sizes[][2] = {
+		{ 2, 3 }, { 2, 8 }, { 4, 2 }, { 4, 3 }, { 4, 8 }, { 7, 2 }, { 7, 3 }, { 3, 4 },
+	};
+	int i, n;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		for (n = 0; n <= sizes[i][0] + 2 * sizes[i][1] + 2; n++) {
+			phase(sizes[i][0], sizes[i][1], n, 0);
+			phase(sizes[i][0], sizes[i][1], n, 7);
+		}
+	}
+}
+
+/* A sub-buffer in which all was discarded takes no place from one that holds records */
+static void empty_last(long unused)
+{
+	begin(8, true);
+	put_n(5 * PER_SUBBUF);
+	put(buf, REC_LEN, PUT_DISCARD);
+	resize_to(3);
+	EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 3 * PER_SUBBUF);
+	put_n(1);
+	consume(buf, 0, -1);
+	check_end(0, 0, "an empty sub-buffer");
+}
+
+/*
+ * What did not fit into the slots is the first that the writer overwrites, also behind
+ * another resize: a ring does not hold more than its size.
+ */
+static void inherited(long unused)
+{
+	static const int next[] = { 0, 2, 3, 4, 9 };
+	unsigned long before;
+	int i, n;
+
+	for (i = 0; i < ARRAY_SIZE(next) * 6; i++) {
+		int size = next[i / 6] ?: 3;
+
+		begin(8, true);
+		put_n(8 * PER_SUBBUF);
+		resize_to(3);
+		EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 3 * PER_SUBBUF);
+		if (next[i / 6])
+			resize_to(size);
+		before = ring_buffer_entries_cpu(buf, 0);
+		n = (i % 6 + 1) * PER_SUBBUF;
+		put_n(n);
+		/* It is in no slot, so as long as nothing is overwritten it is one more */
+		if (before + n > (size + 1) * PER_SUBBUF)
+			EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), size * PER_SUBBUF);
+		else
+			EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), before + n);
+		consume(buf, 0, -1);
+		check_end(0, 0, "8 to 3 to %d, %d records", next[i / 6], n);
+	}
+}
+
+/* The reader goes on where it is, with the times that it needs */
+static void begun(long unused)
+{
+	static const int sizes[] = { 2, 5, 9 };
+	int i, read, at;
+	u64 oldest;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		for (read = 1; read < 3 * PER_SUBBUF; read += 17) {
+			begin(8, true);
+			put_n(3 * PER_SUBBUF + 5);
+			consume(buf, 0, read);
+			at = read % PER_SUBBUF;
+			oldest = ring_buffer_oldest_event_ts(buf, 0);
+			resize_to(sizes[i]);
+			EXPECT_EQ(ring_buffer_read_events_cpu(buf, 0), read);
+			if (at)
+				EXPECT_EQ(ring_buffer_oldest_event_ts(buf, 0), oldest);
+			EXPECT_EQ(ring_buffer_bytes_cpu(buf, 0),
+				  ring_buffer_entries_cpu(buf, 0) * REC_BYTES);
+			put_n(PER_SUBBUF);
+			EXPECT_EQ(ring_buffer_entries_cpu(buf, 0) + read +
+				  ring_buffer_overrun_cpu(buf, 0), put_count(0));
+			consume(buf, 0, 3);
+			resize_to(sizes[i] + 1);
+			consume(buf, 0, -1);
+			check_end(0, 0, "to %d, %d read", sizes[i], read);
+		}
+	}
+}
+
+/* A resize of one CPU is none of the others */
+static void one_cpu(long unused)
+{
+	begin(4, true);
+	EXPECT_EQ(ring_buffer_resize(buf, 7 * SUBBUF_DATA, 1), 0);
+	EXPECT_EQ(ring_buffer_size(buf, 0), 4 * SUBBUF_DATA);
+	EXPECT_EQ(ring_buffer_size(buf, 1), 7 * SUBBUF_DATA);
+	EXPECT_EQ(ring_buffer_resize(buf, 5 * SUBBUF_DATA, 0), 0);
+	EXPECT_EQ(ring_buffer_size(buf, 0), 5 * SUBBUF_DATA);
+	EXPECT_EQ(ring_buffer_size(buf, 1), 7 * SUBBUF_DATA);
+	EXPECT_EQ(ring_buffer_resize(buf, 9 * SUBBUF_DATA, 2), 0);
+	EXPECT_EQ(ring_buffer_resize(NULL, 9 * SUBBUF_DATA, 0), 0);
+	EXPECT_EQ(ring_buffer_resize(NULL, 9 * SUBBUF_DATA, RING_BUFFER_ALL_CPUS), 0);
+	resize_to(6);
+	EXPECT_EQ(ring_buffer_size(buf, 0), 6 * SUBBUF_DATA);
+	EXPECT_EQ(ring_buffer_size(buf, 1), 6 * SUBBUF_DATA);
+}
+
+/* ---- counters ------------------------------------------------------------ */
+
+/* Records that a whole ring of them behind one that is not committed refuses */
+static void overrun_commit(void)
+{
+	struct ring_buffer_event *e;
+	int i;
+
+	e = ring_buffer_lock_reserve(buf, REC_LEN);
+	if (!e) {
+		fault(F_REFUSED, "a record");
+		return;
+	}
+	for (i = 0; i < 12 * PER_SUBBUF; i++)
+		put_in(CTX_NMI, buf, REC_LEN, PUT_COMMIT);
+	ring_buffer_discard_commit(buf, e);
+}
+
+/* Each counter goes on over resizes of both kinds, whatever the ring was before */
+static void counters(long unused)
+{
+	unsigned long commit, overrun;
+	int i;
+
+	begin(4, true);
+	for (i = 0; i < 4; i++) {
+		overrun_commit();
+		commit = ring_buffer_commit_overrun_cpu(buf, 0);
+		overrun = ring_buffer_overrun_cpu(buf, 0);
+		EXPECT(commit == put_failed(0) && commit > i * PER_SUBBUF, "%lu of %llu", commit,
+		       put_failed(0));
+		if (i < 3)
+			resize_to(5 + i);
+		else
+			overrun += ring_buffer_entries_cpu(buf, 0);
+		if (i == 3)
+			EXPECT_EQ(ring_buffer_subbuf_order_set(buf, 1), 0);
+		EXPECT_EQ(ring_buffer_commit_overrun_cpu(buf, 0), commit);
+		EXPECT_EQ(ring_buffer_overrun_cpu(buf, 0), overrun);
+		EXPECT_EQ(ring_buffer_dropped_events_cpu(buf, 0), 0);
+	}
+	EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 0);
+	ring_buffer_reset(buf);
+	EXPECT_EQ(ring_buffer_commit_overrun_cpu(buf, 0), 0);
+	EXPECT_EQ(ring_buffer_overrun_cpu(buf, 0), 0);
+}
+
+static void counters_keep(long unused)
+{
+	unsigned long dropped, n;
+	int i;
+
+	begin(2, false);
+	for (i = 0; i < 4; i++) {
+		put_until_full();
+		put_n(5);
+		dropped = ring_buffer_dropped_events_cpu(buf, 0);
+		EXPECT_EQ(dropped, put_failed(0));
+		n = ring_buffer_entries_cpu(buf, 0);
+		if (i == 2)
+			consume(buf, 0, 10);
+		if (i < 3)
+			resize_to(5 + i);
+		else
+			EXPECT_EQ(ring_buffer_subbuf_order_set(buf, 1), 0);
+		EXPECT_EQ(ring_buffer_dropped_events_cpu(buf, 0), dropped);
+		EXPECT_EQ(ring_buffer_commit_overrun_cpu(buf, 0), 0);
+		EXPECT_EQ(ring_buffer_overrun_cpu(buf, 0), i < 3 ? 0 : n);
+	}
+	/* Nothing is kept, so all of the new ring is free */
+	EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 0);
+	EXPECT_EQ(ring_buffer_read_events_cpu(buf, 0), 10);
+	n = 2 * SUBBUF_DATA + 16;
+	EXPECT_EQ(put_until_full(), ring_buffer_size(buf, 0) / n * (n / REC_BYTES));
+	consume(buf, 0, -1);
+	check_end(0, 0, "counters without overwriting");
+}
+
+/* ---- memory -------------------------------------------------------------- */
+
+/* The old ring's sub-buffers are freed, whether an iterator holds that ring or not */
+static void strip(long unused)
+{
+	long before = nothing(), few;
+	struct ring_buffer_iter *it;
+
+	begin(2, true);
+	shim_rcu_run();
+	few = shim_allocated;
+	resize_to(60);
+	put_n(3);
+	it = ring_buffer_read_start(buf, 0, GFP_KERNEL);
+	resize_to(2);
+	shim_rcu_run();
+	EXPECT(shim_allocated < few + 10, "%ld objects more, with an iterator",
+	       shim_allocated - few);
+	ring_buffer_read_finish(it);
+	shim_rcu_run();
+	EXPECT_EQ(shim_allocated, few);
+	no_leak(before, "an iterator over a resize");
+}
+
+/* What is there is as it was; the buffer works, and can be changed */
+static void nothing_changed(int order, unsigned long size, unsigned long entries, int turn)
+{
+	EXPECT_EQ(ring_buffer_subbuf_order_get(buf), order);
+	EXPECT_EQ(ring_buffer_size(buf, 0), size);
+	EXPECT_EQ(ring_buffer_size(buf, 1), size);
+	EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), entries);
+	iterate(buf, 0, NULL);
+	put_n(PER_SUBBUF);
+	consume(buf, 0, -1);
+	check_end(0, 0, "allocation %d failed", turn);
+}
+
+/* An allocation fails, whichever it is: it is said, and nothing has changed */
+static void no_memory(long order)
+{
+	long before = nothing(), held;
+	unsigned long size, entries;
+	int i, ret;
+
+	for (i = 0; i < 1000; i++) {
+		begin(3, true);
+		put_n(9 * PER_SUBBUF);
+		shim_rcu_run();
+		size = ring_buffer_size(buf, 0);
+		entries = ring_buffer_entries_cpu(buf, 0);
+		held = shim_allocated;
+		shim_fail_alloc_after = i;
+		ret = order ? ring_buffer_subbuf_order_set(buf, order) :
+			      ring_buffer_resize(buf, 9 * SUBBUF_DATA, RING_BUFFER_ALL_CPUS);
+		if (shim_fail_alloc_after >= 0)
+			break;
+		shim_fail_alloc_after = -1;
+		EXPECT_EQ(ret, -ENOMEM);
+		shim_rcu_run();
+		EXPECT_EQ(shim_allocated, held);
+		nothing_changed(0, size, entries, i);
+		no_leak(before, "an allocation that failed");
+	}
+	shim_fail_alloc_after = -1;
+	EXPECT_EQ(ret, 0);
+	EXPECT(i > 20, "%d allocations", i);
+	no_leak(before, "the last turn");
+}
+
+/* ---- what is refused ------------------------------------------------------ */
+
+static void refused(long unused)
+{
+	struct ring_buffer_iter *it;
+	int cpu;
+
+	begin(4, true);
+	put_n(5);
+	EXPECT_EQ(ring_buffer_subbuf_order_set(NULL, 0), -EINVAL);
+	EXPECT_EQ(ring_buffer_subbuf_order_set(buf, -1), -EINVAL);
+	EXPECT_EQ(ring_buffer_subbuf_order_set(buf, MAX_PAGE_ORDER + 1), -EINVAL);
+	/* The offset of a record has 18 bits */
+	EXPECT_EQ(ring_buffer_subbuf_order_set(buf, 9), -EINVAL);
+	for (cpu = 0; cpu < 2; cpu++) {
+		it = ring_buffer_read_start(buf, cpu, GFP_KERNEL);
+		EXPECT_EQ(ring_buffer_subbuf_order_set(buf, 1), -EBUSY);
+		EXPECT_EQ(ring_buffer_subbuf_order_set(buf, 0), 0);
+		ring_buffer_read_finish(it);
+	}
+	if (map_buffer(4))
+		fault(F_REFUSED, "ring_buffer_map");
+	EXPECT_EQ(ring_buffer_subbuf_order_set(buf, 1), -EBUSY);
+	EXPECT_EQ(ring_buffer_resize(buf, 5 * SUBBUF_DATA, 0), -EBUSY);
+	EXPECT_EQ(ring_buffer_resize(buf, 5 * SUBBUF_DATA, RING_BUFFER_ALL_CPUS), -EBUSY);
+	EXPECT_EQ(ring_buffer_size(buf, 1), 4 * SUBBUF_DATA);
+	EXPECT_EQ(ring_buffer_resize(buf, 5 * SUBBUF_DATA, 1), 0);
+	EXPECT_EQ(ring_buffer_resize(buf, 4 * SUBBUF_DATA, 0), 0);
+	ring_buffer_unmap(buf, 0);
+	EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 5);
+	EXPECT_EQ(ring_buffer_subbuf_order_set(buf, 1), 0);
+	resize_to(5);
+}
+
+/* The largest that is possible */
+static void largest(long unused)
+{
+	begin(2, true);
+	EXPECT_EQ(ring_buffer_subbuf_order_set(buf, 8), 0);
+	EXPECT_EQ(ring_buffer_subbuf_size_get(buf), 1 << 20);
+	put_n(40000 / 36);
+	consume(buf, 0, -1);
+	check_end(0, 0, "order 8");
+}
+
+/* ---- snapshots ------------------------------------------------------------ */
+
+/* The snapshot of each CPU costs what it holds; a CPU that has few slots keeps them */
+static void trim(long unused)
+{
+	long before = nothing(), held;
+	int i, ret = 0;
+
+	for (i = -1; i < 200; i++) {
+		begin(20, true);
+		fresh2(20 * SUBBUF_DATA);
+		EXPECT_EQ(ring_buffer_resize(buf, 2 * SUBBUF_DATA, 1), 0);
+		put_n(PER_SUBBUF / 2);
+		host_cpu_switch(1);
+		put_n(PER_SUBBUF / 2);
+		host_cpu_switch(0);
+		EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+		ring_buffer_wait_writers(buf2);
+		shim_rcu_run();
+		held = shim_allocated;
+		shim_fail_alloc_after = i;
+		ret = ring_buffer_trim(buf2);
+		if (i < 0 || shim_fail_alloc_after >= 0) {
+			shim_fail_alloc_after = -1;
+			EXPECT_EQ(ret, 0);
+			EXPECT_EQ(ring_buffer_size(buf2, 0), 2 * SUBBUF_DATA);
+			shim_rcu_run();
+			EXPECT(shim_allocated < held - 20, "it frees %ld objects",
+			       held - shim_allocated);
+			if (i >= 0)
+				break;
+		} else {
+			shim_fail_alloc_after = -1;
+			EXPECT_EQ(ret, -ENOMEM);
+			EXPECT_EQ(ring_buffer_size(buf2, 0), 20 * SUBBUF_DATA);
+		}
+		EXPECT_EQ(ring_buffer_size(buf2, 1), 2 * SUBBUF_DATA);
+		consume(buf2, 0, -1);
+		consume(buf2, 1, -1);
+		check_end(0, 0, "trimmed");
+		check_end(1, 0, "trimmed");
+	}
+	EXPECT(i < 200, "it never succeeds");
+	ring_buffer_free(buf2);
+	buf2 = NULL;
+	no_leak(before, "snapshots that were trimmed");
+}
+
+/* ---- what it waits for ----------------------------------------------------- */
+
+static void op_commit(void) { put(buf, REC_LEN, PUT_COMMIT); }
+
+static void same_size(void)
+{
+	resize_to(4);
+	EXPECT_EQ(ring_buffer_subbuf_order_set(buf, 0), 0);
+}
+
+static void grow(void) { resize_to(6); }
+
+static void larger(void)
+{
+	EXPECT_EQ(ring_buffer_subbuf_order_set(buf, 1), 0);
+}
+
+static void (*change)(void);
+static void remote_change(void) { step_remote(1, change, change != same_size); }
+
+/* A writer that is stopped somewhere: the old ring is not touched while it is in there */
+static void beside_writer(long which)
+{
+	static void (* const changes[])(void) = { same_size, grow, larger };
+	struct step s = { .op = op_commit, .act = { remote_change } };
+	int records;
+	long last;
+
+	change = changes[which];
+	for (records = PER_SUBBUF - 2; records <= PER_SUBBUF; records += 2) {
+		last = 0;
+		for (s.at[0] = 0; s.at[0] <= last; s.at[0]++) {
+			begin(4, true);
+			put_n(records);
+			if (!step_run(&s)) {
+				leak();
+				continue;
+			}
+			if (!s.at[0]) {
+				last = s.n[0];
+				nr_positions += last;
+			}
+			put_n(1);
+			shim_rcu_run();
+			consume(buf, 0, -1);
+			check_end(0, 0, "at instruction %ld, %d records", s.at[0], records);
+		}
+	}
+}
+
+const struct scenario resize_scenarios[] = {
+	{ "unit.resize-phases", phases, 0, SC_QUICK, "R3 R6, 9" },
+	{ "unit.resize-empty", empty_last, 0, SC_QUICK, "R6, 9" },
+	{ "unit.resize-inherited", inherited, 0, SC_QUICK, "R3 R6, 9" },
+	{ "unit.resize-begun", begun, 0, SC_QUICK, "R4 R6, 9" },
+	{ "unit.resize-one-cpu", one_cpu, 0, SC_QUICK, "R6" },
+	{ "unit.resize-counters", counters, 0, SC_QUICK, "R3 R6" },
+	{ "unit.resize-keep", counters_keep, 0, SC_QUICK, "R3 R6" },
+	{ "unit.resize-strip", strip, 0, SC_QUICK, "R6" },
+	{ "unit.resize-no-memory", no_memory, 0, SC_QUICK, "R6" },
+	{ "unit.order-no-memory", no_memory, 1, SC_QUICK, "R6" },
+	{ "unit.resize-refused", refused, 0, SC_QUICK, "R6" },
+	{ "unit.order-largest", largest, 0, SC_QUICK, "R6" },
+	{ "unit.resize-trim", trim, 0, SC_QUICK, "R5 R6" },
+	{ "unit.resize-same", beside_writer, 0, SC_QUICK, "R6" },
+	{ "unit.resize-waits", beside_writer, 1, SC_QUICK, "R6, 9" },
+	{ "unit.order-waits", beside_writer, 2, SC_QUICK, "R6, 9" },
+	{ }
+};
