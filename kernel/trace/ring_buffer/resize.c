@@ -466,7 +466,9 @@ int ring_buffer_subbuf_order_set(struct trace_buffer *buffer, int order)
 	rb_for_each_cpu(buffer, cpu) {
 		rcpu = buffer->cpus[cpu];
 		ring = rb_ring_of(buffer, cpu);
-		nr = rb_slots_for((unsigned long)rb_subbuf_room(ring->order) * ring->nr, order);
+		/* By whole sub-buffers: their headers would add up, back and forth. */
+		nr = DIV_ROUND_UP((unsigned long)ring->nr << ring->order, 1UL << order);
+		nr = rb_slots_for((unsigned long)rb_subbuf_room(order) * nr, order);
 		rcpu->next_ring = rb_ring_alloc(rcpu, nr, order);
 		if (!rcpu->next_ring ||
 		    (rb_subbuf_room(order) > rcpu->copies.len &&

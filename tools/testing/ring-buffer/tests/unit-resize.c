@@ -304,6 +304,31 @@ static void strip(long unused)
 	no_leak(before, "an iterator over a resize");
 }
 
+/* A buffer does not grow by changes back and forth */
+static void orders(long unused)
+{
+	long before = nothing(), first = 0;
+	int i;
+
+	begin(8, true);
+	for (i = 0; i < 6; i++) {
+		put_n(3);
+		EXPECT_EQ(ring_buffer_subbuf_order_set(buf, 1), 0);
+		put_n(3);
+		/* The same size: nothing happens */
+		EXPECT_EQ(ring_buffer_subbuf_order_set(buf, 1), 0);
+		EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 3);
+		EXPECT_EQ(ring_buffer_subbuf_order_set(buf, 0), 0);
+		EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 0);
+		EXPECT_EQ(ring_buffer_size(buf, 0), 8 * SUBBUF_DATA);
+		shim_rcu_run();
+		if (!i)
+			first = shim_allocated;
+		EXPECT_EQ(shim_allocated, first);
+	}
+	no_leak(before, "other sizes of sub-buffers");
+}
+
 /* What is there is as it was; the buffer works, and can be changed */
 static void nothing_changed(int order, unsigned long size, unsigned long entries, int turn)
 {
@@ -501,6 +526,7 @@ const struct scenario resize_scenarios[] = {
 	{ "unit.resize-counters", counters, 0, SC_QUICK, "R3 R6" },
 	{ "unit.resize-keep", counters_keep, 0, SC_QUICK, "R3 R6" },
 	{ "unit.resize-strip", strip, 0, SC_QUICK, "R6" },
+	{ "unit.resize-orders", orders, 0, SC_QUICK, "R6" },
 	{ "unit.resize-no-memory", no_memory, 0, SC_QUICK, "R6" },
 	{ "unit.order-no-memory", no_memory, 1, SC_QUICK, "R6" },
 	{ "unit.resize-refused", refused, 0, SC_QUICK, "R6" },
