@@ -65,7 +65,7 @@ static void rb_renumber(struct rb_subbuf *sb, u64 seq, u64 num, u64 byte)
  * Put @sb of @old into @ring as sequence @seq. In exchange @old gets what was
  * meant for that slot, and takes it along.
  *
- * Return: false if the writer has been there.
+ * Return: false if the slot is the writer's: it has been there, or began there.
  */
 static bool rb_adopt(struct rb_ring *ring, struct rb_ring *old, struct rb_subbuf *sb,
 		     u64 seq, u64 num, u64 byte)
@@ -111,16 +111,12 @@ static void rb_own(struct rb_ring *ring, struct rb_ring *old, struct rb_subbuf *
 	ring->reader.sb = sb;
 }
 
-/* Close the ring's last sub-buffer. It has no writers. */
+/* Close the ring's last sub-buffer, if it has one since a cut. It has no writers. */
 static void rb_ring_close(struct rb_ring *ring)
 {
-	struct rb_subbuf *sb;
-	u64 tail;
+	struct rb_subbuf *sb = ring->tail;
+	u64 tail = local64_read(&sb->tail);
 
-	if (ring->tail == &rb_fresh)
-		rb_next_subbuf(ring, ring->tail, 0, true);
-	sb = ring->tail;
-	tail = local64_read(&sb->tail);
 	if (!rb_tail_closed(tail)) {
 		sb->end = rb_tail_units(tail);
 		local64_set(&sb->tail, rb_tail_word(sb->seq, RB_CLOSED));
@@ -136,7 +132,7 @@ static void rb_inherit(struct rb_ring *ring, struct rb_ring *old)
 {
 	struct rb_reader *rd = &ring->reader, *was = &old->reader;
 	u64 first = rd->seq + 1, seq = rd->seq, from, num, byte, word;
-	bool begun, free, fits = true;
+	bool begun, free;
 	unsigned long lost = 0;
 	struct rb_subbuf *sb;
 
@@ -154,14 +150,13 @@ static void rb_inherit(struct rb_ring *ring, struct rb_ring *old)
 
 	for (from = sb->seq; (s64)(from - was->seq) > 0; from--) {
 		word = atomic64_read(rb_slot(old, from));
-		if (rb_slot_ahead(word, from) || word & RB_SLOT_EMPTY)
+		if (rb_slot_ahead(word, from))
 			break;
 		sb = old->subbufs[rb_slot_id(word)];
 		if (!sb->end)
 			continue;
-		fits = fits && first - seq <= rb_adoptable(ring) &&
-		       rb_adopt(ring, old, sb, seq, num, byte);
-		if (fits) {
+		/* Where the writer was faster it stays so: the older ones do not fit, either. */
+		if (rb_adopt(ring, old, sb, seq, num, byte)) {
 			seq--;
 		} else if (free) {
 			free = false;
@@ -173,7 +168,6 @@ static void rb_inherit(struct rb_ring *ring, struct rb_ring *old)
 		} else {
 			lost += sb->count;
 		}
-		atomic64_set(rb_slot(old, from), word | RB_SLOT_EMPTY);
 	}
 
 	if (begun) {
@@ -183,8 +177,6 @@ static void rb_inherit(struct rb_ring *ring, struct rb_ring *old)
 		rd->pos = was->pos;
 		rd->time = was->time;
 		rd->inherited = was->inherited;
-	} else if (free) {
-		atomic64_set(&rd->sb->publish, rb_pub_word(seq, RB_PUB_FINAL, 0));
 	}
 	rd->seq = seq;
 	rb_race_point(RELEASE);
