@@ -1,0 +1,639 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Swap, cut and reset of several CPUs: what is exchanged, refused, kept and waited for. */
+#include <linux/cpumask.h>
+#include <linux/trace_mmap.h>
+#include "test.h"
+
+#define ALL	RING_BUFFER_ALL_CPUS
+
+static void clock_begin(void)
+{
+	static const s64 step = 8;
+
+	clock_set(1000000);
+	clock_steps(1, &step);
+}
+
+static void begin(int subbufs)
+{
+	clock_begin();
+	fresh(subbufs * SUBBUF_DATA, true);
+	fresh2(subbufs * SUBBUF_DATA);
+}
+
+static void put_n(int cpu, struct trace_buffer *b, int n)
+{
+	int me = host_cpu_switch(cpu);
+
+	while (n--)
+		put(b, REC_LEN, PUT_COMMIT);
+	host_cpu_switch(me);
+}
+
+static void holds(struct trace_buffer *b, unsigned long n0, unsigned long n1)
+{
+	EXPECT_EQ(ring_buffer_entries_cpu(b, 0), n0);
+	EXPECT_EQ(ring_buffer_entries_cpu(b, 1), n1);
+}
+
+static void read_all(const char *what)
+{
+	int cpu;
+
+	for (cpu = 0; cpu < 2; cpu++) {
+		consume(buf2, cpu, -1);
+		consume(buf, cpu, -1);
+		check_end(cpu, END_NO_LOST, "%s", what);
+	}
+}
+
+/* ---- refused ------------------------------------------------------------- */
+
+static bool say_no(void *data)
+{
+	++*(int *)data;
+	return false;
+}
+
+/* A record in flight since the last cut, on one CPU of two: nothing changes on either one */
+static void cut_busy(long unused)
+{
+	struct ring_buffer_event *e;
+	int cpu, asked;
+
+	for (cpu = 0; cpu < 2; cpu++) {
+		begin(4);
+		put_n(0, buf, 5);
+		put_n(1, buf, 5);
+		host_cpu_switch(cpu);
+		e = ring_buffer_lock_reserve(buf, REC_LEN);
+		host_cpu_switch(0);
+		EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), 0);
+		put_n(0, buf, 3);
+		put_n(1, buf, 4);
+		asked = 0;
+		EXPECT_EQ(ring_buffer_cut_if(buf, buf2, ALL, say_no, &asked), -EBUSY);
+		EXPECT_EQ(asked, 0);
+		EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), -EBUSY);
+		EXPECT_EQ(ring_buffer_cut(buf, buf2, cpu), -EBUSY);
+		EXPECT_EQ(ring_buffer_forget(buf2), -EBUSY);
+		holds(buf, 3, 4);
+		EXPECT(ring_buffer_entries_cpu(buf2, cpu) >= 5, "the snapshot is forgotten");
+		host_cpu_switch(cpu);
+		ring_buffer_discard_commit(buf, e);
+		host_cpu_switch(0);
+		/* The other one was cut into alone, and the next cut of all succeeds */
+		EXPECT_EQ(ring_buffer_cut(buf, buf2, !cpu), 0);
+		EXPECT_EQ(ring_buffer_entries_cpu(buf2, !cpu), cpu ? 3 : 4);
+		EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), 0);
+		holds(buf, 0, 0);
+		EXPECT_EQ(ring_buffer_entries_cpu(buf2, cpu), cpu ? 4 : 3);
+		EXPECT_EQ(ring_buffer_commit_overrun_cpu(buf2, cpu), 0);
+		EXPECT_EQ(ring_buffer_entries_cpu(buf2, !cpu), 0);
+		EXPECT_EQ(shim_preempt_count(0), 0);
+	}
+}
+
+/* It says no: each CPU has what it had, and the next one comes through */
+static void cut_no(long unused)
+{
+	int asked = 0;
+
+	begin(4);
+	put_n(0, buf, 5);
+	put_n(1, buf, 6);
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), 0);
+	put_n(0, buf, 3);
+	put_n(1, buf, 4);
+	EXPECT_EQ(ring_buffer_cut_if(buf, buf2, ALL, say_no, &asked), -ECANCELED);
+	EXPECT_EQ(asked, 1);
+	holds(buf, 3, 4);
+	holds(buf2, 5, 6);
+	consume(buf2, 0, -1);
+	consume(buf2, 1, -1);
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), 0);
+	holds(buf, 0, 0);
+	holds(buf2, 3, 4);
+	EXPECT_EQ(shim_preempt_count(0), 0);
+}
+
+/* A buffer that lacks a CPU: it came online before the other buffer was there */
+static void lacks_cpu(long unused)
+{
+	clock_begin();
+	fresh(4 * SUBBUF_DATA, true);
+	shim_set_online(2, 1);
+	fresh2(4 * SUBBUF_DATA);
+	put_n(0, buf, 3);
+	put_n(0, buf2, 4);
+	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 2), -EINVAL);
+	EXPECT_EQ(ring_buffer_swap_cpu(buf2, buf, 2), -EINVAL);
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, 2), -EINVAL);
+	EXPECT_EQ(ring_buffer_cut(buf2, buf, 2), -EINVAL);
+	EXPECT_EQ(ring_buffer_cut(buf2, buf, ALL), -EINVAL);
+	holds(buf, 3, 0);
+	holds(buf2, 4, 0);
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), 0);
+	holds(buf, 0, 0);
+	holds(buf2, 3, 0);
+	ring_buffer_reset_cpu(buf, 2);
+	ring_buffer_reset_cpu(buf2, 3);
+	shim_set_online(2, 0);
+}
+
+/* Each reason of a swap, and of a cut, to do nothing */
+static void swap_refused(long unused)
+{
+	struct ring_buffer_event *e;
+
+	begin(4);
+	put_n(0, buf, 3);
+	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf, 0), -EINVAL);
+	EXPECT_EQ(ring_buffer_resize(buf2, 5 * SUBBUF_DATA, ALL), 0);
+	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 0), -EINVAL);
+	EXPECT_EQ(ring_buffer_resize(buf2, 4 * SUBBUF_DATA, ALL), 0);
+	EXPECT_EQ(ring_buffer_subbuf_order_set(buf2, 1), 0);
+	EXPECT_EQ(ring_buffer_resize(buf2, 4 * (SUBBUF_DATA + 4096), ALL), 0);
+	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 0), -EINVAL);
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), -EINVAL);
+	/* That will not change, a record in flight would */
+	e = ring_buffer_lock_reserve(buf2, REC_LEN);
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), -EINVAL);
+	ring_buffer_discard_commit(buf2, e);
+	EXPECT_EQ(ring_buffer_subbuf_order_set(buf2, 0), 0);
+	EXPECT_EQ(ring_buffer_resize(buf2, 4 * SUBBUF_DATA, ALL), 0);
+
+	ring_buffer_record_disable(buf);
+	ring_buffer_record_enable(buf);
+	ring_buffer_record_disable_cpu(buf2, 0);
+	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 0), -EAGAIN);
+	ring_buffer_record_enable_cpu(buf2, 0);
+	ring_buffer_record_disable_cpu(buf, 0);
+	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 0), -EAGAIN);
+	ring_buffer_record_enable_cpu(buf, 0);
+	holds(buf, 3, 0);
+	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 0), 0);
+	holds(buf2, 3, 0);
+	EXPECT_EQ(shim_preempt_count(0), 0);
+}
+
+/* What user space looks at: a buffer that is mapped, and a ring that was when it was cut off */
+static void mapped(long unused)
+{
+	struct trace_buffer *third;
+
+	begin(4);
+	third = ring_buffer_alloc_spare(buf);
+	EXPECT(!IS_ERR(third), "a spare buffer");
+	put_n(0, buf, 3);
+	if (map_buffer(4))
+		fault(F_REFUSED, "ring_buffer_map");
+	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 0), -EBUSY);
+	EXPECT_EQ(ring_buffer_swap_cpu(buf2, buf, 0), -EBUSY);
+	EXPECT_EQ(ring_buffer_cut(buf2, buf, 0), -EBUSY);
+	EXPECT_EQ(ring_buffer_cut(buf2, buf, ALL), -EBUSY);
+	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 1), 0);
+
+	/* Now the ring is in the snapshot, and the mapping still that of the buffer */
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+	holds(buf2, 3, 0);
+	EXPECT_EQ(ring_buffer_swap_cpu(buf, third, 0), -EBUSY);
+	EXPECT_EQ(ring_buffer_swap_cpu(third, buf, 0), -EBUSY);
+	EXPECT_EQ(ring_buffer_cut(third, buf, 0), -EBUSY);
+	EXPECT_EQ(ring_buffer_swap_cpu(third, buf2, 0), -EBUSY);
+	EXPECT_EQ(ring_buffer_swap_cpu(buf2, third, 0), -EBUSY);
+	EXPECT_EQ(ring_buffer_cut(third, buf2, 0), -EBUSY);
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), -EBUSY);
+	EXPECT_EQ(ring_buffer_resize(buf, 5 * SUBBUF_DATA, 0), -EBUSY);
+	EXPECT_EQ(ring_buffer_resize(buf2, 5 * SUBBUF_DATA, 0), -EBUSY);
+	EXPECT_EQ(ring_buffer_trim(buf2), -EBUSY);
+	holds(buf2, 3, 0);
+
+	ring_buffer_unmap(buf, 0);
+	EXPECT_EQ(ring_buffer_cut(third, buf2, 0), 0);
+	ring_buffer_free(third);
+}
+
+/* ---- sizes ---------------------------------------------------------------- */
+
+/* Rings of several sizes change places, but not those of a CPU that has written nothing */
+static void cut_sizes(long unused)
+{
+	begin(4);
+	EXPECT_EQ(ring_buffer_resize(buf2, 7 * SUBBUF_DATA, ALL), 0);
+	put_n(0, buf, 3);
+	put_n(1, buf, 3);
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), 0);
+	EXPECT_EQ(ring_buffer_size(buf, 0), 7 * SUBBUF_DATA);
+	EXPECT_EQ(ring_buffer_size(buf, 1), 7 * SUBBUF_DATA);
+	put_n(1, buf, 4);
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), 0);
+	EXPECT_EQ(ring_buffer_size(buf, 0), 7 * SUBBUF_DATA);
+	EXPECT_EQ(ring_buffer_size(buf2, 0), 4 * SUBBUF_DATA);
+	EXPECT_EQ(ring_buffer_size(buf, 1), 4 * SUBBUF_DATA);
+	EXPECT_EQ(ring_buffer_size(buf2, 1), 7 * SUBBUF_DATA);
+	holds(buf2, 0, 4);
+	put_n(0, buf, 2);
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+	EXPECT_EQ(ring_buffer_size(buf, 0), 4 * SUBBUF_DATA);
+	EXPECT_EQ(ring_buffer_size(buf, 1), 4 * SUBBUF_DATA);
+	holds(buf2, 2, 4);
+	EXPECT_EQ(ring_buffer_forget(buf2), 0);
+	holds(buf2, 0, 0);
+}
+
+/* ---- memory that survives a reboot ----------------------------------------- */
+
+#define RANGE	(128UL << 12)
+
+static void boot(unsigned long start)
+{
+	clock_begin();
+	buf = ring_buffer_alloc_range(RANGE, RB_FL_OVERWRITE | RB_FL_SPARE, 0, start, RANGE);
+	buf2 = buf ? ring_buffer_alloc_spare(buf) : NULL;
+	if (IS_ERR_OR_NULL(buf2))
+		host_die("no buffers in the range");
+	ring_buffer_set_clock(buf, test_clock);
+	ring_buffer_set_clock(buf2, test_clock);
+}
+
+/* As the machine goes down: nothing is freed, and only the memory is left */
+static void reboot(unsigned long start)
+{
+	leak();
+	boot(start);
+}
+
+/* What is in the snapshot after a reboot is that of the last cut, not of one that failed */
+static void persist(long unused)
+{
+	unsigned long start = shim_alloc_range(RANGE);
+	struct trace_buffer *other;
+	int asked = 0;
+
+	fresh(2 * SUBBUF_DATA, true);
+	ring_buffer_free(buf);
+	boot(start);
+	put_n(0, buf, 5);
+	put_n(1, buf, 6);
+	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 0), -EINVAL);
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), 0);
+	put_n(0, buf, 3);
+	EXPECT_EQ(ring_buffer_cut_if(buf, buf2, ALL, say_no, &asked), -ECANCELED);
+	EXPECT_EQ(ring_buffer_resize(buf, 2 * SUBBUF_DATA, ALL), -EBUSY);
+	EXPECT_EQ(ring_buffer_resize(buf2, 2 * SUBBUF_DATA, 0), -EBUSY);
+	EXPECT_EQ(ring_buffer_subbuf_order_set(buf, 1), -EBUSY);
+
+	other = ring_buffer_alloc(ring_buffer_size(buf, 0), RB_FL_OVERWRITE);
+	EXPECT_EQ(ring_buffer_swap_cpu(buf, other, 0), -EINVAL);
+	EXPECT_EQ(ring_buffer_swap_cpu(other, buf, 0), -EINVAL);
+	EXPECT_EQ(ring_buffer_cut(buf, other, 0), -EINVAL);
+	EXPECT_EQ(ring_buffer_cut(other, buf, 0), -EINVAL);
+	ring_buffer_free(other);
+
+	reboot(start);
+	holds(buf, 3, 0);
+	holds(buf2, 5, 6);
+	put_n(1, buf, 2);
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+	EXPECT_EQ(ring_buffer_forget(buf2), 0);
+	reboot(start);
+	holds(buf2, 0, 0);
+	holds(buf, 0, 2);
+	ring_buffer_reset(buf);
+	reboot(start);
+	holds(buf, 0, 0);
+	ring_buffer_free(buf2);
+	ring_buffer_free(buf);
+	leak();
+}
+
+/* ---- reset ------------------------------------------------------------------ */
+
+/* One CPU after the other: what the other one holds stays */
+static void reset_one(long unused)
+{
+	begin(4);
+	put_n(0, buf, 5);
+	put_n(1, buf, 6);
+	ring_buffer_reset_cpu(buf, 0);
+	holds(buf, 0, 6);
+	put_n(0, buf, 3);
+	ring_buffer_reset_cpu(buf, 1);
+	holds(buf, 3, 0);
+	put_n(1, buf, 2);
+	ring_buffer_reset_cpu(buf, 3);
+	holds(buf, 3, 2);
+	shim_set_online(1, 0);
+	ring_buffer_reset_online_cpus(buf);
+	holds(buf, 0, 2);
+	put_n(0, buf, 1);
+	ring_buffer_reset(buf);
+	holds(buf, 0, 0);
+	shim_set_online(1, 1);
+	put_n(0, buf, 1);
+	put_n(1, buf, 1);
+	holds(buf, 1, 1);
+	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 0), 0);
+	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 1), 0);
+}
+
+static bool look_at_sub_buffers(int laps, int read)
+{
+	int i;
+
+	/* Each sub-buffer can be used again, and none is there twice */
+	for (i = 0; i < laps; i++) {
+		put_n(0, buf, PER_SUBBUF);
+		if (i % 3 == 1)
+			consume(buf, 0, read);
+	}
+	consume(buf, 0, -1);
+	check_end(0, 0, "after a reset");
+	return !nr_faults;
+}
+
+/* Whatever the reader, the writer and the ring were at, all begins anew */
+static void reset_places(long unused)
+{
+	int subbufs, more, read;
+	unsigned long fit;
+
+	for (subbufs = 0; subbufs < 9; subbufs++) {
+		for (more = 0; more < 4; more++) {
+			for (read = 0; read < 5; read++) {
+				begin(3);
+				put_n(0, buf, subbufs * PER_SUBBUF + (more == 1) * 7);
+				consume(buf, 0, read * PER_SUBBUF / 2);
+				if (more >= 2)
+					EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+				if (more == 3)
+					EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+				ring_buffer_reset(buf2);
+				ring_buffer_reset(buf);
+				start_over();
+				holds(buf, 0, 0);
+				EXPECT_EQ(ring_buffer_overrun_cpu(buf, 0), 0);
+				EXPECT_EQ(ring_buffer_read_events_cpu(buf, 0), 0);
+				EXPECT_EQ(ring_buffer_bytes_cpu(buf, 0), 0);
+				EXPECT_EQ(ring_buffer_oldest_event_ts(buf, 0), 0);
+				EXPECT_EQ(ring_buffer_nr_dirty_pages(buf, 0), 0);
+				ring_buffer_change_overwrite(buf, 0);
+				for (fit = 0; put(buf, REC_LEN, PUT_COMMIT); fit++)
+					;
+				EXPECT_EQ(fit, 3 * PER_SUBBUF);
+				EXPECT_EQ(consume(buf, 0, -1), fit);
+				check_end(0, 0, "%d sub-buffers, %d, %d read", subbufs, more, read);
+				ring_buffer_change_overwrite(buf, 1);
+				if (!look_at_sub_buffers(8, 2 * PER_SUBBUF))
+					return;
+			}
+		}
+	}
+}
+
+/* All counters, also those of rings that it has taken over from */
+static void reset_counters(long unused)
+{
+	struct ring_buffer_event *e;
+	int i, n;
+
+	begin(3);
+	for (i = 0; i < 2; i++) {
+		/* An interrupt writes more than the ring holds */
+		e = ring_buffer_lock_reserve(buf, REC_LEN);
+		for (n = 0; n < 9 * PER_SUBBUF; n++)
+			put_in(CTX_NMI, buf, REC_LEN, PUT_COMMIT);
+		ring_buffer_discard_commit(buf, e);
+		put_n(0, buf, 9 * PER_SUBBUF);
+		ring_buffer_change_overwrite(buf, 0);
+		put_n(0, buf, PER_SUBBUF + 1);
+		ring_buffer_change_overwrite(buf, 1);
+		/* Levels that are too many */
+		for (n = 0; n < 6; n++)
+			ring_buffer_nest_start(buf);
+		put_n(0, buf, 1);
+		for (n = 0; n < 6; n++)
+			ring_buffer_nest_end(buf);
+		if (!i)
+			EXPECT_EQ(ring_buffer_resize(buf, 4 * SUBBUF_DATA, ALL), 0);
+	}
+	EXPECT(ring_buffer_commit_overrun_cpu(buf, 0), "records behind one in flight");
+	EXPECT(ring_buffer_overrun_cpu(buf, 0), "records that were overwritten");
+	EXPECT(ring_buffer_dropped_events_cpu(buf, 0), "records that were dropped");
+	ring_buffer_reset(buf);
+	EXPECT_EQ(ring_buffer_commit_overrun_cpu(buf, 0), 0);
+	EXPECT_EQ(ring_buffer_overrun_cpu(buf, 0), 0);
+	EXPECT_EQ(ring_buffer_dropped_events_cpu(buf, 0), 0);
+	start_over();
+	EXPECT(look_at_sub_buffers(9, 5), "after it, all is counted");
+}
+
+/* What a resize has left to the reader alone is gone with the rest */
+static void reset_inherited(long unused)
+{
+	int n;
+
+	begin(8);
+	put_n(0, buf, 8 * PER_SUBBUF);
+	EXPECT_EQ(ring_buffer_resize(buf, 3 * SUBBUF_DATA, ALL), 0);
+	ring_buffer_reset(buf);
+	start_over();
+	EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 0);
+	for (n = 0; n < 7; n++) {
+		put_n(0, buf, PER_SUBBUF);
+		EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), min(n + 1, 3) * PER_SUBBUF);
+	}
+	consume(buf, 0, -1);
+	check_end(0, 0, "a reset behind a resize");
+}
+
+/* User space sees that it is empty */
+static void reset_mapped(long unused)
+{
+	struct trace_buffer_meta *meta;
+
+	begin(2);
+	put_n(0, buf, 9 * PER_SUBBUF);
+	if (map_buffer(2))
+		fault(F_REFUSED, "ring_buffer_map");
+	meta = page_address(shim_vma_pages[0]);
+	EXPECT_EQ(ring_buffer_map_get_reader(buf, 0), 0);
+	EXPECT(meta->reader.lost_events && meta->overrun && meta->entries && meta->read,
+	       "%llu lost, %llu overrun, %llu entries, %llu read",
+	       (u64)meta->reader.lost_events, meta->overrun, meta->entries, meta->read);
+	ring_buffer_reset(buf);
+	EXPECT_EQ(meta->reader.lost_events, 0);
+	EXPECT_EQ(meta->overrun, 0);
+	EXPECT_EQ(meta->entries, 0);
+	EXPECT_EQ(meta->read, 0);
+	EXPECT_EQ(meta->reader.read, 0);
+	ring_buffer_unmap(buf, 0);
+}
+
+/* ---- two at once ------------------------------------------------------------ */
+
+static void op_commit(void) { put(buf, REC_LEN, PUT_COMMIT); }
+static void op_reset(void) { ring_buffer_reset_cpu(buf, 0); }
+static void remote_reset(void) { step_remote(1, op_reset, 1); }
+
+/* A reset waits until the writer has left, takes all, and only then lets one in */
+static void reset_waits(long unused)
+{
+	struct step s = { .op = op_commit, .act = { remote_reset } };
+	int records;
+	long last;
+
+	for (records = PER_SUBBUF - 2; records <= PER_SUBBUF; records += 2) {
+		last = 0;
+		for (s.at[0] = 0; s.at[0] <= last; s.at[0]++) {
+			begin(4);
+			put_n(0, buf, records);
+			if (!step_run(&s)) {
+				leak();
+				continue;
+			}
+			if (!s.at[0]) {
+				last = s.n[0];
+				nr_positions += last;
+			}
+			/* At most the record behind it is there, and none was given up */
+			EXPECT(ring_buffer_entries_cpu(buf, 0) <= 1 || !s.at[0],
+			       "%lu at instruction %ld", ring_buffer_entries_cpu(buf, 0), s.at[0]);
+			EXPECT_EQ(ring_buffer_commit_overrun_cpu(buf, 0), 0);
+			put_n(0, buf, 1);
+			shim_rcu_run();
+			consume(buf, 0, -1);
+			EXPECT_EQ(last_seen(0, CTX_TASK), last_put(0, CTX_TASK) + 1);
+			check_end(0, END_NO_LOSS | END_NO_LOST, "at instruction %ld", s.at[0]);
+		}
+	}
+}
+
+/* The sizes differ while the other CPU has come to one buffer only */
+static void op_swap(void)
+{
+	int ret = ring_buffer_swap_cpu(buf, buf2, 0);
+
+	EXPECT(!ret || ret == -EBUSY || ret == -EINVAL, "%d", ret);
+}
+
+static void op_cut(void)
+{
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), 0);
+}
+
+static void busy_cut(void)
+{
+	int ret = ring_buffer_cut(buf, buf2, ALL);
+
+	EXPECT(!ret || ret == -EBUSY, "%d", ret);
+}
+
+static void resize_both(void)
+{
+	EXPECT_EQ(ring_buffer_resize(buf, 4 * SUBBUF_DATA, ALL), 0);
+	EXPECT_EQ(ring_buffer_resize(buf2, 4 * SUBBUF_DATA, ALL), 0);
+}
+
+static void remote_resize(void) { step_remote(1, resize_both, 1); }
+
+/* A resize waits for a swap or a cut that is half done, and takes what that leaves */
+static void resize_waits(long cut)
+{
+	struct step s = { .op = cut ? busy_cut : op_swap, .act = { remote_resize } };
+	long last = 0;
+
+	for (s.at[0] = 0; s.at[0] <= last; s.at[0]++) {
+		begin(3);
+		put_n(0, buf, PER_SUBBUF + 5);
+		put_n(1, buf, 7);
+		if (!step_run(&s)) {
+			leak();
+			continue;
+		}
+		if (!s.at[0]) {
+			last = s.n[0];
+			nr_positions += last;
+		}
+		put_n(0, buf, 2);
+		put_n(1, buf, 2);
+		shim_rcu_run();
+		read_all("a resize beside it");
+		EXPECT_EQ(shim_preempt_count(0), 0);
+		EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), 0);
+	}
+}
+
+static void read_snapshot(void)
+{
+	consume(buf2, 0, -1);
+	consume(buf2, 1, -1);
+}
+
+static void nmi_cut(void)
+{
+	int ret;
+
+	shim_ctx_enter(CTX_NMI);
+	/* What the outer one has taken is gone with the inner one, or the other way round */
+	if (ring_buffer_empty_cpu(buf, 1))
+		read_snapshot();
+	ret = ring_buffer_cut(buf, buf2, ALL);
+	EXPECT(!ret || ret == -EBUSY, "%d", ret);
+	if (!ret)
+		read_snapshot();
+	put(buf, REC_LEN, PUT_COMMIT);
+	shim_ctx_exit(CTX_NMI);
+}
+
+/* A cut that an interrupt takes inside of another one touches nothing that this one holds */
+static void cut_in_cut(long unused)
+{
+	struct step s = { .op = busy_cut, .act = { nmi_cut } };
+	long last = 0;
+
+	for (s.at[0] = 0; s.at[0] <= last; s.at[0]++) {
+		begin(3);
+		put_n(0, buf, 5);
+		put_n(1, buf, 7);
+		op_cut();
+		read_snapshot();
+		put_n(0, buf, 3);
+		put_n(1, buf, 4);
+		if (!step_run(&s)) {
+			leak();
+			continue;
+		}
+		if (!s.at[0]) {
+			last = s.n[0];
+			nr_positions += last;
+		}
+		put_n(0, buf, 1);
+		put_n(1, buf, 1);
+		read_all("a cut in a cut");
+		EXPECT_EQ(shim_preempt_count(0), 0);
+		op_cut();
+		EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 0), 0);
+	}
+}
+
+const struct scenario exchange_scenarios[] = {
+	{ "unit.cut-busy", cut_busy, 0, SC_QUICK, "R5, 7" },
+	{ "unit.cut-no", cut_no, 0, SC_QUICK, "R5" },
+	{ "unit.cut-lacks-cpu", lacks_cpu, 0, SC_QUICK, "R5" },
+	{ "unit.swap-refused", swap_refused, 0, SC_QUICK, "R5" },
+	{ "unit.swap-mapped", mapped, 0, SC_QUICK, "R5 R8" },
+	{ "unit.cut-sizes", cut_sizes, 0, SC_QUICK, "R5" },
+	{ "unit.cut-range", persist, 0, SC_QUICK, "R5, 12" },
+	{ "unit.reset-one", reset_one, 0, SC_QUICK, "R3, 7" },
+	{ "unit.reset-places", reset_places, 0, SC_QUICK, "R3, 7" },
+	{ "unit.reset-counters", reset_counters, 0, SC_QUICK, "R3, 7" },
+	{ "unit.reset-inherited", reset_inherited, 0, SC_QUICK, "R3 R6, 7" },
+	{ "unit.reset-mapped", reset_mapped, 0, SC_QUICK, "R8, 7" },
+	{ "unit.reset-waits", reset_waits, 0, SC_QUICK, "7" },
+	{ "unit.swap-resize", resize_waits, 0, SC_QUICK, "R5 R6" },
+	{ "unit.cut-resize", resize_waits, 1, SC_QUICK, "R5 R6" },
+	{ "unit.cut-in-cut", cut_in_cut, 0, SC_QUICK, "R5, 7" },
+	{ }
+};
