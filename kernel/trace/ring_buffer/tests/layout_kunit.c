@@ -3,10 +3,14 @@
  * What is on a page: lengths, deltas, stamps, the page header and what it says
  * of losses, against a parser of the test's own.
  */
+#include <linux/preempt.h>
 #include <linux/trace_seq.h>
 
 #include "parse.h"
 #include "world.h"
+
+static struct rbt *layout_writer;
+static unsigned int layout_interrupts;
 
 struct layout_got {
 	struct rbt	*w;
@@ -186,6 +190,155 @@ static void layout_test_discard(struct kunit *test)
 	}
 }
 
+/* A discarded record that was the first one leaves the page's time to the next one. */
+static void layout_test_discard_first(struct kunit *test)
+{
+	static const u64 pauses[] = { 1, 1 << 20, 1 << 27, 1ULL << 46, 1ULL << 63 };
+	struct rbt *w = test->priv;
+	struct ring_buffer_event *rec;
+	struct layout_got got;
+	struct rbt_page page;
+	unsigned int i;
+	u32 num;
+
+	for (i = 0; i < ARRAY_SIZE(pauses); i++) {
+		rbt_open(w, 2, RB_FL_OVERWRITE);
+		rec = rbt_reserve(w, 40, &num);
+		KUNIT_ASSERT_NOT_NULL(test, rec);
+		rbt_discard(w, rec, num);
+		rbt_now += pauses[i];
+		rbt_write_n(w, 12, 2);
+		KUNIT_ASSERT_TRUE(test, layout_read(w, &page, &got));
+		KUNIT_EXPECT_EQ(test, page.records, 2U);
+		KUNIT_EXPECT_EQ(test, page.time, w->recs[1].time);
+		KUNIT_EXPECT_EQ(test, page.bytes, 2 * layout_total(12));
+	}
+}
+
+/* A record that an interrupt wrote behind the one that is discarded keeps its time. */
+static void layout_test_discard_under(struct kunit *test)
+{
+	static const u64 pauses[] = {
+		0, 1, 5, RB_DELTA_MAX - 5, RB_DELTA_MAX - 4, RB_DELTA_MAX, 1 << 27, 1ULL << 46,
+	};
+	struct rbt *w = test->priv;
+	struct ring_buffer_event *rec;
+	struct layout_got got;
+	struct rbt_page page;
+	unsigned int i, k;
+	u32 num;
+
+	rbt_step = 0;
+	for (i = 0; i < ARRAY_SIZE(pauses) * ARRAY_SIZE(pauses); i++) {
+		u64 a = pauses[i % ARRAY_SIZE(pauses)], b = pauses[i / ARRAY_SIZE(pauses)];
+		/* The sum of what is behind the last absolute stamp. */
+		u64 sum = (a >> 46 ? 0 : a) + b;
+
+		for (k = 4; k < 200; k += 160) {
+			rbt_open(w, 2, RB_FL_OVERWRITE);
+			rbt_write(w, 12);
+			rbt_now += a;
+			rec = rbt_reserve(w, k, &num);
+			KUNIT_ASSERT_NOT_NULL(test, rec);
+			rbt_now += b;
+			__preempt_count_add(SOFTIRQ_OFFSET);
+			rbt_write_n(w, 12, 2);
+			__preempt_count_sub(SOFTIRQ_OFFSET);
+			rbt_discard(w, rec, num);
+			KUNIT_ASSERT_TRUE(test, layout_read(w, &page, &got));
+			KUNIT_EXPECT_EQ(test, page.records, 3U);
+			KUNIT_EXPECT_EQ(test, page.absolutes, (a >> 46) + (b >> 46));
+			KUNIT_EXPECT_EQ(test, page.extends,
+					(unsigned int)(!(b >> 46) && sum > RB_DELTA_MAX));
+			KUNIT_EXPECT_EQ(test, page.bytes, 3 * layout_total(12) +
+					8 * (page.extends + page.absolutes));
+			KUNIT_EXPECT_EQ(test, page.bytes % 4, 0U);
+		}
+	}
+}
+
+/* Behind a discarded record that was the last one is what the page was used for before. */
+static void layout_test_discard_last(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	struct ring_buffer_event *rec;
+	struct layout_got got;
+	struct rbt_page page;
+	unsigned int i;
+	u32 num;
+
+	rbt_step = RB_DELTA_MAX;
+	rbt_open(w, 2, RB_FL_OVERWRITE);
+	for (i = 0; i < 6; i++) {
+		rbt_write_n(w, 900, 8);
+		while (rbt_consume(w))
+			;
+		rbt_write(w, 900);
+		rec = rbt_reserve(w, 900, &num);
+		KUNIT_ASSERT_NOT_NULL(test, rec);
+		__preempt_count_add(SOFTIRQ_OFFSET);
+		/* It goes to the next sub-buffer. */
+		rbt_write(w, 3000);
+		__preempt_count_sub(SOFTIRQ_OFFSET);
+		rbt_discard(w, rec, num);
+		KUNIT_ASSERT_TRUE(test, layout_read(w, &page, &got));
+		KUNIT_EXPECT_EQ(test, page.records, 1U);
+		KUNIT_EXPECT_EQ(test, page.extends, 0U);
+		KUNIT_EXPECT_EQ(test, page.bytes, layout_total(900));
+		KUNIT_ASSERT_TRUE(test, layout_read(w, &page, &got));
+		KUNIT_EXPECT_EQ(test, page.records, 1U);
+	}
+}
+
+/* One that is too long leaves the page as it is, whatever stamp it would have got. */
+static void layout_test_too_long(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	struct layout_got got;
+	struct rbt_page page;
+	u32 num, abs;
+
+	for (abs = 0; abs < 2; abs++) {
+		rbt_open(w, 3, RB_FL_OVERWRITE);
+		ring_buffer_set_time_stamp_abs(w->buffer, abs);
+		rbt_write(w, 8);
+		KUNIT_EXPECT_NULL(test, rbt_reserve(w, 2 * PAGE_SIZE, &num));
+		rbt_write(w, 8);
+		KUNIT_ASSERT_TRUE(test, layout_read(w, &page, &got));
+		KUNIT_EXPECT_EQ(test, page.records, 2U);
+	}
+}
+
+static void layout_interrupt(enum rb_race point, const char *name)
+{
+	if (point != RB_RACE_CLOCK || in_hardirq() || !layout_interrupts)
+		return;
+	layout_interrupts--;
+	__preempt_count_add(HARDIRQ_OFFSET);
+	rbt_write(layout_writer, 8);
+	__preempt_count_sub(HARDIRQ_OFFSET);
+}
+
+/* Interrupts at the same time: none of the records needs a stamp. */
+static void layout_test_same_time(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	struct layout_got got;
+	struct rbt_page page;
+
+	rbt_open(w, 2, RB_FL_OVERWRITE);
+	rbt_step = 0;
+	rbt_write(w, 8);
+	layout_writer = w;
+	layout_interrupts = 2;
+	WRITE_ONCE(rb_race_hook, layout_interrupt);
+	rbt_write(w, 8);
+	WRITE_ONCE(rb_race_hook, NULL);
+	KUNIT_ASSERT_TRUE(test, layout_read(w, &page, &got));
+	KUNIT_EXPECT_EQ(test, page.records, 4U);
+	KUNIT_EXPECT_EQ(test, page.bytes, 4 * layout_total(8));
+}
+
 /* What was overwritten in front of a page is told, exactly, and once. */
 static void layout_test_missed(struct kunit *test)
 {
@@ -253,6 +406,11 @@ static struct kunit_case layout_test_cases[] = {
 	KUNIT_CASE_PARAM(layout_test_delta, layout_delta_gen_params),
 	KUNIT_CASE(layout_test_absolute),
 	KUNIT_CASE(layout_test_discard),
+	KUNIT_CASE(layout_test_discard_first),
+	KUNIT_CASE(layout_test_discard_under),
+	KUNIT_CASE(layout_test_discard_last),
+	KUNIT_CASE(layout_test_too_long),
+	KUNIT_CASE(layout_test_same_time),
 	KUNIT_CASE(layout_test_missed),
 	KUNIT_CASE(layout_test_missed_full),
 	KUNIT_CASE(layout_test_texts),

@@ -102,6 +102,32 @@ static void quiesce_test_reset(struct kunit *test)
 	rbt_account(w);
 }
 
+/* Nor is anything left of the write that another one was nested in, however often. */
+static void quiesce_test_nested(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	struct ring_buffer_event *rec;
+	unsigned int i;
+	u32 num, in;
+
+	rbt_open(w, 5, RB_FL_OVERWRITE);
+	for (i = 0; i <= RB_MAX_WRITES; i++) {
+		KUNIT_ASSERT_NOT_NULL(test, rbt_reserve(w, 200, &num));
+		KUNIT_ASSERT_NOT_NULL(test, rbt_reserve(w, 200, &in));
+		preempt_enable_notrace();
+		preempt_enable_notrace();
+		w->recs[num].state = RBT_GONE;
+		w->recs[in].state = RBT_GONE;
+		ring_buffer_reset(w->buffer);
+		KUNIT_EXPECT_EQ(test, w->buffer->cpus[w->cpu]->depth, 0U);
+	}
+	rec = rbt_reserve(w, 200, &num);
+	KUNIT_ASSERT_NOT_NULL(test, rec);
+	rbt_write(w, 200);
+	rbt_commit(w, rec, num);
+	rbt_account(w);
+}
+
 /* The snapshot has all that was committed, and its ring can be used for the next one. */
 static void quiesce_test_cut(struct kunit *test)
 {
@@ -155,6 +181,7 @@ static struct kunit_case quiesce_test_cases[] = {
 	KUNIT_CASE_PARAM(quiesce_test_order, quiesce_gen_params),
 	KUNIT_CASE_PARAM(quiesce_test_reset, quiesce_gen_params),
 	KUNIT_CASE_PARAM(quiesce_test_cut, quiesce_gen_params),
+	KUNIT_CASE(quiesce_test_nested),
 	KUNIT_CASE(quiesce_test_first),
 	{}
 };

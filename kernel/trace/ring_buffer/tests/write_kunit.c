@@ -2,6 +2,8 @@
 /*
  * Reserve, commit, discard, nest, and what is refused.
  */
+#include <linux/context_tracking.h>
+
 #include "world.h"
 
 /* A reserved record, and one that was written behind it, stay hidden until commit. */
@@ -211,6 +213,54 @@ static void write_test_disabled(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries(w->buffer), 1UL);
 }
 
+/* Nothing is left to look at for the next record when it is on again, or not full any more. */
+static void write_test_plain_again(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	struct rb_cpu *rcpu;
+
+	rbt_open(w, 2, 0);
+	rcpu = w->buffer->cpus[w->cpu];
+	ring_buffer_record_off(w->buffer);
+	ring_buffer_record_on(w->buffer);
+	KUNIT_EXPECT_NE(test, rcpu->special, 0ULL);
+	rbt_write(w, 8);
+	KUNIT_EXPECT_EQ(test, rcpu->special, 0ULL);
+
+	rbt_write_n(w, 1000, 20);
+	KUNIT_EXPECT_NE(test, rcpu->special, 0ULL);
+	while (rbt_consume(w))
+		;
+	KUNIT_EXPECT_TRUE(test, rbt_write(w, 8));
+	KUNIT_EXPECT_EQ(test, rcpu->special, 0ULL);
+	rbt_account(w);
+}
+
+#ifndef CONFIG_ARCH_WANTS_NO_INSTR
+/* No grace period would wait for a writer where RCU does not watch. */
+static void write_test_not_watching(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	unsigned long flags;
+	int abs, ret;
+
+	rbt_open(w, 2, RB_FL_OVERWRITE);
+	for (abs = 0; abs < 2; abs++) {
+		ring_buffer_set_time_stamp_abs(w->buffer, abs);
+		local_irq_save(flags);
+		/* Only an idle task may say so. */
+		current->flags |= PF_IDLE;
+		ct_idle_enter();
+		ret = ring_buffer_write(w->buffer, 4, "abc");
+		ct_idle_exit();
+		current->flags &= ~PF_IDLE;
+		local_irq_restore(flags);
+		KUNIT_EXPECT_EQ(test, ret, -EBUSY);
+	}
+	KUNIT_EXPECT_EQ(test, ring_buffer_write(w->buffer, 4, "abc"), 0);
+}
+#endif
+
 /* Full: the oldest go, or the new ones are dropped and none of them slips in. */
 static void write_test_full(struct kunit *test)
 {
@@ -273,6 +323,10 @@ static struct kunit_case write_test_cases[] = {
 	KUNIT_CASE(write_test_recursion),
 	KUNIT_CASE(write_test_contexts),
 	KUNIT_CASE(write_test_disabled),
+	KUNIT_CASE(write_test_plain_again),
+#ifndef CONFIG_ARCH_WANTS_NO_INSTR
+	KUNIT_CASE(write_test_not_watching),
+#endif
 	KUNIT_CASE(write_test_full),
 	KUNIT_CASE(write_test_commit_overrun),
 	KUNIT_CASE(write_test_many_laps),

@@ -249,6 +249,30 @@ static void no_such_cpu(long unused)
 	EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 3);
 }
 
+/* ---- mappings --------------------------------------------------------------- */
+
+/* However many map a ring, and whatever is nested in a write, it is written */
+static void mapped(long unused)
+{
+	struct ring_buffer_event *e;
+	int i;
+
+	begin(3, true);
+	for (i = 0; i < 30; i++)
+		EXPECT_EQ(map_buffer(3), 0);
+	e = ring_buffer_lock_reserve(buf, REC_LEN);
+	put_in(CTX_SOFTIRQ, buf, REC_LEN, PUT_COMMIT);
+	put_in(CTX_IRQ, buf, REC_LEN, PUT_COMMIT);
+	EXPECT(e, "there is room");
+	if (e)
+		ring_buffer_discard_commit(buf, e);
+	EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 2);
+	while (i--)
+		EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
+	consume(buf, 0, -1);
+	check_end(0, 0, "mapped");
+}
+
 const struct scenario write_scenarios[] = {
 	{ "unit.clock-looks", clock_looks, 0, SC_QUICK, "R2, 17" },
 	{ "unit.no-event", no_event, 0, SC_QUICK, "16" },
@@ -256,6 +280,7 @@ const struct scenario write_scenarios[] = {
 	{ "unit.switches", switches, 0, SC_QUICK, "off is off" },
 	{ "unit.two-switches", two_switches, 0, SC_QUICK, "off is off" },
 	{ "unit.wait-writers", wait_writers, 0, SC_QUICK, "R5, 7" },
+	{ "unit.write-mapped", mapped, 0, SC_QUICK, "R8" },
 	{ "unit.no-such-cpu", no_such_cpu, 0, SC_QUICK, "R4" },
 	{ }
 };
