@@ -25,7 +25,9 @@ ENV = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL"
 ENV["ASAN_OPTIONS"] = "detect_leaks=0"                      # the harness counts what is not freed
 
 CPU_SECONDS = 60        # no test takes as much; with more it does not end
-IDLE_LOOKS = 30         # processes that were asleep, without any progress, so often in turn wait for ever
+QUICK_CPU_SECONDS = 15  # nor a short one
+IDLE_LOOKS = 20         # processes that were asleep, without any progress, so often in turn wait for ever
+IDLE_TICKS = 2          # of a look to the next: the clock of a user-mode kernel goes on
 
 
 class Hung(Exception):
@@ -33,8 +35,8 @@ class Hung(Exception):
 
 
 def progress_of(group):
-    """The processes of a group, with the processor time of each; None if one of them runs."""
-    found = []
+    """The processor time of the processes of a group, in ticks; None if one of them runs."""
+    ticks = 0
     for path in glob.glob("/proc/[0-9]*/stat"):
         try:
             with open(path) as f:
@@ -42,27 +44,27 @@ def progress_of(group):
         except OSError:
             continue
         if int(fields[2]) == group:
-            if fields[0] != "S":
+            if fields[0] not in "St":       # t: what user-mode kernels trace, their processes
                 return None
-            found.append((path, fields[11], fields[12]))
-    return found
+            ticks += int(fields[11]) + int(fields[12])
+    return ticks
 
 
 def run(command, wrong, **options):
     """Run a command, to its end or to the first line that matches wrong: (status, lines, match)."""
-    limit = (CPU_SECONDS, CPU_SECONDS)
+    limit = (run.seconds, run.seconds)
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, start_new_session=True, errors="replace",
                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limit), **options)
     hung = threading.Event()
 
     def watch():
-        idle, last = 0, None
+        idle, last = 0, 0
         while process.poll() is None:
             time.sleep(1)
             now = progress_of(process.pid)
-            idle = idle + 1 if now and now == last else 0
-            last = now
+            idle = idle + 1 if now is not None and now - last <= IDLE_TICKS else 0
+            last = now or last
             if idle >= IDLE_LOOKS:
                 hung.set()
                 os.killpg(process.pid, signal.SIGKILL)
@@ -84,6 +86,9 @@ def run(command, wrong, **options):
     if hung.is_set():
         raise Hung
     return status, lines, match and match.group(match.lastindex)
+
+
+run.seconds = CPU_SECONDS
 
 
 def write_if_new(path, text):
