@@ -178,7 +178,6 @@ static void snap_free_array(struct trace_array *tr)
 {
 	trace_snapshot_exit(tr);
 	free_cpumask_var(tr->pipe_cpumask);
-	free_cpumask_var(tr->tracing_cpumask);
 	kfree(tr->name);
 	kfree(tr);
 }
@@ -205,20 +204,15 @@ static struct trace_array *snap_alloc_array(struct trace_snap *snap)
 	if (!tr)
 		return NULL;
 	tr->name = kasprintf(GFP_KERNEL, "%s@%llu", from->name ?: "top", snap->seq);
-	if (!tr->name || !alloc_cpumask_var(&tr->tracing_cpumask, GFP_KERNEL) ||
-	    !zalloc_cpumask_var(&tr->pipe_cpumask, GFP_KERNEL) || snap_init(tr)) {
+	if (!tr->name || !zalloc_cpumask_var(&tr->pipe_cpumask, GFP_KERNEL) || snap_init(tr)) {
 		snap_free_array(tr);
 		return NULL;
 	}
 	/* It comes behind that of the owner. */
 	lockdep_set_class(&tr->snapshots->mutex, &kept_mutex);
 	tr->snapshots->shows = snap;
-	cpumask_copy(tr->tracing_cpumask, cpu_all_mask);
-	raw_spin_lock_init(&tr->start_lock);
 	INIT_LIST_HEAD(&tr->systems);
 	INIT_LIST_HEAD(&tr->events);
-	INIT_LIST_HEAD(&tr->hist_vars);
-	INIT_LIST_HEAD(&tr->err_log);
 	ftrace_init_trace_array(tr);
 
 	tr->array_buffer = snap->buf;
@@ -227,7 +221,6 @@ static struct trace_array *snap_alloc_array(struct trace_snap *snap)
 		per_cpu_ptr(tr->array_buffer.data, cpu)->entries =
 			ring_buffer_size(tr->array_buffer.buffer, cpu);
 	tr->ring_buffer_expanded = true;
-	tr->buffer_percent = 50;
 	snap_inherit(tr, snap);
 	return tr;
 }
