@@ -20,5 +20,14 @@ ssize_t snap_kunit_read_file(struct kunit *test, struct file *file, char *buf, s
 ssize_t snap_kunit_write(struct kunit *test, const char *path, const char *text);
 const char *snap_kunit_read(struct kunit *test, const char *path);
 unsigned int snap_kunit_count(const char *text, const char *part);
+void snap_kunit_set(struct kunit *test, const char *path, const char *text);
+void snap_kunit_fails(struct kunit *test, const char *path, const char *text, int err,
+		      const char *why);
+bool snap_kunit_shows(struct kunit *test, const char *path, const char *part);
+bool snap_kunit_exists(struct kunit *test, const char *path);
+
+bool snap_kunit_may_fail(struct kunit *test);
+void snap_kunit_fail_nth(unsigned int n);
+bool snap_kunit_failed(void);
 
 #endif /* _KERNEL_TRACE_SNAPSHOT_KUNIT_H */

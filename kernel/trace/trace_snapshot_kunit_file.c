@@ -4,10 +4,13 @@
  */
 #include <linux/err.h>
 #include <linux/file.h>
+#include <linux/kallsyms.h>
 #include <linux/mman.h>
 #include <linux/mount.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
+
+#include <trace/events/kmem.h>
 
 #include "trace_snapshot_kunit.h"
 
@@ -15,6 +18,74 @@
 #define SNAP_KUNIT_BYTES	SZ_64K
 
 static struct vfsmount *snap_kunit_mnt;
+
+/* What the snapshots have allocated since the test began, and not freed. */
+static struct snap_kunit_memory {
+	const void	*at;
+	size_t		size;
+	bool		is_text;	/* of kasprintf(), which others call, too */
+} snap_kunit_memory[512];
+static DEFINE_RAW_SPINLOCK(snap_kunit_memory_lock);
+static unsigned int snap_kunit_memory_lost;
+
+static void snap_kunit_malloc(void *unused, unsigned long site, const void *at, size_t wanted,
+			      size_t size, gfp_t gfp, int node)
+{
+	char name[KSYM_SYMBOL_LEN];
+	unsigned long flags;
+	unsigned int i;
+
+	sprint_symbol_no_offset(name, site);
+	if (!at || (!strstarts(name, "snap_") && strcmp(name, "kasprintf")))
+		return;
+	raw_spin_lock_irqsave(&snap_kunit_memory_lock, flags);
+	for (i = 0; i < ARRAY_SIZE(snap_kunit_memory) && snap_kunit_memory[i].at; i++)
+		;
+	if (i < ARRAY_SIZE(snap_kunit_memory))
+		snap_kunit_memory[i] = (struct snap_kunit_memory){ at, wanted, name[0] == 'k' };
+	else
+		snap_kunit_memory_lost++;
+	raw_spin_unlock_irqrestore(&snap_kunit_memory_lock, flags);
+}
+
+static void snap_kunit_mfree(void *unused, unsigned long site, const void *at)
+{
+	unsigned long flags;
+	unsigned int i;
+
+	raw_spin_lock_irqsave(&snap_kunit_memory_lock, flags);
+	for (i = 0; i < ARRAY_SIZE(snap_kunit_memory); i++) {
+		if (snap_kunit_memory[i].at == at)
+			snap_kunit_memory[i].at = NULL;
+	}
+	raw_spin_unlock_irqrestore(&snap_kunit_memory_lock, flags);
+}
+
+static void snap_kunit_count_memory(struct kunit *test)
+{
+	memset(snap_kunit_memory, 0, sizeof(snap_kunit_memory));
+	snap_kunit_memory_lost = 0;
+	KUNIT_ASSERT_EQ(test, register_trace_kfree(snap_kunit_mfree, NULL), 0);
+	KUNIT_ASSERT_EQ(test, register_trace_kmalloc(snap_kunit_malloc, NULL), 0);
+}
+
+/* All is freed, but the text of others. */
+static void snap_kunit_expect_free(struct kunit *test)
+{
+	struct snap_kunit_memory *m;
+	unsigned int i;
+
+	rcu_barrier();
+	unregister_trace_kmalloc(snap_kunit_malloc, NULL);
+	unregister_trace_kfree(snap_kunit_mfree, NULL);
+	tracepoint_synchronize_unregister();
+	for (i = 0; i < ARRAY_SIZE(snap_kunit_memory); i++) {
+		m = &snap_kunit_memory[i];
+		if (m->at && (!m->is_text || strnstr(m->at, "kunit", m->size)))
+			KUNIT_FAIL(test, "%zu bytes are not freed", m->size);
+	}
+	KUNIT_EXPECT_EQ(test, snap_kunit_memory_lost, 0U);
+}
 
 /**
  * snap_kunit_init() - create the instance "kunit"
@@ -34,6 +105,7 @@ int snap_kunit_init(struct kunit *test)
 		snap_kunit_mnt = kern_mount(type);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(snap_kunit_mnt));
 	}
+	snap_kunit_count_memory(test);
 	tr = trace_array_get_by_name("kunit", NULL);
 	KUNIT_ASSERT_NOT_NULL(test, tr);
 	test->priv = tr;
@@ -43,6 +115,8 @@ int snap_kunit_init(struct kunit *test)
 /**
  * snap_kunit_exit() - remove the instance; the counterpart of snap_kunit_init()
  * @test: the test
+ *
+ * Memory of snapshots that is not freed fails the test.
  *
  * Context: May sleep.
  */
@@ -54,6 +128,7 @@ void snap_kunit_exit(struct kunit *test)
 		return;
 	trace_array_put(tr);
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
+	snap_kunit_expect_free(test);
 }
 
 /**
@@ -196,3 +271,143 @@ unsigned int snap_kunit_count(const char *text, const char *part)
 		n++;
 	return n;
 }
+
+/**
+ * snap_kunit_set() - write a text that has to be accepted
+ * @test: the test
+ * @path: as of snap_kunit_open()
+ * @text: what to write
+ *
+ * Context: May sleep.
+ */
+void snap_kunit_set(struct kunit *test, const char *path, const char *text)
+{
+	KUNIT_EXPECT_EQ_MSG(test, snap_kunit_write(test, path, text), (ssize_t)strlen(text),
+			    "%s > %s", text, path);
+}
+
+/**
+ * snap_kunit_fails() - write a text that has to be refused
+ * @test: the test
+ * @path: as of snap_kunit_open()
+ * @text: what to write
+ * @err:  the error
+ * @why:  what error_log has to say, the only thing that it says; it is empty then
+ *
+ * Context: May sleep.
+ */
+void snap_kunit_fails(struct kunit *test, const char *path, const char *text, int err,
+		      const char *why)
+{
+	const char *name = strrchr(path, '/');
+	const char *log;
+	char line[200];
+
+	KUNIT_EXPECT_EQ_MSG(test, snap_kunit_write(test, path, text), (ssize_t)err,
+			    "%s > %s", text, path);
+	log = snap_kunit_read(test, "error_log");
+	snprintf(line, sizeof(line), "] %s: error: %s\n  Command: %s\n", name ? name + 1 : path,
+		 why, text);
+	KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(log, line), 1U, "%s > %s: %s", text, path, log);
+	KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(log, "error:"), 1U, "%s", log);
+	snap_kunit_close(snap_kunit_open(test, "error_log", O_WRONLY | O_TRUNC));
+}
+
+/**
+ * snap_kunit_shows() - what grep -F does
+ * @test: the test
+ * @path: as of snap_kunit_open()
+ * @part: the part
+ *
+ * Context: May sleep.
+ * Return: true if the file has the part.
+ */
+bool snap_kunit_shows(struct kunit *test, const char *path, const char *part)
+{
+	return strstr(snap_kunit_read(test, path), part);
+}
+
+/**
+ * snap_kunit_exists() - what test -e does
+ * @test: the test
+ * @path: as of snap_kunit_open(), of a file or a directory
+ *
+ * Context: May sleep.
+ * Return: true if it is there.
+ */
+bool snap_kunit_exists(struct kunit *test, const char *path)
+{
+	struct file *file = snap_kunit_open(test, path, O_PATH);
+
+	snap_kunit_close(file);
+	return !IS_ERR(file);
+}
+
+#if defined(CONFIG_FAILSLAB) && defined(CONFIG_FAULT_INJECTION_DEBUG_FS)
+/**
+ * snap_kunit_may_fail() - let allocations of tests fail
+ * @test: the test
+ *
+ * Context: May sleep.
+ * Return: true if they can.
+ */
+bool snap_kunit_may_fail(struct kunit *test)
+{
+	static const char * const settings[][2] = {
+		{ "failslab/ignore-gfp-wait", "N" }, { "failslab/verbose", "0" },
+	};
+	struct file_system_type *type = get_fs_type("debugfs");
+	struct vfsmount *mnt = type ? kern_mount(type) : ERR_PTR(-ENODEV);
+	struct file *file;
+	unsigned int i;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(mnt));
+	for (i = 0; i < ARRAY_SIZE(settings); i++) {
+		file = file_open_root_mnt(mnt, settings[i][0], O_WRONLY, 0);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+		KUNIT_EXPECT_EQ(test, snap_kunit_write_file(test, file, settings[i][1]), 1L);
+		snap_kunit_close(file);
+	}
+	kern_unmount(mnt);
+	return true;
+}
+
+/**
+ * snap_kunit_fail_nth() - let one allocation of this task fail
+ * @n: which of those that follow, from 1
+ *
+ * Context: A task.
+ */
+void snap_kunit_fail_nth(unsigned int n)
+{
+	WRITE_ONCE(current->fail_nth, n);
+}
+
+/**
+ * snap_kunit_failed() - end what snap_kunit_fail_nth() began
+ *
+ * Context: A task.
+ * Return: true if one has failed.
+ */
+bool snap_kunit_failed(void)
+{
+	unsigned int left = READ_ONCE(current->fail_nth);
+
+	WRITE_ONCE(current->fail_nth, 0);
+	return !left;
+}
+#else
+bool snap_kunit_may_fail(struct kunit *test)
+{
+	return false;
+}
+
+void snap_kunit_fail_nth(unsigned int n)
+{
+}
+
+bool snap_kunit_failed(void)
+{
+	return false;
+}
+#endif
