@@ -30,4 +30,16 @@ bool snap_kunit_may_fail(struct kunit *test);
 void snap_kunit_fail_nth(unsigned int n);
 bool snap_kunit_failed(void);
 
+int snap_kunit_init_small(struct kunit *test);
+void snap_kunit_echo(struct kunit *test, const char *path, const char *text);
+void snap_kunit_refuse(struct kunit *test, const char *path, const char *text, int err);
+void snap_kunit_expect(struct kunit *test, const char *want);
+unsigned long snap_kunit_kb(struct kunit *test);
+unsigned long snap_kunit_full(struct kunit *test);
+void snap_kunit_times(struct kunit *test, const char *before, u64 *first, u64 *second);
+void snap_kunit_worker(struct trace_array *tr);
+void snap_kunit_mark(struct kunit *test, unsigned int nr);
+unsigned int snap_kunit_marks(struct kunit *test, const char *path);
+void snap_kunit_kill(bool killed);
+
 #endif /* _KERNEL_TRACE_SNAPSHOT_KUNIT_H */
