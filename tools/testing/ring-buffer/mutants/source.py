@@ -141,7 +141,8 @@ class File:
             for number, mutant in [(0, None)] * bool(here) + sorted(here.items()):
                 code = self.text[body:end] if not mutant else \
                     self.text[body:mutant.start] + mutant.new + self.text[mutant.end:end]
-                add(f"static __maybe_unused __attribute__((noipa)) {' '.join(kind)} {copy_name(function.name, number)}{words}\n"
+                used = "__maybe_unused" if mutant else "__used"      # nothing calls the copy to compare with
+                add(f"static {used} __attribute__((noipa)) {' '.join(kind)} {copy_name(function.name, number)}{words}\n"
                     f"{code}\n\n", number)
             add(self.text[start:body])
             values = ", ".join(self.names(function.arguments))
