@@ -519,7 +519,7 @@ extern struct rb_cpu rb_no_cpu;
 /* The part of a CPU, or NULL if it never was online. */
 static __always_inline struct rb_cpu *rb_get_cpu(struct trace_buffer *buffer, int cpu)
 {
-	if (cpu < 0 || cpu >= nr_cpu_ids || !cpumask_test_cpu(cpu, buffer->cpumask))
+	if ((unsigned int)cpu >= nr_cpu_ids || !cpumask_test_cpu(cpu, buffer->cpumask))
 		return NULL;
 	/* Pairs with trace_rb_cpu_prepare:A. */
 	smp_rmb(); /* RBB(rb_get_cpu:A) */

@@ -158,6 +158,30 @@ static void switches(long unused)
 	EXPECT_EQ(ring_buffer_write(buf, sizeof(i), &i), 0);
 }
 
+/* What a full buffer does can be changed at any time, and nothing else changes with it */
+static void overwrite_switch(long unused)
+{
+	u64 overrun;
+	int order;
+
+	for (order = 0; order < 3; order++) {
+		begin(12, true);
+		EXPECT_EQ(ring_buffer_subbuf_order_set(buf, order), 0);
+		put_n(20 * PER_SUBBUF);
+		overrun = ring_buffer_overrun_cpu(buf, 0);
+		EXPECT(overrun, "the oldest made room");
+		ring_buffer_change_overwrite(buf, false);
+		put_n(20 * PER_SUBBUF);
+		EXPECT(!put(buf, REC_LEN, PUT_COMMIT), "it is full");
+		EXPECT_EQ(ring_buffer_overrun_cpu(buf, 0), overrun);
+		ring_buffer_change_overwrite(buf, true);
+		EXPECT(put(buf, REC_LEN, PUT_COMMIT), "the oldest make room");
+		EXPECT_EQ(ring_buffer_subbuf_order_get(buf), order);
+		consume(buf, 0, -1);
+		check_end(0, 0, "order %d", order);
+	}
+}
+
 static void op_off(void) { ring_buffer_record_off(buf); }
 static void disable_cpu(void) { ring_buffer_record_disable_cpu(buf, 0); }
 
@@ -278,6 +302,7 @@ const struct scenario write_scenarios[] = {
 	{ "unit.no-event", no_event, 0, SC_QUICK, "16" },
 	{ "unit.wake-once", wake_once, 0, SC_QUICK, "13" },
 	{ "unit.switches", switches, 0, SC_QUICK, "off is off" },
+	{ "unit.overwrite-switch", overwrite_switch, 0, SC_QUICK, "R3, 17" },
 	{ "unit.two-switches", two_switches, 0, SC_QUICK, "off is off" },
 	{ "unit.wait-writers", wait_writers, 0, SC_QUICK, "R5, 7" },
 	{ "unit.write-mapped", mapped, 0, SC_QUICK, "R8" },
