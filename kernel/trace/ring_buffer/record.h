@@ -110,9 +110,7 @@ static __always_inline unsigned int rb_record_len(unsigned long len)
 {
 	if (likely(rb_is_small(len)))
 		return ALIGN(len, RB_UNIT) + RB_RECORD_HDR;
-	if (RB_ALIGN_8 || len)
-		return ALIGN(len + sizeof(u32) + RB_RECORD_HDR, RB_RECORD_ALIGN);
-	return RB_UNIT + RB_RECORD_HDR;
+	return ALIGN(len + sizeof(u32) + RB_RECORD_HDR, RB_RECORD_ALIGN);
 }
 
 /* Write the header of a record that takes @total bytes of the page. */

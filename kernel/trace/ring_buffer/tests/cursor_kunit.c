@@ -156,7 +156,7 @@ static void cursor_test_valid(struct kunit *test)
 
 static const unsigned int lens[] = { 8, 8, 12, 116, 116, 120, 120, 8, 16, 8 };
 
-/* Skip in one go what ends within the limit: all but the last one, up to a stamp. */
+/* Skip in one go what ends within the limit: all but the last one, up to what is no data. */
 static void cursor_expect_skip(struct kunit *test, struct cursor_page *p, unsigned int from,
 			       unsigned int nr, unsigned int limit)
 {
@@ -187,9 +187,9 @@ static void cursor_test_skip(struct kunit *test)
 		p->end = 0;
 		for (i = 0; i < stamp; i++)
 			cursor_add(p, lens[i], i + 1, lens[i] <= 116);
-		/* One with a stamp in front, unless the page ends here. */
+		/* Something else in front of the next one, unless the page ends here. */
 		if (stamp < ARRAY_SIZE(lens)) {
-			cursor_add_special(p, stamp & 1 ? 30 : 31, 1, 1, 8);
+			cursor_add_special(p, 29 + stamp % 3, 1, 4, 8);
 			cursor_add(p, 8, 1, true);
 		}
 		for (at = 0, i = 0; i < stamp; at += lens[i++]) {

@@ -339,6 +339,41 @@ static void layout_test_same_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, page.bytes, 4 * layout_total(8));
 }
 
+/* The first look at the clock is in vain, the second one comes as late as a delta allows. */
+static void layout_late(enum rb_race point, const char *name)
+{
+	if (point != RB_RACE_LOOKED || in_hardirq())
+		return;
+	if (!layout_interrupts) {
+		rbt_now += RB_DELTA_MAX;
+		return;
+	}
+	layout_interrupts--;
+	__preempt_count_add(HARDIRQ_OFFSET);
+	rbt_write(layout_writer, 8);
+	__preempt_count_sub(HARDIRQ_OFFSET);
+}
+
+static void layout_test_late(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	struct layout_got got;
+	struct rbt_page page;
+
+	rbt_open(w, 2, RB_FL_OVERWRITE);
+	rbt_step = 0;
+	rbt_write(w, 8);
+	layout_writer = w;
+	layout_interrupts = 1;
+	WRITE_ONCE(rb_race_hook, layout_late);
+	rbt_write(w, 8);
+	WRITE_ONCE(rb_race_hook, NULL);
+	KUNIT_ASSERT_TRUE(test, layout_read(w, &page, &got));
+	KUNIT_EXPECT_EQ(test, w->recs[1].time - w->recs[2].time, (u64)RB_DELTA_MAX);
+	KUNIT_EXPECT_EQ(test, page.records, 3U);
+	KUNIT_EXPECT_EQ(test, page.bytes, 3 * layout_total(8));
+}
+
 /* What was overwritten in front of a page is told, exactly, and once. */
 static void layout_test_missed(struct kunit *test)
 {
@@ -411,6 +446,7 @@ static struct kunit_case layout_test_cases[] = {
 	KUNIT_CASE(layout_test_discard_last),
 	KUNIT_CASE(layout_test_too_long),
 	KUNIT_CASE(layout_test_same_time),
+	KUNIT_CASE(layout_test_late),
 	KUNIT_CASE(layout_test_missed),
 	KUNIT_CASE(layout_test_missed_full),
 	KUNIT_CASE(layout_test_texts),

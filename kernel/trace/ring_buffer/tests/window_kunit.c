@@ -156,6 +156,31 @@ static void window_test_cut_full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->nr_seen, 1U);
 }
 
+static void window_swap(struct rbt *w)
+{
+	KUNIT_EXPECT_EQ(w->test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), 0);
+}
+
+/* The same, and it is swapped away while the writer is on its way in. */
+static void window_test_swap_full(struct kunit *test)
+{
+	static const struct window list[] = { { RB_RACE_LOOK, window_swap }, {} };
+	struct rbt *w = test->priv;
+
+	rbt_open(w, 2, 0);
+	rbt_open_other(w, 2, 0);
+	window_full_cut(w);
+	window_full_cut(w);
+	synchronize_rcu();
+	ring_buffer_reset_cpu(w->other, w->cpu);
+	window_forget(w);
+	window_begin(w, list);
+	KUNIT_EXPECT_TRUE(test, rbt_write(w, SMALL));
+	window_end(w);
+	rbt_account(w);
+	KUNIT_EXPECT_EQ(test, w->nr_seen, 1U);
+}
+
 /* That the last record was refused says nothing of a ring that came since. */
 static void window_test_other_ring(struct kunit *test)
 {
@@ -283,6 +308,7 @@ static struct kunit_case window_test_cases[] = {
 	KUNIT_CASE(window_test_publish_again),
 	KUNIT_CASE(window_test_closed),
 	KUNIT_CASE(window_test_cut_full),
+	KUNIT_CASE(window_test_swap_full),
 	KUNIT_CASE(window_test_other_ring),
 	KUNIT_CASE(window_test_new_life),
 	KUNIT_CASE(window_test_held),

@@ -79,6 +79,46 @@ static void no_event(long unused)
 	host_warnings = 0;
 }
 
+/*
+ * Inside of a plain write two more are let in that look like the same context, as they
+ * may be interrupts; no third one, and each interrupt that tells its context besides
+ */
+static void let_in(long unused)
+{
+	struct ring_buffer_event *e;
+	int n;
+
+	begin(3, true);
+	put_in(CTX_IRQ, buf, REC_LEN, PUT_COMMIT);
+	put_n(1);
+	for (n = 0; n < 5; n++) {
+		e = ring_buffer_lock_reserve(buf, 16);
+		if (!e)
+			break;
+	}
+	EXPECT_EQ(n, 3);
+	put_in(CTX_SOFTIRQ, buf, REC_LEN, PUT_COMMIT);
+	put_in(CTX_NMI, buf, REC_LEN, PUT_COMMIT);
+	while (n--)
+		ring_buffer_unlock_commit(buf);
+	EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 2 + 3 + 2);
+
+	/* one that was let in is seen below others */
+	for (n = 0; n < 4; n++) {
+		if (n == 1)
+			shim_ctx_enter(CTX_IRQ);
+		EXPECT(ring_buffer_lock_reserve(buf, 16), "write %d", n);
+		if (n == 1)
+			shim_ctx_exit(CTX_IRQ);
+	}
+	shim_ctx_enter(CTX_IRQ);
+	EXPECT(!ring_buffer_lock_reserve(buf, 16), "the interrupt writes already");
+	shim_ctx_exit(CTX_IRQ);
+	while (n--)
+		ring_buffer_unlock_commit(buf);
+	EXPECT_EQ(shim_preempt_count(0), 0);
+}
+
 /* ---- waiters -------------------------------------------------------------- */
 
 static int asked;
@@ -300,6 +340,7 @@ static void mapped(long unused)
 const struct scenario write_scenarios[] = {
 	{ "unit.clock-looks", clock_looks, 0, SC_QUICK, "R2, 17" },
 	{ "unit.no-event", no_event, 0, SC_QUICK, "16" },
+	{ "unit.let-in", let_in, 0, SC_QUICK, "R1, 16" },
 	{ "unit.wake-once", wake_once, 0, SC_QUICK, "13" },
 	{ "unit.switches", switches, 0, SC_QUICK, "off is off" },
 	{ "unit.overwrite-switch", overwrite_switch, 0, SC_QUICK, "R3, 17" },

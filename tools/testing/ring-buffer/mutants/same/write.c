@@ -20,3 +20,5 @@ kernel/trace/ring_buffer/write.c: rb_reserve: if (unlikely(delta > RB_DELTA_MAX 
 	The slow way takes such a delta the same way, with no stamp.
 kernel/trace/ring_buffer/write.c: rb_reserve: if (unlikely(delta > RB_DELTA_MAX || end > data_race(sb->room) || => if (unlikely(delta > RB_DELTA_MAX || end >= data_race(sb->room) ||
 	The slow way finds that the record just fits, and writes the same.
+kernel/trace/ring_buffer/write.c: rb_publish: rb_publish_subbuf(sb, 0, rb_tail_units(tail)); => ;
+	rb_leave() finds that not all is published, and publishes it in the next round: an open sub-buffer is the last one.
