@@ -1098,7 +1098,6 @@ rb_discard_move(struct rb_subbuf *sb, unsigned int start, unsigned int len, u64 
 			unsigned int used = rb_add_delta(data + from, delta);
 
 			len -= used;
-			from -= used;
 			moved -= used;
 		}
 		memmove(data + moved - len, data + moved, end - moved);

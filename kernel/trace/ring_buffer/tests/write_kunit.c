@@ -123,6 +123,7 @@ static void write_test_nest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_buffer_commit_overrun_cpu(w->buffer, w->cpu), 1UL);
 	rbt_account(w);
 	KUNIT_EXPECT_EQ(test, w->nr_seen, (u32)RB_NEST_LEVELS);
+	KUNIT_EXPECT_EQ(test, w->buffer->cpus[w->cpu]->special, 0ULL);
 }
 
 /* A context that is writing is let in once more, as an interrupt may look like it. */
@@ -226,6 +227,7 @@ static void write_test_plain_again(struct kunit *test)
 	KUNIT_EXPECT_NE(test, rcpu->special, 0ULL);
 	rbt_write(w, 8);
 	KUNIT_EXPECT_EQ(test, rcpu->special, 0ULL);
+	KUNIT_EXPECT_NE(test, rbt_ring(w)->tail->room, 0U);
 
 	rbt_write_n(w, 1000, 20);
 	KUNIT_EXPECT_NE(test, rcpu->special, 0ULL);
@@ -245,6 +247,7 @@ static void write_test_not_watching(struct kunit *test)
 	int abs, ret;
 
 	rbt_open(w, 2, RB_FL_OVERWRITE);
+	KUNIT_EXPECT_EQ(test, ring_buffer_write(w->buffer, 4, "abc"), 0);
 	for (abs = 0; abs < 2; abs++) {
 		ring_buffer_set_time_stamp_abs(w->buffer, abs);
 		local_irq_save(flags);
