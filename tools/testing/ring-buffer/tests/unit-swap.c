@@ -248,7 +248,6 @@ static void cut_sizes(long unused)
 
 static void boot(unsigned long start)
 {
-	clock_begin();
 	buf = ring_buffer_alloc_range(RANGE, RB_FL_OVERWRITE | RB_FL_SPARE, 0, start, RANGE);
 	buf2 = buf ? ring_buffer_alloc_spare(buf) : NULL;
 	if (IS_ERR_OR_NULL(buf2))
@@ -271,6 +270,7 @@ static void persist(long unused)
 	struct trace_buffer *other;
 	int asked = 0;
 
+	clock_begin();
 	fresh(2 * SUBBUF_DATA, true);
 	ring_buffer_free(buf);
 	boot(start);
@@ -308,6 +308,53 @@ static void persist(long unused)
 	leak();
 }
 
+/* A reset is one for the memory as well, and what comes behind it survives again */
+static void persist_reset(long unused)
+{
+	unsigned long start = shim_alloc_range(RANGE);
+	int n;
+
+	clock_begin();
+	fresh(2 * SUBBUF_DATA, true);
+	ring_buffer_free(buf);
+	boot(start);
+	for (n = 0; n < 5 * PER_SUBBUF; n += PER_SUBBUF / 2 + 1) {
+		put_n(0, buf, n);
+		consume(buf, 0, n / 3);
+		ring_buffer_reset(buf);
+		reboot(start);
+		holds(buf, 0, 0);
+		put_n(0, buf, n);
+		ring_buffer_reset(buf);
+		ring_buffer_reset(buf);
+		put_n(0, buf, 3);
+		reboot(start);
+		holds(buf, 3, 0);
+		consume(buf, 0, 2);
+	}
+
+	/* Of a CPU that is not there, only a reset of all takes what it has left */
+	put_n(1, buf, 6);
+	shim_set_online(1, 0);
+	reboot(start);
+	ring_buffer_reset_cpu(buf, 0);
+	ring_buffer_reset_online_cpus(buf);
+	shim_set_online(1, 1);
+	reboot(start);
+	holds(buf, 0, 6);
+	shim_set_online(1, 0);
+	reboot(start);
+	ring_buffer_reset(buf);
+	/* It has let go of all locks */
+	ring_buffer_reset(buf);
+	shim_set_online(1, 1);
+	reboot(start);
+	holds(buf, 0, 0);
+	ring_buffer_free(buf2);
+	ring_buffer_free(buf);
+	leak();
+}
+
 /* ---- reset ------------------------------------------------------------------ */
 
 /* One CPU after the other: what the other one holds stays */
@@ -336,6 +383,12 @@ static void reset_one(long unused)
 	holds(buf, 1, 1);
 	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 0), 0);
 	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 1), 0);
+
+	/* So many slots that there is no memory left behind them */
+	begin(1000);
+	put_n(0, buf, 5);
+	ring_buffer_reset(buf);
+	holds(buf, 0, 0);
 }
 
 static bool look_at_sub_buffers(int laps, int read)
@@ -626,6 +679,7 @@ const struct scenario exchange_scenarios[] = {
 	{ "unit.swap-mapped", mapped, 0, SC_QUICK, "R5 R8" },
 	{ "unit.cut-sizes", cut_sizes, 0, SC_QUICK, "R5" },
 	{ "unit.cut-range", persist, 0, SC_QUICK, "R5, 12" },
+	{ "unit.reset-range", persist_reset, 0, SC_QUICK, "12, 7" },
 	{ "unit.reset-one", reset_one, 0, SC_QUICK, "R3, 7" },
 	{ "unit.reset-places", reset_places, 0, SC_QUICK, "R3, 7" },
 	{ "unit.reset-counters", reset_counters, 0, SC_QUICK, "R3, 7" },
