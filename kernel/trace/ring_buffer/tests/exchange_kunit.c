@@ -2,7 +2,9 @@
 /*
  * Resize, swap and reset: what is kept, what is counted, what is refused.
  */
+#include <linux/lockdep.h>
 #include <linux/preempt.h>
+#include <linux/rcupdate.h>
 
 #include "world.h"
 
@@ -314,6 +316,172 @@ static void exchange_test_swap_half(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(w->buffer, w->cpu), 0UL);
 }
 
+/*
+ * While an operation holds the rings: another one does nothing, a grace period lies between
+ * two steps, and the locks that keep others out are held.
+ */
+static struct {
+	struct rbt		*w;
+	unsigned long		passed;		/* race points that were looked at */
+	struct rcu_gp_oldstate	before;		/* at the point before */
+	unsigned int		writes;
+	enum rb_race		at;		/* where they come */
+} exchange_beside;
+
+static void exchange_holds(enum rb_race point, const char *name)
+{
+	struct rbt *w = exchange_beside.w;
+
+	switch (point) {
+	case RB_RACE_GO_LIVE:
+	case RB_RACE_HEIR:
+		KUNIT_EXPECT_TRUE(w->test, lockdep_is_held_type(&w->buffer->cpu_mutex, -1));
+		fallthrough;
+	case RB_RACE_REFUSING:
+	case RB_RACE_RESET:
+		KUNIT_EXPECT_TRUE(w->test, lockdep_is_held_type(&w->buffer->mutex, -1));
+		KUNIT_EXPECT_EQ(w->test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu),
+				point == RB_RACE_GO_LIVE || point == RB_RACE_HEIR ? -EBUSY :
+										    -EAGAIN);
+		KUNIT_EXPECT_EQ(w->test, ring_buffer_cut(w->buffer, w->other, w->cpu), -EBUSY);
+		KUNIT_EXPECT_EQ(w->test, ring_buffer_cut(w->other, w->buffer, w->cpu), -EBUSY);
+		KUNIT_EXPECT_EQ(w->test, ring_buffer_forget(w->buffer), -EBUSY);
+		break;
+	default:
+		break;
+	}
+
+	switch (point) {
+	case RB_RACE_LIVE:
+	case RB_RACE_REFUSING:
+		get_state_synchronize_rcu_full(&exchange_beside.before);
+		break;
+	case RB_RACE_RESET:
+	case RB_RACE_HEIR:
+		exchange_beside.passed++;
+		KUNIT_EXPECT_TRUE(w->test,
+				  poll_state_synchronize_rcu_full(&exchange_beside.before));
+		get_state_synchronize_rcu_full(&exchange_beside.before);
+		break;
+	default:
+		break;
+	}
+}
+
+static void exchange_test_holds(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	unsigned int i;
+
+	rbt_open(w, 3, RB_FL_OVERWRITE);
+	rbt_open_other(w, 3, RB_FL_OVERWRITE);
+	rbt_write_n(w, 200, 30);
+	exchange_beside.w = w;
+	for (i = 0; i < 3; i++) {
+		exchange_beside.passed = 0;
+		WRITE_ONCE(rb_race_hook, exchange_holds);
+		if (!i)
+			ring_buffer_resize(w->buffer, 4 * rb_subbuf_room(0), w->cpu);
+		else if (i == 1)
+			ring_buffer_subbuf_order_set(w->buffer, 1);
+		else
+			ring_buffer_reset(w->buffer);
+		WRITE_ONCE(rb_race_hook, NULL);
+		KUNIT_EXPECT_EQ(test, exchange_beside.passed, 1UL);
+	}
+	/* Writers are let in again only behind another grace period. */
+	KUNIT_EXPECT_TRUE(test, poll_state_synchronize_rcu_full(&exchange_beside.before));
+	exchange_forget(w);
+}
+
+/* Whoever waits for it must not wait for its CPU. */
+static void exchange_stays(enum rb_race point, const char *name)
+{
+	switch (point) {
+	case RB_RACE_SWAP:
+	case RB_RACE_SWAP_READER:
+	case RB_RACE_CUT_LOOK:
+	case RB_RACE_CUT:
+	case RB_RACE_CUT_FRESH:
+		exchange_beside.passed++;
+		if (IS_ENABLED(CONFIG_PREEMPT_COUNT))
+			KUNIT_EXPECT_FALSE(exchange_beside.w->test, preemptible());
+		break;
+	default:
+		break;
+	}
+}
+
+static void exchange_test_stays(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	int count = preempt_count();
+
+	rbt_open(w, 3, RB_FL_OVERWRITE);
+	rbt_open_other(w, 3, RB_FL_OVERWRITE);
+	rbt_write_n(w, 200, 3);
+	exchange_beside.w = w;
+	exchange_beside.passed = 0;
+	WRITE_ONCE(rb_race_hook, exchange_stays);
+	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), 0);
+	KUNIT_EXPECT_EQ(test, preempt_count(), count);
+	KUNIT_EXPECT_EQ(test, exchange_beside.passed, 2UL);
+	KUNIT_EXPECT_EQ(test, ring_buffer_forget(w->other), 0);
+	KUNIT_EXPECT_EQ(test, preempt_count(), count);
+	KUNIT_EXPECT_EQ(test, exchange_beside.passed, 3UL);
+	rbt_write_n(w, 200, 3);
+	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);
+	KUNIT_EXPECT_EQ(test, preempt_count(), count);
+	KUNIT_EXPECT_EQ(test, exchange_beside.passed, 8UL);
+	WRITE_ONCE(rb_race_hook, NULL);
+	exchange_forget(w);
+}
+
+/*
+ * A writer that goes round the new ring while it takes over what the old one held: it
+ * overwrites nothing where that is not allowed, and where it does, all is counted.
+ */
+static void exchange_overtake(enum rb_race point, const char *name)
+{
+	struct rbt *w = exchange_beside.w;
+
+	if (point != exchange_beside.at)
+		return;
+	WRITE_ONCE(rb_race_hook, NULL);
+	rbt_write_n(w, 200, exchange_beside.writes);
+}
+
+static const enum rb_race exchange_points[] = {
+	RB_RACE_LIVE, RB_RACE_ADOPT, RB_RACE_ADOPTED, RB_RACE_RELEASE, RB_RACE_HEIR,
+};
+
+static void exchange_test_overtaken(struct kunit *test)
+{
+	static const unsigned int to[] = { 4, 7, 2 };
+	struct rbt *w = test->priv;
+	unsigned int i, room, keep;
+
+	for (i = 0; i < ARRAY_SIZE(exchange_points) * ARRAY_SIZE(to) * 6 && !w->failed; i++) {
+		keep = i % 2;
+		rbt_open(w, 5, keep ? 0 : RB_FL_OVERWRITE);
+		room = rbt_room_for(w, 200);
+		rbt_write_n(w, 200, 5 * room);
+		exchange_beside.w = w;
+		exchange_beside.writes = (i / 2 % 3 * 3 + 2) * room;
+		exchange_beside.at = exchange_points[i / 6 % ARRAY_SIZE(exchange_points)];
+		WRITE_ONCE(rb_race_hook, exchange_overtake);
+		KUNIT_EXPECT_EQ(test, ring_buffer_resize(w->buffer, to[i / 30] * rb_subbuf_room(0),
+							 w->cpu), 0);
+		KUNIT_EXPECT_PTR_EQ(test, rb_race_hook, NULL);
+		WRITE_ONCE(rb_race_hook, NULL);
+		/* A larger ring has a place for each record that is kept. */
+		if (keep && to[i / 30] == 7)
+			KUNIT_EXPECT_EQ(test, ring_buffer_overrun_cpu(w->buffer, w->cpu), 0UL);
+		rbt_write_n(w, 200, keep ? 1 : 5 * room);
+		rbt_account(w);
+	}
+}
+
 static struct kunit_case exchange_test_cases[] = {
 	KUNIT_CASE_PARAM(exchange_test_resize, exchange_resize_gen_params),
 	KUNIT_CASE(exchange_test_resize_too_large),
@@ -326,6 +494,9 @@ static struct kunit_case exchange_test_cases[] = {
 	KUNIT_CASE(exchange_test_swap_half),
 	KUNIT_CASE(exchange_test_counts),
 	KUNIT_CASE(exchange_test_resize_lost),
+	KUNIT_CASE(exchange_test_holds),
+	KUNIT_CASE(exchange_test_stays),
+	KUNIT_CASE(exchange_test_overtaken),
 	{}
 };
 
