@@ -266,13 +266,13 @@ int ring_buffer_cut_if(struct trace_buffer *live, struct trace_buffer *spare, in
 		rb_persist_forget_all(spare);
 	/* All of them first: if the machine goes down, no two snapshots are mixed. */
 	for_each_cpu_and(i, live->cpumask, which) {
-		if (i < end && !ret && rb_is_cut_by(live, i, owner)) {
+		if (!ret && rb_is_cut_by(live, i, owner)) {
 			rb_race_point(CUT);
 			rb_forget(rb_untag(READ_ONCE(spare->cpus[i]->ring)));
 		}
 	}
 	for_each_cpu_and(i, live->cpumask, which) {
-		if (i < end && !ret && rb_is_cut_by(live, i, owner) && !live->cpus[i]->idle)
+		if (!ret && rb_is_cut_by(live, i, owner) && !live->cpus[i]->idle)
 			rb_cut(live->cpus[i], spare->cpus[i]);
 	}
 	for_each_cpu_and(i, live->cpumask, which) {
