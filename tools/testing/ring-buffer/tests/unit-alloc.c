@@ -54,6 +54,26 @@ static void lengths(long unused)
 	end();
 }
 
+/* One that is full drops what comes, wherever its sequences are, and goes on once it was read */
+static void full(long unused)
+{
+	static const s64 step = 8;
+	int n, i, k;
+
+	clock_set(1000000);
+	clock_steps(1, &step);
+	for (n = 2; n < 70; n++) {
+		fresh(n * SUBBUF_DATA, false);
+		for (i = 0; i < 2; i++) {
+			for (k = 0; k <= n * PER_SUBBUF; k++)
+				put(buf, REC_LEN, PUT_COMMIT);
+			EXPECT_EQ(consume(buf, 0, n * PER_SUBBUF + 1), n * PER_SUBBUF);
+		}
+		check_end(0, 0, "%d sub-buffers", n);
+	}
+	end();
+}
+
 /* A size that is no multiple of a sub-buffer is rounded up, one that is too small as well */
 static void rounded(long unused)
 {
@@ -82,15 +102,15 @@ static void too_much(long unused)
 		EXPECT_EQ(ring_buffer_subbuf_order_set(buf, order), 0);
 		n = ring_buffer_subbuf_size_get(buf) - 16;
 		/* one for each slot, and the reader's */
-		shim_available = 12 << order;
+		shim_available = (12 << order) - 1;
+		shim_fail_alloc_after = 0;
+		EXPECT_EQ(ring_buffer_resize(buf, 11 * n, 0), -ENOMEM);
+		EXPECT_EQ(shim_fail_alloc_after, 0);
+		shim_fail_alloc_after = -1;
+		shim_available++;
 		EXPECT_EQ(ring_buffer_resize(buf, 11 * n, 0), 0);
 		EXPECT_EQ(ring_buffer_size(buf, 0), 11 * n);
-		shim_available--;
-		shim_fail_alloc_after = 0;
-		EXPECT_EQ(ring_buffer_resize(buf, 12 * n, 0), -ENOMEM);
-		EXPECT_EQ(shim_fail_alloc_after, 0);
 		shim_available = available;
-		shim_fail_alloc_after = -1;
 		EXPECT_EQ(ring_buffer_resize(buf, 4 * n, 0), 0);
 	}
 	/* A range needs no pages, but those for what is beside it. */
@@ -244,6 +264,36 @@ static void cpu_up(long unused)
 		shim_cpu_up(2);
 		shim_set_online(2, 0);
 	}
+}
+
+/* It writes as the others do: absolute stamps, and nothing is seen before it is committed */
+static void cpu_up_writes(long unused)
+{
+	struct buffer_data_read_page *rp = NULL;
+	struct ring_buffer_event *e;
+	u32 *page;
+
+	begin(3);
+	ring_buffer_set_time_stamp_abs(buf, true);
+	shim_cpu_up(2);
+	host_cpu_switch(2);
+	e = ring_buffer_lock_reserve(buf, 8);
+	EXPECT(e, "there is room");
+	put_in(CTX_IRQ, buf, REC_LEN, PUT_COMMIT);
+	EXPECT(ring_buffer_empty_cpu(buf, 2), "the record below is not committed");
+	if (e)
+		ring_buffer_unlock_commit(buf);
+	host_cpu_switch(0);
+	EXPECT_EQ(ring_buffer_entries_cpu(buf, 2), 2);
+
+	EXPECT_EQ(ring_buffer_alloc_read_page(buf, 2, &rp), 0);
+	EXPECT(ring_buffer_read_page(buf, rp, 4096, 2, 0) >= 0, "records are there");
+	page = ring_buffer_read_page_data(rp);
+	/* behind the page's header */
+	EXPECT_EQ(page[4] & 31, RINGBUF_TYPE_TIME_STAMP);
+	ring_buffer_free_read_page(buf, 2, rp);
+	end();
+	shim_set_online(2, 0);
 }
 
 /* Without memory it has no part, and the others are as they were */
@@ -440,6 +490,64 @@ static void fails(long unused)
 	end();
 }
 
+/* Each CPU finds its own records in a range, after a reboot */
+static void range_cpus(long unused)
+{
+	int cpu;
+
+	range_start = shim_alloc_range(range_bytes);
+	begin(2);
+	ring_buffer_free(buf);
+	buf = alloc_range();
+	ring_buffer_set_clock(buf, test_clock);
+	put_on(0, 3);
+	put_on(1, 5);
+	/* no free: the machine stops here */
+	buf = alloc_range();
+	EXPECT(buf, "the range is as it was");
+	for (cpu = 0; cpu < 2; cpu++) {
+		EXPECT_EQ(ring_buffer_entries_cpu(buf, cpu), 3 + 2 * cpu);
+		EXPECT_EQ(consume(buf, cpu, -1), 3 + 2 * cpu);
+	}
+	end();
+}
+
+/* ---- free ---------------------------------------------------------------------- */
+
+/* A page that a reader gave back goes with the buffer, whatever its size */
+static void free_spare_page(long unused)
+{
+	struct buffer_data_read_page *rp;
+	long before;
+	int order;
+
+	begin(3);
+	end();
+	before = shim_allocated;
+	for (order = 0; order < 3; order++) {
+		begin(3);
+		EXPECT_EQ(ring_buffer_subbuf_order_set(buf, order), 0);
+		rp = NULL;
+		EXPECT_EQ(ring_buffer_alloc_read_page(buf, 0, &rp), 0);
+		put(buf, REC_LEN, PUT_COMMIT);
+		EXPECT(ring_buffer_read_page(buf, rp, ring_buffer_read_page_size(rp), 0, 0) >= 0,
+		       "a record is there");
+		ring_buffer_free_read_page(buf, 0, rp);
+		end();
+		EXPECT(shim_allocated == before, "order %d: %ld leak", order,
+		       shim_allocated - before);
+	}
+}
+
+/* A wake-up that its CPU has not come to is over before the buffer is gone */
+static void free_woken(long unused)
+{
+	begin(3);
+	ring_buffer_wake_waiters(buf, RING_BUFFER_ALL_CPUS);
+	end();
+	shim_poll();
+}
+
 /* ---- a spare ------------------------------------------------------------------ */
 
 /* It has the sizes, clock and stamps of the other, for CPUs that are offline as well */
@@ -480,12 +588,17 @@ static void spare_alike(long unused)
 
 const struct scenario alloc_scenarios[] = {
 	{ "unit.alloc-lengths", lengths, 0, SC_QUICK, "R6" },
+	{ "unit.alloc-full", full, 0, SC_QUICK, "R3" },
 	{ "unit.alloc-rounded", rounded, 0, SC_QUICK, "R6" },
 	{ "unit.alloc-too-much", too_much, 0, SC_QUICK, "R6" },
 	{ "unit.alloc-oom-origin", oom_origin, 0, SC_QUICK, "R6" },
 	{ "unit.alloc-killed", killed, 0, SC_QUICK, "R6" },
 	{ "unit.alloc-fails", fails, 0, SC_QUICK, "R6" },
+	{ "unit.range-cpus", range_cpus, 0, SC_QUICK, "12" },
+	{ "unit.free-page", free_spare_page, 0, SC_QUICK, "R6" },
+	{ "unit.free-woken", free_woken, 0, SC_QUICK, "13" },
 	{ "unit.cpu-up", cpu_up, 0, SC_QUICK, "R6" },
+	{ "unit.cpu-up-writes", cpu_up_writes, 0, SC_QUICK, "R4 R6" },
 	{ "unit.cpu-up-fails", cpu_up_fails, 0, SC_QUICK, "R6" },
 	{ "unit.cpu-up-wakes", cpu_up_wakes, 0, SC_QUICK, "R6, 13" },
 	{ "unit.cpu-up-resize", cpu_up_resize, 0, SC_QUICK, "R6, 9" },
