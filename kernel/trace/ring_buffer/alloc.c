@@ -169,12 +169,13 @@ void rb_ring_strip(struct rb_ring *ring)
 	rb_ring_retire(ring);
 }
 
-/* Let @sb be as if a use for sequence @seq had ended, with nothing in it. */
+/*
+ * Let @sb be as if a use for sequence @seq had ended, with nothing in it. Its tail is
+ * open and empty already, as rb_open_subbuf() leaves it.
+ */
 static void rb_subbuf_init(struct rb_subbuf *sb, u64 seq)
 {
-	sb->seq = seq;
 	sb->link = rb_slot_word(seq, 0, 0);	/* not the next one: nowhere */
-	local64_set(&sb->tail, rb_tail_word(seq, RB_CLOSED));
 	atomic64_set(&sb->publish, rb_pub_word(seq, RB_PUB_FINAL, 0));
 }
 
@@ -322,7 +323,7 @@ void rb_copies_free(struct rb_copies *copies)
  * @copies: where to put it, with room to keep what it replaces
  *
  * Context: May sleep.
- * Return: 0 or -ENOMEM; then nothing is left to free.
+ * Return: 0 or -ENOMEM; rb_copies_free() is for both.
  */
 int rb_copies_alloc(struct rb_cpu *rcpu, unsigned int order, struct rb_copies *copies)
 {
@@ -336,7 +337,6 @@ int rb_copies_alloc(struct rb_cpu *rcpu, unsigned int order, struct rb_copies *c
 	copies->len = len;
 	if (copies->rec[0] && copies->rec[1] && copies->dump && copies->before)
 		return 0;
-	rb_copies_free(copies);
 	return -ENOMEM;
 }
 
@@ -344,8 +344,6 @@ static void rb_cpu_free(struct rb_cpu *rcpu)
 {
 	struct rb_ring *ring;
 
-	if (!rcpu)
-		return;
 	irq_work_sync(&rcpu->wake_work);
 	ring = rcu_dereference_protected(rcpu->read_ring, true);
 	if (ring)
