@@ -97,6 +97,25 @@ static void empty_subbufs(long unused)
 	}
 }
 
+/* ---- the end of a sub-buffer ------------------------------------------------- */
+
+/* A record that ends with its sub-buffer is copied to its end, and no further */
+static void page_end(long unused)
+{
+	int len, n;
+
+	for (len = 8; len < 600; len += 4) {
+		if (SUBBUF_DATA % (len + 4))
+			continue;
+		n = SUBBUF_DATA / (len + 4);
+		begin(2, true);
+		while (n--)
+			put(buf, len, PUT_COMMIT);
+		EXPECT_EQ(consume(buf, 0, -1), SUBBUF_DATA / (len + 4));
+		check_end(0, 0, "records of %d", len);
+	}
+}
+
 /* ---- a ring that is exchanged ------------------------------------------------ */
 
 static int taken;
@@ -140,6 +159,7 @@ static void resize_locked(long looks)
 
 const struct scenario read_scenarios[] = {
 	{ "unit.empty-subbufs", empty_subbufs, 0, SC_QUICK, "R4" },
+	{ "unit.page-end", page_end, 0, SC_QUICK, "R4" },
 	{ "unit.resize-locked", resize_locked, 0, SC_QUICK, "R6, 9" },
 	{ "unit.resize-look", resize_locked, 1, SC_QUICK, "R6, 9" },
 	{ }
