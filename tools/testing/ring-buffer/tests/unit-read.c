@@ -116,6 +116,123 @@ static void page_end(long unused)
 	}
 }
 
+/* ---- what is lost, and counted, across a resize and a cut --------------------- */
+
+/* What does not fit after a resize stays with the reader, until the writer would overwrite it */
+static void inherited(long unused)
+{
+	static const int after[] = { 0, 1, PER_SUBBUF, 2 * PER_SUBBUF, 3 * PER_SUBBUF,
+				     8 * PER_SUBBUF };
+	int i, to, read, before = 7 * PER_SUBBUF;
+	bool look;
+
+	for (i = 0; i < 6 * 3 * 3 * 2; i++) {
+		to = 2 + i / 6 % 3;
+		read = i / 18 % 3 * 3;
+		look = i / 54;
+		begin(8, true);
+		put_n(before);
+		EXPECT_EQ(ring_buffer_resize(buf, to * SUBBUF_DATA, RING_BUFFER_ALL_CPUS), 0);
+		if (look)
+			EXPECT(!ring_buffer_empty_cpu(buf, 0), "records are left");
+		EXPECT_EQ(consume(buf, 0, read), read);
+		put_n(after[i % 6]);
+		EXPECT_EQ(ring_buffer_entries_cpu(buf, 0) + ring_buffer_overrun_cpu(buf, 0) + read,
+			  before + after[i % 6]);
+		EXPECT_EQ(iterate(buf, 0, NULL), ring_buffer_entries_cpu(buf, 0));
+		consume(buf, 0, -1);
+		EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 0);
+		check_end(0, 0, "to %d, %d read, %d after", to, read, after[i % 6]);
+	}
+}
+
+struct counts {
+	unsigned long entries, overrun, commit_overrun, dropped, read;
+};
+
+static struct counts counts_of(struct trace_buffer *b)
+{
+	return (struct counts){
+		.entries = ring_buffer_entries_cpu(b, 0),
+		.overrun = ring_buffer_overrun_cpu(b, 0),
+		.commit_overrun = ring_buffer_commit_overrun_cpu(b, 0),
+		.dropped = ring_buffer_dropped_events_cpu(b, 0),
+		.read = ring_buffer_read_events_cpu(b, 0),
+	};
+}
+
+static void expect_counts(struct trace_buffer *b, struct counts want, int round)
+{
+	struct counts is = counts_of(b);
+
+	EXPECT(!memcmp(&is, &want, sizeof(is)),
+	       "round %d: %lu %lu %lu %lu %lu, not %lu %lu %lu %lu %lu", round, is.entries,
+	       is.overrun, is.commit_overrun, is.dropped, is.read, want.entries, want.overrun,
+	       want.commit_overrun, want.dropped, want.read);
+}
+
+/* The records of an interrupt that find no place as long as the one below is not committed */
+static void overrun_commit(void)
+{
+	struct ring_buffer_event *e = ring_buffer_lock_reserve(buf, 8);
+	int i;
+
+	for (i = 0; i < 5 * PER_SUBBUF; i++)
+		put_in(CTX_IRQ, buf, REC_LEN, PUT_COMMIT);
+	if (e)
+		ring_buffer_unlock_commit(buf);
+}
+
+/* They come from two buffers in turn, so that only their number is looked at */
+static int take(struct trace_buffer *b, int max)
+{
+	int n;
+
+	for (n = 0; n != max && ring_buffer_consume(b, 0, NULL, NULL); n++)
+		;
+	return n;
+}
+
+/* A cut takes the counters along; the live buffer counts, and reads, from the cut on */
+static void cut_counts(long looks)
+{
+	struct counts before = { };
+	unsigned long lost;
+	int round;
+	u64 ts;
+
+	begin(3, true);
+	fresh2(3 * SUBBUF_DATA);
+	for (round = 0; round < 12; round++) {
+		ring_buffer_change_overwrite(buf, round % 3);
+		if (round & 1)
+			overrun_commit();
+		put_n((1 + round % 4 * 2) * PER_SUBBUF + 5);
+		if (round % 4 != 3)
+			take(buf, 7 + round * PER_SUBBUF / 6);
+		before = counts_of(buf);
+		EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+		ring_buffer_wait_writers(buf2);
+		if (looks) {
+			expect_counts(buf, (struct counts){ }, round);
+			EXPECT(ring_buffer_empty_cpu(buf, 0), "after a cut");
+		}
+		if (looks < 2)
+			expect_counts(buf2, before, round);
+
+		put_n(3);
+		if (looks)
+			expect_counts(buf, (struct counts){ .entries = 3 }, round);
+		lost = 1;
+		EXPECT(ring_buffer_peek(buf, 0, &ts, &lost), "three are there");
+		EXPECT_EQ(lost, 0);
+		EXPECT_EQ(take(buf, 2), 2);
+		expect_counts(buf, (struct counts){ .entries = 1, .read = 2 }, round);
+		EXPECT_EQ(take(buf2, -1), before.entries);
+	}
+	EXPECT(before.entries, "the last round left some");
+}
+
 /* ---- a ring that is exchanged ------------------------------------------------ */
 
 static int taken;
@@ -160,6 +277,10 @@ static void resize_locked(long looks)
 const struct scenario read_scenarios[] = {
 	{ "unit.empty-subbufs", empty_subbufs, 0, SC_QUICK, "R4" },
 	{ "unit.page-end", page_end, 0, SC_QUICK, "R4" },
+	{ "unit.inherited", inherited, 0, SC_QUICK, "R6, 9" },
+	{ "unit.cut-counts", cut_counts, 0, SC_QUICK, "7" },
+	{ "unit.cut-counts-looked", cut_counts, 1, SC_QUICK, "7" },
+	{ "unit.cut-counts-late", cut_counts, 2, SC_QUICK, "7" },
 	{ "unit.resize-locked", resize_locked, 0, SC_QUICK, "R6, 9" },
 	{ "unit.resize-look", resize_locked, 1, SC_QUICK, "R6, 9" },
 	{ }
