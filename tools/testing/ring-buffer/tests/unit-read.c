@@ -274,6 +274,75 @@ static void resize_locked(long looks)
 	}
 }
 
+/* ---- an NMI, which cannot wait for the lock ----------------------------------- */
+
+static void nmi_look(void)
+{
+	u64 ts;
+
+	shim_ctx_enter(CTX_NMI);
+	EXPECT(ring_buffer_peek(buf, 0, &ts, NULL), "records are there");
+	EXPECT(!ring_buffer_empty_cpu(buf, 0), "records are there");
+	shim_ctx_exit(CTX_NMI);
+}
+
+static void op_look(void)
+{
+	u64 ts;
+
+	EXPECT(ring_buffer_peek(buf, 0, &ts, NULL), "records are there");
+}
+
+static void swap_rings(void) { EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 0), 0); }
+static void swap_remote(void) { step_remote(1, swap_rings, 0); }
+
+/* Each of them finds records, and leaves locks and interrupts as they were */
+static void in_nmi_each(void (*op)(void), void (*act)(void))
+{
+	struct step s = { .op = op, .act = { act } };
+	struct trace_buffer *b;
+	long last = 0;
+
+	for (s.at[0] = 0; s.at[0] <= last; s.at[0]++) {
+		begin(4, true);
+		put_n(5);
+		fresh2(4 * SUBBUF_DATA);
+		EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+		put_n(7);
+		/* While a reader exchanges its sub-buffer, an NMI may find less. */
+		EXPECT_EQ(take(buf, 1), 1);
+		b = buf2;
+		if (!step_run(&s)) {
+			leak();
+			continue;
+		}
+		if (!s.at[0]) {
+			last = s.n[0];
+			nr_positions += last;
+		}
+		EXPECT(!shim_irqs_off(), "at instruction %ld", s.at[0]);
+		EXPECT_EQ(take(buf, -1) + take(b, -1), 11);
+	}
+}
+
+static void nmi_reads(long unused)
+{
+	in_nmi_each(op_look, nmi_look);
+	in_nmi_each(nmi_look, swap_remote);
+	begin(4, true);
+	fresh2(4 * SUBBUF_DATA);
+	put_n(3);
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+	put_n(3);
+	ring_buffer_wait_writers(buf2);
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+	put_n(5);
+	shim_ctx_enter(CTX_NMI);
+	EXPECT_EQ(take(buf, 2), 2);
+	shim_ctx_exit(CTX_NMI);
+	EXPECT_EQ(take(buf, -1), 3);
+}
+
 const struct scenario read_scenarios[] = {
 	{ "unit.empty-subbufs", empty_subbufs, 0, SC_QUICK, "R4" },
 	{ "unit.page-end", page_end, 0, SC_QUICK, "R4" },
@@ -282,6 +351,7 @@ const struct scenario read_scenarios[] = {
 	{ "unit.cut-counts-looked", cut_counts, 1, SC_QUICK, "7" },
 	{ "unit.cut-counts-late", cut_counts, 2, SC_QUICK, "7" },
 	{ "unit.resize-locked", resize_locked, 0, SC_QUICK, "R6, 9" },
+	{ "unit.nmi-reads", nmi_reads, 0, SC_QUICK, "R4, 15" },
 	{ "unit.resize-look", resize_locked, 1, SC_QUICK, "R6, 9" },
 	{ }
 };
