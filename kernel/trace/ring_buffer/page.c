@@ -148,19 +148,19 @@ static unsigned int rb_page_copy(struct rb_ring *ring, struct rb_data_page *to,
 		end = c.end;
 		records = rd->sb->first + rd->sb->count - rd->num;
 	} else {
-		do {
+		for (;;) {
 			records += rb_cursor_skip_plain(&c, start + len);
 			end = c.pos;
 			time = c.time;
+			/* Only what is final can end in stamps, of a record that was discarded. */
 			rec = rb_cursor_next(&c);
-			if (rec)
-				rb_cursor_skip(&c, rec);
+			if (!rec)
+				break;
+			rb_cursor_skip(&c, rec);
 			if (c.pos - start > len)
 				break;
-			end = c.pos;
-			time = c.time;
-			records += !!rec;
-		} while (rec);
+			records++;
+		}
 	}
 	memcpy(to->data, from->data + start, end - start);
 	rb_reader_skip(ring, end, time, records);
