@@ -109,6 +109,12 @@ static void page_spare(long unused)
 	EXPECT_EQ(shim_allocated, before + 2);
 	ring_buffer_free_read_page(buf, 0, a);
 	EXPECT_EQ(shim_allocated, before + 1);
+	/* where there is no memory for another one */
+	shim_fail_alloc_after = 1;
+	a = page_get();
+	EXPECT(shim_fail_alloc_after >= 0, "it takes a new page");
+	shim_fail_alloc_after = -1;
+	ring_buffer_free_read_page(buf, 0, a);
 
 	/* the spare one is too small now: it goes where another one is needed */
 	EXPECT_EQ(ring_buffer_subbuf_order_set(buf, 1), 0);
@@ -116,6 +122,7 @@ static void page_spare(long unused)
 	before = shim_allocated;
 	a = page_get();
 	EXPECT_EQ(ring_buffer_read_page_size(a), 2 * PAGE_SIZE);
+	EXPECT(ring_buffer_read_page_data(a) != data, "the one that is too small");
 	EXPECT_EQ(shim_allocated, before + 1);
 	b = page_get();
 	EXPECT_EQ(shim_allocated, before + 3);
@@ -202,6 +209,51 @@ static void page_exchange(long unused)
 			check_end(0, 0, "%d bytes of rest, lossy %d", rest, lossy);
 		}
 	}
+}
+
+/* Where a record is as long as the page, that others were lost is told without a number */
+static void page_longest(long unused)
+{
+	struct buffer_data_read_page *rp;
+	int i;
+
+	begin(3);
+	for (i = 0; i < 9; i++)
+		put(buf, SUBBUF_DATA - 8, PUT_COMMIT);
+	rp = page_get();
+	for (i = 0; i < 3; i++) {
+		long told, lost = LOST_UNKNOWN;
+		void *page;
+
+		EXPECT_EQ(ring_buffer_read_page(buf, rp, PAGE_SIZE, 0, 0), 0);
+		page = ring_buffer_read_page_data(rp);
+		EXPECT_EQ(page_missed(page, &told), !i);
+		EXPECT_EQ(told, i ? 0 : LOST_UNKNOWN);
+		EXPECT_EQ(page_parse(page, PAGE_SIZE, saw_on_page, &lost), 1);
+	}
+	EXPECT_EQ(ring_buffer_read_page(buf, rp, PAGE_SIZE, 0, 0), -1);
+	ring_buffer_free_read_page(buf, 0, rp);
+	check_end(0, 0, "long records");
+}
+
+/* A page takes as many records as fit, whatever stands in front of them */
+static void page_stamps(long unused)
+{
+	struct buffer_data_read_page *rp;
+	long told = 0;
+	int i;
+
+	begin(3);
+	ring_buffer_set_time_stamp_abs(buf, true);
+	put_n(30);
+	rp = page_get();
+	for (i = 10; i <= 20; i += 10) {
+		EXPECT_EQ(ring_buffer_read_page(buf, rp, 16 + i * (REC_LEN + 12), 0, 0), 0);
+		EXPECT_EQ(page_parse(ring_buffer_read_page_data(rp), PAGE_SIZE, saw_on_page,
+				     &told), i);
+	}
+	ring_buffer_free_read_page(buf, 0, rp);
+	check_end(0, 0, "records with stamps");
 }
 
 /* What was copied to a page before does not show behind fewer records */
@@ -646,6 +698,8 @@ const struct scenario page_scenarios[] = {
 	{ "unit.page-spare", page_spare, 0, SC_QUICK, "R8" },
 	{ "unit.page-no-memory", page_no_memory, 0, SC_QUICK, "R8" },
 	{ "unit.page-exchange", page_exchange, 0, SC_QUICK, "R3 R8" },
+	{ "unit.page-longest", page_longest, 0, SC_QUICK, "R3 R8" },
+	{ "unit.page-stamps", page_stamps, 0, SC_QUICK, "R3 R8" },
 	{ "unit.page-shorter", page_shorter, 0, SC_QUICK, "R3 R8" },
 	{ "unit.map-refused", map_refused, 0, SC_QUICK, "R8" },
 	{ "unit.map-layout", map_layout, 0, SC_QUICK, "R8" },
