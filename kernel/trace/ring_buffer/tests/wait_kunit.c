@@ -149,6 +149,40 @@ static void wait_test_condition(struct kunit *test)
 	wait_expect_woken(w, &t);
 }
 
+/* All waiters are woken at once; without a condition that ends the wait, also for a watermark. */
+static void wait_test_wake_all(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	struct wait_thread cpu = { .cpu = w->cpu };
+	struct wait_thread full = { .cpu = w->cpu, .full = 50 };
+	struct wait_thread all = { .cpu = RING_BUFFER_ALL_CPUS };
+
+	rbt_open(w, 4, RB_FL_OVERWRITE);
+	wait_start(w, &cpu);
+	wait_start(w, &full);
+	wait_start(w, &all);
+	KUNIT_EXPECT_FALSE(test, completion_done(&cpu.done));
+	KUNIT_EXPECT_FALSE(test, completion_done(&full.done));
+	KUNIT_EXPECT_FALSE(test, completion_done(&all.done));
+	ring_buffer_wake_waiters(w->buffer, RING_BUFFER_ALL_CPUS);
+	wait_expect_woken(w, &cpu);
+	wait_expect_woken(w, &full);
+	wait_expect_woken(w, &all);
+}
+
+/* There is no watermark for all CPUs: it is as if none was given. */
+static void wait_test_all_full(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	struct wait_thread t = { .cpu = RING_BUFFER_ALL_CPUS, .full = 50, .conditional = true };
+
+	rbt_open(w, 4, RB_FL_OVERWRITE);
+	wait_start(w, &t);
+	KUNIT_EXPECT_FALSE(test, completion_done(&t.done));
+	rbt_write(w, 8);
+	wait_expect_woken(w, &t);
+}
+
 /* There is something already: nobody waits. */
 static void wait_test_ready(struct kunit *test)
 {
@@ -227,6 +261,8 @@ static struct kunit_case wait_test_cases[] = {
 	KUNIT_CASE(wait_test_watermark),
 	KUNIT_CASE(wait_test_watermarks),
 	KUNIT_CASE(wait_test_condition),
+	KUNIT_CASE(wait_test_wake_all),
+	KUNIT_CASE(wait_test_all_full),
 	KUNIT_CASE(wait_test_ready),
 	KUNIT_CASE(wait_test_race),
 	KUNIT_CASE(wait_test_poll),
