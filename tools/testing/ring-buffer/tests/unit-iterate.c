@@ -357,6 +357,27 @@ static void resizes(long unused)
 	end(allocated);
 }
 
+/* A resize finds the iterator in the middle of the sub-buffer that is written */
+static void resize_in_part(long unused)
+{
+	long allocated = no_buffer();
+
+	begin(8);
+	mark(PER);
+	open_iter(buf);
+	mark(3);
+	look_from(0, PER + 3);
+	none();
+	mark(5);
+	EXPECT_EQ(ring_buffer_resize(buf, 12 * SUBBUF_DATA, 0), 0);
+	look_from(PER + 3, PER + 8);
+	none();
+	mark(PER);
+	look_from(PER + 8, nr);
+	none();
+	end(allocated);
+}
+
 /* Its ring goes live again: there is nothing more in it of what was to be read */
 static void goes_live(long unused)
 {
@@ -424,6 +445,7 @@ const struct scenario iterate_scenarios[] = {
 	{ "unit.iterate-shrunk", shrunk, 0, SC_QUICK, "R6 R7, 8" },
 	{ "unit.iterate-shrunk-alone", shrunk_alone, 0, SC_QUICK, "R6 R7, 8" },
 	{ "unit.iterate-resizes", resizes, 0, SC_QUICK, "R6 R7, 8 9" },
+	{ "unit.iterate-resize-part", resize_in_part, 0, SC_QUICK, "R6 R7, 8 9" },
 	{ "unit.iterate-goes-live", goes_live, 0, SC_QUICK, "R5 R7, 8" },
 	{ "unit.iterate-order", order, 0, SC_QUICK, "R6 R7" },
 	{ }
