@@ -100,8 +100,8 @@ static void rb_iter_follow(struct ring_buffer_iter *iter)
 	rb_ring_put(old);
 }
 
-/* Copy from a sub-buffer, if what @view says of it holds until that is done. */
-static bool rb_iter_copy(struct ring_buffer_iter *iter, struct rb_view *view, unsigned int pos)
+/* Copy from a sub-buffer: nothing if what @view says of it does not hold until that is done. */
+static void rb_iter_copy(struct ring_buffer_iter *iter, struct rb_view *view, unsigned int pos)
 {
 	struct rb_data_page *page = READ_ONCE(view->sb->page);
 	unsigned int len = min(rb_pub_bytes(view->pub) - pos, iter->size);
@@ -120,22 +120,22 @@ static bool rb_iter_copy(struct ring_buffer_iter *iter, struct rb_view *view, un
 	 * writer came round, so is the slot. RBB(rb_iter_copy:B)
 	 */
 	smp_rmb();
+	iter->base = pos;
+	iter->c.pos = 0;
+	iter->c.end = 0;
 	if (view->word != RB_SLOT_NONE &&
 	    view->word != atomic64_read(rb_slot(iter->ring, iter->seq)))
-		return false;
+		return;
 
 	if (!pos) {
 		iter->lost |= (s64)(first - rb_iter_num(iter)) > 0;
 		iter->num = first;
 		iter->c.time = stamp;
 	}
-	iter->base = pos;
-	iter->c.pos = 0;
 	iter->c.end = len;
-	return true;
 }
 
-/* Get what is published behind the copy into the copy. */
+/* Get what is published behind the copy into the copy; true: look there, perhaps in vain. */
 static bool rb_iter_load_locked(struct ring_buffer_iter *iter)
 {
 	struct rb_ring *ring = iter->ring;
@@ -168,17 +168,15 @@ static bool rb_iter_load_locked(struct ring_buffer_iter *iter)
 		}
 
 		if (pos < rb_pub_bytes(view.pub)) {
-			if (rb_iter_copy(iter, &view, pos))
-				return true;
-		} else if (view.pub & RB_PUB_FINAL) {
-			iter->seq++;
-			pos = 0;
-		} else {
-			return false;
+			rb_iter_copy(iter, &view, pos);
+			return true;
 		}
+		if (!(view.pub & RB_PUB_FINAL))
+			return false;
 		/* Where to look when there is something again. */
-		iter->base = pos;
-		iter->c.pos = 0;
+		iter->seq++;
+		pos = 0;
+		iter->base = 0;
 		iter->c.end = 0;
 	}
 }
