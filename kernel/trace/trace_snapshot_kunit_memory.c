@@ -264,6 +264,27 @@ static void memory_test_leak(struct kunit *test)
 	KUNIT_EXPECT_LT(test, (long)(pcpu_nr_pages() - percpu), 16L);
 }
 
+/* With an instance goes all that its snapshots have, those of a latency tracer as well. */
+static void memory_test_gone(struct kunit *test)
+{
+	unsigned long pages = memory_pages();
+	struct trace_array *tr;
+	unsigned int i;
+
+	tr = trace_array_get_by_name("kunit_gone", NULL);
+	KUNIT_ASSERT_NOT_NULL(test, tr);
+	snap_kunit_echo(test, "/instances/kunit_gone/buffer_size_kb", "8192");
+	snap_kunit_echo(test, "/instances/kunit_gone/snapshot", "1");
+	/* Where there is no such tracer, the snapshot is enough. */
+	snap_kunit_write(test, "/instances/kunit_gone/current_tracer", "wakeup_dl");
+	trace_array_put(tr);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
+	rcu_barrier();
+	for (i = 0; i < 200 && (long)(pages - memory_pages()) >= 1500; i++)
+		msleep(20);
+	KUNIT_EXPECT_LT(test, (long)(pages - memory_pages()), 1500L);
+}
+
 /* In memory that survives a reboot there is one buffer: it stays, and it is shared. */
 static void memory_test_one(struct kunit *test)
 {
@@ -325,6 +346,7 @@ static struct kunit_case memory_cases[] = {
 	KUNIT_CASE(memory_test_worker),
 	KUNIT_CASE(memory_test_kept),
 	KUNIT_CASE(memory_test_leak),
+	KUNIT_CASE(memory_test_gone),
 	KUNIT_CASE(memory_test_one),
 	{ }
 };

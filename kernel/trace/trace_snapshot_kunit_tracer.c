@@ -173,6 +173,24 @@ static void tracer_test_refused(struct kunit *test)
 	snap_kunit_expect(test, "starved 3 refused 1");
 }
 
+/* A task dies in a record that goes with it: the worker makes its buffer of use again. */
+static void tracer_test_died(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+
+	KUNIT_ASSERT_NOT_NULL(test, ring_buffer_lock_reserve(tr->array_buffer.buffer, 8));
+	preempt_enable_notrace();
+	tracer_find(test, current, 100, 0);
+	snap_kunit_mark(test, 1);
+	tracer_find(test, current, 200, 0);
+	KUNIT_EXPECT_EQ(test, tr->max_latency, 100UL * NSEC_PER_USEC);
+	snap_kunit_worker(tr);
+	tracer_find(test, current, 200, 0);
+	KUNIT_EXPECT_EQ(test, tr->max_latency, 200UL * NSEC_PER_USEC);
+	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 1U);
+	snap_kunit_expect(test, "refused 1");
+}
+
 /* To empty "trace" forgets it, of one CPU or all, and to have another tracer does. */
 static void tracer_test_erase(struct kunit *test)
 {
@@ -223,6 +241,7 @@ static void tracer_test_erase(struct kunit *test)
 static struct kunit_case tracer_cases[] = {
 	KUNIT_CASE(tracer_test_header),
 	KUNIT_CASE(tracer_test_refused),
+	KUNIT_CASE(tracer_test_died),
 	KUNIT_CASE(tracer_test_erase),
 	{ }
 };
