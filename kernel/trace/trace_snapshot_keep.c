@@ -92,7 +92,7 @@ static struct trace_snap *snap_oldest(struct trace_snapshots *s)
 static bool snap_may_go(struct trace_snapshots *s, struct trace_snap *snap)
 {
 	return !list_is_last(&snap->keep, &s->kept) && snap->kept->ref == 1 &&
-	       READ_ONCE(snap->settled) && atomic_read(&snap->users) == 1;
+	       atomic_read(&snap->users) == 1;
 }
 
 /*
@@ -291,7 +291,7 @@ void snap_keep_set(struct trace_snapshots *s, struct snap_keep keep)
  */
 void trace_snapshot_last_put(struct trace_array *tr)
 {
-	if (trace_is_kept(tr) && !tr->dir)
+	if (trace_is_kept(tr))
 		snap_keep_queue(tr->snapshots->shows->buf.tr->snapshots);
 }
 
