@@ -2,6 +2,7 @@
 /*
  * Unit tests of snapshot_on: snapshots of a panic, an oops and a warning.
  */
+#include <linux/completion.h>
 #include <linux/err.h>
 #include <linux/init.h>
 #include <linux/kdebug.h>
@@ -199,9 +200,12 @@ static void crash_test_takes(struct kunit *test)
 	crash_taken(test, 5, "panic");
 }
 
+static DECLARE_COMPLETION(crash_done);
+
 static int crash_other_task(void *test)
 {
 	crash_panic(test);
+	complete(&crash_done);
 	return 0;
 }
 
@@ -219,6 +223,8 @@ static void crash_test_task(struct kunit *test)
 	/* As if one clock tick had seen both begin. */
 	task->start_time = current->start_time;
 	wake_up_process(task);
+	/* One that is stopped before it runs does nothing. */
+	wait_for_completion(&crash_done);
 	KUNIT_EXPECT_EQ(test, kthread_stop_put(task), 0);
 	crash_taken(test, 2, "panic");
 }

@@ -9,6 +9,7 @@
 #include <linux/ring_buffer.h>
 #include <linux/string.h>
 
+#include "ring_buffer/race.h"
 #include "trace_snapshot_kunit.h"
 
 /* A snapshot with one record, that text. */
@@ -432,6 +433,90 @@ static void kept_test_limit(struct kunit *test)
 	snap_kunit_close(file);
 }
 
+/* Where a limit leaves no room for the next one, the oldest make it, and no more of them. */
+static void kept_test_room(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	struct file *file;
+	unsigned long full;
+	unsigned int n;
+	char text[24];
+
+	snap_kunit_set(test, "snapshot_allocate", "1");
+	full = s->kb;
+	snap_kunit_set(test, "snapshot_keep", "99");
+	for (n = 1; n <= 8; n++) {
+		kept_take(test, "x");
+		if (n == 2)
+			file = snap_kunit_open(test, "snapshot", O_RDONLY);
+	}
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	snap_kunit_set(test, "snapshot", "0");
+	snprintf(text, sizeof(text), "%lu", full + s->kb / 2);
+	snap_kunit_set(test, "snapshot_limit_kb", text);
+	snap_kunit_set(test, "snapshot", "1");
+	KUNIT_EXPECT_LE(test, s->kb, s->limit_kb);
+	KUNIT_EXPECT_NULL(test, kept_array(1));
+	/* This one would not: it is read. */
+	KUNIT_EXPECT_NOT_NULL(test, kept_array(2));
+	KUNIT_EXPECT_NULL(test, kept_array(3));
+	KUNIT_EXPECT_NOT_NULL(test, kept_array(7));
+	KUNIT_EXPECT_NOT_NULL(test, kept_array(8));
+	KUNIT_EXPECT_NOT_NULL(test, kept_array(9));
+	snap_kunit_close(file);
+}
+
+/* One that is not kept any more, and still open, is not kept again. */
+static void kept_test_again(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct file *file;
+
+	snap_kunit_set(test, "snapshot_keep", "2");
+	kept_take(test, "r1");
+	file = snap_kunit_open(test, "/instances/kunit@1/trace", O_RDONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	snap_kunit_set(test, "snapshot_keep", "0");
+	KUNIT_EXPECT_NULL(test, kept_array(1));
+	snap_kunit_set(test, "snapshot_keep", "2");
+	KUNIT_EXPECT_NULL(test, kept_array(1));
+	KUNIT_EXPECT_EQ(test, tr->snapshots->nr_kept, 0U);
+	snap_kunit_close(file);
+	kept_take(test, "r2");
+	kept_expect(test, 2, 2);
+}
+
+static struct trace_array *kept_taken;
+
+static void kept_take_hook(enum rb_race point, const char *name)
+{
+	struct trace_array *tr = kept_taken;
+
+	kept_taken = NULL;
+	if (tr)
+		tracing_snapshot_instance(tr);
+}
+
+/* What is about to be kept counts, when another one comes. */
+static void kept_test_race(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+
+	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(tr), 0);
+	snap_kunit_set(test, "trace_marker", "r1");
+	tracing_snapshot_instance(tr);
+	kept_taken = tr;
+	rb_race_hook = kept_take_hook;
+	snap_keep_set(tr->snapshots, (struct snap_keep){ .nr = 1, .first = true });
+	rb_race_hook = NULL;
+	KUNIT_EXPECT_NULL(test, kept_taken);
+	KUNIT_EXPECT_EQ(test, tr->snapshots->user.seq, 1ULL);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "enough are kept: 1\n"));
+	kept_expect(test, 1, 1);
+	tracing_disarm_snapshot(tr);
+}
+
 /* What an instance has kept, or is about to keep, goes with it. */
 static void kept_test_removed(struct kunit *test)
 {
@@ -496,6 +581,9 @@ static struct kunit_case kept_cases[] = {
 	KUNIT_CASE(kept_test_top),
 	KUNIT_CASE(kept_test_worker),
 	KUNIT_CASE(kept_test_limit),
+	KUNIT_CASE(kept_test_room),
+	KUNIT_CASE(kept_test_again),
+	KUNIT_CASE(kept_test_race),
 	KUNIT_CASE(kept_test_removed),
 	{ }
 };
