@@ -27,51 +27,55 @@ static void iterate_lap(enum rb_race point, const char *name)
 	rbt_write_n(w, LEN, 6 * rbt_room_for(w, LEN));
 }
 
-/* All that an iterator is shown is true, also where it is overwritten while it is copied. */
-static void iterate_one_lap(struct rbt *w)
+/* All that it is shown is true, in order, and it is told where it misses some. */
+static void iterate_rest(struct rbt *w, struct ring_buffer_iter *iter, u32 *next)
 {
 	struct ring_buffer_event *rec;
-	struct ring_buffer_iter *iter;
-	u32 num, next = 0;
 	bool missed;
+	u32 num;
 	u64 ts;
 
-	iter = ring_buffer_read_start(w->buffer, w->cpu, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(w->test, iter);
-	WRITE_ONCE(rb_race_hook, iterate_lap);
 	while ((rec = ring_buffer_iter_peek(iter, &ts)) && !w->failed) {
 		num = rbt_check(w, ring_buffer_event_data(rec), ts);
-		if (num < next)
-			rbt_fail(w, "order: record %u behind %u", num, next);
-		missed = num != next;
+		if (num < *next)
+			rbt_fail(w, "order: record %u behind %u", num, *next);
+		missed = num != *next;
 		if (ring_buffer_iter_dropped(iter) != missed)
-			rbt_fail(w, "lost: record %u where %u would be the next", num, next);
-		next = num + 1;
+			rbt_fail(w, "lost: record %u where %u would be the next", num, *next);
+		*next = num + 1;
 		ring_buffer_iter_advance(iter);
 	}
-	WRITE_ONCE(rb_race_hook, NULL);
-	KUNIT_EXPECT_TRUE(w->test, iterating.taken);
-	KUNIT_EXPECT_EQ(w->test, next, w->nr);
-	ring_buffer_read_finish(iter);
+	if (*next != w->nr)
+		rbt_fail(w, "loss: it ends at %u of %u", *next, w->nr);
 }
 
+/* What it copies, from the begin of a sub-buffer or from within, is overwritten meanwhile. */
 static void iterate_test_overwritten(struct kunit *test)
 {
 	static const enum rb_race points[] = { RB_RACE_LOCATED, RB_RACE_COPY, RB_RACE_COPIED };
 	struct rbt *w = test->priv;
-	unsigned int i, at;
+	struct ring_buffer_iter *iter;
+	unsigned int i;
+	u32 next;
 
-	for (i = 0; i < ARRAY_SIZE(points); i++) {
-		for (at = 0; at < 3 && !w->failed; at++) {
-			sprintf(w->what, "point %u, %u before", i, at);
-			rbt_open(w, 4, RB_FL_OVERWRITE);
-			rbt_write_n(w, LEN, 4 * rbt_room_for(w, LEN));
-			iterating.w = w;
-			iterating.point = points[i];
-			iterating.at = at;
-			iterating.taken = false;
-			iterate_one_lap(w);
-		}
+	for (i = 0; i < ARRAY_SIZE(points) * 6 && !w->failed; i++) {
+		iterating.w = w;
+		iterating.point = points[i / 6];
+		iterating.at = i / 2 % 3;
+		iterating.taken = false;
+		sprintf(w->what, "point %u, %u before, part %u", i / 6, iterating.at, i % 2);
+		rbt_open(w, 4, RB_FL_OVERWRITE);
+		iter = ring_buffer_read_start(w->buffer, w->cpu, GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, iter);
+		next = 0;
+		rbt_write_n(w, LEN, i % 2 ? 3 : 0);
+		iterate_rest(w, iter, &next);
+		rbt_write_n(w, LEN, 4 * rbt_room_for(w, LEN) - w->nr);
+		WRITE_ONCE(rb_race_hook, iterate_lap);
+		iterate_rest(w, iter, &next);
+		WRITE_ONCE(rb_race_hook, NULL);
+		KUNIT_EXPECT_TRUE(test, iterating.taken);
+		ring_buffer_read_finish(iter);
 	}
 }
 
@@ -138,6 +142,24 @@ static void iterate_test_dump(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, iterate_dump(w, &ts, &lost, true));
 }
 
+/* The ring that it has shown goes live again: the dump shows what it holds then. */
+static void iterate_test_dump_live_again(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	unsigned int i;
+	u64 ts;
+
+	rbt_open(w, 4, RB_FL_OVERWRITE);
+	rbt_open_other(w, 4, RB_FL_OVERWRITE);
+	rbt_write_n(w, LEN, 5);
+	iterate_expect_dump(w, 0, 3);
+	for (i = 0; i < 2; i++)
+		KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);
+	rbt_write_n(w, LEN, 3);
+	iterate_expect_dump(w, 5, 8);
+	KUNIT_EXPECT_NULL(test, iterate_dump(w, &ts, NULL, true));
+}
+
 /* Behind a record that cannot be, the dump goes on with the next sub-buffer. */
 static void iterate_test_dump_doubtful(struct kunit *test)
 {
@@ -169,6 +191,7 @@ static void iterate_test_dump_doubtful(struct kunit *test)
 static struct kunit_case iterate_test_cases[] = {
 	KUNIT_CASE(iterate_test_overwritten),
 	KUNIT_CASE(iterate_test_dump),
+	KUNIT_CASE(iterate_test_dump_live_again),
 	KUNIT_CASE(iterate_test_dump_doubtful),
 	{}
 };

@@ -155,14 +155,17 @@ static void watermark(long unused)
 	fill_to(4);
 	EXPECT_EQ(half->woken, 1);
 	EXPECT(look(half), "more than a half is filled");
-	/* nobody waits any more */
-	any = wait_for(1, 0);
+	/* nobody waits for one any more */
+	consume(buf, 0, -1);
+	any = wait_for(0, 0);
 	shim_rcu_run();
 	half->woken = 0;
 	any->woken = 0;
-	fill_to(20);
+	write(1);
+	EXPECT_EQ(any->woken, 1);
+	write(10 * PER);
 	EXPECT_EQ(half->woken, 0);
-	EXPECT_EQ(any->woken, 0);
+	EXPECT_EQ(any->woken, 1);
 }
 
 /* Of several waiters each one is woken by its own watermark, in whichever order they came */
