@@ -86,8 +86,8 @@ static const struct fs_value {
 	const char	*bad[3];
 } fs_values[] = {
 	{ "snapshot_allocate", { "0", "1", " 0 " }, { "0\n", "1\n", "0\n" }, { "2", "-1", "" } },
-	{ "snapshot_delay", { "0", "7 events", "5ms" }, { "0\n", "7 events\n", "5ms\n" },
-	  { "2", "-1ms", "0 events" } },
+	{ "snapshot_delay", { "0", "7us", "5ms" }, { "0\n", "7us\n", "5ms\n" },
+	  { "2", "-1ms", "7 events" } },
 	{ "snapshot_keep", { "0", "first 3", "2" }, { "0\n", "first 3\n", "last 2\n" },
 	  { "-1", "first 0", "last" } },
 	{ "snapshot_limit_kb", { "0", "4294967295", "5000000" },
