@@ -158,7 +158,7 @@ static void delay_test_fails(struct kunit *test)
 	struct trace_array *tr = test->priv;
 	struct trace_snapshots *s = tr->snapshots;
 	struct array_buffer *buf;
-	unsigned long before;
+	unsigned long before, flags;
 	unsigned int i;
 
 	snap_kunit_echo(test, "snapshot", "1");
@@ -170,8 +170,11 @@ static void delay_test_fails(struct kunit *test)
 	trace_snapshot_put(buf);
 
 	/* Where it is another taker, it is tried again. */
+	local_irq_save(flags);
 	tracing_snapshot_instance(tr);
+	/* Its timer does not come before that. */
 	atomic_set(&s->busy, SNAP_CUTTING);
+	local_irq_restore(flags);
 	for (i = 0; i < 1000 && hrtimer_get_expires_ns(&s->due.timer) <= s->due.at; i++)
 		msleep(20);
 	KUNIT_EXPECT_LT(test, i, 1000U);
