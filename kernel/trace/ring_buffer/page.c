@@ -161,6 +161,8 @@ static unsigned int rb_page_copy(struct rb_ring *ring, struct rb_data_page *to,
 				break;
 			records++;
 		}
+		if (!records)
+			return 0;
 	}
 	memcpy(to->data, from->data + start, end - start);
 	rb_reader_skip(ring, end, time, records);
@@ -203,6 +205,7 @@ int ring_buffer_read_page(struct trace_buffer *buffer, struct buffer_data_read_p
 
 	ring = rb_read_lock(rcpu, &flags);
 	rd = &ring->reader;
+again:
 	if (!rb_reader_fill(ring))
 		goto out;
 	pub = atomic64_read_acquire(&rd->sb->publish);
@@ -210,6 +213,11 @@ int ring_buffer_read_page(struct trace_buffer *buffer, struct buffer_data_read_p
 	if (full && !(pub & RB_PUB_FINAL))
 		goto out;
 	lost = rd->lost;
+	/* Only stamps of discarded records are left here: the loss is in front of what follows. */
+	if (lost && pub & RB_PUB_FINAL && rd->num == rd->sb->first + rd->sb->count) {
+		rb_reader_skip(ring, rb_pub_bytes(pub), rd->time, 0);
+		goto again;
+	}
 	/* How many were lost is told behind the records: leave room for that. */
 	fit = lost ? min_t(size_t, len, room - sizeof(lost)) : len;
 

@@ -693,6 +693,29 @@ static void map_beside_cut(long unused)
 	EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
 }
 
+/*
+ * With absolute stamps, one that an interrupt wrote behind stays of a discarded record. A
+ * sub-buffer that has nothing else is no page, and the loss in front of it is not told there.
+ */
+static void page_only_stamps(long unused)
+{
+	struct ring_buffer_event *e;
+	int i;
+
+	begin(3);
+	ring_buffer_set_time_stamp_abs(buf, true);
+	put_n(9 * 92);
+	put(buf, 3900, PUT_DISCARD);
+	for (i = 0; i < 3; i++) {
+		e = ring_buffer_lock_reserve(buf, 3900);
+		put_in(CTX_NMI, buf, 3900, PUT_DISCARD);
+		ring_buffer_discard_commit(buf, e);
+	}
+	put_n(3);
+	read_pages(buf, 0, false, 0, -1);
+	check_end(0, 0, "only stamps");
+}
+
 const struct scenario page_scenarios[] = {
 	{ "unit.page-refused", page_refused, 0, SC_QUICK, "R8" },
 	{ "unit.page-spare", page_spare, 0, SC_QUICK, "R8" },
@@ -714,5 +737,6 @@ const struct scenario page_scenarios[] = {
 	{ "unit.map-lost", map_lost, 0, SC_QUICK, "R3 R8" },
 	{ "unit.map-lost-cut", map_lost, 1, SC_QUICK, "R3 R5 R8" },
 	{ "unit.map-lost-open", map_lost_open, 0, SC_QUICK, "R3 R8" },
+	{ "unit.page-only-stamps", page_only_stamps, 0, SC_QUICK, "R3 R8" },
 	{ }
 };
