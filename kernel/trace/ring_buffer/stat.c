@@ -112,9 +112,9 @@ static unsigned long rb_ring_bytes(struct rb_ring *ring)
 {
 	struct rb_reader *rd = &ring->reader;
 	struct rb_subbuf *commit;
-	u64 from, first, pub;
 	struct rb_view view;
 	unsigned int unread;
+	u64 from, end, pub;
 
 	do {
 		pub = atomic64_read_acquire(&rd->sb->publish);
@@ -125,16 +125,14 @@ static unsigned long rb_ring_bytes(struct rb_ring *ring)
 		from = rb_glance(view.sb->first_byte);
 		/* An address dependency; pairs with rb_publish:A, for &rb_subbuf.first_byte. */
 		commit = READ_ONCE(ring->commit); /* RBB(rb_ring_bytes:A) */
-		first = rb_glance(commit->first_byte);
-		pub = atomic64_read(&commit->publish);
-		/* Pairs with rb_claim_slot:A. */
+		end = rb_glance(commit->first_byte) + rb_pub_bytes(atomic64_read(&commit->publish));
+		/*
+		 * Pairs with rb_claim_slot:A. The writer does not come round to @commit
+		 * before it has claimed the slot of the older one in @view.
+		 */
 		smp_rmb(); /* RBB(rb_ring_bytes:B) */
-		/* Pairs with rb_publish:A, as in rb_ring_written(). RBB(rb_ring_bytes:C) */
-	} while (commit != smp_load_acquire(&ring->commit) ||
-		 first != rb_glance(commit->first_byte) ||
-		 (pub ^ atomic64_read(&commit->publish)) >> RB_PUB_SEQ_SHIFT ||
-		 view.word != atomic64_read(view.slot));
-	return unread + first + rb_pub_bytes(pub) - from;
+	} while (view.word != atomic64_read(view.slot));
+	return unread + end - from;
 }
 
 /* One number of a locked ring; 0 where there is none, or it can't be locked. */

@@ -155,7 +155,6 @@
  * rb_publish:A            rb_ring_written:A,      numbers of a sub-buffer; its
  *                         rb_ring_written:D,      being the last
  *                         rb_ring_bytes:A,
- *                         rb_ring_bytes:C,
  *                         rb_reader_renew:B
  * rb_next_subbuf:A        rb_reader_renew:A       the floor of a life; its having
  *                                                 begun
@@ -520,7 +519,7 @@ void rb_publish(struct rb_ring *ring)
 		rb_race_point(NUMBERED);
 		/*
 		 * Pairs with rb_ring_written:A, rb_ring_written:D,
-		 * rb_ring_bytes:A, rb_ring_bytes:C and rb_reader_renew:B.
+		 * rb_ring_bytes:A and rb_reader_renew:B.
 		 */
 		smp_store_release(&ring->commit, next); /* RBB(rb_publish:A) */
 		rb_race_point(COMMITTED);
