@@ -263,7 +263,6 @@ static void rb_persist_begin(struct rb_persist *persist)
 		WRITE_ONCE(header->shape.magic, 0);
 		barrier();
 		memset(header->note, 0, sizeof(header->note));
-		memset(header->cpus, 0, shape.nr_cpus * sizeof(*header->cpus));
 		memset(persist->subbufs, 0, rb_persist_total(persist) * sizeof(*persist->subbufs));
 		barrier();
 		header->shape = shape;
@@ -369,11 +368,8 @@ void rb_persist_detach(struct trace_buffer *buffer)
 {
 	struct rb_persist *persist = buffer->persist;
 
-	if (!persist)
-		return;
 	if (buffer == persist->buffer)
 		atomic_notifier_chain_unregister(&panic_notifier_list, &persist->panic);
-	buffer->persist = NULL;
 	if (atomic_dec_and_test(&persist->users))
 		kfree(persist);
 }
@@ -536,7 +532,7 @@ void rb_persist_emptied(struct rb_subbuf *sb)
 
 /*
  * Bytes of what begins at @rec, or 0 if no writer leaves that there. @left
- * bytes of records are there, at least a header.
+ * bytes of records are there.
  */
 static unsigned int rb_persist_len(struct ring_buffer_event *rec, unsigned int left)
 {
@@ -545,16 +541,11 @@ static unsigned int rb_persist_len(struct ring_buffer_event *rec, unsigned int l
 	/* The writer leaves no padding. */
 	if (rec->type_len == RINGBUF_TYPE_PADDING)
 		return 0;
-	/* array[0] is the length, or part of a stamp: look at it if it is there. */
-	if (!rec->type_len || !rb_is_data(rec)) {
-		if (left < RB_RECORD_HDR + sizeof(rec->array[0]))
-			return 0;
-		/* Compared before it is added to, or the sum could wrap. */
-		if (!rec->type_len && (rb_is_small(rec->array[0]) ||
-				       rec->array[0] < sizeof(rec->array[0]) ||
-				       rec->array[0] > left - RB_RECORD_HDR))
-			return 0;
-	}
+	/* array[0] is the length: look at it if it is there. A small one is in the header. */
+	if (!rec->type_len && (left < RB_RECORD_HDR + sizeof(rec->array[0]) ||
+			       !rec->array[0] || rb_is_small(rec->array[0])))
+		return 0;
+	/* One that wraps is less than RB_UNIT: it is not aligned, or 0. */
 	len = rb_total_len(rec);
 	return len <= left && IS_ALIGNED(len, RB_RECORD_ALIGN) ? len : 0;
 }
@@ -596,9 +587,10 @@ static bool rb_persist_check(struct rb_persist_part *part, unsigned int room)
 	bool found = false;
 
 	commit &= ~(RB_MISSED_EVENTS | RB_MISSED_STORED);
-	if (commit > room || !IS_ALIGNED(commit, RB_UNIT))
+	if (commit > room)
 		return false;
 
+	/* It does not come to an end that is not aligned. */
 	for (pos = 0;; pos += len) {
 		if (pos == read) {
 			part->time = time;
@@ -755,7 +747,6 @@ static void rb_persist_lay(struct rb_ring *ring, struct rb_persist_part *parts,
 	rb_persist_fill(rd->sb, seq, oldest, oldest ? oldest->read : 0);
 	if (oldest) {
 		rd->sb->first = num - oldest->count;
-		rd->sb->first_byte = byte - oldest->bytes;
 		rd->pos = oldest->read;
 		rd->time = oldest->time;
 		rd->num = rd->sb->first + oldest->consumed;
