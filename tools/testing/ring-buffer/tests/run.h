@@ -17,9 +17,10 @@ struct scenario {
 extern const struct scenario unit_scenarios[], write_scenarios[], alloc_scenarios[],
 			     read_scenarios[], iterate_scenarios[], wait_scenarios[],
 			     page_scenarios[], resize_scenarios[], exchange_scenarios[],
-			     ring_scenarios[], kernel_scenarios[], persist_scenarios[],
-			     nested_scenarios[], remote_scenarios[], reader_scenarios[],
-			     swap_scenarios[], cut_scenarios[], pair_scenarios[], storm_scenarios[];
+			     ring_scenarios[], kernel_scenarios[], stat_scenarios[],
+			     persist_scenarios[], nested_scenarios[], remote_scenarios[],
+			     reader_scenarios[], swap_scenarios[], cut_scenarios[],
+			     pair_scenarios[], storm_scenarios[];
 
 /* Faults by kind, so that one line says what is wrong */
 enum fault_kind {

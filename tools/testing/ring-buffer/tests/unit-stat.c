@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Statistics that CPU 1 asks for while CPU 0 writes: at each instruction CPU 0 does
+ * some writes, and the answer is one that was right meanwhile.
+ */
+#include "test.h"
+
+#define SUBBUFS	3
+#define LEN	1000U
+#define PER	4	/* records of a sub-buffer */
+
+static struct trace_buffer *asked;
+static u64 answer;
+
+static void op_entries(void) { answer = ring_buffer_entries_cpu(asked, 0); }
+static void op_bytes(void) { answer = ring_buffer_bytes_cpu(asked, 0); }
+static void op_oldest(void) { answer = ring_buffer_oldest_event_ts(asked, 0); }
+
+static void (*const ops[])(void) = { op_entries, op_bytes, op_oldest };
+
+/* How a ring is filled, what is consumed of it, and what CPU 0 writes then */
+static const struct filling {
+	int	overwrite, before, read, burst;
+	bool	blocked;	/* in an interrupt of a record that is not committed */
+} fillings[] = {
+	{ 1, 0, 0, 1 }, { 1, 0, 0, SUBBUFS * PER }, { 1, 2, 0, PER }, { 1, 2, 1, 1 },
+	{ 1, 2, 1, PER }, { 1, 2, 1, 5 * PER }, { 1, PER + 1, 1, 1 }, { 1, PER + 1, 1, 2 * PER },
+	{ 1, PER + 1, 1, SUBBUFS * PER }, { 1, PER, PER, 1 }, { 1, 5 * PER + 1, 0, SUBBUFS * PER },
+	{ 1, 5 * PER + 1, 1, SUBBUFS * PER }, { 1, 5 * PER + 1, 1, (SUBBUFS + 1) * PER },
+	{ 1, 5 * PER + 1, 1, 1 }, { 0, 2, 0, 5 * PER }, { 0, 2 * PER + 1, 1, 1 },
+	{ 0, 2 * PER + 1, PER + 1, 5 * PER }, { 1, 2, 0, 5 * PER, true },
+	{ 1, PER + 2, 1, 5 * PER, true },
+};
+
+static const struct filling *filling;
+static struct ring_buffer_event *blocking;
+static u64 added, bytes[5 * PER + 1];
+
+static void fill_ring(void)
+{
+	int i;
+
+	fresh(SUBBUFS * SUBBUF_DATA, filling->overwrite);
+	asked = buf;
+	for (i = 0; i < filling->before; i++)
+		put(buf, LEN, PUT_COMMIT);
+	consume(buf, 0, filling->read);
+	blocking = filling->blocked ? ring_buffer_lock_reserve(buf, LEN) : NULL;
+}
+
+static void burst(void)
+{
+	u64 count = put_count(0);
+	int i;
+
+	for (i = 0; i < filling->burst; i++)
+		put_in(CTX_IRQ, buf, LEN, PUT_COMMIT);
+	added = put_count(0) - count;
+}
+
+/* The bytes that there are after each record of the burst */
+static void note_bytes(void)
+{
+	int i;
+
+	fill_ring();
+	for (i = 0; i <= filling->burst; i++) {
+		bytes[i] = ring_buffer_bytes_cpu(buf, 0);
+		put_in(CTX_IRQ, buf, LEN, PUT_COMMIT);
+	}
+	if (blocking)
+		ring_buffer_unlock_commit(buf);
+}
+
+static bool were_bytes(u64 got)
+{
+	int i;
+
+	for (i = 0; i <= filling->burst; i++) {
+		if (got == bytes[i])
+			return true;
+	}
+	return false;
+}
+
+static void remote_burst(void) { step_remote(0, burst, 0); }
+
+static u64 ask(void (*op)(void))
+{
+	op();
+	return answer;
+}
+
+/*
+ * Of entries a third answer is right: what was overwritten is looked at first, and may be
+ * less than it is when the records are counted.
+ */
+static void one_run(struct step *s, void (*op)(void), const char *name)
+{
+	u64 before, after, got;
+
+	fill_ring();
+	host_cpu_switch(1);
+	before = ask(op);
+	added = 0;
+	if (!step_run(s)) {
+		leak();
+		host_cpu_switch(0);
+		return;
+	}
+	got = answer;
+	after = ask(op);
+	host_cpu_switch(0);
+	if (blocking)
+		ring_buffer_unlock_commit(buf);
+	if (got != before && got != after && (op != op_entries || got != before + added) &&
+	    (op != op_bytes || !were_bytes(got)))
+		fault(F_VALUE, "%s: %llu, not %llu or %llu, at instruction %ld of filling %d",
+		      name, got, before, after, s->at[0], (int)(filling - fillings));
+}
+
+static void run_answers(long which)
+{
+	static const char * const names[] = { "entries", "bytes", "oldest" };
+	struct step s = { .op = ops[which], .act = { remote_burst } };
+	long last;
+
+	for (filling = fillings; filling < fillings + ARRAY_SIZE(fillings); filling++) {
+		note_bytes();
+		for (s.at[0] = 0, last = 0; s.at[0] <= last && nr_faults < 10;
+		     s.at[0] += stride) {
+			one_run(&s, ops[which], names[which]);
+			if (!s.at[0]) {
+				last = s.n[0];
+				nr_positions += last;
+			}
+		}
+	}
+}
+
+/* ---- an NMI that meets a reader ------------------------------------------ */
+
+static void op_peek(void)
+{
+	u64 ts;
+
+	ring_buffer_peek(buf, 0, &ts, NULL);
+}
+
+/* It cannot wait for the reader: it gets the number, or 0 */
+static void nmi_asks(void)
+{
+	u64 entries, size;
+
+	shim_ctx_enter(CTX_NMI);
+	entries = ring_buffer_entries_cpu(buf, 0);
+	size = ring_buffer_size(buf, 0);
+	shim_ctx_exit(CTX_NMI);
+	EXPECT(!entries || entries == 5, "%llu", entries);
+	EXPECT(!size || size == SUBBUFS * SUBBUF_DATA, "%llu", size);
+}
+
+static void nmi(long unused)
+{
+	struct step s = { .op = op_peek, .act = { nmi_asks } };
+	long last = 0;
+	int i;
+
+	for (s.at[0] = 0; s.at[0] <= last; s.at[0] += stride) {
+		fresh(SUBBUFS * SUBBUF_DATA, true);
+		for (i = 0; i < 5; i++)
+			put(buf, LEN, PUT_COMMIT);
+		if (!step_run(&s)) {
+			leak();
+			return;
+		}
+		EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 5);
+		if (!s.at[0]) {
+			last = s.n[0];
+			nr_positions += last;
+		}
+	}
+}
+
+/* ---- sizes, and sums over CPUs --------------------------------------------- */
+
+static void sums(long unused)
+{
+	unsigned long max;
+	int i;
+
+	fresh(SUBBUFS * SUBBUF_DATA, true);
+	for (i = 0; i < 7 * PER; i++) {
+		host_cpu_switch(i & 1);
+		put(buf, LEN, PUT_COMMIT);
+		put(buf, LEN, PUT_COMMIT);
+	}
+	host_cpu_switch(0);
+	EXPECT(ring_buffer_overrun_cpu(buf, 1), "CPU 1 has lost some");
+	EXPECT_EQ(ring_buffer_overruns(buf),
+		  ring_buffer_overrun_cpu(buf, 0) + ring_buffer_overrun_cpu(buf, 1));
+	EXPECT_EQ(ring_buffer_entries(buf),
+		  ring_buffer_entries_cpu(buf, 0) + ring_buffer_entries_cpu(buf, 1));
+	EXPECT_EQ(ring_buffer_entries(buf) + ring_buffer_overruns(buf),
+		  put_count(0) + put_count(1));
+	for (i = 0; i < 4; i++) {
+		EXPECT_EQ(ring_buffer_size(buf, i), i < 2 ? SUBBUFS * SUBBUF_DATA : 0);
+		EXPECT_EQ(ring_buffer_nr_dirty_pages(buf, i), i < 2 ? SUBBUFS : 0);
+		EXPECT_EQ(!ring_buffer_oldest_event_ts(buf, i), i >= 2);
+	}
+#ifdef RB_NOTE_SIZE	/* not in the base kernel */
+	/* of two CPUs, and the reader has one more */
+	EXPECT_EQ(ring_buffer_memory(buf), 2 * (SUBBUFS + 1) * PAGE_SIZE);
+#endif
+	max = ring_buffer_max_event_size(buf);
+	EXPECT_EQ(max, SUBBUF_DATA - 8);
+	ring_buffer_set_time_stamp_abs(buf, true);
+	EXPECT_EQ(ring_buffer_max_event_size(buf), max - 8);
+	EXPECT(put(buf, max - 8, PUT_COMMIT), "with a stamp");
+	EXPECT_EQ(ring_buffer_subbuf_order_get(NULL), -EINVAL);
+	EXPECT_EQ(ring_buffer_subbuf_order_get(buf), 0);
+}
+
+const struct scenario stat_scenarios[] = {
+	{ "unit.stat-entries", run_answers, 0, SC_QUICK, "R3 R7" },
+	{ "unit.stat-bytes", run_answers, 1, SC_QUICK, "R7 R8" },
+	{ "unit.stat-oldest", run_answers, 2, SC_QUICK, "R7" },
+	{ "unit.stat-nmi", nmi, 0, SC_QUICK, "R7, 15" },
+	{ "unit.stat-sums", sums, 0, SC_QUICK, "R3" },
+	{ }
+};
