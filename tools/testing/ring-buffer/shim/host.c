@@ -88,13 +88,14 @@ void host_printf(const char *fmt, ...)
 }
 
 /* printk() and WARN() text; a level is two bytes in front */
+char host_said[256];
+
 static int print_kernel(const char *fmt, va_list ap)
 {
-	if (host_quiet)
-		return 0;
 	if (fmt[0] == '\001' && fmt[1])
 		fmt += 2;
-	return vfprintf(stderr, fmt, ap);
+	vsnprintf(host_said, sizeof(host_said), fmt, ap);
+	return host_quiet ? 0 : fprintf(stderr, "%s", host_said);
 }
 
 int _printk(const char *fmt, ...)

@@ -6,6 +6,7 @@
 #include <linux/panic_notifier.h>
 #include <linux/sched/clock.h>
 #include <linux/seq_file.h>
+#include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/trace_clock.h>
 #include <linux/trace_seq.h>
@@ -38,6 +39,34 @@ int atomic_notifier_chain_unregister(struct atomic_notifier_head *h, struct noti
 			panic_blocks[i] = NULL;
 	}
 	return 0;
+}
+
+/* What panic() does, one after the other, the highest priority first */
+void shim_panic(void)
+{
+	struct notifier_block *next, *last = NULL;
+	int i;
+
+	do {
+		for (next = NULL, i = 0; i < ARRAY_SIZE(panic_blocks); i++) {
+			struct notifier_block *n = panic_blocks[i];
+
+			if (n && (!last || n->priority < last->priority) &&
+			    (!next || n->priority > next->priority))
+				next = n;
+		}
+		if (next)
+			next->notifier_call(next, 0, NULL);
+		last = next;
+	} while (next);
+}
+
+unsigned long shim_flushed[2];
+
+void shim_flush_range(unsigned long start, unsigned long end)
+{
+	shim_flushed[0] = start;
+	shim_flushed[1] = end;
 }
 
 void sort(void *base, size_t num, size_t size, cmp_func_t cmp, swap_func_t swap_func)
@@ -85,8 +114,46 @@ void trace_seq_putc(struct trace_seq *s, unsigned char c)
 	trace_seq_printf(s, "%c", c);
 }
 
-int seq_open(struct file *f, const struct seq_operations *o) { return -EINVAL; }
-void seq_printf(struct seq_file *m, const char *fmt, ...) { }
+int seq_open(struct file *f, const struct seq_operations *o)
+{
+	struct seq_file *m = kzalloc(sizeof(*m), GFP_KERNEL);
+
+	if (!m)
+		return -ENOMEM;
+	m->op = o;
+	f->private_data = m;
+	return 0;
+}
+
+void seq_printf(struct seq_file *m, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	m->count += host_vsnprintf(m->buf + m->count, m->size - m->count, fmt, ap);
+	va_end(ap);
+}
+
+/* Read a file to its end, and close it; what show() refuses is left out */
+void shim_seq_text(struct file *f, char *text, unsigned long size)
+{
+	struct seq_file *m = f->private_data;
+	loff_t pos = 0;
+	size_t count;
+	void *v;
+
+	m->buf = text;
+	m->size = size;
+	for (v = m->op->start(m, &pos); v; v = m->op->next(m, v, &pos)) {
+		count = m->count;
+		if (m->op->show(m, v))
+			m->count = count;
+	}
+	m->op->stop(m, v);
+	text[m->count] = 0;
+	kfree(m);
+}
+
 void seq_putc(struct seq_file *m, char c) { }
 ssize_t seq_read(struct file *f, char __user *b, size_t n, loff_t *p) { return -EINVAL; }
 loff_t seq_lseek(struct file *f, loff_t o, int w) { return -EINVAL; }

@@ -36,6 +36,7 @@ void host_acquire(void *addr);		/* what only ThreadSanitizer has to be told */
 void host_release(void *addr);
 extern volatile long host_warnings;
 extern int host_quiet;			/* no printk() */
+extern char host_said[];		/* by the last printk() */
 
 /* host.c: virtual CPUs */
 void host_init(int possible, int online);
@@ -99,6 +100,13 @@ extern long shim_rcu_barriers;		/* calls of rcu_barrier() */
 
 /* bug.c: 0 BUG, 1 WARN, 2 WARN_ONCE that was said before, -1 none of ours */
 int shim_bug(unsigned long rip, const char **file, int *line);
+
+/* misc.c */
+struct file;
+void shim_panic(void);
+extern unsigned long shim_flushed[];	/* start and end of the range that was flushed last */
+void shim_flush_range(unsigned long start, unsigned long end);
+void shim_seq_text(struct file *f, char *text, unsigned long size);
 
 /* mm.c */
 struct page;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Memory that survives a reboot, beyond the range scenarios of unit-ring.c. */
+#include <linux/fs.h>
+#include <linux/panic_notifier.h>
 #include "test.h"
 
 #define RANGE_BYTES	(64UL << 12)
@@ -44,7 +46,873 @@ static void clock_back(long unused)
 	}
 }
 
+#ifdef RB_NOTE_SIZE	/* not in the base kernel */
+
+#define NR_CPUS_HERE	4
+#define PER_CPU		15	/* sub-buffers of a CPU in such a range, or 7 of each ring */
+#define PAGE_HDR	16
+
+int ring_buffer_meta_seq_init(struct file *file, struct trace_buffer *buffer, int cpu);
+
+static bool all_are(unsigned long from, unsigned long to, u8 byte)
+{
+	for (; from < to; from++) {
+		if (*(u8 *)from != byte)
+			return false;
+	}
+	return true;
+}
+
+/* As a reboot: what the buffers knew is gone, the memory is as it was */
+static bool reboot(unsigned long start, unsigned long bytes, unsigned int flags)
+{
+	if (buf2)
+		ring_buffer_free(buf2);
+	if (buf)
+		ring_buffer_free(buf);
+	buf2 = NULL;
+	shim_rcu_run();
+	buf = ring_buffer_alloc_range(0, RB_FL_OVERWRITE | flags, 0, start, bytes);
+	if (!buf) {
+		fault(F_REFUSED, "ring_buffer_alloc_range");
+		return false;
+	}
+	ring_buffer_set_clock(buf, test_clock);
+	if (flags & RB_FL_SPARE)
+		buf2 = ring_buffer_alloc_spare(buf);
+	EXPECT(!IS_ERR(buf2), "a spare buffer");
+	return true;
+}
+
+/* The same with new memory, and nothing that was written is known */
+static unsigned long first_boot(unsigned int flags)
+{
+	unsigned long start = shim_alloc_range(RANGE_BYTES);
+	static const s64 step = 8;
+
+	clock_set(1000000);
+	clock_steps(1, &step);
+	fresh(2 * SUBBUF_DATA, true);
+	return reboot(start, RANGE_BYTES, flags) ? start : 0;
+}
+
+static void end(unsigned long start)
+{
+	if (buf2)
+		ring_buffer_free(buf2);
+	if (buf)
+		ring_buffer_free(buf);
+	buf = NULL;
+	buf2 = NULL;
+	shim_rcu_run();
+	free_pages(start, get_order(RANGE_BYTES));
+}
+
+static void put_n(int n)
+{
+	while (n--)
+		put(buf, REC_LEN, PUT_COMMIT);
+}
+
+/* What is told of a ring before a reboot is true after it, too */
+static void numbers(long unused)
+{
+	static const int records[] = { 1, PER_SUBBUF, 3 * PER_SUBBUF + 5, 12 * PER_SUBBUF,
+				       60 * PER_SUBBUF };
+	unsigned long start, entries, bytes, over, lost, told;
+	int i, k;
+	u64 ts;
+
+	for (i = 0; i < 3 * ARRAY_SIZE(records); i++) {
+		start = first_boot(0);
+		put_n(records[i / 3]);
+		consume(buf, 0, i % 3 * (PER_SUBBUF / 2 + 1));
+		entries = ring_buffer_entries_cpu(buf, 0);
+		bytes = ring_buffer_bytes_cpu(buf, 0);
+		reboot(start, RANGE_BYTES, 0);
+		over = ring_buffer_overrun_cpu(buf, 0);
+		EXPECT_EQ(ring_buffer_entries_cpu(buf, 0) + over, entries);
+		EXPECT(over <= PER_SUBBUF, "%lu", over);
+		if (!over)
+			EXPECT_EQ(ring_buffer_bytes_cpu(buf, 0), bytes);
+		put_n(3);
+		EXPECT_EQ(ring_buffer_read_events_cpu(buf, 0), 0);
+		entries = ring_buffer_entries_cpu(buf, 0);
+		for (k = 0, told = 0; k <= entries; k++, told += lost) {
+			lost = 0;
+			if (!ring_buffer_consume(buf, 0, &ts, &lost))
+				break;
+			EXPECT(!lost || !k, "%lu are lost before record %d", lost, k);
+		}
+		EXPECT_EQ(k, entries);
+		EXPECT_EQ(told, ring_buffer_overrun_cpu(buf, 0));
+		EXPECT_EQ(ring_buffer_bytes_cpu(buf, 0), 0);
+		end(start);
+	}
+}
+
+/* What was kept is the first to be overwritten: the reader has not begun with it */
+static void overwritten(long unused)
+{
+	unsigned long start = first_boot(0);
+	struct ring_buffer_event *e;
+	u64 ts, before;
+
+	put_n(2 * PER_SUBBUF);
+	before = ring_buffer_time_stamp(buf);
+	reboot(start, RANGE_BYTES, 0);
+	put_n(20 * PER_SUBBUF);
+	EXPECT_EQ(ring_buffer_entries_cpu(buf, 0) + ring_buffer_overrun_cpu(buf, 0),
+		  22 * PER_SUBBUF);
+	e = ring_buffer_consume(buf, 0, &ts, NULL);
+	EXPECT(e && ts > before, "a record of the last boot is left");
+	end(start);
+}
+
+/* ---- where the memory ends ------------------------------------------------ */
+
+static void fill_cpu(int cpu)
+{
+	int was = host_cpu_switch(cpu);
+
+	put_n(40 * PER_SUBBUF);
+	host_cpu_switch(was);
+	consume(buf, cpu, PER_SUBBUF + 1);
+}
+
+/* Nothing is written in front of a range or behind it, whatever its size */
+static void bounds(long unused)
+{
+	unsigned long room = 32 * PAGE_SIZE, memory = shim_alloc_range(room), start, bytes;
+	int i;
+
+	for (i = 0; i < 60; i++) {
+		start = memory + 64 + 4 * (i % 3);
+		bytes = 18 * PAGE_SIZE + i * 264;
+		fresh(2 * SUBBUF_DATA, true);
+		memset((void *)memory, 0x77, room);
+		shim_set_online(3, 0);
+		if (!reboot(start, bytes, 0))
+			continue;
+		shim_cpu_up(3);
+		fill_cpu(0);
+		fill_cpu(3);
+		EXPECT(all_are(memory, start, 0x77), "in front");
+		EXPECT(all_are(start + bytes, memory + room, 0x77), "behind %lu bytes", bytes);
+		ring_buffer_free(buf);
+		buf = NULL;
+	}
+	shim_set_online(3, 0);
+}
+
+/* Three sub-buffers of each CPU are the least, and where they are depends on the end only */
+static void least(long unused)
+{
+	unsigned long start = first_boot(0), bytes, data = NR_CPUS_HERE * 3 * PAGE_SIZE;
+
+	ring_buffer_free(buf);
+	for (bytes = 64; bytes < data + PAGE_SIZE; bytes += 64) {
+		buf = ring_buffer_alloc_range(0, 0, 0, start, bytes);
+		EXPECT(!buf, "%lu bytes", bytes);
+	}
+	if (!reboot(start, data + 2 * PAGE_SIZE, 0))
+		return;
+	EXPECT_EQ(ring_buffer_size(buf, 0), 2 * SUBBUF_DATA);
+	put_n(3);
+	if (!reboot(start + 4, RANGE_BYTES - 4, 0))
+		return;
+	put_n(5);
+	if (!reboot(start + 8, RANGE_BYTES - 8, 0))
+		return;
+	EXPECT_EQ(ring_buffer_entries(buf), 5);
+	end(start);
+}
+
+/* What is no range, or fails, leaves nothing behind */
+static void refused(long unused)
+{
+	unsigned long start = first_boot(0);
+	struct { unsigned long start, bytes; } bad[] = {
+		{ 0, RANGE_BYTES }, { start, -1UL }, { start + 4, 2 }, { -4UL, 2 }, { start, 64 },
+		{ start, PAGE_SIZE }, { start, 12 * PAGE_SIZE },
+	};
+	long before, i;
+
+	ring_buffer_free(buf);
+	shim_rcu_run();
+	before = shim_allocated;
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		buf = ring_buffer_alloc_range(0, 0, 0, bad[i].start, bad[i].bytes);
+		EXPECT(!buf, "%lx, %lu bytes", bad[i].start, bad[i].bytes);
+		shim_rcu_run();
+		EXPECT_EQ(shim_allocated, before);
+	}
+	shim_panic();
+	for (i = 0; i < 4; i++) {
+		buf = NULL;
+		buf2 = NULL;
+		reboot(start, RANGE_BYTES, RB_FL_SPARE);
+		EXPECT_EQ(PTR_ERR(ring_buffer_alloc_spare(buf)), -EBUSY);
+		ring_buffer_free(i & 1 ? buf : buf2);
+		ring_buffer_free(i & 1 ? buf2 : buf);
+		shim_rcu_run();
+		EXPECT_EQ(shim_allocated, before);
+		shim_panic();
+	}
+	buf = NULL;
+	buf2 = NULL;
+	end(start);
+}
+
+/* Without memory to look at what is there, nothing is kept, and all goes on */
+static void no_memory(long unused)
+{
+	unsigned long start = first_boot(RB_FL_SPARE);
+	long n, before, kept;
+
+	/* one CPU, of which the message is */
+	shim_set_online(1, 0);
+	put_n(40 * PER_SUBBUF);
+	ring_buffer_free(buf2);
+	ring_buffer_free(buf);
+	shim_rcu_run();
+	buf2 = NULL;
+	before = shim_allocated;
+	for (n = 0; n < 200; n++) {
+		buf = NULL;
+		reboot(start, RANGE_BYTES, RB_FL_SPARE);
+		put_n(30 * PER_SUBBUF);
+		EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+		put_n(30 * PER_SUBBUF);
+		ring_buffer_free(buf2);
+		ring_buffer_free(buf);
+		buf2 = NULL;
+		shim_rcu_run();
+		EXPECT_EQ(shim_allocated, before);
+		shim_fail_alloc_after = n;
+		buf = ring_buffer_alloc_range(0, RB_FL_OVERWRITE | RB_FL_SPARE, 0, start,
+					      RANGE_BYTES);
+		if (shim_fail_alloc_after >= 0)
+			break;
+		if (!buf)
+			continue;
+		shim_fail_alloc_after = -1;
+		ring_buffer_set_clock(buf, test_clock);
+		kept = ring_buffer_entries_cpu(buf, 0);
+		EXPECT(!kept || kept >= 6 * PER_SUBBUF, "%ld", kept);
+		EXPECT(!kept == !!strstr(host_said, "no memory"), "%ld: %s", kept, host_said);
+		put_n(3);
+		reboot(start, RANGE_BYTES, RB_FL_SPARE);
+		if (!kept)
+			EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 3);
+		ring_buffer_free(buf2);
+		ring_buffer_free(buf);
+		buf2 = NULL;
+	}
+	shim_fail_alloc_after = -1;
+	shim_set_online(1, 1);
+	EXPECT(n > 5 && n < 200, "%ld allocations", n);
+	end(start);
+}
+
+/* ---- the end of a boot ---------------------------------------------------- */
+
+static int other_panic(struct notifier_block *nb, unsigned long event, void *unused)
+{
+	put_n(1);
+	return NOTIFY_DONE;
+}
+
+/* A panic stops the live buffer, when all others have recorded what they have to */
+static void panics(long unused)
+{
+	struct notifier_block other = { .notifier_call = other_panic, .priority = -1 };
+	unsigned long start = first_boot(RB_FL_SPARE);
+
+	put_n(1);
+	atomic_notifier_chain_register(&panic_notifier_list, &other);
+	ring_buffer_free(buf2);
+	buf2 = NULL;
+	shim_panic();
+	EXPECT_EQ(ring_buffer_entries(buf), 2);
+	EXPECT_EQ(shim_flushed[0], start);
+	EXPECT_EQ(shim_flushed[1], start + RANGE_BYTES);
+	EXPECT(!put(buf, REC_LEN, PUT_COMMIT), "the buffer is off");
+	atomic_notifier_chain_unregister(&panic_notifier_list, &other);
+	end(start);
+}
+
+/* ---- CPUs that come online after the reboot ------------------------------- */
+
+static void boot_without_cpu_2(unsigned long start)
+{
+	shim_set_online(2, 0);
+	reboot(start, RANGE_BYTES, RB_FL_SPARE);
+	EXPECT_EQ(ring_buffer_entries_cpu(buf, 2), 0);
+}
+
+/*
+ * A CPU that is not online yet has its records still, unless they are thrown away,
+ * in this boot or, with @again, in the one before
+ */
+static void absent_run(const char *how, bool again, unsigned int live, unsigned int spare)
+{
+	unsigned long start = first_boot(RB_FL_SPARE);
+	int was;
+
+	shim_cpu_up(2);
+	was = host_cpu_switch(2);
+	put_n(10);
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, 2), 0);
+	put_n(7);
+	host_cpu_switch(was);
+	boot_without_cpu_2(start);
+	put_n(2);
+	if (!strcmp(how, "reset"))
+		ring_buffer_reset(buf);
+	else if (!strcmp(how, "forget"))
+		EXPECT_EQ(ring_buffer_forget(buf2), 0);
+	else if (!strcmp(how, "cut"))
+		EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+	put_n(3);
+	if (again)
+		boot_without_cpu_2(start);
+	shim_cpu_up(2);
+	EXPECT_EQ(ring_buffer_entries_cpu(buf, 2), live);
+	EXPECT_EQ(ring_buffer_entries_cpu(buf2, 2), spare);
+	EXPECT_EQ(ring_buffer_entries_cpu(buf, 0) + ring_buffer_entries_cpu(buf2, 0),
+		  strcmp(how, "reset") ? 5 : 3);
+	host_cpu_switch(2);
+	put_n(4);
+	host_cpu_switch(was);
+	reboot(start, RANGE_BYTES, RB_FL_SPARE);
+	EXPECT_EQ(ring_buffer_entries_cpu(buf, 2), live + 4);
+	EXPECT_EQ(ring_buffer_entries_cpu(buf2, 2), spare);
+	shim_set_online(2, 0);
+	end(start);
+}
+
+static void absent(long unused)
+{
+	absent_run("nothing", false, 7, 10);
+	absent_run("nothing", true, 7, 10);
+	absent_run("reset", false, 0, 10);
+	absent_run("reset", true, 0, 10);
+	absent_run("forget", false, 7, 0);
+	absent_run("cut", false, 7, 0);
+}
+
+/* ---- another kernel, another shape ---------------------------------------- */
+
+/* Its address is what the memory knows the kernel by. */
+extern char rb_persist_attach[];
+
+#define MOVED_TEXT	1
+#define MOVED_DATA	2
+
+/* Behind the address of a function is that of a variable */
+static void move_kernel(unsigned long start, int what)
+{
+	u64 *word, was = (unsigned long)rb_persist_attach;
+
+	ring_buffer_free(buf);
+	buf = NULL;
+	for (word = (u64 *)start; word < (u64 *)(start + PAGE_SIZE); word++) {
+		if (word[0] != was)
+			continue;
+		if (what & MOVED_TEXT)
+			word[0] -= 0x1000;
+		if (what & MOVED_DATA)
+			word[1] -= 0x3000;
+	}
+}
+
+static void expect_moved(int what)
+{
+	long text = 1, data = 1;
+
+	EXPECT_EQ(ring_buffer_last_boot_delta(buf, &text, &data), !!what);
+	EXPECT_EQ(text, what & MOVED_TEXT ? 0x1000 : 0);
+	EXPECT_EQ(data, what & MOVED_DATA ? 0x3000 : 0);
+}
+
+/* The addresses are those of the kernel that wrote what is there still */
+static void moved(long unused)
+{
+	unsigned long start;
+	long text = 1, data = 1;
+	int what, how;
+
+	for (what = 0; what < 4; what++) {
+		for (how = 0; how < 4; how++) {
+			start = first_boot(0);
+			if (how)
+				put_n(20 * PER_SUBBUF);
+			if (how == 2)
+				ring_buffer_reset(buf);
+			if (how == 3)
+				consume(buf, 0, -1);
+			move_kernel(start, what);
+			reboot(start, RANGE_BYTES, 0);
+			expect_moved(how & 1 ? what : 0);
+			if (how == 3) {
+				reboot(start, RANGE_BYTES, 0);
+				expect_moved(0);
+			}
+			end(start);
+		}
+	}
+	fresh(2 * SUBBUF_DATA, true);
+	EXPECT(!ring_buffer_last_boot_delta(buf, &text, &data), "no range");
+	EXPECT(!text && !data, "%ld %ld", text, data);
+	text = 1;
+	data = 1;
+	EXPECT(!ring_buffer_last_boot_delta(NULL, &text, &data), "no buffer");
+	EXPECT(!text && !data, "%ld %ld", text, data);
+}
+
+/* Of memory that held something else nothing is believed */
+static void garbage(long unused)
+{
+	unsigned long start = first_boot(RB_FL_SPARE), note;
+	static const u8 bytes[] = { 0, 1, 0x77, 0xff };
+	int i, round;
+	u64 *word;
+
+	for (i = 0; i < ARRAY_SIZE(bytes); i++) {
+		ring_buffer_free(buf2);
+		ring_buffer_free(buf);
+		buf = NULL;
+		buf2 = NULL;
+		memset((void *)start, bytes[i], RANGE_BYTES);
+		for (word = (u64 *)start + 128; word < (u64 *)(start + RANGE_BYTES); word++)
+			*word &= i & 1 ? 0x00000000000000ffULL : ~0ULL;
+		reboot(start, RANGE_BYTES, RB_FL_SPARE);
+		note = (unsigned long)ring_buffer_note(buf2);
+		EXPECT(all_are(note, note + RB_NOTE_SIZE, 0), "a note");
+		expect_moved(0);
+		EXPECT(strstr(host_said, "new"), "%s", host_said);
+		for (round = 1; round < 4; round++) {
+			EXPECT(ring_buffer_empty(buf2), "nothing was cut");
+			put_n(3);
+			EXPECT_EQ(ring_buffer_entries(buf), 3 * round);
+			reboot(start, RANGE_BYTES, RB_FL_SPARE);
+		}
+		/* another shape: the magic number is the first word */
+		ring_buffer_free(buf2);
+		buf2 = NULL;
+		++*(u64 *)start;
+		reboot(start, RANGE_BYTES, 0);
+		EXPECT(ring_buffer_empty(buf), "of another layout");
+		reboot(start, RANGE_BYTES, RB_FL_SPARE);
+		EXPECT(ring_buffer_empty(buf), "of another layout");
+	}
+	end(start);
+}
+
+/* A word of the header that is damaged costs no record but where it says how much there is */
+static void header(long unused)
+{
+	unsigned long start = first_boot(0);
+	u64 was, *word;
+	int gone = 0;
+
+	put_n(3 * PER_SUBBUF);
+	ring_buffer_free(buf);
+	for (word = (u64 *)start; word < (u64 *)start + 60; word++) {
+		u8 *copy = (u8 *)shim_alloc_range(RANGE_BYTES);
+
+		memcpy(copy, (void *)start, RANGE_BYTES);
+		was = *word;
+		*word = 1;
+		buf = NULL;
+		reboot(start, RANGE_BYTES, 0);
+		if (ring_buffer_entries(buf) != 3 * PER_SUBBUF) {
+			EXPECT(ring_buffer_empty(buf), "%lu", ring_buffer_entries(buf));
+			EXPECT(word < (u64 *)start + 8, "word %ld was %llx",
+			       word - (u64 *)start, was);
+			gone++;
+		}
+		ring_buffer_free(buf);
+		memcpy((void *)start, copy, RANGE_BYTES);
+		free_pages((unsigned long)copy, get_order(RANGE_BYTES));
+	}
+	EXPECT(gone, "the shape");
+	buf = NULL;
+	end(start);
+}
+
+/* ---- a machine that stops while the memory is divided anew ---------------- */
+
+#define TORN_BYTES	(28 * PAGE_SIZE)
+#define TORN_NOTE	0x6012
+
+static unsigned long torn, torn_copy;
+
+static void op_divide(void)
+{
+	buf = ring_buffer_alloc_range(0, RB_FL_OVERWRITE, 0, torn, TORN_BYTES);
+}
+
+/* The boot after that has the old kernel: it finds all of what it left, or nothing */
+static void stop_here(void)
+{
+	int paused = step_pause();
+	struct trace_buffer *a, *b;
+	u32 *note;
+
+	memcpy((void *)torn_copy, (void *)torn, TORN_BYTES);
+	a = ring_buffer_alloc_range(0, RB_FL_OVERWRITE | RB_FL_SPARE, 0, torn_copy, TORN_BYTES);
+	b = ring_buffer_alloc_spare(a);
+	note = ring_buffer_note(b);
+	if (*note)
+		EXPECT(*note == TORN_NOTE && ring_buffer_entries(a) == 5 &&
+		       ring_buffer_entries(b) == PER_SUBBUF, "%lu and %lu with %x",
+		       ring_buffer_entries(a), ring_buffer_entries(b), *note);
+	else
+		EXPECT(ring_buffer_empty(a) && ring_buffer_empty(b), "%lu and %lu",
+		       ring_buffer_entries(a), ring_buffer_entries(b));
+	ring_buffer_free(b);
+	ring_buffer_free(a);
+	step_resume(paused);
+}
+
+static void divided(long unused)
+{
+	struct step s = { .op = op_divide, .act = { stop_here } };
+	unsigned long before = shim_alloc_range(TORN_BYTES);
+	long last = 0;
+
+	torn = first_boot(RB_FL_SPARE);
+	reboot(torn, TORN_BYTES, RB_FL_SPARE);
+	torn_copy = shim_alloc_range(TORN_BYTES);
+		put_n(PER_SUBBUF);
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+	*(u32 *)ring_buffer_note(buf2) = TORN_NOTE;
+	put_n(5);
+	ring_buffer_free(buf2);
+	ring_buffer_free(buf);
+	buf2 = NULL;
+	memcpy((void *)before, (void *)torn, TORN_BYTES);
+	for (s.at[0] = 0; s.at[0] <= last; s.at[0] += stride) {
+		memcpy((void *)torn, (void *)before, TORN_BYTES);
+		buf = NULL;
+		if (!step_run(&s))
+			return;
+		ring_buffer_free(buf);
+		shim_rcu_run();
+		if (!s.at[0]) {
+			/* the last part makes the rings */
+			last = s.n[0] / 2;
+			nr_positions += last;
+		}
+	}
+	buf = NULL;
+	end(torn);
+}
+
+/* ---- what a writer has left on a page, and what none leaves there ---------- */
+
+#define ROOM		SUBBUF_DATA
+#define HDR(type, delta)	((type) | (delta) << 5)
+#define STAMP(type, time)	HDR(type, (u32)((time) & ((1 << 27) - 1))), (u32)((time) >> 27)
+#define EXTEND		30
+#define ABSOLUTE	31
+#define SINCE_MAX	((1ULL << 46) - 1)
+#define UPPER		(3ULL << 60)
+
+static const struct left {
+	const char	*what;
+	int		records;	/* that are believed */
+	unsigned int	commit;
+	u32		word[16];
+	u64		time;
+	int		more;		/* a word far behind: its place, and what it is */
+	u32		value;
+} lefts[] = {
+	{ "a record", 1, 12, { HDR(2, 0) } },
+	{ "a record, as it is read out", 1, 12 | 3U << 30, { HDR(2, 0) } },
+	{ "a whole page", 1, ROOM, { HDR(0, 0), ROOM - 4 } },
+	{ "more than a page", 0, ROOM + 4, { HDR(0, 0), ROOM } },
+	{ "far more than a page", 0, 1 << 26, { HDR(0, 0), (1 << 26) - 4 } },
+	{ "an end within a record", 0, 8, { HDR(2, 0) } },
+	{ "an end within a word", 0, 13, { HDR(2, 0) } },
+	{ "padding", 0, 44, { 0x1d1d1d1d, HDR(9, 0) } },
+	{ "a header without a length", 0, 12, { HDR(1, 0) } },
+	{ "a stamp without its end", 0, 16, { HDR(2, 0), 0, 0, HDR(EXTEND, 5) } },
+	{ "a stamp at the end", 1, 20, { HDR(2, 0), 0, 0, STAMP(EXTEND, 5) } },
+	{ "no length", 0, 44, { HDR(0, 0), HDR(9, 0) } },
+	{ "no length, in front of a long record", 0, 304, { HDR(0, 0), HDR(0, 0), 296 } },
+	{ "a length for the header", 0, 44, { HDR(0, 0), 40 } },
+	{ "a long record", 1, 304, { HDR(0, 0), 300 } },
+	{ "a long record behind the end", 0, 300, { HDR(0, 0), 300 } },
+	{ "a length of 2 GB", 0, 304, { HDR(0, 0), 0x7ffffff4 } },
+	{ "a length of 4 GB", 0, 304, { HDR(0, 0), 0xfffffffc } },
+	{ "an odd length", 0, 424, { HDR(0, 0), 301 }, .more = 77, .value = 115 << 8 },
+	{ "the longest time", 2, 32, { HDR(2, 0), 0, 0, STAMP(EXTEND, SINCE_MAX), HDR(2, 0) } },
+	{ "a longer time", 0, 32, { HDR(2, 0), 0, 0, STAMP(EXTEND, SINCE_MAX), HDR(2, 1) } },
+	{ "the longest times in sum", 2, 40, { STAMP(EXTEND, SINCE_MAX - 99), HDR(2, 50), 0, 0,
+	  STAMP(EXTEND, 40), HDR(2, 9) } },
+	{ "longer times in sum", 0, 40, { STAMP(EXTEND, SINCE_MAX - 99), HDR(2, 50), 0, 0,
+	  STAMP(EXTEND, 40), HDR(2, 10) } },
+	{ "an absolute time between the longest ones", 2, 48, { STAMP(EXTEND, SINCE_MAX),
+	  HDR(2, 0), 0, 0, STAMP(ABSOLUTE, 1000), STAMP(EXTEND, SINCE_MAX), HDR(2, 0) } },
+	{ "the same absolute time", 1, 20, { STAMP(ABSOLUTE, 1000), HDR(2, 0) }, UPPER | 1000 },
+	{ "a later absolute time", 1, 20, { STAMP(ABSOLUTE, 1001), HDR(2, 0) }, UPPER | 1000 },
+	{ "an absolute time before that", 0, 20, { STAMP(ABSOLUTE, 999), HDR(2, 0) },
+	  UPPER | 1000 },
+	{ "an absolute time before that, without upper bits", 1, 20,
+	  { STAMP(ABSOLUTE, 999), HDR(2, 0) }, 1000 },
+};
+
+/* The data page that holds something */
+static u64 *used_page(unsigned long start)
+{
+	unsigned long at;
+
+	for (at = start + PAGE_SIZE; at < start + RANGE_BYTES; at += PAGE_SIZE) {
+		if (((u64 *)at)[1])
+			return (u64 *)at;
+	}
+	return NULL;
+}
+
+static void left_over(long unused)
+{
+	const struct left *l;
+	unsigned long start;
+	const char *said;
+	u64 *page;
+
+	for (l = lefts; l < lefts + ARRAY_SIZE(lefts); l++) {
+		start = first_boot(0);
+		put_n(1);
+		ring_buffer_free(buf);
+		buf = NULL;
+		page = used_page(start);
+		memset(page, 0, PAGE_SIZE);
+		page[0] = l->time ?: 1000;
+		page[1] = l->commit;
+		memcpy((void *)page + PAGE_HDR, l->word, sizeof(l->word));
+		if (l->more)
+			((u32 *)((void *)page + PAGE_HDR))[l->more] = l->value;
+		reboot(start, RANGE_BYTES, 0);
+		EXPECT(ring_buffer_entries(buf) == l->records, "%s: %lu records", l->what,
+		       ring_buffer_entries(buf));
+		said = l->records ? "kept 1 records in 1 " : "dropped 1 damaged";
+		EXPECT(l->records > 1 || strstr(host_said, said), "%s: %s", l->what, host_said);
+		EXPECT(l->records ? page[1] == (l->commit & 0xffff) : !used_page(start),
+		       "%s: the page says %llx", l->what, page[1]);
+		end(start);
+	}
+}
+
+/* Nothing behind the last page is looked at, where a length would be */
+static void last_word(long unused)
+{
+	unsigned long data = (1 + NR_CPUS_HERE * PER_CPU) * PAGE_SIZE;
+	unsigned long start = first_boot(0), behind = start + data;
+	u64 *page = (u64 *)(behind - PAGE_SIZE);
+
+	shim_cpu_up(3);
+	fill_cpu(3);
+	shim_set_online(3, 0);
+	ring_buffer_free(buf);
+	buf = NULL;
+	EXPECT(page[1] > SUBBUF_DATA / 2 && page[1] <= SUBBUF_DATA, "the last page: %llu", page[1]);
+	memset((void *)page + PAGE_HDR, 0, SUBBUF_DATA);
+	page[1] = SUBBUF_DATA;
+	((u32 *)page)[5] = SUBBUF_DATA - 8;
+	host_poison((void *)behind, PAGE_SIZE);
+	reboot(start, RANGE_BYTES, 0);
+	shim_cpu_up(3);
+	EXPECT(strstr(host_said, "CPU 3: dropped 1 damaged"), "%s", host_said);
+	shim_set_online(3, 0);
+	host_unpoison((void *)behind, PAGE_SIZE);
+	end(start);
+}
+
+/* ---- what the headers of sub-buffers say ---------------------------------- */
+
+/*
+ * Each header is a sequence and how much was read. The writer begins with the last one and
+ * goes down, so where some were written there are sequences in a row, the first one last.
+ */
+static u64 *headers(unsigned long start)
+{
+	u64 *word, *last = NULL;
+
+	for (word = (u64 *)start; word < (u64 *)(start + PAGE_SIZE) - 6; word++) {
+		if (word[4] && word[2] == word[4] + 1 && word[0] == word[4] + 2)
+			last = word;
+	}
+	EXPECT(last, "three in a row");
+	return last ? last - 2 * (PER_CPU - 3) : NULL;
+}
+
+static u64 *filled_headers(unsigned long *start, int subbufs)
+{
+	*start = first_boot(0);
+	put_n(subbufs * PER_SUBBUF);
+	return headers(*start);
+}
+
+/* Of two that have the same sequence the first one is believed */
+static void twice(void)
+{
+	unsigned long start;
+	u64 ts, *header = filled_headers(&start, 5);
+
+	if (!header)
+		return;
+	header[2 * 13] = header[2 * 14];
+	reboot(start, RANGE_BYTES, 0);
+	EXPECT(strstr(host_said, "dropped 1 damaged sub-buffers, kept 452 records in 4"), "%s",
+	       host_said);
+	EXPECT(ring_buffer_peek(buf, 0, &ts, NULL), "something is left");
+	EXPECT(ts > 1000000 + PER_SUBBUF * 8, "the wrong one was kept: %llu", ts);
+	EXPECT_EQ(consume(buf, 0, -1), 4 * PER_SUBBUF);
+	reboot(start, RANGE_BYTES, 0);
+	EXPECT(strstr(host_said, "as in the last boot"), "%s", host_said);
+	EXPECT(!used_page(start), "a page that holds nothing says so");
+	end(start);
+}
+
+/* Only the oldest can be read in part: what another one says of that is forgotten */
+static void read_in_part(void)
+{
+	unsigned long start;
+	u64 *header = filled_headers(&start, 4);
+
+	if (!header)
+		return;
+	header[2 * 13 + 1] = 5 * (REC_LEN + 4);
+	reboot(start, RANGE_BYTES, 0);
+	EXPECT_EQ(ring_buffer_entries(buf), 4 * PER_SUBBUF);
+	EXPECT_EQ(consume(buf, 0, PER_SUBBUF), PER_SUBBUF);
+	reboot(start, RANGE_BYTES, 0);
+	EXPECT_EQ(ring_buffer_entries(buf), 3 * PER_SUBBUF);
+	EXPECT_EQ(consume(buf, 0, 5), 5);
+	reboot(start, RANGE_BYTES, 0);
+	EXPECT_EQ(ring_buffer_entries(buf), 3 * PER_SUBBUF - 5);
+	end(start);
+}
+
+/* A damaged one leaves room for all the others: nothing is overwritten for them */
+static void one_less(void)
+{
+	unsigned long start = first_boot(0), entries;
+	u32 *page;
+
+	put_n(60 * PER_SUBBUF);
+	entries = ring_buffer_entries(buf);
+	page = (u32 *)(start + (1 + 5) * PAGE_SIZE);
+	page[(PAGE_HDR + 2 * (REC_LEN + 4)) / 4] = 0;
+	reboot(start, RANGE_BYTES, 0);
+	EXPECT(strstr(host_said, "dropped 1 damaged"), "%s", host_said);
+	EXPECT_EQ(ring_buffer_entries(buf), entries - PER_SUBBUF);
+	EXPECT_EQ(ring_buffer_overruns(buf), 0);
+	EXPECT_EQ(consume(buf, 0, -1), entries - PER_SUBBUF);
+	/* it is not there any more, so nothing is told of it again */
+	reboot(start, RANGE_BYTES, 0);
+	EXPECT(strstr(host_said, "as in the last boot"), "%s", host_said);
+	end(start);
+}
+
+static void header_of_subbuf(long unused)
+{
+	shim_set_online(1, 0);
+	twice();
+	read_in_part();
+	one_less();
+	shim_set_online(1, 1);
+}
+
+/* ---- where sub-buffers are ------------------------------------------------ */
+
+static void meta_text(char *text, unsigned long size)
+{
+	struct file *file = (struct file *)shim_alloc_range(sizeof(*file));
+
+	EXPECT_EQ(ring_buffer_meta_seq_init(file, buf, 2), -ENODEV);
+	EXPECT_EQ(ring_buffer_meta_seq_init(file, buf, 0), 0);
+	shim_seq_text(file, text, size);
+	shim_fail_alloc_after = 0;
+	EXPECT_EQ(ring_buffer_meta_seq_init(file, buf, 0), -ENOMEM);
+	shim_fail_alloc_after = -1;
+	free_pages((unsigned long)file, get_order(sizeof(*file)));
+}
+
+/* Not snprintf(), which is the C library's and wants another stack */
+static __printf(3, 4) int print(char *to, size_t size, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = host_vsnprintf(to, size, fmt, ap);
+	va_end(ap);
+	return n;
+}
+
+/* The slots have the sub-buffers from the last one on; the first two are exchanged here */
+static void expect_meta(int head, int commit, int reader, int first, int second)
+{
+	static char text[1024], want[1024];
+	int n, i;
+
+	meta_text(text, sizeof(text));
+	n = print(want, sizeof(want),
+		  "head_buffer:   %d\ncommit_buffer: %d\nsubbuf_size:   4096\n"
+		  "nr_subbufs:    %d\nbuffer[0]:    %d\n", head, commit, PER_CPU, reader);
+	for (i = 1; i < PER_CPU; i++)
+		n += print(want + n, sizeof(want) - n, "buffer[%d]:    %d\n", i,
+			   i == 1 ? first : i == 2 ? second : PER_CPU - i);
+	EXPECT(!strcmp(text, want), "%s is not %s", text, want);
+}
+
+static void meta(long unused)
+{
+	unsigned long start = first_boot(0);
+	static char text[64];
+
+	expect_meta(14, 14, 0, 14, 13);
+	put_n(1);
+	expect_meta(14, 14, 0, 14, 13);
+	put_n(2 * PER_SUBBUF);
+	expect_meta(14, 12, 0, 14, 13);
+	/* the reader exchanges the one that it has for the oldest one */
+	consume(buf, 0, 1);
+	expect_meta(13, 12, 14, 0, 13);
+	consume(buf, 0, PER_SUBBUF);
+	expect_meta(12, 12, 13, 0, 14);
+	end(start);
+	fresh(2 * SUBBUF_DATA, true);
+	meta_text(text, sizeof(text));
+	EXPECT(!text[0], "no range: %s", text);
+}
+
+#endif /* RB_NOTE_SIZE */
+
 const struct scenario persist_scenarios[] = {
 	{ "unit.range-clock-back", clock_back, 0, SC_QUICK, "12" },
+#ifdef RB_NOTE_SIZE
+	{ "unit.range-numbers", numbers, 0, SC_QUICK, "12" },
+	{ "unit.range-overwritten", overwritten, 0, SC_QUICK, "12" },
+	{ "unit.range-bounds", bounds, 0, SC_QUICK, "12" },
+	{ "unit.range-least", least, 0, SC_QUICK, "12" },
+	{ "unit.range-refused", refused, 0, SC_QUICK, "12" },
+	{ "unit.range-no-memory", no_memory, 0, SC_QUICK, "12" },
+	{ "unit.range-panic", panics, 0, SC_QUICK, "12" },
+	{ "unit.range-absent", absent, 0, SC_QUICK, "12" },
+	{ "unit.range-moved", moved, 0, SC_QUICK, "12" },
+	{ "unit.range-garbage", garbage, 0, SC_QUICK, "12" },
+	{ "unit.range-header", header, 0, SC_QUICK, "12" },
+	{ "unit.range-divided", divided, 0, SC_QUICK, "12" },
+	{ "unit.range-left", left_over, 0, SC_QUICK, "12" },
+	{ "unit.range-last-word", last_word, 0, SC_QUICK, "12" },
+	{ "unit.range-headers", header_of_subbuf, 0, SC_QUICK, "12" },
+	{ "unit.range-meta", meta, 0, SC_QUICK, "12" },
+#endif
 	{ }
 };
