@@ -128,9 +128,9 @@ static unsigned long rb_ring_bytes(struct rb_ring *ring)
 		end = rb_glance(commit->first_byte) + rb_pub_bytes(atomic64_read(&commit->publish));
 		/*
 		 * Pairs with rb_claim_slot:A. The writer does not come round to @commit
-		 * before it has claimed the slot of the older one in @view.
+		 * before it has claimed the slot of the older one in @view. RBB(rb_ring_bytes:B)
 		 */
-		smp_rmb(); /* RBB(rb_ring_bytes:B) */
+		smp_rmb();
 	} while (view.word != atomic64_read(view.slot));
 	return unread + end - from;
 }
