@@ -558,7 +558,8 @@ static void keep_test_files(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_count(snap_kunit_read(test, "trace"), ": one\n"), 0U);
 	KUNIT_EXPECT_EQ(test, snap_kunit_count(snap_kunit_read(test, "trace"), ": two\n"), 1U);
 	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot", "x"), (ssize_t)-EINVAL);
-	KUNIT_EXPECT_NE(test, snap_kunit_count(snap_kunit_read(test, "error_log"), "snapshot: error:"), 0U);
+	KUNIT_EXPECT_NE(test, snap_kunit_count(snap_kunit_read(test, "error_log"),
+					       "snapshot: error:"), 0U);
 }
 
 static struct kunit_case keep_rules[] = {

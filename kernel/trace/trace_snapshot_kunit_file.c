@@ -324,7 +324,12 @@ void snap_kunit_fails(struct kunit *test, const char *path, const char *text, in
  */
 bool snap_kunit_shows(struct kunit *test, const char *path, const char *part)
 {
-	return strstr(snap_kunit_read(test, path), part);
+	const char *text = snap_kunit_read(test, path);
+
+	if (strstr(text, part))
+		return true;
+	kunit_info(test, "no '%s' in\n%s", part, text);
+	return false;
 }
 
 /**

@@ -326,7 +326,7 @@ static void fs_act(struct work_struct *work)
 	if (actor->signals)
 		send_sig(SIGUSR1, actor->signals, 1);
 	else
-		snap_delay_set(actor->s, 2000 * NSEC_PER_SEC);
+		snap_delay_set(actor->s, 2000ULL * NSEC_PER_SEC);
 }
 
 /* A write waits for its snapshot, whatever becomes of that. */
@@ -529,7 +529,7 @@ static void fs_test_list(struct kunit *test)
 
 	/* What was overwritten is lost, and nothing is complete before the oldest record. */
 	ring_buffer_set_clock(live, fs_clock);
-	for (i = 0; !ring_buffer_overruns(live) && i < 100000; i++)
+	for (i = 0; !ring_buffer_overruns(live) && i < 1000000; i++)
 		KUNIT_ASSERT_EQ(test, ring_buffer_write(live, 4, "abc"), 0);
 	i = ring_buffer_overruns(live);
 	snap_kunit_set(test, "snapshot", "1");

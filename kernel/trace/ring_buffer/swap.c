@@ -129,12 +129,10 @@ int ring_buffer_swap_cpu(struct trace_buffer *buffer_a, struct trace_buffer *buf
 }
 EXPORT_SYMBOL_GPL(ring_buffer_swap_cpu);
 
-/*
- * Is a writer in @ring, which was live before? One that is still on its way in may store
- * to it at this moment: see rb_forget().
- */
+/* Is a writer in @ring, which was live before? */
 static bool rb_is_entered(struct rb_ring *ring)
 {
+	/* One that is still on its way in may store to it at this moment: see rb_forget(). */
 	return data_race(READ_ONCE(ring->nest));
 }
 

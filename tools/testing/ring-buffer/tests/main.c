@@ -184,9 +184,8 @@ int main(int argc, char **argv)
 			list = 1;
 			break;
 		case 'e':
-			whole = 1;
-			/* fall through */
 		case 't':
+			whole |= c == 'e';
 			if (nr < MAX_NAMES)
 				names[nr++] = optarg;
 			break;
@@ -223,7 +222,8 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
 		for (sc = tables[i]; sc->name; sc++) {
-			if (!selected(sc->name, names, nr, whole) || (quick && !(sc->flags & SC_QUICK)) ||
+			if (!selected(sc->name, names, nr, whole) ||
+			    (quick && !(sc->flags & SC_QUICK)) ||
 			    (threads && !(sc->flags & SC_THREADS)))
 				continue;
 			if (list)
