@@ -618,7 +618,8 @@ static void divided(long unused)
 
 #define ROOM		SUBBUF_DATA
 #define HDR(type, delta)	((type) | (delta) << 5)
-#define STAMP(type, time)	HDR(type, (u32)((time) & ((1 << 27) - 1))), (u32)((time) >> 27)
+#define LOW(type, time)	HDR(type, (u32)((time) & ((1 << 27) - 1)))
+#define HIGH(time)	((u32)((time) >> 27))
 #define EXTEND		30
 #define ABSOLUTE	31
 #define SINCE_MAX	((1ULL << 46) - 1)
@@ -643,7 +644,7 @@ static const struct left {
 	{ "padding", 0, 44, { 0x1d1d1d1d, HDR(9, 0) } },
 	{ "a header without a length", 0, 12, { HDR(1, 0) } },
 	{ "a stamp without its end", 0, 16, { HDR(2, 0), 0, 0, HDR(EXTEND, 5) } },
-	{ "a stamp at the end", 1, 20, { HDR(2, 0), 0, 0, STAMP(EXTEND, 5) } },
+	{ "a stamp at the end", 1, 20, { HDR(2, 0), 0, 0, LOW(EXTEND, 5), HIGH(5) } },
 	{ "no length", 0, 44, { HDR(0, 0), HDR(9, 0) } },
 	{ "no length, in front of a long record", 0, 304, { HDR(0, 0), HDR(0, 0), 296 } },
 	{ "a length for the header", 0, 44, { HDR(0, 0), 40 } },
@@ -652,20 +653,28 @@ static const struct left {
 	{ "a length of 2 GB", 0, 304, { HDR(0, 0), 0x7ffffff4 } },
 	{ "a length of 4 GB", 0, 304, { HDR(0, 0), 0xfffffffc } },
 	{ "an odd length", 0, 424, { HDR(0, 0), 301 }, .more = 77, .value = 115 << 8 },
-	{ "the longest time", 2, 32, { HDR(2, 0), 0, 0, STAMP(EXTEND, SINCE_MAX), HDR(2, 0) } },
-	{ "a longer time", 0, 32, { HDR(2, 0), 0, 0, STAMP(EXTEND, SINCE_MAX), HDR(2, 1) } },
-	{ "the longest times in sum", 2, 40, { STAMP(EXTEND, SINCE_MAX - 99), HDR(2, 50), 0, 0,
-	  STAMP(EXTEND, 40), HDR(2, 9) } },
-	{ "longer times in sum", 0, 40, { STAMP(EXTEND, SINCE_MAX - 99), HDR(2, 50), 0, 0,
-	  STAMP(EXTEND, 40), HDR(2, 10) } },
-	{ "an absolute time between the longest ones", 2, 48, { STAMP(EXTEND, SINCE_MAX),
-	  HDR(2, 0), 0, 0, STAMP(ABSOLUTE, 1000), STAMP(EXTEND, SINCE_MAX), HDR(2, 0) } },
-	{ "the same absolute time", 1, 20, { STAMP(ABSOLUTE, 1000), HDR(2, 0) }, UPPER | 1000 },
-	{ "a later absolute time", 1, 20, { STAMP(ABSOLUTE, 1001), HDR(2, 0) }, UPPER | 1000 },
-	{ "an absolute time before that", 0, 20, { STAMP(ABSOLUTE, 999), HDR(2, 0) },
+	{ "the longest time", 2, 32, { HDR(2, 0), 0, 0,
+	  LOW(EXTEND, SINCE_MAX), HIGH(SINCE_MAX), HDR(2, 0) } },
+	{ "a longer time", 0, 32, { HDR(2, 0), 0, 0,
+	  LOW(EXTEND, SINCE_MAX), HIGH(SINCE_MAX), HDR(2, 1) } },
+	{ "the longest times in sum", 2, 40, { LOW(EXTEND, SINCE_MAX - 99), HIGH(SINCE_MAX - 99),
+	  HDR(2, 50), 0, 0,
+	  LOW(EXTEND, 40), HIGH(40), HDR(2, 9) } },
+	{ "longer times in sum", 0, 40, { LOW(EXTEND, SINCE_MAX - 99), HIGH(SINCE_MAX - 99),
+	  HDR(2, 50), 0, 0,
+	  LOW(EXTEND, 40), HIGH(40), HDR(2, 10) } },
+
+	  { "an absolute time between the longest ones", 2, 48, { LOW(EXTEND, SINCE_MAX), HIGH(SINCE_MAX),
+	  HDR(2, 0), 0, 0, LOW(ABSOLUTE, 1000), HIGH(1000),
+	  LOW(EXTEND, SINCE_MAX), HIGH(SINCE_MAX), HDR(2, 0) } },
+	{ "the same absolute time", 1, 20, { LOW(ABSOLUTE, 1000), HIGH(1000),
+	  HDR(2, 0) }, UPPER | 1000 },
+	{ "a later absolute time", 1, 20, { LOW(ABSOLUTE, 1001), HIGH(1001),
+	  HDR(2, 0) }, UPPER | 1000 },
+	{ "an absolute time before that", 0, 20, { LOW(ABSOLUTE, 999), HIGH(999), HDR(2, 0) },
 	  UPPER | 1000 },
 	{ "an absolute time before that, without upper bits", 1, 20,
-	  { STAMP(ABSOLUTE, 999), HDR(2, 0) }, 1000 },
+	  { LOW(ABSOLUTE, 999), HIGH(999), HDR(2, 0) }, 1000 },
 };
 
 /* The data page that holds something */
