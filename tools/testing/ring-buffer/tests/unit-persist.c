@@ -663,8 +663,8 @@ static const struct left {
 	{ "longer times in sum", 0, 40, { LOW(EXTEND, SINCE_MAX - 99), HIGH(SINCE_MAX - 99),
 	  HDR(2, 50), 0, 0,
 	  LOW(EXTEND, 40), HIGH(40), HDR(2, 10) } },
-
-	  { "an absolute time between the longest ones", 2, 48, { LOW(EXTEND, SINCE_MAX), HIGH(SINCE_MAX),
+	{ "an absolute time between the longest ones", 2, 48,
+	  { LOW(EXTEND, SINCE_MAX), HIGH(SINCE_MAX),
 	  HDR(2, 0), 0, 0, LOW(ABSOLUTE, 1000), HIGH(1000),
 	  LOW(EXTEND, SINCE_MAX), HIGH(SINCE_MAX), HDR(2, 0) } },
 	{ "the same absolute time", 1, 20, { LOW(ABSOLUTE, 1000), HIGH(1000),
