@@ -60,6 +60,7 @@ static void keep_test_delay(struct kunit *test)
 	u64 ns;
 
 	for (i = 0; i < ARRAY_SIZE(good); i++) {
+		ns = 77;
 		KUNIT_EXPECT_EQ_MSG(test, snap_delay_parse(good[i].text, &ns), 0, good[i].text);
 		KUNIT_EXPECT_EQ_MSG(test, ns, good[i].ns, good[i].text);
 		KUNIT_EXPECT_EQ(test, snap_delay_print(buf, sizeof(buf), ns),

@@ -185,8 +185,10 @@ static void delay_test_fails(struct kunit *test)
 	before = snap_crash_set(BIT(SNAP_BY_WARN));
 	snap_kunit_echo(test, "snapshot_keep", "first 2");
 	snap_kunit_echo(test, "snapshot_delay", "20ms");
+	local_irq_save(flags);
 	tracing_snapshot_instance(tr);
 	trace_snapshot_warn();
+	local_irq_restore(flags);
 	delay_wait(test);
 	snap_crash_set(before);
 	snap_kunit_expect(test, "taken 3 starved 1 enough 1");

@@ -234,34 +234,44 @@ static long memory_slab(void)
 	return global_node_page_state_pages(NR_SLAB_UNRECLAIMABLE_B);
 }
 
-/* What was allocated is freed: the buffers, and what describes them. */
-static void memory_test_leak(struct kunit *test)
+/* Pages that a thousand snapshots take and do not return. */
+static bool memory_leaks(struct kunit *test, struct trace_array *tr)
 {
-	struct trace_array *tr = test->priv;
 	unsigned long pages, percpu;
 	unsigned int i;
 	long slab;
 
-	snap_kunit_echo(test, "buffer_size_kb", "4");
-	for (i = 0; i < 1010; i++) {
-		if (i == 10) {
-			rcu_barrier();
-			pages = memory_pages();
-			slab = memory_slab();
-			percpu = pcpu_nr_pages();
-		}
-		KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(tr), 0);
+	rcu_barrier();
+	pages = memory_pages();
+	slab = memory_slab();
+	percpu = pcpu_nr_pages();
+	for (i = 0; i < 1000; i++) {
+		KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 		tracing_unarm_snapshot(tr);
 		trace_snapshot_put(trace_snapshot_get(tr));
 	}
-	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
-	/* Rings are freed behind a grace period; a page for each would be a thousand. */
+	/* Rings are freed after a grace period. */
 	rcu_barrier();
 	for (i = 0; i < 50 && (long)(pages - memory_pages()) >= 500; i++)
 		msleep(20);
-	KUNIT_EXPECT_LT(test, (long)(pages - memory_pages()), 500L);
-	KUNIT_EXPECT_LT(test, memory_slab() - slab, 64L);
-	KUNIT_EXPECT_LT(test, (long)(pcpu_nr_pages() - percpu), 16L);
+	return (long)(pages - memory_pages()) >= 500 || memory_slab() - slab >= 64 ||
+	       (long)(pcpu_nr_pages() - percpu) >= 16;
+}
+
+/*
+ * Everything that a snapshot allocates is freed. The allocators keep some of it for the next
+ * user, more in one round than in another; a leak shows in each round.
+ */
+static void memory_test_leak(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	unsigned int i;
+
+	snap_kunit_echo(test, "buffer_size_kb", "4");
+	for (i = 0; i < 5 && memory_leaks(test, tr); i++)
+		;
+	KUNIT_EXPECT_LT(test, i, 5U);
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 }
 
 /* With an instance goes all that its snapshots have, those of a latency tracer as well. */
