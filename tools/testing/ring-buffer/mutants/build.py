@@ -327,8 +327,8 @@ late_initcall(rb_entered_init);
         return result.returncode, result.stdout + result.stderr
 
     def objects(self):
-        return [p for pattern in ("ring_buffer/*.o", "trace_snap*.o")
-                for p in glob.glob(os.path.join(self.sources, "kernel/trace", pattern)) if "_kunit" not in p]
+        return [p for pattern in ("ring_buffer/*.o", "snapshot/*.o")
+                for p in glob.glob(os.path.join(self.sources, "kernel/trace", pattern))]
 
     def boot(self, number, wrong, *arguments):
         return run([os.path.join(self.sources, "linux"), "mem=384M", "con=null", "con0=null,fd:1",

@@ -109,7 +109,7 @@ def hash_of(paths):
 def suites():
     """{suite of unit tests: hash of its source}."""
     found = {}
-    for path in glob.glob(os.path.join(TOP, RING, "tests/*.c")) + glob.glob(os.path.join(TOP, "kernel/trace/trace_snap*_kunit*.c")):
+    for path in glob.glob(os.path.join(TOP, RING, "tests/*.c")) + glob.glob(os.path.join(TOP, "kernel/trace/snapshot/tests/*.c")):
         for body in re.findall(r"struct kunit_suite \w+ = \{(.*?)\};", open(path).read(), re.S):
             found.update((name, hash_of([path])) for name in re.findall(r'\.name\s*=\s*"([^"]+)"', body))
     return found

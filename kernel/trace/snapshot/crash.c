@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Snapshots of what led to a panic, an oops or a warning: snapshot_on.
+ */
+#include <linux/init.h>
+#include <linux/kdebug.h>
+#include <linux/mutex.h>
+#include <linux/notifier.h>
+#include <linux/panic_notifier.h>
+#include <linux/preempt.h>
+#include <linux/printk.h>
+#include <linux/rculist.h>
+#include <linux/ring_buffer.h>
+#include <linux/string.h>
+#include <linux/sysctl.h>
+
+#include "internal.h"
+
+static const struct snap_crash {
+	const char	*name;
+	enum snap_by	by;
+} snap_crashes[] = {
+	{ "panic", SNAP_BY_PANIC }, { "oops", SNAP_BY_OOPS }, { "warn", SNAP_BY_WARN },
+};
+
+/* A bit for each of &enum snap_by that takes one. */
+static unsigned long snap_on;
+
+/* All trace arrays: that list can be walked in any context. */
+static LIST_HEAD(snap_all);
+static DEFINE_MUTEX(snap_all_mutex);
+
+/*
+ * Whose oops has taken one, and when that task began, as another one may get its memory:
+ * the panic that may follow from it is the same crash.
+ */
+static struct task_struct *snap_oops_of;
+static u64 snap_oops_start;
+
+/**
+ * snap_crash_add() - let a trace array have snapshots of crashes
+ * @s: of whom
+ *
+ * Context: May sleep.
+ */
+void snap_crash_add(struct trace_snapshots *s)
+{
+	mutex_lock(&snap_all_mutex);
+	list_add_tail_rcu(&s->all, &snap_all);
+	mutex_unlock(&snap_all_mutex);
+}
+
+/**
+ * snap_crash_del() - the end of snap_crash_add()
+ * @s: of whom
+ *
+ * Context: May sleep.
+ */
+void snap_crash_del(struct trace_snapshots *s)
+{
+	mutex_lock(&snap_all_mutex);
+	list_del_rcu(&s->all);
+	mutex_unlock(&snap_all_mutex);
+	/* Whoever crashes has preemption off while it is in the list. */
+	synchronize_rcu();
+}
+
+/**
+ * snap_crash_parse() - read what takes a snapshot
+ * @text: "panic", "oops" and "warn", with commas or blanks between; or "none"
+ * @on:   a bit for each of &enum snap_by; it changes only if all of @text is right
+ *
+ * Context: Any context. @text is cut into words.
+ * Return: 0; -EINVAL if it says something else.
+ */
+int snap_crash_parse(char *text, unsigned long *on)
+{
+	unsigned long bits = 0;
+	unsigned int i;
+	char *word;
+
+	while ((word = strsep(&text, ", \t\n"))) {
+		if (!*word || !strcmp(word, "none"))
+			continue;
+		for (i = 0; i < ARRAY_SIZE(snap_crashes); i++) {
+			if (!strcmp(word, snap_crashes[i].name))
+				break;
+		}
+		if (i == ARRAY_SIZE(snap_crashes))
+			return -EINVAL;
+		bits |= BIT(snap_crashes[i].by);
+	}
+	WRITE_ONCE(*on, bits);
+	return 0;
+}
+
+/**
+ * snap_crash_set() - say what takes a snapshot
+ * @on: a bit for each of &enum snap_by
+ *
+ * Context: Any context.
+ * Return: what it was before.
+ */
+unsigned long snap_crash_set(unsigned long on)
+{
+	return xchg(&snap_on, on);
+}
+
+/**
+ * trace_snapshot_crash() - take a snapshot of each trace array that has memory for it
+ * @by: why
+ *
+ * If that is asked for.
+ *
+ * Context: Any context, including NMI.
+ */
+void trace_snapshot_crash(enum snap_by by)
+{
+	const struct snap_request req = {
+		.cpu = RING_BUFFER_ALL_CPUS,
+		.by = by,
+		.now = true,
+	};
+	struct trace_snapshots *s;
+
+	if (!(READ_ONCE(snap_on) & BIT(by)))
+		return;
+	/* A warning may come from where RCU does not look: then no list can be walked. */
+	if (!rcu_is_watching())
+		return;
+	preempt_disable_notrace();
+	list_for_each_entry_rcu(s, &snap_all, all, true) {
+		if (READ_ONCE(s->user.spare) || READ_ONCE(s->user.last))
+			snap_take(s, &s->user, &req);
+	}
+	preempt_enable_notrace();
+}
+
+/**
+ * trace_snapshot_warn() - there is a warning
+ *
+ * Context: Any context, including NMI.
+ */
+void trace_snapshot_warn(void)
+{
+	trace_snapshot_crash(SNAP_BY_WARN);
+}
+
+static int snap_die(struct notifier_block *self, unsigned long event, void *unused)
+{
+	if (event == DIE_OOPS) {
+		if (READ_ONCE(snap_on) & BIT(SNAP_BY_OOPS)) {
+			WRITE_ONCE(snap_oops_start, current->start_time);
+			WRITE_ONCE(snap_oops_of, current);
+		}
+		trace_snapshot_crash(SNAP_BY_OOPS);
+	}
+	return NOTIFY_DONE;
+}
+
+static int snap_panic(struct notifier_block *self, unsigned long event, void *unused)
+{
+	if (READ_ONCE(snap_oops_of) != current ||
+	    READ_ONCE(snap_oops_start) != current->start_time)
+		trace_snapshot_crash(SNAP_BY_PANIC);
+	return NOTIFY_DONE;
+}
+
+/* Behind ftrace_dump_on_oops, which prints and consumes what there is. */
+static struct notifier_block snap_die_notifier = {
+	.notifier_call	= snap_die,
+	.priority	= INT_MAX - 2,
+};
+
+static struct notifier_block snap_panic_notifier = {
+	.notifier_call	= snap_panic,
+	.priority	= INT_MAX - 2,
+};
+
+static int snap_on_handler(const struct ctl_table *table, int write, void *buffer, size_t *lenp,
+			   loff_t *ppos)
+{
+	char text[32] = "";
+	const struct ctl_table copy = { .data = text, .maxlen = sizeof(text) };
+	unsigned long on = READ_ONCE(snap_on);
+	unsigned int i;
+	int ret;
+
+	for (i = 0; !write && i < ARRAY_SIZE(snap_crashes); i++) {
+		if (on & BIT(snap_crashes[i].by)) {
+			strlcat(text, *text ? "," : "", sizeof(text));
+			strlcat(text, snap_crashes[i].name, sizeof(text));
+		}
+	}
+	if (!*text)
+		strscpy(text, "none", sizeof(text));
+	/* What does not fit is not one of them. */
+	if (write && *lenp >= sizeof(text))
+		return -EINVAL;
+	ret = proc_dostring(&copy, write, buffer, lenp, ppos);
+	if (ret || !write)
+		return ret;
+	ret = snap_crash_parse(text, &on);
+	if (!ret)
+		snap_crash_set(on);
+	return ret;
+}
+
+static struct ctl_table snap_on_table[] = {
+	{
+		.procname	= "snapshot_on",
+		.mode		= 0644,
+		.proc_handler	= snap_on_handler,
+	},
+};
+
+static int __init snap_on_setup(char *text)
+{
+	if (snap_crash_parse(text, &snap_on))
+		pr_warn("snapshot_on: panic, oops and warn are what there is\n");
+	return 1;
+}
+__setup("snapshot_on=", snap_on_setup);
+
+static int __init snap_crash_init(void)
+{
+	atomic_notifier_chain_register(&panic_notifier_list, &snap_panic_notifier);
+	register_die_notifier(&snap_die_notifier);
+	register_sysctl_init("kernel", snap_on_table);
+	return 0;
+}
+fs_initcall(snap_crash_init);

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Files: snapshot, per_cpu/cpuN/snapshot and snapshot_raw; and what all files share.
+ */
+#include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/kernel.h>
+#include <linux/poll.h>
+#include <linux/ring_buffer.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "internal.h"
+
+static const char * const snap_errs[] = {
+	[SNAP_ERR_VALUE]	= "This value means nothing here",
+	[SNAP_ERR_MEMORY]	= "No memory for a snapshot of this size",
+	[SNAP_ERR_LIMIT]	= "That is more memory than snapshot_limit_kb allows",
+	[SNAP_ERR_HELD]		= "Snapshots have more memory than that already",
+	[SNAP_ERR_ENOUGH]	= "As many are kept as snapshot_keep says: remove one",
+	[SNAP_ERR_DUE]		= "Another snapshot is due, see snapshot_delay",
+	[SNAP_ERR_ARMED]	= "A trigger needs the snapshot buffer",
+	[SNAP_ERR_READ]		= "Somebody reads the snapshot that this would change",
+	[SNAP_ERR_BUSY]		= "The buffer is being emptied, or a record is not finished",
+	[SNAP_ERR_DELAY]	= "It was cancelled, as snapshot_delay was written",
+	[SNAP_ERR_TRACER]	= "A latency tracer needs the snapshot buffer",
+	[SNAP_ERR_CPU]		= "This CPU's part can't be freed alone, or it never was online",
+	[SNAP_ERR_PERSIST]	= "What survives a reboot needs ^snapshot in trace_instance=",
+	[SNAP_ERR_ONE]		= "What survives a reboot has room for one snapshot only",
+};
+
+/**
+ * snap_fail() - say in error_log why a write fails
+ * @tr:   of whom
+ * @file: which file
+ * @cmd:  what was written
+ * @err:  SNAP_ERR_*
+ * @ret:  the error
+ *
+ * Context: May sleep.
+ * Return: @ret.
+ */
+int snap_fail(struct trace_array *tr, const char *file, const char *cmd, int err, int ret)
+{
+	tracing_log_err(tr, file, cmd, (const char **)snap_errs, err, 0);
+	return ret;
+}
+
+/**
+ * snap_copy_value() - what was written to a file
+ * @tr:   of whom
+ * @file: which file
+ * @buf:  where to put it
+ * @size: as much as fits
+ * @ubuf: where it is
+ * @cnt:  how much
+ *
+ * Context: May sleep.
+ * Return: the text, without blanks around it; -EINVAL if it is too long; -EFAULT.
+ */
+char *snap_copy_value(struct trace_array *tr, const char *file, char *buf, size_t size,
+		      const char __user *ubuf, size_t cnt)
+{
+	size_t len = min(cnt, size - 1);
+
+	if (copy_from_user(buf, ubuf, len))
+		return ERR_PTR(-EFAULT);
+	buf[len] = '\0';
+	if (len < cnt)
+		return ERR_PTR(snap_fail(tr, file, buf, SNAP_ERR_VALUE, -EINVAL));
+	return strim(buf);
+}
+
+/**
+ * trace_snapshot_help() - what is shown instead of an empty snapshot
+ * @m:    where
+ * @iter: of whom
+ *
+ * Context: May sleep.
+ */
+void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter)
+{
+	bool all = iter->cpu_file == RING_BUFFER_ALL_CPUS;
+	struct trace_snapshots *s = iter->tr->snapshots;
+	bool ready;
+
+	mutex_lock(&s->mutex);
+	ready = snap_is_ready(&s->user);
+	mutex_unlock(&s->mutex);
+
+	seq_printf(m, "#\n# * Snapshot is %s *\n#\n", ready ? "allocated" : "freed");
+	seq_puts(m, "# Write to this file\n");
+	seq_printf(m, "#   1  to take a snapshot%s, and to allocate memory for it if need be\n",
+		   all ? "" : " of this CPU");
+	if (all)
+		seq_puts(m, "#   0  to free it\n");
+	seq_puts(m, "#   2  or another number to erase it, but to keep the memory\n");
+}
+
+/**
+ * snap_expand() - let the live buffer have its size, before one like it is allocated
+ * @tr:   of whom
+ * @file: for a write to which file
+ * @cmd:  of what
+ *
+ * What survives a reboot has it, and keeps what the last boot has left.
+ *
+ * Context: May sleep.
+ * Return: 0; -ENOMEM, or -ENOSPC as snap_charge(), then error_log tells.
+ */
+int snap_expand(struct trace_array *tr, const char *file, const char *cmd)
+{
+	int ret = tr->range_addr_start ? 0 : tracing_update_buffers(tr);
+
+	if (ret >= 0)
+		return 0;
+	return snap_fail(tr, file, cmd, ret == -ENOSPC ? SNAP_ERR_LIMIT : SNAP_ERR_MEMORY, ret);
+}
+
+static bool snap_is_possible(struct trace_array *tr)
+{
+	return !tr->range_addr_start || tr->flags & TRACE_ARRAY_FL_SNAPSHOT;
+}
+
+static int snap_take_now(struct trace_array *tr, const char *cmd, int cpu)
+{
+	struct snap_waiter waiter = { };
+	const struct snap_request req = {
+		.cpu = cpu,
+		.by = SNAP_BY_WRITE,
+		.waits = true,
+		.waiter = &waiter,
+	};
+	struct trace_snapshots *s = tr->snapshots;
+	int ret = snap_take_wait(s, &s->user, &req);
+
+	if (ret == -EINPROGRESS) {
+		mutex_unlock(&s->mutex);
+		ret = snap_delay_wait(s, &waiter);
+		mutex_lock(&s->mutex);
+		/* After a signal it is still to come. */
+		if (ret && ret != -EINTR)
+			snap_give_back(s, &s->user);
+	}
+	switch (ret) {
+	case 0:
+	case -EINTR:
+		return ret;
+	case -EALREADY:
+		return snap_fail(tr, "snapshot", cmd, SNAP_ERR_DUE, -EBUSY);
+	case -ENOMEM:
+		return snap_fail(tr, "snapshot", cmd, SNAP_ERR_MEMORY, -ENOMEM);
+	case -ENOSPC:
+		return snap_fail(tr, "snapshot", cmd,
+				 READ_ONCE(s->room) > 0 ? SNAP_ERR_LIMIT : SNAP_ERR_ENOUGH,
+				 -ENOSPC);
+	case -ENOBUFS:
+		return snap_fail(tr, "snapshot", cmd, SNAP_ERR_READ, -EBUSY);
+	case -ECANCELED:
+		return snap_fail(tr, "snapshot", cmd, SNAP_ERR_DELAY, -EBUSY);
+	case -EINVAL:
+		return snap_fail(tr, "snapshot", cmd,
+				 snap_is_possible(tr) ? SNAP_ERR_CPU : SNAP_ERR_PERSIST, -EINVAL);
+	default:
+		return snap_fail(tr, "snapshot", cmd,
+				 tr->range_addr_start ? SNAP_ERR_READ : SNAP_ERR_BUSY, -EBUSY);
+	}
+}
+
+/**
+ * snap_free_now() - free the memory of the user's snapshots, for a write
+ * @tr:   of whom
+ * @file: to which file
+ * @cmd:  what was written
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ * Return: 0; -EBUSY if a trigger needs it, or a snapshot that is due.
+ */
+int snap_free_now(struct trace_array *tr, const char *file, const char *cmd)
+{
+	struct trace_snapshots *s = tr->snapshots;
+
+	if (atomic_read(&s->user.armed))
+		return snap_fail(tr, file, cmd, SNAP_ERR_ARMED, -EBUSY);
+	if (READ_ONCE(s->due.pending))
+		return snap_fail(tr, file, cmd, SNAP_ERR_DUE, -EBUSY);
+	s->pinned = false;
+	snap_release(s, &s->user, true);
+	return 0;
+}
+
+static int snap_erase_now(struct trace_array *tr, const char *cmd, int cpu)
+{
+	struct trace_snapshots *s = tr->snapshots;
+
+	if (cpu == RING_BUFFER_ALL_CPUS)
+		snap_erase(s, &s->user);
+	else if (snap_erase_cpu(s, &s->user, cpu))
+		return snap_fail(tr, "snapshot", cmd, SNAP_ERR_READ, -EBUSY);
+	return 0;
+}
+
+/**
+ * snap_parse() - read a number that was written
+ * @tr:   of whom
+ * @file: which file
+ * @text: what was written
+ * @max:  the largest that means something
+ * @val:  what it says
+ *
+ * Context: May sleep.
+ * Return: 0; -EINVAL if it means nothing.
+ */
+int snap_parse(struct trace_array *tr, const char *file, const char *text,
+	       unsigned long max, unsigned long *val)
+{
+	if (kstrtoul(text, 10, val) || *val > max)
+		return snap_fail(tr, file, text, SNAP_ERR_VALUE, -EINVAL);
+	return 0;
+}
+
+static ssize_t snap_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	struct seq_file *m = file->private_data;
+	struct trace_iterator *iter = m->private;
+	struct trace_array *tr = iter->tr;
+	char buf[32], *text;
+	unsigned long val;
+	int ret;
+
+	text = snap_copy_value(tr, "snapshot", buf, sizeof(buf), ubuf, cnt);
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+	ret = snap_parse(tr, "snapshot", text, ULONG_MAX, &val);
+	if (!ret)
+		ret = snap_expand(tr, "snapshot", text);
+	if (ret)
+		return ret;
+
+	/* Where the limit leaves no room, what is kept may make some. */
+	if (val == 1 && READ_ONCE(tr->snapshots->keep.nr))
+		snap_tend(tr);
+	mutex_lock(&tr->snapshots->mutex);
+	if (val == 1)
+		ret = snap_take_now(tr, text, iter->cpu_file);
+	else if (val)
+		ret = snap_erase_now(tr, text, iter->cpu_file);
+	else if (iter->cpu_file != RING_BUFFER_ALL_CPUS)
+		ret = snap_fail(tr, "snapshot", text, SNAP_ERR_CPU, -EINVAL);
+	else
+		ret = snap_free_now(tr, "snapshot", text);
+	mutex_unlock(&tr->snapshots->mutex);
+	if (ret)
+		return ret;
+	/* Who has taken one finds it. */
+	if (val == 1 && READ_ONCE(tr->snapshots->keep.nr))
+		snap_tend(tr);
+	*ppos += cnt;
+	return cnt;
+}
+
+/* Who only writes gets as much of an iterator as that needs. */
+static int snap_open_write(struct inode *inode, struct file *file)
+{
+	struct trace_array *tr = inode->i_private;
+	struct trace_iterator *iter = kzalloc(sizeof(*iter), GFP_KERNEL);
+	struct seq_file *m = kzalloc(sizeof(*m), GFP_KERNEL);
+
+	if (!iter || !m) {
+		kfree(iter);
+		kfree(m);
+		return -ENOMEM;
+	}
+	iter->tr = tr;
+	iter->cpu_file = tracing_get_cpu(inode);
+	m->private = iter;
+	file->private_data = m;
+	return 0;
+}
+
+static int snap_open(struct inode *inode, struct file *file)
+{
+	struct trace_array *tr = inode->i_private;
+	int ret;
+
+	ret = tracing_check_open_get_tr(tr);
+	if (ret)
+		return ret;
+	if (file->f_mode & FMODE_READ)
+		ret = PTR_ERR_OR_ZERO(__tracing_open(inode, file, true));
+	else
+		ret = snap_open_write(inode, file);
+	if (ret)
+		trace_array_put(tr);
+	return ret;
+}
+
+static int snap_close(struct inode *inode, struct file *file)
+{
+	struct seq_file *m = file->private_data;
+
+	if (!(file->f_mode & FMODE_READ)) {
+		kfree(m->private);
+		kfree(m);
+	}
+	return tracing_release(inode, file);
+}
+
+/* There is something to read once there is a snapshot that this file does not show. */
+static __poll_t snap_poll(struct file *file, poll_table *wait)
+{
+	struct seq_file *m = file->private_data;
+	struct trace_iterator *iter = m->private;
+	struct trace_snapshots *s = iter->tr->snapshots;
+
+	if (!iter->array_buffer)
+		return EPOLLERR;
+	poll_wait(file, &s->wait, wait);
+	return READ_ONCE(s->user.seq) > snap_of(iter->array_buffer)->seq ?
+		EPOLLIN | EPOLLRDNORM : 0;
+}
+
+static const struct file_operations snap_fops = {
+	.open		= snap_open,
+	.read		= seq_read,
+	.write		= snap_write,
+	.poll		= snap_poll,
+	.llseek		= tracing_lseek,
+	.release	= snap_close,
+};
+
+const struct file_operations trace_snapshot_raw_fops = {
+	.open		= tracing_buffers_open,
+	.read		= tracing_buffers_read,
+	.splice_read	= tracing_buffers_splice_read,
+	.release	= tracing_buffers_release,
+};
+
+/**
+ * trace_snapshot_create_files() - the files of an instance
+ * @tr:  of whom
+ * @dir: where
+ *
+ * Context: May sleep.
+ */
+void trace_snapshot_create_files(struct trace_array *tr, struct dentry *dir)
+{
+	trace_create_file("snapshot", TRACE_MODE_WRITE, dir, tr, &snap_fops);
+	trace_create_file("snapshots", TRACE_MODE_READ, dir, tr, &trace_snapshots_fops);
+	snap_create_values(tr, dir);
+}
+
+/**
+ * trace_snapshot_create_cpu_files() - the files of a CPU
+ * @tr:  of whom
+ * @dir: where
+ * @cpu: which CPU
+ *
+ * Context: May sleep.
+ */
+void trace_snapshot_create_cpu_files(struct trace_array *tr, struct dentry *dir, int cpu)
+{
+	trace_create_cpu_file("snapshot", TRACE_MODE_WRITE, dir, tr, cpu, &snap_fops);
+	trace_create_cpu_file("snapshot_raw", TRACE_MODE_READ, dir, tr, cpu,
+			      &trace_snapshot_raw_fops);
+}

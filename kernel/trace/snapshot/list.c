@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The file "snapshots": what was taken and is there, and what it costs.
+ */
+#include <linux/kcsan-checks.h>
+#include <linux/math64.h>
+#include <linux/ring_buffer.h>
+#include <linux/seq_file.h>
+
+#include "internal.h"
+
+static const char * const snap_by_names[] = {
+	[SNAP_BY_WRITE]		= "write",
+	[SNAP_BY_TRIGGER]	= "trigger",
+	[SNAP_BY_FUNCTION]	= "function",
+	[SNAP_BY_KERNEL]	= "kernel",
+	[SNAP_BY_TRACER]	= "tracer",
+	[SNAP_BY_BOOT]		= "boot",
+	[SNAP_BY_PANIC]		= "panic",
+	[SNAP_BY_OOPS]		= "oops",
+	[SNAP_BY_WARN]		= "warn",
+	[SNAP_BY_UNKNOWN]	= "unknown",
+};
+
+/* As in the trace: seconds, if its clock counts nanoseconds. */
+static void snap_show_time(struct seq_file *m, struct trace_array *tr, u64 ts)
+{
+	u32 ns;
+
+	if (!trace_clock_in_ns(tr)) {
+		seq_printf(m, "%llu", ts);
+		return;
+	}
+	ts = div_u64_rem(ts, NSEC_PER_SEC, &ns);
+	seq_printf(m, "%llu.%09u", ts, ns);
+}
+
+/* From when on every CPU has all that it recorded: none has overwritten anything since. */
+static u64 snap_complete_since(struct trace_snap *snap)
+{
+	struct trace_buffer *buffer = snap->buf.buffer;
+	u64 since = snap->since;
+	int cpu;
+
+	for_each_tracing_cpu(cpu) {
+		if (ring_buffer_overrun_cpu(buffer, cpu))
+			since = max(since, ring_buffer_oldest_event_ts(buffer, cpu));
+	}
+	return since;
+}
+
+static void snap_show_cpus(struct seq_file *m, const char *name, struct trace_snap *snap,
+			   unsigned long (*count)(struct trace_buffer *buffer, int cpu))
+{
+	char before = '=';
+	int cpu;
+
+	seq_printf(m, " %s", name);
+	for_each_tracing_cpu(cpu) {
+		seq_printf(m, "%c%lu", before, count(snap->buf.buffer, cpu));
+		before = ',';
+	}
+}
+
+static unsigned long snap_lost(struct trace_buffer *buffer, int cpu)
+{
+	return ring_buffer_overrun_cpu(buffer, cpu) + ring_buffer_commit_overrun_cpu(buffer, cpu) +
+	       ring_buffer_dropped_events_cpu(buffer, cpu);
+}
+
+/* Sub-buffers with records, in KiB. */
+static unsigned long snap_used_kb(struct trace_snap *snap)
+{
+	unsigned long kb = ring_buffer_subbuf_size_get(snap->buf.buffer) / 1024, sum = 0;
+	int cpu;
+
+	for_each_tracing_cpu(cpu) {
+		/* And the one that was being written. */
+		if (ring_buffer_entries_cpu(snap->buf.buffer, cpu))
+			sum += (ring_buffer_nr_dirty_pages(snap->buf.buffer, cpu) + 1) * kb;
+	}
+	return sum;
+}
+
+static void snap_show(struct seq_file *m, struct trace_array *tr, struct trace_snap *snap)
+{
+	const struct snap_who *who = &snap->who;
+
+	seq_printf(m, "%llu by=%s", snap->seq, snap_by_names[who->by]);
+	if (who->event[0])
+		seq_printf(m, ":%s", who->event);
+	if (who->ip)
+		seq_printf(m, ":%ps", (void *)who->ip);
+	seq_printf(m, "%s cpu=%d pid=%d", who->nmi ? ",nmi" : "", who->cpu, who->pid);
+	if (who->asked) {
+		seq_puts(m, " asked=");
+		snap_show_time(m, tr, who->asked);
+	}
+	if (snap->last_boot)
+		seq_puts(m, " boot=last");
+	seq_puts(m, " cut=");
+	snap_show_time(m, tr, snap->begin);
+	seq_puts(m, "..");
+	snap_show_time(m, tr, snap->end);
+	seq_puts(m, " complete=");
+	snap_show_time(m, tr, snap_complete_since(snap));
+	seq_puts(m, "..");
+	snap_show_time(m, tr, snap->begin);
+	snap_show_cpus(m, "records", snap, ring_buffer_entries_cpu);
+	snap_show_cpus(m, "lost", snap, snap_lost);
+	seq_printf(m, " kb=%lu memory_kb=%lu", snap_used_kb(snap), snap->kb);
+	if (snap->kept)
+		seq_printf(m, " instance=%s", snap->kept->name);
+	/* Whoever can write to it could put a line of its own here. */
+	seq_puts(m, " comm=");
+	seq_escape(m, who->comm, "\n\\");
+	seq_putc(m, '\n');
+}
+
+/*
+ * A reader would keep the buffer from being used for the next snapshot. To list it does
+ * not: if it was used meanwhile, it is looked at again. It can't be freed.
+ */
+static void snap_show_last(struct seq_file *m, struct trace_array *tr)
+{
+	struct trace_snapshots *s = tr->snapshots;
+	size_t before = m->count;
+	struct trace_snap *last;
+	int tries = 100;
+	u64 seq;
+
+	while (tries--) {
+		seq = READ_ONCE(s->user.seq);
+		smp_rmb();	/* pairs with snap_take(): that one is whole, or busy */
+		last = READ_ONCE(s->user.last);
+		/* Nobody looks at what is no snapshot. */
+		kcsan_disable_current();
+		if (last)
+			snap_show(m, last->kept ?: tr, last);
+		kcsan_enable_current();
+		smp_rmb();	/* pairs with snap_enter(): busy, before any of it changes */
+		if (!atomic_read_acquire(&s->busy) && READ_ONCE(s->user.seq) == seq)
+			return;
+		m->count = before;
+	}
+	seq_puts(m, "# snapshots come too fast to be listed\n");
+}
+
+/* Those that are kept, but for the newest one, and then that. */
+static void snap_show_all(struct seq_file *m, struct trace_array *tr)
+{
+	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snap *snap, *last;
+	size_t before = m->count;
+	int tries = 10;
+
+	do {
+		m->count = before;
+		last = READ_ONCE(s->user.last);
+		list_for_each_entry(snap, &s->kept, keep) {
+			if (snap != last)
+				snap_show(m, snap->kept, snap);
+		}
+		snap_show_last(m, tr);
+		/* Or there is one more, and one was left out. */
+	} while (last != READ_ONCE(s->user.last) && --tries);
+}
+
+static int snap_list_show(struct seq_file *m, void *v)
+{
+	struct trace_array *tr = m->private;
+	struct trace_snapshots *s = tr->snapshots;
+
+	if (s->shows) {
+		snap_show(m, tr, s->shows);
+		return 0;
+	}
+	snap_tend(tr);
+	mutex_lock(&trace_types_lock);
+	mutex_lock(&s->mutex);
+	seq_printf(m, "# taken: %llu\n", READ_ONCE(s->user.seq));
+	seq_printf(m, "# merged into another: %ld\n", atomic_long_read(&s->merged));
+	seq_printf(m, "# refused, no buffer was ready: %ld\n", atomic_long_read(&s->no_spare));
+	seq_printf(m, "# refused, something was in the way: %ld\n", atomic_long_read(&s->refused));
+	seq_printf(m, "# refused, enough are kept: %ld\n", atomic_long_read(&s->enough));
+	seq_printf(m, "# refused, another one was due: %ld\n", atomic_long_read(&s->late));
+	seq_printf(m, "# could not be kept: %ld\n", atomic_long_read(&s->unkept));
+	seq_printf(m, "# memory, in KiB: %lu\n", s->kb);
+	snap_show_all(m, tr);
+	mutex_unlock(&s->mutex);
+	mutex_unlock(&trace_types_lock);
+	return 0;
+}
+
+static int snap_list_open(struct inode *inode, struct file *file)
+{
+	struct trace_array *tr = inode->i_private;
+	int ret;
+
+	ret = tracing_check_open_get_tr(tr);
+	if (ret)
+		return ret;
+	ret = single_open(file, snap_list_show, tr);
+	if (ret)
+		trace_array_put(tr);
+	return ret;
+}
+
+const struct file_operations trace_snapshots_fops = {
+	.open		= snap_list_open,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= tracing_single_release_tr,
+};

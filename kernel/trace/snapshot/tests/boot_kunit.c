@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of boot: snapshots by the command line, and those that the last boot has left.
+ */
+#include <linux/err.h>
+#include <linux/gfp.h>
+#include <linux/init.h>
+#include <linux/ring_buffer.h>
+#include <linux/string.h>
+
+#include <asm/setup.h>	/* COMMAND_LINE_SIZE */
+
+#include "../../ring_buffer/internal.h"
+#include "tracefs.h"
+
+#define RANGE	(64 * PAGE_SIZE)
+
+#define BAD_READ	"Somebody reads the snapshot that this would change"
+#define BAD_PERSIST	"What survives a reboot needs ^snapshot in trace_instance="
+#define BAD_ONE		"What survives a reboot has room for one snapshot only"
+
+static void boot_free(void *memory)
+{
+	free_pages_exact(memory, RANGE);
+}
+
+KUNIT_DEFINE_ACTION_WRAPPER(boot_free_action, boot_free, void *);
+
+static void *boot_memory(struct kunit *test)
+{
+	void *memory = alloc_pages_exact(RANGE, GFP_KERNEL | __GFP_ZERO);
+
+	KUNIT_ASSERT_NOT_NULL(test, memory);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, boot_free_action, memory), 0);
+	return memory;
+}
+
+/*
+ * Let the instance have its records in @memory, as trace_instance=kunit@... does; @image: what
+ * the last boot has left there, or NULL; @spare: with room for a snapshot; @flags: of the
+ * instance.
+ */
+static void boot_start(struct kunit *test, void *memory, const void *image, bool spare,
+		       unsigned int flags)
+{
+	struct trace_array *tr = test->priv;
+	struct array_buffer *buf = &tr->array_buffer;
+
+	mutex_lock(&event_mutex);
+	mutex_lock(&trace_types_lock);
+	trace_snapshot_exit(tr);
+	ring_buffer_free(buf->buffer);
+	if (image)
+		memcpy(memory, image, RANGE);
+	tr->range_addr_start = (unsigned long)memory;
+	tr->range_addr_size = RANGE;
+	tr->flags = flags;
+	buf->buffer = ring_buffer_alloc_range(0, RB_FL_OVERWRITE | (spare ? RB_FL_SPARE : 0), 0,
+					      (unsigned long)memory, RANGE);
+	ring_buffer_last_boot_delta(buf->buffer, &buf->text_delta, &buf->data_delta);
+	KUNIT_EXPECT_NOT_NULL(test, buf->buffer);
+	KUNIT_EXPECT_EQ(test, trace_snapshot_init(tr), 0);
+	mutex_unlock(&trace_types_lock);
+	mutex_unlock(&event_mutex);
+}
+
+static void boot_first(struct kunit *test, void *memory)
+{
+	boot_start(test, memory, NULL, true, TRACE_ARRAY_FL_SNAPSHOT);
+}
+
+/* The machine goes down, and the memory is as it was: or as in @image. */
+static void boot_again(struct kunit *test, void *memory, const void *image)
+{
+	void *copy = boot_memory(test);
+
+	memcpy(copy, image ?: memory, RANGE);
+	boot_start(test, memory, copy, true, TRACE_ARRAY_FL_SNAPSHOT);
+}
+
+/* The kernel was at other addresses then: so far before. */
+static void boot_move(void *memory, unsigned long by)
+{
+	u64 text = (unsigned long)rb_persist_attach;
+	u32 *word, *end = memory + 8 * PAGE_SIZE;
+	u64 at;
+
+	for (word = memory; word < end; word++) {
+		memcpy(&at, word, sizeof(at));
+		if (at != text)
+			continue;
+		at -= by;
+		memcpy(word, &at, sizeof(at));
+	}
+}
+
+/* What is noted of a snapshot beside the records. */
+struct boot_note {
+	u32		size;
+	u32		state;
+	u64		since;
+	u64		begin;
+	u64		end;
+	struct snap_who	who;
+};
+
+static struct boot_note *boot_note(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct boot_note *note;
+
+	KUNIT_ASSERT_NOT_NULL(test, tr->snapshots->user.last);
+	note = ring_buffer_note(tr->snapshots->user.last->buf.buffer);
+	KUNIT_ASSERT_NOT_NULL(test, note);
+	return note;
+}
+
+/* The line of the snapshot, or "" without one. */
+static const char *boot_line(struct kunit *test)
+{
+	const char *line = strstr(snap_kunit_read(test, "snapshots"), "KiB: ");
+
+	KUNIT_ASSERT_NOT_NULL(test, line);
+	line = strchr(line, '\n');
+	KUNIT_ASSERT_NOT_NULL(test, line);
+	return line + 1;
+}
+
+/* A snapshot with a record "one", and "two" in the live buffer. */
+static void boot_take(struct kunit *test)
+{
+	snap_kunit_set(test, "trace_marker", "one");
+	snap_kunit_set(test, "snapshot", "1");
+	snap_kunit_set(test, "trace_marker", "two");
+}
+
+/* What is known of a snapshot is known after a reboot, until the next one takes its place. */
+static void persist_test_reboot(struct kunit *test)
+{
+	void *memory = boot_memory(test);
+	struct trace_array *tr = test->priv;
+	const char *before, *after, *cut, *kb;
+	struct trace_snap *snap;
+	unsigned int i;
+
+	boot_first(test, memory);
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
+	KUNIT_EXPECT_STREQ(test, boot_line(test), "");
+	boot_take(test);
+	snap = tr->snapshots->user.last;
+	snap->since = 1000000001;
+	boot_note(test)->since = 1000000001;
+	before = boot_line(test);
+	KUNIT_EXPECT_NULL(test, strstr(before, "boot=last"));
+	kb = strstr(before, " kb=");
+	KUNIT_ASSERT_NOT_NULL(test, kb);
+	for (i = 0; i < 2; i++) {
+		boot_again(test, memory, NULL);
+		after = boot_line(test);
+		cut = strstr(after, " boot=last cut=");
+		KUNIT_ASSERT_NOT_NULL(test, cut);
+		KUNIT_EXPECT_EQ(test, strncmp(before, after, cut - after), 0);
+		KUNIT_EXPECT_EQ(test, strncmp(before + (cut - after), cut + strlen(" boot=last"),
+					      kb - before - (cut - after)), 0);
+		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", ": one\n"));
+		KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "snapshot", ": two\n"));
+		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "trace", ": two\n"));
+		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# taken: 1\n"));
+		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
+		KUNIT_EXPECT_FALSE(test, tr->snapshots->changing);
+	}
+	snap_kunit_set(test, "snapshot", "1");
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", ": two\n"));
+	KUNIT_EXPECT_EQ(test, strncmp(boot_line(test), "2 by=write ", 11), 0);
+	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "snapshots", "boot=last"));
+}
+
+/* What was erased, freed or never taken is not there after a reboot. */
+static void persist_test_none(struct kunit *test)
+{
+	void *memory = boot_memory(test);
+	unsigned int i;
+
+	boot_first(test, memory);
+	for (i = 0; i < 3; i++) {
+		boot_again(test, memory, NULL);
+		KUNIT_EXPECT_STREQ(test, boot_line(test), "");
+		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# taken: 0\n"));
+		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
+		boot_take(test);
+		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", ": one\n"));
+		snap_kunit_set(test, "snapshot", i ? "0" : "2");
+		KUNIT_EXPECT_STREQ(test, boot_line(test), "");
+	}
+}
+
+static bool boot_no(struct trace_array *tr, void *image)
+{
+	memcpy(image, (void *)tr->range_addr_start, RANGE);
+	return false;
+}
+
+/* What is not taken leaves the one before; a machine that goes down in between tells nothing. */
+static void persist_test_failed(struct kunit *test)
+{
+	void *memory = boot_memory(test), *image = boot_memory(test);
+	const struct snap_request req = {
+		.cpu = RING_BUFFER_ALL_CPUS,
+		.by = SNAP_BY_KERNEL,
+		.waits = true,
+		.update = boot_no,
+		.cond_data = image,
+	};
+	struct trace_array *tr = test->priv;
+
+	boot_first(test, memory);
+	boot_take(test);
+	KUNIT_EXPECT_EQ(test, snap_take(tr->snapshots, &tr->snapshots->user, &req), -ECANCELED);
+	boot_again(test, memory, NULL);
+	KUNIT_EXPECT_EQ(test, strncmp(boot_line(test), "1 by=write ", 11), 0);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", ": one\n"));
+	boot_again(test, memory, image);
+	KUNIT_EXPECT_EQ(test, strncmp(boot_line(test), "1 by=unknown cpu=0 pid=0 boot=last ",
+				      strlen("1 by=unknown cpu=0 pid=0 boot=last ")), 0);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", " cut=0.000000000.."));
+
+	/* The same if there was none before. */
+	snap_kunit_set(test, "snapshot", "2");
+	KUNIT_EXPECT_EQ(test, snap_take(tr->snapshots, &tr->snapshots->user, &req), -ECANCELED);
+	boot_again(test, memory, NULL);
+	KUNIT_EXPECT_STREQ(test, boot_line(test), "");
+}
+
+static void boot_change_state(struct boot_note *note) { note->state = 77; }
+static void boot_change_size(struct boot_note *note) { note->size--; }
+static void boot_change_by(struct boot_note *note) { note->who.by = SNAP_BY_UNKNOWN + 1; }
+static void boot_change_minus(struct boot_note *note) { note->who.by = -1; }
+static void boot_change_unknown(struct boot_note *note) { note->who.by = SNAP_BY_UNKNOWN; }
+static void boot_change_nmi(struct boot_note *note) { *(u8 *)&note->who.nmi = 2; }
+
+static void boot_change_names(struct boot_note *note)
+{
+	strscpy(note->who.comm, "ab\001cd", sizeof(note->who.comm));
+	strscpy(note->who.event, "ef\ngh", sizeof(note->who.event));
+}
+
+static void boot_change_ends(struct boot_note *note)
+{
+	memset(note->who.comm, 'c', sizeof(note->who.comm));
+	memset(note->who.event, 'e', sizeof(note->who.event));
+}
+
+static const struct boot_change {
+	const char	*name;
+	void		(*change)(struct boot_note *note);
+	const char	*shows, *comm;
+} boot_changes[] = {
+	{ "a state that is none", boot_change_state, "1 by=unknown cpu=0 pid=0 ", "" },
+	{ "another size", boot_change_size, "1 by=unknown cpu=0 pid=0 ", "" },
+	{ "a reason that is none", boot_change_by, "1 by=unknown cpu=0 pid=0 ", "" },
+	{ "a negative reason", boot_change_minus, "1 by=unknown cpu=0 pid=0 ", "" },
+	{ "an unknown reason", boot_change_unknown, "1 by=unknown cpu=0 pid=7 ", "x" },
+	{ "no boolean", boot_change_nmi, "1 by=write,nmi cpu=0 pid=7 ", "x" },
+	{ "names that can't be printed", boot_change_names, "1 by=write:ef cpu=0 pid=7 ", "ab" },
+	{ "names without an end", boot_change_ends, "1 by=write:eeeeeeeeeeeeeeeeeeeeeeeeeeeeeee",
+	  "ccccccccccccccc" },
+};
+
+KUNIT_ARRAY_PARAM_DESC(boot_change, boot_changes, name);
+
+/* Nothing of what is found can be relied on. */
+static void persist_test_damage(struct kunit *test)
+{
+	const struct boot_change *c = test->param_value;
+	void *memory = boot_memory(test);
+	struct trace_array *tr = test->priv;
+	struct boot_note *note;
+	const char *line;
+	char comm[40];
+
+	boot_first(test, memory);
+	boot_take(test);
+	note = boot_note(test);
+	note->who.pid = 7;
+	strscpy(note->who.comm, "x", sizeof(note->who.comm));
+	c->change(note);
+	boot_again(test, memory, NULL);
+	line = boot_line(test);
+	KUNIT_EXPECT_EQ_MSG(test, strncmp(line, c->shows, strlen(c->shows)), 0, "%s", line);
+	snprintf(comm, sizeof(comm), " comm=%s\n", c->comm);
+	KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(line, comm), "%s", line);
+	KUNIT_EXPECT_LT(test, strlen(tr->snapshots->user.last->who.event),
+			(size_t)MAX_EVENT_NAME_LEN);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", ": one\n"));
+}
+
+/* Addresses are those of this boot, and what they were goes with the records. */
+static void persist_test_moved(struct kunit *test)
+{
+	void *memory = boot_memory(test);
+	struct trace_array *tr = test->priv;
+	struct array_buffer *live = &tr->array_buffer;
+	struct trace_snap *snap;
+
+	boot_first(test, memory);
+	boot_take(test);
+	boot_note(test)->who.ip = (unsigned long)boot_take - 4096;
+	boot_move(memory, 4096);
+	boot_again(test, memory, NULL);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "1 by=write:boot_take "));
+	snap = tr->snapshots->user.last;
+	KUNIT_EXPECT_EQ(test, snap->buf.text_delta, 4096L);
+	KUNIT_ASSERT_EQ(test, live->text_delta, 4096L);
+	live->data_delta = 8192;
+
+	/* A CPU's part takes what is there of the last boot with it. */
+	snap_kunit_set(test, "per_cpu/cpu0/snapshot", "1");
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", ": two\n"));
+	KUNIT_EXPECT_EQ(test, live->text_delta, 4096L);
+	KUNIT_EXPECT_EQ(test, live->data_delta, 8192L);
+	snap = tr->snapshots->user.last;
+	KUNIT_EXPECT_EQ(test, snap->buf.text_delta, 4096L);
+	KUNIT_EXPECT_EQ(test, snap->buf.data_delta, 8192L);
+	snap->buf.text_delta = 1;
+	snap->buf.data_delta = 1;
+	snap_kunit_set(test, "snapshot", "1");
+	snap = tr->snapshots->user.last;
+	KUNIT_EXPECT_EQ(test, snap->buf.text_delta, 4096L);
+	KUNIT_EXPECT_EQ(test, snap->buf.data_delta, 8192L);
+	KUNIT_EXPECT_EQ(test, live->text_delta, 0L);
+	KUNIT_EXPECT_EQ(test, live->data_delta, 0L);
+	boot_note(test)->who.ip = 0;
+	boot_again(test, memory, NULL);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "1 by=write cpu=0 "));
+}
+
+/* There is one buffer only; a reader keeps it, but not from a panic. */
+static void persist_test_reader(struct kunit *test)
+{
+	void *memory = boot_memory(test);
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	struct file *file;
+
+	boot_first(test, memory);
+	s = tr->snapshots;
+	boot_take(test);
+	snap_kunit_fails(test, "snapshot_keep", "2", -EINVAL, BAD_ONE);
+	snap_kunit_set(test, "snapshot_keep", "0");
+
+	file = snap_kunit_open(test, "snapshot", O_RDONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	snap_kunit_fails(test, "snapshot", "1", -EBUSY, BAD_READ);
+	snap_kunit_set(test, "snapshot_allocate", "1");
+	snap_kunit_set(test, "snapshot", "2");
+	snap_kunit_fails(test, "snapshot", "1", -EBUSY, BAD_READ);
+	snap_kunit_fails(test, "snapshot_allocate", "1", -EBUSY, BAD_READ);
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "0\n");
+	snap_kunit_close(file);
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
+
+	snap_kunit_set(test, "snapshot", "1");
+	file = snap_kunit_open(test, "snapshot", O_RDONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	snap_crash_set(BIT(SNAP_BY_PANIC) | BIT(SNAP_BY_OOPS));
+	trace_snapshot_crash(SNAP_BY_OOPS);
+	KUNIT_EXPECT_EQ(test, s->user.seq, 2ULL);
+	trace_snapshot_crash(SNAP_BY_PANIC);
+	KUNIT_EXPECT_EQ(test, s->user.seq, 3ULL);
+	snap_crash_set(0);
+	snap_kunit_close(file);
+}
+
+/* Without room for a snapshot there is none, and a write is told. */
+static void persist_test_no_room(struct kunit *test)
+{
+	void *memory = boot_memory(test);
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		boot_start(test, memory, NULL, false, i ? TRACE_ARRAY_FL_SNAPSHOT : 0);
+		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "0\n");
+		snap_kunit_fails(test, "snapshot_keep", "1", -EINVAL, BAD_ONE);
+		snap_kunit_set(test, "trace_marker", "one");
+		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "trace", ": one\n"));
+		if (i)
+			continue;
+		snap_kunit_fails(test, "snapshot", "1", -EINVAL, BAD_PERSIST);
+		snap_kunit_fails(test, "per_cpu/cpu0/snapshot", "1", -EINVAL, BAD_PERSIST);
+		snap_kunit_fails(test, "snapshot_allocate", "1", -EINVAL, BAD_PERSIST);
+	}
+}
+
+static struct kunit_case persist_cases[] = {
+	KUNIT_CASE(persist_test_reboot),
+	KUNIT_CASE(persist_test_none),
+	KUNIT_CASE(persist_test_failed),
+	KUNIT_CASE_PARAM(persist_test_damage, boot_change_gen_params),
+	KUNIT_CASE(persist_test_moved),
+	KUNIT_CASE(persist_test_reader),
+	KUNIT_CASE(persist_test_no_room),
+	{ }
+};
+
+static struct kunit_suite persist_suite = {
+	.name = "trace_snapshot_persist",
+	.init = snap_kunit_init,
+	.exit = snap_kunit_exit,
+	.test_cases = persist_cases,
+};
+
+kunit_test_suites(&persist_suite);
+
+/* What the command line does. */
+static void __init boot_option(struct kunit *test, const char *name, const char *text)
+{
+	const struct obs_kernel_param *p;
+	char *copy = kunit_kstrdup(test, text, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, copy);
+	for (p = __setup_start; p < __setup_end; p++) {
+		if (!strcmp(p->str, name)) {
+			KUNIT_EXPECT_EQ(test, p->setup_func(copy), 1);
+			return;
+		}
+	}
+	KUNIT_FAIL(test, "no option %s", name);
+}
+
+/* Does the command line ask for memory for an instance of that name, or the top with NULL? */
+static bool __init boot_asks(struct kunit *test, struct trace_array *tr, const char *name)
+{
+	bool asks;
+
+	trace_snapshot_boot(tr, name);
+	mutex_lock(&tr->snapshots->mutex);
+	asks = snap_is_ready(&tr->snapshots->user);
+	KUNIT_EXPECT_EQ(test, tr->snapshots->pinned, asks);
+	snap_release(tr->snapshots, &tr->snapshots->user, true);
+	tr->snapshots->pinned = false;
+	mutex_unlock(&tr->snapshots->mutex);
+	return asks;
+}
+
+/* Names of "alloc_snapshot", and how long they may be: none has room behind these. */
+static void __init boot_test_names(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	size_t room = COMMAND_LINE_SIZE - 1 - strlen(",kunit-boot,xkunit,kunitx,,kunit,aa,b,");
+	char *all = kunit_kzalloc(test, COMMAND_LINE_SIZE, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, all);
+	boot_option(test, "alloc_snapshot", "=xkunit,kunitx,");
+	KUNIT_EXPECT_FALSE(test, boot_asks(test, tr, "kunit"));
+	KUNIT_EXPECT_FALSE(test, boot_asks(test, tr, ""));
+	boot_option(test, "alloc_snapshot", "=kunit,aa,b");
+	KUNIT_EXPECT_TRUE(test, boot_asks(test, tr, "kunit"));
+	KUNIT_EXPECT_TRUE(test, boot_asks(test, tr, "xkunit"));
+	KUNIT_EXPECT_TRUE(test, boot_asks(test, tr, "aa"));
+	KUNIT_EXPECT_TRUE(test, boot_asks(test, tr, "b"));
+	KUNIT_EXPECT_FALSE(test, boot_asks(test, tr, "a"));
+	KUNIT_EXPECT_FALSE(test, boot_asks(test, tr, "="));
+
+	/* One character too many, and what fits with a comma behind it. */
+	all[0] = '=';
+	memset(all + 1, 'z', room);
+	boot_option(test, "alloc_snapshot", all);
+	KUNIT_EXPECT_FALSE(test, boot_asks(test, tr, all + 1));
+	all[room] = '\0';
+	boot_option(test, "alloc_snapshot", all);
+	KUNIT_EXPECT_TRUE(test, boot_asks(test, tr, all + 1));
+}
+
+/* The top trace array is asked for without a name. */
+static void __init boot_test_top(struct kunit *test)
+{
+	struct trace_array *top = top_trace_array();
+
+	KUNIT_ASSERT_NOT_NULL(test, top);
+	KUNIT_EXPECT_FALSE(test, boot_asks(test, top, NULL));
+	boot_option(test, "alloc_snapshot", "");
+	KUNIT_EXPECT_TRUE(test, boot_asks(test, top, NULL));
+	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "/buffer_size_kb", "expanded"));
+}
+
+/* One of each trace array that has memory for it, but not in place of that of the last boot. */
+static void __init boot_test_take(struct kunit *test)
+{
+	static const char taken[] = ": ** Boot snapshot taken **\n";
+	struct trace_array *full = trace_array_get_by_name("kunit-full", NULL);
+	struct trace_array *none = trace_array_get_by_name("kunit-none", NULL);
+	void *memory = boot_memory(test);
+
+	KUNIT_ASSERT_NOT_NULL(test, full);
+	KUNIT_ASSERT_NOT_NULL(test, none);
+	snap_kunit_set(test, "/instances/kunit-full/snapshot_keep", "first 1");
+	snap_kunit_set(test, "/instances/kunit-full/snapshot", "1");
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(full), 0);
+	snap_kunit_set(test, "snapshot_allocate", "1");
+	ftrace_boot_snapshot();
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# taken: 0\n"));
+
+	boot_option(test, "ftrace_boot_snapshot", "=kunit-boot");
+	KUNIT_EXPECT_TRUE(test, boot_asks(test, none, "kunit-boot"));
+	snap_kunit_set(test, "trace_marker", "one");
+	ftrace_boot_snapshot();
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "1 by=boot "));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", ": one\n"));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "trace", taken));
+	/* In place of it. */
+	ftrace_boot_snapshot();
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "2 by=boot "));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/instances/kunit-none/snapshots",
+						 "# taken: 0\n"));
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "/instances/kunit-none/snapshot_allocate"),
+			   "0\n");
+	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "/instances/kunit-none/trace", taken));
+	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "/instances/kunit-full/trace", taken));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/instances/kunit-full/snapshots",
+						 "# taken: 1\n"));
+
+	boot_first(test, memory);
+	boot_take(test);
+	boot_again(test, memory, NULL);
+	ftrace_boot_snapshot();
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "1 by=write "));
+	snap_kunit_set(test, "snapshot", "1");
+	ftrace_boot_snapshot();
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "3 by=boot "));
+	tracing_disarm_snapshot(full);
+	trace_array_put(full);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(full), 0);
+	trace_array_put(none);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(none), 0);
+}
+
+static struct kunit_case __refdata boot_cases[] = {
+	KUNIT_CASE(boot_test_take),
+	KUNIT_CASE(boot_test_top),
+	KUNIT_CASE(boot_test_names),
+	{ }
+};
+
+static struct kunit_suite boot_suite = {
+	.name = "trace_snapshot_boot",
+	.init = snap_kunit_init,
+	.exit = snap_kunit_exit,
+	.test_cases = boot_cases,
+};
+
+kunit_test_init_section_suites(&boot_suite);

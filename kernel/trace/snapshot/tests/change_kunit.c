@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Snapshots while something of their trace array changes: its size, its clock.
+ */
+#include <linux/mman.h>
+#include <linux/ring_buffer.h>
+
+#include "tracefs.h"
+
+static void change_limit(struct kunit *test, unsigned long kb)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%lu", kb);
+	snap_kunit_echo(test, "snapshot_limit_kb", text);
+}
+
+/* Another size for the live buffer. */
+static const struct change_case {
+	const char	*file;
+	const char	*text;
+	bool		both;	/* buffers of both sizes are there for a moment */
+} change_cases[] = {
+	{ "buffer_size_kb", "128" },
+	{ "buffer_size_kb", "8" },
+	{ "per_cpu/cpu0/buffer_size_kb", "200" },
+	{ "buffer_subbuf_size_kb", "8", true },
+};
+
+static void change_desc(const struct change_case *p, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s %s", p->file, p->text);
+}
+
+KUNIT_ARRAY_PARAM(change, change_cases, change_desc);
+
+/* Memory for the next snapshot changes its size as well, and a snapshot that was taken stays. */
+static void change_test_size(struct kunit *test)
+{
+	const struct change_case *p = test->param_value;
+	unsigned long before = snap_kunit_full(test), after;
+	struct trace_array *tr = test->priv;
+
+	/* Where nobody wants memory, there is none. */
+	snap_kunit_echo(test, p->file, p->text);
+	after = snap_kunit_full(test);
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
+	KUNIT_EXPECT_NE(test, after, before);
+	snap_kunit_echo(test, "buffer_subbuf_size_kb", "4");
+	snap_kunit_echo(test, "buffer_size_kb", "64");
+	KUNIT_EXPECT_EQ(test, snap_kunit_full(test), before);
+
+	/* Only for the next one. */
+	snap_kunit_echo(test, "snapshot_allocate", "1");
+	snap_kunit_echo(test, p->file, p->text);
+	KUNIT_EXPECT_EQ(test, snap_kunit_full(test), after);
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), after);
+	snap_kunit_mark(test, 3);
+	tracing_snapshot_instance(tr);
+	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 3U);
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), after);
+
+	/* And behind one that was taken. */
+	snap_kunit_echo(test, "buffer_subbuf_size_kb", "4");
+	snap_kunit_echo(test, "buffer_size_kb", "64");
+	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 3U);
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
+	snap_kunit_mark(test, 2);
+	tracing_snapshot_instance(tr);
+	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 2U);
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before);
+	tracing_snapshot_instance(tr);
+	snap_kunit_expect(test, "taken 3");
+
+	/* What was trimmed for its records is not allocated anew. */
+	trace_snapshot_trim(tr);
+	snap_kunit_echo(test, p->file, p->text);
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "0\n");
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before);
+	/* But what a trigger wants is. */
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	snap_kunit_echo(test, "buffer_subbuf_size_kb", "4");
+	snap_kunit_echo(test, "buffer_size_kb", "64");
+	tracing_snapshot_instance(tr);
+	tracing_disarm_snapshot(tr);
+	snap_kunit_expect(test, "taken 4");
+	snap_kunit_echo(test, "snapshot", "0");
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
+}
+
+/* Where that fails, nothing has changed. */
+static void change_test_limit(struct kunit *test)
+{
+	const struct change_case *p = test->param_value;
+	unsigned long before = snap_kunit_full(test);
+	struct trace_array *tr = test->priv;
+	unsigned int i;
+
+	snap_kunit_echo(test, "snapshot_allocate", "1");
+	change_limit(test, before);
+	/* Another one of the old size can't be; then that can be, but not change its size. */
+	for (i = 0; i < 2; i++) {
+		snap_kunit_refuse(test, p->file, p->text, -ENOSPC);
+		KUNIT_EXPECT_EQ(test, snap_kunit_full(test), before);
+		KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before);
+		snap_kunit_mark(test, 1);
+		tracing_snapshot_instance(tr);
+		KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 1U);
+		change_limit(test, before * 2);
+	}
+	snap_kunit_expect(test, "taken 2");
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
+	if (p->both) {
+		change_limit(test, before * 2 + 100);
+		snap_kunit_refuse(test, p->file, p->text, -ENOSPC);
+		change_limit(test, before * 3 + 100);
+	} else {
+		change_limit(test, before * 2 + 300);
+	}
+	snap_kunit_echo(test, p->file, p->text);
+	tracing_snapshot_instance(tr);
+	tracing_snapshot_instance(tr);
+	snap_kunit_expect(test, "taken 4");
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), snap_kunit_full(test));
+}
+
+/* The same for the memory of a latency tracer's snapshots, and where a task is killed. */
+static void change_test_fails(struct kunit *test)
+{
+	unsigned long before = snap_kunit_full(test);
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	struct tracer fake = { .use_max_tr = true };
+	int ret;
+
+	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
+	KUNIT_EXPECT_EQ(test, trace_snapshot_arm_tracer(tr, &fake), 0);
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before * 2);
+	tracing_snapshot_instance(tr);
+	/* There is room for one of them only. */
+	change_limit(test, before * 3 + 250);
+	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_resize(tr, SZ_128K, RING_BUFFER_ALL_CPUS),
+			-ENOSPC);
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before * 2);
+	change_limit(test, 0);
+	snap_kunit_kill(true);
+	ret = trace_snapshot_begin_order(tr, 1);
+	snap_kunit_kill(false);
+	KUNIT_EXPECT_EQ(test, ret, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before * 2);
+	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_order(tr, 30), -EINVAL);
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before * 2);
+	/* Or it was the live buffer that could not be changed. */
+	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_order(tr, 1), 0);
+	KUNIT_EXPECT_NE(test, s->kb, before * 2);
+	trace_snapshot_end_change(tr, false);
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before * 2);
+	tracing_snapshot_instance(tr);
+	snap_kunit_expect(test, "taken 2");
+
+	/* The newest one has had another size before. */
+	snap_kunit_echo(test, "buffer_size_kb", "32");
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before + 2 * snap_kunit_full(test));
+	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_order(tr, 1), 0);
+	trace_snapshot_end_change(tr, false);
+	tracing_snapshot_instance(tr);
+	tracing_snapshot_instance(tr);
+	snap_kunit_expect(test, "taken 4");
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 2 * snap_kunit_full(test));
+
+	/* What survives a reboot does not change. */
+	tr->range_addr_start = 1;
+	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_resize(tr, SZ_128K, RING_BUFFER_ALL_CPUS), 0);
+	trace_snapshot_end_change(tr, true);
+	tr->range_addr_start = 0;
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 2 * snap_kunit_full(test));
+	tracing_snapshot_instance(tr);
+	snap_kunit_expect(test, "taken 5");
+	trace_snapshot_disarm_tracer(tr, &fake);
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), snap_kunit_full(test));
+}
+
+/* With another clock nothing stays of before, but what the last boot has left. */
+static void change_test_clock(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned long full = snap_kunit_full(test);
+	u64 since, before, begin, end;
+	unsigned int i;
+
+	snap_kunit_echo(test, "snapshot_allocate", "1");
+	for (i = 0; i < 2; i++) {
+		snap_kunit_mark(test, 1);
+		tracing_snapshot_instance(tr);
+		snap_kunit_echo(test, "trace_clock", i ? "mono" : "counter");
+		KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 0U);
+		KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
+		snap_kunit_mark(test, 1);
+		tracing_snapshot_instance(tr);
+		KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 1U);
+		snap_kunit_times(test, "complete=", &since, NULL);
+		KUNIT_EXPECT_EQ(test, since, 0ULL);
+	}
+	s->user.last->last_boot = true;
+	snap_kunit_echo(test, "trace_clock", "counter");
+	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 1U);
+	tracing_snapshot_instance(tr);
+
+	/* What was emptied begins anew. */
+	tracing_snapshot_instance(tr);
+	snap_kunit_times(test, "cut=", &begin, &before);
+	trace_snapshot_begin_anew(tr);
+	tracing_snapshot_instance(tr);
+	snap_kunit_times(test, "complete=", &since, &end);
+	KUNIT_EXPECT_GT(test, since, before);
+	KUNIT_EXPECT_LT(test, since, end);
+}
+
+/* Nothing that was recorded may be seen any more, nor by a reader of what was superseded. */
+static void change_test_erase(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	struct array_buffer *user, *max;
+	const struct snap_request req = { .cpu = RING_BUFFER_ALL_CPUS, .by = SNAP_BY_TRACER };
+	struct tracer fake = { .use_max_tr = true };
+
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	KUNIT_EXPECT_EQ(test, trace_snapshot_arm_tracer(tr, &fake), 0);
+	snap_kunit_mark(test, 1);
+	tracing_snapshot_instance(tr);
+	user = trace_snapshot_get(tr);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(user->buffer), 1UL);
+	snap_kunit_mark(test, 1);
+	tracing_snapshot_instance(tr);
+	snap_kunit_expect(test, "taken 2");
+	snap_kunit_mark(test, 1);
+	KUNIT_EXPECT_EQ(test, snap_take(s, &s->max, &req), 0);
+	trace_snapshot_erase(tr);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(user->buffer), 0UL);
+	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 0U);
+	trace_snapshot_put(user);
+	max = trace_snapshot_get_max(tr);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(max->buffer), 0UL);
+	trace_snapshot_put(max);
+	tracing_snapshot_instance(tr);
+	snap_kunit_expect(test, "taken 3");
+	tracing_disarm_snapshot(tr);
+	trace_snapshot_disarm_tracer(tr, &fake);
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), snap_kunit_full(test));
+}
+
+static struct kunit_case change_kunit[] = {
+	KUNIT_CASE_PARAM(change_test_size, change_gen_params),
+	KUNIT_CASE_PARAM(change_test_limit, change_gen_params),
+	KUNIT_CASE(change_test_fails),
+	KUNIT_CASE(change_test_clock),
+	KUNIT_CASE(change_test_erase),
+	{ }
+};
+
+static struct kunit_suite change_suite = {
+	.name = "trace_snapshot_change",
+	.init = snap_kunit_init_small,
+	.exit = snap_kunit_exit,
+	.test_cases = change_kunit,
+};
+
+kunit_test_suite(change_suite);

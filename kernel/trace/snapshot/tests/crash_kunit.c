@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of snapshot_on: snapshots of a panic, an oops and a warning.
+ */
+#include <linux/completion.h>
+#include <linux/err.h>
+#include <linux/init.h>
+#include <linux/kdebug.h>
+#include <linux/kthread.h>
+#include <linux/mount.h>
+#include <linux/notifier.h>
+#include <linux/panic_notifier.h>
+#include <linux/ring_buffer.h>
+#include <linux/string.h>
+
+#include "tracefs.h"
+
+static int crash_init(struct kunit *test)
+{
+	snap_kunit_init(test);
+	KUNIT_ASSERT_EQ(test, tracing_alloc_snapshot_instance(test->priv), 0);
+	return 0;
+}
+
+static void crash_exit(struct kunit *test)
+{
+	snap_crash_set(0);
+	snap_kunit_exit(test);
+}
+
+static struct vfsmount *crash_mnt;
+
+static struct file *crash_open(struct kunit *test, int flags)
+{
+	if (!crash_mnt) {
+		struct file_system_type *type = get_fs_type("proc");
+
+		KUNIT_ASSERT_NOT_NULL(test, type);
+		crash_mnt = kern_mount(type);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(crash_mnt));
+	}
+	return file_open_root_mnt(crash_mnt, "sys/kernel/snapshot_on", flags, 0);
+}
+
+/* Write to the file. Return: as write(2). */
+static ssize_t crash_write(struct kunit *test, const char *text)
+{
+	struct file *file = crash_open(test, O_WRONLY);
+	ssize_t ret;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	ret = snap_kunit_write_file(test, file, text);
+	snap_kunit_close(file);
+	return ret;
+}
+
+static void crash_expect(struct kunit *test, const char *text)
+{
+	struct file *file = crash_open(test, O_RDONLY);
+	char buf[64] = "";
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	KUNIT_EXPECT_EQ(test, snap_kunit_read_file(test, file, buf, sizeof(buf) - 1),
+			(ssize_t)strlen(text));
+	snap_kunit_close(file);
+	KUNIT_EXPECT_STREQ(test, buf, text);
+}
+
+/* What is written to the file is shown, and what is wrong changes nothing. */
+static void crash_test_file(struct kunit *test)
+{
+	static const char * const bad[] = {
+		"x", "panics", "panic,x", "write", "none,panic,oops,warn,none,none,x",
+	};
+	const char *fits = "panic,oops,warn,none,none,,,,,,";
+	char text[40];
+	unsigned int i;
+
+	if (!IS_ENABLED(CONFIG_PROC_SYSCTL))
+		kunit_skip(test, "there is no /proc/sys");
+	crash_expect(test, "none\n");
+	KUNIT_EXPECT_EQ(test, crash_write(test, "oops\n"), 5L);
+	crash_expect(test, "oops\n");
+	KUNIT_EXPECT_EQ(test, crash_write(test, "warn panic\n"), 11L);
+	crash_expect(test, "panic,warn\n");
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		KUNIT_EXPECT_EQ_MSG(test, crash_write(test, bad[i]), (ssize_t)-EINVAL, bad[i]);
+		crash_expect(test, "panic,warn\n");
+	}
+	/* As long as it may be, and one more. */
+	KUNIT_EXPECT_EQ(test, strlen(fits), (size_t)31);
+	KUNIT_EXPECT_EQ(test, crash_write(test, fits), 31L);
+	crash_expect(test, "panic,oops,warn\n");
+	snprintf(text, sizeof(text), "%s,", fits);
+	KUNIT_EXPECT_EQ(test, crash_write(test, text), (ssize_t)-EINVAL);
+	KUNIT_EXPECT_EQ(test, crash_write(test, "none"), 4L);
+	crash_expect(test, "none\n");
+}
+
+static int __init crash_option(struct kunit *test, char *name, char *text)
+{
+	const struct obs_kernel_param *p;
+
+	for (p = __setup_start; p < __setup_end; p++) {
+		if (!strcmp(p->str, name))
+			return p->setup_func(text);
+	}
+	KUNIT_FAIL(test, "no option %s", name);
+	return 0;
+}
+
+/* The same by the command line. */
+static void __init crash_test_option(struct kunit *test)
+{
+	char good[] = "panic,warn", bad[] = "oops,x";
+
+	KUNIT_EXPECT_EQ(test, crash_option(test, "snapshot_on=", good), 1);
+	KUNIT_EXPECT_EQ(test, crash_option(test, "snapshot_on=", bad), 1);
+	KUNIT_EXPECT_EQ(test, snap_crash_set(0), BIT(SNAP_BY_PANIC) | BIT(SNAP_BY_WARN));
+}
+
+/* How many snapshots there are, and who asked for the last one. */
+static void crash_taken(struct kunit *test, u64 nr, const char *by)
+{
+	struct trace_array *tr = test->priv;
+	char text[32];
+
+	KUNIT_EXPECT_EQ(test, tr->snapshots->user.seq, nr);
+	snprintf(text, sizeof(text), "%llu by=%s ", nr, by);
+	KUNIT_EXPECT_TRUE_MSG(test, snap_kunit_shows(test, "snapshots", text), "%s", text);
+}
+
+/* Those that come later are not to run: they would end this machine. */
+static int crash_stop(struct notifier_block *self, unsigned long event, void *unused)
+{
+	return NOTIFY_STOP;
+}
+
+static struct notifier_block crash_last = {
+	.notifier_call	= crash_stop,
+	.priority	= INT_MAX - 3,
+};
+
+/* A panic, but for what ends it. */
+static void crash_panic(struct kunit *test)
+{
+	struct notifier_block *first[8];
+	unsigned int i, nr = 0;
+
+	while (nr < ARRAY_SIZE(first)) {
+		struct notifier_block *nb = rcu_access_pointer(panic_notifier_list.head);
+
+		if (!nb || nb->priority < INT_MAX - 1)
+			break;
+		first[nr++] = nb;
+		atomic_notifier_chain_unregister(&panic_notifier_list, nb);
+	}
+	KUNIT_ASSERT_EQ(test, atomic_notifier_chain_register(&panic_notifier_list, &crash_last), 0);
+	atomic_notifier_call_chain(&panic_notifier_list, 0, "");
+	atomic_notifier_chain_unregister(&panic_notifier_list, &crash_last);
+	for (i = 0; i < nr; i++)
+		atomic_notifier_chain_register(&panic_notifier_list, first[i]);
+}
+
+static void crash_oops(enum die_val event)
+{
+	notify_die(event, "test", NULL, 0, 0, 0);
+}
+
+/* An oops, a panic and a warning take one if they shall; nothing else does. */
+static void crash_test_takes(struct kunit *test)
+{
+	snap_crash_set(BIT(SNAP_BY_WARN));
+	crash_oops(DIE_OOPS);
+	crash_panic(test);
+	trace_snapshot_warn();
+	crash_taken(test, 1, "warn");
+
+	/* No oops took one: so the panic does. */
+	snap_crash_set(BIT(SNAP_BY_PANIC));
+	crash_oops(DIE_OOPS);
+	trace_snapshot_warn();
+	crash_panic(test);
+	crash_taken(test, 2, "panic");
+
+	snap_crash_set(BIT(SNAP_BY_OOPS) | BIT(SNAP_BY_PANIC));
+	crash_oops(DIE_OOPS + 1);
+	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "snapshots", "3 by"));
+	crash_panic(test);
+	crash_taken(test, 3, "panic");
+	crash_oops(DIE_OOPS);
+	crash_taken(test, 4, "oops");
+	/* The panic of the same crash does not. */
+	crash_panic(test);
+	crash_taken(test, 4, "oops");
+	/* That of another task with the same memory does. */
+	current->start_time++;
+	crash_panic(test);
+	current->start_time--;
+	crash_taken(test, 5, "panic");
+}
+
+static DECLARE_COMPLETION(crash_done);
+
+static int crash_other_task(void *test)
+{
+	crash_panic(test);
+	complete(&crash_done);
+	return 0;
+}
+
+/* That of another task does, too. */
+static void crash_test_task(struct kunit *test)
+{
+	struct task_struct *task;
+
+	snap_crash_set(BIT(SNAP_BY_OOPS) | BIT(SNAP_BY_PANIC));
+	crash_oops(DIE_OOPS);
+	crash_taken(test, 1, "oops");
+	task = kthread_create(crash_other_task, test, "kunit-panic");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	get_task_struct(task);
+	/* As if one clock tick had seen both begin. */
+	task->start_time = current->start_time;
+	wake_up_process(task);
+	/* One that is stopped before it runs does nothing. */
+	wait_for_completion(&crash_done);
+	KUNIT_EXPECT_EQ(test, kthread_stop_put(task), 0);
+	crash_taken(test, 2, "panic");
+}
+
+/* Each trace array that has memory for one, or has one that can be replaced. */
+static void crash_test_arrays(struct kunit *test)
+{
+	struct trace_array *none = trace_array_get_by_name("kunit-none", NULL);
+	struct trace_array *more = trace_array_get_by_name("kunit-more", NULL);
+
+	KUNIT_ASSERT_NOT_NULL(test, none);
+	KUNIT_ASSERT_NOT_NULL(test, more);
+	KUNIT_ASSERT_EQ(test, tracing_alloc_snapshot_instance(more), 0);
+	snap_crash_set(BIT(SNAP_BY_WARN));
+	trace_snapshot_warn();
+	KUNIT_EXPECT_EQ(test, more->snapshots->user.seq, 1ULL);
+	KUNIT_EXPECT_EQ(test, none->snapshots->user.seq, 0ULL);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/instances/kunit-none/snapshots",
+						 "# refused, no buffer was ready: 0\n"));
+	/* There is no spare buffer, only the last snapshot. */
+	KUNIT_EXPECT_NULL(test, more->snapshots->user.spare);
+	trace_snapshot_warn();
+	KUNIT_EXPECT_EQ(test, more->snapshots->user.seq, 2ULL);
+	crash_taken(test, 2, "warn");
+	trace_array_put(more);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(more), 0);
+	trace_array_put(none);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(none), 0);
+	trace_snapshot_warn();
+	crash_taken(test, 3, "warn");
+}
+
+static struct kunit_case crash_cases[] = {
+	KUNIT_CASE(crash_test_file),
+	KUNIT_CASE(crash_test_takes),
+	KUNIT_CASE(crash_test_task),
+	KUNIT_CASE(crash_test_arrays),
+	{ }
+};
+
+static struct kunit_suite crash_suite = {
+	.name = "trace_snapshot_crash",
+	.init = crash_init,
+	.exit = crash_exit,
+	.test_cases = crash_cases,
+};
+
+kunit_test_suites(&crash_suite);
+
+static struct kunit_case __refdata crash_boot_cases[] = {
+	KUNIT_CASE(crash_test_option),
+	{ }
+};
+
+static struct kunit_suite crash_boot_suite = {
+	.name = "trace_snapshot_crash_option",
+	.init = crash_init,
+	.exit = crash_exit,
+	.test_cases = crash_boot_cases,
+};
+
+kunit_test_init_section_suites(&crash_boot_suite);

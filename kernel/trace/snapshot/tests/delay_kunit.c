@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Snapshots that come some time after they were asked for.
+ */
+#include <linux/delay.h>
+#include <linux/ring_buffer.h>
+#include <linux/sched/signal.h>
+#include <linux/trace_clock.h>
+#include <linux/wait.h>
+
+#include "tracefs.h"
+
+static void delay_wait(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+
+	wait_event(tr->snapshots->wait, !READ_ONCE(tr->snapshots->due.pending));
+}
+
+/* It does not come before its time, and the list says what asked for it, and when. */
+static void delay_test_later(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	unsigned long full = snap_kunit_full(test);
+	u64 asked, begin, end;
+	unsigned int i;
+
+	snap_kunit_echo(test, "trace_clock", "mono");
+	snap_kunit_echo(test, "snapshot_delay", "1ms");
+	for (i = 0; i < 3; i++) {
+		if (i == 0) {
+			snap_kunit_echo(test, "snapshot", "1");
+		} else if (i == 1) {
+			tracing_snapshot_instance(tr);
+			snap_kunit_mark(test, 2);
+			tracing_snapshot_instance(tr);
+			delay_wait(test);
+			KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 2U);
+		} else {
+			snap_kunit_echo(test, "events/ftrace/print/trigger", "snapshot");
+			snap_kunit_mark(test, 1);
+			delay_wait(test);
+			snap_kunit_echo(test, "events/ftrace/print/trigger", "!snapshot");
+			KUNIT_EXPECT_NE(test, snap_kunit_count(snap_kunit_read(test, "snapshots"),
+							       " by=trigger:print "), 0U);
+		}
+		snap_kunit_times(test, "asked=", &asked, NULL);
+		snap_kunit_times(test, "cut=", &begin, &end);
+		KUNIT_EXPECT_NE(test, asked, 0ULL);
+		KUNIT_EXPECT_GE(test, begin, asked + NSEC_PER_MSEC);
+		KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
+	}
+	snap_kunit_expect(test, "taken 3 late 1");
+	snap_kunit_echo(test, "snapshot_delay", "0");
+	snap_kunit_echo(test, "snapshot", "1");
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(snap_kunit_read(test, "snapshots"), "asked="), 0U);
+}
+
+static bool delay_wanted;
+
+static bool delay_ask(struct trace_array *tr, void *data)
+{
+	struct kunit *test = data;
+
+	KUNIT_EXPECT_TRUE(test, irqs_disabled());
+	return delay_wanted;
+}
+
+/* One that is due is in the way of others, but not of those that nothing puts off. */
+static void delay_test_pending(struct kunit *test)
+{
+	const struct snap_request max = { .cpu = RING_BUFFER_ALL_CPUS, .by = SNAP_BY_TRACER };
+	struct trace_array *tr = test->priv;
+	unsigned long before = snap_crash_set(BIT(SNAP_BY_WARN)), full = snap_kunit_full(test);
+	struct tracer fake = { .use_max_tr = true };
+
+	snap_kunit_echo(test, "snapshot_allocate", "1");
+	snap_kunit_echo(test, "snapshot_delay", "1000s");
+	trace_snapshot_trigger(tr->trace_marker_file, delay_ask, test);
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(tr->snapshots->due.pending));
+	delay_wanted = true;
+	trace_snapshot_trigger(tr->trace_marker_file, delay_ask, test);
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(tr->snapshots->due.pending));
+	KUNIT_EXPECT_FALSE(test, irqs_disabled());
+	delay_wanted = false;
+	tracing_snapshot_instance(tr);
+	trace_snapshot_trigger(tr->trace_marker_file, delay_ask, test);
+	snap_kunit_expect(test, "late 2");
+	snap_kunit_refuse(test, "snapshot", "1", -EBUSY);
+	snap_kunit_refuse(test, "snapshot", "0", -EBUSY);
+	trace_snapshot_trim(tr);
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
+	snap_kunit_expect(test, "late 2");
+
+	snap_kunit_echo(test, "per_cpu/cpu0/snapshot", "1");
+	trace_snapshot_warn();
+	KUNIT_EXPECT_EQ(test, trace_snapshot_arm_tracer(tr, &fake), 0);
+	KUNIT_EXPECT_EQ(test, snap_take(tr->snapshots, &tr->snapshots->max, &max), 0);
+	trace_snapshot_disarm_tracer(tr, &fake);
+	snap_kunit_expect(test, "taken 2 late 2");
+
+	/* What is due does not come any more, if the delay is another one. */
+	snap_kunit_echo(test, "snapshot_delay", "0");
+	snap_kunit_expect(test, "taken 2 refused 1 late 2");
+	snap_kunit_echo(test, "snapshot", "1");
+	snap_kunit_expect(test, "taken 3 refused 1 late 2");
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
+	snap_crash_set(before);
+}
+
+/* What was cancelled does not come: neither if its timer runs, nor if it is about to start. */
+static void delay_test_cancelled(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct snap_due *due = &tr->snapshots->due;
+	unsigned int i;
+
+	snap_kunit_echo(test, "snapshot_allocate", "1");
+	for (i = 0; i < 2; i++) {
+		snap_delay_set(tr->snapshots, 1000ULL * NSEC_PER_SEC);
+		tracing_snapshot_instance(tr);
+		if (i)
+			irq_work_sync(&due->start);
+		KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), snap_kunit_full(test));
+		snap_delay_set(tr->snapshots, 0);
+		irq_work_sync(&due->start);
+		KUNIT_EXPECT_FALSE(test, hrtimer_active(&due->timer));
+	}
+	snap_kunit_expect(test, "refused 2");
+}
+
+/* After a signal it still comes, and whether it did not is counted; memory is returned then. */
+static void delay_test_signal(struct kunit *test)
+{
+	unsigned long full = snap_kunit_full(test);
+	struct trace_array *tr = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		snap_kunit_echo(test, "snapshot_delay", "1000s");
+		set_thread_flag(TIF_SIGPENDING);
+		snap_kunit_refuse(test, "snapshot", "1", -EINTR);
+		flush_signals(current);
+		KUNIT_EXPECT_TRUE(test, READ_ONCE(tr->snapshots->due.pending));
+		KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
+		snap_kunit_echo(test, "snapshot_delay", "0");
+		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"),
+				   i ? "1\n" : "0\n");
+		if (!i)
+			snap_kunit_echo(test, "snapshot_allocate", "1");
+	}
+	snap_kunit_expect(test, "refused 2");
+}
+
+/* When its time comes, something can be in the way. */
+static void delay_test_fails(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	struct array_buffer *buf;
+	unsigned long before, flags;
+	unsigned int i;
+
+	snap_kunit_echo(test, "snapshot", "1");
+	buf = trace_snapshot_get(tr);
+	snap_kunit_echo(test, "snapshot_delay", "1ms");
+	tracing_snapshot_instance(tr);
+	delay_wait(test);
+	snap_kunit_expect(test, "taken 1 starved 1");
+	trace_snapshot_put(buf);
+
+	/* Where it is another taker, it is tried again. */
+	local_irq_save(flags);
+	tracing_snapshot_instance(tr);
+	/* Its timer does not come before that. */
+	atomic_set(&s->busy, SNAP_CUTTING);
+	local_irq_restore(flags);
+	for (i = 0; i < 1000 && hrtimer_get_expires_ns(&s->due.timer) <= s->due.at; i++)
+		msleep(20);
+	KUNIT_EXPECT_LT(test, i, 1000U);
+	atomic_set(&s->busy, SNAP_IDLE);
+	delay_wait(test);
+	snap_kunit_expect(test, "taken 2 starved 1");
+	/* What waits for it is woken, also where others were faster and enough are kept. */
+	before = snap_crash_set(BIT(SNAP_BY_WARN));
+	snap_kunit_echo(test, "snapshot_keep", "first 2");
+	snap_kunit_echo(test, "snapshot_delay", "20ms");
+	local_irq_save(flags);
+	tracing_snapshot_instance(tr);
+	trace_snapshot_warn();
+	local_irq_restore(flags);
+	delay_wait(test);
+	snap_crash_set(before);
+	snap_kunit_expect(test, "taken 3 starved 1 enough 1");
+	snap_kunit_echo(test, "snapshot_keep", "0");
+
+	/* None is begun while the delay changes. */
+	s->due.closing = true;
+	tracing_snapshot_instance(tr);
+	s->due.closing = false;
+	snap_kunit_expect(test, "taken 3 starved 1 enough 1 late 1");
+}
+
+/* The clock is read while a request is put off: as if an interrupt came there. */
+static struct trace_array *delay_tr;
+
+static u64 delay_clock(void)
+{
+	struct trace_array *tr = delay_tr;
+
+	delay_tr = NULL;
+	if (tr)
+		tracing_snapshot_instance(tr);
+	return trace_clock_local();
+}
+
+static void delay_test_inside(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+
+	snap_kunit_echo(test, "snapshot_allocate", "1");
+	snap_kunit_echo(test, "snapshot_delay", "1000s");
+	ring_buffer_set_clock(tr->array_buffer.buffer, delay_clock);
+	delay_tr = tr;
+	tracing_snapshot_instance(tr);
+	KUNIT_EXPECT_NULL(test, delay_tr);
+	snap_kunit_expect(test, "refused 1");
+	ring_buffer_set_clock(tr->array_buffer.buffer, trace_clock_local);
+	snap_kunit_echo(test, "snapshot_delay", "0");
+	snap_kunit_expect(test, "refused 2");
+}
+
+static struct kunit_case delay_cases[] = {
+	KUNIT_CASE(delay_test_later),
+	KUNIT_CASE(delay_test_pending),
+	KUNIT_CASE(delay_test_cancelled),
+	KUNIT_CASE(delay_test_signal),
+	KUNIT_CASE(delay_test_fails),
+	KUNIT_CASE(delay_test_inside),
+	{ }
+};
+
+static struct kunit_suite delay_suite = {
+	.name = "trace_snapshot_delay",
+	.init = snap_kunit_init_small,
+	.exit = snap_kunit_exit,
+	.test_cases = delay_cases,
+};
+
+kunit_test_suite(delay_suite);

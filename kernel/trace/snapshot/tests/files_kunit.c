@@ -1,0 +1,718 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of the files of an instance: what they show and accept, and which errors they tell.
+ */
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/mman.h>
+#include <linux/poll.h>
+#include <linux/ring_buffer.h>
+#include <linux/sched/signal.h>
+#include <linux/string.h>
+#include <linux/trace_clock.h>
+#include <linux/uaccess.h>
+
+#include "../../ring_buffer/race.h"
+#include "tracefs.h"
+
+#define BAD_VALUE	"This value means nothing here"
+#define BAD_MEMORY	"No memory for a snapshot of this size"
+#define BAD_LIMIT	"That is more memory than snapshot_limit_kb allows"
+#define BAD_HELD	"Snapshots have more memory than that already"
+#define BAD_ENOUGH	"As many are kept as snapshot_keep says: remove one"
+#define BAD_DUE		"Another snapshot is due, see snapshot_delay"
+#define BAD_ARMED	"A trigger needs the snapshot buffer"
+#define BAD_READ	"Somebody reads the snapshot that this would change"
+#define BAD_DELAY	"It was cancelled, as snapshot_delay was written"
+#define BAD_TRACER	"A latency tracer needs the snapshot buffer"
+#define BAD_CPU		"This CPU's part can't be freed alone, or it never was online"
+
+#define HELP_ALL(ready)								\
+	"#\n# * Snapshot is " ready " *\n#\n# Write to this file\n"		\
+	"#   1  to take a snapshot, and to allocate memory for it if need be\n"	\
+	"#   0  to free it\n"							\
+	"#   2  or another number to erase it, but to keep the memory\n"
+
+#define HELP_CPU(ready)								\
+	"#\n# * Snapshot is " ready " *\n#\n# Write to this file\n"		\
+	"#   1  to take a snapshot of this CPU, and to allocate memory for it if need be\n" \
+	"#   2  or another number to erase it, but to keep the memory\n"
+
+static int fs_init(struct kunit *test)
+{
+	return snap_kunit_init(test);
+}
+
+static struct trace_snapshots *fs_snapshots(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+
+	return tr->snapshots;
+}
+
+static void fs_mark(struct kunit *test, const char *text)
+{
+	snap_kunit_set(test, "trace_marker", text);
+}
+
+/* Is @text a record of the file, and of none of the other two? */
+static void fs_expect_only(struct kunit *test, const char *path, const char *text)
+{
+	static const char * const paths[] = { "trace", "snapshot" };
+	char record[40];
+	unsigned int i;
+
+	snprintf(record, sizeof(record), ": %s\n", text);
+	for (i = 0; i < ARRAY_SIZE(paths); i++)
+		KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(snap_kunit_read(test, paths[i]), record),
+				    !strcmp(path, paths[i]), "%s in %s", text, paths[i]);
+}
+
+/* A number of one digit that has so many characters. */
+static const char *fs_long(struct kunit *test, unsigned int len, char digit)
+{
+	char *text = kunit_kzalloc(test, len + 1, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	memset(text, ' ', len);
+	text[len - 1] = digit;
+	return text;
+}
+
+static const struct fs_value {
+	const char	*name;
+	const char	*wants[3];	/* what can be written, the first is what there is */
+	const char	*shows[3];
+	const char	*bad[3];
+} fs_values[] = {
+	{ "snapshot_allocate", { "0", "1", " 0 " }, { "0\n", "1\n", "0\n" }, { "2", "-1", "" } },
+	{ "snapshot_delay", { "0", "7us", "5ms" }, { "0\n", "7us\n", "5ms\n" },
+	  { "2", "-1ms", "7 events" } },
+	{ "snapshot_keep", { "0", "first 3", "2" }, { "0\n", "first 3\n", "last 2\n" },
+	  { "-1", "first 0", "last" } },
+	{ "snapshot_limit_kb", { "0", "4294967295", "5000000" },
+	  { "0\n", "4294967295\n", "5000000\n" }, { "x", "-1", "99999999999999999999999" } },
+};
+
+static void fs_value_desc(const struct fs_value *v, char *desc)
+{
+	strscpy(desc, v->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(fs_value, fs_values, fs_value_desc);
+
+/* What is written is shown, and what means nothing changes nothing. */
+static void fs_test_value(struct kunit *test)
+{
+	const struct fs_value *v = test->param_value;
+	const char *name = v->name;
+	unsigned int i, n;
+	struct file *file;
+	char text[40];
+
+	for (i = 0; i < ARRAY_SIZE(v->wants); i++) {
+		snap_kunit_set(test, name, v->wants[i]);
+		for (n = 0; n < ARRAY_SIZE(fs_values); n++)
+			KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, fs_values[n].name),
+					   &fs_values[n] == v ? v->shows[i] : "0\n");
+		for (n = 0; n < ARRAY_SIZE(v->bad); n++) {
+			snap_kunit_fails(test, name, v->bad[n], -EINVAL, BAD_VALUE);
+			KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, name), v->shows[i]);
+		}
+	}
+
+	/* As long as there is room, and one character more. */
+	snap_kunit_set(test, name, fs_long(test, 39, '0'));
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, name), "0\n");
+	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, name, fs_long(test, 40, '0')),
+			(ssize_t)-EINVAL);
+	snprintf(text, sizeof(text), "] %s: error: %s\n", name, BAD_VALUE);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "error_log", text));
+	snap_kunit_set(test, name, v->wants[1]);
+
+	/* In pieces; and a write moves on. */
+	file = snap_kunit_open(test, name, O_RDWR);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	KUNIT_EXPECT_EQ(test, snap_kunit_read_file(test, file, text, 1), 1L);
+	KUNIT_EXPECT_EQ(test, text[0], v->shows[1][0]);
+	KUNIT_EXPECT_EQ(test, snap_kunit_read_file(test, file, text, 1), 1L);
+	KUNIT_EXPECT_EQ(test, text[0], v->shows[1][1]);
+	KUNIT_EXPECT_EQ(test, snap_kunit_write_file(test, file, "0"), 1L);
+	KUNIT_EXPECT_EQ(test, file->f_pos, 3LL);
+	snap_kunit_close(file);
+}
+
+/* Who writes what: records are in the snapshot or in the live buffer, and memory comes and goes. */
+static void fs_test_snapshot(struct kunit *test)
+{
+	struct file *file;
+
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", HELP_ALL("freed")));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "per_cpu/cpu0/snapshot", HELP_CPU("freed")));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# memory, in KiB: 0\n"));
+	snap_kunit_set(test, "snapshot_allocate", "1");
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", HELP_ALL("allocated")));
+	KUNIT_EXPECT_TRUE(test,
+			  snap_kunit_shows(test, "per_cpu/cpu0/snapshot", HELP_CPU("allocated")));
+	snap_kunit_set(test, "snapshot_allocate", "0");
+
+	fs_mark(test, "one");
+	snap_kunit_set(test, "snapshot", fs_long(test, 31, '1'));
+	snap_kunit_set(test, "snapshot", fs_long(test, 31, '2'));
+	fs_mark(test, "two");
+	snap_kunit_set(test, "snapshot", "1\n");
+	fs_expect_only(test, "snapshot", "two");
+	fs_mark(test, "three");
+	fs_expect_only(test, "trace", "three");
+	snap_kunit_set(test, "snapshot", " 5 ");
+	fs_expect_only(test, "trace", "three");
+	fs_expect_only(test, "", "two");
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", HELP_ALL("allocated")));
+
+	/* One file descriptor can take several, and moves on. */
+	file = snap_kunit_open(test, "snapshot", O_WRONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	KUNIT_EXPECT_EQ(test, snap_kunit_write_file(test, file, "1"), 1L);
+	KUNIT_EXPECT_EQ(test, snap_kunit_write_file(test, file, "1 "), 2L);
+	KUNIT_EXPECT_EQ(test, file->f_pos, 3LL);
+	snap_kunit_close(file);
+	fs_expect_only(test, "", "three");
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# taken: 4\n"));
+
+	snap_kunit_set(test, "snapshot", "0");
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", HELP_ALL("freed")));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# memory, in KiB: 0\n"));
+
+	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot", fs_long(test, 32, '1')),
+			(ssize_t)-EINVAL);
+	snap_kunit_close(snap_kunit_open(test, "error_log", O_WRONLY | O_TRUNC));
+	snap_kunit_fails(test, "snapshot", "x", -EINVAL, BAD_VALUE);
+	snap_kunit_fails(test, "snapshot", "-1", -EINVAL, BAD_VALUE);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# taken: 4\n"));
+	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshots", "1"), (ssize_t)-EINVAL);
+}
+
+/* The files of one CPU; here there is only one. */
+static void fs_test_cpu(struct kunit *test)
+{
+	struct file *file, *raw;
+	char *page = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	fs_mark(test, "one");
+	snap_kunit_set(test, "per_cpu/cpu0/snapshot", "1");
+	fs_expect_only(test, "snapshot", "one");
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "per_cpu/cpu0/snapshot", ": one\n"));
+
+	/* Its part is not changed under a reader. */
+	file = snap_kunit_open(test, "snapshot", O_RDONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	snap_kunit_fails(test, "per_cpu/cpu0/snapshot", "1", -EBUSY, BAD_READ);
+	snap_kunit_fails(test, "per_cpu/cpu0/snapshot", "2", -EBUSY, BAD_READ);
+	snap_kunit_close(file);
+	snap_kunit_fails(test, "per_cpu/cpu0/snapshot", "0", -EINVAL, BAD_CPU);
+	fs_expect_only(test, "snapshot", "one");
+
+	raw = snap_kunit_open(test, "per_cpu/cpu0/snapshot_raw", O_RDONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(raw));
+	KUNIT_EXPECT_GT(test, snap_kunit_read_file(test, raw, page, PAGE_SIZE), 0L);
+	snap_kunit_close(raw);
+	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "per_cpu/cpu0/snapshot_raw", "1"),
+			(ssize_t)-EINVAL);
+
+	snap_kunit_set(test, "per_cpu/cpu0/snapshot", "2");
+	fs_expect_only(test, "", "one");
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
+}
+
+/* No part of a snapshot is freed or changed while it is needed. */
+static void fs_test_needed(struct kunit *test)
+{
+	struct trace_snapshots *s = fs_snapshots(test);
+	struct trace_array *tr = test->priv;
+	struct tracer latency = { .use_max_tr = true };
+
+	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(tr), 0);
+	snap_kunit_fails(test, "snapshot", "0", -EBUSY, BAD_ARMED);
+	snap_kunit_fails(test, "snapshot_allocate", "0", -EBUSY, BAD_ARMED);
+	snap_kunit_set(test, "snapshot_allocate", "1");
+	tracing_disarm_snapshot(tr);
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
+
+	snap_kunit_set(test, "snapshot_delay", "1000s");
+	tracing_snapshot_instance(tr);
+	snap_kunit_fails(test, "snapshot", "1", -EBUSY, BAD_DUE);
+	snap_kunit_fails(test, "snapshot", "0", -EBUSY, BAD_DUE);
+	snap_kunit_fails(test, "snapshot_allocate", "0", -EBUSY, BAD_DUE);
+	snap_kunit_set(test, "snapshot_delay", "0");
+
+	/* What the kernel has allocated is the user's to free. */
+	KUNIT_ASSERT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
+	snap_kunit_set(test, "snapshot", "0");
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "0\n");
+	snap_kunit_set(test, "snapshot_keep", "first 1");
+	snap_kunit_set(test, "snapshot", "1");
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "0\n");
+	snap_kunit_fails(test, "snapshot", "1", -ENOSPC, BAD_ENOUGH);
+	snap_kunit_set(test, "snapshot_keep", "0");
+	snap_kunit_set(test, "snapshot", "0");
+
+	/* The buffer is that of a tracer. */
+	mutex_lock(&trace_types_lock);
+	KUNIT_ASSERT_EQ(test, trace_snapshot_arm_tracer(tr, &latency), 0);
+	mutex_unlock(&trace_types_lock);
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
+	snap_kunit_fails(test, "snapshot_allocate", "0", -EBUSY, BAD_TRACER);
+	snap_kunit_fails(test, "snapshot_allocate", "1", -EBUSY, BAD_TRACER);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", HELP_ALL("freed")));
+	mutex_lock(&trace_types_lock);
+	trace_snapshot_disarm_tracer(tr, &latency);
+	trace_snapshot_trim(tr);
+	mutex_unlock(&trace_types_lock);
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "0\n");
+	KUNIT_EXPECT_EQ(test, s->kb, 0UL);
+}
+
+/* How much memory there may be. */
+static void fs_test_limit(struct kunit *test)
+{
+	struct trace_snapshots *s = fs_snapshots(test);
+	unsigned long full;
+	char text[24];
+
+	snap_kunit_set(test, "snapshot_limit_kb", "1");
+	snap_kunit_fails(test, "snapshot", "1", -ENOSPC, BAD_LIMIT);
+	snap_kunit_fails(test, "snapshot_allocate", "1", -ENOSPC, BAD_LIMIT);
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "0\n");
+	snap_kunit_set(test, "snapshot_limit_kb", "0");
+
+	snap_kunit_set(test, "snapshot_allocate", "1");
+	full = s->kb;
+	KUNIT_ASSERT_GT(test, full, 1UL);
+	snprintf(text, sizeof(text), "# memory, in KiB: %lu\n", full);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", text));
+	snprintf(text, sizeof(text), "%lu", full - 1);
+	snap_kunit_fails(test, "snapshot_limit_kb", text, -ENOSPC, BAD_HELD);
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_limit_kb"), "0\n");
+	snprintf(text, sizeof(text), "%lu", full);
+	snap_kunit_set(test, "snapshot_limit_kb", text);
+	snap_kunit_set(test, "snapshot", "1");
+	snap_kunit_set(test, "snapshot", "1");
+
+	/* Where there is room for one only, the first ones are kept until it is full. */
+	snap_kunit_set(test, "snapshot", "0");
+	snap_kunit_set(test, "snapshot_keep", "first 5");
+	snap_kunit_set(test, "snapshot", "1");
+	snap_kunit_fails(test, "snapshot", "1", -ENOSPC, BAD_LIMIT);
+	snap_kunit_fails(test, "snapshot_allocate", "1", -ENOSPC, BAD_LIMIT);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# taken: 3\n"));
+	snap_kunit_set(test, "snapshot_keep", "0");
+	snap_kunit_set(test, "snapshot_limit_kb", "0");
+}
+
+struct fs_actor {
+	struct work_struct	work;
+	struct trace_snapshots	*s;
+	struct task_struct	*signals;	/* or NULL: it sets another delay */
+};
+
+/* While a write waits for its snapshot. */
+static void fs_act(struct work_struct *work)
+{
+	struct fs_actor *actor = container_of(work, struct fs_actor, work);
+
+	while (!READ_ONCE(actor->s->due.pending))
+		msleep(20);
+	if (actor->signals)
+		send_sig(SIGUSR1, actor->signals, 1);
+	else
+		snap_delay_set(actor->s, 2000ULL * NSEC_PER_SEC);
+}
+
+/* A write waits for its snapshot, whatever becomes of that. */
+static void fs_test_delay(struct kunit *test)
+{
+	struct fs_actor actor = { .s = fs_snapshots(test) };
+
+	INIT_WORK_ONSTACK(&actor.work, fs_act);
+	fs_mark(test, "one");
+	snap_kunit_set(test, "snapshot_delay", "1000s");
+	schedule_work(&actor.work);
+	snap_kunit_fails(test, "snapshot", "1", -EBUSY, BAD_DELAY);
+	flush_work(&actor.work);
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_delay"), "2000s\n");
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "0\n");
+	fs_expect_only(test, "trace", "one");
+
+	/* After a signal it is still to come. */
+	actor.signals = current;
+	allow_signal(SIGUSR1);
+	schedule_work(&actor.work);
+	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot", "1"), (ssize_t)-EINTR);
+	flush_work(&actor.work);
+	flush_signals(current);
+	disallow_signal(SIGUSR1);
+	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "error_log", "error"));
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
+	snap_kunit_fails(test, "snapshot", "1", -EBUSY, BAD_DUE);
+	KUNIT_EXPECT_EQ(test, actor.s->user.seq, 0ULL);
+	destroy_work_on_stack(&actor.work);
+
+	snap_kunit_set(test, "snapshot_delay", "1ms");
+	snap_kunit_set(test, "snapshot", "1");
+	KUNIT_EXPECT_EQ(test, actor.s->user.seq, 1ULL);
+	fs_expect_only(test, "snapshot", "one");
+	/* Whoever was told of a snapshot finds it there as a kept one. */
+	snap_kunit_set(test, "snapshot_keep", "3");
+	snap_kunit_set(test, "snapshot", "1");
+	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit@2"));
+}
+
+struct fs_poll {
+	poll_table		table;
+	wait_queue_head_t	*queue;
+};
+
+static void fs_poll_queue(struct file *file, wait_queue_head_t *queue, poll_table *table)
+{
+	container_of(table, struct fs_poll, table)->queue = queue;
+}
+
+/* The file is ready when there is a snapshot that it does not show. */
+static void fs_test_poll(struct kunit *test)
+{
+	struct trace_snapshots *s = fs_snapshots(test);
+	struct trace_array *tr = test->priv;
+	struct fs_poll poll = { };
+	struct file *file, *writer;
+	unsigned int i;
+
+	init_poll_funcptr(&poll.table, fs_poll_queue);
+	update_max_tr(tr, current, 0);
+	for (i = 0; i < 2; i++) {
+		file = snap_kunit_open(test, "snapshot", O_RDONLY);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+		poll.queue = NULL;
+		KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, &poll.table), 0U);
+		KUNIT_EXPECT_PTR_EQ(test, poll.queue, &s->wait);
+		snap_kunit_set(test, "snapshot", "1");
+		KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, NULL),
+				(unsigned int)(EPOLLIN | EPOLLRDNORM));
+		snap_kunit_close(file);
+	}
+	writer = snap_kunit_open(test, "snapshot", O_WRONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(writer));
+	KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(writer, NULL), (unsigned int)EPOLLERR);
+	snap_kunit_close(writer);
+}
+
+/* An open file keeps the instance, and only as long as it is open. */
+static void fs_test_open(struct kunit *test)
+{
+	static const struct {
+		const char	*path;
+		int		flags;
+	} files[] = {
+		{ "snapshot", O_RDONLY }, { "snapshot", O_WRONLY }, { "snapshot", O_RDWR },
+		{ "snapshots", O_RDONLY }, { "snapshot_keep", O_RDWR },
+		{ "per_cpu/cpu0/snapshot", O_WRONLY }, { "per_cpu/cpu0/snapshot_raw", O_RDONLY },
+	};
+	struct trace_array *tr = test->priv;
+	int ref = tr->ref;
+	struct file *file;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(files); i++) {
+		file = snap_kunit_open(test, files[i].path, files[i].flags);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+		KUNIT_EXPECT_EQ_MSG(test, tr->ref, ref + 1, files[i].path);
+		snap_kunit_close(file);
+		KUNIT_EXPECT_EQ_MSG(test, tr->ref, ref, files[i].path);
+	}
+}
+
+/* Each count is in its own line. */
+static void fs_test_counts(struct kunit *test)
+{
+	struct trace_snapshots *s = fs_snapshots(test);
+	const char *text;
+
+	atomic_long_set(&s->merged, 21);
+	atomic_long_set(&s->no_spare, 22);
+	atomic_long_set(&s->refused, 23);
+	atomic_long_set(&s->enough, 24);
+	atomic_long_set(&s->late, 25);
+	atomic_long_set(&s->unkept, 26);
+	snap_kunit_set(test, "snapshot", "1");
+	snap_kunit_set(test, "snapshot", "0");
+	text = snap_kunit_read(test, "snapshots");
+	KUNIT_EXPECT_STREQ(test, text, "# taken: 1\n"
+			   "# merged into another: 21\n"
+			   "# refused, no buffer was ready: 22\n"
+			   "# refused, something was in the way: 23\n"
+			   "# refused, enough are kept: 24\n"
+			   "# refused, another one was due: 25\n"
+			   "# could not be kept: 26\n"
+			   "# memory, in KiB: 0\n");
+}
+
+/* The line of the only snapshot. */
+static const char *fs_line(struct kunit *test)
+{
+	const char *line = strstr(snap_kunit_read(test, "snapshots"), "KiB: ");
+
+	KUNIT_ASSERT_NOT_NULL(test, line);
+	line = strchr(line, '\n');
+	KUNIT_ASSERT_NOT_NULL(test, line);
+	return line + 1;
+}
+
+static u64 fs_clock(void)
+{
+	return 12;
+}
+
+#define LIST_TRIGGER	"1 by=trigger:some_event,nmi cpu=0 pid=77 asked=4.000000005 boot=last"
+#define LIST_CUT	" cut=5.000000006..7.000000008 complete=3.000000004..5.000000006"
+#define LIST_RECORDS	" records=2 lost=0 kb=%lu memory_kb=%lu comm="
+#define LIST_NONE	" records=0 lost=0 kb=0 memory_kb="
+#define LIST_COUNTER	" cut=5000000006..7000000008 complete=3000000004..5000000006" LIST_NONE
+
+/* Of each snapshot all that is known. */
+static void fs_test_list(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_buffer *live = tr->array_buffer.buffer;
+	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snap *snap;
+	unsigned int i;
+	char text[256];
+
+	fs_mark(test, "one");
+	fs_mark(test, "two");
+	snap_kunit_set(test, "snapshot", "1");
+	snap = s->user.last;
+	KUNIT_ASSERT_NOT_NULL(test, snap);
+	snap->who.pid = 77;
+	strscpy(snap->who.comm, "a\nb\\c", sizeof(snap->who.comm));
+	snap->since = 3000000004ULL;
+	snap->begin = 5000000006ULL;
+	snap->end = 7000000008ULL;
+	snprintf(text, sizeof(text), "1 by=write cpu=0 pid=77" LIST_CUT LIST_RECORDS "%s\n",
+		 PAGE_SIZE / 1024, s->kb, "a\\012b\\134c");
+	KUNIT_EXPECT_STREQ(test, fs_line(test), text);
+
+	snap->who.by = SNAP_BY_TRIGGER;
+	strscpy(snap->who.event, "some_event", sizeof(snap->who.event));
+	snap->who.nmi = true;
+	snap->who.asked = 4000000005ULL;
+	snap->last_boot = true;
+	strscpy(snap->who.comm, "x", sizeof(snap->who.comm));
+	snprintf(text, sizeof(text), LIST_TRIGGER LIST_CUT LIST_RECORDS "%s\n",
+		 PAGE_SIZE / 1024, s->kb, "x");
+	KUNIT_EXPECT_STREQ(test, fs_line(test), text);
+
+	snap->who.by = SNAP_BY_FUNCTION;
+	snap->who.event[0] = '\0';
+	snap->who.ip = (unsigned long)snap_kunit_init;
+	KUNIT_EXPECT_EQ(test, strncmp(fs_line(test), "1 by=function:snap_kunit_init,nmi cpu=0 ",
+				      strlen("1 by=function:snap_kunit_init,nmi cpu=0 ")), 0);
+
+	/* A clock that does not count nanoseconds; none has records, and nothing is used. */
+	snap_kunit_set(test, "trace_clock", "counter");
+	snap_kunit_set(test, "snapshot", "1");
+	snap = s->user.last;
+	snap->since = 3000000004ULL;
+	snap->begin = 5000000006ULL;
+	snap->end = 7000000008ULL;
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", LIST_COUNTER));
+
+	/* What was overwritten is lost, and nothing is complete before the oldest record. */
+	ring_buffer_set_clock(live, fs_clock);
+	for (i = 0; !ring_buffer_overruns(live) && i < 1000000; i++)
+		KUNIT_ASSERT_EQ(test, ring_buffer_write(live, 4, "abc"), 0);
+	i = ring_buffer_overruns(live);
+	snap_kunit_set(test, "snapshot", "1");
+	s->user.last->since = 11;
+	snprintf(text, sizeof(text), " complete=12..%llu ", s->user.last->begin);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", text));
+	snprintf(text, sizeof(text), " lost=%u kb=%zu ", i,
+		 ring_buffer_nr_dirty_pages(s->user.last->buf.buffer, 0) * PAGE_SIZE / 1024 +
+		 PAGE_SIZE / 1024);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", text));
+	s->user.last->since = 13;
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", " complete=13.."));
+	ring_buffer_set_clock(live, trace_clock_local);
+}
+
+/* Snapshots that are taken while they are listed: so many times still. */
+static struct trace_array *fs_listed;
+static int fs_times;
+
+static void fs_list_hook(enum rb_race point, const char *name)
+{
+	struct trace_array *tr = fs_listed;
+
+	if (point != RB_RACE_ENTRIES || !tr || !fs_times)
+		return;
+	fs_listed = NULL;
+	fs_times--;
+	tracing_snapshot_instance(tr);
+	fs_listed = tr;
+}
+
+/* A list has each snapshot once, also if it was taken meanwhile. */
+static void fs_test_list_race(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	const char *line, *text;
+
+	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(tr), 0);
+	snap_kunit_set(test, "snapshot", "1");
+	snap_kunit_set(test, "snapshot", "1");
+	fs_listed = tr;
+	fs_times = 2;
+	rb_race_hook = fs_list_hook;
+	line = fs_line(test);
+	KUNIT_EXPECT_EQ(test, strncmp(line, "4 by=kernel", 11), 0);
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(line, "\n"), 1U);
+
+	/* Too many. */
+	fs_times = 100000;
+	line = fs_line(test);
+	KUNIT_EXPECT_STREQ(test, line, "# snapshots come too fast to be listed\n");
+	fs_times = 0;
+
+	/* Of those that are kept, each one. */
+	snap_kunit_set(test, "snapshot_keep", "5");
+	snap_kunit_set(test, "snapshot", "1");
+	snap_kunit_set(test, "snapshot", "1");
+	fs_times = 1;
+	text = fs_line(test);
+	rb_race_hook = NULL;
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(text, " by="), 4U);
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(text, "by=kernel"), 2U);
+	tracing_disarm_snapshot(tr);
+}
+
+/* The live buffer gets its size before one like it is allocated. */
+static void fs_test_expand(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	const char *whole = snap_kunit_read(test, "buffer_size_kb");
+	const char *file;
+	unsigned int i;
+	char text[24];
+
+	for (i = 0; i < 2; i++) {
+		file = i ? "snapshot_allocate" : "snapshot";
+		snap_kunit_set(test, "buffer_size_kb", "64");
+		snap_kunit_set(test, file, "1");
+		KUNIT_EXPECT_STRNEQ(test, snap_kunit_read(test, "buffer_size_kb"), whole);
+		tr->ring_buffer_expanded = false;
+		snprintf(text, sizeof(text), "%lu", tr->snapshots->kb);
+		snap_kunit_set(test, "snapshot_limit_kb", text);
+		snap_kunit_fails(test, file, "1", -ENOSPC, BAD_LIMIT);
+		tr->ring_buffer_expanded = false;
+		snap_kunit_set(test, "snapshot_limit_kb", "0");
+		snap_kunit_set(test, file, "1");
+		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "buffer_size_kb"), whole);
+	}
+}
+
+/* Writes to an open file, of which one allocation fails after the other. */
+static void fs_no_memory(struct kunit *test, const char *name)
+{
+	struct trace_snapshots *s = fs_snapshots(test);
+	struct file *file = snap_kunit_open(test, name, O_WRONLY);
+	char one[] = "1", log[100];
+	ssize_t ret = -ENOMEM;
+	unsigned int n, failed = 0;
+	unsigned long user;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	user = kunit_vm_mmap(test, NULL, 0, PAGE_SIZE, PROT_READ | PROT_WRITE,
+			     MAP_ANONYMOUS | MAP_PRIVATE, 0);
+	KUNIT_ASSERT_EQ(test, copy_to_user((void __user *)user, one, 1), 0UL);
+	snprintf(log, sizeof(log), "] %s: error: " BAD_MEMORY "\n  Command: 1\n", name);
+	for (n = 1; n < 1000; n++) {
+		snap_kunit_fail_nth(n);
+		ret = vfs_write(file, (void __user *)user, 1, &file->f_pos);
+		if (!snap_kunit_failed())
+			break;
+		if (ret == 1) {
+			snap_kunit_set(test, "snapshot", "0");
+			continue;
+		}
+		failed++;
+		KUNIT_EXPECT_EQ(test, ret, (ssize_t)-ENOMEM);
+		KUNIT_EXPECT_EQ(test, s->kb, 0UL);
+		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "error_log", log));
+		snap_kunit_close(snap_kunit_open(test, "error_log", O_WRONLY | O_TRUNC));
+	}
+	KUNIT_EXPECT_EQ(test, ret, 1L);
+	KUNIT_EXPECT_GT(test, failed, 3U);
+	snap_kunit_close(file);
+	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "error_log", "error:"));
+	snap_kunit_set(test, "snapshot", "0");
+}
+
+/* Without memory all is as it was. */
+static void fs_test_no_memory(struct kunit *test)
+{
+	static const struct {
+		const char	*path;
+		int		flags;
+	} files[] = {
+		{ "snapshot", O_RDONLY }, { "snapshot", O_WRONLY }, { "snapshots", O_RDONLY },
+	};
+	struct trace_array *tr = test->priv;
+	unsigned int i, n, failed;
+	int ref = tr->ref;
+	struct file *file;
+
+	if (!snap_kunit_may_fail(test))
+		kunit_skip(test, "no allocation can be made to fail");
+	fs_no_memory(test, "snapshot");
+	fs_no_memory(test, "snapshot_allocate");
+	for (i = 0; i < ARRAY_SIZE(files); i++) {
+		for (n = 1, failed = 0; n < 1000; n++) {
+			snap_kunit_fail_nth(n);
+			file = snap_kunit_open(test, files[i].path, files[i].flags);
+			failed += IS_ERR(file);
+			snap_kunit_close(file);
+			if (!snap_kunit_failed())
+				break;
+			KUNIT_EXPECT_TRUE(test, !IS_ERR(file) || PTR_ERR(file) == -ENOMEM);
+			KUNIT_EXPECT_EQ(test, tr->ref, ref);
+		}
+		KUNIT_EXPECT_FALSE(test, IS_ERR(file));
+		KUNIT_EXPECT_GT(test, failed, 1U);
+	}
+}
+
+static struct kunit_case fs_cases[] = {
+	KUNIT_CASE(fs_test_expand),
+	KUNIT_CASE(fs_test_no_memory),
+	KUNIT_CASE_PARAM(fs_test_value, fs_value_gen_params),
+	KUNIT_CASE(fs_test_snapshot),
+	KUNIT_CASE(fs_test_cpu),
+	KUNIT_CASE(fs_test_needed),
+	KUNIT_CASE(fs_test_limit),
+	KUNIT_CASE(fs_test_delay),
+	KUNIT_CASE(fs_test_poll),
+	KUNIT_CASE(fs_test_open),
+	KUNIT_CASE(fs_test_counts),
+	KUNIT_CASE(fs_test_list),
+	KUNIT_CASE(fs_test_list_race),
+	{ }
+};
+
+static struct kunit_suite fs_suite = {
+	.name = "trace_snapshot_files",
+	.init = fs_init,
+	.exit = snap_kunit_exit,
+	.test_cases = fs_cases,
+};
+
+kunit_test_suites(&fs_suite);

@@ -1,0 +1,603 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which snapshots are kept, and what they cost: the rules, and a trace array that
+ * follows them.
+ */
+#include <linux/ktime.h>
+#include <linux/limits.h>
+#include <linux/list.h>
+#include <linux/ring_buffer.h>
+#include <linux/string.h>
+#include <linux/trace_clock.h>
+#include <linux/wait.h>
+
+#include "tracefs.h"
+
+static void keep_test_parse(struct kunit *test)
+{
+	static const struct {
+		const char	*text;
+		unsigned int	nr;
+		bool		first;
+	} good[] = {
+		{ "0", 0 }, { "1", 1 }, { "last 0", 0 }, { "last 12", 12 }, { "last  3", 3 },
+		{ "first 1", 1, true }, { "first 4294967295", UINT_MAX, true },
+	};
+	static const char * const bad[] = {
+		"", " ", "-1", "1 2", "last", "last ", "last -1", "last3", "first", "first 0",
+		"first x", "LAST 1", "4294967296", "1last", "first last 1", "0x10",
+	};
+	struct snap_keep keep;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(good); i++) {
+		KUNIT_EXPECT_EQ_MSG(test, snap_keep_parse(good[i].text, &keep), 0, good[i].text);
+		KUNIT_EXPECT_EQ_MSG(test, keep.nr, good[i].nr, good[i].text);
+		KUNIT_EXPECT_EQ_MSG(test, keep.first, good[i].first, good[i].text);
+	}
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		KUNIT_EXPECT_EQ_MSG(test, snap_keep_parse(bad[i], &keep), -EINVAL, bad[i]);
+}
+
+static void keep_test_delay(struct kunit *test)
+{
+	static const struct {
+		const char	*text;
+		u64		ns;
+		const char	*shown;
+	} good[] = {
+		{ "0", 0, "0\n" }, { "0ms", 0, "0\n" }, { "1ns", 1, "1ns\n" },
+		{ "5ms", 5000000, "5ms\n" }, { "250us", 250000, "250us\n" },
+		{ "2000 us", 2000000, "2ms\n" }, { "1001ms", 1001000000, "1001ms\n" },
+		{ "3s", 3000000000ull, "3s\n" },
+	};
+	static const char * const bad[] = {
+		"", "1", "-1ms", "ms", "5m", "5msec", "5 events", "5ms 1", "0x5ms",
+		"99999999999s", "18446744073709551616ns",
+	};
+	unsigned int i;
+	char buf[32];
+	u64 ns;
+
+	for (i = 0; i < ARRAY_SIZE(good); i++) {
+		ns = 77;
+		KUNIT_EXPECT_EQ_MSG(test, snap_delay_parse(good[i].text, &ns), 0, good[i].text);
+		KUNIT_EXPECT_EQ_MSG(test, ns, good[i].ns, good[i].text);
+		KUNIT_EXPECT_EQ(test, snap_delay_print(buf, sizeof(buf), ns),
+				(int)strlen(good[i].shown));
+		KUNIT_EXPECT_STREQ(test, buf, good[i].shown);
+	}
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		KUNIT_EXPECT_EQ_MSG(test, snap_delay_parse(bad[i], &ns), -EINVAL, bad[i]);
+}
+
+static void keep_test_rules(struct kunit *test)
+{
+	struct snap_keep last = { .nr = 3 }, first = { .nr = 3, .first = true }, none = { };
+	unsigned int have;
+
+	for (have = 0; have < 10; have++) {
+		KUNIT_EXPECT_EQ(test, snap_keep_surplus(last, have), have > 3 ? have - 3 : 0);
+		KUNIT_EXPECT_EQ(test, snap_keep_surplus(none, have), have);
+		KUNIT_EXPECT_EQ(test, snap_keep_surplus(first, have), 0U);
+		KUNIT_EXPECT_EQ(test, snap_keep_room(first, have), have < 3 ? 3 - (int)have : 0);
+		KUNIT_EXPECT_EQ(test, snap_keep_room(last, have), INT_MAX);
+		KUNIT_EXPECT_EQ(test, snap_keep_room(none, have), INT_MAX);
+	}
+	first.nr = UINT_MAX;
+	KUNIT_EXPECT_EQ(test, snap_keep_room(first, 0), INT_MAX);
+}
+
+static void keep_test_crash(struct kunit *test)
+{
+	static const struct {
+		const char	*text;
+		unsigned long	on;
+	} good[] = {
+		{ "", 0 }, { "none", 0 }, { "panic", BIT(SNAP_BY_PANIC) },
+		{ "oops,warn", BIT(SNAP_BY_OOPS) | BIT(SNAP_BY_WARN) },
+		{ "warn oops\n", BIT(SNAP_BY_OOPS) | BIT(SNAP_BY_WARN) },
+	};
+	static const char * const bad[] = { "1", "panics", "panic,x", "Oops", "write" };
+	unsigned long on;
+	unsigned int i;
+	char text[32];
+
+	for (i = 0; i < ARRAY_SIZE(good); i++) {
+		strscpy(text, good[i].text, sizeof(text));
+		KUNIT_EXPECT_EQ_MSG(test, snap_crash_parse(text, &on), 0, good[i].text);
+		KUNIT_EXPECT_EQ_MSG(test, on, good[i].on, good[i].text);
+	}
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		strscpy(text, bad[i], sizeof(text));
+		on = 77;
+		KUNIT_EXPECT_EQ_MSG(test, snap_crash_parse(text, &on), -EINVAL, bad[i]);
+		KUNIT_EXPECT_EQ_MSG(test, on, 77UL, bad[i]);
+	}
+}
+
+/* An instance that has memory for a snapshot. */
+static int keep_init(struct kunit *test)
+{
+	snap_kunit_init(test);
+	KUNIT_ASSERT_EQ(test, tracing_alloc_snapshot_instance(test->priv), 0);
+	return 0;
+}
+
+/* Snapshot @n, of so many records. */
+static void keep_take(struct kunit *test, unsigned int n)
+{
+	struct trace_array *tr = test->priv;
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		KUNIT_ASSERT_EQ(test, ring_buffer_write(tr->array_buffer.buffer, sizeof(n), &n), 0);
+	tracing_snapshot_instance(tr);
+}
+
+/* What is kept are snapshots @from to @to, each of as many records as its number says. */
+static void keep_expect(struct kunit *test, u64 from, u64 to)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snap *snap;
+	unsigned int nr = 0;
+
+	mutex_lock(&event_mutex);
+	mutex_lock(&trace_types_lock);
+	list_for_each_entry(snap, &s->kept, keep) {
+		KUNIT_EXPECT_EQ(test, snap->seq, from + nr);
+		KUNIT_EXPECT_EQ(test, (u64)ring_buffer_entries(snap->buf.buffer), snap->seq);
+		KUNIT_EXPECT_PTR_EQ(test, snap->kept->array_buffer.buffer, snap->buf.buffer);
+		nr++;
+	}
+	KUNIT_EXPECT_EQ(test, (u64)nr, to + 1 - from);
+	KUNIT_EXPECT_EQ(test, s->nr_kept, nr);
+	mutex_unlock(&trace_types_lock);
+	mutex_unlock(&event_mutex);
+}
+
+static void keep_test_last(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	size_t live = ring_buffer_memory(tr->array_buffer.buffer);
+	unsigned int n;
+
+	snap_keep_set(tr->snapshots, (struct snap_keep){ .nr = 3 });
+	for (n = 1; n <= 20; n++) {
+		keep_take(test, n);
+		snap_tend(tr);
+		keep_expect(test, n > 3 ? n - 2 : 1, n);
+	}
+	snap_keep_set(tr->snapshots, (struct snap_keep){ .nr = 1 });
+	keep_expect(test, 20, 20);
+	snap_keep_set(tr->snapshots, (struct snap_keep){ });
+	keep_expect(test, 1, 0);
+	/* And the newest one is kept again. */
+	snap_keep_set(tr->snapshots, (struct snap_keep){ .nr = 5 });
+	keep_expect(test, 20, 20);
+
+	/* One that was trimmed does not become what is recorded to. */
+	snap_keep_set(tr->snapshots, (struct snap_keep){ });
+	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
+	keep_take(test, 21);
+	KUNIT_EXPECT_EQ(test, tr->snapshots->user.seq, 21ULL);
+	keep_take(test, 22);
+	KUNIT_EXPECT_EQ(test, tr->snapshots->user.seq, 22ULL);
+	KUNIT_EXPECT_EQ(test, ring_buffer_memory(tr->array_buffer.buffer), live);
+}
+
+static void keep_test_first(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned int n;
+
+	snap_keep_set(s, (struct snap_keep){ .nr = 3, .first = true });
+	for (n = 1; n <= 3; n++) {
+		keep_take(test, n);
+		snap_tend(tr);
+	}
+	for (n = 0; n < 5; n++)
+		tracing_snapshot_instance(tr);
+	snap_tend(tr);
+	keep_expect(test, 1, 3);
+	KUNIT_EXPECT_EQ(test, s->user.seq, 3ULL);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->enough), 5L);
+	/* Room for one more. */
+	snap_keep_set(s, (struct snap_keep){ .nr = 4, .first = true });
+	keep_take(test, 4);
+	tracing_snapshot_instance(tr);
+	snap_tend(tr);
+	keep_expect(test, 1, 4);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->enough), 6L);
+	/* Without room there is no use for an empty buffer, unless the kernel wants it. */
+	snap_keep_set(s, (struct snap_keep){ .nr = 5, .first = true });
+	snap_keep_set(s, (struct snap_keep){ .nr = 4, .first = true });
+	KUNIT_EXPECT_NOT_NULL(test, s->user.spare);
+	s->pinned = false;
+	snap_tend(tr);
+	KUNIT_EXPECT_NULL(test, s->user.spare);
+}
+
+/* What comes before there is a buffer again is refused, and counted. */
+static void keep_test_burst(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned int n, i;
+
+	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
+	for (n = 1; n <= 10; n++) {
+		/* The worker can't help it along meanwhile. */
+		mutex_lock(&s->mutex);
+		keep_take(test, n);
+		for (i = 0; i < 3; i++)
+			tracing_snapshot_instance(tr);
+		mutex_unlock(&s->mutex);
+		snap_tend(tr);
+		keep_expect(test, 1, n);
+	}
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->no_spare), 30L);
+}
+
+/* The clock is looked at in the middle of a cut: as if an interrupt came there. */
+static struct trace_array *keep_joins;
+
+static u64 keep_clock(void)
+{
+	struct trace_array *tr = keep_joins;
+
+	if (tr) {
+		keep_joins = NULL;
+		tracing_snapshot_instance(tr);
+		tracing_snapshot_instance(tr);
+	}
+	return trace_clock_local();
+}
+
+/* Whoever comes while a snapshot is taken shares its fate, and is counted so. */
+static void keep_test_joined(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	struct ring_buffer_event *event;
+
+	ring_buffer_set_clock(tr->array_buffer.buffer, keep_clock);
+	/* A record that is in the making is in this one, and in the way of the next. */
+	event = ring_buffer_lock_reserve(tr->array_buffer.buffer, 8);
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	keep_joins = tr;
+	tracing_snapshot_instance(tr);
+	KUNIT_EXPECT_EQ(test, s->user.seq, 1ULL);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->merged), 2L);
+	/* Without a record there is nothing to cut off, and nothing in the way. */
+	KUNIT_EXPECT_EQ(test, ring_buffer_write(tr->array_buffer.buffer, 4, "abc"), 0);
+
+	keep_joins = tr;
+	tracing_snapshot_instance(tr);
+	KUNIT_EXPECT_NULL(test, keep_joins);
+	KUNIT_EXPECT_EQ(test, s->user.seq, 1ULL);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->merged), 2L);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->refused), 3L);
+	KUNIT_EXPECT_EQ(test, ring_buffer_unlock_commit(tr->array_buffer.buffer), 0);
+	ring_buffer_set_clock(tr->array_buffer.buffer, trace_clock_local);
+}
+
+/* Memory that came with what could not be done goes, if nobody else wants it. */
+static void keep_test_lent(struct kunit *test)
+{
+	const struct snap_request all = { .cpu = RING_BUFFER_ALL_CPUS, .waits = true };
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned long full = s->kb;
+
+	/* It was there. */
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	tracing_unarm_snapshot(tr);
+	KUNIT_EXPECT_EQ(test, s->kb, full);
+
+	s->pinned = false;
+	mutex_lock(&s->mutex);
+	snap_release(s, &s->user, true);
+	mutex_unlock(&s->mutex);
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	KUNIT_EXPECT_EQ(test, s->kb, full);
+	tracing_unarm_snapshot(tr);
+	KUNIT_EXPECT_EQ(test, s->kb, 0UL);
+
+	/* Another trigger came meanwhile; and one that was removed leaves it there. */
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	tracing_unarm_snapshot(tr);
+	KUNIT_EXPECT_EQ(test, s->kb, full);
+	tracing_disarm_snapshot(tr);
+	KUNIT_EXPECT_EQ(test, s->kb, full);
+
+	/* A snapshot stays, and only the memory for another one goes. */
+	tracing_snapshot_instance(tr);
+	trace_snapshot_trim(tr);
+	KUNIT_EXPECT_FALSE(test, snap_is_ready(&s->user));
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	KUNIT_EXPECT_TRUE(test, snap_is_ready(&s->user));
+	tracing_unarm_snapshot(tr);
+	KUNIT_EXPECT_FALSE(test, snap_is_ready(&s->user));
+	KUNIT_EXPECT_NOT_NULL(test, s->user.last);
+
+	/* The same for a write. */
+	mutex_lock(&s->mutex);
+	snap_release(s, &s->user, true);
+	WRITE_ONCE(s->changing, true);
+	KUNIT_EXPECT_EQ(test, snap_take_wait(s, &s->user, &all), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, s->kb, full);
+	snap_release(s, &s->user, true);
+	KUNIT_EXPECT_EQ(test, snap_take_wait(s, &s->user, &all), -EALREADY);
+	KUNIT_EXPECT_EQ(test, s->kb, 0UL);
+	WRITE_ONCE(s->changing, false);
+	mutex_unlock(&s->mutex);
+	snap_delay_set(s, 0);
+}
+
+/* Whoever waits for a snapshot that is put off is told of that one; for others it is counted. */
+static void keep_test_waiter(struct kunit *test)
+{
+	struct snap_waiter waiter = { };
+	const struct snap_request req = {
+		.cpu = RING_BUFFER_ALL_CPUS,
+		.waits = true,
+		.waiter = &waiter,
+	};
+	const u64 soon = NSEC_PER_MSEC, never = KTIME_MAX / 2;
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+
+	snap_delay_set(s, soon);
+	KUNIT_EXPECT_EQ(test, snap_take(s, &s->user, &req), -EINPROGRESS);
+	KUNIT_EXPECT_EQ(test, snap_delay_wait(s, &waiter), 0);
+	KUNIT_EXPECT_EQ(test, s->user.seq, 1ULL);
+
+	snap_delay_set(s, never);
+	waiter.done = false;
+	KUNIT_EXPECT_EQ(test, snap_take(s, &s->user, &req), -EINPROGRESS);
+	KUNIT_EXPECT_FALSE(test, waiter.done);
+	snap_delay_set(s, soon);
+	KUNIT_EXPECT_TRUE(test, waiter.done);
+	/* And not of the next one. */
+	tracing_snapshot_instance(tr);
+	KUNIT_EXPECT_EQ(test, snap_delay_wait(s, &waiter), -ECANCELED);
+	wait_event(s->wait, !READ_ONCE(s->due.pending));
+	KUNIT_EXPECT_EQ(test, waiter.ret, -ECANCELED);
+	KUNIT_EXPECT_EQ(test, s->user.seq, 2ULL);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->refused), 0L);
+
+	snap_delay_set(s, never);
+	tracing_snapshot_instance(tr);
+	snap_delay_set(s, 0);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->refused), 1L);
+	KUNIT_EXPECT_EQ(test, s->user.seq, 2ULL);
+}
+
+static void keep_test_limit(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned long full = s->kb;
+	unsigned int n;
+
+	KUNIT_EXPECT_GT(test, full, 0UL);
+	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
+	s->limit_kb = full + full / 10;
+	for (n = 1; n <= 30; n++) {
+		keep_take(test, n);
+		KUNIT_EXPECT_LE(test, s->kb, s->limit_kb);
+		snap_tend(tr);
+		KUNIT_EXPECT_LE(test, s->kb, s->limit_kb);
+		KUNIT_EXPECT_TRUE(test, snap_is_ready(&s->user));
+	}
+	KUNIT_EXPECT_LT(test, s->nr_kept, 30U);
+	keep_expect(test, 31 - s->nr_kept, 30);
+
+	/* The first ones make room for nobody. */
+	snap_keep_set(s, (struct snap_keep){ .nr = 100, .first = true });
+	for (n = 31; n <= 60; n++) {
+		if (READ_ONCE(s->user.spare))
+			keep_take(test, s->user.seq + 1);
+		snap_tend(tr);
+		KUNIT_EXPECT_LE(test, s->kb, s->limit_kb);
+	}
+	KUNIT_EXPECT_LT(test, s->user.seq, 60ULL);
+	s->limit_kb = 0;
+}
+
+/* The newest one makes room for nobody. */
+static void keep_test_newest(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+
+	s->limit_kb = s->kb;
+	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
+	keep_take(test, 1);
+	snap_tend(tr);
+	keep_expect(test, 1, 1);
+	KUNIT_EXPECT_FALSE(test, snap_is_ready(&s->user));
+	s->limit_kb = 0;
+	snap_tend(tr);
+	KUNIT_EXPECT_TRUE(test, snap_is_ready(&s->user));
+}
+
+/* Where an empty buffer leaves no room to trim one, it goes and comes back. */
+static void keep_test_room(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned long full = s->kb;
+
+	s->limit_kb = 2 * full;
+	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
+	/* The worker does not come before the empty one is there. */
+	mutex_lock(&event_mutex);
+	keep_take(test, 1);
+	mutex_lock(&s->mutex);
+	KUNIT_EXPECT_EQ(test, snap_provide(s, &s->user), 0);
+	KUNIT_EXPECT_EQ(test, s->kb, s->limit_kb);
+	mutex_unlock(&s->mutex);
+	mutex_unlock(&event_mutex);
+
+	snap_tend(tr);
+	keep_expect(test, 1, 1);
+	KUNIT_EXPECT_LT(test, s->kb, full + full / 4);
+	KUNIT_EXPECT_TRUE(test, snap_is_ready(&s->user));
+	s->limit_kb = 0;
+}
+
+/* What is counted is what there is, and when all is gone there is none. */
+static void keep_test_memory(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snap *snap;
+	unsigned long kb;
+	unsigned int n;
+
+	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
+	for (n = 1; n <= 5; n++) {
+		keep_take(test, n);
+		snap_tend(tr);
+	}
+	kb = ring_buffer_memory(s->user.spare->buf.buffer) / 1024;
+	KUNIT_EXPECT_EQ(test, kb * 1024,
+			(unsigned long)ring_buffer_memory(tr->array_buffer.buffer));
+	list_for_each_entry(snap, &s->kept, keep) {
+		KUNIT_EXPECT_LT(test, snap->kb, kb / 4);
+		kb += ring_buffer_memory(snap->buf.buffer) / 1024;
+	}
+	KUNIT_EXPECT_EQ(test, s->kb, kb);
+	snap_keep_set(s, (struct snap_keep){ });
+	mutex_lock(&s->mutex);
+	snap_release(s, &s->user, true);
+	KUNIT_EXPECT_EQ(test, s->kb, 0UL);
+	mutex_unlock(&s->mutex);
+}
+
+/* A warning takes one, if it shall, and a delay does not put it off. */
+static void keep_test_warning(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned long before = snap_crash_set(0);
+
+	s->delay = NSEC_PER_SEC;
+	trace_snapshot_warn();
+	KUNIT_EXPECT_EQ(test, s->user.seq, 0ULL);
+
+	snap_crash_set(BIT(SNAP_BY_OOPS));
+	trace_snapshot_warn();
+	KUNIT_EXPECT_EQ(test, s->user.seq, 0ULL);
+	KUNIT_ASSERT_EQ(test, ring_buffer_write(tr->array_buffer.buffer, 4, "oops"), 0);
+	trace_snapshot_crash(SNAP_BY_OOPS);
+	KUNIT_ASSERT_EQ(test, s->user.seq, 1ULL);
+
+	snap_crash_set(BIT(SNAP_BY_WARN));
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(s->user.last->buf.buffer), 1UL);
+	KUNIT_EXPECT_EQ(test, s->user.last->who.by, SNAP_BY_OOPS);
+	trace_snapshot_warn();
+	KUNIT_EXPECT_EQ(test, s->user.seq, 2ULL);
+	KUNIT_EXPECT_EQ(test, s->user.last->who.by, SNAP_BY_WARN);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(s->user.last->buf.buffer), 0UL);
+
+	/* One without memory for it has none. */
+	mutex_lock(&s->mutex);
+	snap_release(s, &s->user, true);
+	mutex_unlock(&s->mutex);
+	trace_snapshot_warn();
+	KUNIT_EXPECT_EQ(test, s->user.seq, 2ULL);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->no_spare), 0L);
+	s->delay = 0;
+	snap_crash_set(before);
+}
+
+/* What is asked for while the size of the live buffer changes is taken then. */
+static void keep_test_change(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned int done;
+
+	for (done = 0; done < 2; done++) {
+		u64 seq = s->user.seq;
+
+		KUNIT_ASSERT_EQ(test, trace_snapshot_begin_resize(tr, 8 * PAGE_SIZE,
+								  RING_BUFFER_ALL_CPUS), 0);
+		keep_take(test, 3);
+		tracing_snapshot_instance(tr);
+		KUNIT_EXPECT_EQ(test, s->user.seq, seq);
+		KUNIT_EXPECT_TRUE(test, READ_ONCE(s->due.pending));
+		if (done)
+			KUNIT_EXPECT_EQ(test, ring_buffer_resize(tr->array_buffer.buffer,
+								 8 * PAGE_SIZE,
+								 RING_BUFFER_ALL_CPUS), 0);
+		trace_snapshot_end_change(tr, done);
+		wait_event(s->wait, !READ_ONCE(s->due.pending));
+		KUNIT_EXPECT_EQ(test, s->user.seq, seq + 1);
+		KUNIT_EXPECT_EQ(test, ring_buffer_entries(s->user.last->buf.buffer), 3UL);
+		KUNIT_EXPECT_NE(test, s->user.last->who.asked, 0ULL);
+		/* There can be one that is due. */
+		KUNIT_EXPECT_EQ(test, atomic_long_read(&s->late), 1L + done);
+		KUNIT_EXPECT_EQ(test, atomic_long_read(&s->no_spare), 0L);
+	}
+}
+
+/* By the files: each record is in one snapshot or in the live buffer. */
+static void keep_test_files(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "trace_marker", "one"), 3L);
+	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot", "1\n"), 2L);
+	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "trace_marker", "two"), 3L);
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(snap_kunit_read(test, "snapshot"), ": one\n"), 1U);
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(snap_kunit_read(test, "snapshot"), ": two\n"), 0U);
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(snap_kunit_read(test, "trace"), ": one\n"), 0U);
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(snap_kunit_read(test, "trace"), ": two\n"), 1U);
+	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot", "x"), (ssize_t)-EINVAL);
+	KUNIT_EXPECT_NE(test, snap_kunit_count(snap_kunit_read(test, "error_log"),
+					       "snapshot: error:"), 0U);
+}
+
+static struct kunit_case keep_rules[] = {
+	KUNIT_CASE(keep_test_parse),
+	KUNIT_CASE(keep_test_delay),
+	KUNIT_CASE(keep_test_rules),
+	KUNIT_CASE(keep_test_crash),
+	{ }
+};
+
+static struct kunit_suite keep_rules_suite = {
+	.name = "trace_snapshot_rules",
+	.test_cases = keep_rules,
+};
+
+static struct kunit_case keep_cases[] = {
+	KUNIT_CASE(keep_test_last),
+	KUNIT_CASE(keep_test_first),
+	KUNIT_CASE(keep_test_burst),
+	KUNIT_CASE(keep_test_joined),
+	KUNIT_CASE(keep_test_lent),
+	KUNIT_CASE(keep_test_waiter),
+	KUNIT_CASE(keep_test_limit),
+	KUNIT_CASE(keep_test_newest),
+	KUNIT_CASE(keep_test_room),
+	KUNIT_CASE(keep_test_memory),
+	KUNIT_CASE(keep_test_warning),
+	KUNIT_CASE(keep_test_change),
+	KUNIT_CASE(keep_test_files),
+	{ }
+};
+
+static struct kunit_suite keep_suite = {
+	.name = "trace_snapshot_keep",
+	.init = keep_init,
+	.exit = snap_kunit_exit,
+	.test_cases = keep_cases,
+};
+
+kunit_test_suites(&keep_rules_suite, &keep_suite);

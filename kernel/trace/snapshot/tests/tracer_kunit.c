@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a latency tracer keeps, beside the user's snapshots.
+ */
+#include <linux/cred.h>
+#include <linux/kthread.h>
+#include <linux/ring_buffer.h>
+#include <linux/sched.h>
+
+#include "tracefs.h"
+
+/* A latency tracer that only looks at tasks of SCHED_DEADLINE: there are none. */
+static int tracer_init_suite(struct kunit *test)
+{
+	snap_kunit_init_small(test);
+	if (snap_kunit_write(test, "current_tracer", "wakeup_dl") < 0)
+		kunit_skip(test, "without CONFIG_SCHED_TRACER");
+	return 0;
+}
+
+static void tracer_exit_suite(struct kunit *test)
+{
+	if (test->priv)
+		snap_kunit_write(test, "current_tracer", "nop");
+	snap_kunit_exit(test);
+}
+
+/* As it finds a latency, in microseconds. */
+static void tracer_find(struct kunit *test, struct task_struct *tsk, unsigned long usecs, int cpu)
+{
+	struct trace_array *tr = test->priv;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	tr->max_latency = usecs * NSEC_PER_USEC;
+	update_max_tr(tr, tsk, cpu);
+	local_irq_restore(flags);
+}
+
+static int tracer_task(void *data)
+{
+	return 0;
+}
+
+static void tracer_expect(struct kunit *test, const char *want)
+{
+	const char *trace = snap_kunit_read(test, "trace");
+
+	KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(trace, want), 1U, "%s in %s", want, trace);
+}
+
+/* The header says which task it was, where and how long; records from before are not shown. */
+static void tracer_test_header(struct kunit *test)
+{
+	/* A kernel for one CPU does not look up what belongs to it: the number is only told. */
+	const int cpu = IS_ENABLED(CONFIG_SMP) ? 0 : 3;
+	struct trace_array *tr = test->priv;
+	struct trace_array_cpu *data = per_cpu_ptr(tr->array_buffer.data, 0);
+	const struct cred *before;
+	struct task_struct *tsk;
+	struct cred *cred = prepare_creds();
+	char want[80];
+
+	KUNIT_ASSERT_NOT_NULL(test, cred);
+	tsk = kthread_create(tracer_task, NULL, "snap_late");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(tsk));
+	set_user_nice(tsk, 5);
+	sched_set_fifo(tsk);
+	((struct cred *)tsk->real_cred)->uid = KUIDT_INIT(7);
+
+	/* One that no two records have in common. */
+	snap_kunit_echo(test, "trace_clock", "counter");
+	snap_kunit_mark(test, 2);
+	data->preempt_timestamp = ring_buffer_time_stamp(tr->array_buffer.buffer);
+	data->critical_start = (unsigned long)schedule;
+	data->critical_end = (unsigned long)schedule_timeout;
+	snap_kunit_mark(test, 1);
+	tracer_find(test, tsk, 123, cpu);
+	snprintf(want, sizeof(want), "task: snap_late-%d (uid:7 nice:5 policy:1 rt_prio:50)\n",
+		 tsk->pid);
+	tracer_expect(test, want);
+	snprintf(want, sizeof(want), "latency: 123 us, #1/1, CPU#%d |", cpu);
+	tracer_expect(test, want);
+	tracer_expect(test, "=> started at: schedule\n");
+	tracer_expect(test, "=> ended at:   schedule_timeout\n");
+	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 1U);
+	KUNIT_EXPECT_NE(test, snap_kunit_count(snap_kunit_read(test, "/saved_cmdlines"),
+					       " snap_late\n"), 0U);
+
+	/* The same of the task itself. */
+	cred->uid = KUIDT_INIT(8);
+	before = override_creds(cred);
+	data->critical_start = 0;
+	data->preempt_timestamp = 0;
+	snap_kunit_mark(test, 2);
+	tracer_find(test, current, 200, cpu);
+	revert_creds(before);
+	snprintf(want, sizeof(want), "task: %s-%d (uid:8 nice:0 policy:0 rt_prio:0)\n",
+		 current->comm, current->pid);
+	tracer_expect(test, want);
+	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 2U);
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(snap_kunit_read(test, "trace"), "started at"), 0U);
+
+	/* The user's snapshot is another one, with all records. */
+	snap_kunit_mark(test, 3);
+	data->preempt_timestamp = ring_buffer_time_stamp(tr->array_buffer.buffer);
+	snap_kunit_echo(test, "snapshot", "1");
+	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 3U);
+	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 2U);
+	snap_kunit_expect(test, "taken 1");
+	put_cred(cred);
+	kthread_stop(tsk);
+}
+
+/* What could not be kept is not the longest latency; nor is one while tracing is stopped. */
+static void tracer_test_refused(struct kunit *test)
+{
+	unsigned long full = snap_kunit_full(test), flags;
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	struct array_buffer *buf;
+	u64 seq;
+
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
+	tracer_find(test, current, 100, 0);
+	snap_kunit_echo(test, "tracing_on", "1");
+	tr->stop_count++;
+	seq = s->max.seq;
+	tracer_find(test, current, 120, 0);
+	tr->stop_count--;
+	KUNIT_EXPECT_EQ(test, s->max.seq, seq);
+
+	s->limit_kb = full;
+	buf = trace_snapshot_get_max(tr);
+	tracer_find(test, current, 200, 0);
+	KUNIT_EXPECT_EQ(test, tr->max_latency, 100UL * NSEC_PER_USEC);
+	tracer_find(test, current, 100, 0);
+	KUNIT_EXPECT_EQ(test, tr->max_latency, 0UL);
+	snap_kunit_expect(test, "starved 2");
+	/* The worker finds memory for the next one. */
+	s->limit_kb = 0;
+	tracer_find(test, current, 150, 0);
+	KUNIT_EXPECT_EQ(test, tr->max_latency, 100UL * NSEC_PER_USEC);
+	snap_kunit_worker(tr);
+	KUNIT_EXPECT_EQ(test, s->kb, full * 2);
+	tracer_find(test, current, 300, 0);
+	KUNIT_EXPECT_EQ(test, tr->max_latency, 300UL * NSEC_PER_USEC);
+	trace_snapshot_put(buf);
+	snap_kunit_expect(test, "starved 3");
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
+	/* A reader without a new one: what it was given goes with it. */
+	buf = trace_snapshot_get_max(tr);
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full * 2);
+	trace_snapshot_put(buf);
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
+
+	/* Of one CPU, also into a buffer that has another size than the newest. */
+	snap_kunit_mark(test, 2);
+	local_irq_save(flags);
+	update_max_tr_single(tr, current, 0);
+	local_irq_restore(flags);
+	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 2U);
+	buf = trace_snapshot_get_max(tr);
+	snap_kunit_mark(test, 1);
+	local_irq_save(flags);
+	update_max_tr_single(tr, current, 0);
+	local_irq_restore(flags);
+	trace_snapshot_put(buf);
+	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 1U);
+	local_irq_save(flags);
+	update_max_tr_single(tr, current, nr_cpu_ids);
+	local_irq_restore(flags);
+	snap_kunit_expect(test, "starved 3 refused 1");
+}
+
+/* A task dies in a record that goes with it: the worker makes its buffer of use again. */
+static void tracer_test_died(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+
+	KUNIT_ASSERT_NOT_NULL(test, ring_buffer_lock_reserve(tr->array_buffer.buffer, 8));
+	preempt_enable_notrace();
+	tracer_find(test, current, 100, 0);
+	snap_kunit_mark(test, 1);
+	tracer_find(test, current, 200, 0);
+	KUNIT_EXPECT_EQ(test, tr->max_latency, 100UL * NSEC_PER_USEC);
+	snap_kunit_worker(tr);
+	tracer_find(test, current, 200, 0);
+	KUNIT_EXPECT_EQ(test, tr->max_latency, 200UL * NSEC_PER_USEC);
+	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 1U);
+	snap_kunit_expect(test, "refused 1");
+}
+
+/* To empty "trace" forgets it, of one CPU or all, and to have another tracer does. */
+static void tracer_test_erase(struct kunit *test)
+{
+	static const char * const files[] = { "trace", "per_cpu/cpu0/trace" };
+	unsigned long full = snap_kunit_full(test);
+	struct trace_array *tr = test->priv;
+	struct array_buffer *buf;
+	struct file *file;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(files); i++) {
+		snap_kunit_mark(test, 1);
+		tracer_find(test, current, 100, 0);
+		KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, files[i]), 1U);
+		buf = trace_snapshot_get_max(tr);
+		file = snap_kunit_open(test, files[i], O_WRONLY | O_TRUNC);
+		if (i)
+			KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(file), -EBUSY);
+		else
+			KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(file), 0);
+		snap_kunit_close(file);
+		trace_snapshot_put(buf);
+		KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), i);
+		snap_kunit_close(snap_kunit_open(test, files[i], O_WRONLY | O_TRUNC));
+		KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 0U);
+		KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
+	}
+	snap_kunit_mark(test, 1);
+	tracer_find(test, current, 100, 0);
+	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 1U);
+	snap_kunit_echo(test, "snapshot", "1");
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full * 2);
+	snap_kunit_echo(test, "current_tracer", "wakeup_rt");
+	snap_kunit_echo(test, "current_tracer", "wakeup_dl");
+	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 0U);
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full * 2);
+	snap_kunit_echo(test, "current_tracer", "nop");
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
+	snap_kunit_echo(test, "snapshot", "0");
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
+
+	tr->snapshots->limit_kb = full - 1;
+	snap_kunit_refuse(test, "current_tracer", "wakeup_dl", -ENOSPC);
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "current_tracer"), "nop\n");
+	tr->snapshots->limit_kb = 0;
+}
+
+static struct kunit_case tracer_cases[] = {
+	KUNIT_CASE(tracer_test_header),
+	KUNIT_CASE(tracer_test_refused),
+	KUNIT_CASE(tracer_test_died),
+	KUNIT_CASE(tracer_test_erase),
+	{ }
+};
+
+static struct kunit_suite tracer_suite = {
+	.name = "trace_snapshot_tracer",
+	.init = tracer_init_suite,
+	.exit = tracer_exit_suite,
+	.test_cases = tracer_cases,
+};
+
+kunit_test_suite(tracer_suite);

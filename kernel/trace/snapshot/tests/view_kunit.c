@@ -1,0 +1,598 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of kept snapshots: which there are, and what their instances show.
+ */
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/kthread.h>
+#include <linux/poll.h>
+#include <linux/ring_buffer.h>
+#include <linux/string.h>
+
+#include "../../ring_buffer/race.h"
+#include "tracefs.h"
+
+/* A snapshot with one record, that text. */
+static void kept_take(struct kunit *test, const char *text)
+{
+	snap_kunit_set(test, "trace_marker", text);
+	snap_kunit_set(test, "snapshot", "1");
+}
+
+/* The instance of a kept snapshot of "kunit", or NULL. */
+static struct trace_array *kept_array(unsigned int seq)
+{
+	struct trace_array *tr;
+	char name[24];
+
+	snprintf(name, sizeof(name), "kunit@%u", seq);
+	mutex_lock(&trace_types_lock);
+	tr = trace_array_find(name);
+	mutex_unlock(&trace_types_lock);
+	return tr;
+}
+
+/* Those of "kunit" that are kept are @from to @to, and nothing else is; their record is @text. */
+static void kept_expect(struct kunit *test, unsigned int from, unsigned int to)
+{
+	const char *list = snap_kunit_read(test, "snapshots");
+	char path[48], text[24];
+	unsigned int n;
+
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(list, " instance=kunit@"), to + 1 - from);
+	for (n = 1; n < to + 3; n++) {
+		snprintf(path, sizeof(path), "/instances/kunit@%u/trace", n);
+		KUNIT_EXPECT_EQ_MSG(test, snap_kunit_exists(test, path), n >= from && n <= to,
+				    "%s", path);
+		if (n < from || n > to)
+			continue;
+		snprintf(text, sizeof(text), ": r%u\n", n);
+		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, path, text));
+		KUNIT_EXPECT_EQ(test, snap_kunit_count(snap_kunit_read(test, path), ": r"), 1U);
+	}
+}
+
+static const char * const kept_read_only[] = {
+	"trace_pipe", "trace_clock", "trace_options", "saved_cmdlines", "saved_tgids",
+	"timestamp_mode", "current_tracer", "tracing_on", "buffer_size_kb",
+	"buffer_total_size_kb", "buffer_subbuf_size_kb", "snapshots", "per_cpu/cpu0/trace_pipe",
+	"per_cpu/cpu0/trace_pipe_raw", "per_cpu/cpu0/stats", "per_cpu/cpu0/buffer_size_kb",
+};
+
+static const char * const kept_absent[] = {
+	"trace_marker", "trace_marker_raw", "free_buffer", "set_event", "snapshot",
+	"snapshot_keep", "snapshot_allocate", "per_cpu/cpu0/snapshot", "options", "error_log",
+	"events/sched",
+};
+
+static void kept_open_writes(struct kunit *test)
+{
+	static const char * const traces[] = { "trace", "per_cpu/cpu0/trace", "events/enable" };
+	char path[64];
+	struct file *file;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(kept_read_only); i++) {
+		snprintf(path, sizeof(path), "/instances/kunit@1/%s", kept_read_only[i]);
+		KUNIT_EXPECT_EQ_MSG(test, snap_kunit_write(test, path, "1"), (ssize_t)-EPERM,
+				    "%s", path);
+		file = snap_kunit_open(test, path, O_RDONLY | O_NONBLOCK);
+		KUNIT_EXPECT_FALSE_MSG(test, IS_ERR(file), "%s", path);
+		snap_kunit_close(file);
+	}
+	for (i = 0; i < ARRAY_SIZE(kept_absent); i++) {
+		snprintf(path, sizeof(path), "/instances/kunit@1/%s", kept_absent[i]);
+		KUNIT_EXPECT_FALSE_MSG(test, snap_kunit_exists(test, path), "%s", path);
+	}
+	/* These can be opened by programs that want to empty or disable them, to no effect. */
+	for (i = 0; i < ARRAY_SIZE(traces); i++) {
+		snprintf(path, sizeof(path), "/instances/kunit@1/%s", traces[i]);
+		file = snap_kunit_open(test, path, O_WRONLY | O_TRUNC);
+		KUNIT_ASSERT_FALSE_MSG(test, IS_ERR(file), "%s", path);
+		KUNIT_EXPECT_EQ(test, snap_kunit_write_file(test, file, "0"), (ssize_t)-EPERM);
+		snap_kunit_close(file);
+	}
+}
+
+/* All that can be read is what there was, and nothing can be written. */
+static void kept_test_files(struct kunit *test)
+{
+	const char *text;
+	char line[64];
+
+	snap_kunit_set(test, "snapshot_keep", "3");
+	snap_kunit_set(test, "trace_clock", "mono");
+	snap_kunit_set(test, "trace_options", "pause-on-trace");
+	snap_kunit_set(test, "trace_options", "noirq-info");
+	kept_take(test, "r1");
+	snap_kunit_set(test, "trace_clock", "local");
+	snap_kunit_set(test, "trace_options", "irq-info");
+	snap_kunit_set(test, "trace_options", "nopause-on-trace");
+	kept_open_writes(test);
+
+	KUNIT_ASSERT_STREQ(test, snap_kunit_read(test, "/instances/kunit@1/tracing_on"), "0\n");
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/instances/kunit@1/trace", ": r1\n"));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/instances/kunit@1/per_cpu/cpu0/trace",
+						 ": r1\n"));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/instances/kunit@1/trace_clock", "[mono]"));
+	text = snap_kunit_read(test, "/instances/kunit@1/trace_options");
+	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "noirq-info\n"));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "nopause-on-trace\n"));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "nomarkers\n"));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "notrace_printk\n"));
+	KUNIT_EXPECT_NULL(test, strstr(text, "nooverwrite\n"));
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "/instances/kunit@1/current_tracer"),
+			   "nop\n");
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "/instances/kunit@1/events/enable"), "0\n");
+	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit@1/events/header_page"));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test,
+						  "/instances/kunit@1/events/ftrace/print/format"));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/instances/kunit@1/per_cpu/cpu0/stats",
+						 "entries: 1\n"));
+
+	/* Its line in the list. */
+	text = snap_kunit_read(test, "/instances/kunit@1/snapshots");
+	KUNIT_EXPECT_EQ(test, strncmp(text, "1 by=write ", 11), 0);
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(text, "\n"), 1U);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", text));
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(snap_kunit_read(test, "snapshots"), " by="), 1U);
+
+	/* The sizes are those of what was trimmed. */
+	snprintf(line, sizeof(line), "%zu\n",
+		 ring_buffer_size(kept_array(1)->array_buffer.buffer, 0) / 1024);
+	KUNIT_EXPECT_STRNEQ(test, line, "0\n");
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "/instances/kunit@1/buffer_size_kb"), line);
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "/instances/kunit@1/buffer_total_size_kb"),
+			   line);
+	KUNIT_EXPECT_STREQ(test, line,
+			   snap_kunit_read(test, "/instances/kunit@1/per_cpu/cpu0/buffer_size_kb"));
+	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "buffer_size_kb", line));
+
+	/* A pipe ends where the snapshot does, and what was read is consumed. */
+	text = snap_kunit_read(test, "/instances/kunit@1/trace_pipe");
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(text, ": r1\n"), 1U);
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "/instances/kunit@1/trace_pipe"), "");
+}
+
+/* A pipe is ready as long as it has a record: there come no more to wait for. */
+static void kept_test_poll(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_buffer *buffer;
+	unsigned int not_ready = 0;
+	struct file *pipe;
+	unsigned int i;
+
+	snap_kunit_set(test, "snapshot_keep", "1");
+	for (i = 0; i < 3000; i++)
+		KUNIT_ASSERT_EQ(test, ring_buffer_write(tr->array_buffer.buffer, 4, "abc"), 0);
+	snap_kunit_set(test, "snapshot", "1");
+	pipe = snap_kunit_open(test, "/instances/kunit@1/trace_pipe", O_RDONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(pipe));
+	buffer = kept_array(1)->array_buffer.buffer;
+	KUNIT_ASSERT_EQ(test, ring_buffer_entries(buffer), 3000UL);
+	for (i = 0; i < 3000; i++) {
+		not_ready += vfs_poll(pipe, NULL) != (EPOLLIN | EPOLLRDNORM);
+		KUNIT_ASSERT_NOT_NULL(test, ring_buffer_consume(buffer, 0, NULL, NULL));
+	}
+	KUNIT_EXPECT_EQ(test, not_ready, 0U);
+	snap_kunit_close(pipe);
+}
+
+/* Events that were enabled have a directory, and lose it with the snapshot. */
+static void kept_test_events(struct kunit *test)
+{
+	const char *format = "/instances/kunit@2/events/sched/sched_switch/format";
+	struct file *file;
+	char c;
+
+	snap_kunit_set(test, "snapshot_keep", "2");
+	kept_take(test, "r1");
+	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/kunit@1/events/sched"));
+	if (!snap_kunit_exists(test, "events/sched/sched_switch"))
+		kunit_skip(test, "no event is there");
+	snap_kunit_set(test, "events/sched/sched_switch/enable", "1");
+	snap_kunit_set(test, "events/sched/sched_switch/enable", "0");
+	kept_take(test, "r2");
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, format),
+			   snap_kunit_read(test, "events/sched/sched_switch/format"));
+	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/kunit@2/events/sched/enable"));
+	file = snap_kunit_open(test, format, O_RDONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(kept_array(2)), 0);
+	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, format));
+	KUNIT_EXPECT_EQ(test, snap_kunit_read_file(test, file, &c, 1), (ssize_t)-ENODEV);
+	snap_kunit_close(file);
+}
+
+static struct tracer kept_tracers[] = {
+	{ .name = "shown", .allow_instances = true },
+	{ .name = "global" },
+	{ .name = "latency", .allow_instances = true, .use_max_tr = true },
+};
+
+/* The tracer is shown, if it can read what another one has recorded. */
+static void kept_test_tracer(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct tracer *before = tr->current_trace;
+	char path[48];
+	unsigned int i;
+
+	snap_kunit_set(test, "snapshot_keep", "9");
+	for (i = 0; i < ARRAY_SIZE(kept_tracers); i++) {
+		tr->current_trace = &kept_tracers[i];
+		tracing_snapshot_instance(tr);
+		snap_kunit_set(test, "snapshot", "1");
+		tr->current_trace = before;
+		snprintf(path, sizeof(path), "/instances/kunit@%llu/current_tracer",
+			 tr->snapshots->user.seq);
+		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, path), i ? "nop\n" : "shown\n");
+	}
+	snap_kunit_set(test, "snapshot_keep", "0");
+}
+
+/* The newest ones stay. */
+static void kept_test_last(struct kunit *test)
+{
+	snap_kunit_set(test, "snapshot_keep", "2");
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "0\n");
+	kept_take(test, "r1");
+	kept_expect(test, 1, 1);
+	kept_take(test, "r2");
+	kept_take(test, "r3");
+	kept_expect(test, 2, 3);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", ": r3\n"));
+	snap_kunit_set(test, "snapshot_keep", "1");
+	kept_expect(test, 3, 3);
+	snap_kunit_set(test, "snapshot_keep", "last 3");
+	kept_take(test, "r4");
+	kept_expect(test, 3, 4);
+
+	/* The newest one is shown all the same, and kept again. */
+	snap_kunit_set(test, "snapshot_keep", "0");
+	kept_expect(test, 1, 0);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", ": r4\n"));
+	snap_kunit_set(test, "snapshot_keep", "first 2");
+	kept_expect(test, 4, 4);
+
+	/* What is removed makes room. */
+	kept_take(test, "r5");
+	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot", "1"), (ssize_t)-ENOSPC);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(kept_array(4)), 0);
+	kept_expect(test, 5, 5);
+	kept_take(test, "r6");
+	kept_expect(test, 5, 6);
+	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot", "1"), (ssize_t)-ENOSPC);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# taken: 6\n"));
+}
+
+/* What triggers need is there after the last one that is kept; and goes when they do. */
+static void kept_test_armed(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+
+	snap_kunit_set(test, "snapshot_keep", "first 1");
+	kept_take(test, "r1");
+	KUNIT_EXPECT_NULL(test, tr->snapshots->user.spare);
+	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(tr), 0);
+	snap_kunit_read(test, "snapshots");
+	KUNIT_EXPECT_NOT_NULL(test, tr->snapshots->user.spare);
+	tracing_disarm_snapshot(tr);
+	snap_kunit_read(test, "snapshots");
+	KUNIT_EXPECT_NULL(test, tr->snapshots->user.spare);
+}
+
+/* Wait for what a worker does. */
+#define kept_wait(test, what)							\
+	do {									\
+		unsigned int tries = 0;						\
+		bool done;							\
+										\
+		while (!(done = (what)) && tries++ < 500)			\
+			msleep(20);						\
+		KUNIT_EXPECT_TRUE(test, done);					\
+	} while (0)
+
+/* What is open goes on being shown; its memory goes when the file is closed. */
+static void kept_test_open(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned long before, both;
+	struct file *file;
+	char *text;
+	ssize_t len;
+
+	text = kunit_kzalloc(test, SZ_4K, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	snap_kunit_set(test, "snapshot_keep", "1");
+	kept_take(test, "r1");
+	before = s->kb;
+	file = snap_kunit_open(test, "/instances/kunit@1/trace", O_RDONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(kept_array(1)), -EBUSY);
+	kept_expect(test, 1, 1);
+	kept_take(test, "r2");
+	kept_expect(test, 2, 2);
+	both = s->kb;
+	KUNIT_EXPECT_GT(test, both, before);
+	/* An instance stays as long as what it has kept. */
+	trace_array_put(tr);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), -EBUSY);
+	KUNIT_EXPECT_PTR_EQ(test, trace_array_get_by_name("kunit", NULL), tr);
+	kept_expect(test, 2, 2);
+
+	len = snap_kunit_read_file(test, file, text, SZ_4K - 1);
+	KUNIT_EXPECT_GT(test, len, 0L);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(text, ": r1\n"));
+	KUNIT_EXPECT_EQ(test, s->kb, both);
+	snap_kunit_close(file);
+	kept_wait(test, READ_ONCE(s->kb) == before);
+
+	/* The same for the one that is left. */
+	file = snap_kunit_open(test, "/instances/kunit@2/stats", O_RDONLY);
+	KUNIT_EXPECT_TRUE(test, IS_ERR(file));
+	file = snap_kunit_open(test, "/instances/kunit@2/trace", O_RDONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	trace_array_put(tr);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), -EBUSY);
+	KUNIT_EXPECT_PTR_EQ(test, trace_array_get_by_name("kunit", NULL), tr);
+	snap_kunit_close(file);
+	kept_expect(test, 2, 2);
+}
+
+/* A name that another instance has: the snapshot is not kept, but there. */
+static void kept_test_name(struct kunit *test)
+{
+	struct trace_array *tr = test->priv, *other = trace_array_get_by_name("kunit@2", NULL);
+	unsigned long kb;
+
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	snap_kunit_set(test, "snapshot_keep", "9");
+	kept_take(test, "r1");
+	kept_take(test, "r2");
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# could not be kept: 1\n"));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", ": r2\n"));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit@2/trace_marker"));
+	trace_array_put(other);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(other), 0);
+	kb = tr->snapshots->kb;
+	kept_take(test, "r3");
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# could not be kept: 1\n"));
+	KUNIT_EXPECT_LE(test, tr->snapshots->kb, kb);
+	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/kunit@2"));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/instances/kunit@3/trace", ": r3\n"));
+}
+
+/* The snapshots of the top directory have a name, too. */
+static void kept_test_top(struct kunit *test)
+{
+	snap_kunit_set(test, "/snapshot_keep", "1");
+	snap_kunit_set(test, "/trace_marker", "top");
+	snap_kunit_set(test, "/snapshot", "1");
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/instances/top@1/trace", ": top\n"));
+	snap_kunit_set(test, "/snapshot_keep", "0");
+	snap_kunit_set(test, "/snapshot", "0");
+	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/top@1"));
+}
+
+/* A worker keeps what is taken from where nobody can: so it is there without any reader. */
+static void kept_test_worker(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned int n;
+
+	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(tr), 0);
+	snap_kunit_set(test, "snapshot_keep", "2");
+	for (n = 1; n <= 4; n++) {
+		tracing_snapshot_instance(tr);
+		KUNIT_ASSERT_EQ(test, s->user.seq, (u64)n);
+		kept_wait(test, kept_array(n));
+		kept_wait(test, READ_ONCE(s->user.spare));
+	}
+	KUNIT_EXPECT_NULL(test, kept_array(2));
+	KUNIT_EXPECT_NOT_NULL(test, kept_array(3));
+	tracing_disarm_snapshot(tr);
+	KUNIT_EXPECT_FALSE(test, s->pinned);
+}
+
+/* A limit: the oldest make room, but for those that are open; the newest stays. */
+static void kept_test_limit(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	struct file *file = NULL;
+	unsigned int n, oldest;
+	char text[32];
+
+	snap_kunit_set(test, "snapshot_keep", "99");
+	kept_take(test, "r1");
+	file = snap_kunit_open(test, "/instances/kunit@1/trace", O_RDONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	kept_take(test, "r2");
+	/* For some more. */
+	snprintf(text, sizeof(text), "%lu", s->kb + 100);
+	snap_kunit_set(test, "snapshot_limit_kb", text);
+	for (n = 3; n < 30; n++) {
+		snprintf(text, sizeof(text), "r%u", n);
+		kept_take(test, text);
+		KUNIT_EXPECT_LE(test, s->kb, s->limit_kb);
+		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
+		KUNIT_EXPECT_NOT_NULL(test, kept_array(1));
+		KUNIT_EXPECT_NOT_NULL(test, kept_array(n));
+	}
+	/* No more of them than it takes. */
+	for (oldest = 2; oldest < n && !kept_array(oldest); oldest++)
+		;
+	KUNIT_EXPECT_GT(test, oldest, 10U);
+	KUNIT_EXPECT_LT(test, oldest, n - 2);
+	KUNIT_EXPECT_LT(test, s->limit_kb - s->kb, 50UL);
+	KUNIT_EXPECT_EQ(test, s->nr_kept, n - oldest + 1);
+	snap_kunit_close(file);
+}
+
+/* Where a limit leaves no room for the next one, the oldest make it, and no more of them. */
+static void kept_test_room(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	struct file *file;
+	unsigned long full;
+	unsigned int n;
+	char text[24];
+
+	snap_kunit_set(test, "snapshot_allocate", "1");
+	full = s->kb;
+	snap_kunit_set(test, "snapshot_keep", "99");
+	for (n = 1; n <= 8; n++) {
+		kept_take(test, "x");
+		if (n == 2)
+			file = snap_kunit_open(test, "snapshot", O_RDONLY);
+	}
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	snap_kunit_set(test, "snapshot", "0");
+	snprintf(text, sizeof(text), "%lu", full + s->kb / 2);
+	snap_kunit_set(test, "snapshot_limit_kb", text);
+	snap_kunit_set(test, "snapshot", "1");
+	KUNIT_EXPECT_LE(test, s->kb, s->limit_kb);
+	KUNIT_EXPECT_NULL(test, kept_array(1));
+	/* This one would not: it is read. */
+	KUNIT_EXPECT_NOT_NULL(test, kept_array(2));
+	KUNIT_EXPECT_NULL(test, kept_array(3));
+	KUNIT_EXPECT_NOT_NULL(test, kept_array(7));
+	KUNIT_EXPECT_NOT_NULL(test, kept_array(8));
+	KUNIT_EXPECT_NOT_NULL(test, kept_array(9));
+	snap_kunit_close(file);
+}
+
+/* One that is not kept any more, and still open, is not kept again. */
+static void kept_test_again(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct file *file;
+
+	snap_kunit_set(test, "snapshot_keep", "2");
+	kept_take(test, "r1");
+	file = snap_kunit_open(test, "/instances/kunit@1/trace", O_RDONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	snap_kunit_set(test, "snapshot_keep", "0");
+	KUNIT_EXPECT_NULL(test, kept_array(1));
+	snap_kunit_set(test, "snapshot_keep", "2");
+	KUNIT_EXPECT_NULL(test, kept_array(1));
+	KUNIT_EXPECT_EQ(test, tr->snapshots->nr_kept, 0U);
+	snap_kunit_close(file);
+	kept_take(test, "r2");
+	kept_expect(test, 2, 2);
+}
+
+static struct trace_array *kept_taken;
+
+static void kept_take_hook(enum rb_race point, const char *name)
+{
+	struct trace_array *tr = kept_taken;
+
+	kept_taken = NULL;
+	if (tr)
+		tracing_snapshot_instance(tr);
+}
+
+/* What is about to be kept counts, when another one comes. */
+static void kept_test_race(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+
+	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(tr), 0);
+	snap_kunit_set(test, "trace_marker", "r1");
+	tracing_snapshot_instance(tr);
+	kept_taken = tr;
+	rb_race_hook = kept_take_hook;
+	snap_keep_set(tr->snapshots, (struct snap_keep){ .nr = 1, .first = true });
+	rb_race_hook = NULL;
+	KUNIT_EXPECT_NULL(test, kept_taken);
+	KUNIT_EXPECT_EQ(test, tr->snapshots->user.seq, 1ULL);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "enough are kept: 1\n"));
+	kept_expect(test, 1, 1);
+	tracing_disarm_snapshot(tr);
+}
+
+/* What an instance has kept, or is about to keep, goes with it. */
+static void kept_test_removed(struct kunit *test)
+{
+	struct trace_array *other = trace_array_get_by_name("kunit-other", NULL);
+
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	snap_kunit_set(test, "/instances/kunit-other/snapshot_keep", "5");
+	snap_kunit_set(test, "/instances/kunit-other/snapshot", "1");
+	snap_kunit_set(test, "/instances/kunit-other/snapshot", "1");
+	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit-other@2"));
+	/* Not kept yet. */
+	tracing_snapshot_instance(other);
+	trace_array_put(other);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(other), 0);
+	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/kunit-other@1"));
+	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/kunit-other@2"));
+	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/kunit-other@3"));
+	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/kunit-other"));
+}
+
+/* Without memory for its instance, a snapshot is there all the same, and that is counted. */
+static void kept_test_no_memory(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned int n, unkept = 0;
+	bool failed = true;
+
+	if (!snap_kunit_may_fail(test))
+		kunit_skip(test, "no allocation can be made to fail");
+	snap_kunit_set(test, "snapshot_keep", "1");
+	snap_kunit_set(test, "buffer_size_kb", "64");
+	for (n = 1; failed && n < 2000; n++) {
+		snap_tend(tr);
+		KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(tr), 0);
+		/* The worker does not come first. */
+		mutex_lock(&event_mutex);
+		tracing_snapshot_instance(tr);
+		mutex_lock(&trace_types_lock);
+		snap_kunit_fail_nth(n);
+		KUNIT_EXPECT_EQ(test, trace_snapshot_remove(tr), 0);
+		failed = snap_kunit_failed();
+		mutex_unlock(&trace_types_lock);
+		mutex_unlock(&event_mutex);
+		tracing_disarm_snapshot(tr);
+		unkept = atomic_long_read(&s->unkept);
+	}
+	KUNIT_EXPECT_FALSE(test, failed);
+	KUNIT_EXPECT_GT(test, unkept, 40U);
+}
+
+static struct kunit_case kept_cases[] = {
+	KUNIT_CASE(kept_test_no_memory),
+	KUNIT_CASE(kept_test_files),
+	KUNIT_CASE(kept_test_poll),
+	KUNIT_CASE(kept_test_events),
+	KUNIT_CASE(kept_test_tracer),
+	KUNIT_CASE(kept_test_last),
+	KUNIT_CASE(kept_test_armed),
+	KUNIT_CASE(kept_test_open),
+	KUNIT_CASE(kept_test_name),
+	KUNIT_CASE(kept_test_top),
+	KUNIT_CASE(kept_test_worker),
+	KUNIT_CASE(kept_test_limit),
+	KUNIT_CASE(kept_test_room),
+	KUNIT_CASE(kept_test_again),
+	KUNIT_CASE(kept_test_race),
+	KUNIT_CASE(kept_test_removed),
+	{ }
+};
+
+static struct kunit_suite kept_suite = {
+	.name = "trace_snapshot_kept",
+	.init = snap_kunit_init,
+	.exit = snap_kunit_exit,
+	.test_cases = kept_cases,
+};
+
+kunit_test_suites(&kept_suite);
