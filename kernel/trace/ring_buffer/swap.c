@@ -300,6 +300,21 @@ int ring_buffer_cut(struct trace_buffer *live, struct trace_buffer *spare, int c
 EXPORT_SYMBOL_GPL(ring_buffer_cut);
 
 /**
+ * ring_buffer_ring_id() - identify the ring that a CPU writes to
+ * @live: the buffer
+ * @cpu:  the CPU; it has been online
+ *
+ * A cut that moves the records of the CPU changes it.
+ *
+ * Context: Any context, including NMI.
+ * Return: an address that is not 0.
+ */
+unsigned long ring_buffer_ring_id(struct trace_buffer *live, int cpu)
+{
+	return (unsigned long)rb_untag(READ_ONCE(rb_get_cpu(live, cpu)->ring));
+}
+
+/**
  * ring_buffer_forget() - let what a spare buffer holds be gone
  * @spare: a buffer that nobody writes to
  *

@@ -1,87 +1,75 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the spare buffers of snapshots do when something of their trace array changes.
+ * Changes of a trace array that its snapshots follow: size, clock, tracer, contents.
  */
 #include <linux/err.h>
-#include <linux/minmax.h>
 #include <linux/rcupdate.h>
 #include <linux/ring_buffer.h>
 
 #include "internal.h"
 
 /*
- * The live buffer and the ring of a spare one change places: it must not be cut while
- * the two differ in size. So spare ones of the size to come are allocated first, which is
- * what can fail; then the old ones are put aside until it is clear which are right.
- * The user's requests that come meanwhile are put off.
+ * A cut exchanges the live buffer's ring with that of a spare buffer: both have to have
+ * the same size. So a new spare buffer of the size to come is allocated first, because
+ * that can fail. While &trace_snapshots.gen is odd, no buffer fits: requests of the user
+ * are postponed, others are refused.
  */
-static void snap_park(struct snap_slot *slot)
+
+/* May the change go on without a buffer? The snapshot needs more memory than the buffer. */
+static bool snap_is_dispensable(struct trace_snapshots *s, struct snap_slot *slot, unsigned long kb)
 {
-	slot->parked = slot->spare;
-	slot->spare = NULL;
-	if (slot->last) {
-		slot->was_misfit = slot->last->misfit;
-		slot->last->misfit = true;
-	}
+	return !atomic_read(&slot->armed) && !s->pinned && !slot->spare &&
+	       slot->last && kb < slot->last->kb;
 }
 
-static void snap_unpark(struct trace_snapshots *s, struct snap_slot *slot, bool done)
-{
-	struct trace_snap *useless = done ? slot->parked : slot->next;
-
-	slot->spare = done ? slot->next : slot->parked;
-	if (slot->last && !done)
-		slot->last->misfit = slot->was_misfit;
-	snap_discard(s, useless);
-	slot->next = NULL;
-	slot->parked = NULL;
-}
-
-/* As much more memory as a buffer may need for another size, in KiB. */
-static unsigned long
-snap_growth(struct trace_buffer *buffer, unsigned long size, int cpu, int order)
-{
-	unsigned int subbuf = max_t(unsigned int, PAGE_SIZE << max(order, 0),
-				    ring_buffer_subbuf_size_get(buffer));
-	unsigned long kb = 0;
-	int i;
-
-	for_each_tracing_cpu(i) {
-		if ((cpu != RING_BUFFER_ALL_CPUS && cpu != i) || !ring_buffer_size(buffer, i))
-			continue;
-		/* A reader's, two others at least, and one that is not full. */
-		kb += 4 * (subbuf / 1024) + size / 1024 + size / PAGE_SIZE;
-	}
-	/* There are both, for a moment. */
-	return order < 0 ? kb : kb + ring_buffer_memory(buffer) / 1024;
-}
-
-static int snap_next(struct trace_snapshots *s, struct snap_slot *slot, unsigned long size,
-		     int cpu, int order)
+/* Have @slot->next, if @slot has a buffer now. */
+static int snap_alloc_next(struct trace_snapshots *s, struct snap_slot *slot, unsigned long size,
+			   int cpu, int order)
 {
 	struct trace_buffer *buffer;
 	struct trace_snap *next;
-	unsigned long growth;
+	unsigned long kb, old;
 	int ret;
 
-	/* What survives a reboot does not change. */
-	if (s->tr->range_addr_start || (!atomic_read(&slot->armed) && !snap_is_ready(slot)))
+	/* What survives a reboot does not change its size. */
+	if (s->tr->range_addr_start || (!atomic_read(&slot->armed) && !snap_is_ready(s, slot)))
 		return 0;
-	next = snap_alloc_spare(s);
+	next = snap_alloc_like(s);
 	if (IS_ERR(next))
 		return PTR_ERR(next);
-	slot->next = next;
 	buffer = next->buf.buffer;
-	growth = snap_growth(buffer, size, cpu, order);
-	ret = snap_charge(s, growth);
-	if (ret)
-		return ret;
 	ret = order < 0 ? ring_buffer_resize(buffer, size, cpu) :
 			  ring_buffer_subbuf_order_set(buffer, order);
-	s->kb -= growth + next->kb;
-	next->kb = ring_buffer_memory(buffer) / 1024;
-	s->kb += next->kb;
+	if (ret)
+		goto free;
+
+	/* It takes the place of the empty one: the limit is for both sizes in turn. */
+	kb = snap_buffer_kb(buffer);
+	old = slot->spare ? slot->spare->kb : 0;
+	s->kb -= old;
+	ret = snap_charge(s, kb);
+	s->kb += old;
+	if (!ret) {
+		next->kb = kb;
+		slot->next = next;
+		return 0;
+	}
+	if (snap_is_dispensable(s, slot, kb))
+		ret = 0;
+free:
+	snap_free(s, next);
 	return ret;
+}
+
+/* Discard the buffers that do not fit; a snapshot stays. */
+static void snap_use_next(struct trace_snapshots *s, struct snap_slot *slot, bool done)
+{
+	if (done)
+		swap(slot->spare, slot->next);
+	if (done && slot->spare)
+		slot->spare->gen = s->gen;
+	snap_discard(s, slot->next);
+	slot->next = NULL;
 }
 
 static int snap_begin_change(struct trace_array *tr, unsigned long size, int cpu, int order)
@@ -91,13 +79,11 @@ static int snap_begin_change(struct trace_array *tr, unsigned long size, int cpu
 	int ret;
 
 	mutex_lock(&s->mutex);
-	ret = snap_next(s, &s->user, size, cpu, order);
+	ret = snap_alloc_next(s, &s->user, size, cpu, order);
 	if (!ret)
-		ret = snap_next(s, &s->max, size, cpu, order);
+		ret = snap_alloc_next(s, &s->max, size, cpu, order);
 	flags = snap_change_begin(s);
-	snap_park(&s->user);
-	snap_park(&s->max);
-	WRITE_ONCE(s->changing, true);
+	WRITE_ONCE(s->gen, s->gen + 1);
 	snap_change_end(s, flags);
 	if (ret)
 		trace_snapshot_end_change(tr, false);
@@ -105,13 +91,13 @@ static int snap_begin_change(struct trace_array *tr, unsigned long size, int cpu
 }
 
 /**
- * trace_snapshot_begin_resize() - the size of the live buffer is about to change
- * @tr:   whose
+ * trace_snapshot_begin_resize() - prepare for another size of the live buffer
+ * @tr:   the trace array
  * @size: bytes for records, for each CPU
- * @cpu:  of which CPU, or RING_BUFFER_ALL_CPUS
+ * @cpu:  the CPU, or RING_BUFFER_ALL_CPUS
  *
- * Until trace_snapshot_end_change(), requests for snapshots are put off. Those that
- * can't be, as of a crash, are refused and counted.
+ * Until trace_snapshot_end_change(), requests for snapshots are postponed. Those of a
+ * crash or of a latency tracer are refused and counted.
  *
  * Context: May sleep.
  * Return: 0; -ENOMEM, or -ENOSPC as snap_charge(); then nothing has changed, and
@@ -123,8 +109,8 @@ int trace_snapshot_begin_resize(struct trace_array *tr, unsigned long size, int 
 }
 
 /**
- * trace_snapshot_begin_order() - the sub-buffers of the live buffer are about to change
- * @tr:    whose
+ * trace_snapshot_begin_order() - prepare for another size of the live buffer's sub-buffers
+ * @tr:    the trace array
  * @order: pages of a sub-buffer, as a power of two
  *
  * Context: May sleep.
@@ -136,11 +122,11 @@ int trace_snapshot_begin_order(struct trace_array *tr, int order)
 }
 
 /**
- * trace_snapshot_end_change() - the live buffer has changed
- * @tr:   whose
- * @done: or rather, it could not be changed
+ * trace_snapshot_end_change() - use the new size, or keep the old one
+ * @tr:   the trace array
+ * @done: the live buffer has the new size
  *
- * Context: May sleep.
+ * Context: May sleep, after trace_snapshot_begin_resize() or -order().
  */
 void trace_snapshot_end_change(struct trace_array *tr, bool done)
 {
@@ -149,34 +135,34 @@ void trace_snapshot_end_change(struct trace_array *tr, bool done)
 
 	done &= !tr->range_addr_start;
 	flags = snap_change_begin(s);
-	snap_unpark(s, &s->user, done);
-	snap_unpark(s, &s->max, done);
-	WRITE_ONCE(s->changing, false);
+	WRITE_ONCE(s->gen, done ? s->gen + 1 : s->gen - 1);
+	snap_use_next(s, &s->user, done);
+	snap_use_next(s, &s->max, done);
 	snap_change_end(s, flags);
 	snap_collect(s);
 	mutex_unlock(&s->mutex);
 }
 
-/* Times of before and after can't be compared, so nothing of before stays. */
+/* Time stamps of two clocks do not compare: erase what has those of the old one. */
 static void snap_new_clock(struct trace_snapshots *s, struct snap_slot *slot, u64 (*clock)(void))
 {
 	struct trace_snap *spare, *last = READ_ONCE(slot->last);
 
-	/* But what the last boot has left never could be. */
+	/* Those of the last boot never compare with the live buffer. */
 	if (last && last->last_boot)
 		ring_buffer_set_clock(last->buf.buffer, clock);
 	else
 		snap_erase(s, slot);
-	/* A taker may have it now, but nobody frees it. */
+	/* A taker may use it now, but only a task frees it. */
 	spare = READ_ONCE(slot->spare);
 	if (spare)
 		ring_buffer_set_clock(spare->buf.buffer, clock);
 }
 
 /**
- * trace_snapshot_new_clock() - the clock of the live buffer has changed
- * @tr:    whose
- * @clock: what it is now
+ * trace_snapshot_new_clock() - follow a change of the live buffer's clock
+ * @tr:    the trace array
+ * @clock: the new clock
  *
  * Context: May sleep.
  */
@@ -186,7 +172,7 @@ void trace_snapshot_new_clock(struct trace_array *tr, u64 (*clock)(void))
 	unsigned long flags;
 
 	mutex_lock(&s->mutex);
-	/* A taker stores it, too. */
+	/* Takers store it as well. */
 	flags = snap_change_begin(s);
 	s->end = 0;
 	snap_change_end(s, flags);
@@ -196,9 +182,9 @@ void trace_snapshot_new_clock(struct trace_array *tr, u64 (*clock)(void))
 }
 
 /**
- * trace_snapshot_arm_tracer() - a tracer is about to be the current one
- * @tr: whose
- * @t:  which
+ * trace_snapshot_arm_tracer() - provide what a tracer needs before it becomes the current one
+ * @tr: the trace array
+ * @t:  the tracer
  *
  * Context: May sleep.
  * Return: 0; for a latency tracer as snap_provide().
@@ -217,11 +203,11 @@ int trace_snapshot_arm_tracer(struct trace_array *tr, struct tracer *t)
 }
 
 /**
- * trace_snapshot_disarm_tracer() - a tracer is not the current one any more
- * @tr: whose
- * @t:  which
+ * trace_snapshot_disarm_tracer() - free what a tracer needed that is no longer the current one
+ * @tr: the trace array
+ * @t:  the tracer
  *
- * What a latency tracer has kept is gone.
+ * The snapshot of its longest latency is freed.
  *
  * Context: May sleep.
  */
@@ -231,7 +217,7 @@ void trace_snapshot_disarm_tracer(struct trace_array *tr, struct tracer *t)
 
 	if (!t->use_max_tr)
 		return;
-	/* It takes them with interrupts off, and only if it is the current one. */
+	/* A tracer takes snapshots with interrupts off, and only while it is current. */
 	synchronize_rcu();
 	mutex_lock(&s->mutex);
 	snap_disarm(&s->max);
@@ -243,29 +229,39 @@ void trace_snapshot_disarm_tracer(struct trace_array *tr, struct tracer *t)
 }
 
 /**
- * trace_snapshot_trim() - free the memory for the next snapshot
- * @tr: whose
+ * trace_snapshot_trim() - free the buffer for the next snapshot
+ * @tr: the trace array
  *
- * But for what a trigger, the kernel or a snapshot that is due needs. A snapshot that was
- * taken stays.
+ * Unless a trigger, the kernel, snapshot_on or a pending request relies on it. A snapshot
+ * that was taken stays.
  *
  * Context: May sleep.
  */
 void trace_snapshot_trim(struct trace_array *tr)
 {
 	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snap *last;
 
 	mutex_lock(&s->mutex);
-	if (!atomic_read(&s->user.armed) && !s->pinned && !READ_ONCE(s->due.pending))
+	if (!atomic_read(&s->user.armed) && !s->pinned && !snap_crash_is_on() &&
+	    !atomic_read(&s->pending.requests)) {
 		snap_release(s, &s->user, false);
+		last = s->tr->range_addr_start ? NULL : snap_hold(s, &s->user);
+		if (last) {
+			snap_settle(last);
+			WRITE_ONCE(last->gen, 0);
+			snap_trim(s, last);
+			snap_unhold(last);
+		}
+	}
 	mutex_unlock(&s->mutex);
 }
 
 /**
- * trace_snapshot_erase() - nothing that was recorded may be looked at any more
- * @tr: whose
+ * trace_snapshot_erase() - erase all snapshots that are not kept
+ * @tr: the trace array
  *
- * As for the live buffer, when the types of its records lose their meaning.
+ * The types of their records lose their meaning, as those of the live buffer.
  *
  * Context: May sleep.
  */
@@ -277,19 +273,19 @@ void trace_snapshot_erase(struct trace_array *tr)
 	mutex_lock(&s->mutex);
 	snap_erase(s, &s->user);
 	snap_erase(s, &s->max);
-	/* Some are read. */
-	llist_for_each_entry(snap, s->held, gone)
+	/* What is left there is read. */
+	llist_for_each_entry(snap, s->gone.first, gone)
 		ring_buffer_reset(snap->buf.buffer);
 	mutex_unlock(&s->mutex);
 }
 
 /**
- * trace_snapshot_erase_max() - forget what a latency tracer has kept
- * @tr:  whose
- * @cpu: of which CPU, or RING_BUFFER_ALL_CPUS
+ * trace_snapshot_erase_max() - erase the snapshot of the longest latency
+ * @tr:  the trace array
+ * @cpu: the CPU, or RING_BUFFER_ALL_CPUS
  *
  * Context: May sleep.
- * Return: 0; -EBUSY if somebody reads it, and only one CPU is asked for.
+ * Return: 0; -EBUSY while somebody reads it, for one CPU.
  */
 int trace_snapshot_erase_max(struct trace_array *tr, int cpu)
 {
@@ -306,10 +302,10 @@ int trace_snapshot_erase_max(struct trace_array *tr, int cpu)
 }
 
 /**
- * trace_snapshot_begin_anew() - the live buffer was emptied
- * @tr: whose
+ * trace_snapshot_begin_anew() - note that the live buffer was erased
+ * @tr: the trace array
  *
- * What the next snapshot holds is not complete from before.
+ * The next snapshot is complete from now on, not before.
  *
  * Context: May sleep.
  */

@@ -107,6 +107,17 @@ unsigned long snap_crash_set(unsigned long on)
 }
 
 /**
+ * snap_crash_is_on() - does anything that crashes take a snapshot?
+ *
+ * Context: Any context.
+ * Return: true if so.
+ */
+bool snap_crash_is_on(void)
+{
+	return READ_ONCE(snap_on);
+}
+
+/**
  * trace_snapshot_crash() - take a snapshot of each trace array that has memory for it
  * @by: why
  *

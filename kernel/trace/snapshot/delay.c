@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Snapshots that come some time after they were asked for.
+ * Postponed requests: snapshot_delay, its timer, and tasks that wait.
  */
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
@@ -13,10 +13,7 @@
 
 #include "internal.h"
 
-/*
- * How long to wait before another try: while the live buffer changes its size, and where
- * another taker is busy.
- */
+/* Time to the next try: while the live buffer changes its size, and for the lock. */
 #define SNAP_CHANGE_NS	NSEC_PER_MSEC
 #define SNAP_RETRY_NS	(50 * NSEC_PER_USEC)
 
@@ -83,112 +80,46 @@ int snap_delay_print(char *buf, size_t size, u64 ns)
 			 snap_units[i].name);
 }
 
-/**
- * snap_is_delayed() - is a request to be put off?
- * @s:    of whom
- * @slot: where it is to go
- * @req:  what
- *
- * Context: The caller has &trace_snapshots.busy.
- * Return: true if so.
- */
-bool snap_is_delayed(struct trace_snapshots *s, struct snap_slot *slot,
-		     const struct snap_request *req)
+static void snap_pending_start(struct irq_work *irq_work)
 {
-	return (s->delay || s->changing) && slot == &s->user &&
-	       !req->who && !req->now && req->cpu == RING_BUFFER_ALL_CPUS;
+	struct snap_pending *pending = container_of(irq_work, struct snap_pending, start);
+
+	hrtimer_start(&pending->timer, ns_to_ktime(READ_ONCE(pending->at)), HRTIMER_MODE_ABS_HARD);
 }
 
-/**
- * snap_defer() - put a request off
- * @s:   of whom
- * @req: what
- *
- * Context: Any context, including NMI. The caller has &trace_snapshots.busy.
- * Return: -EINPROGRESS; -EALREADY if there is one already, or the delay is about to change;
- *         -ECANCELED if its condition is not met.
- */
-int snap_defer(struct trace_snapshots *s, const struct snap_request *req)
+static enum hrtimer_restart snap_pending_timer(struct hrtimer *timer)
 {
-	struct snap_due *due = &s->due;
+	struct trace_snapshots *s = container_of(timer, struct trace_snapshots, pending.timer);
+	ktime_t again;
 
-	if (due->pending || due->closing)
-		return -EALREADY;
-	if (req->update && !snap_ask(s, req))
-		return -ECANCELED;
-	snap_note_who(&due->who, req);
-	due->who.asked = ring_buffer_time_stamp(s->tr->array_buffer.buffer);
-	due->at = ktime_get_mono_fast_ns() + s->delay;
-	due->waiter = req->waiter;
-	WRITE_ONCE(due->pending, true);
-	/* Before anybody else is busy: then whoever closes it finds it in the queue. */
-	irq_work_queue(&due->start);
-	return -EINPROGRESS;
-}
-
-/**
- * snap_due_end() - what was put off was taken, or will not be
- * @s:   of whom
- * @ret: what has become of it, as snap_take()
- *
- * Context: Any context. The caller has &trace_snapshots.busy.
- */
-void snap_due_end(struct trace_snapshots *s, int ret)
-{
-	struct snap_due *due = &s->due;
-
-	if (due->waiter) {
-		due->waiter->ret = ret;
-		/* Pairs with snap_delay_wait(): and it is gone. */
-		smp_store_release(&due->waiter->done, true);
-	} else if (ret) {
-		snap_count(s, ret == -ECANCELED ? -EBUSY : ret, 1);
-	}
-	WRITE_ONCE(due->pending, false);
-}
-
-static void snap_due_start(struct irq_work *irq_work)
-{
-	struct snap_due *due = container_of(irq_work, struct snap_due, start);
-
-	hrtimer_start(&due->timer, ns_to_ktime(due->at), HRTIMER_MODE_ABS_HARD);
-}
-
-static enum hrtimer_restart snap_due_timer(struct hrtimer *timer)
-{
-	struct trace_snapshots *s = container_of(timer, struct trace_snapshots, due.timer);
-	const struct snap_request req = {
-		.cpu = RING_BUFFER_ALL_CPUS,
-		.waits = true,
-		.who = &s->due.who,
-	};
-
-	if (snap_take(s, &s->user, &req) != -EAGAIN) {
-		irq_work_queue(&s->irq_work);
+	if (!snap_take_pending(s))
 		return HRTIMER_NORESTART;
-	}
-	hrtimer_forward_now(timer, READ_ONCE(s->changing) ? SNAP_CHANGE_NS : SNAP_RETRY_NS);
+	again = ktime_add_ns(ktime_get(), READ_ONCE(s->gen) % 2 ? SNAP_CHANGE_NS : SNAP_RETRY_NS);
+	hrtimer_set_expires(timer, max(again, ns_to_ktime(READ_ONCE(s->pending.at))));
 	return HRTIMER_RESTART;
 }
 
 /**
- * snap_delay_wait() - wait for a snapshot that was put off
- * @s:      of whom
- * @waiter: that of its request
+ * snap_delay_wait() - wait for a postponed snapshot
+ * @s:      the snapshots of a trace array
+ * @waiter: waiter of the request
  *
  * Context: May sleep.
- * Return: what has become of it, as snap_take(), or -ECANCELED; -EINTR for a signal, it comes
- *         all the same.
+ * Return: the result, as snap_take(); -ECANCELED; -EINTR for a signal, the snapshot is
+ *	   taken all the same.
  */
 int snap_delay_wait(struct trace_snapshots *s, struct snap_waiter *waiter)
 {
+	struct snap_waiter **at;
 	unsigned long flags;
 
-	/* Pairs with snap_due_end(). */
+	/* Pairs with snap_end_pending(). */
 	if (wait_event_interruptible(s->wait, smp_load_acquire(&waiter->done))) {
 		flags = snap_change_begin(s);
 		if (!waiter->done) {
-			s->due.waiter = NULL;
+			for (at = &s->pending.waiters; *at != waiter; at = &(*at)->next)
+				;
+			*at = waiter->next;
 			waiter->ret = -EINTR;
 		}
 		snap_change_end(s, flags);
@@ -197,59 +128,45 @@ int snap_delay_wait(struct trace_snapshots *s, struct snap_waiter *waiter)
 }
 
 /**
- * snap_delay_init() - make ready for requests that are put off
- * @s: of whom
+ * snap_delay_init() - prepare for postponed requests
+ * @s: the snapshots of a trace array
  *
  * Context: Any context.
  */
 void snap_delay_init(struct trace_snapshots *s)
 {
-	init_irq_work(&s->due.start, snap_due_start);
-	hrtimer_init(&s->due.timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_HARD);
-	s->due.timer.function = snap_due_timer;
+	s->pending.start = IRQ_WORK_INIT_HARD(snap_pending_start);
+	hrtimer_init(&s->pending.timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_HARD);
+	s->pending.timer.function = snap_pending_timer;
 }
 
 /**
- * snap_delay_exit() - the end of snap_delay_init()
- * @s: of whom; nobody asks for snapshots any more
+ * snap_delay_exit() - stop the timer of postponed requests
+ * @s: the snapshots of a trace array; nobody requests one any more
  *
  * Context: May sleep.
  */
 void snap_delay_exit(struct trace_snapshots *s)
 {
-	irq_work_sync(&s->due.start);
-	hrtimer_cancel(&s->due.timer);
+	irq_work_sync(&s->pending.start);
+	hrtimer_cancel(&s->pending.timer);
 }
 
 /**
- * snap_delay_set() - say how long a cut is put off
- * @s:  of whom
- * @ns: how long, in nanoseconds
+ * snap_delay_set() - set the time from a request to its cut
+ * @s:  the snapshots of a trace array
+ * @ns: the time in nanoseconds
  *
- * What is due and has not come, does not.
+ * A pending request is cancelled.
  *
  * Context: May sleep.
  */
 void snap_delay_set(struct trace_snapshots *s, u64 ns)
 {
-	unsigned long flags;
-	bool cancels;
+	unsigned long flags = snap_change_begin(s);
 
-	mutex_lock(&s->mutex);
-	flags = snap_change_begin(s);
-	s->due.closing = true;
-	snap_change_end(s, flags);
-	/* Whoever was busy before has queued what starts the timer. */
-	snap_delay_exit(s);
-	flags = snap_change_begin(s);
-	s->due.closing = false;
 	s->delay = ns;
-	cancels = s->due.pending;
-	if (cancels)
-		snap_due_end(s, -ECANCELED);
+	snap_end_pending(s, atomic_xchg(&s->pending.requests, 0), -ECANCELED);
 	snap_change_end(s, flags);
-	if (cancels)
-		snap_give_back(s, &s->user);
-	mutex_unlock(&s->mutex);
 	wake_up_all(&s->wait);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Files: snapshot, per_cpu/cpuN/snapshot and snapshot_raw; and what all files share.
+ * The files "snapshot", "snapshots" and per_cpu/cpuN/snapshot[_raw]; errors of all files.
  */
 #include <linux/err.h>
 #include <linux/fs.h>
@@ -15,20 +15,20 @@
 #include "internal.h"
 
 static const char * const snap_errs[] = {
-	[SNAP_ERR_VALUE]	= "This value means nothing here",
+	[SNAP_ERR_VALUE]	= "Invalid value",
 	[SNAP_ERR_MEMORY]	= "No memory for a snapshot of this size",
-	[SNAP_ERR_LIMIT]	= "That is more memory than snapshot_limit_kb allows",
+	[SNAP_ERR_LIMIT]	= "Needs more memory than snapshot_limit_kb allows",
 	[SNAP_ERR_HELD]		= "Snapshots have more memory than that already",
-	[SNAP_ERR_ENOUGH]	= "As many are kept as snapshot_keep says: remove one",
-	[SNAP_ERR_DUE]		= "Another snapshot is due, see snapshot_delay",
-	[SNAP_ERR_ARMED]	= "A trigger needs the snapshot buffer",
-	[SNAP_ERR_READ]		= "Somebody reads the snapshot that this would change",
-	[SNAP_ERR_BUSY]		= "The buffer is being emptied, or a record is not finished",
-	[SNAP_ERR_DELAY]	= "It was cancelled, as snapshot_delay was written",
-	[SNAP_ERR_TRACER]	= "A latency tracer needs the snapshot buffer",
-	[SNAP_ERR_CPU]		= "This CPU's part can't be freed alone, or it never was online",
-	[SNAP_ERR_PERSIST]	= "What survives a reboot needs ^snapshot in trace_instance=",
-	[SNAP_ERR_ONE]		= "What survives a reboot has room for one snapshot only",
+	[SNAP_ERR_ENOUGH]	= "snapshot_keep allows no more: remove a kept snapshot",
+	[SNAP_ERR_PENDING]	= "A snapshot is pending, see snapshot_delay",
+	[SNAP_ERR_ARMED]	= "A trigger needs the snapshot buffer: remove it first",
+	[SNAP_ERR_READ]		= "The snapshot is being read: close it first",
+	[SNAP_ERR_BUSY]		= "The buffer is being erased or resized: try again",
+	[SNAP_ERR_DELAY]	= "Cancelled by a write to snapshot_delay",
+	[SNAP_ERR_TRACER]	= "A latency tracer needs it: change current_tracer first",
+	[SNAP_ERR_CPU]		= "One CPU's part cannot be freed, or the CPU never was online",
+	[SNAP_ERR_PERSIST]	= "Add ^snapshot to trace_instance=, to have room for one",
+	[SNAP_ERR_ONE]		= "Memory that survives a reboot has room for one snapshot",
 };
 
 /**
@@ -87,7 +87,7 @@ void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter)
 	bool ready;
 
 	mutex_lock(&s->mutex);
-	ready = snap_is_ready(&s->user);
+	ready = snap_is_ready(s, &s->user);
 	mutex_unlock(&s->mutex);
 
 	seq_printf(m, "#\n# * Snapshot is %s *\n#\n", ready ? "allocated" : "freed");
@@ -127,7 +127,7 @@ static bool snap_is_possible(struct trace_array *tr)
 static int snap_take_now(struct trace_array *tr, const char *cmd, int cpu)
 {
 	struct snap_waiter waiter = { };
-	const struct snap_request req = {
+	struct snap_request req = {
 		.cpu = cpu,
 		.by = SNAP_BY_WRITE,
 		.waits = true,
@@ -140,16 +140,11 @@ static int snap_take_now(struct trace_array *tr, const char *cmd, int cpu)
 		mutex_unlock(&s->mutex);
 		ret = snap_delay_wait(s, &waiter);
 		mutex_lock(&s->mutex);
-		/* After a signal it is still to come. */
-		if (ret && ret != -EINTR)
-			snap_give_back(s, &s->user);
 	}
 	switch (ret) {
 	case 0:
 	case -EINTR:
 		return ret;
-	case -EALREADY:
-		return snap_fail(tr, "snapshot", cmd, SNAP_ERR_DUE, -EBUSY);
 	case -ENOMEM:
 		return snap_fail(tr, "snapshot", cmd, SNAP_ERR_MEMORY, -ENOMEM);
 	case -ENOSPC:
@@ -184,8 +179,8 @@ int snap_free_now(struct trace_array *tr, const char *file, const char *cmd)
 
 	if (atomic_read(&s->user.armed))
 		return snap_fail(tr, file, cmd, SNAP_ERR_ARMED, -EBUSY);
-	if (READ_ONCE(s->due.pending))
-		return snap_fail(tr, file, cmd, SNAP_ERR_DUE, -EBUSY);
+	if (atomic_read(&s->pending.requests))
+		return snap_fail(tr, file, cmd, SNAP_ERR_PENDING, -EBUSY);
 	s->pinned = false;
 	snap_release(s, &s->user, true);
 	return 0;
@@ -322,6 +317,41 @@ static __poll_t snap_poll(struct file *file, poll_table *wait)
 		EPOLLIN | EPOLLRDNORM : 0;
 }
 
+static int snap_list_show(struct seq_file *m, void *v)
+{
+	struct trace_array *tr = m->private;
+	struct trace_snapshots *s = tr->snapshots;
+
+	snap_tend(tr);
+	mutex_lock(&trace_types_lock);
+	mutex_lock(&s->mutex);
+	snap_show_counts(m, s);
+	snap_show_all(m, tr);
+	mutex_unlock(&s->mutex);
+	mutex_unlock(&trace_types_lock);
+	return 0;
+}
+
+static int snap_list_open(struct inode *inode, struct file *file)
+{
+	struct trace_array *tr = inode->i_private;
+	int ret = tracing_check_open_get_tr(tr);
+
+	if (ret)
+		return ret;
+	ret = single_open(file, snap_list_show, tr);
+	if (ret)
+		trace_array_put(tr);
+	return ret;
+}
+
+static const struct file_operations snap_list_fops = {
+	.open		= snap_list_open,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= tracing_single_release_tr,
+};
+
 static const struct file_operations snap_fops = {
 	.open		= snap_open,
 	.read		= seq_read,
@@ -348,7 +378,7 @@ const struct file_operations trace_snapshot_raw_fops = {
 void trace_snapshot_create_files(struct trace_array *tr, struct dentry *dir)
 {
 	trace_create_file("snapshot", TRACE_MODE_WRITE, dir, tr, &snap_fops);
-	trace_create_file("snapshots", TRACE_MODE_READ, dir, tr, &trace_snapshots_fops);
+	trace_create_file("snapshots", TRACE_MODE_READ, dir, tr, &snap_list_fops);
 	snap_create_values(tr, dir);
 }
 

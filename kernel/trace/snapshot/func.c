@@ -12,7 +12,7 @@
 static void snap_func(unsigned long ip, unsigned long parent_ip, struct trace_array *tr,
 		      struct ftrace_probe_ops *ops, void *data)
 {
-	snap_request_function(tr, ip);
+	snap_request_function(tr, ip, NULL);
 }
 
 /* How often @ip may still take one, or NULL. */
@@ -23,12 +23,26 @@ static atomic_long_t *snap_func_left(struct ftrace_probe_ops *ops, unsigned long
 	return (atomic_long_t *)ftrace_func_mapper_find_ip(func->left, ip);
 }
 
+static bool snap_func_is_left(void *left)
+{
+	return atomic_long_read(left) > 0;
+}
+
+static void snap_func_spend(void *left)
+{
+	atomic_long_dec(left);
+}
+
 static void snap_func_counted(unsigned long ip, unsigned long parent_ip, struct trace_array *tr,
 			      struct ftrace_probe_ops *ops, void *data)
 {
-	/* CPUs call the function at the same time. */
-	if (atomic_long_dec_if_positive(snap_func_left(ops, ip)) >= 0)
-		snap_request_function(tr, ip);
+	const struct snap_cond cond = {
+		.wanted = snap_func_is_left,
+		.taken = snap_func_spend,
+		.data = snap_func_left(ops, ip),
+	};
+
+	snap_request_function(tr, ip, &cond);
 }
 
 static int snap_func_print(struct seq_file *m, unsigned long ip, struct ftrace_probe_ops *ops,
@@ -124,7 +138,7 @@ static int snap_func_add(struct trace_array *tr, char *glob, struct ftrace_probe
 		return ret;
 	ret = register_ftrace_function_probe(glob, tr, ops, (void *)count);
 	if (ret < 0)
-		tracing_unarm_snapshot(tr);
+		tracing_disarm_snapshot(tr);
 	else if (test_and_set_bit(kind, &tr->snapshots->func.armed))
 		tracing_disarm_snapshot(tr);
 	return min(ret, 0);

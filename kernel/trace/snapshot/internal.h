@@ -1,6 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the files of the snapshots share.
+ * Snapshots: types and functions that the files of this directory share.
+ *
+ * Each file calls only files above it in this list:
+ *
+ *   persist.c   the note about a snapshot in memory that survives a reboot
+ *   buffer.c    memory: allocate, charge, trim, settle, free
+ *   slot.c      the lock; the buffers of a slot: provide, hold, erase, release
+ *   take.c      the cut
+ *   delay.c     requests that are postponed
+ *   request.c   requests of the kernel, triggers and latency tracers
+ *   crash.c     requests of a panic, an oops, a warning
+ *   func.c      requests of functions
+ *   change.c    changes of the trace array that snapshots follow
+ *   list.c      the lines of "snapshots"
+ *   view.c      the read-only instance of a kept snapshot
+ *   keep.c      which snapshots are kept
+ *   files.c     "snapshot" and "snapshots"
+ *   values.c    files of one value
+ *   array.c     create and destroy; the worker; the command line
  */
 #ifndef _KERNEL_TRACE_SNAPSHOT_INTERNAL_H
 #define _KERNEL_TRACE_SNAPSHOT_INTERNAL_H
@@ -17,7 +35,7 @@
 
 #include "../trace.h"
 
-/* Who asked for a snapshot. */
+/* The kind of requester. */
 enum snap_by {
 	SNAP_BY_WRITE,
 	SNAP_BY_TRIGGER,
@@ -28,23 +46,23 @@ enum snap_by {
 	SNAP_BY_PANIC,
 	SNAP_BY_OOPS,
 	SNAP_BY_WARN,
-	SNAP_BY_UNKNOWN,	/* the last boot has not told */
+	SNAP_BY_UNKNOWN,	/* the previous boot did not record it */
 };
 
 /**
- * struct snap_who - who has asked for a snapshot
- * @by:     what kind
- * @nmi:    in an NMI
- * @cpu:    where
- * @pid:    and as what
- * @comm:   process, whose
- * @uid:    user,
- * @nice:   nice value,
- * @policy: policy and
- * @prio:   real-time priority are for the latency format
- * @event:  of which trigger, or empty
- * @ip:     of which function, or 0
- * @asked:  when, by the clock of the trace; 0 if it was taken at once
+ * struct snap_who - the requester of a snapshot
+ * @by:     its kind
+ * @nmi:    the request came from an NMI
+ * @cpu:    CPU of the requester
+ * @pid:    PID of the requester
+ * @comm:   name of its task
+ * @uid:    user of its task
+ * @nice:   nice value of its task
+ * @policy: scheduling policy of its task
+ * @prio:   real-time priority of its task
+ * @event:  event of the trigger, or empty
+ * @ip:     address of the function, or 0
+ * @asked:  time of a postponed request, by the clock of the trace; 0 for others
  */
 struct snap_who {
 	enum snap_by		by;
@@ -62,19 +80,19 @@ struct snap_who {
 };
 
 /**
- * struct snap_request - what is asked for
- * @cpu:       whose records, or RING_BUFFER_ALL_CPUS
- * @by:        who asks
- * @waits:     whoever asks tries again, and is told
- * @now:       it can't be put off
- * @tsk:       whom the snapshot is about
- * @tsk_cpu:   and where that runs
- * @event:     of which trigger, or NULL
- * @ip:        of which function, or 0
- * @update:    whether one is to be taken, or NULL; asked one at a time
- * @cond_data: and told this
- * @who:       has asked before: now it is due
- * @waiter:    waits for it if it is put off, or NULL
+ * struct snap_request - a request for a snapshot
+ * @cpu:     CPU whose records are cut off, or RING_BUFFER_ALL_CPUS
+ * @by:      kind of the requester
+ * @waits:   the requester is a task that handles errors; they are not counted
+ * @now:     the request is never postponed
+ * @tsk:     task that the snapshot is about, or NULL for the current one
+ * @tsk_cpu: CPU of @tsk
+ * @latency: of @tsk, for a latency tracer
+ * @event:   event of the trigger, or NULL
+ * @ip:      address of the function, or 0
+ * @cond:    condition, or NULL
+ * @waiter:  waits for the snapshot if it is postponed, or NULL
+ * @own:     buffer for this request alone, or NULL
  */
 struct snap_request {
 	int			cpu;
@@ -83,33 +101,32 @@ struct snap_request {
 	bool			now;
 	struct task_struct	*tsk;
 	int			tsk_cpu;
+	unsigned long		latency;
 	const char		*event;
 	unsigned long		ip;
-	cond_update_fn_t	update;
-	void			*cond_data;
-	const struct snap_who	*who;
+	const struct snap_cond	*cond;
 	struct snap_waiter	*waiter;
+	struct trace_snap	*own;
 };
 
 /**
  * struct trace_snap - a buffer for a snapshot, or with one
- * @buf:     what was recorded
- * @gone:    link of &trace_snapshots.gone
- * @fresh:   link of &trace_snapshots.fresh
- * @keep:    link of &trace_snapshots.kept or .leaving
- * @kept:    the instance that shows it, or NULL
- * @kb:      memory, as it is counted
- * @users:   who reads it; grows only where &trace_snapshots.busy is held
- * @misfit:  the live buffer has changed its size since this was allocated
- * @trimmed: it is for what it holds, not for the next snapshot
- * @settled: all writers have committed; cleared by a cut, set by snap_settle()
- * @seq:     which snapshot it is, from 1
- * @last_boot: it was taken then
- * @clock_id: of the trace, then
- * @who:     who asked for it
- * @since:   when the one before was taken, by the clock of the trace
- * @begin:   when the first CPU was cut off
- * @end:     when all were
+ * @buf:       the records
+ * @gone:      link of &trace_snapshots.gone
+ * @fresh:     link of &trace_snapshots.fresh
+ * @keep:      link of &trace_snapshots.kept or .leaving
+ * @kept:      the instance that shows it, or NULL
+ * @kb:        charged memory, in KiB
+ * @users:     number of readers; grows only under the lock
+ * @gen:       &trace_snapshots.gen that its size belongs to; 0 if it was trimmed
+ * @settled:   all writers have committed; cleared by a cut, set by snap_settle()
+ * @last_boot: it was taken before the last reboot
+ * @clock_id:  clock of its time stamps
+ * @who:       the requester
+ * @seq:       its number, from 1
+ * @since:     end of the cut before it, by the clock of the trace
+ * @begin:     time before the first CPU was cut off
+ * @end:       time after the last CPU was cut off
  */
 struct trace_snap {
 	struct array_buffer	buf;
@@ -119,8 +136,7 @@ struct trace_snap {
 	struct trace_array	*kept;
 	unsigned long		kb;
 	atomic_t		users;
-	bool			misfit;
-	bool			trimmed;
+	unsigned int		gen;
 	bool			settled;
 	bool			last_boot;
 	int			clock_id;
@@ -132,25 +148,17 @@ struct trace_snap {
 };
 
 /**
- * struct snap_slot - the snapshots of one who takes them
- * @last:       the newest, or NULL
- * @spare:      an empty buffer for the next one, or NULL; if so, it takes that of @last
- * @next:       what takes the place of @spare when the live buffer has been changed;
- *		&trace_snapshots.mutex
- * @parked:     what is to come back if it could not be changed; the same
- * @was_misfit: of @last, the same
- * @seq:        how many were taken
- * @armed:      how many want the next one not to fail
- * @lent:       the memory came with the request that has still to succeed, and nobody else
- *		wants it; &trace_snapshots.mutex
+ * struct snap_slot - the buffers of one taker
+ * @last:  the newest snapshot, or NULL
+ * @spare: empty buffer for the next one, or NULL; then the next one takes the place of @last
+ * @next:  buffer of the size that the live buffer is about to get, or NULL; &trace_snapshots.mutex
+ * @seq:   number of snapshots taken
+ * @armed: number of users that rely on a buffer for the next one
  */
 struct snap_slot {
 	struct trace_snap	*last;
 	struct trace_snap	*spare;
 	struct trace_snap	*next;
-	struct trace_snap	*parked;
-	bool			was_misfit;
-	bool			lent;
 	u64			seq;
 	atomic_t		armed;
 };
@@ -158,7 +166,7 @@ struct snap_slot {
 /**
  * struct snap_keep - which snapshots are kept
  * @nr:    how many, 0 for none
- * @first: the first ones, and not the newest
+ * @first: keep the first ones, not the newest
  */
 struct snap_keep {
 	unsigned int		nr;
@@ -166,36 +174,52 @@ struct snap_keep {
 };
 
 /**
- * struct snap_waiter - waits for a snapshot that was put off
- * @ret:  what has become of it, as snap_take()
- * @done: that is known
+ * struct snap_waiter - a task that waits for a postponed snapshot
+ * @next: the next waiter; under the lock
+ * @ret:  result of the request, see snap_take()
+ * @done: @ret is valid
  */
 struct snap_waiter {
+	struct snap_waiter	*next;
 	int			ret;
 	bool			done;
 };
 
 /**
- * struct snap_due - a request of which the cut has still to come; &trace_snapshots.busy
- * @pending: there is one
- * @closing: and there shall be none
- * @who:     of whom
- * @waiter:  who waits for it while it is @pending, or NULL
- * @at:      nanoseconds of the monotonic clock: when it comes
- * @start:   starts @timer, from any context
- * @timer:   takes it
+ * struct snap_seen - what a requester sees before it gets the lock
+ * @cuts: &trace_snapshots.cuts
+ * @cpu:  its CPU
+ * @ring: ring that this CPU writes to; 0 if that does not matter
  */
-struct snap_due {
-	bool			pending;
-	bool			closing;
+struct snap_seen {
+	unsigned int		cuts;
+	int			cpu;
+	unsigned long		ring;
+};
+
+/**
+ * struct snap_pending - the postponed request
+ * @requests: number of requests that its snapshot answers, 0 if there is none
+ * @who:      the first requester
+ * @seen:     by the first requester
+ * @waiters:  tasks that wait for it; under the lock
+ * @at:       earliest time of the cut, in ns of CLOCK_MONOTONIC
+ * @start:    starts @timer from any context
+ * @timer:    takes the snapshot
+ *
+ * The requester that makes @requests 1 fills the rest, and then queues @start.
+ */
+struct snap_pending {
+	atomic_t		requests;
 	struct snap_who		who;
-	struct snap_waiter	*waiter;
+	struct snap_seen	seen;
+	struct snap_waiter	*waiters;
 	u64			at;
 	struct irq_work		start;
 	struct hrtimer		timer;
 };
 
-/* Of &snap_func.armed. */
+/* Bits of &snap_func.armed. */
 enum {
 	SNAP_FUNC,
 	SNAP_FUNC_COUNTED,
@@ -203,9 +227,9 @@ enum {
 
 /**
  * struct snap_func - commands of functions
- * @armed:   kinds of them that there are, by SNAP_FUNC_*
- * @left:    how many each function may still take, of those that were given a count
- * @counted: what ftrace calls for these
+ * @armed:   kinds of commands that exist, by SNAP_FUNC_*
+ * @left:    how many snapshots each function may still take, of those with a count
+ * @counted: operations of commands with a count
  */
 struct snap_func {
 #if defined(CONFIG_FUNCTION_TRACER) && defined(CONFIG_DYNAMIC_FTRACE)
@@ -215,58 +239,58 @@ struct snap_func {
 #endif
 };
 
-/* Of &trace_snapshots.busy. */
+/* Bits of &trace_snapshots.work_for. */
 enum {
-	SNAP_IDLE,
-	SNAP_CUTTING,		/* something special */
-	SNAP_CUTTING_ALL,	/* the user's, of all CPUs, whatever is asked for */
-	SNAP_CHANGING,		/* by a task on CPU 0, and so on */
-	/* More than CPUs: for each request that comes while this cut is under way */
-	SNAP_JOINED = BIT(16),
+	SNAP_WORK_FREE,		/* a buffer was discarded */
+	SNAP_WORK_SPARE,	/* a request was refused: make a buffer ready */
+	SNAP_WORK_KEEP,		/* look after kept snapshots */
 };
 
 /**
  * struct trace_snapshots - the snapshots of a trace array
  * @tr:       the trace array
  * @all:      link of the list of all trace arrays
- * @busy:     somebody takes a snapshot, or changes what follows; taken by a try only
- * @user:     what is taken through files, by triggers and by the kernel
- * @max:      what a latency tracer keeps
- * @end:      when the last one was taken
- * @merged:   requests that came while another one was taken, and were a part of that
+ * @owner:    the lock: CPU that holds it, plus 1; or 0
+ * @cuts:     counts the begin and the end of each cut of all CPUs for @user: odd during one;
+ *            under the lock
+ * @cut_done: @cuts in the last of them that succeeded; under the lock
+ * @gen:      generation of the live buffer's size, odd while it changes; under the lock
+ * @user:     snapshots of files, triggers and the kernel
+ * @max:      snapshots of a latency tracer
+ * @end:      end of the last cut; under the lock
+ * @merged:   requests that share the snapshot of another one
  * @no_spare: requests refused because no buffer was ready
  * @refused:  requests refused for another reason
- * @enough:   requests refused as the first ones are kept
- * @late:     requests that came while one was due, and have become of nothing
- * @changing: the live buffer is about to have another size; @busy
- * @delay:    nanoseconds from a request to its cut; @busy
- * @due:      the one that is due
+ * @enough:   requests refused because the first ones are kept
+ * @late:     requests refused because their CPU had been cut off by a cut in progress
+ * @delay:    ns from a request to its cut; under the lock
+ * @pending:  the postponed request
  * @unkept:   snapshots that could not be kept
- * @starved:  no buffer was ready, or a record of it was in flight: @work shall try to allocate one
- * @mutex:    they change the buffers one at a time
- * @gone:     superseded, to be freed
- * @held:     the same, but somebody reads them; @mutex
- * @wanting:  the limit leaves no room for a buffer, what is kept shall make some
+ * @mutex:    serializes tasks that change buffers
+ * @gone:     superseded buffers, to be freed when nobody reads them
  * @keep:     which snapshots are kept
- * @room:     how many more may be taken; @busy
- * @fresh:    taken, and to be kept
- * @kept:     are kept, the oldest first; &trace_types_lock
- * @nr_kept:  how many these are
- * @leaving:  are not kept any more, but their instances are open; the same
- * @shows:    of the instance of a kept snapshot: that
- * @kb:       memory of all snapshots, kept or not; @mutex
- * @limit_kb: as much as that may be, 0 for no limit; the same
- * @pinned:   the kernel's memory for the user's next snapshot; only users free it
- * @max_latency: of the one in @max
+ * @room:     how many more may be taken; under the lock
+ * @fresh:    snapshots to be kept
+ * @kept:     kept snapshots, the oldest first; &trace_types_lock
+ * @nr_kept:  number of entries of @kept
+ * @leaving:  retired snapshots whose instances are open; &trace_types_lock
+ * @shows:    the snapshot, if the trace array is the instance of a kept one
+ * @kb:       charged memory, in KiB; @mutex
+ * @limit_kb: upper bound of @kb, or 0; @mutex
+ * @pinned:   the kernel relies on the buffer of @user; only user space frees it
  * @func:     commands of functions
- * @wait:     who polls
- * @irq_work: makes room for @work, from any context
- * @work:     frees, allocates and wakes
+ * @wait:     tasks that poll or wait
+ * @work_for: work to do, by SNAP_WORK_*
+ * @irq_work: starts @work from any context
+ * @work:     frees and allocates buffers
  */
 struct trace_snapshots {
 	struct trace_array	*tr;
 	struct list_head	all;
-	atomic_t		busy;
+	atomic_t		owner;
+	unsigned int		cuts;
+	unsigned int		cut_done;
+	unsigned int		gen;
 	struct snap_slot	user;
 	struct snap_slot	max;
 	u64			end;
@@ -275,15 +299,11 @@ struct trace_snapshots {
 	atomic_long_t		refused;
 	atomic_long_t		enough;
 	atomic_long_t		late;
-	bool			changing;
 	u64			delay;
-	struct snap_due		due;
+	struct snap_pending	pending;
 	atomic_long_t		unkept;
-	bool			starved;
 	struct mutex		mutex;		/* for those who may sleep */
 	struct llist_head	gone;
-	struct llist_node	*held;
-	bool			wanting;
 	struct snap_keep	keep;
 	int			room;
 	struct llist_head	fresh;
@@ -294,74 +314,91 @@ struct trace_snapshots {
 	unsigned long		kb;
 	unsigned long		limit_kb;
 	bool			pinned;
-	unsigned long		max_latency;
 	struct snap_func	func;
 	wait_queue_head_t	wait;
+	unsigned long		work_for;
 	struct irq_work		irq_work;
 	struct work_struct	work;
 };
 
-extern const struct file_operations trace_snapshots_fops;
-
 #define snap_of(buffer) container_of(buffer, struct trace_snap, buf)
 
-int snap_init(struct trace_array *tr);
-unsigned long snap_change_begin(struct trace_snapshots *s);
-void snap_change_end(struct trace_snapshots *s, unsigned long flags);
-int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct snap_request *req);
-int snap_take_wait(struct trace_snapshots *s, struct snap_slot *slot,
-		   const struct snap_request *req);
-
-int snap_charge(struct trace_snapshots *s, unsigned long kb);
-struct trace_snap *snap_alloc_spare(struct trace_snapshots *s);
-void snap_settle(struct trace_snap *snap);
-unsigned long snap_trimmed_kb(struct trace_snap *snap);
-int snap_trim(struct trace_snapshots *s, struct trace_snap *snap);
-void snap_discard(struct trace_snapshots *s, struct trace_snap *snap);
-void snap_collect(struct trace_snapshots *s);
-void snap_request_function(struct trace_array *tr, unsigned long ip);
-
-struct trace_snap *snap_hold(struct trace_snapshots *s, struct snap_slot *slot);
-void snap_unhold(struct trace_snap *snap);
-
-bool snap_is_ready(const struct snap_slot *slot);
-int snap_provide(struct trace_snapshots *s, struct snap_slot *slot);
-int snap_arm(struct trace_snapshots *s, struct snap_slot *slot);
-void snap_disarm(struct snap_slot *slot);
-void snap_unarm(struct trace_snapshots *s, struct snap_slot *slot);
-void snap_give_back(struct trace_snapshots *s, struct snap_slot *slot);
-void snap_erase(struct trace_snapshots *s, struct snap_slot *slot);
-int snap_erase_cpu(struct trace_snapshots *s, struct snap_slot *slot, int cpu);
-void snap_release(struct trace_snapshots *s, struct snap_slot *slot, bool all);
-void snap_drop_spare(struct trace_snapshots *s, struct snap_slot *slot);
-
-void snap_note_who(struct snap_who *who, const struct snap_request *req);
-bool snap_ask(struct trace_snapshots *s, const struct snap_request *req);
-void snap_count(struct trace_snapshots *s, int ret, int n);
-
-void snap_delay_init(struct trace_snapshots *s);
-void snap_delay_exit(struct trace_snapshots *s);
-int snap_delay_parse(const char *text, u64 *ns);
-int snap_delay_print(char *buf, size_t size, u64 ns);
-bool snap_is_delayed(struct trace_snapshots *s, struct snap_slot *slot,
-		     const struct snap_request *req);
-int snap_defer(struct trace_snapshots *s, const struct snap_request *req);
-void snap_delay_set(struct trace_snapshots *s, u64 ns);
-void snap_due_end(struct trace_snapshots *s, int ret);
-int snap_delay_wait(struct trace_snapshots *s, struct snap_waiter *waiter);
-
+/* persist.c */
 u32 snap_save_begin(struct trace_snap *snap);
 void snap_save_cancel(struct trace_snap *snap, u32 state);
 void snap_save(struct trace_snap *snap, int cpu);
 void snap_unsave(struct trace_snap *snap);
-void snap_recall(struct trace_snapshots *s);
+bool snap_recall(struct trace_snap *snap);
 
+/* buffer.c */
+int snap_charge(struct trace_snapshots *s, unsigned long kb);
+struct trace_snap *snap_alloc(struct trace_array *tr, struct trace_buffer *buffer);
+unsigned long snap_buffer_kb(struct trace_buffer *buffer);
+struct trace_snap *snap_alloc_like(struct trace_snapshots *s);
+struct trace_snap *snap_alloc_spare(struct trace_snapshots *s);
+void snap_free(struct trace_snapshots *s, struct trace_snap *snap);
+unsigned long snap_trimmed_kb(struct trace_snap *snap);
+int snap_trim(struct trace_snapshots *s, struct trace_snap *snap);
+void snap_settle(struct trace_snap *snap);
+struct trace_snapshots *snap_create(struct trace_array *tr);
+void snap_destroy(struct trace_snapshots *s);
+
+/* slot.c */
+bool snap_lock(struct trace_snapshots *s);
+void snap_unlock(struct trace_snapshots *s);
+unsigned long snap_change_begin(struct trace_snapshots *s);
+void snap_change_end(struct trace_snapshots *s, unsigned long flags);
+bool snap_is_free(const struct trace_snapshots *s, struct trace_snap *snap);
+bool snap_is_ready(const struct trace_snapshots *s, const struct snap_slot *slot);
+void snap_discard(struct trace_snapshots *s, struct trace_snap *snap);
+void snap_collect(struct trace_snapshots *s);
+int snap_add_spare(struct trace_snapshots *s, struct snap_slot *slot);
+int snap_provide(struct trace_snapshots *s, struct snap_slot *slot);
+int snap_arm(struct trace_snapshots *s, struct snap_slot *slot);
+void snap_disarm(struct snap_slot *slot);
+void snap_settle_next(struct trace_snapshots *s, struct snap_slot *slot);
+void snap_release(struct trace_snapshots *s, struct snap_slot *slot, bool all);
+void snap_erase(struct trace_snapshots *s, struct snap_slot *slot);
+int snap_erase_cpu(struct trace_snapshots *s, struct snap_slot *slot, int cpu);
+struct trace_snap *snap_hold(struct trace_snapshots *s, struct snap_slot *slot);
+void snap_unhold(struct trace_snap *snap);
+
+/* take.c */
+int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct snap_request *req);
+int snap_take_wait(struct trace_snapshots *s, struct snap_slot *slot, struct snap_request *req);
+int snap_take_pending(struct trace_snapshots *s);
+void snap_end_pending(struct trace_snapshots *s, int requests, int ret);
+
+/* delay.c */
+void snap_delay_init(struct trace_snapshots *s);
+void snap_delay_exit(struct trace_snapshots *s);
+int snap_delay_parse(const char *text, u64 *ns);
+int snap_delay_print(char *buf, size_t size, u64 ns);
+void snap_delay_set(struct trace_snapshots *s, u64 ns);
+int snap_delay_wait(struct trace_snapshots *s, struct snap_waiter *waiter);
+
+/* request.c */
+void snap_request_function(struct trace_array *tr, unsigned long ip, const struct snap_cond *cond);
+
+/* crash.c */
 void snap_crash_add(struct trace_snapshots *s);
 void snap_crash_del(struct trace_snapshots *s);
 int snap_crash_parse(char *text, unsigned long *on);
 unsigned long snap_crash_set(unsigned long on);
+bool snap_crash_is_on(void);
 void trace_snapshot_crash(enum snap_by by);
 
+/* list.c */
+void snap_show(struct seq_file *m, struct trace_array *tr, struct trace_snap *snap);
+void snap_show_counts(struct seq_file *m, struct trace_snapshots *s);
+void snap_show_all(struct seq_file *m, struct trace_array *tr);
+
+/* view.c */
+int snap_publish(struct trace_snapshots *s, struct trace_snap *snap);
+bool snap_retire(struct trace_snapshots *s, struct trace_snap *snap);
+void snap_forget_kept(struct trace_snapshots *s, struct trace_snap *snap);
+
+/* keep.c */
 int snap_keep_parse(const char *text, struct snap_keep *keep);
 unsigned int snap_keep_surplus(struct snap_keep keep, unsigned int have);
 int snap_keep_room(struct snap_keep keep, unsigned int have);
@@ -369,18 +406,14 @@ void snap_keep_queue(struct trace_snapshots *s);
 void snap_keep_set(struct trace_snapshots *s, struct snap_keep keep);
 void snap_tend(struct trace_array *tr);
 
-int snap_publish(struct trace_snapshots *s, struct trace_snap *snap);
-bool snap_retire(struct trace_snapshots *s, struct trace_snap *snap);
-void snap_forget_kept(struct trace_snapshots *s, struct trace_snap *snap);
-
-/* Of what error_log tells. */
+/* Errors that error_log describes. */
 enum {
 	SNAP_ERR_VALUE,
 	SNAP_ERR_MEMORY,
 	SNAP_ERR_LIMIT,
 	SNAP_ERR_HELD,
 	SNAP_ERR_ENOUGH,
-	SNAP_ERR_DUE,
+	SNAP_ERR_PENDING,
 	SNAP_ERR_ARMED,
 	SNAP_ERR_READ,
 	SNAP_ERR_BUSY,
@@ -391,6 +424,7 @@ enum {
 	SNAP_ERR_ONE,
 };
 
+/* files.c */
 int snap_expand(struct trace_array *tr, const char *file, const char *cmd);
 int snap_fail(struct trace_array *tr, const char *file, const char *cmd, int err, int ret);
 char *snap_copy_value(struct trace_array *tr, const char *file, char *buf, size_t size,
@@ -399,5 +433,6 @@ int snap_parse(struct trace_array *tr, const char *file, const char *text,
 	       unsigned long max, unsigned long *val);
 int snap_free_now(struct trace_array *tr, const char *file, const char *cmd);
 
+/* values.c */
 void snap_create_values(struct trace_array *tr, struct dentry *dir);
-#endif
+#endif /* _KERNEL_TRACE_SNAPSHOT_INTERNAL_H */

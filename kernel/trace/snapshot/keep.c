@@ -131,7 +131,7 @@ static void snap_keep_trim(struct trace_snapshots *s, struct trace_snap *snap)
 {
 	if (snap_trim(s, snap) != -ENOSPC)
 		return;
-	snap_drop_spare(s, &s->user);
+	snap_release(s, &s->user, false);
 	while (snap_trim(s, snap) == -ENOSPC && snap_make_room(s, snap_trimmed_kb(snap)))
 		;
 }
@@ -188,7 +188,7 @@ static void snap_keep_provide(struct trace_snapshots *s)
 		return;
 	if (READ_ONCE(s->room) <= 0) {
 		if (!atomic_read(&s->user.armed) && !s->pinned)
-			snap_drop_spare(s, &s->user);
+			snap_release(s, &s->user, false);
 		return;
 	}
 	while (snap_provide(s, &s->user) == -ENOSPC && snap_make_room(s, kb))
@@ -227,7 +227,7 @@ static void snap_keep_work(struct work_struct *work)
 	mutex_lock(&trace_types_lock);
 	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
 		s = tr->snapshots;
-		if (xchg(&s->wanting, false) || !llist_empty(&s->fresh) ||
+		if (test_and_clear_bit(SNAP_WORK_KEEP, &s->work_for) || !llist_empty(&s->fresh) ||
 		    !list_empty(&s->leaving))
 			snap_tend_locked(s);
 	}
@@ -245,7 +245,7 @@ static DECLARE_WORK(snap_keeper, snap_keep_work);
  */
 void snap_keep_queue(struct trace_snapshots *s)
 {
-	WRITE_ONCE(s->wanting, true);
+	set_bit(SNAP_WORK_KEEP, &s->work_for);
 	schedule_work(&snap_keeper);
 }
 

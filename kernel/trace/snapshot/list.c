@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The file "snapshots": what was taken and is there, and what it costs.
+ * The lines of "snapshots": what was taken, what exists, and what it costs.
  */
 #include <linux/kcsan-checks.h>
 #include <linux/math64.h>
@@ -22,7 +22,7 @@ static const char * const snap_by_names[] = {
 	[SNAP_BY_UNKNOWN]	= "unknown",
 };
 
-/* As in the trace: seconds, if its clock counts nanoseconds. */
+/* In seconds if the clock counts nanoseconds, as in the trace. */
 static void snap_show_time(struct seq_file *m, struct trace_array *tr, u64 ts)
 {
 	u32 ns;
@@ -35,7 +35,7 @@ static void snap_show_time(struct seq_file *m, struct trace_array *tr, u64 ts)
 	seq_printf(m, "%llu.%09u", ts, ns);
 }
 
-/* From when on every CPU has all that it recorded: none has overwritten anything since. */
+/* The time since which every CPU has all its records. */
 static u64 snap_complete_since(struct trace_snap *snap)
 {
 	struct trace_buffer *buffer = snap->buf.buffer;
@@ -75,14 +75,22 @@ static unsigned long snap_used_kb(struct trace_snap *snap)
 	int cpu;
 
 	for_each_tracing_cpu(cpu) {
-		/* And the one that was being written. */
+		/* One more is not full. */
 		if (ring_buffer_entries_cpu(snap->buf.buffer, cpu))
 			sum += (ring_buffer_nr_dirty_pages(snap->buf.buffer, cpu) + 1) * kb;
 	}
 	return sum;
 }
 
-static void snap_show(struct seq_file *m, struct trace_array *tr, struct trace_snap *snap)
+/**
+ * snap_show() - print the line of a snapshot
+ * @m:    the file
+ * @tr:   the trace array, for the clock
+ * @snap: the snapshot
+ *
+ * Context: May sleep.
+ */
+void snap_show(struct seq_file *m, struct trace_array *tr, struct trace_snap *snap)
 {
 	const struct snap_who *who = &snap->who;
 
@@ -111,15 +119,15 @@ static void snap_show(struct seq_file *m, struct trace_array *tr, struct trace_s
 	seq_printf(m, " kb=%lu memory_kb=%lu", snap_used_kb(snap), snap->kb);
 	if (snap->kept)
 		seq_printf(m, " instance=%s", snap->kept->name);
-	/* Whoever can write to it could put a line of its own here. */
+	/* A program can set its name to anything. */
 	seq_puts(m, " comm=");
 	seq_escape(m, who->comm, "\n\\");
 	seq_putc(m, '\n');
 }
 
 /*
- * A reader would keep the buffer from being used for the next snapshot. To list it does
- * not: if it was used meanwhile, it is looked at again. It can't be freed.
+ * A reader would keep the buffer from the next snapshot, so the list is no reader. If the
+ * buffer was used meanwhile, the line is printed again. It cannot be freed.
  */
 static void snap_show_last(struct seq_file *m, struct trace_array *tr)
 {
@@ -131,23 +139,48 @@ static void snap_show_last(struct seq_file *m, struct trace_array *tr)
 
 	while (tries--) {
 		seq = READ_ONCE(s->user.seq);
-		smp_rmb();	/* pairs with snap_take(): that one is whole, or busy */
+		smp_rmb();	/* pairs with snap_unlock(): it is complete, or locked */
 		last = READ_ONCE(s->user.last);
-		/* Nobody looks at what is no snapshot. */
+		/* What was read while it changed is dropped. */
 		kcsan_disable_current();
 		if (last)
 			snap_show(m, last->kept ?: tr, last);
 		kcsan_enable_current();
-		smp_rmb();	/* pairs with snap_enter(): busy, before any of it changes */
-		if (!atomic_read_acquire(&s->busy) && READ_ONCE(s->user.seq) == seq)
+		smp_rmb();	/* pairs with snap_lock(): locked before it changes */
+		if (!atomic_read_acquire(&s->owner) && READ_ONCE(s->user.seq) == seq)
 			return;
 		m->count = before;
 	}
 	seq_puts(m, "# snapshots come too fast to be listed\n");
 }
 
-/* Those that are kept, but for the newest one, and then that. */
-static void snap_show_all(struct seq_file *m, struct trace_array *tr)
+/**
+ * snap_show_counts() - print how many snapshots were taken, merged and refused
+ * @m: the file
+ * @s: the snapshots of a trace array
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ */
+void snap_show_counts(struct seq_file *m, struct trace_snapshots *s)
+{
+	seq_printf(m, "# taken: %llu\n", READ_ONCE(s->user.seq));
+	seq_printf(m, "# merged into another: %ld\n", atomic_long_read(&s->merged));
+	seq_printf(m, "# refused, no buffer was ready: %ld\n", atomic_long_read(&s->no_spare));
+	seq_printf(m, "# refused, something was in the way: %ld\n", atomic_long_read(&s->refused));
+	seq_printf(m, "# refused, enough are kept: %ld\n", atomic_long_read(&s->enough));
+	seq_printf(m, "# refused, too late for another: %ld\n", atomic_long_read(&s->late));
+	seq_printf(m, "# could not be kept: %ld\n", atomic_long_read(&s->unkept));
+	seq_printf(m, "# memory, in KiB: %lu\n", s->kb);
+}
+
+/**
+ * snap_show_all() - print the lines of the snapshots that exist
+ * @m:  the file
+ * @tr: the trace array
+ *
+ * Context: May sleep, trace_types_lock and &trace_snapshots.mutex are held.
+ */
+void snap_show_all(struct seq_file *m, struct trace_array *tr)
 {
 	struct trace_snapshots *s = tr->snapshots;
 	struct trace_snap *snap, *last;
@@ -162,53 +195,6 @@ static void snap_show_all(struct seq_file *m, struct trace_array *tr)
 				snap_show(m, snap->kept, snap);
 		}
 		snap_show_last(m, tr);
-		/* Or there is one more, and one was left out. */
+		/* Another one may have been taken, so that one is missing. */
 	} while (last != READ_ONCE(s->user.last) && --tries);
 }
-
-static int snap_list_show(struct seq_file *m, void *v)
-{
-	struct trace_array *tr = m->private;
-	struct trace_snapshots *s = tr->snapshots;
-
-	if (s->shows) {
-		snap_show(m, tr, s->shows);
-		return 0;
-	}
-	snap_tend(tr);
-	mutex_lock(&trace_types_lock);
-	mutex_lock(&s->mutex);
-	seq_printf(m, "# taken: %llu\n", READ_ONCE(s->user.seq));
-	seq_printf(m, "# merged into another: %ld\n", atomic_long_read(&s->merged));
-	seq_printf(m, "# refused, no buffer was ready: %ld\n", atomic_long_read(&s->no_spare));
-	seq_printf(m, "# refused, something was in the way: %ld\n", atomic_long_read(&s->refused));
-	seq_printf(m, "# refused, enough are kept: %ld\n", atomic_long_read(&s->enough));
-	seq_printf(m, "# refused, another one was due: %ld\n", atomic_long_read(&s->late));
-	seq_printf(m, "# could not be kept: %ld\n", atomic_long_read(&s->unkept));
-	seq_printf(m, "# memory, in KiB: %lu\n", s->kb);
-	snap_show_all(m, tr);
-	mutex_unlock(&s->mutex);
-	mutex_unlock(&trace_types_lock);
-	return 0;
-}
-
-static int snap_list_open(struct inode *inode, struct file *file)
-{
-	struct trace_array *tr = inode->i_private;
-	int ret;
-
-	ret = tracing_check_open_get_tr(tr);
-	if (ret)
-		return ret;
-	ret = single_open(file, snap_list_show, tr);
-	if (ret)
-		trace_array_put(tr);
-	return ret;
-}
-
-const struct file_operations trace_snapshots_fops = {
-	.open		= snap_list_open,
-	.read		= seq_read,
-	.llseek		= seq_lseek,
-	.release	= tracing_single_release_tr,
-};

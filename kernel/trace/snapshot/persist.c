@@ -1,30 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Snapshots that survive a reboot: who took them, and when, is noted beside the records.
+ * Memory that survives a reboot: a note beside the records describes the snapshot.
  */
 #include <linux/build_bug.h>
 #include <linux/ctype.h>
-#include <linux/err.h>
-#include <linux/printk.h>
 #include <linux/ring_buffer.h>
 
 #include "internal.h"
 
-/* Of &struct snap_saved. */
+/* States of a &struct snap_saved. */
 enum {
 	SNAP_SAVED_NONE,
-	SNAP_SAVED_CUTTING,	/* before it was known, the machine went down */
+	SNAP_SAVED_CUTTING,	/* a cut is in progress */
 	SNAP_SAVED,
 };
 
 /**
- * struct snap_saved - what is known of a snapshot after a reboot
- * @size:  of this; another kernel's may differ
+ * struct snap_saved - the note about a snapshot
+ * @size:  size of this structure in the kernel that wrote it, in bytes
  * @state: SNAP_SAVED_*
- * @since: as in &struct trace_snap
- * @begin: the same
- * @end:   the same
- * @who:   the same
+ * @since: &trace_snap.since
+ * @begin: &trace_snap.begin
+ * @end:   &trace_snap.end
+ * @who:   &trace_snap.who
  */
 struct snap_saved {
 	u32		size;
@@ -38,11 +36,11 @@ struct snap_saved {
 static_assert(sizeof(struct snap_saved) <= RB_NOTE_SIZE);
 
 /**
- * snap_save_begin() - note that a snapshot is about to be taken
- * @snap: where to
+ * snap_save_begin() - note that a cut begins
+ * @snap: the buffer for the snapshot
  *
  * Context: Any context, including NMI.
- * Return: for snap_save_cancel().
+ * Return: the state before, for snap_save_cancel().
  */
 u32 snap_save_begin(struct trace_snap *snap)
 {
@@ -58,9 +56,9 @@ u32 snap_save_begin(struct trace_snap *snap)
 }
 
 /**
- * snap_save_cancel() - it was not taken
- * @snap:  where to
- * @state: what snap_save_begin() returned
+ * snap_save_cancel() - note that a cut has failed
+ * @snap:  the buffer for the snapshot
+ * @state: the return value of snap_save_begin()
  *
  * Context: Any context, including NMI.
  */
@@ -73,9 +71,9 @@ void snap_save_cancel(struct trace_snap *snap, u32 state)
 }
 
 /**
- * snap_save() - note what is known of a snapshot
- * @snap: which
- * @cpu:  whose records were cut off, or RING_BUFFER_ALL_CPUS
+ * snap_save() - note a snapshot
+ * @snap: the snapshot
+ * @cpu:  CPU whose records were cut off, or RING_BUFFER_ALL_CPUS
  *
  * Context: Any context, including NMI.
  */
@@ -86,7 +84,7 @@ void snap_save(struct trace_snap *snap, int cpu)
 
 	if (!saved)
 		return;
-	/* What the live buffer held of the last boot is here now. */
+	/* Records of the last boot have moved here from the live buffer. */
 	snap->last_boot = false;
 	snap->buf.text_delta = live->text_delta;
 	snap->buf.data_delta = live->data_delta;
@@ -104,10 +102,10 @@ void snap_save(struct trace_snap *snap, int cpu)
 }
 
 /**
- * snap_unsave() - let a snapshot not survive a reboot
- * @snap: whose records are gone, or go with this
+ * snap_unsave() - erase a snapshot and the note about it
+ * @snap: the snapshot, if it is in memory that survives a reboot
  *
- * Context: Any context, including NMI. Nothing is cut into it.
+ * Context: Any context, including NMI. No cut uses it.
  */
 void snap_unsave(struct trace_snap *snap)
 {
@@ -120,7 +118,7 @@ void snap_unsave(struct trace_snap *snap)
 	ring_buffer_forget(snap->buf.buffer);
 }
 
-/* What is printed: up to what is no part of a name. */
+/* End a name where it has a character that is no part of one. */
 static void snap_recall_name(char *name, size_t size)
 {
 	size_t i = 0;
@@ -130,7 +128,7 @@ static void snap_recall_name(char *name, size_t size)
 	name[i] = '\0';
 }
 
-/* Nothing that is there can be relied on. */
+/* The note may have any contents. */
 static void snap_recall_who(struct trace_snap *snap, const struct snap_saved *saved)
 {
 	struct snap_who *who = &snap->who;
@@ -151,38 +149,22 @@ static void snap_recall_who(struct trace_snap *snap, const struct snap_saved *sa
 }
 
 /**
- * snap_recall() - have a buffer ready in memory that survives a reboot
- * @s: of whom
- *
- * If the last boot has left a snapshot there, it is the newest one.
+ * snap_recall() - find the snapshot of the last boot in memory that survives a reboot
+ * @snap: the buffer in that memory
  *
  * Context: Boot, may sleep.
+ * Return: true if there is one, and it is described as well as it was noted.
  */
-void snap_recall(struct trace_snapshots *s)
+bool snap_recall(struct trace_snap *snap)
 {
-	const struct snap_saved *saved;
-	struct trace_snap *snap;
+	const struct snap_saved *saved = ring_buffer_note(snap->buf.buffer);
 
-	mutex_lock(&s->mutex);
-	snap = snap_alloc_spare(s);
-	if (IS_ERR(snap)) {
-		pr_warn("tracing: no snapshots of %s: %ld\n", s->tr->name, PTR_ERR(snap));
-		goto out;
-	}
-	/* What led to a crash shall find it there. */
-	s->pinned = true;
-	saved = ring_buffer_note(snap->buf.buffer);
-	if (!saved || saved->state == SNAP_SAVED_NONE) {
-		s->user.spare = snap;
-		goto out;
-	}
+	if (!saved || saved->state == SNAP_SAVED_NONE)
+		return false;
 	snap->last_boot = true;
 	ring_buffer_last_boot_delta(snap->buf.buffer, &snap->buf.text_delta,
 				    &snap->buf.data_delta);
 	snap_recall_who(snap, saved);
 	snap->seq = 1;
-	s->user.last = snap;
-	s->user.seq = 1;
-out:
-	mutex_unlock(&s->mutex);
+	return true;
 }

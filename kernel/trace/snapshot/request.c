@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who asks for a snapshot where it cannot sleep: the kernel, triggers, conditions,
- * latency tracers.
+ * Requests of the kernel, of triggers and of latency tracers.
  */
 #include <linux/export.h>
 #include <linux/rcupdate.h>
@@ -12,9 +11,9 @@
 
 /**
  * tracing_snapshot_instance() - take a snapshot
- * @tr: of whom
+ * @tr: the trace array
  *
- * If it can't be taken, it is counted, see the file "snapshots".
+ * A request that fails is counted in the file "snapshots".
  *
  * Context: Any context, including NMI.
  */
@@ -27,40 +26,42 @@ void tracing_snapshot_instance(struct trace_array *tr)
 
 /**
  * trace_snapshot_trigger() - take a snapshot for a trigger
- * @file:   its event
- * @update: whether one is to be taken, or NULL; asked with interrupts off, one at a time
- *	    of an instance, and only if nothing else can fail
- * @data:   for @update
+ * @file: the event of the trigger; the event has been committed, or is in flight
+ * @cond: condition, or NULL
  *
  * Context: Any context, including NMI.
+ * Return: false if it was refused, but may be taken if it is requested again.
  */
-void trace_snapshot_trigger(struct trace_event_file *file, cond_update_fn_t update, void *data)
+bool trace_snapshot_trigger(struct trace_event_file *file, const struct snap_cond *cond)
 {
 	struct trace_snapshots *s = file->tr->snapshots;
 	const struct snap_request req = {
 		.cpu = RING_BUFFER_ALL_CPUS,
 		.by = SNAP_BY_TRIGGER,
 		.event = trace_event_name(file->event_call),
-		.update = update,
-		.cond_data = data,
+		.cond = cond,
 	};
+	int ret = snap_take(s, &s->user, &req);
 
-	snap_take(s, &s->user, &req);
+	/* If the first ones are kept, there will be no others. */
+	return !ret || ret == -EINPROGRESS || ret == -ECANCELED || ret == -ENOSPC;
 }
 
 /**
- * snap_request_function() - take a snapshot, as a function was called
- * @tr: of whom
- * @ip: which function
+ * snap_request_function() - take a snapshot because a function was called
+ * @tr:   the trace array
+ * @ip:   address of the function
+ * @cond: condition, or NULL
  *
  * Context: Any context, including NMI.
  */
-void snap_request_function(struct trace_array *tr, unsigned long ip)
+void snap_request_function(struct trace_array *tr, unsigned long ip, const struct snap_cond *cond)
 {
 	const struct snap_request req = {
 		.cpu = RING_BUFFER_ALL_CPUS,
 		.by = SNAP_BY_FUNCTION,
 		.ip = ip,
+		.cond = cond,
 	};
 
 	snap_take(tr->snapshots, &tr->snapshots->user, &req);
@@ -69,8 +70,8 @@ void snap_request_function(struct trace_array *tr, unsigned long ip)
 /**
  * tracing_snapshot() - take a snapshot of the top trace array
  *
- * It needs memory that was allocated before, by tracing_alloc_snapshot() or by
- * "echo 1 > snapshot_allocate". If there is none it is counted, and tracing goes on.
+ * Its buffer is allocated before, by tracing_alloc_snapshot() or by
+ * "echo 1 > snapshot_allocate". Without one the request is counted as refused.
  *
  * Context: Any context, including NMI.
  */
@@ -79,17 +80,17 @@ void tracing_snapshot(void)
 	const struct snap_request req = { .cpu = RING_BUFFER_ALL_CPUS, .by = SNAP_BY_KERNEL };
 	struct trace_array *tr = top_trace_array();
 
-	/* There is none early in the boot. */
+	/* Early in the boot there is none. */
 	if (tr)
 		snap_take(tr->snapshots, &tr->snapshots->user, &req);
 }
 EXPORT_SYMBOL_GPL(tracing_snapshot);
 
 /**
- * tracing_alloc_snapshot_instance() - allocate memory for the next snapshot
- * @tr: of whom
+ * tracing_alloc_snapshot_instance() - allocate the buffer for the next snapshot
+ * @tr: the trace array
  *
- * It stays until somebody writes 0 to one of the files.
+ * It stays until user space writes 0 to one of the files.
  *
  * Context: May sleep.
  * Return: 0, or as snap_alloc_spare().
@@ -108,7 +109,7 @@ int tracing_alloc_snapshot_instance(struct trace_array *tr)
 }
 
 /**
- * tracing_alloc_snapshot() - allocate memory for the next snapshot of the top trace array
+ * tracing_alloc_snapshot() - allocate the buffer for the next snapshot of the top trace array
  *
  * Context: May sleep.
  * Return: 0; -ENODEV early in the boot; as snap_alloc_spare().
@@ -122,7 +123,7 @@ int tracing_alloc_snapshot(void)
 EXPORT_SYMBOL_GPL(tracing_alloc_snapshot);
 
 /**
- * tracing_snapshot_alloc() - take a snapshot, and allocate the memory if need be
+ * tracing_snapshot_alloc() - allocate the buffer for a snapshot if need be, and take it
  *
  * Context: May sleep.
  */
@@ -134,12 +135,11 @@ void tracing_snapshot_alloc(void)
 EXPORT_SYMBOL_GPL(tracing_snapshot_alloc);
 
 /**
- * tracing_arm_snapshot() - reserve the memory that a trigger's snapshots need
- * @tr: of whom
+ * tracing_arm_snapshot() - rely on a buffer for the snapshots of a trigger
+ * @tr: the trace array
  *
  * Context: May sleep.
- * Return: 0, and tracing_disarm_snapshot() or tracing_unarm_snapshot() has to follow; or as
- *	   snap_provide().
+ * Return: 0, and tracing_disarm_snapshot() has to follow; or as snap_provide().
  */
 int tracing_arm_snapshot(struct trace_array *tr)
 {
@@ -153,10 +153,10 @@ int tracing_arm_snapshot(struct trace_array *tr)
 }
 
 /**
- * tracing_disarm_snapshot() - the end of tracing_arm_snapshot()
- * @tr: of whom
+ * tracing_disarm_snapshot() - no longer rely on a buffer for the snapshots of a trigger
+ * @tr: the trace array
  *
- * The memory stays until somebody frees it.
+ * The buffer stays until user space frees it.
  *
  * Context: Any context.
  */
@@ -165,68 +165,54 @@ void tracing_disarm_snapshot(struct trace_array *tr)
 	snap_disarm(&tr->snapshots->user);
 }
 
-/**
- * tracing_unarm_snapshot() - undo tracing_arm_snapshot()
- * @tr: of whom
- *
- * For a trigger that could not be made after all. If the memory was allocated for it, and
- * nobody else has asked for some since, it is freed.
- *
- * Context: May sleep.
- */
-void tracing_unarm_snapshot(struct trace_array *tr)
-{
-	struct trace_snapshots *s = tr->snapshots;
-
-	mutex_lock(&s->mutex);
-	snap_unarm(s, &s->user);
-	mutex_unlock(&s->mutex);
-}
-
-static void snap_take_max(struct trace_array *tr, struct task_struct *tsk, int tsk_cpu, int cpu)
+static void snap_take_max(struct trace_array *tr, struct task_struct *tsk, int tsk_cpu, int cpu,
+			  unsigned long latency)
 {
 	const struct snap_request req = {
 		.cpu = cpu,
 		.by = SNAP_BY_TRACER,
 		.tsk = tsk,
 		.tsk_cpu = tsk_cpu,
+		.latency = latency,
 	};
-	struct trace_snapshots *s = tr->snapshots;
 
-	if (tr->stop_count)
+	/* A maximum without a snapshot would keep smaller ones from being shown. */
+	if (tr->stop_count || snap_take(tr->snapshots, &tr->snapshots->max, &req))
 		return;
-	if (snap_take(s, &s->max, &req)) {
-		/* Then it is not the longest; that is what can be looked at. */
-		tr->max_latency = s->max_latency < tr->max_latency ? s->max_latency : 0;
-		return;
-	}
-	s->max_latency = tr->max_latency;
+	tr->max_latency = latency;
 	tracing_record_cmdline(tsk);
 	latency_fsnotify(tr);
 }
 
 /**
- * update_max_tr() - keep what led to the longest latency so far
- * @tr:  whose
- * @tsk: the task that suffered it
- * @cpu: where
+ * update_max_tr() - store the longest latency so far, with a snapshot
+ * @tr:      the trace array
+ * @tsk:     the task that suffered it
+ * @cpu:     the CPU of the task
+ * @latency: the latency, in the unit of &trace_array.max_latency
+ *
+ * If the snapshot is refused, nothing is stored.
  *
  * Context: Interrupts are off.
  */
-void update_max_tr(struct trace_array *tr, struct task_struct *tsk, int cpu)
+void update_max_tr(struct trace_array *tr, struct task_struct *tsk, int cpu, unsigned long latency)
 {
-	snap_take_max(tr, tsk, cpu, RING_BUFFER_ALL_CPUS);
+	snap_take_max(tr, tsk, cpu, RING_BUFFER_ALL_CPUS, latency);
 }
 
 /**
- * update_max_tr_single() - keep what led to the longest latency so far, of one CPU
- * @tr:  whose
- * @tsk: the task that suffered it
- * @cpu: where
+ * update_max_tr_single() - store the longest latency so far, with a snapshot of one CPU
+ * @tr:      the trace array
+ * @tsk:     the task that suffered it
+ * @cpu:     the CPU
+ * @latency: the latency, in the unit of &trace_array.max_latency
+ *
+ * If the snapshot is refused, nothing is stored.
  *
  * Context: Interrupts are off.
  */
-void update_max_tr_single(struct trace_array *tr, struct task_struct *tsk, int cpu)
+void update_max_tr_single(struct trace_array *tr, struct task_struct *tsk, int cpu,
+			  unsigned long latency)
 {
-	snap_take_max(tr, tsk, cpu, cpu);
+	snap_take_max(tr, tsk, cpu, cpu, latency);
 }

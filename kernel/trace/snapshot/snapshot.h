@@ -17,11 +17,18 @@ struct trace_event_file;
 struct trace_iterator;
 struct tracer;
 
-/*
- * Whether a snapshot is to be taken; it may note what for. Called in any context, one at
- * a time.
+/**
+ * struct snap_cond - condition of a request
+ * @wanted: tells whether a snapshot is wanted; called in any context, changes nothing
+ * @taken:  stores that one was taken; called with interrupts off, one at a time for each
+ *	    trace array, and behind a @wanted that returned true
+ * @data:   for both
  */
-typedef bool (*cond_update_fn_t)(struct trace_array *tr, void *cond_data);
+struct snap_cond {
+	bool (*wanted)(void *data);
+	void (*taken)(void *data);
+	void *data;
+};
 
 int tracing_alloc_snapshot(void);
 
@@ -66,15 +73,15 @@ void trace_snapshot_trim(struct trace_array *tr);
 void trace_snapshot_boot(struct trace_array *tr, const char *name);
 void trace_snapshot_warn(void);
 
-void update_max_tr(struct trace_array *tr, struct task_struct *tsk, int cpu);
-void update_max_tr_single(struct trace_array *tr, struct task_struct *tsk, int cpu);
+void update_max_tr(struct trace_array *tr, struct task_struct *tsk, int cpu, unsigned long latency);
+void update_max_tr_single(struct trace_array *tr, struct task_struct *tsk, int cpu,
+			  unsigned long latency);
 
-void trace_snapshot_trigger(struct trace_event_file *file, cond_update_fn_t update, void *data);
+bool trace_snapshot_trigger(struct trace_event_file *file, const struct snap_cond *cond);
 void tracing_snapshot_instance(struct trace_array *tr);
 int tracing_alloc_snapshot_instance(struct trace_array *tr);
 int tracing_arm_snapshot(struct trace_array *tr);
 void tracing_disarm_snapshot(struct trace_array *tr);
-void tracing_unarm_snapshot(struct trace_array *tr);
 #else
 static inline int trace_snapshot_init(struct trace_array *tr) { return 0; }
 static inline void trace_snapshot_exit(struct trace_array *tr) { }
@@ -110,11 +117,6 @@ static inline void trace_snapshot_disarm_tracer(struct trace_array *tr, struct t
 static inline void trace_snapshot_trim(struct trace_array *tr) { }
 static inline void trace_snapshot_boot(struct trace_array *tr, const char *name) { }
 static inline void trace_snapshot_warn(void) { }
-
-static inline void
-trace_snapshot_trigger(struct trace_event_file *file, cond_update_fn_t update, void *data)
-{
-}
 
 static inline void tracing_snapshot_instance(struct trace_array *tr) { }
 static inline int tracing_alloc_snapshot_instance(struct trace_array *tr) { return 0; }

@@ -29,7 +29,7 @@ struct snap_value {
 static int snap_allocate_show(struct trace_snapshots *s, char *buf, size_t size)
 {
 	return scnprintf(buf, size, "%d\n",
-			 atomic_read(&s->max.armed) || snap_is_ready(&s->user));
+			 atomic_read(&s->max.armed) || snap_is_ready(s, &s->user));
 }
 
 static int snap_allocate_store(struct trace_snapshots *s, const char *file, const char *text)

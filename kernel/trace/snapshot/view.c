@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The instance that shows a kept snapshot: NAME@SEQ.
+ * The read-only instance that shows a kept snapshot: NAME@SEQ.
  */
 #include <linux/cpumask.h>
 #include <linux/fs.h>
@@ -13,16 +13,13 @@
 
 #include "internal.h"
 
+/* "trace-cmd extract" has to open two files to erase and disable: only the write fails. */
 static ssize_t
 kept_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
 {
 	return -EPERM;
 }
 
-/*
- * "trace-cmd extract" opens it for writing when it is done, to empty it, and ends
- * where it can't.
- */
 static int kept_trace_open(struct inode *inode, struct file *file)
 {
 	file->f_flags &= ~O_TRUNC;
@@ -39,10 +36,7 @@ static const struct file_operations kept_trace_fops = {
 	.release	= tracing_release,
 };
 
-/*
- * No event is enabled. But tools disable all of them when they are done, and
- * "trace-cmd extract" ends where it can't open the file for that.
- */
+/* No event is enabled. */
 static ssize_t kept_enable_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
 {
 	return simple_read_from_buffer(ubuf, cnt, ppos, "0\n", 2);
@@ -75,18 +69,45 @@ static ssize_t kept_size_read(struct file *file, char __user *ubuf, size_t cnt, 
 static const struct file_operations kept_size_fops = {
 	.open		= tracing_open_generic_tr,
 	.read		= kept_size_read,
-	.write		= kept_write,
 	.llseek		= generic_file_llseek,
 	.release	= tracing_release_generic_tr,
 };
 
-/* Of the instance, and of each CPU; all for reading only. */
-static const struct snap_kept_file {
+static int kept_list_show(struct seq_file *m, void *v)
+{
+	struct trace_array *tr = m->private;
+
+	snap_show(m, tr, tr->snapshots->shows);
+	return 0;
+}
+
+static int kept_list_open(struct inode *inode, struct file *file)
+{
+	struct trace_array *tr = inode->i_private;
+	int ret = tracing_check_open_get_tr(tr);
+
+	if (ret)
+		return ret;
+	ret = single_open(file, kept_list_show, tr);
+	if (ret)
+		trace_array_put(tr);
+	return ret;
+}
+
+static const struct file_operations kept_list_fops = {
+	.open		= kept_list_open,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= tracing_single_release_tr,
+};
+
+/* Files of an instance: those of another one, but nobody can write to them. */
+static struct kept_file {
 	const char			*name;
-	const struct file_operations	*fops;
-	bool				open;	/* for writing, but then nothing can be */
+	const struct file_operations	*of;
+	struct file_operations		fops;
 } kept_files[] = {
-	{ "trace",			&kept_trace_fops, true },
+	{ "trace",			&kept_trace_fops },
 	{ "trace_pipe",			&tracing_pipe_fops },
 	{ "trace_clock",		&trace_clock_fops },
 	{ "trace_options",		&tracing_iter_fops },
@@ -98,33 +119,50 @@ static const struct snap_kept_file {
 	{ "buffer_size_kb",		&kept_size_fops },
 	{ "buffer_total_size_kb",	&tracing_total_entries_fops },
 	{ "buffer_subbuf_size_kb",	&buffer_subbuf_size_fops },
-	{ "snapshots",			&trace_snapshots_fops },
+	{ "snapshots",			&kept_list_fops },
 }, kept_cpu_files[] = {
-	{ "trace",			&kept_trace_fops, true },
+	{ "trace",			&kept_trace_fops },
 	{ "trace_pipe",			&tracing_pipe_fops },
 	{ "trace_pipe_raw",		&tracing_buffers_fops },
 	{ "stats",			&tracing_stats_fops },
 	{ "buffer_size_kb",		&tracing_entries_fops },
 };
 
+static int kept_open(struct inode *inode, struct file *file)
+{
+	if (file->f_mode & FMODE_WRITE)
+		return -EPERM;
+	return container_of(file->f_op, struct kept_file, fops)->of->open(inode, file);
+}
+
+static void __init kept_init_files(struct kept_file *files, unsigned int nr)
+{
+	for (; nr; nr--, files++) {
+		files->fops = *files->of;
+		if (files->fops.write == kept_write)
+			continue;
+		files->fops.open = kept_open;
+		files->fops.write = NULL;
+	}
+}
+
+static int __init kept_init(void)
+{
+	kept_init_files(kept_files, ARRAY_SIZE(kept_files));
+	kept_init_files(kept_cpu_files, ARRAY_SIZE(kept_cpu_files));
+	return 0;
+}
+core_initcall(kept_init);
+
 static struct lock_class_key kept_mutex;
 
-/*
- * Most functions of these files write as well. Root may, whatever the mode says; but
- * nobody may write to an immutable file.
- */
 static int snap_create_files(struct trace_array *tr, struct dentry *dir, int cpu,
-			     const struct snap_kept_file *files, unsigned int nr)
+			     struct kept_file *files, unsigned int nr)
 {
-	const umode_t mode = TRACE_MODE_READ;
-	struct dentry *dentry;
-
 	for (; nr; nr--, files++) {
-		dentry = trace_create_cpu_file(files->name, mode, dir, tr, cpu, files->fops);
-		if (!dentry)
+		if (!trace_create_cpu_file(files->name, TRACE_MODE_READ, dir, tr, cpu,
+					   &files->fops))
 			return -ENOMEM;
-		if (!files->open)
-			d_inode(dentry)->i_flags |= S_IMMUTABLE;
 	}
 	return 0;
 }
@@ -150,12 +188,12 @@ static int snap_create_cpu_dirs(struct trace_array *tr)
 	return 0;
 }
 
-/* Nobody finds a trace array through them yet. */
+/* The files become visible before the trace array is in the list: they cannot be opened yet. */
 static int snap_create_dir(struct trace_array *tr, struct trace_array *from)
 {
 	int ret;
 
-	/* The user may have given the name to an instance. */
+	/* The user may have created an instance of this name. */
 	if (trace_array_find(tr->name))
 		return -EEXIST;
 	tr->dir = tracefs_create_dir(tr->name, trace_instance_dir);
@@ -176,22 +214,22 @@ static void snap_remove_dir(struct trace_array *tr)
 
 static void snap_free_array(struct trace_array *tr)
 {
-	trace_snapshot_exit(tr);
+	snap_destroy(tr->snapshots);
 	free_cpumask_var(tr->pipe_cpumask);
 	kfree(tr->name);
 	kfree(tr);
 }
 
-/* What is as it was when the snapshot was taken, or nearly so. */
+/* Settings that matter for reading. */
 static void snap_inherit(struct trace_array *tr, struct trace_snap *snap)
 {
 	struct trace_array *from = snap->buf.tr;
 	struct tracer *t = from->current_trace;
 
-	/* A latency tracer shows what it has kept itself. */
+	/* A latency tracer would show its own snapshot. */
 	tr->current_trace = t->allow_instances && !t->use_max_tr ? t : &nop_trace;
 	tr->clock_id = snap->clock_id;
-	/* Nothing is recorded, so nothing has to be stopped. */
+	/* Nothing is recorded. */
 	tr->trace_flags = from->trace_flags &
 			  ~(TRACE_ITER_PAUSE_ON_TRACE | TRACE_ITER_PRINTK | TRACE_ITER_MARKERS);
 }
@@ -204,11 +242,12 @@ static struct trace_array *snap_alloc_array(struct trace_snap *snap)
 	if (!tr)
 		return NULL;
 	tr->name = kasprintf(GFP_KERNEL, "%s@%llu", from->name ?: "top", snap->seq);
-	if (!tr->name || !zalloc_cpumask_var(&tr->pipe_cpumask, GFP_KERNEL) || snap_init(tr)) {
+	if (!tr->name || !zalloc_cpumask_var(&tr->pipe_cpumask, GFP_KERNEL) ||
+	    !snap_create(tr)) {
 		snap_free_array(tr);
 		return NULL;
 	}
-	/* It comes behind that of the owner. */
+	/* It is taken inside that of the owner. */
 	lockdep_set_class(&tr->snapshots->mutex, &kept_mutex);
 	tr->snapshots->shows = snap;
 	INIT_LIST_HEAD(&tr->systems);
@@ -226,9 +265,9 @@ static struct trace_array *snap_alloc_array(struct trace_snap *snap)
 }
 
 /**
- * snap_publish() - make the instance that shows a kept snapshot
- * @s:    whose
- * @snap: that somebody holds
+ * snap_publish() - create the instance that shows a kept snapshot
+ * @s:    the snapshots of the owner
+ * @snap: the snapshot; the caller holds it
  *
  * Context: May sleep, event_mutex, trace_types_lock and &trace_snapshots.mutex are held.
  * Return: 0; -ENOMEM; -EEXIST if there is an instance of that name.
@@ -246,7 +285,7 @@ int snap_publish(struct trace_snapshots *s, struct trace_snap *snap)
 		snap_free_array(tr);
 		return ret;
 	}
-	/* Events that are registered later are of no system that it has. */
+	/* Events that are registered later do not belong to it. */
 	tr->system_names = "";
 	ring_buffer_record_off(snap->buf.buffer);
 	snap->kept = tr;
@@ -256,11 +295,11 @@ int snap_publish(struct trace_snapshots *s, struct trace_snap *snap)
 }
 
 /**
- * snap_forget_kept() - the end of snap_publish()
- * @s:    whose
- * @snap: that is not shown any more, and the instance is not open
+ * snap_forget_kept() - free the instance of a retired snapshot
+ * @s:    the snapshots of the owner
+ * @snap: the snapshot; its instance is not open
  *
- * Context: May sleep, the same are held.
+ * Context: May sleep, event_mutex, trace_types_lock and &trace_snapshots.mutex are held.
  */
 void snap_forget_kept(struct trace_snapshots *s, struct trace_snap *snap)
 {
@@ -270,15 +309,13 @@ void snap_forget_kept(struct trace_snapshots *s, struct trace_snap *snap)
 }
 
 /**
- * snap_retire() - let the instance of a kept snapshot go
- * @s:    whose
- * @snap: which
+ * snap_retire() - remove the instance of a kept snapshot
+ * @s:    the snapshots of the owner
+ * @snap: the snapshot
  *
- * It can't be opened any more.
- *
- * Context: May sleep, the same are held.
+ * Context: May sleep, event_mutex, trace_types_lock and &trace_snapshots.mutex are held.
  * Return: true if somebody has it open: then snap_forget_kept() has to follow when
- *         &trace_array.ref is 0. Else that was done here.
+ *	   &trace_array.ref is 0. Otherwise it is freed.
  */
 bool snap_retire(struct trace_snapshots *s, struct trace_snap *snap)
 {

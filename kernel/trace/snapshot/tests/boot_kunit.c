@@ -7,6 +7,7 @@
 #include <linux/init.h>
 #include <linux/ring_buffer.h>
 #include <linux/string.h>
+#include <linux/trace_clock.h>
 
 #include <asm/setup.h>	/* COMMAND_LINE_SIZE */
 
@@ -15,9 +16,9 @@
 
 #define RANGE	(64 * PAGE_SIZE)
 
-#define BAD_READ	"Somebody reads the snapshot that this would change"
-#define BAD_PERSIST	"What survives a reboot needs ^snapshot in trace_instance="
-#define BAD_ONE		"What survives a reboot has room for one snapshot only"
+#define BAD_READ	"The snapshot is being read: close it first"
+#define BAD_PERSIST	"Add ^snapshot to trace_instance=, to have room for one"
+#define BAD_ONE		"Memory that survives a reboot has room for one snapshot"
 
 static void boot_free(void *memory)
 {
@@ -167,7 +168,7 @@ static void persist_test_reboot(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "trace", ": two\n"));
 		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# taken: 1\n"));
 		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
-		KUNIT_EXPECT_FALSE(test, tr->snapshots->changing);
+		KUNIT_EXPECT_EQ(test, tr->snapshots->gen, 2U);
 	}
 	snap_kunit_set(test, "snapshot", "1");
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", ": two\n"));
@@ -194,28 +195,54 @@ static void persist_test_none(struct kunit *test)
 	}
 }
 
-static bool boot_no(struct trace_array *tr, void *image)
+/* The clock is read when a cut begins: what the memory is then. */
+static struct trace_array *boot_tr;
+static void *boot_image;
+
+static u64 boot_clock(void)
 {
-	memcpy(image, (void *)tr->range_addr_start, RANGE);
-	return false;
+	if (boot_tr)
+		memcpy(boot_image, (void *)boot_tr->range_addr_start, RANGE);
+	boot_tr = NULL;
+	return trace_clock_local();
+}
+
+/* A task dies in a record that a snapshot has: its buffer is of no use for the next one. */
+static void boot_fail(struct kunit *test, void *image)
+{
+	const struct snap_request req = {
+		.cpu = RING_BUFFER_ALL_CPUS,
+		.by = SNAP_BY_KERNEL,
+		.waits = true,
+	};
+	struct trace_array *tr = test->priv;
+
+	boot_image = image;
+	ring_buffer_set_clock(tr->array_buffer.buffer, boot_clock);
+	boot_tr = tr;
+	KUNIT_EXPECT_EQ(test, snap_take(tr->snapshots, &tr->snapshots->user, &req), -EBUSY);
+	KUNIT_EXPECT_NULL(test, boot_tr);
+	ring_buffer_set_clock(tr->array_buffer.buffer, trace_clock_local);
+}
+
+static void boot_die(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+
+	KUNIT_ASSERT_NOT_NULL(test, ring_buffer_lock_reserve(tr->array_buffer.buffer, 8));
+	preempt_enable_notrace();
 }
 
 /* What is not taken leaves the one before; a machine that goes down in between tells nothing. */
 static void persist_test_failed(struct kunit *test)
 {
 	void *memory = boot_memory(test), *image = boot_memory(test);
-	const struct snap_request req = {
-		.cpu = RING_BUFFER_ALL_CPUS,
-		.by = SNAP_BY_KERNEL,
-		.waits = true,
-		.update = boot_no,
-		.cond_data = image,
-	};
-	struct trace_array *tr = test->priv;
 
 	boot_first(test, memory);
-	boot_take(test);
-	KUNIT_EXPECT_EQ(test, snap_take(tr->snapshots, &tr->snapshots->user, &req), -ECANCELED);
+	snap_kunit_set(test, "trace_marker", "one");
+	boot_die(test);
+	snap_kunit_set(test, "snapshot", "1");
+	boot_fail(test, image);
 	boot_again(test, memory, NULL);
 	KUNIT_EXPECT_EQ(test, strncmp(boot_line(test), "1 by=write ", 11), 0);
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", ": one\n"));
@@ -226,7 +253,10 @@ static void persist_test_failed(struct kunit *test)
 
 	/* The same if there was none before. */
 	snap_kunit_set(test, "snapshot", "2");
-	KUNIT_EXPECT_EQ(test, snap_take(tr->snapshots, &tr->snapshots->user, &req), -ECANCELED);
+	boot_die(test);
+	snap_kunit_set(test, "snapshot", "1");
+	snap_kunit_set(test, "snapshot", "2");
+	boot_fail(test, image);
 	boot_again(test, memory, NULL);
 	KUNIT_EXPECT_STREQ(test, boot_line(test), "");
 }
@@ -434,7 +464,7 @@ static bool __init boot_asks(struct kunit *test, struct trace_array *tr, const c
 
 	trace_snapshot_boot(tr, name);
 	mutex_lock(&tr->snapshots->mutex);
-	asks = snap_is_ready(&tr->snapshots->user);
+	asks = snap_is_ready(tr->snapshots, &tr->snapshots->user);
 	KUNIT_EXPECT_EQ(test, tr->snapshots->pinned, asks);
 	snap_release(tr->snapshots, &tr->snapshots->user, true);
 	tr->snapshots->pinned = false;

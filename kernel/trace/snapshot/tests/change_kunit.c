@@ -19,12 +19,11 @@ static void change_limit(struct kunit *test, unsigned long kb)
 static const struct change_case {
 	const char	*file;
 	const char	*text;
-	bool		both;	/* buffers of both sizes are there for a moment */
 } change_cases[] = {
 	{ "buffer_size_kb", "128" },
 	{ "buffer_size_kb", "8" },
 	{ "per_cpu/cpu0/buffer_size_kb", "200" },
-	{ "buffer_subbuf_size_kb", "8", true },
+	{ "buffer_subbuf_size_kb", "8" },
 };
 
 static void change_desc(const struct change_case *p, char *desc)
@@ -72,11 +71,12 @@ static void change_test_size(struct kunit *test)
 	tracing_snapshot_instance(tr);
 	snap_kunit_expect(test, "taken 3");
 
-	/* What was trimmed for its records is not allocated anew. */
+	/* A trimmed snapshot costs what it holds, and there is no buffer for another one. */
 	trace_snapshot_trim(tr);
+	KUNIT_EXPECT_LT(test, snap_kunit_kb(test), before);
 	snap_kunit_echo(test, p->file, p->text);
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "0\n");
-	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before);
+	KUNIT_EXPECT_LT(test, snap_kunit_kb(test), before);
 	/* But what a trigger wants is. */
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	snap_kunit_echo(test, "buffer_subbuf_size_kb", "4");
@@ -88,39 +88,57 @@ static void change_test_size(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 }
 
-/* Where that fails, nothing has changed. */
+/* The limit is for each of the two sizes in turn. Where a change fails, nothing has changed. */
 static void change_test_limit(struct kunit *test)
 {
 	const struct change_case *p = test->param_value;
-	unsigned long before = snap_kunit_full(test);
+	unsigned long before = snap_kunit_full(test), after;
 	struct trace_array *tr = test->priv;
-	unsigned int i;
+
+	snap_kunit_echo(test, p->file, p->text);
+	after = snap_kunit_full(test);
+	snap_kunit_echo(test, "buffer_subbuf_size_kb", "4");
+	snap_kunit_echo(test, "buffer_size_kb", "64");
 
 	snap_kunit_echo(test, "snapshot_allocate", "1");
-	change_limit(test, before);
-	/* Another one of the old size can't be; then that can be, but not change its size. */
-	for (i = 0; i < 2; i++) {
+	if (after > before) {
+		change_limit(test, after - 1);
 		snap_kunit_refuse(test, p->file, p->text, -ENOSPC);
 		KUNIT_EXPECT_EQ(test, snap_kunit_full(test), before);
 		KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before);
-		snap_kunit_mark(test, 1);
-		tracing_snapshot_instance(tr);
-		KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 1U);
-		change_limit(test, before * 2);
 	}
-	snap_kunit_expect(test, "taken 2");
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
-	if (p->both) {
-		change_limit(test, before * 2 + 100);
-		snap_kunit_refuse(test, p->file, p->text, -ENOSPC);
-		change_limit(test, before * 3 + 100);
-	} else {
-		change_limit(test, before * 2 + 300);
-	}
+	change_limit(test, max(before, after));
 	snap_kunit_echo(test, p->file, p->text);
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), after);
 	tracing_snapshot_instance(tr);
 	tracing_snapshot_instance(tr);
-	snap_kunit_expect(test, "taken 4");
+	snap_kunit_expect(test, "taken 2");
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), after);
+}
+
+/* There is only a snapshot: a smaller buffer needs none beside it, unless a trigger does. */
+static void change_test_smaller(struct kunit *test)
+{
+	unsigned long full = snap_kunit_full(test);
+	struct trace_array *tr = test->priv;
+
+	snap_kunit_mark(test, 3);
+	snap_kunit_echo(test, "snapshot", "1");
+	change_limit(test, full);
+	snap_kunit_refuse(test, "buffer_size_kb", "128", -ENOSPC);
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	snap_kunit_refuse(test, "buffer_size_kb", "8", -ENOSPC);
+	tracing_disarm_snapshot(tr);
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
+	snap_kunit_echo(test, "buffer_size_kb", "8");
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "0\n");
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
+	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 3U);
+	tracing_snapshot_instance(tr);
+	snap_kunit_expect(test, "taken 1 starved 1");
+	snap_kunit_refuse(test, "snapshot", "1", -ENOSPC);
+	snap_kunit_echo(test, "snapshot", "0");
+	snap_kunit_echo(test, "snapshot", "1");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), snap_kunit_full(test));
 }
 
@@ -138,7 +156,7 @@ static void change_test_fails(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before * 2);
 	tracing_snapshot_instance(tr);
 	/* There is room for one of them only. */
-	change_limit(test, before * 3 + 250);
+	change_limit(test, before * 2 + 100);
 	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_resize(tr, SZ_128K, RING_BUFFER_ALL_CPUS),
 			-ENOSPC);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before * 2);
@@ -254,6 +272,7 @@ static void change_test_erase(struct kunit *test)
 static struct kunit_case change_kunit[] = {
 	KUNIT_CASE_PARAM(change_test_size, change_gen_params),
 	KUNIT_CASE_PARAM(change_test_limit, change_gen_params),
+	KUNIT_CASE(change_test_smaller),
 	KUNIT_CASE(change_test_fails),
 	KUNIT_CASE(change_test_clock),
 	KUNIT_CASE(change_test_erase),

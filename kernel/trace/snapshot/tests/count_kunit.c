@@ -20,7 +20,7 @@ static const struct {
 	{ "# refused, no buffer was ready: ", "starved" },
 	{ "# refused, something was in the way: ", "refused" },
 	{ "# refused, enough are kept: ", "enough" },
-	{ "# refused, another one was due: ", "late" },
+	{ "# refused, too late for another: ", "late" },
 	{ "# could not be kept: ", "unkept" },
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Snapshots that come some time after they were asked for.
+ * Postponed requests.
  */
 #include <linux/delay.h>
 #include <linux/ring_buffer.h>
@@ -14,7 +14,7 @@ static void delay_wait(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
 
-	wait_event(tr->snapshots->wait, !READ_ONCE(tr->snapshots->due.pending));
+	wait_event(tr->snapshots->wait, !atomic_read(&tr->snapshots->pending.requests));
 }
 
 /* It does not come before its time, and the list says what asked for it, and when. */
@@ -50,7 +50,7 @@ static void delay_test_later(struct kunit *test)
 		KUNIT_EXPECT_GE(test, begin, asked + NSEC_PER_MSEC);
 		KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	}
-	snap_kunit_expect(test, "taken 3 late 1");
+	snap_kunit_expect(test, "taken 3 merged 1");
 	snap_kunit_echo(test, "snapshot_delay", "0");
 	snap_kunit_echo(test, "snapshot", "1");
 	KUNIT_EXPECT_EQ(test, snap_kunit_count(snap_kunit_read(test, "snapshots"), "asked="), 0U);
@@ -58,52 +58,65 @@ static void delay_test_later(struct kunit *test)
 
 static bool delay_wanted;
 
-static bool delay_ask(struct trace_array *tr, void *data)
+static unsigned int delay_taken;
+
+static bool delay_ask(void *data)
+{
+	return delay_wanted;
+}
+
+static void delay_note(void *data)
 {
 	struct kunit *test = data;
 
 	KUNIT_EXPECT_TRUE(test, irqs_disabled());
-	return delay_wanted;
+	delay_taken++;
 }
 
-/* One that is due is in the way of others, but not of those that nothing puts off. */
+/* A pending request stands for those that follow, but for those that nothing postpones. */
 static void delay_test_pending(struct kunit *test)
 {
 	const struct snap_request max = { .cpu = RING_BUFFER_ALL_CPUS, .by = SNAP_BY_TRACER };
 	struct trace_array *tr = test->priv;
 	unsigned long before = snap_crash_set(BIT(SNAP_BY_WARN)), full = snap_kunit_full(test);
 	struct tracer fake = { .use_max_tr = true };
+	const struct snap_cond cond = { .wanted = delay_ask, .taken = delay_note, .data = test };
 
+	delay_taken = 0;
 	snap_kunit_echo(test, "snapshot_allocate", "1");
 	snap_kunit_echo(test, "snapshot_delay", "1000s");
-	trace_snapshot_trigger(tr->trace_marker_file, delay_ask, test);
-	KUNIT_EXPECT_FALSE(test, READ_ONCE(tr->snapshots->due.pending));
+	KUNIT_EXPECT_TRUE(test, trace_snapshot_trigger(tr->trace_marker_file, &cond));
+	KUNIT_EXPECT_FALSE(test, atomic_read(&tr->snapshots->pending.requests));
 	delay_wanted = true;
-	trace_snapshot_trigger(tr->trace_marker_file, delay_ask, test);
-	KUNIT_EXPECT_TRUE(test, READ_ONCE(tr->snapshots->due.pending));
+	KUNIT_EXPECT_TRUE(test, trace_snapshot_trigger(tr->trace_marker_file, &cond));
+	KUNIT_EXPECT_EQ(test, delay_taken, 1U);
+	KUNIT_EXPECT_EQ(test, atomic_read(&tr->snapshots->pending.requests), 1);
 	KUNIT_EXPECT_FALSE(test, irqs_disabled());
-	delay_wanted = false;
 	tracing_snapshot_instance(tr);
-	trace_snapshot_trigger(tr->trace_marker_file, delay_ask, test);
-	snap_kunit_expect(test, "late 2");
-	snap_kunit_refuse(test, "snapshot", "1", -EBUSY);
+	KUNIT_EXPECT_TRUE(test, trace_snapshot_trigger(tr->trace_marker_file, &cond));
+	KUNIT_EXPECT_EQ(test, delay_taken, 2U);
+	KUNIT_EXPECT_EQ(test, atomic_read(&tr->snapshots->pending.requests), 3);
+	delay_wanted = false;
+	trace_snapshot_trigger(tr->trace_marker_file, &cond);
+	KUNIT_EXPECT_EQ(test, atomic_read(&tr->snapshots->pending.requests), 3);
+	snap_kunit_expect(test, "");
 	snap_kunit_refuse(test, "snapshot", "0", -EBUSY);
 	trace_snapshot_trim(tr);
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
-	snap_kunit_expect(test, "late 2");
+	snap_kunit_expect(test, "");
 
 	snap_kunit_echo(test, "per_cpu/cpu0/snapshot", "1");
 	trace_snapshot_warn();
 	KUNIT_EXPECT_EQ(test, trace_snapshot_arm_tracer(tr, &fake), 0);
 	KUNIT_EXPECT_EQ(test, snap_take(tr->snapshots, &tr->snapshots->max, &max), 0);
 	trace_snapshot_disarm_tracer(tr, &fake);
-	snap_kunit_expect(test, "taken 2 late 2");
+	snap_kunit_expect(test, "taken 2");
 
 	/* What is due does not come any more, if the delay is another one. */
 	snap_kunit_echo(test, "snapshot_delay", "0");
-	snap_kunit_expect(test, "taken 2 refused 1 late 2");
+	snap_kunit_expect(test, "taken 2 refused 3");
 	snap_kunit_echo(test, "snapshot", "1");
-	snap_kunit_expect(test, "taken 3 refused 1 late 2");
+	snap_kunit_expect(test, "taken 3 refused 3");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	snap_crash_set(before);
 }
@@ -112,7 +125,7 @@ static void delay_test_pending(struct kunit *test)
 static void delay_test_cancelled(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
-	struct snap_due *due = &tr->snapshots->due;
+	struct snap_pending *pending = &tr->snapshots->pending;
 	unsigned int i;
 
 	snap_kunit_echo(test, "snapshot_allocate", "1");
@@ -120,16 +133,27 @@ static void delay_test_cancelled(struct kunit *test)
 		snap_delay_set(tr->snapshots, 1000ULL * NSEC_PER_SEC);
 		tracing_snapshot_instance(tr);
 		if (i)
-			irq_work_sync(&due->start);
+			irq_work_sync(&pending->start);
 		KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), snap_kunit_full(test));
 		snap_delay_set(tr->snapshots, 0);
-		irq_work_sync(&due->start);
-		KUNIT_EXPECT_FALSE(test, hrtimer_active(&due->timer));
+		irq_work_sync(&pending->start);
+		KUNIT_EXPECT_EQ(test, snap_take_pending(tr->snapshots), 0);
 	}
 	snap_kunit_expect(test, "refused 2");
+	/* The timer of the first one is too early for the second one. */
+	snap_delay_set(tr->snapshots, 20 * NSEC_PER_MSEC);
+	tracing_snapshot_instance(tr);
+	irq_work_sync(&pending->start);
+	snap_delay_set(tr->snapshots, 1000ULL * NSEC_PER_SEC);
+	local_irq_disable();
+	tracing_snapshot_instance(tr);
+	KUNIT_EXPECT_EQ(test, snap_take_pending(tr->snapshots), -EAGAIN);
+	local_irq_enable();
+	snap_kunit_expect(test, "refused 3");
+	snap_delay_set(tr->snapshots, 0);
 }
 
-/* After a signal it still comes, and whether it did not is counted; memory is returned then. */
+/* After a signal it still comes, and if it does not, that is counted; the buffer stays. */
 static void delay_test_signal(struct kunit *test)
 {
 	unsigned long full = snap_kunit_full(test);
@@ -141,13 +165,11 @@ static void delay_test_signal(struct kunit *test)
 		set_thread_flag(TIF_SIGPENDING);
 		snap_kunit_refuse(test, "snapshot", "1", -EINTR);
 		flush_signals(current);
-		KUNIT_EXPECT_TRUE(test, READ_ONCE(tr->snapshots->due.pending));
+		KUNIT_EXPECT_TRUE(test, atomic_read(&tr->snapshots->pending.requests));
 		KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 		snap_kunit_echo(test, "snapshot_delay", "0");
 		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"),
-				   i ? "1\n" : "0\n");
-		if (!i)
-			snap_kunit_echo(test, "snapshot_allocate", "1");
+				   "1\n");
 	}
 	snap_kunit_expect(test, "refused 2");
 }
@@ -169,16 +191,16 @@ static void delay_test_fails(struct kunit *test)
 	snap_kunit_expect(test, "taken 1 starved 1");
 	trace_snapshot_put(buf);
 
-	/* Where it is another taker, it is tried again. */
+	/* While the lock is held, it is tried again. */
 	local_irq_save(flags);
 	tracing_snapshot_instance(tr);
 	/* Its timer does not come before that. */
-	atomic_set(&s->busy, SNAP_CUTTING);
+	atomic_set(&s->owner, 1);
 	local_irq_restore(flags);
-	for (i = 0; i < 1000 && hrtimer_get_expires_ns(&s->due.timer) <= s->due.at; i++)
+	for (i = 0; i < 1000 && hrtimer_get_expires_ns(&s->pending.timer) <= s->pending.at; i++)
 		msleep(20);
 	KUNIT_EXPECT_LT(test, i, 1000U);
-	atomic_set(&s->busy, SNAP_IDLE);
+	atomic_set(&s->owner, 0);
 	delay_wait(test);
 	snap_kunit_expect(test, "taken 2 starved 1");
 	/* What waits for it is woken, also where others were faster and enough are kept. */
@@ -193,12 +215,6 @@ static void delay_test_fails(struct kunit *test)
 	snap_crash_set(before);
 	snap_kunit_expect(test, "taken 3 starved 1 enough 1");
 	snap_kunit_echo(test, "snapshot_keep", "0");
-
-	/* None is begun while the delay changes. */
-	s->due.closing = true;
-	tracing_snapshot_instance(tr);
-	s->due.closing = false;
-	snap_kunit_expect(test, "taken 3 starved 1 enough 1 late 1");
 }
 
 /* The clock is read while a request is put off: as if an interrupt came there. */
@@ -224,7 +240,7 @@ static void delay_test_inside(struct kunit *test)
 	delay_tr = tr;
 	tracing_snapshot_instance(tr);
 	KUNIT_EXPECT_NULL(test, delay_tr);
-	snap_kunit_expect(test, "refused 1");
+	KUNIT_EXPECT_EQ(test, atomic_read(&tr->snapshots->pending.requests), 2);
 	ring_buffer_set_clock(tr->array_buffer.buffer, trace_clock_local);
 	snap_kunit_echo(test, "snapshot_delay", "0");
 	snap_kunit_expect(test, "refused 2");

@@ -15,17 +15,17 @@
 #include "../../ring_buffer/race.h"
 #include "tracefs.h"
 
-#define BAD_VALUE	"This value means nothing here"
+#define BAD_VALUE	"Invalid value"
 #define BAD_MEMORY	"No memory for a snapshot of this size"
-#define BAD_LIMIT	"That is more memory than snapshot_limit_kb allows"
+#define BAD_LIMIT	"Needs more memory than snapshot_limit_kb allows"
 #define BAD_HELD	"Snapshots have more memory than that already"
-#define BAD_ENOUGH	"As many are kept as snapshot_keep says: remove one"
-#define BAD_DUE		"Another snapshot is due, see snapshot_delay"
-#define BAD_ARMED	"A trigger needs the snapshot buffer"
-#define BAD_READ	"Somebody reads the snapshot that this would change"
-#define BAD_DELAY	"It was cancelled, as snapshot_delay was written"
-#define BAD_TRACER	"A latency tracer needs the snapshot buffer"
-#define BAD_CPU		"This CPU's part can't be freed alone, or it never was online"
+#define BAD_ENOUGH	"snapshot_keep allows no more: remove a kept snapshot"
+#define BAD_PENDING	"A snapshot is pending, see snapshot_delay"
+#define BAD_ARMED	"A trigger needs the snapshot buffer: remove it first"
+#define BAD_READ	"The snapshot is being read: close it first"
+#define BAD_DELAY	"Cancelled by a write to snapshot_delay"
+#define BAD_TRACER	"A latency tracer needs it: change current_tracer first"
+#define BAD_CPU		"One CPU's part cannot be freed, or the CPU never was online"
 
 #define HELP_ALL(ready)								\
 	"#\n# * Snapshot is " ready " *\n#\n# Write to this file\n"		\
@@ -241,9 +241,8 @@ static void fs_test_needed(struct kunit *test)
 
 	snap_kunit_set(test, "snapshot_delay", "1000s");
 	tracing_snapshot_instance(tr);
-	snap_kunit_fails(test, "snapshot", "1", -EBUSY, BAD_DUE);
-	snap_kunit_fails(test, "snapshot", "0", -EBUSY, BAD_DUE);
-	snap_kunit_fails(test, "snapshot_allocate", "0", -EBUSY, BAD_DUE);
+	snap_kunit_fails(test, "snapshot", "0", -EBUSY, BAD_PENDING);
+	snap_kunit_fails(test, "snapshot_allocate", "0", -EBUSY, BAD_PENDING);
 	snap_kunit_set(test, "snapshot_delay", "0");
 
 	/* What the kernel has allocated is the user's to free. */
@@ -321,7 +320,7 @@ static void fs_act(struct work_struct *work)
 {
 	struct fs_actor *actor = container_of(work, struct fs_actor, work);
 
-	while (!READ_ONCE(actor->s->due.pending))
+	while (!atomic_read(&actor->s->pending.requests))
 		msleep(20);
 	if (actor->signals)
 		send_sig(SIGUSR1, actor->signals, 1);
@@ -341,7 +340,7 @@ static void fs_test_delay(struct kunit *test)
 	snap_kunit_fails(test, "snapshot", "1", -EBUSY, BAD_DELAY);
 	flush_work(&actor.work);
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_delay"), "2000s\n");
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "0\n");
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
 	fs_expect_only(test, "trace", "one");
 
 	/* After a signal it is still to come. */
@@ -354,7 +353,7 @@ static void fs_test_delay(struct kunit *test)
 	disallow_signal(SIGUSR1);
 	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "error_log", "error"));
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
-	snap_kunit_fails(test, "snapshot", "1", -EBUSY, BAD_DUE);
+	snap_kunit_fails(test, "snapshot", "0", -EBUSY, BAD_PENDING);
 	KUNIT_EXPECT_EQ(test, actor.s->user.seq, 0ULL);
 	destroy_work_on_stack(&actor.work);
 
@@ -388,7 +387,7 @@ static void fs_test_poll(struct kunit *test)
 	unsigned int i;
 
 	init_poll_funcptr(&poll.table, fs_poll_queue);
-	update_max_tr(tr, current, 0);
+	update_max_tr(tr, current, 0, 1);
 	for (i = 0; i < 2; i++) {
 		file = snap_kunit_open(test, "snapshot", O_RDONLY);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(file));
@@ -451,7 +450,7 @@ static void fs_test_counts(struct kunit *test)
 			   "# refused, no buffer was ready: 22\n"
 			   "# refused, something was in the way: 23\n"
 			   "# refused, enough are kept: 24\n"
-			   "# refused, another one was due: 25\n"
+			   "# refused, too late for another: 25\n"
 			   "# could not be kept: 26\n"
 			   "# memory, in KiB: 0\n");
 }

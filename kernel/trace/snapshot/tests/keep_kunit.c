@@ -241,103 +241,6 @@ static void keep_test_burst(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->no_spare), 30L);
 }
 
-/* The clock is looked at in the middle of a cut: as if an interrupt came there. */
-static struct trace_array *keep_joins;
-
-static u64 keep_clock(void)
-{
-	struct trace_array *tr = keep_joins;
-
-	if (tr) {
-		keep_joins = NULL;
-		tracing_snapshot_instance(tr);
-		tracing_snapshot_instance(tr);
-	}
-	return trace_clock_local();
-}
-
-/* Whoever comes while a snapshot is taken shares its fate, and is counted so. */
-static void keep_test_joined(struct kunit *test)
-{
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
-	struct ring_buffer_event *event;
-
-	ring_buffer_set_clock(tr->array_buffer.buffer, keep_clock);
-	/* A record that is in the making is in this one, and in the way of the next. */
-	event = ring_buffer_lock_reserve(tr->array_buffer.buffer, 8);
-	KUNIT_ASSERT_NOT_NULL(test, event);
-	keep_joins = tr;
-	tracing_snapshot_instance(tr);
-	KUNIT_EXPECT_EQ(test, s->user.seq, 1ULL);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->merged), 2L);
-	/* Without a record there is nothing to cut off, and nothing in the way. */
-	KUNIT_EXPECT_EQ(test, ring_buffer_write(tr->array_buffer.buffer, 4, "abc"), 0);
-
-	keep_joins = tr;
-	tracing_snapshot_instance(tr);
-	KUNIT_EXPECT_NULL(test, keep_joins);
-	KUNIT_EXPECT_EQ(test, s->user.seq, 1ULL);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->merged), 2L);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->refused), 3L);
-	KUNIT_EXPECT_EQ(test, ring_buffer_unlock_commit(tr->array_buffer.buffer), 0);
-	ring_buffer_set_clock(tr->array_buffer.buffer, trace_clock_local);
-}
-
-/* Memory that came with what could not be done goes, if nobody else wants it. */
-static void keep_test_lent(struct kunit *test)
-{
-	const struct snap_request all = { .cpu = RING_BUFFER_ALL_CPUS, .waits = true };
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
-	unsigned long full = s->kb;
-
-	/* It was there. */
-	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	tracing_unarm_snapshot(tr);
-	KUNIT_EXPECT_EQ(test, s->kb, full);
-
-	s->pinned = false;
-	mutex_lock(&s->mutex);
-	snap_release(s, &s->user, true);
-	mutex_unlock(&s->mutex);
-	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	KUNIT_EXPECT_EQ(test, s->kb, full);
-	tracing_unarm_snapshot(tr);
-	KUNIT_EXPECT_EQ(test, s->kb, 0UL);
-
-	/* Another trigger came meanwhile; and one that was removed leaves it there. */
-	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	tracing_unarm_snapshot(tr);
-	KUNIT_EXPECT_EQ(test, s->kb, full);
-	tracing_disarm_snapshot(tr);
-	KUNIT_EXPECT_EQ(test, s->kb, full);
-
-	/* A snapshot stays, and only the memory for another one goes. */
-	tracing_snapshot_instance(tr);
-	trace_snapshot_trim(tr);
-	KUNIT_EXPECT_FALSE(test, snap_is_ready(&s->user));
-	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	KUNIT_EXPECT_TRUE(test, snap_is_ready(&s->user));
-	tracing_unarm_snapshot(tr);
-	KUNIT_EXPECT_FALSE(test, snap_is_ready(&s->user));
-	KUNIT_EXPECT_NOT_NULL(test, s->user.last);
-
-	/* The same for a write. */
-	mutex_lock(&s->mutex);
-	snap_release(s, &s->user, true);
-	WRITE_ONCE(s->changing, true);
-	KUNIT_EXPECT_EQ(test, snap_take_wait(s, &s->user, &all), -EINPROGRESS);
-	KUNIT_EXPECT_EQ(test, s->kb, full);
-	snap_release(s, &s->user, true);
-	KUNIT_EXPECT_EQ(test, snap_take_wait(s, &s->user, &all), -EALREADY);
-	KUNIT_EXPECT_EQ(test, s->kb, 0UL);
-	WRITE_ONCE(s->changing, false);
-	mutex_unlock(&s->mutex);
-	snap_delay_set(s, 0);
-}
-
 /* Whoever waits for a snapshot that is put off is told of that one; for others it is counted. */
 static void keep_test_waiter(struct kunit *test)
 {
@@ -365,7 +268,7 @@ static void keep_test_waiter(struct kunit *test)
 	/* And not of the next one. */
 	tracing_snapshot_instance(tr);
 	KUNIT_EXPECT_EQ(test, snap_delay_wait(s, &waiter), -ECANCELED);
-	wait_event(s->wait, !READ_ONCE(s->due.pending));
+	wait_event(s->wait, !atomic_read(&s->pending.requests));
 	KUNIT_EXPECT_EQ(test, waiter.ret, -ECANCELED);
 	KUNIT_EXPECT_EQ(test, s->user.seq, 2ULL);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->refused), 0L);
@@ -392,7 +295,7 @@ static void keep_test_limit(struct kunit *test)
 		KUNIT_EXPECT_LE(test, s->kb, s->limit_kb);
 		snap_tend(tr);
 		KUNIT_EXPECT_LE(test, s->kb, s->limit_kb);
-		KUNIT_EXPECT_TRUE(test, snap_is_ready(&s->user));
+		KUNIT_EXPECT_TRUE(test, snap_is_ready(s, &s->user));
 	}
 	KUNIT_EXPECT_LT(test, s->nr_kept, 30U);
 	keep_expect(test, 31 - s->nr_kept, 30);
@@ -420,10 +323,10 @@ static void keep_test_newest(struct kunit *test)
 	keep_take(test, 1);
 	snap_tend(tr);
 	keep_expect(test, 1, 1);
-	KUNIT_EXPECT_FALSE(test, snap_is_ready(&s->user));
+	KUNIT_EXPECT_FALSE(test, snap_is_ready(s, &s->user));
 	s->limit_kb = 0;
 	snap_tend(tr);
-	KUNIT_EXPECT_TRUE(test, snap_is_ready(&s->user));
+	KUNIT_EXPECT_TRUE(test, snap_is_ready(s, &s->user));
 }
 
 /* Where an empty buffer leaves no room to trim one, it goes and comes back. */
@@ -447,7 +350,7 @@ static void keep_test_room(struct kunit *test)
 	snap_tend(tr);
 	keep_expect(test, 1, 1);
 	KUNIT_EXPECT_LT(test, s->kb, full + full / 4);
-	KUNIT_EXPECT_TRUE(test, snap_is_ready(&s->user));
+	KUNIT_EXPECT_TRUE(test, snap_is_ready(s, &s->user));
 	s->limit_kb = 0;
 }
 
@@ -532,18 +435,18 @@ static void keep_test_change(struct kunit *test)
 		keep_take(test, 3);
 		tracing_snapshot_instance(tr);
 		KUNIT_EXPECT_EQ(test, s->user.seq, seq);
-		KUNIT_EXPECT_TRUE(test, READ_ONCE(s->due.pending));
+		KUNIT_EXPECT_TRUE(test, atomic_read(&s->pending.requests));
 		if (done)
 			KUNIT_EXPECT_EQ(test, ring_buffer_resize(tr->array_buffer.buffer,
 								 8 * PAGE_SIZE,
 								 RING_BUFFER_ALL_CPUS), 0);
 		trace_snapshot_end_change(tr, done);
-		wait_event(s->wait, !READ_ONCE(s->due.pending));
+		wait_event(s->wait, !atomic_read(&s->pending.requests));
 		KUNIT_EXPECT_EQ(test, s->user.seq, seq + 1);
 		KUNIT_EXPECT_EQ(test, ring_buffer_entries(s->user.last->buf.buffer), 3UL);
 		KUNIT_EXPECT_NE(test, s->user.last->who.asked, 0ULL);
-		/* There can be one that is due. */
-		KUNIT_EXPECT_EQ(test, atomic_long_read(&s->late), 1L + done);
+		/* One stands for both. */
+		KUNIT_EXPECT_EQ(test, atomic_long_read(&s->merged), 1L + done);
 		KUNIT_EXPECT_EQ(test, atomic_long_read(&s->no_spare), 0L);
 	}
 }
@@ -580,8 +483,6 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_last),
 	KUNIT_CASE(keep_test_first),
 	KUNIT_CASE(keep_test_burst),
-	KUNIT_CASE(keep_test_joined),
-	KUNIT_CASE(keep_test_lent),
 	KUNIT_CASE(keep_test_waiter),
 	KUNIT_CASE(keep_test_limit),
 	KUNIT_CASE(keep_test_newest),

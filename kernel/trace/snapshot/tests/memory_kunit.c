@@ -61,7 +61,9 @@ static void memory_test_limit(struct kunit *test)
 
 	/* More than it allows is no reason to wrap around. */
 	s->limit_kb = 1;
+	mutex_lock(&s->mutex);
 	KUNIT_EXPECT_EQ(test, snap_charge(s, 1), -ENOSPC);
+	mutex_unlock(&s->mutex);
 	s->limit_kb = 0;
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 }
@@ -83,10 +85,10 @@ static void memory_test_killed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 }
 
-/* Nothing goes before the last one that counts on it. */
+/* A buffer stays as long as somebody relies on it. */
 static void memory_test_reserved(struct kunit *test)
 {
-	unsigned long full = snap_kunit_full(test);
+	unsigned long full = snap_kunit_full(test), kb, before;
 	struct trace_array *tr = test->priv;
 
 	snap_kunit_echo(test, "snapshot_allocate", "1");
@@ -99,34 +101,38 @@ static void memory_test_reserved(struct kunit *test)
 	trace_snapshot_trim(tr);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
-	tracing_unarm_snapshot(tr);
+	tracing_disarm_snapshot(tr);
 	trace_snapshot_trim(tr);
-	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
-	/* What fails leaves the kernel's. */
-	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	tracing_unarm_snapshot(tr);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	snap_kunit_echo(test, "snapshot", "0");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 
-	/* That of one which could not be made goes, and a snapshot with it does not. */
-	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	tracing_unarm_snapshot(tr);
+	/* So does snapshot_on rely on it, and a request that is pending. */
+	snap_kunit_echo(test, "snapshot_allocate", "1");
+	before = snap_crash_set(BIT(SNAP_BY_OOPS));
+	trace_snapshot_trim(tr);
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
+	snap_crash_set(before);
+	trace_snapshot_trim(tr);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
+
+	/* A snapshot stays, and costs what it holds. */
+	snap_kunit_mark(test, 1);
 	snap_kunit_echo(test, "snapshot", "1");
-	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	tracing_unarm_snapshot(tr);
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
 	trace_snapshot_trim(tr);
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "0\n");
+	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 1U);
+	kb = snap_kunit_kb(test);
+	KUNIT_EXPECT_LT(test, kb, full);
 	tracing_snapshot_instance(tr);
-	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	snap_kunit_expect(test, "taken 1 starved 1");
-	/* It is allowed to be replaced again. */
 	snap_kunit_echo(test, "snapshot_allocate", "1");
-	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), kb + full);
 	tracing_snapshot_instance(tr);
+	snap_kunit_worker(tr);
 	snap_kunit_expect(test, "taken 2 starved 1");
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 }
 
 /* To erase a snapshot keeps its memory, and what is read stays until it was read. */
@@ -247,7 +253,8 @@ static bool memory_leaks(struct kunit *test, struct trace_array *tr)
 	percpu = pcpu_nr_pages();
 	for (i = 0; i < 1000; i++) {
 		KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-		tracing_unarm_snapshot(tr);
+		tracing_disarm_snapshot(tr);
+		trace_snapshot_trim(tr);
 		trace_snapshot_put(trace_snapshot_get(tr));
 	}
 	/* Rings are freed after a grace period. */
@@ -322,9 +329,9 @@ static void memory_test_one(struct kunit *test)
 	mutex_lock(&s->mutex);
 	snap_release(s, &s->user, true);
 	mutex_unlock(&s->mutex);
-	KUNIT_EXPECT_FALSE(test, snap_is_ready(&s->user));
+	KUNIT_EXPECT_FALSE(test, snap_is_ready(s, &s->user));
 	trace_snapshot_put(buf);
-	KUNIT_EXPECT_TRUE(test, snap_is_ready(&s->user));
+	KUNIT_EXPECT_TRUE(test, snap_is_ready(s, &s->user));
 	KUNIT_EXPECT_EQ(test, s->kb, full);
 	KUNIT_EXPECT_EQ(test, snap_take(s, &s->user, &panic), 0);
 	/* If nobody wants it, it does not. */

@@ -9,6 +9,7 @@
 #include <linux/string.h>
 #include <linux/trace_clock.h>
 
+#include "../../ring_buffer/race.h"
 #include "tracefs.h"
 
 /* The clock is read in the middle of a cut: what an interrupt there does, once. */
@@ -65,7 +66,7 @@ static void take_test_who(struct kunit *test)
 	take_expect_line(test, 4, "kernel,nmi");
 	trace_snapshot_warn();
 	take_expect_line(test, 5, "warn");
-	snap_request_function(tr, (unsigned long)schedule);
+	snap_request_function(tr, (unsigned long)schedule, NULL);
 	take_expect_line(test, 6, "function:schedule");
 	snap_kunit_echo(test, "per_cpu/cpu0/snapshot", "1");
 	take_expect_line(test, 7, "write");
@@ -134,15 +135,19 @@ static void take_test_top(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "/tracing_on"), "1\n");
 }
 
-static bool take_never(struct trace_array *tr, void *data)
-{
-	return false;
-}
-
-static bool take_always(struct trace_array *tr, void *data)
+static bool take_always(void *data)
 {
 	return true;
 }
+
+static unsigned int take_stored;
+
+static void take_store(void *data)
+{
+	take_stored++;
+}
+
+static const struct snap_cond take_cond = { .wanted = take_always, .taken = take_store };
 
 /* Kinds of requests. */
 enum { TAKE_KERNEL, TAKE_WAITS, TAKE_CRASH, TAKE_CPU, TAKE_COND, TAKE_MAX, TAKE_KINDS };
@@ -153,7 +158,7 @@ static const struct snap_request take_kinds[TAKE_KINDS] = {
 	[TAKE_CRASH]	= { .cpu = RING_BUFFER_ALL_CPUS, .by = SNAP_BY_WARN, .now = true },
 	[TAKE_CPU]	= { .cpu = 0, .by = SNAP_BY_KERNEL },
 	[TAKE_COND]	= { .cpu = RING_BUFFER_ALL_CPUS, .by = SNAP_BY_TRIGGER,
-			    .update = take_always },
+			    .cond = &take_cond },
 	[TAKE_MAX]	= { .cpu = RING_BUFFER_ALL_CPUS, .by = SNAP_BY_TRACER },
 };
 
@@ -165,18 +170,29 @@ static int take_kind(struct kunit *test, unsigned int kind)
 	return snap_take(s, kind == TAKE_MAX ? &s->max : &s->user, &take_kinds[kind]);
 }
 
+static void take_wait(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+
+	wait_event(tr->snapshots->wait, !atomic_read(&tr->snapshots->pending.requests));
+}
+
 static unsigned int take_inner;
 
 static void take_inside(struct kunit *test)
 {
-	KUNIT_EXPECT_NE(test, preempt_count(), 0);
-	KUNIT_EXPECT_EQ(test, take_kind(test, take_inner), -EAGAIN);
+	KUNIT_EXPECT_TRUE(test, irqs_disabled());
+	KUNIT_EXPECT_EQ(test, take_kind(test, take_inner),
+			take_inner == TAKE_KERNEL ? -EINPROGRESS : -EAGAIN);
 }
 
-/* A request that comes while a snapshot is taken is merged, told, or counted as refused. */
+/*
+ * A request interrupts the holder of the lock: it is postponed, then the snapshot that was
+ * taken has answered it, or another one is taken. Requests that cannot wait are refused.
+ */
 static void take_test_inside(struct kunit *test)
 {
-	unsigned int outer, inner, taken = 0, merged = 0, refused = 0;
+	unsigned int outer, inner, taken = 0, merged = 0, refused = 0, stored = 0;
 	struct trace_array *tr = test->priv;
 	struct trace_snapshots *s = tr->snapshots;
 	char want[64];
@@ -185,153 +201,253 @@ static void take_test_inside(struct kunit *test)
 	mutex_lock(&s->mutex);
 	KUNIT_EXPECT_EQ(test, snap_provide(s, &s->max), 0);
 	mutex_unlock(&s->mutex);
+	take_stored = 0;
 	for (outer = 0; outer < TAKE_KINDS; outer++) {
 		for (inner = 0; inner < TAKE_KINDS; inner++) {
 			take_inner = inner;
 			take_interrupt(test, take_inside);
 			KUNIT_EXPECT_EQ(test, take_kind(test, outer), 0);
+			take_wait(test);
 			taken += outer != TAKE_MAX;
-			if (inner == TAKE_WAITS)
-				continue;
-			if (outer <= TAKE_CRASH && (inner == TAKE_KERNEL || inner == TAKE_CRASH))
-				merged++;
+			stored += outer == TAKE_COND;
+			if (inner != TAKE_KERNEL)
+				refused += inner != TAKE_WAITS;
+			else if (outer == TAKE_CPU || outer == TAKE_MAX)
+				taken++;
 			else
-				refused++;
-			snprintf(want, sizeof(want), "taken %u%s%.0u refused %u", taken,
-				 merged ? " merged " : "", merged, refused);
-			if (refused)
+				merged++;
+			snprintf(want, sizeof(want), "taken %u merged %u refused %u", taken,
+				 merged, refused);
+			if (merged && refused)
 				snap_kunit_expect(test, want);
+			KUNIT_EXPECT_EQ(test, take_stored, stored);
 		}
 	}
 	take_interrupt(test, NULL);
 	tracing_disarm_snapshot(tr);
 }
 
-/* In front of a request, something else is stopped for good: nothing waits for ever. */
+/* A cut, and where in it a request interrupts. */
+static enum rb_race take_point;
+
+static void take_race(enum rb_race point, const char *name)
+{
+	if (point != take_point)
+		return;
+	rb_race_hook = NULL;
+	/* Its event, then the request. */
+	trace_array_puts(take_acting->priv, "event\n");
+	KUNIT_EXPECT_EQ(take_acting, take_kind(take_acting, TAKE_KERNEL), -EINPROGRESS);
+}
+
+/*
+ * The snapshot that answers a request has its event. Where its CPU was cut off before,
+ * there is another snapshot if the first one stays readable; otherwise it is refused.
+ */
+static void take_test_halfway(struct kunit *test)
+{
+	static const struct {
+		enum rb_race point;
+		bool answered;
+	} points[] = {
+		{ RB_RACE_CUT, true }, { RB_RACE_SWAP, true }, { RB_RACE_SWAP_HALF, true },
+		{ RB_RACE_SWAP_LIVE, false }, { RB_RACE_SWAP_READER, false },
+	};
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	char path[32];
+	bool kept;
+	u64 seq;
+	int i;
+
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	take_acting = test;
+	for (i = 0; i < 2 * ARRAY_SIZE(points); i++) {
+		kept = i >= ARRAY_SIZE(points);
+		take_point = points[i % ARRAY_SIZE(points)].point;
+		snap_kunit_echo(test, "snapshot_keep", kept ? "9" : "0");
+		snap_kunit_mark(test, 2);
+		seq = s->user.seq;
+		/* The worker has a buffer ready for each. */
+		if (kept) {
+			mutex_lock(&s->mutex);
+			KUNIT_EXPECT_EQ(test, snap_provide(s, &s->user), 0);
+			mutex_unlock(&s->mutex);
+		}
+		atomic_long_set(&s->merged, 0);
+		atomic_long_set(&s->late, 0);
+		rb_race_hook = take_race;
+		KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_KERNEL), 0);
+		KUNIT_EXPECT_NULL(test, rb_race_hook);
+		if (kept && !points[i % ARRAY_SIZE(points)].answered)
+			snap_tend(tr);
+		take_wait(test);
+		if (points[i % ARRAY_SIZE(points)].answered) {
+			KUNIT_EXPECT_EQ(test, atomic_long_read(&s->merged), 1L);
+			KUNIT_EXPECT_EQ(test, s->user.seq, seq + 1);
+			KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", " event"));
+		} else {
+			KUNIT_EXPECT_EQ(test, atomic_long_read(&s->merged), 0L);
+			KUNIT_EXPECT_EQ(test, atomic_long_read(&s->late), kept ? 0L : 1L);
+			KUNIT_EXPECT_EQ(test, s->user.seq, seq + 1 + kept);
+			snprintf(path, sizeof(path), kept ? "snapshot" : "trace");
+			KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, path, " event"));
+		}
+		snap_kunit_echo(test, "trace", "");
+		snap_kunit_echo(test, "snapshot_keep", "0");
+		snap_kunit_echo(test, "snapshot", "2");
+	}
+	tracing_disarm_snapshot(tr);
+}
+
+/* The holder of the lock was stopped for good: nobody waits for ever. */
 static void take_test_stopped(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
 	struct trace_snapshots *s = tr->snapshots;
-	unsigned int kind;
 	unsigned long flags;
+	unsigned int kind;
 
 	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
 	flags = snap_change_begin(s);
 	KUNIT_EXPECT_TRUE(test, irqs_disabled());
 	for (kind = 0; kind < TAKE_KINDS; kind++)
-		KUNIT_EXPECT_EQ(test, take_kind(test, kind), -EAGAIN);
+		KUNIT_EXPECT_EQ(test, take_kind(test, kind),
+				kind == TAKE_KERNEL ? -EINPROGRESS : -EAGAIN);
 	snap_change_end(s, flags);
-	snap_kunit_expect(test, "refused 5");
-	/* And so it is if that was another CPU. */
-	atomic_set(&s->busy, SNAP_CHANGING + 1);
+	take_wait(test);
+	snap_kunit_expect(test, "taken 1 refused 4");
+	/* It was another CPU. */
+	atomic_set(&s->owner, 2);
 	KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_KERNEL), -EAGAIN);
-	/* No more can join than are counted. */
-	atomic_set(&s->busy, SNAP_CUTTING_ALL + INT_MAX / SNAP_JOINED * SNAP_JOINED);
-	KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_KERNEL), -EAGAIN);
-	atomic_set(&s->busy, SNAP_CUTTING_ALL + (INT_MAX / SNAP_JOINED - 1) * SNAP_JOINED);
-	KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_KERNEL), -EAGAIN);
-	KUNIT_EXPECT_EQ(test, atomic_xchg(&s->busy, SNAP_IDLE) / SNAP_JOINED,
-			INT_MAX / SNAP_JOINED);
-	snap_kunit_expect(test, "refused 7");
+	KUNIT_EXPECT_FALSE(test, irqs_disabled());
+	atomic_set(&s->owner, 0);
+	snap_kunit_expect(test, "taken 1 refused 5");
 	KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_KERNEL), 0);
 }
 
-static bool take_is_idle;
+static bool take_is_free;
 
-static enum hrtimer_restart take_idle(struct hrtimer *timer)
+static enum hrtimer_restart take_free(struct hrtimer *timer)
 {
 	struct trace_array *tr = take_acting->priv;
 
-	take_is_idle = true;
-	atomic_set(&tr->snapshots->busy, SNAP_IDLE);
+	take_is_free = true;
+	atomic_set(&tr->snapshots->owner, 0);
 	return HRTIMER_NORESTART;
 }
 
-/* A crash waits for another taker, and so does a task that changes something. */
+/* A task waits for the lock as long as it takes. */
 static void take_test_waits(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
 	struct trace_snapshots *s = tr->snapshots;
-	unsigned int tries = 50;
 	struct hrtimer timer;
-	bool early;
-	int ret;
 
 	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
 	take_acting = test;
 	hrtimer_init_on_stack(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
-	timer.function = take_idle;
-	take_is_idle = false;
-	atomic_set(&s->busy, SNAP_CUTTING);
+	timer.function = take_free;
+	take_is_free = false;
+	atomic_set(&s->owner, 2);
 	hrtimer_start(&timer, ns_to_ktime(100 * NSEC_PER_USEC), HRTIMER_MODE_REL_HARD);
 	trace_snapshot_begin_anew(tr);
-	KUNIT_EXPECT_TRUE(test, take_is_idle);
+	KUNIT_EXPECT_TRUE(test, take_is_free);
 	KUNIT_EXPECT_FALSE(test, irqs_disabled());
 	hrtimer_cancel(&timer);
-	/* It does not wait for ever: a timer may be too slow for that. */
-	do {
-		atomic_set(&s->busy, SNAP_CUTTING);
-		hrtimer_start(&timer, ns_to_ktime(NSEC_PER_MSEC), HRTIMER_MODE_REL_HARD);
-		ret = take_kind(test, TAKE_CRASH);
-		hrtimer_cancel(&timer);
-	} while (ret && --tries);
-	KUNIT_EXPECT_EQ(test, ret, 0);
-	tries = 50;
-	/* Others do not wait. Where the timer was too fast to tell, it is tried again. */
-	do {
-		take_is_idle = false;
-		atomic_set(&s->busy, SNAP_CUTTING);
-		hrtimer_start(&timer, ns_to_ktime(NSEC_PER_MSEC), HRTIMER_MODE_REL_HARD);
-		ret = take_kind(test, TAKE_WAITS);
-		early = READ_ONCE(take_is_idle);
-		hrtimer_cancel(&timer);
-	} while (early && --tries);
-	atomic_set(&s->busy, SNAP_IDLE);
-	KUNIT_EXPECT_FALSE(test, early);
-	KUNIT_EXPECT_EQ(test, ret, -EAGAIN);
+	take_is_free = false;
+	atomic_set(&s->owner, 2);
+	hrtimer_start(&timer, ns_to_ktime(100 * NSEC_PER_USEC), HRTIMER_MODE_REL_HARD);
+	snap_kunit_echo(test, "snapshot", "1");
+	KUNIT_EXPECT_TRUE(test, take_is_free);
+	hrtimer_cancel(&timer);
 	destroy_hrtimer_on_stack(&timer);
+	snap_kunit_expect(test, "taken 1");
 }
 
 struct take_asked {
 	struct kunit	*test;
-	unsigned int	nr;
-	bool		wanted;
+	unsigned int	asked;
+	unsigned int	stored;
+	unsigned int	until;		/* it is wanted so often */
 };
 
-static bool take_ask(struct trace_array *tr, void *data)
+static bool take_ask(void *data)
 {
 	struct take_asked *asked = data;
 
-	asked->nr++;
-	KUNIT_EXPECT_TRUE(asked->test, irqs_disabled());
-	KUNIT_EXPECT_PTR_EQ(asked->test, tr, (struct trace_array *)asked->test->priv);
-	return asked->wanted;
+	return asked->asked++ < asked->until;
 }
 
-/* The condition of a trigger is asked last, and once. */
+static void take_note(void *data)
+{
+	struct take_asked *asked = data;
+	struct trace_array *tr = asked->test->priv;
+
+	KUNIT_EXPECT_TRUE(asked->test, irqs_disabled());
+	KUNIT_EXPECT_NE(asked->test, atomic_read(&tr->snapshots->owner), 0);
+	asked->stored++;
+}
+
+/* What a condition stores is stored only with a snapshot; an unmet one counts for nothing. */
 static void take_test_condition(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
-	struct take_asked asked = { .test = test, .wanted = true };
+	struct trace_event_file *file = tr->trace_marker_file;
+	struct take_asked asked = { .test = test, .until = UINT_MAX };
+	const struct snap_cond cond = { .wanted = take_ask, .taken = take_note, .data = &asked };
 
-	trace_snapshot_trigger(tr->trace_marker_file, take_ask, &asked);
-	KUNIT_EXPECT_EQ(test, asked.nr, 0U);
+	KUNIT_EXPECT_FALSE(test, trace_snapshot_trigger(file, &cond));
+	KUNIT_EXPECT_EQ(test, asked.asked, 2U);
+	KUNIT_EXPECT_EQ(test, asked.stored, 0U);
 	snap_kunit_expect(test, "starved 1");
 
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	trace_snapshot_trigger(tr->trace_marker_file, take_ask, &asked);
+	KUNIT_EXPECT_TRUE(test, trace_snapshot_trigger(file, &cond));
 	KUNIT_EXPECT_FALSE(test, irqs_disabled());
-	KUNIT_EXPECT_EQ(test, asked.nr, 1U);
+	KUNIT_EXPECT_EQ(test, asked.stored, 1U);
 	snap_kunit_expect(test, "taken 1 starved 1");
 	take_expect_line(test, 1, "trigger:print");
-	asked.wanted = false;
+	/* It is not met from the start, or no longer when the lock is taken. */
 	snap_kunit_mark(test, 1);
-	trace_snapshot_trigger(tr->trace_marker_file, take_ask, &asked);
-	trace_snapshot_trigger(tr->trace_marker_file, take_never, NULL);
-	KUNIT_EXPECT_EQ(test, asked.nr, 2U);
+	for (asked.until = 0; asked.until < 2; asked.until++) {
+		asked.asked = 0;
+		KUNIT_EXPECT_TRUE(test, trace_snapshot_trigger(file, &cond));
+		KUNIT_EXPECT_EQ(test, asked.asked, asked.until + 1);
+	}
+	KUNIT_EXPECT_EQ(test, asked.stored, 1U);
 	snap_kunit_expect(test, "taken 1 starved 1");
 	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 1U);
+	/* Enough are kept: to ask again would be in vain. */
+	asked.until = UINT_MAX;
+	snap_kunit_echo(test, "snapshot_keep", "first 1");
+	KUNIT_EXPECT_TRUE(test, trace_snapshot_trigger(file, &cond));
+	KUNIT_EXPECT_EQ(test, asked.stored, 1U);
+	snap_kunit_expect(test, "taken 1 starved 1 enough 1");
+	snap_kunit_echo(test, "snapshot_keep", "0");
 	tracing_disarm_snapshot(tr);
+}
+
+/* The count of a trigger is that of its snapshots. */
+static void take_test_counted(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct file *file;
+
+	snap_kunit_echo(test, "events/ftrace/print/trigger", "snapshot:2");
+	tr->snapshots->limit_kb = 1;
+	snap_kunit_mark(test, 1);
+	file = snap_kunit_open(test, "snapshot", O_RDONLY);
+	snap_kunit_mark(test, 1);
+	snap_kunit_expect(test, "taken 1 starved 1");
+	snap_kunit_close(file);
+	snap_kunit_mark(test, 3);
+	snap_kunit_expect(test, "taken 2 starved 1");
+	/* The last one has the event that has triggered it. */
+	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 2U);
+	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 2U);
+	tr->snapshots->limit_kb = 0;
+	snap_kunit_echo(test, "events/ftrace/print/trigger", "!snapshot:2");
 }
 
 /* While a snapshot is read it stays; memory for the next one is there if that is reserved. */
@@ -575,9 +691,11 @@ static struct kunit_case take_cases[] = {
 	KUNIT_CASE(take_test_times),
 	KUNIT_CASE(take_test_top),
 	KUNIT_CASE(take_test_inside),
+	KUNIT_CASE(take_test_halfway),
 	KUNIT_CASE(take_test_stopped),
 	KUNIT_CASE(take_test_waits),
 	KUNIT_CASE(take_test_condition),
+	KUNIT_CASE(take_test_counted),
 	KUNIT_CASE(take_test_read),
 	KUNIT_CASE(take_test_cpu),
 	KUNIT_CASE(take_test_mapped),

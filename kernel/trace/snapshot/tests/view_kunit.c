@@ -368,13 +368,20 @@ static void kept_test_name(struct kunit *test)
 /* The snapshots of the top directory have a name, too. */
 static void kept_test_top(struct kunit *test)
 {
+	struct trace_array *top = top_trace_array();
+	char dir[32], trace[40];
+
 	snap_kunit_set(test, "/snapshot_keep", "1");
 	snap_kunit_set(test, "/trace_marker", "top");
 	snap_kunit_set(test, "/snapshot", "1");
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/instances/top@1/trace", ": top\n"));
+	snprintf(dir, sizeof(dir), "/instances/top@%llu", top->snapshots->user.seq);
+	snprintf(trace, sizeof(trace), "%s/trace", dir);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, trace, ": top\n"));
 	snap_kunit_set(test, "/snapshot_keep", "0");
 	snap_kunit_set(test, "/snapshot", "0");
-	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/top@1"));
+	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, dir));
+	/* Not while the worker does something. */
+	snap_tend(top);
 }
 
 /* A worker keeps what is taken from where nobody can: so it is there without any reader. */

@@ -591,7 +591,7 @@ static void check_requests(unsigned long asked)
 {
 	static const char *const why[] = {
 		"# refused, no buffer was ready: ", "# refused, something was in the way: ",
-		"# refused, enough are kept: ", "# refused, another one was due: ",
+		"# refused, enough are kept: ", "# refused, too late for another: ",
 	};
 	unsigned long got, merged, refused = 0, i;
 

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Create and destroy the snapshots of a trace array; the worker; the command line.
+ */
+#include <linux/err.h>
+#include <linux/init.h>
+#include <linux/lockdep.h>
+#include <linux/printk.h>
+#include <linux/ring_buffer.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include <asm/setup.h>	/* COMMAND_LINE_SIZE */
+
+#include "internal.h"
+
+static void snap_work(struct work_struct *work)
+{
+	struct trace_snapshots *s = container_of(work, struct trace_snapshots, work);
+
+	mutex_lock(&s->mutex);
+	clear_bit(SNAP_WORK_FREE, &s->work_for);
+	snap_collect(s);
+	if (test_and_clear_bit(SNAP_WORK_SPARE, &s->work_for)) {
+		snap_settle_next(s, &s->user);
+		snap_settle_next(s, &s->max);
+	}
+	if (atomic_read(&s->user.armed) ||
+	    (s->keep.nr && READ_ONCE(s->user.seq) && READ_ONCE(s->room) > 0)) {
+		/* Kept snapshots may make room. */
+		if (snap_provide(s, &s->user) == -ENOSPC && s->keep.nr)
+			snap_keep_queue(s);
+	}
+	if (atomic_read(&s->max.armed))
+		snap_provide(s, &s->max);
+	mutex_unlock(&s->mutex);
+}
+
+static void snap_irq_work(struct irq_work *irq_work)
+{
+	struct trace_snapshots *s = container_of(irq_work, struct trace_snapshots, irq_work);
+
+	wake_up_all(&s->wait);
+	if (!llist_empty(&s->fresh))
+		snap_keep_queue(s);
+	if (READ_ONCE(s->work_for) & ~BIT(SNAP_WORK_KEEP))
+		schedule_work(&s->work);
+}
+
+/* Memory that survives a reboot has one buffer from the boot on, for what leads to a crash. */
+static void snap_restore(struct trace_snapshots *s)
+{
+	struct trace_snap *snap;
+
+	mutex_lock(&s->mutex);
+	snap = snap_alloc_spare(s);
+	if (IS_ERR(snap)) {
+		pr_warn("tracing: no snapshots of %s: %ld\n", s->tr->name, PTR_ERR(snap));
+	} else {
+		s->pinned = true;
+		if (snap_recall(snap)) {
+			s->user.last = snap;
+			s->user.seq = snap->seq;
+		} else {
+			s->user.spare = snap;
+		}
+	}
+	mutex_unlock(&s->mutex);
+}
+
+/**
+ * trace_snapshot_init() - create the snapshots of a trace array
+ * @tr: the trace array; it has its buffer
+ *
+ * Context: May sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int trace_snapshot_init(struct trace_array *tr)
+{
+	struct trace_snapshots *s = snap_create(tr);
+
+	if (!s)
+		return -ENOMEM;
+	init_irq_work(&s->irq_work, snap_irq_work);
+	INIT_WORK(&s->work, snap_work);
+	snap_delay_init(s);
+	snap_crash_add(s);
+	if (tr->flags & TRACE_ARRAY_FL_SNAPSHOT)
+		snap_restore(s);
+	return 0;
+}
+
+/**
+ * trace_snapshot_exit() - destroy the snapshots of a trace array
+ * @tr: the trace array; nobody requests or reads its snapshots any more
+ *
+ * Context: May sleep.
+ */
+void trace_snapshot_exit(struct trace_array *tr)
+{
+	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snap *snap, *next;
+
+	if (!s)
+		return;
+	snap_crash_del(s);
+	snap_delay_exit(s);
+	irq_work_sync(&s->irq_work);
+	cancel_work_sync(&s->work);
+	mutex_lock(&s->mutex);
+	llist_for_each_entry_safe(snap, next, llist_del_all(&s->fresh), fresh)
+		snap_unhold(snap);
+	snap_release(s, &s->user, true);
+	snap_release(s, &s->max, true);
+	WARN_ON(!llist_empty(&s->gone));
+	mutex_unlock(&s->mutex);
+	snap_destroy(s);
+}
+
+/* Names of instances on the command line, each between two commas. */
+static char snap_boot_names[COMMAND_LINE_SIZE] __initdata = ",";
+static bool snap_boot_top __initdata;
+static bool snap_boot_take __initdata;
+
+static int __init snap_boot_alloc(char *str)
+{
+	char *names = snap_boot_names;
+
+	if (*str++ != '=') {
+		snap_boot_top = true;
+		trace_set_ring_buffer_expanded(NULL);
+		return 1;
+	}
+	if (strlen(names) + strlen(str) + 2 > sizeof(snap_boot_names)) {
+		pr_warn("alloc_snapshot: too many instances\n");
+		return 1;
+	}
+	strlcat(names, str, sizeof(snap_boot_names));
+	strlcat(names, ",", sizeof(snap_boot_names));
+	return 1;
+}
+__setup("alloc_snapshot", snap_boot_alloc);
+
+static int __init snap_boot_snapshot(char *str)
+{
+	snap_boot_take = true;
+	return snap_boot_alloc(str);
+}
+__setup("ftrace_boot_snapshot", snap_boot_snapshot);
+
+static bool __init snap_boot_named(const char *name)
+{
+	const char *at = snap_boot_names;
+	size_t len = strlen(name);
+
+	if (!len)
+		return false;
+	while ((at = strstr(at, name))) {
+		if (at[-1] == ',' && at[len] == ',')
+			return true;
+		at++;
+	}
+	return false;
+}
+
+/**
+ * trace_snapshot_boot() - allocate a buffer if the command line says so
+ * @tr:   the trace array
+ * @name: name of the instance, or NULL for the top trace array
+ *
+ * Context: Boot, may sleep.
+ */
+void __init trace_snapshot_boot(struct trace_array *tr, const char *name)
+{
+	if (name ? !snap_boot_named(name) : !snap_boot_top)
+		return;
+	if (tracing_alloc_snapshot_instance(tr))
+		pr_warn("tracing: no room for a snapshot of %s\n", name ?: "the top trace array");
+}
+
+/**
+ * ftrace_boot_snapshot() - take snapshots at the end of the boot if the command line says so
+ *
+ * Each trace array that has a buffer for one takes one.
+ *
+ * Context: The end of the boot, may sleep.
+ */
+void __init ftrace_boot_snapshot(void)
+{
+	struct snap_request req = {
+		.cpu = RING_BUFFER_ALL_CPUS,
+		.by = SNAP_BY_BOOT,
+		.waits = true,
+	};
+	struct trace_snapshots *s;
+	struct trace_array *tr;
+
+	if (!snap_boot_take)
+		return;
+	mutex_lock(&trace_types_lock);
+	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
+		s = tr->snapshots;
+		mutex_lock(&s->mutex);
+		req.own = NULL;
+		/* A snapshot of the last boot stays. */
+		if (!(s->user.last && s->user.last->last_boot) && snap_is_ready(s, &s->user) &&
+		    !snap_take_wait(s, &s->user, &req))
+			trace_array_puts(tr, "** Boot snapshot taken **\n");
+		mutex_unlock(&s->mutex);
+	}
+	mutex_unlock(&trace_types_lock);
+}

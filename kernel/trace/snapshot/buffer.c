@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The memory of snapshots: allocate, charge, trim, settle, free.
+ */
+#include <linux/err.h>
+#include <linux/lockdep.h>
+#include <linux/percpu.h>
+#include <linux/ring_buffer.h>
+#include <linux/slab.h>
+
+#include "internal.h"
+
+/**
+ * snap_charge() - count memory against snapshot_limit_kb
+ * @s:  the snapshots of a trace array
+ * @kb: more memory, in KiB
+ *
+ * Context: &trace_snapshots.mutex is held.
+ * Return: 0; -ENOSPC if the limit does not allow it.
+ */
+int snap_charge(struct trace_snapshots *s, unsigned long kb)
+{
+	lockdep_assert_held(&s->mutex);
+	if (s->limit_kb && (s->kb > s->limit_kb || kb > s->limit_kb - s->kb))
+		return -ENOSPC;
+	s->kb += kb;
+	return 0;
+}
+
+/**
+ * snap_buffer_kb() - tell the memory of a ring buffer
+ * @buffer: the ring buffer
+ *
+ * Context: Any context.
+ * Return: the memory in KiB.
+ */
+unsigned long snap_buffer_kb(struct trace_buffer *buffer)
+{
+	return ring_buffer_memory(buffer) / 1024;
+}
+
+/**
+ * snap_alloc() - describe a ring buffer as a snapshot
+ * @tr:     the trace array
+ * @buffer: the ring buffer; its owner is the snapshot from here on
+ *
+ * Context: May sleep.
+ * Return: the snapshot; NULL without memory, then @buffer is freed.
+ */
+struct trace_snap *snap_alloc(struct trace_array *tr, struct trace_buffer *buffer)
+{
+	struct trace_snap *snap = kzalloc(sizeof(*snap), GFP_KERNEL);
+
+	if (!snap)
+		goto no_snap;
+	snap->buf.data = alloc_percpu(struct trace_array_cpu);
+	if (!snap->buf.data)
+		goto no_data;
+	snap->buf.tr = tr;
+	snap->buf.buffer = buffer;
+	snap->settled = true;
+	return snap;
+
+no_data:
+	kfree(snap);
+no_snap:
+	ring_buffer_free(buffer);
+	return NULL;
+}
+
+/**
+ * snap_alloc_like() - allocate a buffer of the size of the live one, and charge nothing
+ * @s: the snapshots of a trace array
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ * Return: the buffer, or as ring_buffer_alloc_spare().
+ */
+struct trace_snap *snap_alloc_like(struct trace_snapshots *s)
+{
+	struct trace_buffer *buffer = ring_buffer_alloc_spare(s->tr->array_buffer.buffer);
+	struct trace_snap *snap;
+
+	if (IS_ERR(buffer))
+		return ERR_CAST(buffer);
+	snap = snap_alloc(s->tr, buffer);
+	if (!snap)
+		return ERR_PTR(-ENOMEM);
+	snap->gen = s->gen;
+	return snap;
+}
+
+/**
+ * snap_alloc_spare() - allocate a buffer for a snapshot
+ * @s: the snapshots of a trace array
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ * Return: the buffer, of the size of the live one; -ENOSPC as snap_charge(), or as
+ *	   ring_buffer_alloc_spare().
+ */
+struct trace_snap *snap_alloc_spare(struct trace_snapshots *s)
+{
+	unsigned long kb = snap_buffer_kb(s->tr->array_buffer.buffer);
+	struct trace_snap *snap;
+	int ret = snap_charge(s, kb);
+
+	if (ret)
+		return ERR_PTR(ret);
+	snap = snap_alloc_like(s);
+	if (IS_ERR(snap))
+		s->kb -= kb;
+	else
+		snap->kb = kb;
+	return snap;
+}
+
+/**
+ * snap_free() - free a snapshot
+ * @s:    the snapshots of the trace array
+ * @snap: the snapshot; nobody reads it or can find it
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ */
+void snap_free(struct trace_snapshots *s, struct trace_snap *snap)
+{
+	lockdep_assert_held(&s->mutex);
+	s->kb -= snap->kb;
+	snap_settle(snap);
+	snap_unsave(snap);
+	ring_buffer_free(snap->buf.buffer);
+	free_percpu(snap->buf.data);
+	kfree(snap);
+}
+
+/**
+ * snap_trimmed_kb() - tell the memory of a trimmed snapshot
+ * @snap: the snapshot
+ *
+ * Context: Any context.
+ * Return: upper bound in KiB.
+ */
+unsigned long snap_trimmed_kb(struct trace_snap *snap)
+{
+	struct trace_buffer *buffer = snap->buf.buffer;
+	unsigned long subbufs = 0;
+	int cpu;
+
+	for_each_tracing_cpu(cpu) {
+		if (ring_buffer_size(buffer, cpu))
+			subbufs += ring_buffer_nr_dirty_pages(buffer, cpu) + 3;
+	}
+	return subbufs * (ring_buffer_subbuf_size_get(buffer) / 1024);
+}
+
+/**
+ * snap_trim() - free the sub-buffers of a snapshot that hold no records
+ * @s:    the snapshots of the trace array
+ * @snap: a snapshot that the caller holds
+ *
+ * For a moment it takes the memory before and after. A trimmed buffer does not fit the
+ * live one again.
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ * Return: 0, also if it saves nothing or memory is short; -ENOSPC if the limit does not
+ *	   allow that moment.
+ */
+int snap_trim(struct trace_snapshots *s, struct trace_snap *snap)
+{
+	struct trace_buffer *buffer = snap->buf.buffer;
+	unsigned long kb = snap_trimmed_kb(snap), before = snap->kb;
+	int ret;
+
+	if (!READ_ONCE(snap->settled) || kb >= before)
+		return 0;
+
+	ret = snap_charge(s, kb);
+	if (ret)
+		return ret;
+	WRITE_ONCE(snap->gen, 0);
+	ring_buffer_trim(buffer);
+	snap->kb = snap_buffer_kb(buffer);
+	s->kb = s->kb - kb - before + snap->kb;
+	return 0;
+}
+
+/**
+ * snap_settle() - wait until all writers have committed to a snapshot
+ * @snap: a snapshot that the caller holds, or that nobody can find
+ *
+ * Context: May sleep.
+ */
+void snap_settle(struct trace_snap *snap)
+{
+	/* Pairs with the store below: the records of the writers are visible. */
+	if (smp_load_acquire(&snap->settled))
+		return;
+	ring_buffer_wait_writers(snap->buf.buffer);
+	/* Pairs with the load above. */
+	smp_store_release(&snap->settled, true);
+}
+
+/**
+ * snap_create() - allocate what describes the snapshots of a trace array
+ * @tr: the trace array
+ *
+ * Context: May sleep.
+ * Return: &trace_array.snapshots, or NULL.
+ */
+struct trace_snapshots *snap_create(struct trace_array *tr)
+{
+	struct trace_snapshots *s = kzalloc(sizeof(*s), GFP_KERNEL);
+
+	if (!s)
+		return NULL;
+	s->tr = tr;
+	mutex_init(&s->mutex);
+	init_waitqueue_head(&s->wait);
+	s->room = INT_MAX;
+	/* Odd, and before any cut. */
+	s->cut_done = -1;
+	/* Even, and not that of a trimmed buffer. */
+	s->gen = 2;
+	INIT_LIST_HEAD(&s->kept);
+	INIT_LIST_HEAD(&s->leaving);
+	tr->snapshots = s;
+	return s;
+}
+
+/**
+ * snap_destroy() - free what describes the snapshots of a trace array
+ * @s: the snapshots of the trace array, or NULL; they have no buffers
+ *
+ * Context: May sleep.
+ */
+void snap_destroy(struct trace_snapshots *s)
+{
+	if (s)
+		s->tr->snapshots = NULL;
+	kfree(s);
+}

@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The lock of the snapshots, and the buffers of a slot: provide, hold, erase, release.
+ */
+#include <linux/err.h>
+#include <linux/irqflags.h>
+#include <linux/lockdep.h>
+#include <linux/processor.h>
+#include <linux/ring_buffer.h>
+#include <linux/slab.h>
+
+#include "internal.h"
+
+/*
+ * A holder has interrupts off and waits for nothing, so others wait for a few instructions
+ * of each CPU. But an NMI, a crash for example, can stop a holder for good. So nobody
+ * waits for ever.
+ */
+#define SNAP_PATIENCE	BIT(20)
+
+/**
+ * snap_lock() - lock the buffers of a trace array
+ * @s: the snapshots of the trace array
+ *
+ * Context: Any context, including NMI, with interrupts off. snap_unlock() has to follow.
+ * Return: false if the caller has interrupted the holder, or if the holder was stopped.
+ */
+bool snap_lock(struct trace_snapshots *s)
+{
+	int owner, self = smp_processor_id() + 1;
+	unsigned long tries = SNAP_PATIENCE;
+
+	do {
+		/* Ordered, for snap_show_last(). */
+		owner = atomic_cmpxchg(&s->owner, 0, self);
+		if (!owner)
+			return true;
+		cpu_relax();
+	} while (owner != self && --tries);
+	return false;
+}
+
+/**
+ * snap_unlock() - unlock the buffers of a trace array
+ * @s: the snapshots of the trace array
+ *
+ * Context: The caller has called snap_lock().
+ */
+void snap_unlock(struct trace_snapshots *s)
+{
+	/* Pairs with snap_show_last(): the snapshot is complete. */
+	atomic_set_release(&s->owner, 0);
+}
+
+/**
+ * snap_change_begin() - lock the buffers of a trace array in a task
+ * @s: the snapshots of the trace array
+ *
+ * Context: A task. Interrupts are off until snap_change_end(), which has to follow soon.
+ * Return: state of the interrupts, for snap_change_end().
+ */
+unsigned long snap_change_begin(struct trace_snapshots *s)
+{
+	unsigned long flags;
+
+	for (;;) {
+		local_irq_save(flags);
+		if (snap_lock(s))
+			return flags;
+		local_irq_restore(flags);
+		cond_resched();
+	}
+}
+
+/**
+ * snap_change_end() - unlock the buffers of a trace array in a task
+ * @s:     the snapshots of the trace array
+ * @flags: the return value of snap_change_begin()
+ *
+ * Context: A task.
+ */
+void snap_change_end(struct trace_snapshots *s, unsigned long flags)
+{
+	snap_unlock(s);
+	local_irq_restore(flags);
+}
+
+/* Does the size of @snap fit the live buffer? */
+static bool snap_fits(const struct trace_snapshots *s, const struct trace_snap *snap)
+{
+	return READ_ONCE(snap->gen) == READ_ONCE(s->gen);
+}
+
+/**
+ * snap_is_free() - may the next snapshot take the place of this one?
+ * @s:    the snapshots of the trace array
+ * @snap: the newest snapshot of a slot, or NULL
+ *
+ * Context: The caller has the lock.
+ * Return: true if it fits, and nobody reads it or has it mapped.
+ */
+bool snap_is_free(const struct trace_snapshots *s, struct trace_snap *snap)
+{
+	/* Pairs with snap_unhold(): the reader no longer accesses it. */
+	return snap && snap_fits(s, snap) && !atomic_read_acquire(&snap->users) &&
+	       !ring_buffer_is_mapped(snap->buf.buffer);
+}
+
+/**
+ * snap_is_ready() - is there a buffer for the next snapshot?
+ * @s:    the snapshots of the trace array
+ * @slot: the slot
+ *
+ * Context: &trace_snapshots.mutex is held.
+ * Return: true if so, even if somebody reads it now.
+ */
+bool snap_is_ready(const struct trace_snapshots *s, const struct snap_slot *slot)
+{
+	struct trace_snap *last = READ_ONCE(slot->last);
+
+	return READ_ONCE(slot->spare) || (last && snap_fits(s, last) && !last->kept);
+}
+
+/**
+ * snap_discard() - leave a buffer to snap_collect()
+ * @s:    the snapshots of the trace array
+ * @snap: the buffer, or NULL
+ *
+ * Context: Any context, including NMI.
+ */
+void snap_discard(struct trace_snapshots *s, struct trace_snap *snap)
+{
+	if (snap)
+		llist_add(&snap->gone, &s->gone);
+}
+
+/**
+ * snap_collect() - free the discarded buffers that nobody reads
+ * @s: the snapshots of the trace array
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ */
+void snap_collect(struct trace_snapshots *s)
+{
+	struct trace_snap *snap, *next;
+
+	llist_for_each_entry_safe(snap, next, llist_del_all(&s->gone), gone) {
+		/* Pairs with snap_unhold(). */
+		if (atomic_read_acquire(&snap->users))
+			snap_discard(s, snap);
+		else
+			snap_free(s, snap);
+	}
+}
+
+/**
+ * snap_add_spare() - allocate an empty buffer for the next snapshot
+ * @s:    the snapshots of the trace array
+ * @slot: the slot
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ * Return: 0, or as snap_alloc_spare().
+ */
+int snap_add_spare(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	struct trace_snap *snap = snap_alloc_spare(s);
+	unsigned long flags;
+
+	if (IS_ERR(snap))
+		return PTR_ERR(snap);
+	flags = snap_change_begin(s);
+	swap(slot->spare, snap);
+	snap_discard(s, snap);
+	snap_change_end(s, flags);
+	snap_collect(s);
+	return 0;
+}
+
+/**
+ * snap_provide() - have a buffer ready for the next snapshot
+ * @s:    the snapshots of the trace array
+ * @slot: the slot
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ * Return: 0, or as snap_alloc_spare().
+ */
+int snap_provide(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	unsigned long flags;
+	bool ready;
+
+	lockdep_assert_held(&s->mutex);
+	/* A taker that comes after this leaves a snapshot that nobody reads yet. */
+	flags = snap_change_begin(s);
+	ready = slot->spare || snap_is_free(s, slot->last);
+	/* Memory that survives a reboot has room for one. */
+	if (s->tr->range_addr_start && slot->last)
+		ready = true;
+	snap_change_end(s, flags);
+	return ready ? 0 : snap_add_spare(s, slot);
+}
+
+/**
+ * snap_arm() - rely on a buffer for the next snapshot
+ * @s:    the snapshots of the trace array
+ * @slot: the slot
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ * Return: 0, and snap_disarm() has to follow; or as snap_provide().
+ */
+int snap_arm(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	int ret = snap_provide(s, slot);
+
+	if (!ret)
+		atomic_inc(&slot->armed);
+	return ret;
+}
+
+/**
+ * snap_disarm() - no longer rely on a buffer for the next snapshot
+ * @slot: the slot
+ *
+ * The buffer stays.
+ *
+ * Context: Any context.
+ */
+void snap_disarm(struct snap_slot *slot)
+{
+	WARN_ON_ONCE(atomic_dec_if_positive(&slot->armed) < 0);
+}
+
+/**
+ * snap_settle_next() - wait for the writers of the buffer for the next snapshot
+ * @s:    the snapshots of the trace array
+ * @slot: the slot
+ *
+ * A request failed because a record in this buffer is in flight, or was never committed.
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ */
+void snap_settle_next(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	struct trace_snap *spare, *last = NULL;
+	unsigned long flags;
+
+	/* No cut may use the buffer meanwhile. */
+	flags = snap_change_begin(s);
+	spare = slot->spare;
+	slot->spare = NULL;
+	if (!spare && snap_is_free(s, slot->last)) {
+		last = slot->last;
+		atomic_inc(&last->users);
+	}
+	snap_change_end(s, flags);
+
+	if (spare) {
+		snap_settle(spare);
+		flags = snap_change_begin(s);
+		swap(slot->spare, spare);
+		snap_discard(s, spare);
+		snap_change_end(s, flags);
+	}
+	if (last) {
+		snap_settle(last);
+		snap_unhold(last);
+	}
+}
+
+/**
+ * snap_release() - free the buffers of a slot
+ * @s:    the snapshots of the trace array
+ * @slot: the slot
+ * @all:  the newest snapshot as well as the empty buffer
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ */
+void snap_release(struct trace_snapshots *s, struct snap_slot *slot, bool all)
+{
+	unsigned long flags = snap_change_begin(s);
+
+	snap_discard(s, slot->spare);
+	slot->spare = NULL;
+	if (all) {
+		snap_discard(s, slot->last);
+		slot->last = NULL;
+	}
+	snap_change_end(s, flags);
+	snap_collect(s);
+}
+
+/**
+ * snap_erase() - erase the newest snapshot, but keep its memory
+ * @s:    the snapshots of the trace array
+ * @slot: the slot
+ *
+ * A reader keeps what it reads. If there is no memory for another buffer then, the next
+ * snapshot has none.
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ */
+void snap_erase(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	struct trace_snap *last;
+	unsigned long flags;
+
+	if (snap_is_ready(s, slot))
+		snap_provide(s, slot);
+	flags = snap_change_begin(s);
+	last = slot->last;
+	slot->last = NULL;
+	if (!slot->spare && snap_is_free(s, last)) {
+		slot->spare = last;
+		snap_unsave(last);
+	} else {
+		snap_discard(s, last);
+	}
+	snap_change_end(s, flags);
+	snap_collect(s);
+}
+
+/**
+ * snap_hold() - keep the newest snapshot as it is
+ * @s:    the snapshots of the trace array
+ * @slot: the slot
+ *
+ * A slot that is armed gets another buffer. If there is no memory for it, a request may
+ * be refused meanwhile; it is counted.
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ * Return: the snapshot, and snap_unhold() has to follow; NULL if there is none.
+ */
+struct trace_snap *snap_hold(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	struct trace_snap *snap;
+	unsigned long flags;
+
+	if (atomic_read(&slot->armed) && !READ_ONCE(slot->spare))
+		snap_add_spare(s, slot);
+	flags = snap_change_begin(s);
+	snap = slot->last;
+	if (snap)
+		atomic_inc(&snap->users);
+	snap_change_end(s, flags);
+	return snap;
+}
+
+/**
+ * snap_unhold() - end the use of a snapshot
+ * @snap: the snapshot; the caller no longer accesses it
+ *
+ * Context: Any context.
+ */
+void snap_unhold(struct trace_snap *snap)
+{
+	/* Pairs with snap_is_free() and snap_collect(). */
+	(void)atomic_dec_return_release(&snap->users);
+}
+
+/* The newest snapshot is free again: then the empty buffer of snap_hold() is not needed. */
+static void snap_drop_surplus(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	unsigned long flags = snap_change_begin(s);
+
+	if (snap_is_free(s, slot->last)) {
+		snap_discard(s, slot->spare);
+		slot->spare = NULL;
+	}
+	snap_change_end(s, flags);
+}
+
+/**
+ * snap_erase_cpu() - erase one CPU's part of the newest snapshot
+ * @s:    the snapshots of the trace array
+ * @slot: the slot
+ * @cpu:  the CPU
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ * Return: 0; -EBUSY while somebody reads it.
+ */
+int snap_erase_cpu(struct trace_snapshots *s, struct snap_slot *slot, int cpu)
+{
+	struct trace_snap *last = snap_hold(s, slot);
+	int ret = 0;
+
+	if (!last)
+		return 0;
+	if (atomic_read(&last->users) > 1)
+		ret = -EBUSY;
+	else
+		ring_buffer_reset_cpu(last->buf.buffer, cpu);
+	snap_unhold(last);
+	snap_drop_surplus(s, slot);
+	snap_collect(s);
+	return ret;
+}
+
+/* For a reader of a slot without a snapshot: an empty one. */
+static struct trace_snap *snap_get_none(struct trace_snapshots *s, u64 seq)
+{
+	struct trace_buffer *buffer = ring_buffer_alloc(0, RB_FL_OVERWRITE);
+	struct trace_snap *snap = buffer ? snap_alloc(s->tr, buffer) : NULL;
+
+	if (!snap)
+		return NULL;
+	snap->seq = seq;
+	atomic_set(&snap->users, 1);
+	snap_discard(s, snap);
+	return snap;
+}
+
+static struct array_buffer *snap_get(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	struct trace_snap *snap;
+	u64 seq;
+
+	mutex_lock(&s->mutex);
+	seq = READ_ONCE(slot->seq);
+	snap = snap_hold(s, slot);
+	if (!snap)
+		snap = snap_get_none(s, seq);
+	if (snap)
+		snap_settle(snap);
+	mutex_unlock(&s->mutex);
+	return snap ? &snap->buf : NULL;
+}
+
+/**
+ * trace_snapshot_get() - begin to read the newest snapshot
+ * @tr: the trace array
+ *
+ * It does not change until trace_snapshot_put().
+ *
+ * Context: May sleep.
+ * Return: its records, none if there is no snapshot; NULL without memory.
+ */
+struct array_buffer *trace_snapshot_get(struct trace_array *tr)
+{
+	return snap_get(tr->snapshots, &tr->snapshots->user);
+}
+
+/**
+ * trace_snapshot_get_max() - begin to read the snapshot of the longest latency
+ * @tr: the trace array
+ *
+ * Context: May sleep.
+ * Return: as trace_snapshot_get().
+ */
+struct array_buffer *trace_snapshot_get_max(struct trace_array *tr)
+{
+	return snap_get(tr->snapshots, &tr->snapshots->max);
+}
+
+/**
+ * trace_snapshot_put() - end the reading of a snapshot
+ * @buf: the return value of trace_snapshot_get() or trace_snapshot_get_max()
+ *
+ * Context: May sleep.
+ */
+void trace_snapshot_put(struct array_buffer *buf)
+{
+	struct trace_snapshots *s = buf->tr->snapshots;
+
+	mutex_lock(&s->mutex);
+	snap_unhold(snap_of(buf));
+	snap_drop_surplus(s, &s->user);
+	snap_drop_surplus(s, &s->max);
+	snap_collect(s);
+	/* The only memory that survives a reboot was erased while it was read. */
+	if (s->pinned && s->tr->range_addr_start)
+		snap_provide(s, &s->user);
+	mutex_unlock(&s->mutex);
+}
