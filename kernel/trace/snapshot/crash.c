@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Snapshots of what led to a panic, an oops or a warning: snapshot_on.
+ * Requests of a panic, an oops or a warning: snapshot_on.
  */
 #include <linux/init.h>
 #include <linux/kdebug.h>
@@ -23,23 +23,23 @@ static const struct snap_crash {
 	{ "panic", SNAP_BY_PANIC }, { "oops", SNAP_BY_OOPS }, { "warn", SNAP_BY_WARN },
 };
 
-/* A bit for each of &enum snap_by that takes one. */
+/* A bit for each &enum snap_by that takes a snapshot. */
 static unsigned long snap_on;
 
-/* All trace arrays: that list can be walked in any context. */
+/* All trace arrays, in a list that can be walked in any context. */
 static LIST_HEAD(snap_all);
 static DEFINE_MUTEX(snap_all_mutex);
 
 /*
- * Whose oops has taken one, and when that task began, as another one may get its memory:
- * the panic that may follow from it is the same crash.
+ * The task whose oops has taken a snapshot: a panic that follows is the same crash. Another
+ * task may get its memory, so its start time tells the two apart.
  */
 static struct task_struct *snap_oops_of;
 static u64 snap_oops_start;
 
 /**
- * snap_crash_add() - let a trace array have snapshots of crashes
- * @s: of whom
+ * snap_crash_add() - let crashes take snapshots of a trace array
+ * @s: the snapshots of the trace array
  *
  * Context: May sleep.
  */
@@ -51,8 +51,8 @@ void snap_crash_add(struct trace_snapshots *s)
 }
 
 /**
- * snap_crash_del() - the end of snap_crash_add()
- * @s: of whom
+ * snap_crash_del() - no longer let crashes take snapshots of a trace array
+ * @s: the snapshots of the trace array
  *
  * Context: May sleep.
  */
@@ -61,17 +61,17 @@ void snap_crash_del(struct trace_snapshots *s)
 	mutex_lock(&snap_all_mutex);
 	list_del_rcu(&s->all);
 	mutex_unlock(&snap_all_mutex);
-	/* Whoever crashes has preemption off while it is in the list. */
+	/* trace_snapshot_crash() walks the list with preemption off. */
 	synchronize_rcu();
 }
 
 /**
- * snap_crash_parse() - read what takes a snapshot
+ * snap_crash_parse() - parse a value of snapshot_on
  * @text: "panic", "oops" and "warn", with commas or blanks between; or "none"
- * @on:   a bit for each of &enum snap_by; it changes only if all of @text is right
+ * @on:   is set to a bit for each &enum snap_by, if all of @text is valid
  *
  * Context: Any context. @text is cut into words.
- * Return: 0; -EINVAL if it says something else.
+ * Return: 0; -EINVAL for another text.
  */
 int snap_crash_parse(char *text, unsigned long *on)
 {
@@ -95,11 +95,11 @@ int snap_crash_parse(char *text, unsigned long *on)
 }
 
 /**
- * snap_crash_set() - say what takes a snapshot
- * @on: a bit for each of &enum snap_by
+ * snap_crash_set() - set snapshot_on
+ * @on: a bit for each &enum snap_by
  *
  * Context: Any context.
- * Return: what it was before.
+ * Return: the value before.
  */
 unsigned long snap_crash_set(unsigned long on)
 {
@@ -107,7 +107,7 @@ unsigned long snap_crash_set(unsigned long on)
 }
 
 /**
- * snap_crash_is_on() - does anything that crashes take a snapshot?
+ * snap_crash_is_on() - does any kind of crash take snapshots?
  *
  * Context: Any context.
  * Return: true if so.
@@ -118,10 +118,8 @@ bool snap_crash_is_on(void)
 }
 
 /**
- * trace_snapshot_crash() - take a snapshot of each trace array that has memory for it
- * @by: why
- *
- * If that is asked for.
+ * trace_snapshot_crash() - take a snapshot of each trace array that has a buffer for it
+ * @by: kind of the crash; nothing is taken unless snapshot_on has it
  *
  * Context: Any context, including NMI.
  */
@@ -136,7 +134,7 @@ void trace_snapshot_crash(enum snap_by by)
 
 	if (!(READ_ONCE(snap_on) & BIT(by)))
 		return;
-	/* A warning may come from where RCU does not look: then no list can be walked. */
+	/* Without RCU watching, the list cannot be walked: a warning may come from there. */
 	if (!rcu_is_watching())
 		return;
 	preempt_disable_notrace();
@@ -148,7 +146,7 @@ void trace_snapshot_crash(enum snap_by by)
 }
 
 /**
- * trace_snapshot_warn() - there is a warning
+ * trace_snapshot_warn() - take snapshots because of a warning
  *
  * Context: Any context, including NMI.
  */
@@ -177,7 +175,7 @@ static int snap_panic(struct notifier_block *self, unsigned long event, void *un
 	return NOTIFY_DONE;
 }
 
-/* Behind ftrace_dump_on_oops, which prints and consumes what there is. */
+/* After ftrace_dump_on_oops, which prints and consumes records. */
 static struct notifier_block snap_die_notifier = {
 	.notifier_call	= snap_die,
 	.priority	= INT_MAX - 2,
@@ -205,7 +203,7 @@ static int snap_on_handler(const struct ctl_table *table, int write, void *buffe
 	}
 	if (!*text)
 		strscpy(text, "none", sizeof(text));
-	/* What does not fit is not one of them. */
+	/* No valid text is that long. */
 	if (write && *lenp >= sizeof(text))
 		return -EINVAL;
 	ret = proc_dostring(&copy, write, buffer, lenp, ppos);

@@ -32,11 +32,11 @@ static const char * const snap_errs[] = {
 };
 
 /**
- * snap_fail() - say in error_log why a write fails
- * @tr:   of whom
- * @file: which file
- * @cmd:  what was written
- * @err:  SNAP_ERR_*
+ * snap_fail() - tell in error_log why a write fails
+ * @tr:   the trace array
+ * @file: name of the file
+ * @cmd:  the text that was written
+ * @err:  the reason, one of SNAP_ERR_*
  * @ret:  the error
  *
  * Context: May sleep.
@@ -49,16 +49,16 @@ int snap_fail(struct trace_array *tr, const char *file, const char *cmd, int err
 }
 
 /**
- * snap_copy_value() - what was written to a file
- * @tr:   of whom
- * @file: which file
- * @buf:  where to put it
- * @size: as much as fits
- * @ubuf: where it is
- * @cnt:  how much
+ * snap_copy_value() - copy a value from user space
+ * @tr:   the trace array
+ * @file: name of the file
+ * @buf:  buffer for the value
+ * @size: bytes at @buf
+ * @ubuf: the value in user space
+ * @cnt:  bytes at @ubuf
  *
  * Context: May sleep.
- * Return: the text, without blanks around it; -EINVAL if it is too long; -EFAULT.
+ * Return: the text without blanks around it; -EINVAL if it is too long; -EFAULT.
  */
 char *snap_copy_value(struct trace_array *tr, const char *file, char *buf, size_t size,
 		      const char __user *ubuf, size_t cnt)
@@ -74,9 +74,9 @@ char *snap_copy_value(struct trace_array *tr, const char *file, char *buf, size_
 }
 
 /**
- * trace_snapshot_help() - what is shown instead of an empty snapshot
- * @m:    where
- * @iter: of whom
+ * trace_snapshot_help() - print help instead of an empty snapshot
+ * @m:    the file
+ * @iter: its iterator
  *
  * Context: May sleep.
  */
@@ -100,15 +100,15 @@ void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter)
 }
 
 /**
- * snap_expand() - let the live buffer have its size, before one like it is allocated
- * @tr:   of whom
- * @file: for a write to which file
- * @cmd:  of what
+ * snap_expand() - give the live buffer its full size before a buffer like it is allocated
+ * @tr:   the trace array
+ * @file: name of the file that was written to
+ * @cmd:  the text that was written
  *
- * What survives a reboot has it, and keeps what the last boot has left.
+ * Memory that survives a reboot has its size from the boot on.
  *
  * Context: May sleep.
- * Return: 0; -ENOMEM, or -ENOSPC as snap_charge(), then error_log tells.
+ * Return: 0; -ENOMEM, or -ENOSPC as snap_charge(); then error_log tells the reason.
  */
 int snap_expand(struct trace_array *tr, const char *file, const char *cmd)
 {
@@ -165,13 +165,13 @@ static int snap_take_now(struct trace_array *tr, const char *cmd, int cpu)
 }
 
 /**
- * snap_free_now() - free the memory of the user's snapshots, for a write
- * @tr:   of whom
- * @file: to which file
- * @cmd:  what was written
+ * snap_free_now() - free the memory of the user's snapshots
+ * @tr:   the trace array
+ * @file: name of the file that was written to
+ * @cmd:  the text that was written
  *
  * Context: May sleep, &trace_snapshots.mutex is held.
- * Return: 0; -EBUSY if a trigger needs it, or a snapshot that is due.
+ * Return: 0; -EBUSY if a trigger or a pending snapshot needs it.
  */
 int snap_free_now(struct trace_array *tr, const char *file, const char *cmd)
 {
@@ -198,15 +198,15 @@ static int snap_erase_now(struct trace_array *tr, const char *cmd, int cpu)
 }
 
 /**
- * snap_parse() - read a number that was written
- * @tr:   of whom
- * @file: which file
- * @text: what was written
- * @max:  the largest that means something
- * @val:  what it says
+ * snap_parse() - parse a number
+ * @tr:   the trace array
+ * @file: name of the file that was written to
+ * @text: the text that was written
+ * @max:  the largest valid number
+ * @val:  is set to the number
  *
  * Context: May sleep.
- * Return: 0; -EINVAL if it means nothing.
+ * Return: 0; -EINVAL for another text; then error_log tells the reason.
  */
 int snap_parse(struct trace_array *tr, const char *file, const char *text,
 	       unsigned long max, unsigned long *val)
@@ -218,12 +218,11 @@ int snap_parse(struct trace_array *tr, const char *file, const char *text,
 
 static ssize_t snap_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
 {
-	struct seq_file *m = file->private_data;
-	struct trace_iterator *iter = m->private;
-	struct trace_array *tr = iter->tr;
+	struct trace_array *tr = file_inode(file)->i_private;
+	int cpu = tracing_get_cpu(file_inode(file)), ret;
+	struct trace_snapshots *s = tr->snapshots;
 	char buf[32], *text;
 	unsigned long val;
-	int ret;
 
 	text = snap_copy_value(tr, "snapshot", buf, sizeof(buf), ubuf, cnt);
 	if (IS_ERR(text))
@@ -234,45 +233,26 @@ static ssize_t snap_write(struct file *file, const char __user *ubuf, size_t cnt
 	if (ret)
 		return ret;
 
-	/* Where the limit leaves no room, what is kept may make some. */
-	if (val == 1 && READ_ONCE(tr->snapshots->keep.nr))
+	/* At the limit, kept snapshots may make room. */
+	if (val == 1 && READ_ONCE(s->keep.nr))
 		snap_tend(tr);
-	mutex_lock(&tr->snapshots->mutex);
+	mutex_lock(&s->mutex);
 	if (val == 1)
-		ret = snap_take_now(tr, text, iter->cpu_file);
+		ret = snap_take_now(tr, text, cpu);
 	else if (val)
-		ret = snap_erase_now(tr, text, iter->cpu_file);
-	else if (iter->cpu_file != RING_BUFFER_ALL_CPUS)
+		ret = snap_erase_now(tr, text, cpu);
+	else if (cpu != RING_BUFFER_ALL_CPUS)
 		ret = snap_fail(tr, "snapshot", text, SNAP_ERR_CPU, -EINVAL);
 	else
 		ret = snap_free_now(tr, "snapshot", text);
-	mutex_unlock(&tr->snapshots->mutex);
+	mutex_unlock(&s->mutex);
 	if (ret)
 		return ret;
-	/* Who has taken one finds it. */
-	if (val == 1 && READ_ONCE(tr->snapshots->keep.nr))
+	/* The writer finds the instance of the snapshot. */
+	if (val == 1 && READ_ONCE(s->keep.nr))
 		snap_tend(tr);
 	*ppos += cnt;
 	return cnt;
-}
-
-/* Who only writes gets as much of an iterator as that needs. */
-static int snap_open_write(struct inode *inode, struct file *file)
-{
-	struct trace_array *tr = inode->i_private;
-	struct trace_iterator *iter = kzalloc(sizeof(*iter), GFP_KERNEL);
-	struct seq_file *m = kzalloc(sizeof(*m), GFP_KERNEL);
-
-	if (!iter || !m) {
-		kfree(iter);
-		kfree(m);
-		return -ENOMEM;
-	}
-	iter->tr = tr;
-	iter->cpu_file = tracing_get_cpu(inode);
-	m->private = iter;
-	file->private_data = m;
-	return 0;
 }
 
 static int snap_open(struct inode *inode, struct file *file)
@@ -281,12 +261,9 @@ static int snap_open(struct inode *inode, struct file *file)
 	int ret;
 
 	ret = tracing_check_open_get_tr(tr);
-	if (ret)
+	if (ret || !(file->f_mode & FMODE_READ))
 		return ret;
-	if (file->f_mode & FMODE_READ)
-		ret = PTR_ERR_OR_ZERO(__tracing_open(inode, file, true));
-	else
-		ret = snap_open_write(inode, file);
+	ret = PTR_ERR_OR_ZERO(__tracing_open(inode, file, true));
 	if (ret)
 		trace_array_put(tr);
 	return ret;
@@ -294,26 +271,24 @@ static int snap_open(struct inode *inode, struct file *file)
 
 static int snap_close(struct inode *inode, struct file *file)
 {
-	struct seq_file *m = file->private_data;
-
-	if (!(file->f_mode & FMODE_READ)) {
-		kfree(m->private);
-		kfree(m);
-	}
-	return tracing_release(inode, file);
+	if (file->f_mode & FMODE_READ)
+		return tracing_release(inode, file);
+	trace_array_put(inode->i_private);
+	return 0;
 }
 
-/* There is something to read once there is a snapshot that this file does not show. */
+/* A file is ready when there is a snapshot that it does not show. */
 static __poll_t snap_poll(struct file *file, poll_table *wait)
 {
+	struct trace_array *tr = file_inode(file)->i_private;
 	struct seq_file *m = file->private_data;
-	struct trace_iterator *iter = m->private;
-	struct trace_snapshots *s = iter->tr->snapshots;
+	struct trace_iterator *iter;
 
-	if (!iter->array_buffer)
+	if (!(file->f_mode & FMODE_READ))
 		return EPOLLERR;
-	poll_wait(file, &s->wait, wait);
-	return READ_ONCE(s->user.seq) > snap_of(iter->array_buffer)->seq ?
+	iter = m->private;
+	poll_wait(file, &tr->snapshots->wait, wait);
+	return READ_ONCE(tr->snapshots->user.seq) > snap_of(iter->array_buffer)->seq ?
 		EPOLLIN | EPOLLRDNORM : 0;
 }
 
@@ -369,9 +344,9 @@ const struct file_operations trace_snapshot_raw_fops = {
 };
 
 /**
- * trace_snapshot_create_files() - the files of an instance
- * @tr:  of whom
- * @dir: where
+ * trace_snapshot_create_files() - create the files of an instance
+ * @tr:  the trace array
+ * @dir: its directory
  *
  * Context: May sleep.
  */
@@ -383,10 +358,10 @@ void trace_snapshot_create_files(struct trace_array *tr, struct dentry *dir)
 }
 
 /**
- * trace_snapshot_create_cpu_files() - the files of a CPU
- * @tr:  of whom
- * @dir: where
- * @cpu: which CPU
+ * trace_snapshot_create_cpu_files() - create the files of a CPU
+ * @tr:  the trace array
+ * @dir: the CPU's directory
+ * @cpu: the CPU
  *
  * Context: May sleep.
  */

@@ -15,7 +15,7 @@ static void snap_func(unsigned long ip, unsigned long parent_ip, struct trace_ar
 	snap_request_function(tr, ip, NULL);
 }
 
-/* How often @ip may still take one, or NULL. */
+/* How many snapshots @ip may still take, or NULL. */
 static atomic_long_t *snap_func_left(struct ftrace_probe_ops *ops, unsigned long ip)
 {
 	struct snap_func *func = container_of(ops, struct snap_func, counted);
@@ -70,7 +70,7 @@ static int snap_func_counted_init(struct ftrace_probe_ops *ops, struct trace_arr
 	if (!func->left)
 		func->left = allocate_ftrace_func_mapper();
 	if (func->left) {
-		/* Of a command that is no more. */
+		/* Left by a command that was removed. */
 		left = snap_func_left(ops, ip);
 		if (left) {
 			atomic_long_set(left, (long)count);
@@ -78,20 +78,20 @@ static int snap_func_counted_init(struct ftrace_probe_ops *ops, struct trace_arr
 		}
 		ret = ftrace_func_mapper_add_ip(func->left, ip, count);
 	}
-	/* If it isn't the first function of a command, snap_func_counted_free() is called. */
+	/* If other functions of this command succeeded, snap_func_counted_free() is called. */
 	if (ret)
 		*data = func;
 	return ret;
 }
 
-/* The first probe of a kind has armed the snapshot, the last one disarms it. */
+/* The first probe of a kind armed the snapshot, the last one disarms it. */
 static void snap_func_disarm(struct trace_array *tr, int kind)
 {
 	if (test_and_clear_bit(kind, &tr->snapshots->func.armed))
 		tracing_disarm_snapshot(tr);
 }
 
-/* Of one function, or with @ip 0 of what all of them share. */
+/* Free one function's part, or with @ip 0 the part that all functions share. */
 static void snap_func_free(struct ftrace_probe_ops *ops, struct trace_array *tr, unsigned long ip,
 			   void *data)
 {
@@ -100,8 +100,8 @@ static void snap_func_free(struct ftrace_probe_ops *ops, struct trace_array *tr,
 }
 
 /*
- * The count of one function stays until the last one goes: other CPUs look for theirs beside
- * it, and wait for nobody. With @data a command could not be done, others stay.
+ * The counts stay until the last function is removed, because other CPUs look up theirs
+ * without a lock. With @data, a command failed, and the others stay.
  */
 static void snap_func_counted_free(struct ftrace_probe_ops *ops, struct trace_array *tr,
 				   unsigned long ip, void *data)
@@ -121,7 +121,7 @@ static struct ftrace_probe_ops snap_func_ops = {
 	.free	= snap_func_free,
 };
 
-/* Of an instance, so that they lead to its counts. */
+/* Each instance has a copy, which leads to its counts. */
 static const struct ftrace_probe_ops snap_func_counted_ops = {
 	.func	= snap_func_counted,
 	.print	= snap_func_counted_print,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which snapshots are kept, and how the newest ones stay below snapshot_limit_kb.
+ * Which snapshots are kept, and how they stay below snapshot_limit_kb.
  */
 #include <linux/kernel.h>
 #include <linux/limits.h>
@@ -13,24 +13,22 @@
 /**
  * DOC: Kept snapshots
  *
- * A taker leaves what is to be kept in &trace_snapshots.fresh, with a user, so that
- * nothing else becomes of it. A worker makes an instance that shows it, frees the
- * sub-buffers that hold nothing, and then, if the newest ones are kept, frees the
- * oldest. As takers can't wait for that, where the first ones are kept they count
- * themselves how many more may be taken.
+ * A taker adds a snapshot that is to be kept to &trace_snapshots.fresh, with a user, so
+ * that its buffer is not used again. A worker creates the instance that shows it, frees its
+ * sub-buffers without records, and, if the newest ones are kept, removes the oldest. If
+ * the first ones are kept, takers count down how many more may be taken.
  *
- * Whatever is done to instances is done under event_mutex and trace_types_lock, and those
- * come before &trace_snapshots.mutex. So the worker is one for all trace arrays: it
- * finds those that are still there.
+ * Instances change under event_mutex and trace_types_lock, and these are taken before
+ * &trace_snapshots.mutex. So there is one worker for all trace arrays.
  */
 
 /**
- * snap_keep_parse() - read which snapshots are to be kept
+ * snap_keep_parse() - parse a value of snapshot_keep
  * @text: "N", "last N" or "first N"
- * @keep: what it says
+ * @keep: is set to the value
  *
  * Context: Any context.
- * Return: 0; -EINVAL if it says nothing.
+ * Return: 0; -EINVAL for another text.
  */
 int snap_keep_parse(const char *text, struct snap_keep *keep)
 {
@@ -46,12 +44,12 @@ int snap_keep_parse(const char *text, struct snap_keep *keep)
 }
 
 /**
- * snap_keep_surplus() - how many of those that are kept are too many
- * @keep: which shall be
- * @have: how many are
+ * snap_keep_surplus() - count the kept snapshots that are too many
+ * @keep: which snapshots are kept
+ * @have: number of kept snapshots
  *
  * Context: Any context.
- * Return: how many of the oldest have to go.
+ * Return: how many of the oldest are to be removed.
  */
 unsigned int snap_keep_surplus(struct snap_keep keep, unsigned int have)
 {
@@ -59,12 +57,12 @@ unsigned int snap_keep_surplus(struct snap_keep keep, unsigned int have)
 }
 
 /**
- * snap_keep_room() - how many more may be taken
- * @keep: which shall be kept
- * @have: how many are
+ * snap_keep_room() - count the snapshots that may still be taken
+ * @keep: which snapshots are kept
+ * @have: number of kept snapshots
  *
  * Context: Any context.
- * Return: how many, INT_MAX if that does not matter.
+ * Return: the number; INT_MAX for no limit.
  */
 int snap_keep_room(struct snap_keep keep, unsigned int have)
 {
@@ -73,7 +71,7 @@ int snap_keep_room(struct snap_keep keep, unsigned int have)
 	return have < keep.nr ? min(keep.nr - have, INT_MAX) : 0;
 }
 
-/* No longer keep @snap, which @s->kept has. */
+/* No longer keep @snap, an entry of @s->kept. */
 static void snap_let_go(struct trace_snapshots *s, struct trace_snap *snap)
 {
 	s->nr_kept--;
@@ -88,7 +86,7 @@ static struct trace_snap *snap_oldest(struct trace_snapshots *s)
 	return list_first_entry(&s->kept, struct trace_snap, keep);
 }
 
-/* Would its memory be free? The newest stays. */
+/* Would removing it free its memory? The newest stays. */
 static bool snap_may_go(struct trace_snapshots *s, struct trace_snap *snap)
 {
 	return !list_is_last(&snap->keep, &s->kept) && snap->kept->ref == 1 &&
@@ -96,8 +94,8 @@ static bool snap_may_go(struct trace_snapshots *s, struct trace_snap *snap)
 }
 
 /*
- * Have room for @kb, where the oldest was that nobody has open. Return: false if that
- * is not enough, or there is none.
+ * Remove the oldest one that nobody has open, if removing such ones makes room for @kb.
+ * Return: false if there is none.
  */
 static bool snap_make_room(struct trace_snapshots *s, unsigned long kb)
 {
@@ -106,7 +104,7 @@ static bool snap_make_room(struct trace_snapshots *s, unsigned long kb)
 
 	if (s->keep.first)
 		return false;
-	/* Not to free any in vain. */
+	/* Remove none in vain. */
 	list_for_each_entry(snap, &s->kept, keep) {
 		if (snap_may_go(s, snap))
 			room += snap->kb;
@@ -123,10 +121,7 @@ static bool snap_make_room(struct trace_snapshots *s, unsigned long kb)
 	return false;
 }
 
-/*
- * To be trimmed takes memory for a moment: first that of the empty one, which is there
- * again when this is done.
- */
+/* Trimming takes memory for a moment: that of the empty buffer, which comes back later. */
 static void snap_keep_trim(struct trace_snapshots *s, struct trace_snap *snap)
 {
 	if (snap_trim(s, snap) != -ENOSPC)
@@ -136,10 +131,7 @@ static void snap_keep_trim(struct trace_snapshots *s, struct trace_snap *snap)
 		;
 }
 
-/*
- * All that takers have left. To wait for writers takes a while: meanwhile others may
- * have a buffer for the next one.
- */
+/* Keep what takers have added. While it waits for writers, others may have the mutex. */
 static void snap_keep_fresh(struct trace_snapshots *s)
 {
 	struct llist_node *fresh = llist_reverse_order(llist_del_all(&s->fresh));
@@ -160,14 +152,14 @@ static void snap_keep_fresh(struct trace_snapshots *s)
 	}
 }
 
-/* How many takers may take. */
+/* Set which snapshots are kept, and how many more may be taken. */
 static void snap_keep_count(struct trace_snapshots *s, struct snap_keep keep)
 {
 	unsigned long flags = snap_change_begin(s);
 	unsigned int have = s->nr_kept;
 	struct trace_snap *snap, *last = s->user.last;
 
-	/* The newest one that is there is kept, too. */
+	/* The newest snapshot is kept as well. */
 	if (!s->keep.nr && keep.nr && last && !last->kept) {
 		atomic_inc(&last->users);
 		llist_add(&last->fresh, &s->fresh);
@@ -179,7 +171,7 @@ static void snap_keep_count(struct trace_snapshots *s, struct snap_keep keep)
 	snap_change_end(s, flags);
 }
 
-/* Have a buffer for the next one, if need be where the oldest was. */
+/* Have a buffer for the next snapshot, if need be by removing old ones. */
 static void snap_keep_provide(struct trace_snapshots *s)
 {
 	unsigned long kb = ring_buffer_memory(s->tr->array_buffer.buffer) / 1024;
@@ -238,8 +230,8 @@ static void snap_keep_work(struct work_struct *work)
 static DECLARE_WORK(snap_keeper, snap_keep_work);
 
 /**
- * snap_keep_queue() - let a worker do what is to be done about kept snapshots
- * @s: whose
+ * snap_keep_queue() - start the worker for kept snapshots
+ * @s: the snapshots of a trace array
  *
  * Context: Any context but NMI.
  */
@@ -250,8 +242,8 @@ void snap_keep_queue(struct trace_snapshots *s)
 }
 
 /**
- * snap_tend() - do what is to be done about kept snapshots
- * @tr: whose
+ * snap_tend() - look after kept snapshots now, as the worker does
+ * @tr: the trace array
  *
  * Context: May sleep.
  */
@@ -265,9 +257,9 @@ void snap_tend(struct trace_array *tr)
 }
 
 /**
- * snap_keep_set() - say which snapshots are kept
- * @s:    of whom
- * @keep: which
+ * snap_keep_set() - set which snapshots are kept
+ * @s:    the snapshots of a trace array
+ * @keep: which snapshots are kept
  *
  * Context: May sleep.
  */
@@ -284,8 +276,8 @@ void snap_keep_set(struct trace_snapshots *s, struct snap_keep keep)
 }
 
 /**
- * trace_snapshot_last_put() - nobody has a trace array open any more
- * @tr: which, it may be that of a snapshot that is not kept any more
+ * trace_snapshot_last_put() - release the last reference of a trace array
+ * @tr: the trace array; it may be the instance of a retired snapshot
  *
  * Context: trace_types_lock is held.
  */
@@ -308,14 +300,12 @@ bool trace_is_kept(struct trace_array *tr)
 }
 
 /**
- * trace_snapshot_remove() - an instance is to be removed
- * @tr: which; nobody has it open
- *
- * What it has kept goes with it.
+ * trace_snapshot_remove() - remove the kept snapshots of an instance, or one of them
+ * @tr: the instance, or the instance of a kept snapshot; nobody has it open
  *
  * Context: May sleep, event_mutex and trace_types_lock are held.
- * Return: 0; 1 if it was a kept snapshot, and is gone; -EBUSY if one that it has kept is
- *         open.
+ * Return: 0; 1 if @tr was a kept snapshot, and was removed; -EBUSY if a kept snapshot of
+ *	   the instance is open.
  */
 int trace_snapshot_remove(struct trace_array *tr)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Snapshots: what a trace array has recorded is cut off while it goes on.
+ * Snapshots of trace arrays: the interface for the rest of tracing.
  */
 #ifndef _KERNEL_TRACE_SNAPSHOT_H
 #define _KERNEL_TRACE_SNAPSHOT_H

@@ -14,18 +14,6 @@
 /* The longest is "first" and a number, or a delay, with blanks. */
 #define SNAP_VALUE_SIZE	40
 
-/**
- * struct snap_value - a file of one value
- * @name:  its name
- * @show:  put the value into a buffer; &trace_snapshots.mutex is held
- * @store: set it to what was written to the file of this name
- */
-struct snap_value {
-	const char	*name;
-	int		(*show)(struct trace_snapshots *s, char *buf, size_t size);
-	int		(*store)(struct trace_snapshots *s, const char *file, const char *text);
-};
-
 static int snap_allocate_show(struct trace_snapshots *s, char *buf, size_t size)
 {
 	return scnprintf(buf, size, "%d\n",
@@ -89,19 +77,19 @@ static int snap_keep_store(struct trace_snapshots *s, const char *file, const ch
 
 	if (snap_keep_parse(text, &keep))
 		return snap_fail(s->tr, file, text, SNAP_ERR_VALUE, -EINVAL);
-	/* Its memory is where the next one goes. */
+	/* The next snapshot needs its memory. */
 	if (keep.nr && s->tr->range_addr_start)
 		return snap_fail(s->tr, file, text, SNAP_ERR_ONE, -EINVAL);
 	snap_keep_set(s, keep);
 	return 0;
 }
 
-static int snap_limit_show(struct trace_snapshots *s, char *buf, size_t size)
+static int snap_limit_kb_show(struct trace_snapshots *s, char *buf, size_t size)
 {
 	return scnprintf(buf, size, "%lu\n", s->limit_kb);
 }
 
-static int snap_limit_store(struct trace_snapshots *s, const char *file, const char *text)
+static int snap_limit_kb_store(struct trace_snapshots *s, const char *file, const char *text)
 {
 	unsigned long kb;
 	int ret = snap_parse(s->tr, file, text, ULONG_MAX, &kb);
@@ -117,23 +105,44 @@ static int snap_limit_store(struct trace_snapshots *s, const char *file, const c
 	return ret;
 }
 
-static const struct snap_value snap_values[] = {
-	{ "snapshot_allocate",	snap_allocate_show,	snap_allocate_store },
-	{ "snapshot_delay",	snap_delay_show,	snap_delay_store },
-	{ "snapshot_keep",	snap_keep_show,		snap_keep_store },
-	{ "snapshot_limit_kb",	snap_limit_show,	snap_limit_store },
+static ssize_t snap_value_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos);
+static ssize_t
+snap_value_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos);
+
+/**
+ * struct snap_value - a file of one value
+ * @name:  its name
+ * @show:  prints the value to a buffer; &trace_snapshots.mutex is held
+ * @store: sets the value
+ * @fops:  its operations, which lead to this structure
+ */
+static const struct snap_value {
+	const char	*name;
+	int		(*show)(struct trace_snapshots *s, char *buf, size_t size);
+	int		(*store)(struct trace_snapshots *s, const char *file, const char *text);
+	struct file_operations	fops;
+} snap_values[] = {
+#define SNAP_VALUE(value) {						\
+		.name	= "snapshot_" #value,				\
+		.show	= snap_##value##_show,				\
+		.store	= snap_##value##_store,				\
+		.fops	= {						\
+			.open		= tracing_open_generic_tr,	\
+			.read		= snap_value_read,		\
+			.write		= snap_value_write,		\
+			.llseek		= generic_file_llseek,		\
+			.release	= tracing_release_generic_tr,	\
+		},							\
+	}
+	SNAP_VALUE(allocate),
+	SNAP_VALUE(delay),
+	SNAP_VALUE(keep),
+	SNAP_VALUE(limit_kb),
 };
 
-/* An inode has no room for more than its trace array: the name says which file it is. */
 static const struct snap_value *snap_value_of(struct file *file)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(snap_values) - 1; i++) {
-		if (!strcmp(file_dentry(file)->d_name.name, snap_values[i].name))
-			break;
-	}
-	return &snap_values[i];
+	return container_of(file->f_op, struct snap_value, fops);
 }
 
 static ssize_t snap_value_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
@@ -167,18 +176,10 @@ snap_value_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t 
 	return cnt;
 }
 
-static const struct file_operations snap_value_fops = {
-	.open		= tracing_open_generic_tr,
-	.read		= snap_value_read,
-	.write		= snap_value_write,
-	.llseek		= generic_file_llseek,
-	.release	= tracing_release_generic_tr,
-};
-
 /**
- * snap_create_values() - the files of one value of an instance
- * @tr:  of whom
- * @dir: where
+ * snap_create_values() - create the files of one value of an instance
+ * @tr:  the trace array
+ * @dir: its directory
  *
  * Context: May sleep.
  */
@@ -188,5 +189,5 @@ void snap_create_values(struct trace_array *tr, struct dentry *dir)
 
 	for (i = 0; i < ARRAY_SIZE(snap_values); i++)
 		trace_create_file(snap_values[i].name, TRACE_MODE_WRITE, dir, tr,
-				  &snap_value_fops);
+				  &snap_values[i].fops);
 }
