@@ -18,6 +18,12 @@ static void snap_work(struct work_struct *work)
 {
 	struct trace_snapshots *s = container_of(work, struct trace_snapshots, work);
 
+	/* Before it looks for work: what comes from here on queues it again. */
+	clear_bit(SNAP_WORK_QUEUED, &s->work_for);
+	smp_mb__after_atomic();
+	wake_up_all(&s->wait);
+	if (!llist_empty(&s->fresh))
+		snap_keep_queue(s);
 	mutex_lock(&s->mutex);
 	clear_bit(SNAP_WORK_FREE, &s->work_for);
 	snap_collect(s);
@@ -43,8 +49,7 @@ static void snap_irq_work(struct irq_work *irq_work)
 	wake_up_all(&s->wait);
 	if (!llist_empty(&s->fresh))
 		snap_keep_queue(s);
-	if (READ_ONCE(s->work_for) & ~BIT(SNAP_WORK_KEEP))
-		schedule_work(&s->work);
+	schedule_work(&s->work);
 }
 
 /* Memory that survives a reboot has one buffer from the boot on, for what leads to a crash. */

@@ -84,6 +84,7 @@ static int snap_begin_change(struct trace_array *tr, unsigned long size, int cpu
 		ret = snap_alloc_next(s, &s->max, size, cpu, order);
 	flags = snap_change_begin(s);
 	WRITE_ONCE(s->gen, s->gen + 1);
+	WRITE_ONCE(s->moves, s->moves + 1);
 	snap_change_end(s, flags);
 	if (ret)
 		trace_snapshot_end_change(tr, false);
@@ -244,7 +245,7 @@ void trace_snapshot_trim(struct trace_array *tr)
 
 	mutex_lock(&s->mutex);
 	if (!atomic_read(&s->user.armed) && !s->pinned && !snap_crash_is_on() &&
-	    !atomic_read(&s->pending.requests)) {
+	    !atomic_long_read(&s->pending.requests)) {
 		snap_release(s, &s->user, false);
 		last = s->tr->range_addr_start ? NULL : snap_hold(s, &s->user);
 		if (last) {

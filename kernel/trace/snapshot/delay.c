@@ -13,9 +13,8 @@
 
 #include "internal.h"
 
-/* Time to the next try: while the live buffer changes its size, and for the lock. */
+/* Time to the next try while the live buffer changes its size */
 #define SNAP_CHANGE_NS	NSEC_PER_MSEC
-#define SNAP_RETRY_NS	(50 * NSEC_PER_USEC)
 
 static const struct snap_unit {
 	const char	*name;
@@ -95,8 +94,10 @@ static enum hrtimer_restart snap_pending_timer(struct hrtimer *timer)
 	if (!snap_take_pending(s))
 		return HRTIMER_NORESTART;
 	again = ktime_add_ns(ktime_get(), READ_ONCE(s->gen) % 2 ? SNAP_CHANGE_NS : SNAP_RETRY_NS);
-	hrtimer_set_expires(timer, max(again, ns_to_ktime(READ_ONCE(s->pending.at))));
-	return HRTIMER_RESTART;
+	/* Another CPU may have started it meanwhile. */
+	hrtimer_start(timer, max(again, ns_to_ktime(READ_ONCE(s->pending.at))),
+		      HRTIMER_MODE_ABS_HARD);
+	return HRTIMER_NORESTART;
 }
 
 /**
@@ -166,7 +167,7 @@ void snap_delay_set(struct trace_snapshots *s, u64 ns)
 	unsigned long flags = snap_change_begin(s);
 
 	s->delay = ns;
-	snap_end_pending(s, atomic_xchg(&s->pending.requests, 0), -ECANCELED);
+	snap_end_pending(s, atomic_long_xchg(&s->pending.requests, 0), -ECANCELED);
 	snap_change_end(s, flags);
 	wake_up_all(&s->wait);
 }

@@ -179,7 +179,7 @@ int snap_free_now(struct trace_array *tr, const char *file, const char *cmd)
 
 	if (atomic_read(&s->user.armed))
 		return snap_fail(tr, file, cmd, SNAP_ERR_ARMED, -EBUSY);
-	if (atomic_read(&s->pending.requests))
+	if (atomic_long_read(&s->pending.requests))
 		return snap_fail(tr, file, cmd, SNAP_ERR_PENDING, -EBUSY);
 	s->pinned = false;
 	snap_release(s, &s->user, true);

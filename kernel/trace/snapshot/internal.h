@@ -187,12 +187,14 @@ struct snap_waiter {
 
 /**
  * struct snap_seen - what a requester sees before it gets the lock
- * @cuts: &trace_snapshots.cuts
- * @cpu:  its CPU
- * @ring: ring that this CPU writes to; 0 if that does not matter
+ * @cuts:  &trace_snapshots.cuts
+ * @moves: &trace_snapshots.moves
+ * @cpu:   its CPU
+ * @ring:  ring that this CPU writes to; 0 if that does not matter
  */
 struct snap_seen {
 	unsigned int		cuts;
+	unsigned int		moves;
 	int			cpu;
 	unsigned long		ring;
 };
@@ -210,7 +212,7 @@ struct snap_seen {
  * The requester that makes @requests 1 fills the rest, and then queues @start.
  */
 struct snap_pending {
-	atomic_t		requests;
+	atomic_long_t		requests;
 	struct snap_who		who;
 	struct snap_seen	seen;
 	struct snap_waiter	*waiters;
@@ -241,6 +243,7 @@ struct snap_func {
 
 /* Bits of &trace_snapshots.work_for. */
 enum {
+	SNAP_WORK_QUEUED,	/* the worker will run */
 	SNAP_WORK_FREE,		/* a buffer was discarded */
 	SNAP_WORK_SPARE,	/* a request was refused: make a buffer ready */
 	SNAP_WORK_KEEP,		/* look after kept snapshots */
@@ -254,6 +257,7 @@ enum {
  * @cuts:     counts the begin and the end of each cut of all CPUs for @user: odd during one;
  *            under the lock
  * @cut_done: @cuts in the last of them that succeeded; under the lock
+ * @moves:    counts the cuts of any kind, and changes of the size; under the lock
  * @gen:      generation of the live buffer's size, odd while it changes; under the lock
  * @user:     snapshots of files, triggers and the kernel
  * @max:      snapshots of a latency tracer
@@ -290,6 +294,7 @@ struct trace_snapshots {
 	atomic_t		owner;
 	unsigned int		cuts;
 	unsigned int		cut_done;
+	unsigned int		moves;
 	unsigned int		gen;
 	struct snap_slot	user;
 	struct snap_slot	max;
@@ -320,6 +325,9 @@ struct trace_snapshots {
 	struct irq_work		irq_work;
 	struct work_struct	work;
 };
+
+/* Time between two tries to take a postponed snapshot, in ns */
+#define SNAP_RETRY_NS	(50ULL * NSEC_PER_USEC)
 
 #define snap_of(buffer) container_of(buffer, struct trace_snap, buf)
 
@@ -367,7 +375,7 @@ void snap_unhold(struct trace_snap *snap);
 int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct snap_request *req);
 int snap_take_wait(struct trace_snapshots *s, struct snap_slot *slot, struct snap_request *req);
 int snap_take_pending(struct trace_snapshots *s);
-void snap_end_pending(struct trace_snapshots *s, int requests, int ret);
+void snap_end_pending(struct trace_snapshots *s, long requests, int ret);
 
 /* delay.c */
 void snap_delay_init(struct trace_snapshots *s);

@@ -265,6 +265,7 @@ void snap_settle_next(struct trace_snapshots *s, struct snap_slot *slot)
 		snap_settle(last);
 		snap_unhold(last);
 	}
+	snap_collect(s);
 }
 
 /**

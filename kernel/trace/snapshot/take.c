@@ -146,6 +146,7 @@ static int snap_cut_off(struct trace_snapshots *s, struct trace_buffer *spare, i
 	struct trace_buffer *live = s->tr->array_buffer.buffer;
 	int ret;
 
+	WRITE_ONCE(s->moves, s->moves + 1);
 	if (!counts)
 		return ring_buffer_cut(live, spare, cpu);
 	WRITE_ONCE(s->cuts, s->cuts + 1);
@@ -223,6 +224,7 @@ static void snap_look(struct trace_snapshots *s, struct snap_seen *seen)
 {
 	/* Pairs with snap_cut_off(). */
 	smp_mb();
+	seen->moves = READ_ONCE(s->moves);
 	seen->cuts = READ_ONCE(s->cuts);
 	seen->cpu = smp_processor_id();
 	seen->ring = ring_buffer_ring_id(s->tr->array_buffer.buffer, seen->cpu);
@@ -238,8 +240,9 @@ static int snap_is_answered(struct trace_snapshots *s, const struct snap_seen *s
 	/* It began after the request. */
 	if (later > 0)
 		return 1;
-	/* It was in progress. */
-	if (ring_buffer_ring_id(s->tr->array_buffer.buffer, seen->cpu) != seen->ring)
+	/* It was in progress, and nothing but it has moved the ring. */
+	if (s->moves == seen->moves &&
+	    ring_buffer_ring_id(s->tr->array_buffer.buffer, seen->cpu) != seen->ring)
 		return 1;
 	return s->keep.nr ? 0 : -EALREADY;
 }
@@ -262,7 +265,7 @@ static int snap_postpone(struct trace_snapshots *s, const struct snap_request *r
 		req->waiter->next = pending->waiters;
 		pending->waiters = req->waiter;
 	}
-	if (atomic_fetch_inc(&pending->requests))
+	if (atomic_long_fetch_inc(&pending->requests))
 		return -EINPROGRESS;
 	pending->who = *who;
 	pending->who.asked = ring_buffer_time_stamp(s->tr->array_buffer.buffer);
@@ -270,7 +273,8 @@ static int snap_postpone(struct trace_snapshots *s, const struct snap_request *r
 	/* A snapshot after a delay has what came after the request. */
 	if (s->delay)
 		pending->seen.ring = 0;
-	pending->at = ktime_get_mono_fast_ns() + s->delay;
+	/* A trigger of the timer's own events must not keep the CPU busy. */
+	pending->at = ktime_get_mono_fast_ns() + (s->delay ? max(s->delay, SNAP_RETRY_NS) : 0);
 	irq_work_queue(&pending->start);
 	return -EINPROGRESS;
 }
@@ -286,6 +290,9 @@ static int snap_take_locked(struct trace_snapshots *s, struct snap_slot *slot,
 	/* Another CPU's snapshot may have changed it. */
 	if (cond && !cond->wanted(cond->data))
 		return -ECANCELED;
+	/* What it would store must not be stored before the snapshot. */
+	if (cond && s->gen % 2)
+		return -EAGAIN;
 	if (snap_is_delayed(s, slot, req)) {
 		ret = snap_postpone(s, req, who, seen);
 	} else {
@@ -299,7 +306,7 @@ static int snap_take_locked(struct trace_snapshots *s, struct snap_slot *slot,
 	return ret;
 }
 
-static void snap_count(struct trace_snapshots *s, int ret, int n)
+static void snap_count(struct trace_snapshots *s, int ret, long n)
 {
 	if (ret >= 0)
 		atomic_long_add(n, &s->merged);
@@ -313,13 +320,17 @@ static void snap_count(struct trace_snapshots *s, int ret, int n)
 		atomic_long_add(n, &s->refused);
 }
 
-/* Start the worker and wake tasks, but only for a reason: a trigger may trace that. */
-static void snap_kick(struct trace_snapshots *s, int ret)
+/*
+ * Start the worker, and wake tasks if @wake. A trigger may trace what that causes: so it is
+ * done once until the worker runs, which only does so if the CPU runs tasks.
+ */
+static void snap_kick(struct trace_snapshots *s, int ret, bool wake)
 {
 	if (ret == -ENOBUFS || ret == -EBUSY)
 		set_bit(SNAP_WORK_SPARE, &s->work_for);
-	if (READ_ONCE(s->work_for) || !llist_empty(&s->fresh) ||
-	    (!ret && wq_has_sleeper(&s->wait)))
+	if (((READ_ONCE(s->work_for) & (BIT(SNAP_WORK_FREE) | BIT(SNAP_WORK_SPARE))) ||
+	     !llist_empty(&s->fresh) || (wake && wq_has_sleeper(&s->wait))) &&
+	    !test_and_set_bit(SNAP_WORK_QUEUED, &s->work_for))
 		irq_work_queue(&s->irq_work);
 }
 
@@ -348,7 +359,7 @@ int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct sn
 	if (req->cond && !req->cond->wanted(req->cond->data))
 		return -ECANCELED;
 	/* Fully ordered: the event of the request is in the cut that follows. */
-	if (plain && atomic_inc_not_zero(&s->pending.requests))
+	if (plain && atomic_long_inc_not_zero(&s->pending.requests))
 		return -EINPROGRESS;
 
 	snap_note_who(&who, req);
@@ -365,7 +376,7 @@ int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct sn
 	local_irq_restore(flags);
 	if (ret > 0 || (ret && !req->waits))
 		snap_count(s, ret, 1);
-	snap_kick(s, ret);
+	snap_kick(s, ret, !ret);
 	return min(ret, 0);
 }
 
@@ -377,7 +388,7 @@ int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct sn
  *
  * Context: Any context. The caller has the lock, and has made &snap_pending.requests 0.
  */
-void snap_end_pending(struct trace_snapshots *s, int requests, int ret)
+void snap_end_pending(struct trace_snapshots *s, long requests, int ret)
 {
 	struct snap_waiter *waiter = s->pending.waiters, *next;
 
@@ -405,7 +416,8 @@ int snap_take_pending(struct trace_snapshots *s)
 {
 	const struct snap_request req = { .cpu = RING_BUFFER_ALL_CPUS };
 	struct snap_pending *pending = &s->pending;
-	int requests, ret = -EAGAIN;
+	int ret = -EAGAIN;
+	long requests;
 	struct snap_seen seen;
 	struct snap_who who;
 	unsigned long flags;
@@ -413,14 +425,15 @@ int snap_take_pending(struct trace_snapshots *s)
 	local_irq_save(flags);
 	if (!snap_lock(s))
 		goto out;
-	if (!atomic_read(&pending->requests)) {
+	if (!atomic_long_read(&pending->requests)) {
 		ret = 0;
 	} else if (ktime_get_mono_fast_ns() >= pending->at && !(s->gen % 2)) {
 		who = pending->who;
 		seen = pending->seen;
 		/* Requests from here on are another one. Pairs with snap_take(). */
-		requests = atomic_xchg(&pending->requests, 0);
-		ret = snap_is_answered(s, &seen);
+		requests = atomic_long_xchg(&pending->requests, 0);
+		/* A cut that answers the first one may have come before the others. */
+		ret = requests == 1 ? snap_is_answered(s, &seen) : 0;
 		if (!ret)
 			ret = snap_cut(s, &s->user, &req, &who);
 		snap_end_pending(s, requests, ret);
@@ -430,9 +443,8 @@ out:
 	local_irq_restore(flags);
 	if (ret == -EAGAIN)
 		return ret;
-	snap_kick(s, ret);
-	/* For waiters, whatever the result is. */
-	irq_work_queue(&s->irq_work);
+	/* Waiters are woken whatever the result is. */
+	snap_kick(s, ret, true);
 	return 0;
 }
 
@@ -472,7 +484,8 @@ int snap_take_wait(struct trace_snapshots *s, struct snap_slot *slot, struct sna
 			break;
 		}
 	}
-	if (req->own && ret)
+	/* Not used: it never became a snapshot. */
+	if (req->own && !req->own->seq)
 		snap_free(s, req->own);
 	return ret;
 }

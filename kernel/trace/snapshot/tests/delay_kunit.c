@@ -14,7 +14,7 @@ static void delay_wait(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
 
-	wait_event(tr->snapshots->wait, !atomic_read(&tr->snapshots->pending.requests));
+	wait_event(tr->snapshots->wait, !atomic_long_read(&tr->snapshots->pending.requests));
 }
 
 /* It does not come before its time, and the list says what asked for it, and when. */
@@ -86,19 +86,19 @@ static void delay_test_pending(struct kunit *test)
 	snap_kunit_echo(test, "snapshot_allocate", "1");
 	snap_kunit_echo(test, "snapshot_delay", "1000s");
 	KUNIT_EXPECT_TRUE(test, trace_snapshot_trigger(tr->trace_marker_file, &cond));
-	KUNIT_EXPECT_FALSE(test, atomic_read(&tr->snapshots->pending.requests));
+	KUNIT_EXPECT_FALSE(test, atomic_long_read(&tr->snapshots->pending.requests));
 	delay_wanted = true;
 	KUNIT_EXPECT_TRUE(test, trace_snapshot_trigger(tr->trace_marker_file, &cond));
 	KUNIT_EXPECT_EQ(test, delay_taken, 1U);
-	KUNIT_EXPECT_EQ(test, atomic_read(&tr->snapshots->pending.requests), 1);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&tr->snapshots->pending.requests), 1);
 	KUNIT_EXPECT_FALSE(test, irqs_disabled());
 	tracing_snapshot_instance(tr);
 	KUNIT_EXPECT_TRUE(test, trace_snapshot_trigger(tr->trace_marker_file, &cond));
 	KUNIT_EXPECT_EQ(test, delay_taken, 2U);
-	KUNIT_EXPECT_EQ(test, atomic_read(&tr->snapshots->pending.requests), 3);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&tr->snapshots->pending.requests), 3);
 	delay_wanted = false;
 	trace_snapshot_trigger(tr->trace_marker_file, &cond);
-	KUNIT_EXPECT_EQ(test, atomic_read(&tr->snapshots->pending.requests), 3);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&tr->snapshots->pending.requests), 3);
 	snap_kunit_expect(test, "");
 	snap_kunit_refuse(test, "snapshot", "0", -EBUSY);
 	trace_snapshot_trim(tr);
@@ -165,7 +165,7 @@ static void delay_test_signal(struct kunit *test)
 		set_thread_flag(TIF_SIGPENDING);
 		snap_kunit_refuse(test, "snapshot", "1", -EINTR);
 		flush_signals(current);
-		KUNIT_EXPECT_TRUE(test, atomic_read(&tr->snapshots->pending.requests));
+		KUNIT_EXPECT_TRUE(test, atomic_long_read(&tr->snapshots->pending.requests));
 		KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 		snap_kunit_echo(test, "snapshot_delay", "0");
 		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"),
@@ -240,7 +240,7 @@ static void delay_test_inside(struct kunit *test)
 	delay_tr = tr;
 	tracing_snapshot_instance(tr);
 	KUNIT_EXPECT_NULL(test, delay_tr);
-	KUNIT_EXPECT_EQ(test, atomic_read(&tr->snapshots->pending.requests), 2);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&tr->snapshots->pending.requests), 2);
 	ring_buffer_set_clock(tr->array_buffer.buffer, trace_clock_local);
 	snap_kunit_echo(test, "snapshot_delay", "0");
 	snap_kunit_expect(test, "refused 2");

@@ -320,7 +320,7 @@ static void fs_act(struct work_struct *work)
 {
 	struct fs_actor *actor = container_of(work, struct fs_actor, work);
 
-	while (!atomic_read(&actor->s->pending.requests))
+	while (!atomic_long_read(&actor->s->pending.requests))
 		msleep(20);
 	if (actor->signals)
 		send_sig(SIGUSR1, actor->signals, 1);

@@ -268,7 +268,7 @@ static void keep_test_waiter(struct kunit *test)
 	/* And not of the next one. */
 	tracing_snapshot_instance(tr);
 	KUNIT_EXPECT_EQ(test, snap_delay_wait(s, &waiter), -ECANCELED);
-	wait_event(s->wait, !atomic_read(&s->pending.requests));
+	wait_event(s->wait, !atomic_long_read(&s->pending.requests));
 	KUNIT_EXPECT_EQ(test, waiter.ret, -ECANCELED);
 	KUNIT_EXPECT_EQ(test, s->user.seq, 2ULL);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->refused), 0L);
@@ -435,13 +435,13 @@ static void keep_test_change(struct kunit *test)
 		keep_take(test, 3);
 		tracing_snapshot_instance(tr);
 		KUNIT_EXPECT_EQ(test, s->user.seq, seq);
-		KUNIT_EXPECT_TRUE(test, atomic_read(&s->pending.requests));
+		KUNIT_EXPECT_TRUE(test, atomic_long_read(&s->pending.requests));
 		if (done)
 			KUNIT_EXPECT_EQ(test, ring_buffer_resize(tr->array_buffer.buffer,
 								 8 * PAGE_SIZE,
 								 RING_BUFFER_ALL_CPUS), 0);
 		trace_snapshot_end_change(tr, done);
-		wait_event(s->wait, !atomic_read(&s->pending.requests));
+		wait_event(s->wait, !atomic_long_read(&s->pending.requests));
 		KUNIT_EXPECT_EQ(test, s->user.seq, seq + 1);
 		KUNIT_EXPECT_EQ(test, ring_buffer_entries(s->user.last->buf.buffer), 3UL);
 		KUNIT_EXPECT_NE(test, s->user.last->who.asked, 0ULL);

@@ -174,7 +174,7 @@ static void take_wait(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
 
-	wait_event(tr->snapshots->wait, !atomic_read(&tr->snapshots->pending.requests));
+	wait_event(tr->snapshots->wait, !atomic_long_read(&tr->snapshots->pending.requests));
 }
 
 static unsigned int take_inner;
@@ -425,6 +425,34 @@ static void take_test_condition(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, asked.stored, 1U);
 	snap_kunit_expect(test, "taken 1 starved 1 enough 1");
 	snap_kunit_echo(test, "snapshot_keep", "0");
+	tracing_disarm_snapshot(tr);
+}
+
+/* A request joins one that is pending and was answered: its own event comes later. */
+static void take_test_joins(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned long flags;
+	unsigned int joins;
+
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	for (joins = 0; joins < 2; joins++) {
+		snap_kunit_mark(test, 1);
+		/* As an NMI in the holder of the lock. */
+		flags = snap_change_begin(s);
+		KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_KERNEL), -EINPROGRESS);
+		snap_unlock(s);
+		KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_WAITS), 0);
+		trace_array_puts(tr, "event\n");
+		if (joins)
+			KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_KERNEL), -EINPROGRESS);
+		local_irq_restore(flags);
+		take_wait(test);
+		KUNIT_EXPECT_EQ(test, snap_kunit_shows(test, "snapshot", " event"), joins);
+		snap_kunit_echo(test, "trace", "");
+	}
+	snap_kunit_expect(test, "taken 3 merged 2");
 	tracing_disarm_snapshot(tr);
 }
 
@@ -695,6 +723,7 @@ static struct kunit_case take_cases[] = {
 	KUNIT_CASE(take_test_stopped),
 	KUNIT_CASE(take_test_waits),
 	KUNIT_CASE(take_test_condition),
+	KUNIT_CASE(take_test_joins),
 	KUNIT_CASE(take_test_counted),
 	KUNIT_CASE(take_test_read),
 	KUNIT_CASE(take_test_cpu),
