@@ -116,12 +116,14 @@ snap_value_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t 
  * @store: sets the value
  * @fops:  its operations, which lead to this structure
  */
-static const struct snap_value {
+struct snap_value {
 	const char	*name;
 	int		(*show)(struct trace_snapshots *s, char *buf, size_t size);
 	int		(*store)(struct trace_snapshots *s, const char *file, const char *text);
 	struct file_operations	fops;
-} snap_values[] = {
+};
+
+static const struct snap_value snap_values[] = {
 #define SNAP_VALUE(value) {						\
 		.name	= "snapshot_" #value,				\
 		.show	= snap_##value##_show,				\
