@@ -356,6 +356,7 @@ bool snap_lock(struct trace_snapshots *s);
 void snap_unlock(struct trace_snapshots *s);
 unsigned long snap_change_begin(struct trace_snapshots *s);
 void snap_change_end(struct trace_snapshots *s, unsigned long flags);
+bool snap_fits(const struct trace_snapshots *s, const struct trace_snap *snap);
 bool snap_is_free(const struct trace_snapshots *s, struct trace_snap *snap);
 bool snap_is_ready(const struct trace_snapshots *s, const struct snap_slot *slot);
 void snap_discard(struct trace_snapshots *s, struct trace_snap *snap);

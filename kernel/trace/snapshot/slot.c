@@ -85,8 +85,15 @@ void snap_change_end(struct trace_snapshots *s, unsigned long flags)
 	local_irq_restore(flags);
 }
 
-/* Does the size of @snap fit the live buffer? */
-static bool snap_fits(const struct trace_snapshots *s, const struct trace_snap *snap)
+/**
+ * snap_fits() - does the size of a buffer fit the live one?
+ * @s:    the snapshots of the trace array
+ * @snap: the buffer
+ *
+ * Context: Any context.
+ * Return: true if so; nothing fits while the live buffer changes its size.
+ */
+bool snap_fits(const struct trace_snapshots *s, const struct trace_snap *snap)
 {
 	return READ_ONCE(snap->gen) == READ_ONCE(s->gen);
 }

@@ -31,7 +31,7 @@
  *                         user may have the buffer; falls at any time
  * &trace_snapshots.gone   takers add; the holder of the mutex removes and frees
  * &snap_pending.requests  grows at any time; under the lock it becomes 0
- * all else                changes under &trace_snapshots.mutex
+ * all else                as &struct trace_snapshots says
  * ======================  ====================================================
  *
  * The lock is taken in any context, by takers and by tasks that change buffers. Its
@@ -64,11 +64,11 @@ static struct trace_snap *snap_choose(struct trace_snapshots *s, struct snap_slo
 		return slot->last;
 	/* The other CPUs' parts of the newest snapshot stay, unless it is kept as it is. */
 	if (req->cpu != RING_BUFFER_ALL_CPUS && slot == &s->user && !s->keep.nr &&
-	    slot->last && slot->last->gen == s->gen)
+	    slot->last && snap_fits(s, slot->last))
 		return snap_is_free(s, slot->last) ? slot->last : NULL;
-	if (req->own && req->own->gen == s->gen)
+	if (req->own && snap_fits(s, req->own))
 		return req->own;
-	if (slot->spare && slot->spare->gen == s->gen)
+	if (slot->spare && snap_fits(s, slot->spare))
 		return slot->spare;
 	return snap_is_free(s, slot->last) ? slot->last : NULL;
 }
@@ -149,7 +149,8 @@ static int snap_cut_off(struct trace_snapshots *s, struct trace_buffer *spare, i
 	WRITE_ONCE(s->moves, s->moves + 1);
 	if (!counts)
 		return ring_buffer_cut(live, spare, cpu);
-	WRITE_ONCE(s->cuts, s->cuts + 1);
+	/* Pairs with snap_look(): if that sees this cut, it sees its move. */
+	smp_store_release(&s->cuts, s->cuts + 1);
 	/*
 	 * Pairs with snap_look(). Either this cut sees the event of the request, or the
 	 * requester sees this cut.
@@ -224,8 +225,9 @@ static void snap_look(struct trace_snapshots *s, struct snap_seen *seen)
 {
 	/* Pairs with snap_cut_off(). */
 	smp_mb();
+	/* Pairs with snap_cut_off() as well. */
+	seen->cuts = smp_load_acquire(&s->cuts);
 	seen->moves = READ_ONCE(s->moves);
-	seen->cuts = READ_ONCE(s->cuts);
 	seen->cpu = smp_processor_id();
 	seen->ring = ring_buffer_ring_id(s->tr->array_buffer.buffer, seen->cpu);
 }
@@ -330,6 +332,7 @@ static void snap_kick(struct trace_snapshots *s, int ret, bool wake)
 		set_bit(SNAP_WORK_SPARE, &s->work_for);
 	if (((READ_ONCE(s->work_for) & (BIT(SNAP_WORK_FREE) | BIT(SNAP_WORK_SPARE))) ||
 	     !llist_empty(&s->fresh) || (wake && wq_has_sleeper(&s->wait))) &&
+	    /* Pairs with snap_work(). */
 	    !test_and_set_bit(SNAP_WORK_QUEUED, &s->work_for))
 		irq_work_queue(&s->irq_work);
 }
@@ -358,7 +361,7 @@ int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct sn
 
 	if (req->cond && !req->cond->wanted(req->cond->data))
 		return -ECANCELED;
-	/* Fully ordered: the event of the request is in the cut that follows. */
+	/* Pairs with snap_take_pending(): the event of the request is in the cut that follows. */
 	if (plain && atomic_long_inc_not_zero(&s->pending.requests))
 		return -EINPROGRESS;
 
@@ -430,7 +433,7 @@ int snap_take_pending(struct trace_snapshots *s)
 	} else if (ktime_get_mono_fast_ns() >= pending->at && !(s->gen % 2)) {
 		who = pending->who;
 		seen = pending->seen;
-		/* Requests from here on are another one. Pairs with snap_take(). */
+		/* The next request begins another one. Pairs with snap_take(). */
 		requests = atomic_long_xchg(&pending->requests, 0);
 		/* A cut that answers the first one may have come before the others. */
 		ret = requests == 1 ? snap_is_answered(s, &seen) : 0;
