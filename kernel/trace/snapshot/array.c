@@ -88,6 +88,7 @@ int trace_snapshot_init(struct trace_array *tr)
 		return -ENOMEM;
 	init_irq_work(&s->irq_work, snap_irq_work);
 	INIT_WORK(&s->work, snap_work);
+	snap_keep_init(s);
 	snap_delay_init(s);
 	snap_crash_add(s);
 	if (tr->flags & TRACE_ARRAY_FL_SNAPSHOT)
@@ -112,14 +113,15 @@ void trace_snapshot_exit(struct trace_array *tr)
 	snap_delay_exit(s);
 	irq_work_sync(&s->irq_work);
 	cancel_work_sync(&s->work);
+	snap_keep_exit(s);
 	mutex_lock(&s->mutex);
 	llist_for_each_entry_safe(snap, next, llist_del_all(&s->fresh), fresh)
 		snap_unhold(snap);
 	snap_release(s, &s->user, true);
 	snap_release(s, &s->max, true);
-	WARN_ON(!llist_empty(&s->gone));
 	mutex_unlock(&s->mutex);
-	snap_destroy(s);
+	tr->snapshots = NULL;
+	snap_put(s);
 }
 
 /* Names of instances on the command line, each between two commas. */

@@ -21,7 +21,7 @@
 int snap_charge(struct trace_snapshots *s, unsigned long kb)
 {
 	lockdep_assert_held(&s->mutex);
-	if (s->limit_kb && (s->kb > s->limit_kb || kb > s->limit_kb - s->kb))
+	if (s->limit_kb && s->kb + kb > s->limit_kb)
 		return -ENOSPC;
 	s->kb += kb;
 	return 0;
@@ -212,7 +212,9 @@ struct trace_snapshots *snap_create(struct trace_array *tr)
 	if (!s)
 		return NULL;
 	s->tr = tr;
+	refcount_set(&s->ref, 1);
 	mutex_init(&s->mutex);
+	mutex_init(&s->keeping);
 	init_waitqueue_head(&s->wait);
 	s->room = INT_MAX;
 	/* Odd, and before any cut. */
@@ -226,14 +228,15 @@ struct trace_snapshots *snap_create(struct trace_array *tr)
 }
 
 /**
- * snap_destroy() - free what describes the snapshots of a trace array
- * @s: the snapshots of the trace array, or NULL; they have no buffers
+ * snap_put() - release a reference to what describes the snapshots of a trace array
+ * @s: the snapshots of the trace array
  *
  * Context: May sleep.
  */
-void snap_destroy(struct trace_snapshots *s)
+void snap_put(struct trace_snapshots *s)
 {
-	if (s)
-		s->tr->snapshots = NULL;
+	if (!refcount_dec_and_test(&s->ref))
+		return;
+	WARN_ON(!llist_empty(&s->gone));
 	kfree(s);
 }

@@ -29,6 +29,7 @@
 #include <linux/list.h>
 #include <linux/llist.h>
 #include <linux/mutex.h>
+#include <linux/refcount.h>
 #include <linux/sched.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -252,6 +253,8 @@ enum {
 /**
  * struct trace_snapshots - the snapshots of a trace array
  * @tr:       the trace array
+ * @ref:      references: of @tr, and of @keeper while it is queued or runs
+ * @dead:     @tr was removed, only @keeper is left; @mutex
  * @all:      link of the list of all trace arrays
  * @owner:    the lock: CPU that holds it, plus 1; or 0
  * @cuts:     counts the begin and the end of each cut of all CPUs for @user: odd during one;
@@ -276,7 +279,7 @@ enum {
  * @room:     how many more may be taken; under the lock
  * @fresh:    snapshots to be kept
  * @kept:     kept snapshots, the oldest first; &trace_types_lock
- * @nr_kept:  number of entries of @kept
+ * @nr_kept:  number of entries of @kept, and of those that @keeper is about to add; @mutex
  * @leaving:  retired snapshots whose instances are open; &trace_types_lock
  * @shows:    the snapshot, if the trace array is the instance of a kept one
  * @kb:       charged memory, in KiB; @mutex
@@ -287,9 +290,13 @@ enum {
  * @work_for: work to do, by SNAP_WORK_*
  * @irq_work: starts @work from any context
  * @work:     frees and allocates buffers
+ * @keeper:   creates and removes the instances of kept snapshots
+ * @keeping:  serializes @keeper and tasks that do its work
  */
 struct trace_snapshots {
 	struct trace_array	*tr;
+	refcount_t		ref;
+	bool			dead;
 	struct list_head	all;
 	atomic_t		owner;
 	unsigned int		cuts;
@@ -324,6 +331,8 @@ struct trace_snapshots {
 	unsigned long		work_for;
 	struct irq_work		irq_work;
 	struct work_struct	work;
+	struct work_struct	keeper;
+	struct mutex		keeping;	/* taken before event_mutex */
 };
 
 /* Time between two tries to take a postponed snapshot, in ns */
@@ -349,7 +358,7 @@ unsigned long snap_trimmed_kb(struct trace_snap *snap);
 int snap_trim(struct trace_snapshots *s, struct trace_snap *snap);
 void snap_settle(struct trace_snap *snap);
 struct trace_snapshots *snap_create(struct trace_array *tr);
-void snap_destroy(struct trace_snapshots *s);
+void snap_put(struct trace_snapshots *s);
 
 /* slot.c */
 bool snap_lock(struct trace_snapshots *s);
@@ -412,6 +421,8 @@ int snap_keep_parse(const char *text, struct snap_keep *keep);
 unsigned int snap_keep_surplus(struct snap_keep keep, unsigned int have);
 int snap_keep_room(struct snap_keep keep, unsigned int have);
 void snap_keep_queue(struct trace_snapshots *s);
+void snap_keep_init(struct trace_snapshots *s);
+void snap_keep_exit(struct trace_snapshots *s);
 void snap_keep_set(struct trace_snapshots *s, struct snap_keep keep);
 void snap_tend(struct trace_array *tr);
 

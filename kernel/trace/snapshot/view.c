@@ -193,9 +193,6 @@ static int snap_create_dir(struct trace_array *tr, struct trace_array *from)
 {
 	int ret;
 
-	/* The user may have created an instance of this name. */
-	if (trace_array_find(tr->name))
-		return -EEXIST;
 	tr->dir = tracefs_create_dir(tr->name, trace_instance_dir);
 	if (!tr->dir)
 		return -ENOMEM;
@@ -214,7 +211,8 @@ static void snap_remove_dir(struct trace_array *tr)
 
 static void snap_free_array(struct trace_array *tr)
 {
-	snap_destroy(tr->snapshots);
+	if (tr->snapshots)
+		snap_put(tr->snapshots);
 	free_cpumask_var(tr->pipe_cpumask);
 	kfree(tr->name);
 	kfree(tr);
@@ -234,14 +232,28 @@ static void snap_inherit(struct trace_array *tr, struct trace_snap *snap)
 			  ~(TRACE_ITER_PAUSE_ON_TRACE | TRACE_ITER_PRINTK | TRACE_ITER_MARKERS);
 }
 
+/* NAME@SEQ; NAME@SEQ.2 and so on if the user has created an instance of this name. */
+static char *snap_alloc_name(struct trace_snap *snap)
+{
+	const char *from = snap->buf.tr->name ?: "top";
+	char *name = kasprintf(GFP_KERNEL, "%s@%llu", from, snap->seq);
+	unsigned int n;
+
+	for (n = 2; name && trace_array_find(name); n++) {
+		kfree(name);
+		name = kasprintf(GFP_KERNEL, "%s@%llu.%u", from, snap->seq, n);
+	}
+	return name;
+}
+
 static struct trace_array *snap_alloc_array(struct trace_snap *snap)
 {
-	struct trace_array *from = snap->buf.tr, *tr = kzalloc(sizeof(*tr), GFP_KERNEL);
+	struct trace_array *tr = kzalloc(sizeof(*tr), GFP_KERNEL);
 	int cpu;
 
 	if (!tr)
 		return NULL;
-	tr->name = kasprintf(GFP_KERNEL, "%s@%llu", from->name ?: "top", snap->seq);
+	tr->name = snap_alloc_name(snap);
 	if (!tr->name || !zalloc_cpumask_var(&tr->pipe_cpumask, GFP_KERNEL) ||
 	    !snap_create(tr)) {
 		snap_free_array(tr);
@@ -270,7 +282,7 @@ static struct trace_array *snap_alloc_array(struct trace_snap *snap)
  * @snap: the snapshot; the caller holds it
  *
  * Context: May sleep, event_mutex, trace_types_lock and &trace_snapshots.mutex are held.
- * Return: 0; -ENOMEM; -EEXIST if there is an instance of that name.
+ * Return: 0 or -ENOMEM.
  */
 int snap_publish(struct trace_snapshots *s, struct trace_snap *snap)
 {

@@ -342,27 +342,23 @@ static void kept_test_open(struct kunit *test)
 	kept_expect(test, 2, 2);
 }
 
-/* A name that another instance has: the snapshot is not kept, but there. */
+/* An instance of the user that has the name already loses nothing. */
 static void kept_test_name(struct kunit *test)
 {
-	struct trace_array *tr = test->priv, *other = trace_array_get_by_name("kunit@2", NULL);
-	unsigned long kb;
+	struct trace_array *first = trace_array_get_by_name("kunit@1", NULL);
+	struct trace_array *second = trace_array_get_by_name("kunit@1.2", NULL);
 
-	KUNIT_ASSERT_NOT_NULL(test, other);
-	snap_kunit_set(test, "snapshot_keep", "9");
+	KUNIT_ASSERT_NOT_NULL(test, first);
+	KUNIT_ASSERT_NOT_NULL(test, second);
+	snap_kunit_set(test, "snapshot_keep", "1");
 	kept_take(test, "r1");
-	kept_take(test, "r2");
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# could not be kept: 1\n"));
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", ": r2\n"));
-	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit@2/trace_marker"));
-	trace_array_put(other);
-	KUNIT_EXPECT_EQ(test, trace_array_destroy(other), 0);
-	kb = tr->snapshots->kb;
-	kept_take(test, "r3");
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# could not be kept: 1\n"));
-	KUNIT_EXPECT_LE(test, tr->snapshots->kb, kb);
-	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/kunit@2"));
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/instances/kunit@3/trace", ": r3\n"));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/instances/kunit@1.3/trace", ": r1\n"));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", " instance=kunit@1.3 "));
+	snap_kunit_set(test, "snapshot_keep", "0");
+	trace_array_put(first);
+	trace_array_put(second);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(first), 0);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(second), 0);
 }
 
 /* The snapshots of the top directory have a name, too. */
@@ -459,6 +455,9 @@ static void kept_test_room(struct kunit *test)
 			file = snap_kunit_open(test, "snapshot", O_RDONLY);
 	}
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	/* No worker allocates it again. */
+	snap_kunit_worker(tr);
+	flush_work(&s->keeper);
 	snap_kunit_set(test, "snapshot", "0");
 	snprintf(text, sizeof(text), "%lu", full + s->kb / 2);
 	snap_kunit_set(test, "snapshot_limit_kb", text);
@@ -556,21 +555,19 @@ static void kept_test_no_memory(struct kunit *test)
 		kunit_skip(test, "no allocation can be made to fail");
 	snap_kunit_set(test, "snapshot_keep", "1");
 	snap_kunit_set(test, "buffer_size_kb", "64");
+	/* The keeper does not come first. */
+	disable_work_sync(&s->keeper);
 	for (n = 1; failed && n < 2000; n++) {
 		snap_tend(tr);
 		KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(tr), 0);
-		/* The worker does not come first. */
-		mutex_lock(&event_mutex);
 		tracing_snapshot_instance(tr);
-		mutex_lock(&trace_types_lock);
 		snap_kunit_fail_nth(n);
-		KUNIT_EXPECT_EQ(test, trace_snapshot_remove(tr), 0);
+		snap_tend(tr);
 		failed = snap_kunit_failed();
-		mutex_unlock(&trace_types_lock);
-		mutex_unlock(&event_mutex);
 		tracing_disarm_snapshot(tr);
 		unkept = atomic_long_read(&s->unkept);
 	}
+	enable_work(&s->keeper);
 	KUNIT_EXPECT_FALSE(test, failed);
 	KUNIT_EXPECT_GT(test, unkept, 40U);
 }
