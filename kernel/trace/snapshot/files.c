@@ -243,6 +243,9 @@ static ssize_t snap_write(struct file *file, const char __user *ubuf, size_t cnt
 		ret = snap_erase_now(tr, text, cpu);
 	else if (cpu != RING_BUFFER_ALL_CPUS)
 		ret = snap_fail(tr, "snapshot", text, SNAP_ERR_CPU, -EINVAL);
+	else if (atomic_read(&s->user.armed))
+		/* Scripts write 0 while a trigger is set, which needs its buffer. */
+		ret = snap_erase_now(tr, text, cpu);
 	else
 		ret = snap_free_now(tr, "snapshot", text);
 	mutex_unlock(&s->mutex);

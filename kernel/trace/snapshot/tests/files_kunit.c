@@ -233,7 +233,6 @@ static void fs_test_needed(struct kunit *test)
 	struct tracer latency = { .use_max_tr = true };
 
 	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(tr), 0);
-	snap_kunit_fails(test, "snapshot", "0", -EBUSY, BAD_ARMED);
 	snap_kunit_fails(test, "snapshot_allocate", "0", -EBUSY, BAD_ARMED);
 	snap_kunit_set(test, "snapshot_allocate", "1");
 	tracing_disarm_snapshot(tr);

@@ -97,7 +97,12 @@ static void memory_test_reserved(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	snap_kunit_refuse(test, "snapshot", "0", -EBUSY);
+	snap_kunit_echo(test, "snapshot", "1");
+	snap_kunit_refuse(test, "snapshot_allocate", "0", -EBUSY);
+	KUNIT_EXPECT_NOT_NULL(test, tr->snapshots->user.last);
+	snap_kunit_echo(test, "snapshot", "0");
+	KUNIT_EXPECT_NULL(test, tr->snapshots->user.last);
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	trace_snapshot_trim(tr);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
@@ -126,13 +131,57 @@ static void memory_test_reserved(struct kunit *test)
 	kb = snap_kunit_kb(test);
 	KUNIT_EXPECT_LT(test, kb, full);
 	tracing_snapshot_instance(tr);
-	snap_kunit_expect(test, "taken 1 starved 1");
+	snap_kunit_expect(test, "taken 2 starved 1");
 	snap_kunit_echo(test, "snapshot_allocate", "1");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), kb + full);
 	tracing_snapshot_instance(tr);
 	snap_kunit_worker(tr);
-	snap_kunit_expect(test, "taken 2 starved 1");
+	snap_kunit_expect(test, "taken 3 starved 1");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
+}
+
+/* What is not needed is neither kept nor allocated, and what saves nothing is not done. */
+static void memory_test_spared(struct kunit *test)
+{
+	unsigned long full = snap_kunit_full(test);
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned int gen = s->gen;
+
+	/* One of two buffers is enough to go on. */
+	snap_kunit_echo(test, "snapshot", "1");
+	mutex_lock(&s->mutex);
+	KUNIT_EXPECT_EQ(test, snap_add_spare(s, &s->user), 0);
+	mutex_unlock(&s->mutex);
+	snap_kunit_echo(test, "snapshot", "2");
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
+	snap_kunit_expect(test, "taken 1");
+
+	/* A full snapshot is not trimmed, and no other one before its writers have committed. */
+	while (!ring_buffer_overruns(tr->array_buffer.buffer))
+		snap_kunit_mark(test, 100);
+	snap_kunit_echo(test, "snapshot", "1");
+	mutex_lock(&s->mutex);
+	snap_settle(s->user.last);
+	KUNIT_EXPECT_EQ(test, snap_trim(s, s->user.last), 0);
+	KUNIT_EXPECT_EQ(test, s->user.last->gen, gen);
+	mutex_unlock(&s->mutex);
+	snap_kunit_echo(test, "snapshot", "1");
+	mutex_lock(&s->mutex);
+	KUNIT_EXPECT_FALSE(test, s->user.last->settled);
+	KUNIT_EXPECT_EQ(test, snap_trim(s, s->user.last), 0);
+	KUNIT_EXPECT_EQ(test, s->user.last->gen, gen);
+	mutex_unlock(&s->mutex);
+
+	/* Where no more are taken, none is allocated. */
+	snap_kunit_echo(test, "snapshot", "0");
+	snap_kunit_echo(test, "snapshot_keep", "first 1");
+	snap_kunit_echo(test, "snapshot", "1");
+	full = snap_kunit_kb(test);
+	snap_kunit_refuse(test, "snapshot", "1", -ENOSPC);
+	KUNIT_EXPECT_NULL(test, s->user.spare);
+	KUNIT_EXPECT_EQ(test, s->kb, full);
+	snap_kunit_echo(test, "snapshot_keep", "0");
 }
 
 /* To erase a snapshot keeps its memory, and what is read stays until it was read. */
@@ -359,6 +408,7 @@ static struct kunit_case memory_cases[] = {
 	KUNIT_CASE(memory_test_limit),
 	KUNIT_CASE(memory_test_killed),
 	KUNIT_CASE(memory_test_reserved),
+	KUNIT_CASE(memory_test_spared),
 	KUNIT_CASE(memory_test_erase),
 	KUNIT_CASE(memory_test_worker),
 	KUNIT_CASE(memory_test_kept),
