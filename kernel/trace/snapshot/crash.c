@@ -202,7 +202,7 @@ static int snap_on_handler(const struct ctl_table *table, int write, void *buffe
 		}
 	}
 	if (!*text)
-		strscpy(text, "none", sizeof(text));
+		strscpy(text, "none");
 	/* No valid text is that long. */
 	if (write && *lenp >= sizeof(text))
 		return -EINVAL;

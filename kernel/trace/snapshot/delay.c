@@ -40,7 +40,7 @@ int snap_delay_parse(const char *text, u64 *ns)
 	unsigned int i;
 	u64 val;
 
-	if (!len || len >= sizeof(digits))
+	if (len >= sizeof(digits))
 		return -EINVAL;
 	strscpy(digits, text, len + 1);
 	if (kstrtou64(digits, 10, &val))

@@ -81,13 +81,13 @@ static void snap_note_who(struct snap_who *who, const struct snap_request *req)
 	who->nmi = in_nmi();
 	who->cpu = req->tsk ? req->tsk_cpu : raw_smp_processor_id();
 	who->pid = tsk->pid;
-	strscpy(who->comm, tsk->comm, sizeof(who->comm));
+	strscpy(who->comm, tsk->comm);
 	/* RCU may not watch in the context of a latency tracer. */
 	who->uid = tsk == current ? current_uid() : task_uid(tsk);
 	who->nice = task_nice(tsk);
 	who->policy = tsk->policy;
 	who->prio = tsk->rt_priority;
-	strscpy(who->event, req->event ?: "", sizeof(who->event));
+	strscpy(who->event, req->event ?: "");
 	who->ip = req->ip;
 	who->asked = 0;
 }
@@ -113,7 +113,7 @@ static void snap_note(struct trace_snapshots *s, struct trace_snap *snap,
 	data->saved_latency = traced ? req->latency : READ_ONCE(s->tr->max_latency);
 	data->critical_start = READ_ONCE(live->critical_start);
 	data->critical_end = READ_ONCE(live->critical_end);
-	strscpy(data->comm, who->comm, sizeof(data->comm));
+	strscpy(data->comm, who->comm);
 	data->pid = who->pid;
 	data->uid = who->uid;
 	data->nice = who->nice;
@@ -377,7 +377,7 @@ int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct sn
 		ret = -EAGAIN;
 	}
 	local_irq_restore(flags);
-	if (ret > 0 || (ret && !req->waits))
+	if (ret && !req->waits)
 		snap_count(s, ret, 1);
 	snap_kick(s, ret, !ret);
 	return min(ret, 0);

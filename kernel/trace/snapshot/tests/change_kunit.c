@@ -2,6 +2,7 @@
 /*
  * Snapshots while something of their trace array changes: its size, its clock.
  */
+#include <linux/delay.h>
 #include <linux/mman.h>
 #include <linux/ring_buffer.h>
 
@@ -32,6 +33,16 @@ static void change_desc(const struct change_case *p, char *desc)
 }
 
 KUNIT_ARRAY_PARAM(change, change_cases, change_desc);
+
+/* The buffer for the next snapshot is freed, as where memory is short. */
+static void change_lose(struct trace_array *tr)
+{
+	struct trace_snapshots *s = tr->snapshots;
+
+	mutex_lock(&s->mutex);
+	snap_release(s, &s->user, false);
+	mutex_unlock(&s->mutex);
+}
 
 /* Memory for the next snapshot changes its size as well, and a snapshot that was taken stays. */
 static void change_test_size(struct kunit *test)
@@ -77,8 +88,9 @@ static void change_test_size(struct kunit *test)
 	snap_kunit_echo(test, p->file, p->text);
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "0\n");
 	KUNIT_EXPECT_LT(test, snap_kunit_kb(test), before);
-	/* But what a trigger wants is. */
+	/* But what a trigger wants is, also if it has lost it. */
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	change_lose(tr);
 	snap_kunit_echo(test, "buffer_subbuf_size_kb", "4");
 	snap_kunit_echo(test, "buffer_size_kb", "64");
 	tracing_snapshot_instance(tr);
@@ -203,7 +215,9 @@ static void change_test_clock(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
 	struct trace_snapshots *s = tr->snapshots;
+	const struct snap_request req = { .cpu = RING_BUFFER_ALL_CPUS, .by = SNAP_BY_TRACER };
 	unsigned long full = snap_kunit_full(test);
+	struct tracer fake = { .use_max_tr = true };
 	u64 since, before, begin, end;
 	unsigned int i;
 
@@ -220,6 +234,16 @@ static void change_test_clock(struct kunit *test)
 		snap_kunit_times(test, "complete=", &since, NULL);
 		KUNIT_EXPECT_EQ(test, since, 0ULL);
 	}
+	/* A latency tracer's as well, and one that somebody has read. */
+	KUNIT_EXPECT_EQ(test, trace_snapshot_arm_tracer(tr, &fake), 0);
+	KUNIT_EXPECT_EQ(test, snap_take(s, &s->max, &req), 0);
+	KUNIT_EXPECT_TRUE(test, s->user.last->settled);
+	snap_kunit_echo(test, "trace_clock", "local");
+	KUNIT_EXPECT_NULL(test, s->user.last);
+	KUNIT_EXPECT_NULL(test, s->max.last);
+	trace_snapshot_disarm_tracer(tr, &fake);
+	snap_kunit_mark(test, 1);
+	tracing_snapshot_instance(tr);
 	s->user.last->last_boot = true;
 	snap_kunit_echo(test, "trace_clock", "counter");
 	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 1U);
@@ -233,6 +257,26 @@ static void change_test_clock(struct kunit *test)
 	snap_kunit_times(test, "complete=", &since, &end);
 	KUNIT_EXPECT_GT(test, since, before);
 	KUNIT_EXPECT_LT(test, since, end);
+}
+
+/* A request waits until the change of the size is complete. */
+static void change_test_waits(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned int i;
+
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_resize(tr, SZ_32K, RING_BUFFER_ALL_CPUS), 0);
+	tracing_snapshot_instance(tr);
+	irq_work_sync(&s->pending.start);
+	KUNIT_EXPECT_EQ(test, snap_take_pending(s), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->pending.requests), 1L);
+	trace_snapshot_end_change(tr, false);
+	for (i = 0; atomic_long_read(&s->pending.requests) && i < 5000; i++)
+		msleep(1);
+	snap_kunit_expect(test, "taken 1");
+	tracing_disarm_snapshot(tr);
 }
 
 /* Nothing that was recorded may be seen any more, nor by a reader of what was superseded. */
@@ -275,6 +319,7 @@ static struct kunit_case change_kunit[] = {
 	KUNIT_CASE(change_test_smaller),
 	KUNIT_CASE(change_test_fails),
 	KUNIT_CASE(change_test_clock),
+	KUNIT_CASE(change_test_waits),
 	KUNIT_CASE(change_test_erase),
 	{ }
 };

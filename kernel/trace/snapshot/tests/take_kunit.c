@@ -396,6 +396,8 @@ static void take_test_condition(struct kunit *test)
 	struct trace_event_file *file = tr->trace_marker_file;
 	struct take_asked asked = { .test = test, .until = UINT_MAX };
 	const struct snap_cond cond = { .wanted = take_ask, .taken = take_note, .data = &asked };
+	const struct snap_request req = { .cpu = RING_BUFFER_ALL_CPUS, .cond = &cond };
+	struct trace_snapshots *s = tr->snapshots;
 
 	KUNIT_EXPECT_FALSE(test, trace_snapshot_trigger(file, &cond));
 	KUNIT_EXPECT_EQ(test, asked.asked, 2U);
@@ -414,6 +416,10 @@ static void take_test_condition(struct kunit *test)
 		asked.asked = 0;
 		KUNIT_EXPECT_TRUE(test, trace_snapshot_trigger(file, &cond));
 		KUNIT_EXPECT_EQ(test, asked.asked, asked.until + 1);
+	}
+	for (asked.until = 0; asked.until < 2; asked.until++) {
+		asked.asked = 0;
+		KUNIT_EXPECT_EQ(test, snap_take(s, &s->user, &req), -ECANCELED);
 	}
 	KUNIT_EXPECT_EQ(test, asked.stored, 1U);
 	snap_kunit_expect(test, "taken 1 starved 1");
