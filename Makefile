@@ -15,14 +15,17 @@ QEMU := tools/testing/qemu
 help:
 	@echo 'A ring buffer for ftrace, as a patch series for Linux 6.12.'
 	@echo
-	@echo '  make run          build the patched kernel, boot it in QEMU and show tracing at work'
+	@echo '  make run          build the patched kernel, boot it in QEMU and show tracing at work; draws'
+	@echo '                    build/run/demo/trace.svg, the picture of the README is a copy of one:'
+	@echo '                    cp build/run/demo/trace.svg Documentation/trace/ring-buffer-trace.svg'
 	@echo '  make test         run the tests: in user space, in user-mode kernels, in the guest'
 	@echo '  make test-long    those that take hours: broken on purpose in 40 places at random (SEED=N: these'
 	@echo '                    again), with weaker memory order, and in kernels that check themselves'
 	@echo
-	@echo '  make bench        measure the ring buffer beside the base'\''s and others: a table, and'
-	@echo '                    build/bench/bench.json and bench.svg; the chart of the README is'
-	@echo '                    renewed by cp build/bench/bench.svg Documentation/trace/ring-buffer-bench.svg'
+	@echo '  make bench        measure the ring buffer beside the base'\''s and others: a table, and in'
+	@echo '                    build/bench/ bench.json, bench.svg and figures.md; the tables of the README'
+	@echo '                    are a copy of figures.md, and its chart is one of bench.svg of the same run:'
+	@echo '                    cp build/bench/bench.svg Documentation/trace/ring-buffer-bench.svg'
 	@echo '  make bench-guest  the same for kernels in the guest, counted in instructions (an hour)'
 	@echo '  make kunit        the unit tests, in user-mode kernels of 64 and 32 bits'
 	@echo '  make mutants      break the ring buffer and the snapshots in one place at a time: a test must fail;'

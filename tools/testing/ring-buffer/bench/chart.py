@@ -4,14 +4,13 @@
 
 Draws what run-bench -o measured: on the left the time of operations as a ratio to the
 base, on the right a 32-byte record beside other ring buffers. The colours follow the
-reader's, dark or light; the picture has its own background, so that it can be read
-either way.
+dark or light scheme of the viewer; the picture has its own background.
 """
 import json
 import sys
 from html import escape
 
-# What is shown of the list, and how it is called
+# The operations of the chart, and their labels
 RATIOS = [
     ("Write, rdtsc", [
         ("write 8 rdtsc", "8 bytes"),
@@ -39,6 +38,7 @@ RATIOS = [
     ("Whole buffer", [
         ("swap_cpu idle", "swap a CPU's ring"),
         ("swap all, 8 CPUs", "swap the rings of 8 CPUs"),
+        ("cut, 8 CPUs", "cut 8 CPUs; base: swap"),
         ("reset", "reset"),
         ("resize half and back", "resize to half and back"),
         ("alloc and free", "allocate and free"),
@@ -67,6 +67,12 @@ SHAPE = {
     ".end": "text-anchor: end", ".mid": "text-anchor: middle",
     ".spread": "stroke-width: 1.5",
 }
+
+
+def origin(bench):
+    """Commit, day, machine and compiler of the run."""
+    return (f'commit {bench["commit"]}, {bench["date"]}, {bench["processor"]}, '
+            f'{bench["compiler"]}')
 
 
 def rules(style):
@@ -187,7 +193,7 @@ def main():
     end = max(draw_ratios(pic, times, HEAD), draw_peers(pic, times, instructions, HEAD)) + 14
     pic.text(20, end, f'base: kernel/trace/ring_buffer.c of {bench["base"]}; in user space, '
              f'CPU time of the thread, in turns in one process', "dim")
-    pic.text(20, end + 15, f'{bench["processor"]}; {bench["compiler"]}', "dim")
+    pic.text(20, end + 15, origin(bench), "dim")
     height = end + 30
     print(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
           f'width="{WIDTH}" height="{height}" role="img" '
