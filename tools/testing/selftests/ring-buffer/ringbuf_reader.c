@@ -54,14 +54,14 @@
 /* For each snapshot: as many sub-buffers and more. */
 #define CUT_RECORDS	200
 
-/* What trace_marker puts in front of its text. */
+/* The bytes that trace_marker puts in front of its text. */
 #define PRINT_HEADER	(8 + sizeof(long))
 
 static const char *tracefs;
 static int cpu;
 
 static unsigned long last, seen, lost;	/* numbers, so far */
-static unsigned long untold;		/* losses whose number had no room */
+static unsigned long untold;		/* losses: no room for their number */
 static uint64_t now;			/* time stamp of the last record */
 
 static void die(const char *fmt, ...)
@@ -500,7 +500,7 @@ static void refused(int fd, int prot, int flags, int error, const char *what)
 		die("%s: %s", what, strerror(errno));
 }
 
-/* What is mapped can be read, and nothing else. */
+/* A mapping can be read, and nothing else. */
 static void check_protection(void)
 {
 	int fd = open_raw(O_NONBLOCK), rw;

@@ -20,8 +20,8 @@
  *		all CPUs comes twice, over all snapshots and what is live at the end.
  *		Of the triggers' some are missing, but only where a snapshot was
  *		superseded before it was looked at
- *   time	per CPU the times do not decrease. What is in a snapshot is not later
- *		than its cut, what is not, nor in one before, is not earlier
+ *   time	per CPU the times do not decrease. A record in a snapshot is not later
+ *		than its cut, and a record behind the cut is not earlier
  *   order	what had been written before a snapshot was asked for is in it or in one
  *		before; what was begun after it was there is not
  *   count	the file "snapshots" has counted what was asked for, and what there is
@@ -66,7 +66,7 @@
 #define ROUND		1000		/* more records than a ring of wraps holds */
 #define LIST_SIZE	(1 << 20)
 
-/* What is written to trace_marker_raw, and what the kernel puts in front of it. */
+/* A record that is written to trace_marker_raw, behind a header of the kernel's. */
 struct record {
 	uint32_t	tag;
 	uint32_t	cpu;
@@ -74,7 +74,7 @@ struct record {
 	uint64_t	all;
 };
 
-#define ENTRY_HEADER	8
+#define ENTRY_HEADER	8	/* bytes */
 
 /* Between the writers and us. */
 static struct shared {
@@ -381,7 +381,7 @@ static void parse_counts(const char *text, unsigned long *n)
 	}
 }
 
-/* A line of "snapshots". What we know of it stays. */
+/* A line of "snapshots". The fields that we have filled in ourselves stay. */
 static void parse_snap(const char *line, struct snap *s)
 {
 	s->seq = strtoul(line, NULL, 10);
@@ -418,7 +418,7 @@ static bool newest(struct snap *s)
 
 /* ---- the records --------------------------------------------------------- */
 
-/* What may be read now. */
+/* Bounds of the records that may be read now. */
 struct view {
 	const struct snap	*prev, *snap;	/* known cuts before and behind it, or NULL */
 	uint64_t		begun, all;	/* or behind that, none in it was begun */
@@ -558,7 +558,7 @@ static void check_complete(const struct snap *prev, const struct snap *s)
 		      from);
 }
 
-/* What is left when the writers have ended. */
+/* The live buffer when the writers have ended. */
 static void check_live(const struct snap *prev)
 {
 	unsigned long lost;
@@ -586,7 +586,7 @@ static void check_live(const struct snap *prev)
 		      shared->all);
 }
 
-/* What has become of @asked requests. */
+/* Each of @asked requests was answered, merged or refused. */
 static void check_requests(unsigned long asked)
 {
 	static const char *const why[] = {
@@ -664,7 +664,7 @@ static void progress(unsigned long n, unsigned long of)
 	fflush(stdout);
 }
 
-/* What is written and begun now. */
+/* The numbers that are written and begun now. */
 static void note_done(uint64_t *done)
 {
 	int cpu;
@@ -720,7 +720,7 @@ static void get_going(void)
 	allow(done, most);
 	while (load(&shared->w[cpu].begun) == done[cpu]) {
 		cpu = (cpu + 1) % nr_cpus;
-		/* Who sleeps comes too late. */
+		/* A task that sleeps comes too late. */
 		if (++turns > 2000)
 			nap(&us);
 	}
@@ -1008,7 +1008,7 @@ static const char *next_line(const char *p)
 	return strchr(p, '\n') + 1;
 }
 
-/* What is kept, one after the other. */
+/* Check the kept snapshots, one after the other. */
 static unsigned long check_kept(struct snap *last)
 {
 	struct snap snaps[2] = {}, *prev = NULL, *s = &snaps[0];

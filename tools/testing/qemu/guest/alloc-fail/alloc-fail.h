@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the files of alloc-fail share.
+ * Declarations that the files of alloc-fail share.
  */
 #ifndef _ALLOC_FAIL_H
 #define _ALLOC_FAIL_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What fails: failslab and fail_page_alloc of the kernel, set through debugfs.
+ * Make allocations fail: failslab and fail_page_alloc of the kernel, set through debugfs.
  */
 #include <fcntl.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What must not change when an operation fails: files of the instance, and every
+ * The state that a failed operation must not change: files of the instance, and every
  * record.
  */
 #define _GNU_SOURCE
@@ -74,7 +74,7 @@ void get(const char *file, char *text, size_t size)
 	close(fd);
 }
 
-/* What is in a directory, in order. */
+/* The names in a directory, in order. */
 static void list(const char *dir, char *text, size_t size)
 {
 	struct dirent **entries;
@@ -178,7 +178,7 @@ static void state(char to[NR_STATE][STATE_SIZE])
 	}
 }
 
-/* What was in a file when it was looked at last. */
+/* The content of a file when it was last compared. */
 const char *was(const char *file)
 {
 	unsigned int i;

@@ -47,7 +47,7 @@ void die(const char *what)
 	exit(1);
 }
 
-/* What an operation needs open. */
+/* The file that an operation needs open. */
 int fd;
 
 int do_write(const char *text)
@@ -55,7 +55,7 @@ int do_write(const char *text)
 	return write(fd, text, strlen(text)) < 0 ? -errno : 0;
 }
 
-/* What another reader has open. */
+/* The file that another reader has open. */
 static int held = -1;
 
 int hold_open(const char *file, int flags)

@@ -55,7 +55,7 @@ static void pin(int cpu)
 		fault("cannot go to CPU %d: %s", cpu, strerror(errno));
 }
 
-/* What is read from here on are the records that are written from here on. */
+/* Reads from here on find only records that are written from here on. */
 static void begin(void)
 {
 	first = next = written + 1;
@@ -551,7 +551,7 @@ static void follow_events_clear(void)
 	}
 }
 
-/* Who maps and who does not go on from each other. */
+/* A mapping reader and another one continue where the other has stopped. */
 static void open_again_mixed(void)
 {
 	struct tracefs_cpu *tcpu;
