@@ -1,16 +1,215 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the parts of the ring buffer share: the words that writer and readers
- * exchange, and the structures that hold them. How they play together is in
- * the DOC: block of write.c, who may touch what is at each field.
+ * The ring buffer: words, types and functions that the files of this directory share.
+ *
+ * Each file calls only files above it in this list:
+ *
+ *   format.c    records and pages, as callers and user space know them
+ *   check.c     do the records of a sub-buffer add up?
+ *   ring.c      a ring: enter the next sub-buffer, publish, find, count
+ *   control.c   switches: recording, the overwrite mode, the clock
+ *   read.c      the readers' lock; the reader's sub-buffer and position
+ *   quiesce.c   rings that a writer never leaves
+ *   persist.c   memory that survives a reboot
+ *   alloc.c     rings and sub-buffers: allocate, hold, free
+ *   iterate.c   read without consuming
+ *   consume.c   read record by record
+ *   page.c      read whole pages
+ *   wait.c      wait for records, wake
+ *   write.c     reserve, commit, discard
+ *   stat.c      statistics
+ *   map.c       rings that user space maps
+ *   swap.c      swap, cut, reset
+ *   resize.c    number and size of sub-buffers
+ *   buffer.c    buffers and their CPUs: allocate, come online, free
+ *   selftest.c  the test at boot
+ *
+ * Below is first how all of them play together, then the words that writers and
+ * readers exchange, the structures, and the functions by file, in that order.
  */
 #ifndef _RING_BUFFER_INTERNAL_H
 #define _RING_BUFFER_INTERNAL_H
+
+/**
+ * DOC: ring buffer
+ *
+ * A buffer has a ring for each CPU, and a ring is written by its own CPU only.
+ * Writers are tasks and whatever interrupts them there; readers are anywhere.
+ *
+ * ::
+ *
+ *   trace_buffer              what callers hold
+ *     rb_cpu [CPU]            for the buffer's life: writes in progress, waiters
+ *       rb_ring               what a swap or a resize exchanges
+ *         slots[nr]           which sub-buffer holds which sequence
+ *         rb_subbuf           tail word, publish word, numbers, data page
+ *
+ * **Sequences.** Each sub-buffer that the writer enters gets the next number,
+ * its sequence; slot ``sequence % nr`` names it. The slots therefore hold the
+ * last nr sequences, and nothing ever has to be moved along. The reader owns
+ * one sub-buffer more, which is in no slot.
+ *
+ * **States of a sub-buffer**, by the words below:
+ *
+ * =========  ===============================  ================================
+ * State      Says so                          What ends it
+ * =========  ===============================  ================================
+ * empty      slot word: empty                 the writer enters it
+ * open       tail word: an offset             there is no room for a record
+ * closed     tail word: RB_CLOSED, sequence   the outermost writer's commit
+ * final      publish word: RB_PUB_FINAL       the writer comes round and
+ *                                             overwrites it, or the reader
+ *                                             takes it
+ * taken      slot word: empty, other id       the reader takes the next one and
+ *                                             leaves this one as its spare
+ * =========  ===============================  ================================
+ *
+ * The reader may take a sub-buffer that is still open, as soon as anything of
+ * it is published; the writer goes on in it until it is full.
+ *
+ * **Reserve.** The tail word holds the offset of the next record and the time
+ * of the last one. Reserve reads it, then the clock, and exchanges it for the
+ * word behind the new record. Only an interrupt on this CPU can make that fail,
+ * and then it has written a record itself; the loop ends after as many rounds
+ * as there were interrupts. Place and time of a record are taken as one, so
+ * records lie in the order of their times, each with the time its own reserve
+ * read, whatever interrupts what.
+ *
+ * The tail word has 46 bits for the time and counts from &rb_subbuf.epoch, which
+ * is the time of the first record. Where that does not do, after a long pause or
+ * when the clock steps back, the record gets an absolute stamp and begins another
+ * epoch. While the epoch changes it is a time that is near to none, so that an
+ * interrupt looks for a stamp of its own.
+ *
+ * **Commit.** &rb_ring.nest counts the writers inside a ring. Only the
+ * outermost one publishes: all that it and its interrupts wrote, up to the tail
+ * word. It does so before it takes @nest to 0, and looks at the tail word once
+ * more after, since an interrupt in between has left its record to it.
+ *
+ * What commit has to know of the reserve is in &rb_cpu.write. An interrupt that
+ * writes finds it in use, saves it and puts it back.
+ *
+ * **The next sub-buffer** is entered in four steps: close the tail word, claim
+ * the slot, open the tail word of the sub-buffer in it, move &rb_ring.tail. Each
+ * is an exchange from the one value it can follow. An interrupt between any two
+ * of them does the rest, and what the interrupted writer then does changes
+ * nothing. What has to be set up for a sub-buffer is set to the same values by
+ * all who help, and nobody can publish while there is somebody to help; what
+ * could differ (the time stamp, the count) is set by one of them alone.
+ * A sequence may be entered only less than a lap ahead of the one being
+ * committed: otherwise an interrupt would overtake the record that it
+ * interrupted.
+ *
+ * **Reading.** The reader takes a sequence by exchanging its slot word for one
+ * that names the reader's old sub-buffer as a spare. If the writer was there
+ * first, the exchange fails and the oldest sequence is another one; if the
+ * reader was first, the writer finds the spare. An iterator copies and looks
+ * whether the slot word is still the same.
+ *
+ * **Loss.** Records have running numbers. A sub-buffer stores that of its first
+ * record, so what a reader missed is a difference; the writer that overwrites
+ * an unread sub-buffer adds its count to &rb_ring.overrun. For every ring:
+ * written = read + overrun + what is still there.
+ *
+ * **Swap** exchanges &rb_cpu.ring. A writer has noted in &rb_cpu.write which
+ * ring it entered, and commits there. It looks at the pointer again after the
+ * clock and before its exchange: a record whose time is later than the first
+ * one of the new ring goes to the new ring.
+ *
+ * **Cut** is a swap after which the live ring is empty. &rb_ring.tail is rb_fresh,
+ * which has no room: the next writer begins a life of the ring behind what was
+ * published before, at a floor below which all is dead.
+ *
+ * **Resize** exchanges a new ring in, waits until nobody is in the old one, and
+ * puts its sub-buffers into the new one; see resize.c.
+ *
+ * **Discard** takes back the newest record by the reverse exchange. Where
+ * interrupts wrote behind it, they are moved down: nobody has seen them yet.
+ *
+ * **Locks**
+ *
+ * ====================  ===========  ==========================================
+ * Lock                  Kind         Protects; taken in
+ * ====================  ===========  ==========================================
+ * rb_cpu.map_lock       mutex        the mapping of a CPU's ring; task
+ * trace_buffer.mutex    mutex        size, order, flags, who resets; task,
+ *                                    inside map_lock; held while writers are
+ *                                    waited for
+ * .cpu_mutex            mutex        which CPUs there are, and what a new one
+ *                                    gets; task, inside mutex and in CPU
+ *                                    hotplug; nothing is waited for in it
+ * rb_cpu.exchange       try lock     that the ring pointers stay; any context,
+ *                                    nobody waits for it in atomic context
+ * rb_ring.lock          raw spin     the reader's position, carried statistics;
+ *                                    any context with interrupts off, in an NMI
+ *                                    by trylock. Innermost.
+ * preemption off        RCU          that a ring found by a pointer stays
+ * ====================  ===========  ==========================================
+ *
+ * Writers take none of them.
+ *
+ * **What may run at the same time**: "-" anything goes, "L" one after the other
+ * by rb_ring.lock, "M" by &trace_buffer.mutex, "E" by rb_cpu.exchange: a swap gets -EBUSY
+ * and the others wait, "B" the resize gets -EBUSY, "Q" the row waits for writers
+ * to leave the ring it replaced, which stops no writer, "D" writers are refused
+ * meanwhile.
+ *
+ * ===========  =====  =======  =======  ======  ====  =====  ===
+ * .            write  consume  iterate  resize  swap  reset  map
+ * ===========  =====  =======  =======  ======  ====  =====  ===
+ * write        \-     \-       \-       \-      \-    \-     \-
+ * consume      \-     L        L        L       \-    L      L
+ * iterate      \-     L        L        L       \-    L      L
+ * resize       Q      L        L        M       E     M      B
+ * swap         \-     \-       \-       E       E     E      E
+ * reset        D      L        L        M       E     M      M
+ * map          \-     L        L        B       E     M      M
+ * ===========  =====  =======  =======  ======  ====  =====  ===
+ *
+ * **Barriers.** Against interrupts on the own CPU the compiler's order is
+ * enough, and barrier() gives it. Between CPUs there are these pairs:
+ *
+ * ======================  ======================  ===========================
+ * Writer                  Reader                  What it orders
+ * ======================  ======================  ===========================
+ * rb_publish_subbuf:A     rb_locate:B,            records, first number, count;
+ *                         rb_reader_fill:A,       their being published
+ *                         rb_ring_written:C
+ * rb_claim_slot:A         rb_locate:A,            the slot; what is stored to
+ *                         rb_iter_copy:B,         the sub-buffer after it
+ *                         rb_ring_oldest_ts:A,
+ *                         rb_ring_bytes:B
+ * rb_publish:A            rb_ring_written:A,      numbers of a sub-buffer; its
+ *                         rb_ring_written:D,      being the last
+ *                         rb_ring_bytes:A,
+ *                         rb_reader_renew:B
+ * rb_next_subbuf:A        rb_reader_renew:A       the floor of a life; its having
+ *                                                 begun
+ * rb_next_subbuf:A        rb_is_left:A            writers in the ring before; that a
+ *                                                 life has begun
+ * rb_forget:A             rb_reader_renew:C       the tail of a new life; its number
+ * rb_publish:B            rb_ring_written:B       final; the next use's base
+ * rb_leave:A,             rb_forget:A             all that writers stored;
+ * rb_finish:A                                     their being gone
+ * rb_claim_slot:A         rb_reader_take:A,       all use of a sub-buffer by others;
+ *                         rb_adopt:A, rb_adopt:B  its being the writer's
+ * rb_swap:A,              rb_enter:A              a ring's content; its address
+ * rb_go_live:A
+ * trace_rb_cpu_prepare:A  rb_get_cpu:A            a CPU's part; its being there
+ * ======================  ======================  ===========================
+ *
+ * rb_publish_subbuf() stores the page's commit field with release order, too: the other
+ * side is a program in user space, which polls that field in a mapping.
+ *
+ * rb_ring_quiesce() needs none of them. It comes behind a grace period, which orders all
+ * that writers stored in the ring.
+ */
 
 #include <linux/atomic.h>
 #include <linux/cache.h>
 #include <linux/cpumask.h>
 #include <linux/irq_work.h>
+#include <linux/lockdep.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
@@ -18,6 +217,7 @@
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/ring_buffer.h>
+#include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -29,7 +229,6 @@
 
 struct rb_persist;
 struct rb_persist_ring;
-struct rb_persist_subbuf;
 
 /*
  * The tail word of a sub-buffer: where the next record goes, and when the
@@ -149,6 +348,18 @@ static __always_inline s64 rb_slot_ahead(u64 word, u64 seq)
 
 	return diff << RB_SLOT_SEQ_SHIFT >> RB_SLOT_SEQ_SHIFT;
 }
+
+/**
+ * struct rb_persist_subbuf - what the next boot has to know of a sub-buffer
+ * @seq:  sequence that it holds, or 0 if it holds nothing
+ * @read: bytes of it that were consumed
+ * @pad:  not used
+ */
+struct rb_persist_subbuf {
+	u64	seq;
+	u32	read;
+	u32	pad;
+};
 
 /**
  * struct rb_subbuf - a sub-buffer of a ring
@@ -386,6 +597,20 @@ struct rb_copies {
 };
 
 /**
+ * struct rb_view - a sub-buffer that rb_locate() found
+ * @sb:   the sub-buffer
+ * @slot: its slot
+ * @word: the slot word that says so, or RB_SLOT_NONE if the reader owns it
+ * @pub:  its publish word
+ */
+struct rb_view {
+	struct rb_subbuf	*sb;
+	atomic64_t		*slot;
+	u64			word;
+	u64			pub;
+};
+
+/**
  * struct rb_map - what user space has mapped of a CPU
  * @ring:   whose sub-buffers these are, not necessarily the live one
  * @meta:   the meta page; &rb_ring.lock of the live one
@@ -512,8 +737,6 @@ struct trace_buffer {
 	struct rb_cpu		*cpus[];
 };
 
-extern struct rb_cpu rb_no_cpu;
-
 #define rb_for_each_cpu(buffer, cpu)	for_each_cpu(cpu, (buffer)->cpumask)
 
 /* The part of a CPU, or NULL if it never was online. */
@@ -525,6 +748,9 @@ static __always_inline struct rb_cpu *rb_get_cpu(struct trace_buffer *buffer, in
 	smp_rmb(); /* RBB(rb_get_cpu:A) */
 	return buffer->cpus[cpu];
 }
+
+/* A ring has at least that many slots: one is written, one may be read. */
+#define RB_MIN_SLOTS	2
 
 /* For memory of a buffer: fail rather than call the OOM killer. */
 #define RB_GFP			(GFP_KERNEL | __GFP_RETRY_MAYFAIL)
@@ -585,79 +811,164 @@ static __always_inline bool rb_overwrites(struct trace_buffer *buffer)
 	return READ_ONCE(buffer->flags) & RB_FL_OVERWRITE;
 }
 
-/* write.c */
-extern struct rb_subbuf rb_fresh;
-void rb_publish(struct rb_ring *ring);
-bool rb_next_subbuf(struct rb_ring *ring, struct rb_subbuf *sb, u64 tail, bool overwrite);
+/*
+ * What the writer may be storing just then, which no lock or mark says. Then a
+ * second look finds another word, and all begins anew.
+ */
+#define rb_glance(x)	data_race(READ_ONCE(x))
 
 /**
- * struct rb_view - a sub-buffer that rb_locate() found
- * @sb:   the sub-buffer
- * @slot: its slot
- * @word: the slot word that says so, or RB_SLOT_NONE if the reader owns it
- * @pub:  its publish word
+ * rb_exchange_trylock() - become the one that may exchange a CPU's ring
+ * @rcpu:  the CPU's part
+ * @owner: not 0: who that is
+ *
+ * Context: Any context, including NMI.
+ * Return: false if somebody is.
  */
-struct rb_view {
-	struct rb_subbuf	*sb;
-	atomic64_t		*slot;
-	u64			word;
-	u64			pub;
-};
+static inline bool rb_exchange_trylock(struct rb_cpu *rcpu, int owner)
+{
+	return !atomic_cmpxchg_acquire(&rcpu->exchange, 0, owner);
+}
+
+/**
+ * rb_exchange_lock() - wait to become the one that may exchange a CPU's ring
+ * @rcpu: the CPU's part
+ *
+ * Only a swap can be in the way, and that does not sleep; other waiters are
+ * kept out by &trace_buffer.mutex.
+ *
+ * Context: May sleep, &trace_buffer.mutex is held.
+ */
+static inline void rb_exchange_lock(struct rb_cpu *rcpu)
+{
+	lockdep_assert_held(&rcpu->buffer->mutex);
+	while (!rb_exchange_trylock(rcpu, 1))
+		cond_resched();
+}
+
+/**
+ * rb_exchange_unlock() - the end of rb_exchange_lock() or -trylock()
+ * @rcpu: the CPU's part
+ *
+ * Context: Any context, including NMI.
+ */
+static inline void rb_exchange_unlock(struct rb_cpu *rcpu)
+{
+	atomic_set_release(&rcpu->exchange, 0);
+}
+
+/**
+ * rb_persist_opened() - note that a sub-buffer holds a new sequence
+ * @sb: the sub-buffer; its page says already that there are no records
+ *
+ * After a crash the page's commit decides what is believed, so what it was
+ * before is not, whichever of these stores were done. Several writers may do
+ * them, all with the same values.
+ *
+ * Context: Any context, including NMI.
+ */
+static inline void rb_persist_opened(struct rb_subbuf *sb)
+{
+	if (!sb->persist)
+		return;
+	WRITE_ONCE(sb->persist->read, 0);
+	WRITE_ONCE(sb->persist->seq, sb->seq);
+}
+
+/**
+ * rb_persist_consumed() - note how far a sub-buffer was read
+ * @sb:  the sub-buffer
+ * @pos: bytes that were consumed
+ *
+ * Context: &rb_ring.lock is held, and the reader owns @sb.
+ */
+static inline void rb_persist_consumed(struct rb_subbuf *sb, unsigned int pos)
+{
+	if (sb->persist)
+		WRITE_ONCE(sb->persist->read, pos);
+}
+
+/**
+ * rb_persist_emptied() - note that a sub-buffer holds nothing
+ * @sb: the sub-buffer
+ *
+ * Context: &rb_ring.lock is held, and no writer is in @sb.
+ */
+static inline void rb_persist_emptied(struct rb_subbuf *sb)
+{
+	if (sb->persist)
+		WRITE_ONCE(sb->persist->seq, 0);
+}
 
 /* check.c */
 void rb_check_subbuf(struct rb_subbuf *sb, u32 units, bool final);
 
-/* read.c */
+/* ring.c */
+extern struct rb_subbuf rb_fresh;
+bool rb_next_subbuf(struct rb_ring *ring, struct rb_subbuf *sb, u64 tail, bool overwrite);
+void rb_publish(struct rb_ring *ring);
 bool rb_locate(struct rb_ring *ring, u64 *seq, struct rb_view *view);
+u64 rb_ring_written(struct rb_ring *ring);
+unsigned long rb_ring_overrun(struct rb_ring *ring);
+unsigned long rb_ring_entries(struct rb_ring *ring);
+unsigned int rb_ring_dirty(struct rb_ring *ring);
+
+/* Publish @sb up to @units. */
+static __always_inline void rb_publish_subbuf(struct rb_subbuf *sb, u64 final, u32 units)
+{
+	if (IS_ENABLED(CONFIG_RING_BUFFER_VALIDATE_TIME_DELTAS))
+		rb_check_subbuf(sb, units, final);
+
+	rb_race_point(PUBLISH);
+	/*
+	 * A copy for those who know the page only: a crash dump, and user space, which
+	 * looks at it in a mapping, see rb_publish_subbuf+mapping.litmus.
+	 */
+	rb_set_commit_release(sb->page, units * RB_UNIT);
+	rb_race_point(PUBLISH_COPY);
+	/*
+	 * Pairs with rb_locate:B, rb_reader_fill:A and rb_ring_written:C: whoever
+	 * sees these bytes published sees what is in them, &rb_subbuf.first, and
+	 * the count of a final one.
+	 */
+	atomic64_set_release(&sb->publish, /* RBB(rb_publish_subbuf:A) */
+			     sb->pub_seq | final | units);
+	rb_race_point(PUBLISHED);
+}
+
+/* read.c */
 void rb_reader_clear(struct rb_ring *ring);
 unsigned int rb_reader_fill(struct rb_ring *ring);
 bool rb_reader_empty(struct rb_ring *ring);
 void rb_reader_settle(struct rb_ring *ring);
-void rb_reader_skip(struct rb_ring *ring, unsigned int pos, u64 time, unsigned long records);
 struct rb_ring *rb_read_lock(struct rb_cpu *rcpu, unsigned long *flags);
 struct rb_ring *rb_read_trylock(struct rb_cpu *rcpu, unsigned long *flags);
 void rb_read_unlock(struct rb_ring *ring, unsigned long flags);
 
-/* stat.c */
-u64 rb_ring_written(struct rb_ring *ring);
-unsigned long rb_ring_entries(struct rb_ring *ring);
-unsigned long rb_ring_overrun(struct rb_ring *ring);
-unsigned int rb_ring_dirty(struct rb_ring *ring);
+/**
+ * rb_reader_skip() - note that records were consumed
+ * @ring:    the ring
+ * @pos:     position behind them
+ * @time:    time of the last of them
+ * @records: how many they were
+ *
+ * Context: &rb_ring.lock is held.
+ */
+static __always_inline void
+rb_reader_skip(struct rb_ring *ring, unsigned int pos, u64 time, unsigned long records)
+{
+	struct rb_reader *rd = &ring->reader;
 
-/* alloc.c */
-struct rb_ring *rb_ring_alloc(struct rb_cpu *rcpu, unsigned int nr, unsigned int order);
-void rb_ring_put(struct rb_ring *ring);
-void rb_ring_strip(struct rb_ring *ring);
-int rb_copies_alloc(struct rb_cpu *rcpu, unsigned int order, struct rb_copies *copies);
-void rb_copies_free(struct rb_copies *copies);
-unsigned int rb_slots_for(unsigned long size, unsigned int order);
-struct rb_data_page *rb_data_page_alloc(int cpu, unsigned int order);
-void rb_data_page_free(struct rb_data_page *page, unsigned int order);
-
-/* swap.c */
-bool rb_exchange_trylock(struct rb_cpu *rcpu, int owner);
-void rb_exchange_lock(struct rb_cpu *rcpu);
-void rb_exchange_unlock(struct rb_cpu *rcpu);
-void rb_reset(struct trace_buffer *buffer, const struct cpumask *which,
-	      void (*drop)(struct rb_cpu *rcpu, struct rb_ring *ring, void *data), void *data);
+	rd->pos = pos;
+	rd->time = time;
+	rd->num += records;
+	rd->read += records;
+	rb_persist_consumed(rd->sb, pos);
+}
 
 /* quiesce.c */
 void rb_ring_quiesce(struct rb_ring *ring);
 void rb_forget_writes(struct rb_cpu *rcpu);
-
-/* iterate.c */
-struct ring_buffer_iter *rb_iter_alloc(struct rb_cpu *rcpu, unsigned int order, gfp_t gfp);
-struct ring_buffer_event *
-rb_dump_next(struct rb_cpu *rcpu, u64 *ts, unsigned long *lost, bool advance);
-
-/* wait.c */
-void rb_wait_init(struct rb_wait *wait);
-void rb_wait_destroy(struct trace_buffer *buffer);
-void rb_wake_work(struct irq_work *work);
-void rb_wake_writer(struct rb_cpu *rcpu, struct rb_ring *ring);
-
-/* map.c */
-void rb_map_update(struct rb_cpu *rcpu, struct rb_ring *ring);
 
 /* persist.c */
 int rb_persist_attach(struct trace_buffer *buffer, unsigned long start,
@@ -672,8 +983,38 @@ void rb_persist_forget(struct rb_ring *ring);
 void rb_persist_forget_all(struct trace_buffer *spare);
 void rb_persist_reset_absent(struct trace_buffer *buffer);
 void rb_persist_go_live(struct rb_cpu *rcpu, struct rb_ring *ring);
-void rb_persist_opened(struct rb_subbuf *sb);
-void rb_persist_consumed(struct rb_subbuf *sb, unsigned int pos);
-void rb_persist_emptied(struct rb_subbuf *sb);
+
+/* alloc.c */
+struct rb_ring *rb_ring_alloc(struct rb_cpu *rcpu, unsigned int nr, unsigned int order);
+void rb_ring_put(struct rb_ring *ring);
+void rb_ring_strip(struct rb_ring *ring);
+unsigned int rb_slots_for(unsigned long size, unsigned int order);
+struct rb_data_page *rb_data_page_alloc(int cpu, unsigned int order);
+void rb_data_page_free(struct rb_data_page *page, unsigned int order);
+
+/* iterate.c */
+struct ring_buffer_iter *rb_iter_alloc(struct rb_cpu *rcpu, unsigned int order, gfp_t gfp);
+struct ring_buffer_event *
+rb_dump_next(struct rb_cpu *rcpu, u64 *ts, unsigned long *lost, bool advance);
+
+/* consume.c */
+int rb_copies_alloc(struct rb_cpu *rcpu, unsigned int order, struct rb_copies *copies);
+void rb_copies_free(struct rb_copies *copies);
+
+/* wait.c */
+void rb_wait_init(struct rb_wait *wait);
+void rb_wait_destroy(struct trace_buffer *buffer);
+void rb_wake_work(struct irq_work *work);
+void rb_wake_writer(struct rb_cpu *rcpu, struct rb_ring *ring);
+
+/* write.c */
+extern struct rb_cpu rb_no_cpu;
+
+/* map.c */
+void rb_map_update(struct rb_cpu *rcpu, struct rb_ring *ring);
+
+/* swap.c */
+void rb_reset(struct trace_buffer *buffer, const struct cpumask *which,
+	      void (*drop)(struct rb_cpu *rcpu, struct rb_ring *ring, void *data), void *data);
 
 #endif /* _RING_BUFFER_INTERNAL_H */

@@ -41,18 +41,6 @@
 #define RB_PERSIST_MIN		3
 
 /**
- * struct rb_persist_subbuf - what the next boot has to know of a sub-buffer
- * @seq:  sequence that it holds, or 0 if it holds nothing
- * @read: bytes of it that were consumed
- * @pad:  not used
- */
-struct rb_persist_subbuf {
-	u64	seq;
-	u32	read;
-	u32	pad;
-};
-
-/**
  * struct rb_persist_ring - what the next boot has to know of a ring
  * @first: sequence from which on sub-buffers hold something
  * @text:  where a function of the kernel that wrote the records was ...
@@ -489,45 +477,6 @@ void rb_persist_place(struct rb_cpu *rcpu, struct rb_subbuf *sb, unsigned int in
 	sb->page = rb_persist_page(persist, n);
 	sb->persist = &persist->subbufs[n];
 	sb->stable = true;
-}
-
-/**
- * rb_persist_opened() - note that a sub-buffer holds a new sequence
- * @sb: the sub-buffer; its page says already that there are no records
- *
- * After a crash the page's commit decides what is believed, so what it was
- * before is not, whichever of these stores were done. Several writers may do
- * them, all with the same values.
- *
- * Context: Any context, including NMI.
- */
-void rb_persist_opened(struct rb_subbuf *sb)
-{
-	WRITE_ONCE(sb->persist->read, 0);
-	WRITE_ONCE(sb->persist->seq, sb->seq);
-}
-
-/**
- * rb_persist_consumed() - note how far a sub-buffer was read
- * @sb:  the sub-buffer
- * @pos: bytes that were consumed
- *
- * Context: &rb_ring.lock is held, and the reader owns @sb.
- */
-void rb_persist_consumed(struct rb_subbuf *sb, unsigned int pos)
-{
-	WRITE_ONCE(sb->persist->read, pos);
-}
-
-/**
- * rb_persist_emptied() - note that a sub-buffer holds nothing
- * @sb: the sub-buffer
- *
- * Context: &rb_ring.lock is held, and no writer is in @sb.
- */
-void rb_persist_emptied(struct rb_subbuf *sb)
-{
-	WRITE_ONCE(sb->persist->seq, 0);
 }
 
 /*

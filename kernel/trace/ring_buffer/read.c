@@ -1,59 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Finding, taking and consuming what was published.
+ * The readers' lock, and the reader: its sub-buffer and its position.
  */
-#include <linux/export.h>
 #include <linux/preempt.h>
 
 #include "internal.h"
-
-/**
- * rb_locate() - find the first sub-buffer from a sequence on
- * @ring: the ring
- * @seq:  where to look; moves on over what was overwritten
- * @view: what was found
- *
- * What @view says may be overwritten at any time: who only looks compares the
- * slot with @view->word afterwards, who takes it exchanges exactly that word.
- *
- * Context: Any context that keeps @ring from being freed.
- * Return: true if there is a sub-buffer that holds records, or will not get
- *         any; false if nothing of @seq or later is published.
- */
-bool rb_locate(struct rb_ring *ring, u64 *seq, struct rb_view *view)
-{
-	for (;;) {
-		atomic64_t *slot = rb_slot(ring, *seq);
-		s64 ahead;
-
-		/* Pairs with rb_claim_slot:A. RBB(rb_locate:A) */
-		view->word = atomic64_read_acquire(slot);
-		rb_race_point(LOCATE);
-		ahead = rb_slot_ahead(view->word, *seq);
-		if (ahead > 0) {
-			/*
-			 * Overwritten. The oldest is at most a lap behind that,
-			 * and behind what was entered last.
-			 */
-			view->pub = atomic64_read(&READ_ONCE(ring->commit)->publish);
-			*seq += max(ahead, rb_pub_ahead(view->pub, *seq)) - ring->nr + 1;
-			continue;
-		}
-		if (ahead < 0 || view->word & RB_SLOT_EMPTY)
-			return false;
-
-		view->slot = slot;
-		view->sb = ring->subbufs[rb_slot_id(view->word)];
-		/* Pairs with rb_publish_subbuf:A. RBB(rb_locate:B) */
-		view->pub = atomic64_read_acquire(&view->sb->publish);
-		rb_race_point(LOCATED);
-		if (rb_pub_is(view->pub, *seq))
-			return view->pub & (RB_PUB_FINAL | RB_CLOSED);
-		/* On its way in, or on its way out again. */
-		if (atomic64_read(slot) == view->word)
-			return false;
-	}
-}
 
 /* Give the sub-buffer of the reader away for the one in @view. */
 static bool rb_reader_take(struct rb_ring *ring, u64 seq, struct rb_view *view)
@@ -61,8 +12,7 @@ static bool rb_reader_take(struct rb_ring *ring, u64 seq, struct rb_view *view)
 	struct rb_reader *rd = &ring->reader;
 	struct rb_subbuf *sb = view->sb;
 
-	if (rd->sb->persist)
-		rb_persist_emptied(rd->sb);
+	rb_persist_emptied(rd->sb);
 	rb_race_point(TAKE);
 	/*
 	 * Fully ordered: nothing that was read from the old one is read after
@@ -159,28 +109,6 @@ bool rb_reader_empty(struct rb_ring *ring)
 	return true;
 }
 
-/* The next record to consume, or NULL; @c is where it is. */
-static __always_inline struct ring_buffer_event *
-rb_reader_next(struct rb_ring *ring, struct rb_cursor *c)
-{
-	struct rb_reader *rd = &ring->reader;
-	struct ring_buffer_event *rec;
-	unsigned int end;
-
-	for (;;) {
-		end = rb_reader_fill(ring);
-		if (!end)
-			return NULL;
-		*c = rb_cursor(rd->sb->page, rd->pos, end, rd->time);
-		rec = rb_cursor_next(c);
-		if (likely(rec))
-			return rec;
-		/* Only stamps were left, of records that were discarded. */
-		rd->pos = c->pos;
-		rd->time = c->time;
-	}
-}
-
 /* Who reads has to tell from now on what a ring has lost since this. */
 static void rb_reader_begin(struct rb_ring *ring, u64 seq, u64 num, const struct rb_losses *lost)
 {
@@ -262,27 +190,6 @@ void rb_reader_settle(struct rb_ring *ring)
 }
 
 /**
- * rb_reader_skip() - note that records were consumed
- * @ring:    the ring
- * @pos:     position behind them
- * @time:    time of the last of them
- * @records: how many they were
- *
- * Context: &rb_ring.lock is held.
- */
-void rb_reader_skip(struct rb_ring *ring, unsigned int pos, u64 time, unsigned long records)
-{
-	struct rb_reader *rd = &ring->reader;
-
-	rd->pos = pos;
-	rd->time = time;
-	rd->num += records;
-	rd->read += records;
-	if (rd->sb->persist)
-		rb_persist_consumed(rd->sb, pos);
-}
-
-/**
  * rb_read_lock() - lock the ring that readers of a CPU use
  * @rcpu:  the CPU's part
  * @flags: for rb_read_unlock()
@@ -352,145 +259,3 @@ void rb_read_unlock(struct rb_ring *ring, unsigned long flags)
 	__acquire(&ring->lock);
 	raw_spin_unlock_irqrestore(&ring->lock, flags);
 }
-
-/*
- * Copy a record out. The caller keeps it across the next call, while the place
- * it came from may be swapped away, freed or written again.
- */
-static __always_inline struct ring_buffer_event *
-rb_copy_out(struct rb_cpu *rcpu, const struct ring_buffer_event *rec)
-{
-	unsigned int len = rb_total_len(rec), i;
-	u32 *to = rcpu->copies.rec[rcpu->copies.turn];
-	const u32 *from = (const u32 *)rec;
-
-	if (WARN_ON_ONCE(len > rcpu->copies.len))
-		return NULL;
-	rcpu->copies.turn ^= 1;
-
-	if (len > 128)
-		return memcpy(to, from, len);
-	for (i = 0; i + 1 < len / RB_UNIT; i += 2)
-		__builtin_memcpy(to + i, from + i, 2 * RB_UNIT);
-	if (i < len / RB_UNIT)
-		to[i] = from[i];
-	return (struct ring_buffer_event *)to;
-}
-
-static __always_inline struct ring_buffer_event *
-rb_read_one(struct trace_buffer *buffer, int cpu, u64 *ts, unsigned long *lost, bool consume)
-{
-	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
-	struct ring_buffer_event *rec;
-	struct rb_reader *rd;
-	struct rb_ring *ring;
-	unsigned long flags;
-	struct rb_cursor c;
-
-	if (!rcpu)
-		return NULL;
-	ring = rb_read_trylock(rcpu, &flags);
-	if (unlikely(!ring))
-		return rb_dump_next(rcpu, ts, lost, consume);
-
-	rec = rb_reader_next(ring, &c);
-	rb_race_point(READ);
-	if (likely(rec)) {
-		rd = &ring->reader;
-		if (ts)
-			*ts = c.time;
-		if (lost)
-			*lost = rd->lost;
-		if (consume) {
-			rd->lost = 0;
-			rb_cursor_skip(&c, rec);
-			rb_reader_skip(ring, c.pos, c.time, 1);
-		}
-		rec = rb_copy_out(rcpu, rec);
-	}
-	rb_read_unlock(ring, flags);
-	return rec;
-}
-
-/**
- * ring_buffer_peek() - look at the record that would be consumed next
- * @buffer:      the buffer to read
- * @cpu:         whose records
- * @ts:          time of the record, in the unit of the buffer's clock, or NULL
- * @lost_events: records lost in front of it, or NULL
- *
- * Context: Any context. In an NMI that meets another reader the records are
- *          shown, but stay.
- * Return: A copy of the record, valid until the next but one call for @cpu, or
- *         NULL if there is none.
- */
-struct ring_buffer_event *
-ring_buffer_peek(struct trace_buffer *buffer, int cpu, u64 *ts, unsigned long *lost_events)
-{
-	return rb_read_one(buffer, cpu, ts, lost_events, false);
-}
-EXPORT_SYMBOL_GPL(ring_buffer_peek);
-
-/**
- * ring_buffer_consume() - take the oldest record out of the buffer
- * @buffer:      the buffer to read
- * @cpu:         whose records
- * @ts:          time of the record, in the unit of the buffer's clock, or NULL
- * @lost_events: records lost between the last one and this one, or NULL
- *
- * Context: Any context. In an NMI that meets another reader the records are
- *          shown, but stay.
- * Return: A copy of the record, valid until the next but one call for @cpu, or
- *         NULL if there is none.
- */
-struct ring_buffer_event *
-ring_buffer_consume(struct trace_buffer *buffer, int cpu, u64 *ts, unsigned long *lost_events)
-{
-	return rb_read_one(buffer, cpu, ts, lost_events, true);
-}
-EXPORT_SYMBOL_GPL(ring_buffer_consume);
-
-/**
- * ring_buffer_empty_cpu() - is there nothing to read of a CPU?
- * @buffer: the buffer
- * @cpu:    the CPU
- *
- * Context: Any context.
- * Return: true if nothing was published that was not consumed.
- */
-bool ring_buffer_empty_cpu(struct trace_buffer *buffer, int cpu)
-{
-	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
-	struct rb_ring *ring;
-	unsigned long flags;
-	bool empty;
-
-	if (!rcpu)
-		return true;
-	ring = rb_read_trylock(rcpu, &flags);
-	if (!ring)
-		return !rb_dump_next(rcpu, NULL, NULL, false);
-	empty = rb_reader_empty(ring);
-	rb_read_unlock(ring, flags);
-	return empty;
-}
-EXPORT_SYMBOL_GPL(ring_buffer_empty_cpu);
-
-/**
- * ring_buffer_empty() - is there nothing to read of any CPU?
- * @buffer: the buffer
- *
- * Context: Any context.
- * Return: true if nothing was published that was not consumed.
- */
-bool ring_buffer_empty(struct trace_buffer *buffer)
-{
-	int cpu;
-
-	rb_for_each_cpu(buffer, cpu) {
-		if (!ring_buffer_empty_cpu(buffer, cpu))
-			return false;
-	}
-	return true;
-}
-EXPORT_SYMBOL_GPL(ring_buffer_empty);

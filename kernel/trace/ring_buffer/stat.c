@@ -1,86 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Statistics: what was written, lost, read, and is still there.
- *
- * Records have running numbers, so most of them are differences: a number is
- * stored once for a sub-buffer, and nothing is counted twice or missed while
- * writer and reader pass each other.
  */
 #include <linux/export.h>
 
 #include "internal.h"
-
-/*
- * What the writer may be storing just then, which no lock or mark says. Then a
- * second look finds another word, and all begins anew.
- */
-#define rb_glance(x)	data_race(READ_ONCE(x))
-
-/**
- * rb_ring_written() - the running number of the next record
- * @ring: the ring
- *
- * Records whose write is in progress may be in it or not.
- *
- * Context: Any context that keeps @ring from being freed.
- * Return: the number.
- */
-u64 rb_ring_written(struct rb_ring *ring)
-{
-	struct rb_subbuf *sb;
-	u64 first, pub, num;
-
-	do {
-		/* An address dependency; pairs with rb_publish:A. */
-		sb = READ_ONCE(ring->commit); /* RBB(rb_ring_written:A) */
-		first = rb_glance(sb->first);
-		/* Pairs with rb_publish_subbuf:A, for the count. RBB(rb_ring_written:C) */
-		pub = atomic64_read_acquire(&sb->publish);
-		if (pub & RB_PUB_FINAL)
-			num = first + READ_ONCE(sb->count);
-		else
-			/* Both wrap as a long does: subtracted before it is widened. */
-			num = first + (local_read(&sb->records) - READ_ONCE(sb->base));
-		rb_race_point(WRITTEN);
-		/* Pairs with rb_publish:B. */
-		smp_rmb(); /* RBB(rb_ring_written:B) */
-		/*
-		 * A lap later @sb is the last one again, and may have been open
-		 * for that when it was looked at. Pairs with rb_publish:A: who sees
-		 * it come again sees its new number. RBB(rb_ring_written:D)
-		 */
-	} while (sb != smp_load_acquire(&ring->commit) || first != rb_glance(sb->first) ||
-		 (pub ^ atomic64_read(&sb->publish)) >> RB_TAIL_BITS);
-	return num;
-}
-
-/**
- * rb_ring_overrun() - records that were overwritten unread
- * @ring: the ring
- *
- * Context: &rb_ring.lock is held.
- * Return: how many since the ring was reset.
- */
-unsigned long rb_ring_overrun(struct rb_ring *ring)
-{
-	return local_read(&ring->overrun) + ring->carried.overrun;
-}
-
-/**
- * rb_ring_entries() - records that can be read
- * @ring: the ring
- *
- * Context: &rb_ring.lock is held.
- * Return: how many.
- */
-unsigned long rb_ring_entries(struct rb_ring *ring)
-{
-	/* The losses first: both grow, and the difference must not go below 0. */
-	u64 gone = rb_ring_overrun(ring) + ring->reader.read + ring->num_base;
-
-	rb_race_point(ENTRIES);
-	return rb_ring_written(ring) - gone;
-}
 
 /* Find the oldest sub-buffer behind the reader's, whose publish word is @pub. */
 static bool rb_oldest(struct rb_ring *ring, u64 pub, struct rb_view *view)
@@ -276,20 +200,6 @@ u64 ring_buffer_oldest_event_ts(struct trace_buffer *buffer, int cpu)
 	return rb_stat(buffer, cpu, rb_stat_oldest);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_oldest_event_ts);
-
-/**
- * rb_ring_dirty() - sub-buffers that hold something unread
- * @ring: the ring
- *
- * Context: &rb_ring.lock is held, or an estimate is good enough.
- * Return: how many, without the reader's and the one being written.
- */
-unsigned int rb_ring_dirty(struct rb_ring *ring)
-{
-	u64 ahead = READ_ONCE(READ_ONCE(ring->commit)->seq) - READ_ONCE(ring->reader.seq);
-
-	return clamp_t(s64, ahead - 1, 0, ring->nr);
-}
 
 /**
  * ring_buffer_nr_dirty_pages() - sub-buffers that hold something unread

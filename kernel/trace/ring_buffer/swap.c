@@ -1,51 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who may put another ring in place, swap and reset.
+ * Another ring in place of the live one: swap, cut and reset.
  */
 #include <linux/export.h>
 #include <linux/preempt.h>
-#include <linux/sched.h>
 
 #include "internal.h"
-
-/**
- * rb_exchange_trylock() - become the one that may exchange a CPU's ring
- * @rcpu:  the CPU's part
- * @owner: not 0: who that is
- *
- * Context: Any context, including NMI.
- * Return: false if somebody is.
- */
-bool rb_exchange_trylock(struct rb_cpu *rcpu, int owner)
-{
-	return !atomic_cmpxchg_acquire(&rcpu->exchange, 0, owner);
-}
-
-/**
- * rb_exchange_lock() - wait to become the one that may exchange a CPU's ring
- * @rcpu: the CPU's part
- *
- * Only a swap can be in the way, and that does not sleep; other waiters are
- * kept out by &trace_buffer.mutex.
- *
- * Context: May sleep, &trace_buffer.mutex is held.
- */
-void rb_exchange_lock(struct rb_cpu *rcpu)
-{
-	while (!rb_exchange_trylock(rcpu, 1))
-		cond_resched();
-}
-
-/**
- * rb_exchange_unlock() - the end of rb_exchange_lock() or -trylock()
- * @rcpu: the CPU's part
- *
- * Context: Any context, including NMI.
- */
-void rb_exchange_unlock(struct rb_cpu *rcpu)
-{
-	atomic_set_release(&rcpu->exchange, 0);
-}
 
 #ifdef CONFIG_RING_BUFFER_ALLOW_SWAP
 static void rb_swap(struct rb_cpu *a, struct rb_cpu *b)
@@ -373,10 +333,10 @@ static void rb_ring_reset(struct rb_ring *ring)
 	for (i = 0; i < ring->nr; i++) {
 		word = atomic64_read(&ring->slots[i]);
 		sb = ring->subbufs[rb_slot_id(word)];
-		if (sb->persist && sb != ring->tail)
-			rb_persist_emptied(sb);
-		if (sb != ring->tail)
-			atomic64_set(&ring->slots[i], word | RB_SLOT_EMPTY);
+		if (sb == ring->tail)
+			continue;
+		rb_persist_emptied(sb);
+		atomic64_set(&ring->slots[i], word | RB_SLOT_EMPTY);
 	}
 
 	/* Let the writer begin a new one, and leave it the one it has. */
@@ -389,12 +349,10 @@ static void rb_ring_reset(struct rb_ring *ring)
 			word = rb_slot_word(sb->seq, sb->id, RB_SLOT_EMPTY);
 			atomic64_set(rb_slot(ring, sb->seq), word);
 		}
-		if (sb->persist)
-			rb_persist_emptied(sb);
+		rb_persist_emptied(sb);
 	}
 
-	if (rd->sb->persist)
-		rb_persist_emptied(rd->sb);
+	rb_persist_emptied(rd->sb);
 	sb = ring->tail;
 	rd->seq = sb->seq - 1;
 	rb_reader_clear(ring);

@@ -15,7 +15,7 @@ from build import HERE, OUT, RING, ROOT, TOP, Hung
 SUITE = os.path.join(ROOT, "suite/ftrace/test.d")
 CACHE = os.path.join(OUT, "entered")
 # The long scenarios of the native harness look at the write path; these at all the rest.
-WRITES = ("write.c", "record.h", "quiesce.c", "internal.h")
+WRITES = ("write.c", "ring.c", "record.h", "quiesce.c", "internal.h")
 RATHER_SHORT = ("remote.", "swap.", "cut.", "storm.", "reader.c", "reader.i", "reader.map", "pair.")
 
 

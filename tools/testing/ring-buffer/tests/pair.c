@@ -8,7 +8,7 @@
  * instructions of the other is the first run for each point.)
  *
  * What an operation may wait for is derived from what the other one can hold; with
- * that, the table in write.c says the same as this file.
+ * that, the table in internal.h says the same as this file.
  */
 #include <linux/poll.h>
 #include "test.h"

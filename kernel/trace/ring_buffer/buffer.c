@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Buffers and their CPUs: how they come and go.
+ */
+#include <linux/cpuhotplug.h>
+#include <linux/err.h>
+#include <linux/export.h>
+#include <linux/printk.h>
+#include <linux/slab.h>
+#include <linux/trace_clock.h>
+
+#include "internal.h"
+
+static void rb_cpu_free(struct rb_cpu *rcpu)
+{
+	struct rb_ring *ring;
+
+	irq_work_sync(&rcpu->wake_work);
+	ring = rcu_dereference_protected(rcpu->read_ring, true);
+	if (ring)
+		rb_ring_put(ring);
+	rb_data_page_free((void *)(rcpu->spare & PAGE_MASK), rcpu->spare & ~PAGE_MASK);
+	rb_copies_free(&rcpu->copies);
+	kfree(rcpu);
+}
+
+static struct rb_cpu *rb_cpu_alloc(struct trace_buffer *buffer, unsigned int nr, int cpu)
+{
+	struct rb_cpu *rcpu;
+	struct rb_ring *ring;
+
+	rcpu = kzalloc_node(roundup_pow_of_two(sizeof(*rcpu)), RB_GFP, cpu_to_node(cpu));
+	if (!rcpu)
+		return NULL;
+	rcpu->buffer = buffer;
+	rcpu->cpu = cpu;
+	rcpu->stamp_abs = buffer->stamp_abs;
+	rcpu->write.share = RB_SHARE_PLAIN;
+	/* The first writer has to ask: the buffer may have been switched off before. */
+	atomic_set(&rcpu->state, 1 << RB_STATE_ASK_SHIFT);
+	mutex_init(&rcpu->map_lock);
+	rb_wait_init(&rcpu->wait);
+	init_irq_work(&rcpu->wake_work, rb_wake_work);
+
+	if (rb_copies_alloc(rcpu, buffer->order, &rcpu->copies))
+		goto fail;
+	ring = rb_ring_alloc(rcpu, nr, buffer->order);
+	if (!ring)
+		goto fail;
+	if (buffer->persist)
+		rb_persist_restore(rcpu, ring);
+
+	RCU_INIT_POINTER(rcpu->read_ring, ring);
+	rcpu->ring = (unsigned long)ring;
+	return rcpu;
+fail:
+	rb_cpu_free(rcpu);
+	return NULL;
+}
+
+static void rb_buffer_free(struct trace_buffer *buffer)
+{
+	int cpu;
+
+	rb_wait_destroy(buffer);
+	rb_for_each_cpu(buffer, cpu)
+		rb_cpu_free(buffer->cpus[cpu]);
+	if (buffer->persist)
+		rb_persist_detach(buffer);
+	free_cpumask_var(buffer->cpumask);
+	kfree(buffer);
+}
+
+/* A buffer without CPUs. */
+static struct trace_buffer *
+rb_buffer_new(unsigned int flags, unsigned int order, struct lock_class_key *key)
+{
+	struct trace_buffer *buffer;
+	int cpu;
+
+	buffer = kzalloc(struct_size(buffer, cpus, nr_cpu_ids), RB_GFP);
+	if (!buffer)
+		return NULL;
+	if (!zalloc_cpumask_var(&buffer->cpumask, RB_GFP)) {
+		kfree(buffer);
+		return NULL;
+	}
+
+	buffer->order = order;
+	buffer->flags = flags;
+	buffer->clock = trace_clock_local;
+	buffer->lock_key = key;
+	mutex_init(&buffer->mutex);
+	mutex_init(&buffer->cpu_mutex);
+	rb_wait_init(&buffer->wait);
+
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
+		buffer->cpus[cpu] = &rb_no_cpu;
+	return buffer;
+}
+
+/* Give a buffer its CPUs, @nr slots each; or free it. */
+static struct trace_buffer *rb_buffer_fill(struct trace_buffer *buffer, unsigned int nr)
+{
+	/* Early in the boot the hotplug state below knows of no CPU. */
+	int cpu = raw_smp_processor_id();
+	struct rb_cpu *rcpu = rb_cpu_alloc(buffer, nr, cpu);
+
+	if (!rcpu)
+		goto fail;
+	buffer->cpus[cpu] = rcpu;
+	cpumask_set_cpu(cpu, buffer->cpumask);
+
+	if (cpuhp_state_add_instance(CPUHP_TRACE_RB_PREPARE, &buffer->node) < 0)
+		goto fail;
+	return buffer;
+fail:
+	rb_buffer_free(buffer);
+	return NULL;
+}
+
+/**
+ * __ring_buffer_alloc() - allocate a buffer
+ * @size:  bytes for records, for each CPU
+ * @flags: RB_FL_OVERWRITE: the oldest records make room for new ones; without
+ *         it, new ones are dropped when the buffer is full
+ * @key:   lockdep class of its readers' locks
+ *
+ * CPUs that are not online get their part when they are.
+ *
+ * Context: May sleep.
+ * Return: the buffer, or NULL if there is no memory.
+ */
+struct trace_buffer *__ring_buffer_alloc(unsigned long size, unsigned int flags,
+					 struct lock_class_key *key)
+{
+	struct trace_buffer *buffer = rb_buffer_new(flags, 0, key);
+
+	return buffer ? rb_buffer_fill(buffer, rb_slots_for(size, 0)) : NULL;
+}
+EXPORT_SYMBOL_GPL(__ring_buffer_alloc);
+
+/**
+ * __ring_buffer_alloc_range() - make a buffer in memory that is there already
+ * @size:	not used: the range says how much fits
+ * @flags:	as for __ring_buffer_alloc(); with RB_FL_SPARE one half of it is for
+ *		ring_buffer_alloc_spare()
+ * @order:	pages of a sub-buffer, as a power of two
+ * @start:	where the memory is mapped
+ * @range_size:	bytes of it
+ * @key:	lockdep class of its readers' locks
+ *
+ * What the memory holds of a buffer of the same shape, from before a reboot
+ * say, is there to be read.
+ *
+ * Context: May sleep.
+ * Return: the buffer, or NULL if the range is too small or there is no memory.
+ */
+struct trace_buffer *__ring_buffer_alloc_range(unsigned long size, unsigned int flags, int order,
+					       unsigned long start, unsigned long range_size,
+					       struct lock_class_key *key)
+{
+	struct trace_buffer *buffer = rb_buffer_new(flags & ~RB_FL_SPARE, order, key);
+	unsigned int nr;
+
+	if (!buffer)
+		return NULL;
+	if (rb_persist_attach(buffer, start, range_size, flags & RB_FL_SPARE, &nr)) {
+		rb_buffer_free(buffer);
+		return NULL;
+	}
+	return rb_buffer_fill(buffer, nr);
+}
+
+/**
+ * ring_buffer_free() - free a buffer
+ * @buffer: the buffer; nobody reads it or begins to write to it any more
+ *
+ * Context: May sleep.
+ */
+void ring_buffer_free(struct trace_buffer *buffer)
+{
+	cpuhp_state_remove_instance(CPUHP_TRACE_RB_PREPARE, &buffer->node);
+	rb_buffer_free(buffer);
+}
+EXPORT_SYMBOL_GPL(ring_buffer_free);
+
+/* Slots that a CPU has, or is about to have. */
+static unsigned int rb_slots_of(struct rb_cpu *rcpu)
+{
+	struct rb_ring *ring;
+	unsigned long flags;
+	unsigned int nr;
+
+	if (rcpu->next_ring)
+		return rcpu->next_ring->nr;
+	ring = rb_read_lock(rcpu, &flags);
+	nr = ring->nr;
+	rb_read_unlock(ring, flags);
+	return nr;
+}
+
+/**
+ * trace_rb_cpu_prepare() - give a CPU that comes online its part
+ * @cpu:  the CPU
+ * @node: of the buffer
+ *
+ * It keeps it when it goes offline, with what was recorded.
+ *
+ * Context: CPU hotplug; may sleep.
+ * Return: 0, or -ENOMEM.
+ */
+int trace_rb_cpu_prepare(unsigned int cpu, struct hlist_node *node)
+{
+	struct trace_buffer *buffer = container_of(node, struct trace_buffer, node);
+	unsigned int nr = 0, other;
+	struct rb_cpu *rcpu;
+	int i, ret = 0;
+
+	mutex_lock(&buffer->cpu_mutex);
+	if (cpumask_test_cpu(cpu, buffer->cpumask))
+		goto out;
+
+	/* The size of the others if it is one, else little: it can be resized. */
+	rb_for_each_cpu(buffer, i) {
+		other = rb_slots_of(buffer->cpus[i]);
+		if (nr && nr != other) {
+			nr = RB_MIN_SLOTS;
+			break;
+		}
+		nr = other;
+	}
+
+	rcpu = rb_cpu_alloc(buffer, nr, cpu);
+	if (!rcpu) {
+		pr_warn("ring buffer: no memory for CPU %u\n", cpu);
+		ret = -ENOMEM;
+		goto out;
+	}
+	buffer->cpus[cpu] = rcpu;
+	/*
+	 * Pairs with rb_get_cpu:A: who sees the CPU
+	 * in the mask sees its part. RBB(trace_rb_cpu_prepare:A)
+	 */
+	smp_wmb();
+	cpumask_set_cpu(cpu, buffer->cpumask);
+	/* Who waits for any CPU has to wait for this one, too. */
+	wake_up_all(&buffer->wait.any);
+out:
+	mutex_unlock(&buffer->cpu_mutex);
+	return ret;
+}
+
+/* Give @buffer the CPUs of @like, and each of them as many slots. */
+static int rb_take_shape(struct trace_buffer *buffer, struct trace_buffer *like)
+{
+	unsigned long size;
+	bool differs;
+	int cpu, ret;
+
+	/* Again if a CPU came online behind the loop's back: its sizes are guesses. */
+	do {
+		differs = false;
+		rb_for_each_cpu(like, cpu) {
+			size = ring_buffer_size(like, cpu);
+			if (ring_buffer_size(buffer, cpu) == size)
+				continue;
+			differs = true;
+			ret = trace_rb_cpu_prepare(cpu, &buffer->node);
+			if (!ret)
+				ret = ring_buffer_resize(buffer, size, cpu);
+			if (ret)
+				return ret;
+		}
+	} while (differs);
+	return 0;
+}
+
+/**
+ * ring_buffer_alloc_spare() - allocate a buffer that can take what another has recorded
+ * @like: the other, see ring_buffer_cut()
+ *
+ * Its rings have the sizes of those of @like, for CPUs that are offline as well, and
+ * it has the clock and the flags. It survives a reboot if @like does, and the first one
+ * holds what it did before that.
+ *
+ * Context: May sleep. The caller keeps the sizes of @like from changing.
+ * Return: the buffer; -ENOMEM; if @like survives a reboot -EINVAL where its memory has no
+ *         room for one, and -EBUSY where there is one.
+ */
+struct trace_buffer *ring_buffer_alloc_spare(struct trace_buffer *like)
+{
+	struct trace_buffer *buffer = rb_buffer_new(like->flags, like->order, like->lock_key);
+	unsigned int nr = RB_MIN_SLOTS;
+	int ret = 0;
+
+	if (!buffer)
+		return ERR_PTR(-ENOMEM);
+	if (like->persist)
+		ret = rb_persist_share(buffer, like, &nr);
+	if (ret) {
+		rb_buffer_free(buffer);
+		return ERR_PTR(ret);
+	}
+	buffer = rb_buffer_fill(buffer, nr);
+	if (!buffer)
+		return ERR_PTR(-ENOMEM);
+	ring_buffer_set_clock(buffer, like->clock);
+	ring_buffer_set_time_stamp_abs(buffer, ring_buffer_time_stamp_abs(like));
+	if (rb_take_shape(buffer, like)) {
+		ring_buffer_free(buffer);
+		return ERR_PTR(-ENOMEM);
+	}
+	return buffer;
+}
+EXPORT_SYMBOL_GPL(ring_buffer_alloc_spare);

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reading record by record: peek and consume, and the copies that callers are given.
+ */
+#include <linux/export.h>
+#include <linux/slab.h>
+
+#include "internal.h"
+
+/**
+ * rb_copies_free() - free what rb_copies_alloc() allocated
+ * @copies: where it is
+ *
+ * Context: May sleep.
+ */
+void rb_copies_free(struct rb_copies *copies)
+{
+	struct rb_copies *before;
+
+	do {
+		kvfree(copies->rec[0]);
+		kvfree(copies->rec[1]);
+		kvfree(copies->dump);
+		before = copies->before;
+		*copies = before ? *before : (struct rb_copies){ };
+		kfree(before);
+	} while (before);
+}
+
+/**
+ * rb_copies_alloc() - allocate what holds records for callers
+ * @rcpu:   the CPU's part
+ * @order:  of its sub-buffers
+ * @copies: where to put it, with room to keep what it replaces
+ *
+ * Context: May sleep.
+ * Return: 0 or -ENOMEM; rb_copies_free() is for both.
+ */
+int rb_copies_alloc(struct rb_cpu *rcpu, unsigned int order, struct rb_copies *copies)
+{
+	unsigned int len = rb_subbuf_room(order);
+	int node = cpu_to_node(rcpu->cpu);
+
+	copies->rec[0] = kvzalloc_node(len, RB_GFP, node);
+	copies->rec[1] = kvzalloc_node(len, RB_GFP, node);
+	copies->dump = rb_iter_alloc(rcpu, order, RB_GFP);
+	copies->before = kzalloc_node(sizeof(*copies), RB_GFP, node);
+	copies->len = len;
+	if (copies->rec[0] && copies->rec[1] && copies->dump && copies->before)
+		return 0;
+	return -ENOMEM;
+}
+
+/* The next record to consume, or NULL; @c is where it is. */
+static __always_inline struct ring_buffer_event *
+rb_reader_next(struct rb_ring *ring, struct rb_cursor *c)
+{
+	struct rb_reader *rd = &ring->reader;
+	struct ring_buffer_event *rec;
+	unsigned int end;
+
+	for (;;) {
+		end = rb_reader_fill(ring);
+		if (!end)
+			return NULL;
+		*c = rb_cursor(rd->sb->page, rd->pos, end, rd->time);
+		rec = rb_cursor_next(c);
+		if (likely(rec))
+			return rec;
+		/* Only stamps were left, of records that were discarded. */
+		rd->pos = c->pos;
+		rd->time = c->time;
+	}
+}
+
+/*
+ * Copy a record out. The caller keeps it across the next call, while the place
+ * it came from may be swapped away, freed or written again.
+ */
+static __always_inline struct ring_buffer_event *
+rb_copy_out(struct rb_cpu *rcpu, const struct ring_buffer_event *rec)
+{
+	unsigned int len = rb_total_len(rec), i;
+	u32 *to = rcpu->copies.rec[rcpu->copies.turn];
+	const u32 *from = (const u32 *)rec;
+
+	if (WARN_ON_ONCE(len > rcpu->copies.len))
+		return NULL;
+	rcpu->copies.turn ^= 1;
+
+	if (len > 128)
+		return memcpy(to, from, len);
+	for (i = 0; i + 1 < len / RB_UNIT; i += 2)
+		__builtin_memcpy(to + i, from + i, 2 * RB_UNIT);
+	if (i < len / RB_UNIT)
+		to[i] = from[i];
+	return (struct ring_buffer_event *)to;
+}
+
+static __always_inline struct ring_buffer_event *
+rb_read_one(struct trace_buffer *buffer, int cpu, u64 *ts, unsigned long *lost, bool consume)
+{
+	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
+	struct ring_buffer_event *rec;
+	struct rb_reader *rd;
+	struct rb_ring *ring;
+	unsigned long flags;
+	struct rb_cursor c;
+
+	if (!rcpu)
+		return NULL;
+	ring = rb_read_trylock(rcpu, &flags);
+	if (unlikely(!ring))
+		return rb_dump_next(rcpu, ts, lost, consume);
+
+	rec = rb_reader_next(ring, &c);
+	rb_race_point(READ);
+	if (likely(rec)) {
+		rd = &ring->reader;
+		if (ts)
+			*ts = c.time;
+		if (lost)
+			*lost = rd->lost;
+		if (consume) {
+			rd->lost = 0;
+			rb_cursor_skip(&c, rec);
+			rb_reader_skip(ring, c.pos, c.time, 1);
+		}
+		rec = rb_copy_out(rcpu, rec);
+	}
+	rb_read_unlock(ring, flags);
+	return rec;
+}
+
+/**
+ * ring_buffer_peek() - look at the record that would be consumed next
+ * @buffer:      the buffer to read
+ * @cpu:         whose records
+ * @ts:          time of the record, in the unit of the buffer's clock, or NULL
+ * @lost_events: records lost in front of it, or NULL
+ *
+ * Context: Any context. In an NMI that meets another reader the records are
+ *          shown, but stay.
+ * Return: A copy of the record, valid until the next but one call for @cpu, or
+ *         NULL if there is none.
+ */
+struct ring_buffer_event *
+ring_buffer_peek(struct trace_buffer *buffer, int cpu, u64 *ts, unsigned long *lost_events)
+{
+	return rb_read_one(buffer, cpu, ts, lost_events, false);
+}
+EXPORT_SYMBOL_GPL(ring_buffer_peek);
+
+/**
+ * ring_buffer_consume() - take the oldest record out of the buffer
+ * @buffer:      the buffer to read
+ * @cpu:         whose records
+ * @ts:          time of the record, in the unit of the buffer's clock, or NULL
+ * @lost_events: records lost between the last one and this one, or NULL
+ *
+ * Context: Any context. In an NMI that meets another reader the records are
+ *          shown, but stay.
+ * Return: A copy of the record, valid until the next but one call for @cpu, or
+ *         NULL if there is none.
+ */
+struct ring_buffer_event *
+ring_buffer_consume(struct trace_buffer *buffer, int cpu, u64 *ts, unsigned long *lost_events)
+{
+	return rb_read_one(buffer, cpu, ts, lost_events, true);
+}
+EXPORT_SYMBOL_GPL(ring_buffer_consume);
+
+/**
+ * ring_buffer_empty_cpu() - is there nothing to read of a CPU?
+ * @buffer: the buffer
+ * @cpu:    the CPU
+ *
+ * Context: Any context.
+ * Return: true if nothing was published that was not consumed.
+ */
+bool ring_buffer_empty_cpu(struct trace_buffer *buffer, int cpu)
+{
+	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
+	struct rb_ring *ring;
+	unsigned long flags;
+	bool empty;
+
+	if (!rcpu)
+		return true;
+	ring = rb_read_trylock(rcpu, &flags);
+	if (!ring)
+		return !rb_dump_next(rcpu, NULL, NULL, false);
+	empty = rb_reader_empty(ring);
+	rb_read_unlock(ring, flags);
+	return empty;
+}
+EXPORT_SYMBOL_GPL(ring_buffer_empty_cpu);
+
+/**
+ * ring_buffer_empty() - is there nothing to read of any CPU?
+ * @buffer: the buffer
+ *
+ * Context: Any context.
+ * Return: true if nothing was published that was not consumed.
+ */
+bool ring_buffer_empty(struct trace_buffer *buffer)
+{
+	int cpu;
+
+	rb_for_each_cpu(buffer, cpu) {
+		if (!ring_buffer_empty_cpu(buffer, cpu))
+			return false;
+	}
+	return true;
+}
+EXPORT_SYMBOL_GPL(ring_buffer_empty);
