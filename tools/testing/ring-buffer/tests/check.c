@@ -199,6 +199,21 @@ void put_in(int ctx, struct trace_buffer *b, unsigned int len, enum put_how how)
 	shim_ctx_exit(ctx);
 }
 
+void put_n(int n)
+{
+	while (n--)
+		put(buf, REC_LEN, PUT_COMMIT);
+}
+
+void put_on(int cpu, struct trace_buffer *b, int n)
+{
+	int me = host_cpu_switch(cpu);
+
+	while (n--)
+		put(b, REC_LEN, PUT_COMMIT);
+	host_cpu_switch(me);
+}
+
 u64 put_count(int cpu)
 {
 	u64 n = 0;
@@ -417,17 +432,59 @@ static struct trace_buffer *new_buffer(unsigned long bytes, bool overwrite)
 	return b;
 }
 
-void fresh(unsigned long bytes, bool overwrite)
+void free_buffers(void)
 {
-	shim_poll();
 	if (buf)
 		ring_buffer_free(buf);
 	if (buf2)
 		ring_buffer_free(buf2);
-	buf2 = NULL;
+	leak();
 	shim_rcu_run();
+}
+
+void fresh(unsigned long bytes, bool overwrite)
+{
+	shim_poll();
+	free_buffers();
 	start_over();
 	buf = new_buffer(bytes, overwrite);
+}
+
+void begin(int subbufs, bool overwrite)
+{
+	static const s64 step = 8;
+
+	clock_set(1000000);
+	clock_steps(1, &step);
+	fresh(subbufs * (unsigned long)SUBBUF_DATA, overwrite);
+}
+
+/* The machine that stopped has freed nothing: only the memory of the range is left */
+bool boot(unsigned long start, unsigned long bytes, unsigned int flags)
+{
+	leak();
+	buf = ring_buffer_alloc_range(bytes, RB_FL_OVERWRITE | flags, 0, start, bytes);
+	if (!buf) {
+		fault(F_REFUSED, "ring_buffer_alloc_range");
+		return false;
+	}
+	ring_buffer_set_clock(buf, test_clock);
+#ifdef RB_NOTE_SIZE	/* not in the base kernel */
+	if (flags & RB_FL_SPARE) {
+		buf2 = ring_buffer_alloc_spare(buf);
+		if (IS_ERR_OR_NULL(buf2))
+			host_die("no spare buffer in the range");
+		ring_buffer_set_clock(buf2, test_clock);
+	}
+#endif
+	return true;
+}
+
+long allocated_without_buffers(void)
+{
+	begin(2, true);
+	free_buffers();
+	return shim_allocated;
 }
 
 void fresh2(unsigned long bytes)

@@ -33,12 +33,6 @@ static void op_long(void) { put(buf, 400, PUT_COMMIT); }
 static void op_read(void) { consume(buf, 0, 2); }
 static void (* const ops[])(void) = { op_commit, op_discard, op_long, cut, op_read };
 
-static void writes(int n)
-{
-	while (n--)
-		put(buf, REC_LEN, PUT_COMMIT);
-}
-
 static void in_context(int ctx)
 {
 	/*
@@ -51,7 +45,7 @@ static void in_context(int ctx)
 	if (ctx == CTX_IRQ && shim_irqs_off())
 		return;
 	shim_ctx_enter(ctx);
-	writes(writes_before);
+	put_n(writes_before);
 	if (how <= BY_IRQ)
 		cut();
 	if (early) {
@@ -62,7 +56,7 @@ static void in_context(int ctx)
 		if (cuts != before)
 			consume(buf2, 0, -1);
 	}
-	writes(writes_after);
+	put_n(writes_after);
 	shim_ctx_exit(ctx);
 }
 
@@ -120,7 +114,7 @@ static void prepare(const struct place *p, bool used)
 	fresh2(RING_SUBBUFS * SUBBUF_DATA);
 	fill(p);
 	cut();
-	writes(2 * PER_SUBBUF + 5);
+	put_n(2 * PER_SUBBUF + 5);
 	consume(buf, 0, 3);
 	cut();
 	start_over();
@@ -132,12 +126,12 @@ static void prepare(const struct place *p, bool used)
 /* Read all that there is, and see that the next cut finds what comes then. */
 static void finish(void)
 {
-	writes(1);
+	put_n(1);
 	read_spare();
 	/* The counters go with the ring: nothing may be in them. */
 	if (!ring_buffer_overrun_cpu(buf2, 0)) {
 		cut();
-		writes(1);
+		put_n(1);
 		read_spare();
 	}
 	consume(buf, 0, -1);
@@ -148,7 +142,6 @@ static void run_cut(long arg)
 	static const int nr_writes[][2] = { { 0, 0 }, { 0, 1 }, { 1, 1 }, { 0, PER_SUBBUF + 1 } };
 	struct place p = { .overwrite = -1 };
 	int w, used;
-	long last;
 
 	how = arg & 0xf;
 	while (next_place(&p, true)) {
@@ -158,17 +151,10 @@ static void run_cut(long arg)
 			used = w & 1;
 			writes_before = nr_writes[w / 2][0];
 			writes_after = nr_writes[w / 2][1];
-			last = 0;
-			for (s.at[0] = 0; s.at[0] <= last; s.at[0] += stride) {
+			for_each_instruction(&s, stride) {
 				prepare(&p, used);
-				if (!step_run(&s)) {
-					leak();
+				if (!step_run(&s))
 					continue;
-				}
-				if (!s.at[0]) {
-					last = s.n[0];
-					nr_positions += last;
-				}
 				finish();
 				check_end(0, END_NO_LOST | END_NO_DROP, "at instruction %ld, %s%s",
 					  s.at[0], place_name(&p), used ? "" : ", first record");

@@ -116,10 +116,8 @@ static void one_run(struct step *s, const struct place *p, int clk)
 	clock_steps(clocks[clk].n, clocks[clk].step);
 	ring_buffer_set_time_stamp_abs(buf, clk == CLK_ABSOLUTE);
 	fill(p);
-	if (!step_run(s)) {
-		leak();
+	if (!step_run(s))
 		return;
-	}
 	/* all must be there at once, and again with what comes next */
 	for (i = 0; i < 2; i++) {
 		host_cpu_switch(1);
@@ -139,15 +137,9 @@ static void run_nested(long pair)
 		struct step s = {
 			.op = ops[pair & 0xff], .act = { acts[pair >> 8 & 0xff] },
 		};
-		long last = 0;
 
-		for (s.at[0] = 0; s.at[0] <= last; s.at[0] += stride) {
+		for_each_instruction(&s, stride)
 			one_run(&s, &p, clk);
-			if (!s.at[0]) {
-				last = s.n[0];
-				nr_positions += last;
-			}
-		}
 	}
 }
 
@@ -181,18 +173,15 @@ static void run_two_levels(long pair)
 			.op = ops[pair & 0xff],
 			.act = { irq_stepped, acts[pair >> 8 & 0xff] },
 		};
-		long last = 0, last1;
+		long last1;
 
-		for (s.at[0] = 0; s.at[0] <= last; s.at[0] += s.at[0] ? step0 : 1) {
+		for_each_instruction(&s, step0) {
 			last1 = 0;
 			for (s.at[1] = 0; s.at[1] <= last1; s.at[1] += s.at[1] ? step1 : 1) {
 				s.n[1] = 0;
 				one_run(&s, &p, CLK_PLAIN);
-				if (!s.at[0])
-					last = s.n[0];
 				if (!s.at[1])
 					last1 = s.n[1];
-				nr_positions++;
 			}
 		}
 	}
@@ -212,20 +201,15 @@ static void irq_write_off(void)
 static void run_off(long arg)
 {
 	struct step s = { .op = op_commit, .act = { irq_write_off } };
-	long last = 0;
 
-	for (s.at[0] = 0; s.at[0] <= last; s.at[0]++) {
+	for_each_instruction(&s, 1) {
 		fresh(RING_SUBBUFS * SUBBUF_DATA, true);
 		put(buf, 8, PUT_COMMIT);
 		/* the next writer has to ask */
 		ring_buffer_record_disable(buf);
 		ring_buffer_record_enable(buf);
-		if (!step_run(&s)) {
-			leak();
+		if (!step_run(&s))
 			continue;
-		}
-		if (!s.at[0])
-			nr_positions += last = s.n[0];
 		if (!ring_buffer_record_is_on(buf) && ring_buffer_lock_reserve(buf, 8)) {
 			fault(F_VALUE, "records while off, after instruction %ld", s.at[0]);
 			ring_buffer_unlock_commit(buf);

@@ -287,7 +287,7 @@ static void both(void)
 /* ---- a run -------------------------------------------------------------- */
 
 /* One ring only, for three CPUs */
-static void begin(unsigned int any)
+static void begin_pair(unsigned int any)
 {
 	bool stale = any & SPARE && op_a->fn != op_swap && op_b->fn != op_swap;
 	int i;
@@ -370,12 +370,11 @@ static void one_run(void)
 	/* or what was read of a mapping is not seen */
 	if (any & LOSES || (any & ERASES && both_have & SPARE) || (any & MAPS && !look))
 		end |= END_NO_LOSS | END_NO_LOST;
-	begin(any);
+	begin_pair(any);
 	burst_len = bursts[nr_runs % ARRAY_SIZE(bursts)];
 	host_cpu_switch(op_a->flags & WRITES ? 0 : 1);
 	if (!step_run(&step)) {
 		fault(F_STUCK, "%s, %s, %s", op_a->name, op_b->name, place_name(&place));
-		leak();
 		host_cpu_switch(0);
 		return;
 	}

@@ -149,7 +149,6 @@ static void one_run(struct step *s, const struct reader *r, bool overwrite, int 
 		consume(buf, 0, -1);	/* the reader has caught up with the writer */
 	burst_len = n;
 	if (!step_run(s)) {
-		leak();
 		host_cpu_switch(0);
 		return;
 	}
@@ -167,30 +166,28 @@ static void one_run(struct step *s, const struct reader *r, bool overwrite, int 
 		  overwrite ? "overwrite" : "keep", before, n);
 }
 
+/* A long operation has a prime, unless -x takes each instruction */
+static int stride_of(long n)
+{
+	if (exhaustive || n <= 1000)
+		return stride;
+	return n > 20000 ? 331 : n > 5000 ? 61 : 7;
+}
+
 static void run_reader(long which)
 {
 	static const int before[] = { 0, 1, PER_SUBBUF - 1, PER_SUBBUF, PER_SUBBUF + 1,
 				      5 * PER_SUBBUF };
 	static const int bursts[] = { 1, 3 * PER_SUBBUF, PER_SUBBUF, 20 * PER_SUBBUF, 2 };
 	const struct reader *r = &readers[which];
-	int ow, i, k, nr = r->flags & FEW_BURSTS && !exhaustive ? 2 : ARRAY_SIZE(bursts);
+	int ow, i, nr = r->flags & FEW_BURSTS && !exhaustive ? 2 : ARRAY_SIZE(bursts);
 
 	for (ow = 0; ow < 2; ow++) {
 		for (i = 0; i < ARRAY_SIZE(before) * nr && faults[F_STUCK] < 100; i++) {
 			struct step s = { .op = r->op, .act = { remote_burst } };
-			long last = 0, step = stride;
 
-			k = i % nr;
-			for (s.at[0] = 0; s.at[0] <= last; s.at[0] += s.at[0] ? step : 1) {
-				one_run(&s, r, ow, before[i / nr], bursts[k]);
-				if (s.at[0])
-					continue;
-				last = s.n[0];
-				nr_positions += last;
-				/* long operations: a prime, unless all was asked for */
-				if (!exhaustive && last > 1000)
-					step = last > 20000 ? 331 : last > 5000 ? 61 : 7;
-			}
+			for_each_instruction(&s, stride_of(s.last))
+				one_run(&s, r, ow, before[i / nr], bursts[i % nr]);
 		}
 	}
 }
@@ -204,18 +201,16 @@ static void run_reader(long which)
 static void run_grow_lap(long unused)
 {
 	struct step s = { .op = op_grow, .act = { remote_burst } };
-	long last = 0;
 
-	for (s.at[0] = 0; s.at[0] <= last && faults[F_STUCK] < 10; s.at[0] += stride) {
-		if (s.at[0] && s.at[0] < last - 4000 && !exhaustive)
-			s.at[0] = last - 4000;
+	for_each_instruction(&s, stride) {
+		if (s.at[0] && s.at[0] < s.last - 4000 && !exhaustive)
+			s.at[0] = s.last - 4000;
 		fresh(RING_SUBBUFS * SUBBUF_DATA, true);
 		burst_len = 5 * PER_SUBBUF;
 		burst();
 		burst_len = 20 * PER_SUBBUF;
 		host_cpu_switch(1);
 		if (!step_run(&s)) {
-			leak();
 			host_cpu_switch(0);
 			continue;
 		}
@@ -227,11 +222,7 @@ static void run_grow_lap(long unused)
 		host_cpu_switch(1);
 		consume(buf, 0, -1);
 		host_cpu_switch(0);
-		check_end(0, END_NO_LOST, "at instruction %ld of %ld", s.at[0], last);
-		if (!s.at[0]) {
-			last = s.n[0];
-			nr_positions += last;
-		}
+		check_end(0, END_NO_LOST, "at instruction %ld of %ld", s.at[0], s.last);
 	}
 }
 
@@ -271,26 +262,19 @@ static void nmi_dump(void)
 static void run_dump(long before)
 {
 	struct step s = { .op = op_peek, .act = { nmi_dump } };
-	long last = 0;
 	int left;
 
 	read_before = before;
-	for (s.at[0] = 0; s.at[0] <= last && nr_faults < 100; s.at[0] += stride) {
+	for_each_instruction(&s, stride) {
 		fresh(RING_SUBBUFS * SUBBUF_DATA, true);
 		burst_len = NR_DUMP;
 		burst();
 		consume(buf, 0, before);
-		if (!step_run(&s)) {
-			leak();
+		if (!step_run(&s))
 			continue;
-		}
 		left = consume(buf, 0, -1);
 		EXPECT(left == 0 || left == NR_DUMP - before, "%d are left at instruction %ld",
 		       left, s.at[0]);
-		if (!s.at[0]) {
-			last = s.n[0];
-			nr_positions += last;
-		}
 	}
 }
 
@@ -389,7 +373,6 @@ static void one_map_run(struct step *s, int before, int n, bool peeked)
 		fault(F_REFUSED, "ring_buffer_map");
 	burst_len = n;
 	if (!step_run(s)) {
-		leak();
 		host_cpu_switch(0);
 		return;
 	}
@@ -414,22 +397,12 @@ static void run_map(long unused)
 	int i, nr = ARRAY_SIZE(bursts);
 
 	for (i = 0; i < ARRAY_SIZE(before) * nr && faults[F_STUCK] < 10; i++) {
-		long last = 0, step = stride;
-
-		for (s.at[0] = 0; s.at[0] <= last; s.at[0] += s.at[0] ? step : 1) {
+		/* it counts the records: most of its instructions do that */
+		for_each_instruction(&s, !exhaustive && s.last > 1000 ? 13 : stride) {
 			/* first: the path that is noted is that of the last run */
 			if (!s.at[0])
 				one_map_run(&s, before[i / nr], bursts[i % nr], true);
 			one_map_run(&s, before[i / nr], bursts[i % nr], false);
-			if (s.at[0])
-				continue;
-			if (faults[F_STUCK])
-				break;
-			last = s.n[0];
-			nr_positions += last;
-			/* it counts the records: most of its instructions do that */
-			if (!exhaustive && last > 1000)
-				step = 13;
 		}
 	}
 }
@@ -458,9 +431,8 @@ static void remote_cut(void)
 static void run_map_cut(long unused)
 {
 	struct step s = { .op = op_map, .act = { remote_cut } };
-	long last = 0;
 
-	for (s.at[0] = 0; s.at[0] <= last && nr_faults < 100; s.at[0] += stride) {
+	for_each_instruction(&s, stride) {
 		fresh(3 * SUBBUF_DATA, true);
 		fresh2(3 * SUBBUF_DATA);
 		burst_len = 5;
@@ -469,7 +441,6 @@ static void run_map_cut(long unused)
 		consume(buf, 0, 2);
 		cut_ret = -EBUSY;
 		if (!step_run(&s)) {
-			leak();
 			host_cpu_switch(0);
 			continue;
 		}
@@ -486,10 +457,6 @@ static void run_map_cut(long unused)
 		put(buf, REC_LEN, PUT_COMMIT);
 		consume(buf, 0, -1);
 		check_end(0, 0, "at instruction %ld", s.at[0]);
-		if (!s.at[0]) {
-			last = s.n[0];
-			nr_positions += last;
-		}
 	}
 }
 
@@ -522,11 +489,11 @@ static void remote_order(void)
 static void run_iterate_order(long unused)
 {
 	struct step s = { .op = op_open, .act = { remote_order } };
-	long last = 0, allocated = 0;
+	long allocated = 0;
 	u64 ts;
 	int n;
 
-	for (s.at[0] = 0; s.at[0] <= last && faults[F_STUCK] < 10; s.at[0] += stride) {
+	for_each_instruction(&s, stride) {
 		fresh(RING_SUBBUFS * SUBBUF_DATA, true);
 		if (!s.at[0])
 			allocated = shim_allocated;
@@ -535,7 +502,6 @@ static void run_iterate_order(long unused)
 		burst();
 		host_cpu_switch(1);
 		if (!step_run(&s)) {
-			leak();
 			host_cpu_switch(0);
 			continue;
 		}
@@ -549,10 +515,6 @@ static void run_iterate_order(long unused)
 		consume(buf, 0, -1);
 		host_cpu_switch(0);
 		check_end(0, END_NO_LOSS | END_NO_LOST, "at instruction %ld", s.at[0]);
-		if (!s.at[0]) {
-			last = s.n[0];
-			nr_positions += last;
-		}
 	}
 }
 

@@ -184,10 +184,8 @@ static void one_run(struct step *s, const struct place *p)
 		end |= END_NO_DROP;
 	fill(p);
 	committed_before = put_count(0) ? last_put(0, CTX_TASK) : -1ULL;
-	if (!step_run(s)) {
-		leak();
+	if (!step_run(s))
 		return;
-	}
 	put(buf, REC_LEN, PUT_COMMIT);
 	host_cpu_switch(1);
 	shim_rcu_run();
@@ -205,15 +203,9 @@ static void run_remote(long which)
 	action = &actions[which];
 	while (next_place(&p, false)) {
 		struct step s = { .op = op_commit, .act = { remote }, .after = more_writes };
-		long last = 0;
 
-		for (s.at[0] = 0; s.at[0] <= last; s.at[0] += stride) {
+		for_each_instruction(&s, stride)
 			one_run(&s, &p);
-			if (!s.at[0]) {
-				last = s.n[0];
-				nr_positions += last;
-			}
-		}
 	}
 }
 

@@ -58,10 +58,17 @@ struct step {
 	long		at[2];
 	volatile long	n[2];
 	int		may_wait;	/* op, for another CPU that is stopped */
+	long		last;		/* for_each_instruction(): n[0] of its first run */
 };
 
-/* False: it could not finish, and was abandoned half way; drop the buffer */
+/* False: it cannot finish, and is abandoned half way with the buffers */
 int step_run(struct step *s);
+
+/* The first turn has at[0] == 0, the next one 1, and each one after it is @by further on */
+#define for_each_instruction(s, by)						\
+	for ((s)->at[0] = 0, (s)->last = 0;					\
+	     (s)->at[0] <= (s)->last && faults[F_STUCK] < 100; step_next(s, by))
+void step_next(struct step *s, long by);
 void step_nested(void (*fn)(void));
 void step_stop(void);
 
@@ -74,6 +81,9 @@ void step_resume(int stepping);
  * may wait for this one only if may_wait; then it goes on after op.
  */
 void step_remote(int cpu, void (*fn)(void), int may_wait);
+
+/* check.c: the buffers are stuck, never touch them again */
+void leak(void);
 
 /* threads.c: signals as interrupts of the thread that is a CPU */
 void host_interrupts(void (*irq)(void), void (*nmi)(void));

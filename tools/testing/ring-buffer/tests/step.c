@@ -318,6 +318,9 @@ int step_run(struct step *s)
 		shim_reset_cpus();
 		shim_rcu_forget();
 		shim_forget_work();
+		leak();
+		if (!s->at[0])
+			s->n[0] = 0;
 		return 0;
 	}
 	stepped(0, s->op);
@@ -331,4 +334,13 @@ int step_run(struct step *s)
 	cur = NULL;
 	host_cpu_switch(me);
 	return 1;
+}
+
+void step_next(struct step *s, long by)
+{
+	if (!s->at[0]) {
+		s->last = s->n[0];
+		nr_positions += s->last;
+	}
+	s->at[0] += s->at[0] ? by : 1;
 }

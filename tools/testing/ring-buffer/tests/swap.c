@@ -22,15 +22,13 @@ static void swapping(void)
 	if (ctx_of_swap == CTX_IRQ && shim_irqs_off())
 		return;
 	shim_ctx_enter(ctx_of_swap);
-	for (i = 0; i < writes_before; i++)
-		put(buf, REC_LEN, PUT_COMMIT);
+	put_n(writes_before);
 	for (i = 0; i < nr_swaps; i++) {
 		ret = ring_buffer_swap_cpu(buf, buf2, 0);
 		if (ret)
 			fault(F_REFUSED, "ring_buffer_swap_cpu: %d", ret);
 	}
-	for (i = 0; i < writes_after; i++)
-		put(buf, REC_LEN, PUT_COMMIT);
+	put_n(writes_after);
 	shim_ctx_exit(ctx_of_swap);
 }
 
@@ -43,24 +41,18 @@ static void run_swap(long arg)
 	nr_swaps = arg >> 8;
 	while (next_place(&p, true)) {
 		struct step s = { .op = ops[arg >> 4 & 0xf], .act = { swapping } };
-		long last;
 		int w;
 
 		for (w = 0; w < ARRAY_SIZE(writes); w++) {
 			writes_before = writes[w][0];
 			writes_after = writes[w][1];
-			last = 0;
-			for (s.at[0] = 0; s.at[0] <= last; s.at[0] += stride) {
+			for_each_instruction(&s, stride) {
 				fresh(RING_SUBBUFS * SUBBUF_DATA, p.overwrite);
 				fresh2(RING_SUBBUFS * SUBBUF_DATA);
 				fill(&p);
-				if (!step_run(&s)) {
-					leak();
+				if (!step_run(&s))
 					continue;
-				}
 				put(buf, REC_LEN, PUT_COMMIT);
-				if (!s.at[0])
-					nr_positions += last = s.n[0];
 				host_cpu_switch(1);
 				shim_rcu_run();
 				consume(buf2, 0, -1);	/* the old one first: its time */

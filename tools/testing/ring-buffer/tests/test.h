@@ -23,6 +23,8 @@ extern bool clock_ties, clock_steps_back;
 enum put_how { PUT_COMMIT, PUT_DISCARD, PUT_WRITE, NR_PUT };
 bool put(struct trace_buffer *b, unsigned int len, enum put_how how);
 void put_in(int ctx, struct trace_buffer *b, unsigned int len, enum put_how how);
+void put_n(int n);				/* of REC_LEN bytes, to buf */
+void put_on(int cpu, struct trace_buffer *b, int n);
 u64 put_count(int cpu);				/* committed */
 u64 put_failed(int cpu);
 
@@ -53,7 +55,10 @@ extern bool live;		/* reader beside writer: the log of records wraps */
 extern bool any_order;		/* two read: they note it in any order, so it is sorted */
 void fresh(unsigned long bytes, bool overwrite);
 void fresh2(unsigned long bytes);
-void leak(void);		/* the buffers are stuck: never touch them again */
+void begin(int subbufs, bool overwrite);	/* fresh(), and a clock in steps of 8 */
+void free_buffers(void);
+long allocated_without_buffers(void);
+bool boot(unsigned long start, unsigned long bytes, unsigned int flags);	/* of a range */
 void start_over(void);		/* forgets what was written and read */
 
 #define END_NO_LOST	(1 << 0)	/* lost_events has no fixed value here */

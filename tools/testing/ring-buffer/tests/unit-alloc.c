@@ -4,26 +4,6 @@
 #include <linux/sched/signal.h>
 #include "test.h"
 
-static void begin(int subbufs)
-{
-	static const s64 step = 8;
-
-	clock_set(1000000);
-	clock_steps(1, &step);
-	fresh(subbufs * SUBBUF_DATA, true);
-}
-
-static void end(void)
-{
-	if (buf)
-		ring_buffer_free(buf);
-	if (buf2)
-		ring_buffer_free(buf2);
-	buf = NULL;
-	buf2 = NULL;
-	shim_rcu_run();
-}
-
 static int resize(int subbufs)
 {
 	return ring_buffer_resize(buf, subbufs * (unsigned long)SUBBUF_DATA, 0);
@@ -43,7 +23,7 @@ static void lengths(long unused)
 
 	shim_alloc_odd = 1;
 	for (n = 2; n < 540; n += n < 40 || n > 430 ? 1 : 97) {
-		begin(n);
+		begin(n, true);
 		put(buf, REC_LEN, PUT_COMMIT);
 		EXPECT_EQ(subbufs_of(buf, 0), n);
 		EXPECT_EQ(ring_buffer_size(buf, 0), n * SUBBUF_DATA);
@@ -51,27 +31,23 @@ static void lengths(long unused)
 		check_end(0, 0, "%d sub-buffers", n);
 	}
 	shim_alloc_odd = 0;
-	end();
+	free_buffers();
 }
 
 /* One that is full drops what comes, wherever its sequences are, and goes on once it was read */
 static void full(long unused)
 {
-	static const s64 step = 8;
-	int n, i, k;
+	int n, i;
 
-	clock_set(1000000);
-	clock_steps(1, &step);
 	for (n = 2; n < 70; n++) {
-		fresh(n * SUBBUF_DATA, false);
+		begin(n, false);
 		for (i = 0; i < 2; i++) {
-			for (k = 0; k <= n * PER_SUBBUF; k++)
-				put(buf, REC_LEN, PUT_COMMIT);
+			put_n(n * PER_SUBBUF + 1);
 			EXPECT_EQ(consume(buf, 0, n * PER_SUBBUF + 1), n * PER_SUBBUF);
 		}
 		check_end(0, 0, "%d sub-buffers", n);
 	}
-	end();
+	free_buffers();
 }
 
 /* A size that is no multiple of a sub-buffer is rounded up, one that is too small as well */
@@ -87,7 +63,7 @@ static void rounded(long unused)
 		fresh(sizes[i].bytes, true);
 		EXPECT_EQ(subbufs_of(buf, 0), sizes[i].subbufs);
 	}
-	end();
+	free_buffers();
 }
 
 /* What cannot fit is refused before anything is allocated */
@@ -97,7 +73,7 @@ static void too_much(long unused)
 	struct trace_buffer *range;
 	int order, n;
 
-	begin(3);
+	begin(3, true);
 	for (order = 0; order < 3; order++) {
 		EXPECT_EQ(ring_buffer_subbuf_order_set(buf, order), 0);
 		n = ring_buffer_subbuf_size_get(buf) - 16;
@@ -122,7 +98,7 @@ static void too_much(long unused)
 
 	/* More than a sub-buffer's number can tell */
 	shim_available = available;
-	begin(3);
+	begin(3, true);
 	shim_available = LONG_MAX;
 	shim_fail_alloc_after = 0;
 	EXPECT_EQ(resize(1 << 21), -ENOMEM);
@@ -131,7 +107,7 @@ static void too_much(long unused)
 	EXPECT(shim_fail_alloc_after < 0, "that many could be");
 	shim_available = available;
 	EXPECT_EQ(subbufs_of(buf, 0), 3);
-	end();
+	free_buffers();
 }
 
 /* ---- the OOM killer, and tasks that are killed ----------------------------- */
@@ -161,7 +137,7 @@ static void oom_origin(long unused)
 {
 	int user;
 
-	begin(3);
+	begin(3, true);
 	for (user = 0; user < 2; user++) {
 		be_user(user);
 		shim_alloc_check = 1;
@@ -183,7 +159,7 @@ static void oom_origin(long unused)
 	EXPECT_EQ(resize(3), 0);
 	EXPECT(current->signal->oom_flag_origin, "it was not ours");
 	clear_current_oom_origin();
-	end();
+	free_buffers();
 }
 
 /* A task that is killed stops asking for more; a kernel thread is not killed */
@@ -191,7 +167,7 @@ static void killed(long unused)
 {
 	long before, used;
 
-	begin(3);
+	begin(3, true);
 	resize(MANY);
 	resize(3);
 	shim_rcu_run();
@@ -213,18 +189,10 @@ static void killed(long unused)
 	be_killed(false);
 	EXPECT_EQ(resize(3), 0);
 	be_user(false);
-	end();
+	free_buffers();
 }
 
 /* ---- CPUs that come online -------------------------------------------------- */
-
-static void put_on(int cpu, int n)
-{
-	host_cpu_switch(cpu);
-	while (n--)
-		put(buf, REC_LEN, PUT_COMMIT);
-	host_cpu_switch(0);
-}
 
 /* Its ring is as long as those of the others, or short where they differ */
 static void cpu_up(long unused)
@@ -235,13 +203,13 @@ static void cpu_up(long unused)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
-		begin(4);
+		begin(4, true);
 		ring_buffer_resize(buf, sizes[i][0] * SUBBUF_DATA, 0);
 		ring_buffer_resize(buf, sizes[i][1] * SUBBUF_DATA, 1);
 		EXPECT_EQ(ring_buffer_size(buf, 2), 0);
 		shim_cpu_up(2);
 		EXPECT_EQ(subbufs_of(buf, 2), sizes[i][2]);
-		put_on(2, 5);
+		put_on(2, buf, 5);
 		EXPECT_EQ(ring_buffer_entries_cpu(buf, 2), 5);
 		consume(buf, 2, 2);
 
@@ -257,7 +225,7 @@ static void cpu_up(long unused)
 		ring_buffer_resize(buf, 9 * SUBBUF_DATA, 1);
 		shim_cpu_up(3);
 		EXPECT_EQ(subbufs_of(buf, 3), sizes[i][0] == 9 ? 9 : 2);
-		end();
+		free_buffers();
 		/* No buffer is left that it could be given a part of. */
 		shim_set_online(3, 0);
 		shim_set_online(2, 0);
@@ -273,7 +241,7 @@ static void cpu_up_writes(long unused)
 	struct ring_buffer_event *e;
 	u32 *page;
 
-	begin(3);
+	begin(3, true);
 	ring_buffer_set_time_stamp_abs(buf, true);
 	shim_cpu_up(2);
 	host_cpu_switch(2);
@@ -292,7 +260,7 @@ static void cpu_up_writes(long unused)
 	/* behind the page's header */
 	EXPECT_EQ(page[4] & 31, RINGBUF_TYPE_TIME_STAMP);
 	ring_buffer_free_read_page(buf, 2, rp);
-	end();
+	free_buffers();
 	shim_set_online(2, 0);
 }
 
@@ -304,8 +272,8 @@ static void cpu_up_fails(long unused)
 
 	for (i = 0; i < 100; i++) {
 		shim_set_online(2, 0);
-		begin(3);
-		put_on(0, 3);
+		begin(3, true);
+		put_on(0, buf, 3);
 		before = shim_allocated;
 		shim_fail_alloc_after = i;
 		shim_cpu_up(2);
@@ -322,7 +290,7 @@ static void cpu_up_fails(long unused)
 		shim_cpu_up(2);
 		EXPECT(cpu_online(2), "CPU 2 comes online, there is memory");
 		EXPECT_EQ(subbufs_of(buf, 2), 3);
-		put_on(2, 2);
+		put_on(2, buf, 2);
 		consume(buf, 0, -1);
 		consume(buf, 2, -1);
 		check_end(0, 0, "CPU 0, allocation %d failed", i);
@@ -330,7 +298,7 @@ static void cpu_up_fails(long unused)
 	}
 	shim_fail_alloc_after = -1;
 	EXPECT(i > 5 && i < 100, "%d allocations", i);
-	end();
+	free_buffers();
 	shim_set_online(2, 0);
 }
 
@@ -350,14 +318,14 @@ static void cpu_up_wakes(long unused)
 {
 	int i;
 
-	begin(3);
+	begin(3, true);
 	EXPECT(!co_start(wait_any), "there is no record");
 	shim_cpu_up(2);
 	for (i = 0; i < 5; i++) {
 		shim_poll();
 		EXPECT(!co_resume(), "there still is none");
 	}
-	put_on(2, 1);
+	put_on(2, buf, 1);
 	for (i = 0; i < 5 && co_active(); i++) {
 		host_cpu_switch(2);
 		shim_poll();
@@ -369,7 +337,7 @@ static void cpu_up_wakes(long unused)
 	co_abandon();
 	consume(buf, 2, -1);
 	check_end(2, 0, "CPU 2 wakes");
-	end();
+	free_buffers();
 	shim_set_online(2, 0);
 }
 
@@ -384,28 +352,19 @@ static void op_resize(void)
 static void cpu_up_resize(long unused)
 {
 	struct step s = { .op = op_resize, .act = { up_2_remote } };
-	long last = 0, at;
 
-	for (at = 0; at <= last; at += at ? 1 + last / 400 : 1) {
-		begin(3);
-		s.at[0] = at;
-		if (!step_run(&s)) {
-			leak();
+	for_each_instruction(&s, 1 + s.last / 400) {
+		begin(3, true);
+		if (!step_run(&s) || !s.at[0])
 			continue;
-		}
-		if (!at) {
-			last = s.n[0];
-			nr_positions = last;
-			continue;
-		}
-		EXPECT(cpu_online(2), "at instruction %ld, CPU 2 is not online", at);
+		EXPECT(cpu_online(2), "at instruction %ld, CPU 2 is not online", s.at[0]);
 		EXPECT_EQ(subbufs_of(buf, 2), 6);
-		put_on(2, 3);
+		put_on(2, buf, 3);
 		consume(buf, 2, -1);
-		check_end(2, 0, "at instruction %ld", at);
+		check_end(2, 0, "at instruction %ld", s.at[0]);
 		shim_set_online(2, 0);
 	}
-	end();
+	free_buffers();
 }
 
 /* ---- without memory ---------------------------------------------------------- */
@@ -478,16 +437,16 @@ static struct trace_buffer *alloc_spare(void)
 static void fails(long unused)
 {
 	range_start = shim_alloc_range(range_bytes);
-	begin(3);
+	begin(3, true);
 	each_fails("buffer", alloc_plain, 0);
 	each_fails("range", alloc_range, 2);
 	each_fails("spare", alloc_spare, 0);
-	end();
+	free_buffers();
 	buf = ring_buffer_alloc_range(range_bytes, RB_FL_OVERWRITE | RB_FL_SPARE, 0, range_start,
 				      range_bytes);
 	EXPECT(buf, "a range with a spare");
 	each_fails("spare of a range", alloc_spare, 2);
-	end();
+	free_buffers();
 }
 
 /* Each CPU finds its own records in a range, after a reboot */
@@ -496,12 +455,12 @@ static void range_cpus(long unused)
 	int cpu;
 
 	range_start = shim_alloc_range(range_bytes);
-	begin(2);
-	ring_buffer_free(buf);
-	buf = alloc_range();
-	ring_buffer_set_clock(buf, test_clock);
-	put_on(0, 3);
-	put_on(1, 5);
+	begin(2, true);
+	free_buffers();
+	if (!boot(range_start, range_bytes, 0))
+		return;
+	put_on(0, buf, 3);
+	put_on(1, buf, 5);
 	/* no free: the machine stops here */
 	buf = alloc_range();
 	EXPECT(buf, "the range is as it was");
@@ -509,7 +468,7 @@ static void range_cpus(long unused)
 		EXPECT_EQ(ring_buffer_entries_cpu(buf, cpu), 3 + 2 * cpu);
 		EXPECT_EQ(consume(buf, cpu, -1), 3 + 2 * cpu);
 	}
-	end();
+	free_buffers();
 }
 
 /* ---- free ---------------------------------------------------------------------- */
@@ -521,11 +480,11 @@ static void free_spare_page(long unused)
 	long before;
 	int order;
 
-	begin(3);
-	end();
+	begin(3, true);
+	free_buffers();
 	before = shim_allocated;
 	for (order = 0; order < 3; order++) {
-		begin(3);
+		begin(3, true);
 		EXPECT_EQ(ring_buffer_subbuf_order_set(buf, order), 0);
 		rp = NULL;
 		EXPECT_EQ(ring_buffer_alloc_read_page(buf, 0, &rp), 0);
@@ -533,7 +492,7 @@ static void free_spare_page(long unused)
 		EXPECT(ring_buffer_read_page(buf, rp, ring_buffer_read_page_size(rp), 0, 0) >= 0,
 		       "a record is there");
 		ring_buffer_free_read_page(buf, 0, rp);
-		end();
+		free_buffers();
 		EXPECT(shim_allocated == before, "order %d: %ld leak", order,
 		       shim_allocated - before);
 	}
@@ -542,9 +501,9 @@ static void free_spare_page(long unused)
 /* A wake-up that its CPU has not come to is over before the buffer is gone */
 static void free_woken(long unused)
 {
-	begin(3);
+	begin(3, true);
 	ring_buffer_wake_waiters(buf, RING_BUFFER_ALL_CPUS);
-	end();
+	free_buffers();
 	shim_poll();
 }
 
@@ -558,7 +517,7 @@ static void spare_alike(long unused)
 	u64 now;
 
 	for (abs = 0; abs < 2; abs++) {
-		begin(3);
+		begin(3, true);
 		shim_cpu_up(2);
 		for (cpu = 0; cpu < 3; cpu++)
 			ring_buffer_resize(buf, sizes[cpu] * SUBBUF_DATA, cpu);
@@ -574,14 +533,14 @@ static void spare_alike(long unused)
 
 		/* A cut needs all of this to be alike, and puts the spare's rings in place. */
 		shim_cpu_up(2);
-		put_on(2, 5);
+		put_on(2, buf, 5);
 		EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
-		put_on(2, 12 * PER_SUBBUF);
+		put_on(2, buf, 12 * PER_SUBBUF);
 		EXPECT_EQ(consume(buf2, 2, -1), 5);
 		EXPECT(ring_buffer_overrun_cpu(buf, 2), "it overwrites as the other does");
 		consume(buf, 2, -1);
 		check_end(2, END_NO_LOST, "spare, absolute stamps %d", abs);
-		end();
+		free_buffers();
 		shim_set_online(2, 0);
 	}
 }

@@ -11,13 +11,9 @@ static u64 times[NR];
 static int nr;
 static struct ring_buffer_iter *it;
 
-static void begin(int subbufs)
+static void begin_iter(int subbufs)
 {
-	static const s64 step = 8;
-
-	clock_set(1000000);
-	clock_steps(1, &step);
-	fresh(subbufs * SUBBUF_DATA, true);
+	begin(subbufs, true);
 	nr = 0;
 }
 
@@ -109,32 +105,17 @@ static void end(long allocated)
 	ring_buffer_read_finish(it);
 	take(NR);
 	check_end(1, 0, "warnings");
-	ring_buffer_free(buf);
-	if (buf2)
-		ring_buffer_free(buf2);
-	buf = NULL;
-	buf2 = NULL;
-	shim_rcu_run();
+	free_buffers();
 	EXPECT_EQ(shim_allocated, allocated);
-}
-
-/* What is allocated without a buffer */
-static long no_buffer(void)
-{
-	begin(4);
-	ring_buffer_free(buf);
-	buf = NULL;
-	shim_rcu_run();
-	return shim_allocated;
 }
 
 /* A sub-buffer is read as it is written, in parts */
 static void parts(long unused)
 {
-	long allocated = no_buffer();
+	long allocated = allocated_without_buffers();
 	int i;
 
-	begin(4);
+	begin_iter(4);
 	open_iter(buf);
 	none();
 	for (i = 0; i < 3; i++) {
@@ -159,9 +140,9 @@ static void parts(long unused)
 /* The next sub-buffer is begun by a record that is taken back */
 static void taken_back(long unused)
 {
-	long allocated = no_buffer();
+	long allocated = allocated_without_buffers();
 
-	begin(4);
+	begin_iter(4);
 	open_iter(buf);
 	mark(3);
 	look_from(0, 3);
@@ -180,9 +161,9 @@ static void taken_back(long unused)
 static void stamps(long unused)
 {
 	static const s64 far[] = { 1LL << 30 };
-	long allocated = no_buffer();
+	long allocated = allocated_without_buffers();
 
-	begin(4);
+	begin_iter(4);
 	clock_steps(1, far);
 	open_iter(buf);
 	mark(2);
@@ -203,9 +184,9 @@ static void stamps(long unused)
 /* A reader overtakes: what it consumed is passed over, and is no loss */
 static void overtaken_by_reader(long unused)
 {
-	long allocated = no_buffer();
+	long allocated = allocated_without_buffers();
 
-	begin(8);
+	begin_iter(8);
 	open_iter(buf);
 	mark(3);
 	look_from(0, 3);
@@ -230,9 +211,9 @@ static void overtaken_by_reader(long unused)
 /* What was overwritten behind the iterator it does not miss */
 static void reader_loses(long unused)
 {
-	long allocated = no_buffer();
+	long allocated = allocated_without_buffers();
 
-	begin(4);
+	begin_iter(4);
 	mark(3 * PER);
 	open_iter(buf);
 	look_from(0, 2 * PER);
@@ -247,10 +228,10 @@ static void reader_loses(long unused)
 /* What was overwritten in front of it is told with the next record, and once */
 static void writer_laps(long before)
 {
-	long allocated = no_buffer();
+	long allocated = allocated_without_buffers();
 	int oldest;
 
-	begin(4);
+	begin_iter(4);
 	open_iter(buf);
 	mark(before);
 	look_from(0, 5);
@@ -284,10 +265,10 @@ static void writer_laps(long before)
 /* What did not fit into a smaller ring is overwritten first, with or without an iterator */
 static void shrunk(long unused)
 {
-	long allocated = no_buffer();
+	long allocated = allocated_without_buffers();
 	int oldest, inherited;
 
-	begin(8);
+	begin_iter(8);
 	mark(6 * PER);
 	open_iter(buf);
 	look_from(0, 3);
@@ -307,13 +288,13 @@ static void shrunk(long unused)
 /* The same, but nobody asks for statistics meanwhile: the iterator looks itself */
 static void shrunk_alone(long unused)
 {
-	long allocated = no_buffer();
+	long allocated = allocated_without_buffers();
 	int n, oldest, got;
 
 	for (n = 1; n <= 3 * PER; n++) {
 		struct ring_buffer_event *e;
 
-		begin(8);
+		begin_iter(8);
 		mark(6 * PER);
 		open_iter(buf);
 		look_from(0, PER);
@@ -332,10 +313,10 @@ static void shrunk_alone(long unused)
 static void resizes(long unused)
 {
 	static const int sizes[] = { 9, 16, 12, 20 };
-	long allocated = no_buffer();
+	long allocated = allocated_without_buffers();
 	int i;
 
-	begin(8);
+	begin_iter(8);
 	mark(5 * PER);
 	open_iter(buf);
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
@@ -360,9 +341,9 @@ static void resizes(long unused)
 /* A resize finds the iterator in the middle of the sub-buffer that is written */
 static void resize_in_part(long unused)
 {
-	long allocated = no_buffer();
+	long allocated = allocated_without_buffers();
 
-	begin(8);
+	begin_iter(8);
 	mark(PER);
 	open_iter(buf);
 	mark(3);
@@ -381,9 +362,9 @@ static void resize_in_part(long unused)
 /* Its ring goes live again: there is nothing more in it of what was to be read */
 static void goes_live(long unused)
 {
-	long allocated = no_buffer();
+	long allocated = allocated_without_buffers();
 
-	begin(4);
+	begin_iter(4);
 	fresh2(4 * SUBBUF_DATA);
 	mark(PER + 3);
 	EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
@@ -412,9 +393,9 @@ static void goes_live(long unused)
 /* While somebody iterates the sub-buffers keep their size; and only then */
 static void order(long unused)
 {
-	long allocated = no_buffer();
+	long allocated = allocated_without_buffers();
 
-	begin(4);
+	begin_iter(4);
 	shim_fail_alloc_after = 0;
 	EXPECT(!ring_buffer_read_start(buf, 0, GFP_KERNEL), "no memory");
 	shim_fail_alloc_after = -1;

@@ -6,21 +6,6 @@
 
 #define SUBBUFS	4
 
-static void begin(void)
-{
-	static const s64 step = 8;
-
-	clock_set(1000000);
-	clock_steps(1, &step);
-	fresh(SUBBUFS * SUBBUF_DATA, true);
-}
-
-static void end(void)
-{
-	ring_buffer_free(buf);
-	buf = NULL;
-}
-
 /* ---- a waiter that a writer has missed ----------------------------------- */
 
 static void op_write(void) { put(buf, REC_LEN, PUT_COMMIT); }
@@ -56,20 +41,13 @@ static void settle(void)
 static void wait_hurry(long unused)
 {
 	struct step s = { .op = op_write, .act = { wait_remote }, .after = settle };
-	long last = 0;
 
-	for (s.at[0] = 0; s.at[0] <= last; s.at[0]++) {
-		begin();
+	for_each_instruction(&s, 1) {
+		begin(SUBBUFS, true);
 		put(buf, REC_LEN, PUT_COMMIT);
 		consume(buf, 0, -1);
-		if (!step_run(&s)) {
-			leak();
+		if (!step_run(&s))
 			continue;
-		}
-		if (!s.at[0]) {
-			last = s.n[0];
-			nr_positions = last;
-		}
 		consume(buf, 0, -1);
 		check_end(0, 0, "at instruction %ld", s.at[0]);
 	}
@@ -83,14 +61,14 @@ static void free_in_task(long unused)
 	struct ring_buffer_iter *iter;
 	long before;
 
-	begin();
+	begin(SUBBUFS, true);
 	put(buf, REC_LEN, PUT_COMMIT);
-	end();
+	free_buffers();
 	shim_rcu_run();
 	before = shim_allocated;
 	shim_freed_atomic = 0;
 
-	begin();
+	begin(SUBBUFS, true);
 	put(buf, REC_LEN, PUT_COMMIT);
 	iter = ring_buffer_read_start(buf, 0, GFP_KERNEL);
 	EXPECT_EQ(ring_buffer_resize(buf, 9 * SUBBUF_DATA, RING_BUFFER_ALL_CPUS), 0);
@@ -100,7 +78,7 @@ static void free_in_task(long unused)
 	EXPECT(ring_buffer_iter_peek(iter, NULL), "and in the next one");
 	ring_buffer_read_finish(iter);
 	EXPECT_EQ(ring_buffer_subbuf_order_set(buf, 2), 0);
-	end();
+	free_buffers();
 	shim_rcu_run();
 	EXPECT_EQ(shim_allocated, before);
 	EXPECT_EQ(shim_freed_atomic, 0);
@@ -114,14 +92,14 @@ static void free_barrier(long unused)
 	for (cpu = 2; cpu < 4; cpu++)
 		shim_set_online(cpu, 1);
 	for (rounds = 0; rounds < 3; rounds++) {
-		begin();
+		begin(SUBBUFS, true);
 		for (cpu = 0; cpu < 4 && rounds; cpu++) {
 			ring_buffer_poll_wait(buf, cpu, NULL, NULL, 0);
 			if (rounds == 2)
 				ring_buffer_poll_wait(buf, cpu, NULL, NULL, 50);
 		}
 		shim_rcu_barriers = 0;
-		end();
+		free_buffers();
 		EXPECT_EQ(shim_rcu_barriers, !!rounds);
 	}
 }
@@ -146,7 +124,7 @@ static void policy(long unused)
 	struct trace_buffer *range;
 
 	shim_alloc_check = 1;
-	begin();
+	begin(SUBBUFS, true);
 	check_policy("alloc", true);
 	ring_buffer_resize(buf, 9 * SUBBUF_DATA, RING_BUFFER_ALL_CPUS);
 	check_policy("resize", false);

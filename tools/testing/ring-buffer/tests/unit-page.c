@@ -7,21 +7,6 @@
 #include <linux/trace_mmap.h>
 #include "test.h"
 
-static void begin(int subbufs)
-{
-	static const s64 step = 8;
-
-	clock_set(1000000);
-	clock_steps(1, &step);
-	fresh(subbufs * SUBBUF_DATA, true);
-}
-
-static void put_n(int n)
-{
-	while (n--)
-		put(buf, REC_LEN, PUT_COMMIT);
-}
-
 /* Full sub-buffers with @rest bytes that no record is in, fewer than a record has */
 static void put_subbufs(int subbufs, int rest)
 {
@@ -56,7 +41,7 @@ static void page_refused(long unused)
 	struct buffer_data_read_page *rp = NULL;
 	u64 *page;
 
-	begin(3);
+	begin(3, true);
 	EXPECT_EQ(ring_buffer_alloc_read_page(buf, 2, &rp), -ENODEV);
 	EXPECT(!rp, "CPU 2 never was online");
 	EXPECT_EQ(ring_buffer_alloc_read_page(buf, 0, NULL), -EINVAL);
@@ -84,7 +69,7 @@ static void page_spare(long unused)
 	long before;
 	void *data;
 
-	begin(8);
+	begin(8, true);
 	before = shim_allocated;
 	a = page_get();
 	b = page_get();
@@ -149,7 +134,7 @@ static void page_no_memory(long unused)
 
 	for (other = 0; other < 2; other++) {
 		for (i = 0; i < 10; i++) {
-			begin(8);
+			begin(8, true);
 			before = shim_allocated;
 			rp = NULL;
 			if (other) {
@@ -190,7 +175,7 @@ static void page_exchange(long unused)
 
 	for (rest = 0; rest <= 16; rest += 4) {
 		for (lossy = 0; lossy < 2; lossy++) {
-			begin(3);
+			begin(3, true);
 			put_subbufs(lossy ? 9 : 2, rest);
 			rp = page_get();
 			before = ring_buffer_read_page_data(rp);
@@ -217,7 +202,7 @@ static void page_longest(long unused)
 	struct buffer_data_read_page *rp;
 	int i;
 
-	begin(3);
+	begin(3, true);
 	for (i = 0; i < 9; i++)
 		put(buf, SUBBUF_DATA - 8, PUT_COMMIT);
 	rp = page_get();
@@ -243,7 +228,7 @@ static void page_stamps(long unused)
 	long told = 0;
 	int i;
 
-	begin(3);
+	begin(3, true);
 	ring_buffer_set_time_stamp_abs(buf, true);
 	put_n(30);
 	rp = page_get();
@@ -264,7 +249,7 @@ static void page_shorter(long unused)
 	int i, order, round;
 
 	for (order = 0; order < 2; order++) {
-		begin(8);
+		begin(8, true);
 		EXPECT_EQ(ring_buffer_subbuf_order_set(buf, order), 0);
 		put_n(6 * PER_SUBBUF);
 		/* the second time it is the spare page */
@@ -356,7 +341,7 @@ static void map_refused(long unused)
 	const vm_flags_t never = VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP;
 	long before;
 
-	begin(3);
+	begin(3, true);
 	before = shim_allocated;
 	EXPECT_EQ(map(0, 1, MAP_FLAGS | VM_WRITE), -EPERM);
 	EXPECT_EQ(map(0, 1, MAP_FLAGS | VM_EXEC), -EPERM);
@@ -387,7 +372,7 @@ static void map_layout(long unused)
 	int order;
 
 	for (order = 0; order <= 2; order++) {
-		begin(16);
+		begin(16, true);
 		EXPECT_EQ(ring_buffer_subbuf_order_set(buf, order), 0);
 		meta = map_all(order);
 		n = shim_nr_vma_pages;
@@ -426,7 +411,7 @@ static void map_count(long order)
 	struct trace_buffer_meta *meta;
 	int turn;
 
-	begin(8);
+	begin(8, true);
 	EXPECT_EQ(ring_buffer_subbuf_order_set(buf, order), 0);
 	for (turn = 0; turn < 2; turn++) {
 		put_n((order + 1) * 12 * PER_SUBBUF);
@@ -464,7 +449,7 @@ static void map_nested(long unused)
 	struct trace_buffer_meta *meta;
 	long before;
 
-	begin(3);
+	begin(3, true);
 	put_n(7);
 	before = shim_allocated;
 	meta = map_all(0);
@@ -502,7 +487,7 @@ static void map_no_memory(long unused)
 
 	for (second = 0; second < 2; second++) {
 		for (i = 0; i < 20; i++) {
-			begin(3);
+			begin(3, true);
 			put_n(7);
 			if (second)
 				map_all(0);
@@ -531,7 +516,7 @@ static void map_no_memory(long unused)
 	}
 
 	/* where there is no memory for page tables: the shim has room for 512 pages */
-	begin(600);
+	begin(600, true);
 	before = shim_allocated;
 	EXPECT_EQ(map(0, map_pages(0), MAP_FLAGS), -ENOMEM);
 	EXPECT_EQ(ring_buffer_unmap(buf, 0), -ENODEV);
@@ -545,13 +530,9 @@ static void map_keeps(long unused)
 	long before, lost = 0;
 	void *page;
 
-	begin(3);
-	ring_buffer_free(buf);
-	buf = NULL;
-	shim_rcu_run();
-	before = shim_allocated;
+	before = allocated_without_buffers();
 
-	begin(3);
+	begin(3, true);
 	fresh2(3 * SUBBUF_DATA);
 	put_n(PER_SUBBUF);
 	meta = map_all(0);
@@ -569,9 +550,7 @@ static void map_keeps(long unused)
 	map_read(meta, 0);
 	EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
 	EXPECT_EQ(ring_buffer_resize(buf, 5 * SUBBUF_DATA, 0), 0);
-	ring_buffer_free(buf);
-	buf = NULL;
-	shim_rcu_run();
+	free_buffers();
 	EXPECT_EQ(shim_allocated, before);
 }
 
@@ -586,7 +565,7 @@ static void map_lost(long cut)
 	int rest;
 
 	for (rest = 0; rest <= 16; rest += 4) {
-		begin(3);
+		begin(3, true);
 		fresh2(3 * SUBBUF_DATA);
 		meta = map_all(0);
 		if (cut)
@@ -616,7 +595,7 @@ static void map_lost_open(long unused)
 	long told;
 	int i;
 
-	begin(8);
+	begin(8, true);
 	put_n(10);
 	/* these are lost, and what is lost is told by the one that is written now */
 	EXPECT_EQ(ring_buffer_subbuf_order_set(buf, 1), 0);
@@ -643,7 +622,7 @@ static void map_flush(long cut)
 {
 	struct trace_buffer_meta *meta;
 
-	begin(3);
+	begin(3, true);
 	fresh2(3 * SUBBUF_DATA);
 	shim_flush_check = 1;
 	put_n(5);
@@ -679,7 +658,7 @@ static void map_beside_cut(long unused)
 {
 	int i;
 
-	begin(3);
+	begin(3, true);
 	fresh2(3 * SUBBUF_DATA);
 	put_n(5);
 	EXPECT_EQ(ring_buffer_cut_if(buf, buf2, 0, map_waits, NULL), 0);
@@ -702,7 +681,7 @@ static void page_only_stamps(long unused)
 	struct ring_buffer_event *e;
 	int i;
 
-	begin(3);
+	begin(3, true);
 	ring_buffer_set_time_stamp_abs(buf, true);
 	put_n(9 * 92);
 	put(buf, 3900, PUT_DISCARD);

@@ -6,43 +6,29 @@
 
 #define RANGE_BYTES	(64UL << 12)
 
-static bool boot(unsigned long start)
-{
-	buf = ring_buffer_alloc_range(RANGE_BYTES, RB_FL_OVERWRITE, 0, start, RANGE_BYTES);
-	if (!buf) {
-		fault(F_REFUSED, "ring_buffer_alloc_range");
-		return false;
-	}
-	ring_buffer_set_clock(buf, test_clock);
-	return true;
-}
-
 /* A clock that steps back makes absolute stamps, and no damage */
 static void clock_back(long unused)
 {
 	static const s64 steps[] = { 1000, -300, 7, 1LL << 30 };
 	static const u64 starts[] = { 1ULL << 40, 3ULL << 60 };
 	unsigned long start = shim_alloc_range(RANGE_BYTES), entries;
-	int i, n;
+	int i;
 
 	for (i = 0; i < ARRAY_SIZE(starts); i++) {
 		memset((void *)start, 0, RANGE_BYTES);
 		clock_set(starts[i]);
 		clock_steps(ARRAY_SIZE(steps), steps);
 		fresh(2 * SUBBUF_DATA, true);
-		ring_buffer_free(buf);
-		if (!boot(start))
+		free_buffers();
+		if (!boot(start, RANGE_BYTES, 0))
 			return;
-		for (n = 0; n < 380; n++)
-			put(buf, REC_LEN, PUT_COMMIT);
+		put_n(380);
 		entries = ring_buffer_entries_cpu(buf, 0);
-		/* no free: the machine stops here */
-		if (!boot(start))
+		if (!boot(start, RANGE_BYTES, 0))
 			return;
 		EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), entries);
 		EXPECT_EQ(consume(buf, 0, -1), entries);
-		ring_buffer_free(buf);
-		buf = NULL;
+		free_buffers();
 	}
 }
 
@@ -66,52 +52,23 @@ static bool all_are(unsigned long from, unsigned long to, u8 byte)
 /* As a reboot: what the buffers knew is gone, the memory is as it was */
 static bool reboot(unsigned long start, unsigned long bytes, unsigned int flags)
 {
-	if (buf2)
-		ring_buffer_free(buf2);
-	if (buf)
-		ring_buffer_free(buf);
-	buf2 = NULL;
-	shim_rcu_run();
-	buf = ring_buffer_alloc_range(0, RB_FL_OVERWRITE | flags, 0, start, bytes);
-	if (!buf) {
-		fault(F_REFUSED, "ring_buffer_alloc_range");
-		return false;
-	}
-	ring_buffer_set_clock(buf, test_clock);
-	if (flags & RB_FL_SPARE)
-		buf2 = ring_buffer_alloc_spare(buf);
-	EXPECT(!IS_ERR(buf2), "a spare buffer");
-	return true;
+	free_buffers();
+	return boot(start, bytes, flags);
 }
 
 /* The same with new memory, and nothing that was written is known */
 static unsigned long first_boot(unsigned int flags)
 {
 	unsigned long start = shim_alloc_range(RANGE_BYTES);
-	static const s64 step = 8;
 
-	clock_set(1000000);
-	clock_steps(1, &step);
-	fresh(2 * SUBBUF_DATA, true);
+	begin(2, true);
 	return reboot(start, RANGE_BYTES, flags) ? start : 0;
 }
 
 static void end(unsigned long start)
 {
-	if (buf2)
-		ring_buffer_free(buf2);
-	if (buf)
-		ring_buffer_free(buf);
-	buf = NULL;
-	buf2 = NULL;
-	shim_rcu_run();
+	free_buffers();
 	free_pages(start, get_order(RANGE_BYTES));
-}
-
-static void put_n(int n)
-{
-	while (n--)
-		put(buf, REC_LEN, PUT_COMMIT);
 }
 
 /* What is told of a ring before a reboot is true after it, too */
@@ -202,8 +159,7 @@ static void bounds(long unused)
 		fill_cpu(3);
 		EXPECT(all_are(memory, start, 0x77), "in front");
 		EXPECT(all_are(start + bytes, memory + room, 0x77), "behind %lu bytes", bytes);
-		ring_buffer_free(buf);
-		buf = NULL;
+		free_buffers();
 	}
 	shim_set_online(3, 0);
 }
@@ -241,8 +197,7 @@ static void refused(long unused)
 	};
 	long before, i;
 
-	ring_buffer_free(buf);
-	shim_rcu_run();
+	free_buffers();
 	before = shim_allocated;
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		buf = ring_buffer_alloc_range(0, 0, 0, bad[i].start, bad[i].bytes);
@@ -276,10 +231,7 @@ static void no_memory(long unused)
 	/* one CPU, of which the message is */
 	shim_set_online(1, 0);
 	put_n(40 * PER_SUBBUF);
-	ring_buffer_free(buf2);
-	ring_buffer_free(buf);
-	shim_rcu_run();
-	buf2 = NULL;
+	free_buffers();
 	before = shim_allocated;
 	for (n = 0; n < 200; n++) {
 		buf = NULL;
@@ -287,10 +239,7 @@ static void no_memory(long unused)
 		put_n(30 * PER_SUBBUF);
 		EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
 		put_n(30 * PER_SUBBUF);
-		ring_buffer_free(buf2);
-		ring_buffer_free(buf);
-		buf2 = NULL;
-		shim_rcu_run();
+		free_buffers();
 		EXPECT_EQ(shim_allocated, before);
 		shim_fail_alloc_after = n;
 		buf = ring_buffer_alloc_range(0, RB_FL_OVERWRITE | RB_FL_SPARE, 0, start,
@@ -308,9 +257,7 @@ static void no_memory(long unused)
 		reboot(start, RANGE_BYTES, RB_FL_SPARE);
 		if (!kept)
 			EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 3);
-		ring_buffer_free(buf2);
-		ring_buffer_free(buf);
-		buf2 = NULL;
+		free_buffers();
 	}
 	shim_fail_alloc_after = -1;
 	shim_set_online(1, 1);
@@ -418,8 +365,7 @@ static void move_kernel(unsigned long start, int what)
 {
 	u64 *word, was = (unsigned long)rb_persist_attach;
 
-	ring_buffer_free(buf);
-	buf = NULL;
+	free_buffers();
 	for (word = (u64 *)start; word < (u64 *)(start + PAGE_SIZE); word++) {
 		if (word[0] != was)
 			continue;
@@ -483,10 +429,7 @@ static void garbage(long unused)
 	u64 *word;
 
 	for (i = 0; i < ARRAY_SIZE(bytes); i++) {
-		ring_buffer_free(buf2);
-		ring_buffer_free(buf);
-		buf = NULL;
-		buf2 = NULL;
+		free_buffers();
 		memset((void *)start, bytes[i], RANGE_BYTES);
 		for (word = (u64 *)start + 128; word < (u64 *)(start + RANGE_BYTES); word++)
 			*word &= i & 1 ? 0x00000000000000ffULL : ~0ULL;
@@ -584,7 +527,6 @@ static void divided(long unused)
 {
 	struct step s = { .op = op_divide, .act = { stop_here } };
 	unsigned long before = shim_alloc_range(TORN_BYTES);
-	long last = 0;
 
 	torn = first_boot(RB_FL_SPARE);
 	reboot(torn, TORN_BYTES, RB_FL_SPARE);
@@ -593,22 +535,16 @@ static void divided(long unused)
 	EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
 	*(u32 *)ring_buffer_note(buf2) = TORN_NOTE;
 	put_n(5);
-	ring_buffer_free(buf2);
-	ring_buffer_free(buf);
-	buf2 = NULL;
+	free_buffers();
 	memcpy((void *)before, (void *)torn, TORN_BYTES);
-	for (s.at[0] = 0; s.at[0] <= last; s.at[0] += stride) {
+	for_each_instruction(&s, stride) {
 		memcpy((void *)torn, (void *)before, TORN_BYTES);
-		buf = NULL;
 		if (!step_run(&s))
 			return;
-		ring_buffer_free(buf);
-		shim_rcu_run();
-		if (!s.at[0]) {
-			/* the last part makes the rings */
-			last = s.n[0] / 2;
-			nr_positions += last;
-		}
+		free_buffers();
+		/* the last part makes the rings */
+		if (!s.at[0])
+			s.n[0] /= 2;
 	}
 	buf = NULL;
 	end(torn);
@@ -699,8 +635,7 @@ static void left_over(long unused)
 	for (l = lefts; l < lefts + ARRAY_SIZE(lefts); l++) {
 		start = first_boot(0);
 		put_n(1);
-		ring_buffer_free(buf);
-		buf = NULL;
+		free_buffers();
 		page = used_page(start);
 		memset(page, 0, PAGE_SIZE);
 		page[0] = l->time ?: 1000;
@@ -729,8 +664,7 @@ static void last_word(long unused)
 	shim_cpu_up(3);
 	fill_cpu(3);
 	shim_set_online(3, 0);
-	ring_buffer_free(buf);
-	buf = NULL;
+	free_buffers();
 	EXPECT(page[1] > SUBBUF_DATA / 2 && page[1] <= SUBBUF_DATA, "the last page: %llu", page[1]);
 	memset((void *)page + PAGE_HDR, 0, SUBBUF_DATA);
 	page[1] = SUBBUF_DATA;

@@ -2,21 +2,6 @@
 /* What a reader meets: sub-buffers with nothing in them, a ring that is exchanged, an NMI. */
 #include "test.h"
 
-static void begin(int subbufs, bool overwrite)
-{
-	static const s64 step = 8;
-
-	clock_set(1000000);
-	clock_steps(1, &step);
-	fresh(subbufs * SUBBUF_DATA, overwrite);
-}
-
-static void put_n(int n)
-{
-	while (n--)
-		put(buf, REC_LEN, PUT_COMMIT);
-}
-
 /* ---- sub-buffers with nothing in them -------------------------------------- */
 
 /*
@@ -251,26 +236,18 @@ static void op_resize(void)
 static void resize_locked(long looks)
 {
 	struct step s = { .op = op_resize, .act = { read_remote }, .may_wait = 1 };
-	long last = 0, at;
 
 	reader = looks ? look : take_one;
-	for (at = 0; at <= last; at += at ? 1 + last / 1000 : 1) {
+	for_each_instruction(&s, 1 + s.last / 1000) {
 		begin(4, true);
 		put_n(2 * PER_SUBBUF + 5);
 		taken = 0;
-		s.at[0] = at;
-		if (!step_run(&s)) {
-			leak();
+		if (!step_run(&s) || !s.at[0])
 			continue;
-		}
-		if (!at) {
-			last = s.n[0];
-			nr_positions = last;
-			continue;
-		}
-		EXPECT(taken == 1, "at instruction %ld of %ld, a reader sees nothing", at, last);
+		EXPECT(taken == 1, "at instruction %ld of %ld, a reader sees nothing", s.at[0],
+		       s.last);
 		consume(buf, 0, -1);
-		check_end(0, 0, "at instruction %ld of %ld", at, last);
+		check_end(0, 0, "at instruction %ld of %ld", s.at[0], s.last);
 	}
 }
 
@@ -301,9 +278,8 @@ static void in_nmi_each(void (*op)(void), void (*act)(void))
 {
 	struct step s = { .op = op, .act = { act } };
 	struct trace_buffer *b;
-	long last = 0;
 
-	for (s.at[0] = 0; s.at[0] <= last; s.at[0]++) {
+	for_each_instruction(&s, 1) {
 		begin(4, true);
 		put_n(5);
 		fresh2(4 * SUBBUF_DATA);
@@ -312,14 +288,8 @@ static void in_nmi_each(void (*op)(void), void (*act)(void))
 		/* While a reader exchanges its sub-buffer, an NMI may find less. */
 		EXPECT_EQ(take(buf, 1), 1);
 		b = buf2;
-		if (!step_run(&s)) {
-			leak();
+		if (!step_run(&s))
 			continue;
-		}
-		if (!s.at[0]) {
-			last = s.n[0];
-			nr_positions += last;
-		}
 		EXPECT(!shim_irqs_off(), "at instruction %ld", s.at[0]);
 		EXPECT_EQ(take(buf, -1) + take(b, -1), 11);
 	}

@@ -4,21 +4,6 @@
 
 #define REC_BYTES	(REC_LEN + 4)		/* with its header */
 
-static void begin(int subbufs, bool overwrite)
-{
-	static const s64 step = 8;
-
-	clock_set(1000000);
-	clock_steps(1, &step);
-	fresh(subbufs * SUBBUF_DATA, overwrite);
-}
-
-static void put_n(int n)
-{
-	while (n--)
-		put(buf, REC_LEN, PUT_COMMIT);
-}
-
 static int put_until_full(void)
 {
 	int n = 0;
@@ -35,20 +20,8 @@ static void resize_to(int subbufs)
 
 static void no_leak(long before, const char *what)
 {
-	ring_buffer_free(buf);
-	buf = NULL;
-	shim_rcu_run();
+	free_buffers();
 	EXPECT(shim_allocated == before, "%s: %ld objects leak", what, shim_allocated - before);
-}
-
-/* What is allocated without a buffer. */
-static long nothing(void)
-{
-	begin(2, true);
-	ring_buffer_free(buf);
-	buf = NULL;
-	shim_rcu_run();
-	return shim_allocated;
 }
 
 /* ---- what is kept -------------------------------------------------------- */
@@ -285,7 +258,7 @@ static void counters_keep(long unused)
 /* The old ring's sub-buffers are freed, whether an iterator holds that ring or not */
 static void strip(long unused)
 {
-	long before = nothing(), few;
+	long before = allocated_without_buffers(), few;
 	struct ring_buffer_iter *it;
 
 	begin(2, true);
@@ -307,7 +280,7 @@ static void strip(long unused)
 /* A buffer does not grow by changes back and forth */
 static void orders(long unused)
 {
-	long before = nothing(), first = 0;
+	long before = allocated_without_buffers(), first = 0;
 	int i;
 
 	begin(8, true);
@@ -345,7 +318,7 @@ static void nothing_changed(int order, unsigned long size, unsigned long entries
 /* An allocation fails, whichever it is: it is said, and nothing has changed */
 static void no_memory(long order)
 {
-	long before = nothing(), held;
+	long before = allocated_without_buffers(), held;
 	unsigned long size, entries;
 	int i, ret;
 
@@ -424,7 +397,7 @@ static void largest(long unused)
 /* The snapshot of each CPU costs what it holds; a CPU that has few slots keeps them */
 static void trim(long unused)
 {
-	long before = nothing(), held;
+	long before = allocated_without_buffers(), held;
 	int i, ret = 0;
 
 	for (i = -1; i < 200; i++) {
@@ -432,9 +405,7 @@ static void trim(long unused)
 		fresh2(20 * SUBBUF_DATA);
 		EXPECT_EQ(ring_buffer_resize(buf, 2 * SUBBUF_DATA, 1), 0);
 		put_n(PER_SUBBUF / 2);
-		host_cpu_switch(1);
-		put_n(PER_SUBBUF / 2);
-		host_cpu_switch(0);
+		put_on(1, buf, PER_SUBBUF / 2);
 		EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
 		ring_buffer_wait_writers(buf2);
 		shim_rcu_run();
@@ -462,8 +433,6 @@ static void trim(long unused)
 		check_end(1, 0, "trimmed");
 	}
 	EXPECT(i < 200, "it never succeeds");
-	ring_buffer_free(buf2);
-	buf2 = NULL;
 	no_leak(before, "snapshots that were trimmed");
 }
 
@@ -493,22 +462,14 @@ static void beside_writer(long which)
 	static void (* const changes[])(void) = { same_size, grow, larger };
 	struct step s = { .op = op_commit, .act = { remote_change } };
 	int records;
-	long last;
 
 	change = changes[which];
 	for (records = PER_SUBBUF - 2; records <= PER_SUBBUF; records += 2) {
-		last = 0;
-		for (s.at[0] = 0; s.at[0] <= last; s.at[0]++) {
+		for_each_instruction(&s, 1) {
 			begin(4, true);
 			put_n(records);
-			if (!step_run(&s)) {
-				leak();
+			if (!step_run(&s))
 				continue;
-			}
-			if (!s.at[0]) {
-				last = s.n[0];
-				nr_positions += last;
-			}
 			put_n(1);
 			shim_rcu_run();
 			consume(buf, 0, -1);

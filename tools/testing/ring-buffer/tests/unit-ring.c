@@ -6,21 +6,6 @@
 
 char *strstr(const char *haystack, const char *needle);
 
-static void begin(int subbufs, bool overwrite)
-{
-	static const s64 step = 8;
-
-	clock_set(1000000);
-	clock_steps(1, &step);
-	fresh(subbufs * SUBBUF_DATA, overwrite);
-}
-
-static void put_n(int n)
-{
-	while (n--)
-		put(buf, REC_LEN, PUT_COMMIT);
-}
-
 /* ---- iterators ---------------------------------------------------------- */
 
 static void iterator(long unused)
@@ -252,7 +237,7 @@ static void subbuf_order(long unused)
 
 	for (order = 0; order <= 4; order++) {
 		unsigned int size = 4096 << order;
-		int i, n = 3 * (size - 16) / (REC_LEN + 4);
+		int n = 3 * (size - 16) / (REC_LEN + 4);
 
 		begin(8, true);
 		put_n(10);
@@ -265,8 +250,7 @@ static void subbuf_order(long unused)
 		check_end(0, 0, "told of order %d", order);
 		start_over();
 		ring_buffer_reset(buf);
-		for (i = 0; i < n; i++)
-			put(buf, REC_LEN, PUT_COMMIT);
+		put_n(n);
 		put(buf, ring_buffer_max_event_size(buf) & ~7UL, PUT_DISCARD);
 		iterate(buf, 0, NULL);
 		consume(buf, 0, 3);
@@ -364,9 +348,7 @@ static void offline_cpu(long unused)
 	u64 ts;
 
 	begin(3, true);
-	host_cpu_switch(1);
-	put_n(10);
-	host_cpu_switch(0);
+	put_on(1, buf, 10);
 	shim_set_online(1, 0);
 	EXPECT_EQ(ring_buffer_entries_cpu(buf, 1), 10);
 	EXPECT_EQ(iterate(buf, 1, NULL), 10);
@@ -379,9 +361,7 @@ static void offline_cpu(long unused)
 	ring_buffer_reset(buf);
 	shim_set_online(1, 1);
 	start_over();
-	host_cpu_switch(1);
-	put_n(4 * PER_SUBBUF);
-	host_cpu_switch(0);
+	put_on(1, buf, 4 * PER_SUBBUF);
 	EXPECT_EQ(ring_buffer_overrun_cpu(buf, 1), 0);
 	consume(buf, 1, -1);
 	check_end(1, 0, "online again");
@@ -393,11 +373,7 @@ static void no_memory(long unused)
 	struct trace_buffer *b;
 	long i, before;
 
-	begin(3, true);
-	ring_buffer_free(buf);
-	buf = NULL;
-	shim_rcu_run();
-	before = shim_allocated;
+	before = allocated_without_buffers();
 	for (i = 0; i < 1000; i++) {
 		shim_fail_alloc_after = i;
 		b = ring_buffer_alloc(3 * SUBBUF_DATA, RB_FL_OVERWRITE);
@@ -437,11 +413,7 @@ static void no_memory(long unused)
 		consume(buf, 0, -1);
 		check_end(0, 0, "allocation %ld of a resize failed", i);
 	}
-	begin(3, true);
-	ring_buffer_free(buf);
-	buf = NULL;
-	shim_rcu_run();
-	EXPECT_EQ(shim_allocated, before);
+	EXPECT_EQ(allocated_without_buffers(), before);
 }
 
 /* ---- waiting ------------------------------------------------------------ */
@@ -509,24 +481,6 @@ static void waiting(long unused)
 
 /* ---- a range of memory that is there after a reboot ---------------------- */
 
-static struct trace_buffer *attach(unsigned long start, unsigned long bytes)
-{
-	struct trace_buffer *b;
-
-	b = ring_buffer_alloc_range(bytes, RB_FL_OVERWRITE, 0, start, bytes);
-	if (b)
-		ring_buffer_set_clock(b, test_clock);
-	return b;
-}
-
-/* The records of the boot before, as they are; the counters start anew */
-static int reread(void)
-{
-	int n = consume(buf, 0, -1);
-
-	return n;
-}
-
 static void range(long unused)
 {
 	static const int records[] = { 0, 1, PER_SUBBUF / 2, PER_SUBBUF, 3 * PER_SUBBUF + 5,
@@ -537,28 +491,20 @@ static void range(long unused)
 	for (i = 0; i < ARRAY_SIZE(records); i++) {
 		memset((void *)start, 0, bytes);
 		begin(2, true);
-		ring_buffer_free(buf);
-		buf = attach(start, bytes);
-		if (!buf) {
-			fault(F_REFUSED, "ring_buffer_alloc_range");
+		free_buffers();
+		if (!boot(start, bytes, 0))
 			return;
-		}
 		EXPECT(ring_buffer_empty(buf), "the range is new");
 		put_n(records[i]);
 		before = ring_buffer_entries_cpu(buf, 0);
-		/* no free: the machine stops here */
-		buf = attach(start, bytes);
-		if (!buf) {
-			fault(F_REFUSED, "ring_buffer_alloc_range after a reboot");
+		if (!boot(start, bytes, 0))
 			return;
-		}
 		EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), before);
-		n = reread();
+		n = consume(buf, 0, -1);
 		EXPECT(n == before, "%d of %d records", n, before);
 		put_n(3);
 		EXPECT_EQ(consume(buf, 0, -1), 3);
-		ring_buffer_free(buf);
-		buf = NULL;
+		free_buffers();
 	}
 }
 
@@ -573,12 +519,9 @@ static void range_corrupt(long unused)
 
 		memset((void *)start, 0, bytes);
 		begin(2, true);
-		ring_buffer_free(buf);
-		buf = attach(start, bytes);
-		if (!buf) {
-			fault(F_REFUSED, "ring_buffer_alloc_range");
+		free_buffers();
+		if (!boot(start, bytes, 0))
 			return;
-		}
 		put_n(5 * PER_SUBBUF);
 		before = ring_buffer_entries_cpu(buf, 0);
 		/* a page with data in it: commit within the page, a time before */
@@ -589,12 +532,9 @@ static void range_corrupt(long unused)
 		}
 		bad++;
 		page[1] = 0x7fffffff;
-		buf = attach(start, bytes);
-		if (!buf) {
-			fault(F_REFUSED, "ring_buffer_alloc_range of a bad range");
+		if (!boot(start, bytes, 0))
 			continue;
-		}
-		n = reread();
+		n = consume(buf, 0, -1);
 		EXPECT(n >= before - PER_SUBBUF && n < before, "%d of %d records are left", n,
 		       before);
 		put_n(3);

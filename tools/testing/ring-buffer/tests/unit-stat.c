@@ -104,7 +104,6 @@ static void one_run(struct step *s, void (*op)(void), const char *name)
 	before = ask(op);
 	added = 0;
 	if (!step_run(s)) {
-		leak();
 		host_cpu_switch(0);
 		return;
 	}
@@ -123,18 +122,11 @@ static void run_answers(long which)
 {
 	static const char * const names[] = { "entries", "bytes", "oldest" };
 	struct step s = { .op = ops[which], .act = { remote_burst } };
-	long last;
 
 	for (filling = fillings; filling < fillings + ARRAY_SIZE(fillings); filling++) {
 		note_bytes();
-		for (s.at[0] = 0, last = 0; s.at[0] <= last && nr_faults < 10;
-		     s.at[0] += stride) {
+		for_each_instruction(&s, stride)
 			one_run(&s, ops[which], names[which]);
-			if (!s.at[0]) {
-				last = s.n[0];
-				nr_positions += last;
-			}
-		}
 	}
 }
 
@@ -163,22 +155,15 @@ static void nmi_asks(void)
 static void nmi(long unused)
 {
 	struct step s = { .op = op_peek, .act = { nmi_asks } };
-	long last = 0;
 	int i;
 
-	for (s.at[0] = 0; s.at[0] <= last; s.at[0] += stride) {
+	for_each_instruction(&s, stride) {
 		fresh(SUBBUFS * SUBBUF_DATA, true);
 		for (i = 0; i < 5; i++)
 			put(buf, LEN, PUT_COMMIT);
-		if (!step_run(&s)) {
-			leak();
+		if (!step_run(&s))
 			return;
-		}
 		EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 5);
-		if (!s.at[0]) {
-			last = s.n[0];
-			nr_positions += last;
-		}
 	}
 }
 

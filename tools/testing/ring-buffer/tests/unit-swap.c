@@ -6,28 +6,10 @@
 
 #define ALL	RING_BUFFER_ALL_CPUS
 
-static void clock_begin(void)
+static void begin_two(int subbufs)
 {
-	static const s64 step = 8;
-
-	clock_set(1000000);
-	clock_steps(1, &step);
-}
-
-static void begin(int subbufs)
-{
-	clock_begin();
-	fresh(subbufs * SUBBUF_DATA, true);
+	begin(subbufs, true);
 	fresh2(subbufs * SUBBUF_DATA);
-}
-
-static void put_n(int cpu, struct trace_buffer *b, int n)
-{
-	int me = host_cpu_switch(cpu);
-
-	while (n--)
-		put(b, REC_LEN, PUT_COMMIT);
-	host_cpu_switch(me);
 }
 
 static void holds(struct trace_buffer *b, unsigned long n0, unsigned long n1)
@@ -62,15 +44,15 @@ static void cut_busy(long unused)
 	int cpu, asked;
 
 	for (cpu = 0; cpu < 2; cpu++) {
-		begin(4);
-		put_n(0, buf, 5);
-		put_n(1, buf, 5);
+		begin_two(4);
+		put_on(0, buf, 5);
+		put_on(1, buf, 5);
 		host_cpu_switch(cpu);
 		e = ring_buffer_lock_reserve(buf, REC_LEN);
 		host_cpu_switch(0);
 		EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), 0);
-		put_n(0, buf, 3);
-		put_n(1, buf, 4);
+		put_on(0, buf, 3);
+		put_on(1, buf, 4);
 		asked = 0;
 		EXPECT_EQ(ring_buffer_cut_if(buf, buf2, ALL, say_no, &asked), -EBUSY);
 		EXPECT_EQ(asked, 0);
@@ -99,12 +81,12 @@ static void cut_no(long unused)
 {
 	int asked = 0;
 
-	begin(4);
-	put_n(0, buf, 5);
-	put_n(1, buf, 6);
+	begin_two(4);
+	put_on(0, buf, 5);
+	put_on(1, buf, 6);
 	EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), 0);
-	put_n(0, buf, 3);
-	put_n(1, buf, 4);
+	put_on(0, buf, 3);
+	put_on(1, buf, 4);
 	EXPECT_EQ(ring_buffer_cut_if(buf, buf2, ALL, say_no, &asked), -ECANCELED);
 	EXPECT_EQ(asked, 1);
 	holds(buf, 3, 4);
@@ -120,12 +102,11 @@ static void cut_no(long unused)
 /* A buffer that lacks a CPU: it came online before the other buffer was there */
 static void lacks_cpu(long unused)
 {
-	clock_begin();
-	fresh(4 * SUBBUF_DATA, true);
+	begin(4, true);
 	shim_set_online(2, 1);
 	fresh2(4 * SUBBUF_DATA);
-	put_n(0, buf, 3);
-	put_n(0, buf2, 4);
+	put_on(0, buf, 3);
+	put_on(0, buf2, 4);
 	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 2), -EINVAL);
 	EXPECT_EQ(ring_buffer_swap_cpu(buf2, buf, 2), -EINVAL);
 	EXPECT_EQ(ring_buffer_cut(buf, buf2, 2), -EINVAL);
@@ -146,8 +127,8 @@ static void swap_refused(long unused)
 {
 	struct ring_buffer_event *e;
 
-	begin(4);
-	put_n(0, buf, 3);
+	begin_two(4);
+	put_on(0, buf, 3);
 	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf, 0), -EINVAL);
 	EXPECT_EQ(ring_buffer_resize(buf2, 5 * SUBBUF_DATA, ALL), 0);
 	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 0), -EINVAL);
@@ -182,10 +163,10 @@ static void mapped(long unused)
 {
 	struct trace_buffer *third;
 
-	begin(4);
+	begin_two(4);
 	third = ring_buffer_alloc_spare(buf);
 	EXPECT(!IS_ERR(third), "a spare buffer");
-	put_n(0, buf, 3);
+	put_on(0, buf, 3);
 	if (map_buffer(4))
 		fault(F_REFUSED, "ring_buffer_map");
 	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 0), -EBUSY);
@@ -219,21 +200,21 @@ static void mapped(long unused)
 /* Rings of several sizes change places, but not those of a CPU that has written nothing */
 static void cut_sizes(long unused)
 {
-	begin(4);
+	begin_two(4);
 	EXPECT_EQ(ring_buffer_resize(buf2, 7 * SUBBUF_DATA, ALL), 0);
-	put_n(0, buf, 3);
-	put_n(1, buf, 3);
+	put_on(0, buf, 3);
+	put_on(1, buf, 3);
 	EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), 0);
 	EXPECT_EQ(ring_buffer_size(buf, 0), 7 * SUBBUF_DATA);
 	EXPECT_EQ(ring_buffer_size(buf, 1), 7 * SUBBUF_DATA);
-	put_n(1, buf, 4);
+	put_on(1, buf, 4);
 	EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), 0);
 	EXPECT_EQ(ring_buffer_size(buf, 0), 7 * SUBBUF_DATA);
 	EXPECT_EQ(ring_buffer_size(buf2, 0), 4 * SUBBUF_DATA);
 	EXPECT_EQ(ring_buffer_size(buf, 1), 4 * SUBBUF_DATA);
 	EXPECT_EQ(ring_buffer_size(buf2, 1), 7 * SUBBUF_DATA);
 	holds(buf2, 0, 4);
-	put_n(0, buf, 2);
+	put_on(0, buf, 2);
 	EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
 	EXPECT_EQ(ring_buffer_size(buf, 0), 4 * SUBBUF_DATA);
 	EXPECT_EQ(ring_buffer_size(buf, 1), 4 * SUBBUF_DATA);
@@ -246,21 +227,10 @@ static void cut_sizes(long unused)
 
 #define RANGE	(128UL << 12)
 
-static void boot(unsigned long start)
-{
-	buf = ring_buffer_alloc_range(RANGE, RB_FL_OVERWRITE | RB_FL_SPARE, 0, start, RANGE);
-	buf2 = buf ? ring_buffer_alloc_spare(buf) : NULL;
-	if (IS_ERR_OR_NULL(buf2))
-		host_die("no buffers in the range");
-	ring_buffer_set_clock(buf, test_clock);
-	ring_buffer_set_clock(buf2, test_clock);
-}
-
-/* As the machine goes down: nothing is freed, and only the memory is left */
 static void reboot(unsigned long start)
 {
-	leak();
-	boot(start);
+	if (!boot(start, RANGE, RB_FL_SPARE))
+		host_die("no buffers in the range");
 }
 
 /* What is in the snapshot after a reboot is that of the last cut, not of one that failed */
@@ -270,15 +240,14 @@ static void persist(long unused)
 	struct trace_buffer *other;
 	int asked = 0;
 
-	clock_begin();
-	fresh(2 * SUBBUF_DATA, true);
-	ring_buffer_free(buf);
-	boot(start);
-	put_n(0, buf, 5);
-	put_n(1, buf, 6);
+	begin(2, true);
+	free_buffers();
+	reboot(start);
+	put_on(0, buf, 5);
+	put_on(1, buf, 6);
 	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 0), -EINVAL);
 	EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), 0);
-	put_n(0, buf, 3);
+	put_on(0, buf, 3);
 	EXPECT_EQ(ring_buffer_cut_if(buf, buf2, ALL, say_no, &asked), -ECANCELED);
 	EXPECT_EQ(ring_buffer_resize(buf, 2 * SUBBUF_DATA, ALL), -EBUSY);
 	EXPECT_EQ(ring_buffer_resize(buf2, 2 * SUBBUF_DATA, 0), -EBUSY);
@@ -294,7 +263,7 @@ static void persist(long unused)
 	reboot(start);
 	holds(buf, 3, 0);
 	holds(buf2, 5, 6);
-	put_n(1, buf, 2);
+	put_on(1, buf, 2);
 	EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
 	EXPECT_EQ(ring_buffer_forget(buf2), 0);
 	reboot(start);
@@ -303,9 +272,7 @@ static void persist(long unused)
 	ring_buffer_reset(buf);
 	reboot(start);
 	holds(buf, 0, 0);
-	ring_buffer_free(buf2);
-	ring_buffer_free(buf);
-	leak();
+	free_buffers();
 }
 
 /* A reset is one for the memory as well, and what comes behind it survives again */
@@ -314,27 +281,26 @@ static void persist_reset(long unused)
 	unsigned long start = shim_alloc_range(RANGE);
 	int n;
 
-	clock_begin();
-	fresh(2 * SUBBUF_DATA, true);
-	ring_buffer_free(buf);
-	boot(start);
+	begin(2, true);
+	free_buffers();
+	reboot(start);
 	for (n = 0; n < 5 * PER_SUBBUF; n += PER_SUBBUF / 2 + 1) {
-		put_n(0, buf, n);
+		put_on(0, buf, n);
 		consume(buf, 0, n / 3);
 		ring_buffer_reset(buf);
 		reboot(start);
 		holds(buf, 0, 0);
-		put_n(0, buf, n);
+		put_on(0, buf, n);
 		ring_buffer_reset(buf);
 		ring_buffer_reset(buf);
-		put_n(0, buf, 3);
+		put_on(0, buf, 3);
 		reboot(start);
 		holds(buf, 3, 0);
 		consume(buf, 0, 2);
 	}
 
 	/* Of a CPU that is not there, only a reset of all takes what it has left */
-	put_n(1, buf, 6);
+	put_on(1, buf, 6);
 	shim_set_online(1, 0);
 	reboot(start);
 	ring_buffer_reset_cpu(buf, 0);
@@ -350,9 +316,7 @@ static void persist_reset(long unused)
 	shim_set_online(1, 1);
 	reboot(start);
 	holds(buf, 0, 0);
-	ring_buffer_free(buf2);
-	ring_buffer_free(buf);
-	leak();
+	free_buffers();
 }
 
 /* ---- reset ------------------------------------------------------------------ */
@@ -360,33 +324,33 @@ static void persist_reset(long unused)
 /* One CPU after the other: what the other one holds stays */
 static void reset_one(long unused)
 {
-	begin(4);
-	put_n(0, buf, 5);
-	put_n(1, buf, 6);
+	begin_two(4);
+	put_on(0, buf, 5);
+	put_on(1, buf, 6);
 	ring_buffer_reset_cpu(buf, 0);
 	holds(buf, 0, 6);
-	put_n(0, buf, 3);
+	put_on(0, buf, 3);
 	ring_buffer_reset_cpu(buf, 1);
 	holds(buf, 3, 0);
-	put_n(1, buf, 2);
+	put_on(1, buf, 2);
 	ring_buffer_reset_cpu(buf, 3);
 	holds(buf, 3, 2);
 	shim_set_online(1, 0);
 	ring_buffer_reset_online_cpus(buf);
 	holds(buf, 0, 2);
-	put_n(0, buf, 1);
+	put_on(0, buf, 1);
 	ring_buffer_reset(buf);
 	holds(buf, 0, 0);
 	shim_set_online(1, 1);
-	put_n(0, buf, 1);
-	put_n(1, buf, 1);
+	put_on(0, buf, 1);
+	put_on(1, buf, 1);
 	holds(buf, 1, 1);
 	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 0), 0);
 	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 1), 0);
 
 	/* So many slots that there is no memory left behind them */
-	begin(1000);
-	put_n(0, buf, 5);
+	begin_two(1000);
+	put_on(0, buf, 5);
 	ring_buffer_reset(buf);
 	holds(buf, 0, 0);
 }
@@ -397,7 +361,7 @@ static bool look_at_sub_buffers(int laps, int read)
 
 	/* Each sub-buffer can be used again, and none is there twice */
 	for (i = 0; i < laps; i++) {
-		put_n(0, buf, PER_SUBBUF);
+		put_on(0, buf, PER_SUBBUF);
 		if (i % 3 == 1)
 			consume(buf, 0, read);
 	}
@@ -415,8 +379,8 @@ static void reset_places(long unused)
 	for (subbufs = 0; subbufs < 9; subbufs++) {
 		for (more = 0; more < 4; more++) {
 			for (read = 0; read < 5; read++) {
-				begin(3);
-				put_n(0, buf, subbufs * PER_SUBBUF + (more == 1) * 7);
+				begin_two(3);
+				put_on(0, buf, subbufs * PER_SUBBUF + (more == 1) * 7);
 				consume(buf, 0, read * PER_SUBBUF / 2);
 				if (more >= 2)
 					EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
@@ -451,21 +415,21 @@ static void reset_counters(long unused)
 	struct ring_buffer_event *e;
 	int i, n;
 
-	begin(3);
+	begin_two(3);
 	for (i = 0; i < 2; i++) {
 		/* An interrupt writes more than the ring holds */
 		e = ring_buffer_lock_reserve(buf, REC_LEN);
 		for (n = 0; n < 9 * PER_SUBBUF; n++)
 			put_in(CTX_NMI, buf, REC_LEN, PUT_COMMIT);
 		ring_buffer_discard_commit(buf, e);
-		put_n(0, buf, 9 * PER_SUBBUF);
+		put_on(0, buf, 9 * PER_SUBBUF);
 		ring_buffer_change_overwrite(buf, 0);
-		put_n(0, buf, PER_SUBBUF + 1);
+		put_on(0, buf, PER_SUBBUF + 1);
 		ring_buffer_change_overwrite(buf, 1);
 		/* Levels that are too many */
 		for (n = 0; n < 6; n++)
 			ring_buffer_nest_start(buf);
-		put_n(0, buf, 1);
+		put_on(0, buf, 1);
 		for (n = 0; n < 6; n++)
 			ring_buffer_nest_end(buf);
 		if (!i)
@@ -487,14 +451,14 @@ static void reset_inherited(long unused)
 {
 	int n;
 
-	begin(8);
-	put_n(0, buf, 8 * PER_SUBBUF);
+	begin_two(8);
+	put_on(0, buf, 8 * PER_SUBBUF);
 	EXPECT_EQ(ring_buffer_resize(buf, 3 * SUBBUF_DATA, ALL), 0);
 	ring_buffer_reset(buf);
 	start_over();
 	EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 0);
 	for (n = 0; n < 7; n++) {
-		put_n(0, buf, PER_SUBBUF);
+		put_on(0, buf, PER_SUBBUF);
 		EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), min(n + 1, 3) * PER_SUBBUF);
 	}
 	consume(buf, 0, -1);
@@ -506,8 +470,8 @@ static void reset_mapped(long unused)
 {
 	struct trace_buffer_meta *meta;
 
-	begin(2);
-	put_n(0, buf, 9 * PER_SUBBUF);
+	begin_two(2);
+	put_on(0, buf, 9 * PER_SUBBUF);
 	if (map_buffer(2))
 		fault(F_REFUSED, "ring_buffer_map");
 	meta = page_address(shim_vma_pages[0]);
@@ -535,26 +499,18 @@ static void reset_waits(long unused)
 {
 	struct step s = { .op = op_commit, .act = { remote_reset } };
 	int records;
-	long last;
 
 	for (records = PER_SUBBUF - 2; records <= PER_SUBBUF; records += 2) {
-		last = 0;
-		for (s.at[0] = 0; s.at[0] <= last; s.at[0]++) {
-			begin(4);
-			put_n(0, buf, records);
-			if (!step_run(&s)) {
-				leak();
+		for_each_instruction(&s, 1) {
+			begin_two(4);
+			put_on(0, buf, records);
+			if (!step_run(&s))
 				continue;
-			}
-			if (!s.at[0]) {
-				last = s.n[0];
-				nr_positions += last;
-			}
 			/* At most the record behind it is there, and none was given up */
 			EXPECT(ring_buffer_entries_cpu(buf, 0) <= 1 || !s.at[0],
 			       "%lu at instruction %ld", ring_buffer_entries_cpu(buf, 0), s.at[0]);
 			EXPECT_EQ(ring_buffer_commit_overrun_cpu(buf, 0), 0);
-			put_n(0, buf, 1);
+			put_on(0, buf, 1);
 			shim_rcu_run();
 			consume(buf, 0, -1);
 			EXPECT_EQ(last_seen(0, CTX_TASK), last_put(0, CTX_TASK) + 1);
@@ -595,22 +551,15 @@ static void remote_resize(void) { step_remote(1, resize_both, 1); }
 static void resize_waits(long cut)
 {
 	struct step s = { .op = cut ? busy_cut : op_swap, .act = { remote_resize } };
-	long last = 0;
 
-	for (s.at[0] = 0; s.at[0] <= last; s.at[0]++) {
-		begin(3);
-		put_n(0, buf, PER_SUBBUF + 5);
-		put_n(1, buf, 7);
-		if (!step_run(&s)) {
-			leak();
+	for_each_instruction(&s, 1) {
+		begin_two(3);
+		put_on(0, buf, PER_SUBBUF + 5);
+		put_on(1, buf, 7);
+		if (!step_run(&s))
 			continue;
-		}
-		if (!s.at[0]) {
-			last = s.n[0];
-			nr_positions += last;
-		}
-		put_n(0, buf, 2);
-		put_n(1, buf, 2);
+		put_on(0, buf, 2);
+		put_on(1, buf, 2);
 		shim_rcu_run();
 		read_all("a resize beside it");
 		EXPECT_EQ(shim_preempt_count(0), 0);
@@ -644,26 +593,19 @@ static void nmi_cut(void)
 static void cut_in_cut(long unused)
 {
 	struct step s = { .op = busy_cut, .act = { nmi_cut } };
-	long last = 0;
 
-	for (s.at[0] = 0; s.at[0] <= last; s.at[0]++) {
-		begin(3);
-		put_n(0, buf, 5);
-		put_n(1, buf, 7);
+	for_each_instruction(&s, 1) {
+		begin_two(3);
+		put_on(0, buf, 5);
+		put_on(1, buf, 7);
 		op_cut();
 		read_snapshot();
-		put_n(0, buf, 3);
-		put_n(1, buf, 4);
-		if (!step_run(&s)) {
-			leak();
+		put_on(0, buf, 3);
+		put_on(1, buf, 4);
+		if (!step_run(&s))
 			continue;
-		}
-		if (!s.at[0]) {
-			last = s.n[0];
-			nr_positions += last;
-		}
-		put_n(0, buf, 1);
-		put_n(1, buf, 1);
+		put_on(0, buf, 1);
+		put_on(1, buf, 1);
 		read_all("a cut in a cut");
 		EXPECT_EQ(shim_preempt_count(0), 0);
 		op_cut();

@@ -16,13 +16,9 @@ static struct waiter {
 
 static int nr_waiters;
 
-static void begin(void)
+static void begin_waits(void)
 {
-	static const s64 step = 8;
-
-	clock_set(1000000);
-	clock_steps(1, &step);
-	fresh(SUBBUFS * SUBBUF_DATA, true);
+	begin(SUBBUFS, true);
 	nr_waiters = 0;
 }
 
@@ -105,7 +101,7 @@ static void one_record(long unused)
 {
 	struct waiter *cpu, *other, *all, *all_full, *full;
 
-	begin();
+	begin_waits();
 	cpu = wait_for(0, 0);
 	other = wait_for(1, 0);
 	all = wait_for(RING_BUFFER_ALL_CPUS, 0);
@@ -131,7 +127,7 @@ static void one_record(long unused)
 	EXPECT_EQ(all->woken, 3);
 
 	/* there is no watermark for all CPUs */
-	begin();
+	begin_waits();
 	all_full = wait_for(RING_BUFFER_ALL_CPUS, 50);
 	settle();
 	write(1);
@@ -144,7 +140,7 @@ static void watermark(long unused)
 {
 	struct waiter *half, *any;
 
-	begin();
+	begin_waits();
 	half = wait_for(0, 50);
 	settle();
 	fill_to(3);
@@ -173,7 +169,7 @@ static void watermarks(long high_first)
 {
 	struct waiter *low, *high;
 
-	begin();
+	begin_waits();
 	if (high_first) {
 		high = wait_for(0, 75);
 		settle();
@@ -208,7 +204,7 @@ static void exact(long unused)
 	int nr, full;
 
 	for (full = 25; full <= 100; full += 25) {
-		begin();
+		begin_waits();
 		nr = ring_buffer_size(buf, 0) / SUBBUF_DATA;
 		EXPECT_EQ(nr % 4, 0);
 		fill_to(nr * full / 100 - 1);
@@ -227,7 +223,7 @@ static void wake_waiters(long unused)
 	struct waiter *cpu, *full, *other, *all;
 	int i;
 
-	begin();
+	begin_waits();
 	cpu = wait_for(0, 0);
 	full = wait_for(0, 50);
 	other = wait_for(1, 0);
@@ -264,14 +260,14 @@ static void looks_once(long unused)
 {
 	int i;
 
-	begin();
+	begin_waits();
 	for (i = 0; i < 3; i++)
 		ring_buffer_poll_wait(buf, 0, NULL, NULL, 0);
 	rcu_barrier();
 	EXPECT_EQ(barriers(), 0);
 
 	/* one that knows its watermark told has nothing to do any more */
-	begin();
+	begin_waits();
 	ring_buffer_poll_wait(buf, 0, NULL, NULL, 50);
 	shim_rcu_run();
 	for (i = 0; i < 3; i++)
@@ -279,7 +275,7 @@ static void looks_once(long unused)
 	EXPECT_EQ(barriers(), 0);
 
 	/* one that finds enough has not, either */
-	begin();
+	begin_waits();
 	fill_to(6);
 	EXPECT(ring_buffer_poll_wait(buf, 0, NULL, NULL, 50), "more than a half is filled");
 	EXPECT_EQ(barriers(), 0);
@@ -290,7 +286,7 @@ static void looks_again(long unused)
 {
 	struct waiter *w;
 
-	begin();
+	begin_waits();
 	w = wait_for(0, 30);
 	ring_buffer_poll_wait(buf, 0, NULL, NULL, 20);
 	rcu_barrier();
@@ -302,12 +298,12 @@ static void looks_again(long unused)
 	EXPECT_EQ(barriers(), 0);
 
 	/* a watermark concerns one CPU */
-	begin();
+	begin_waits();
 	ring_buffer_poll_wait(buf, 0, NULL, NULL, 30);
 	EXPECT_EQ(barriers(), 1);
 
 	/* both CPUs have had theirs, and the whole buffer has begun a second one */
-	begin();
+	begin_waits();
 	ring_buffer_poll_wait(buf, 0, NULL, NULL, 0);
 	ring_buffer_poll_wait(buf, 1, NULL, NULL, 0);
 	rcu_barrier();
@@ -341,28 +337,21 @@ static void missed(long full)
 {
 	struct step s = { .op = op_write, .act = { remote_come } };
 	int more, before = full ? (SUBBUFS * full / 100 - 1) * PER : 0;
-	long last, lates = 0;
+	long lates = 0;
 
 	for (more = 0; more < 3; more++) {
 		wait_cpu = more == 2 && !full ? RING_BUFFER_ALL_CPUS : 0;
 		wait_full = full;
-		last = 0;
-		for (s.at[0] = 0; s.at[0] <= last && nr_faults < 20; s.at[0]++) {
-			begin();
+		for_each_instruction(&s, 1) {
+			begin_waits();
 			late = NULL;
 			write(before);
 			if (more) {
 				wait_for(0, 90);
 				settle();
 			}
-			if (!step_run(&s)) {
-				leak();
+			if (!step_run(&s))
 				continue;
-			}
-			if (!s.at[0]) {
-				last = s.n[0];
-				nr_positions += last;
-			}
 			shim_poll();
 			/* one grace period: the callbacks of another one come later */
 			rcu_barrier();

@@ -6,21 +6,6 @@
 #include <linux/cpumask.h>
 #include "test.h"
 
-static void begin(int subbufs, bool overwrite)
-{
-	static const s64 step = 8;
-
-	clock_set(1000000);
-	clock_steps(1, &step);
-	fresh(subbufs * SUBBUF_DATA, overwrite);
-}
-
-static void put_n(int n)
-{
-	while (n--)
-		put(buf, REC_LEN, PUT_COMMIT);
-}
-
 /* ---- the clock ------------------------------------------------------------ */
 
 static u64 now;
@@ -229,19 +214,14 @@ static void disable_cpu(void) { ring_buffer_record_disable_cpu(buf, 0); }
 static void two_switches(long unused)
 {
 	struct step s = { .op = op_off, .act = { disable_cpu } };
-	long last = 0;
 
-	for (s.at[0] = 0; s.at[0] <= last; s.at[0]++) {
+	for_each_instruction(&s, 1) {
 		begin(3, true);
 		put(buf, 8, PUT_COMMIT);
-		if (!step_run(&s)) {
-			leak();
+		if (!step_run(&s))
 			continue;
-		}
-		if (!s.at[0]) {
+		if (!s.at[0])
 			disable_cpu();
-			nr_positions += last = s.n[0];
-		}
 		ring_buffer_record_enable_cpu(buf, 0);
 		EXPECT(!put(buf, 8, PUT_COMMIT), "records while off, instruction %ld", s.at[0]);
 		ring_buffer_record_on(buf);
@@ -267,22 +247,15 @@ static void op_write(void) { put(buf, REC_LEN, PUT_COMMIT); }
 static void wait_writers(long unused)
 {
 	struct step s = { .op = op_write, .act = { cut_remote } };
-	long last = 0;
 	int i;
 
-	for (s.at[0] = 0; s.at[0] <= last; s.at[0]++) {
+	for_each_instruction(&s, 1) {
 		begin(3, true);
 		fresh2(3 * SUBBUF_DATA);
 		put_n(3);
 		cut_done = false;
-		if (!step_run(&s)) {
-			leak();
+		if (!step_run(&s) || !s.at[0])
 			continue;
-		}
-		if (!s.at[0]) {
-			nr_positions += last = s.n[0];
-			continue;
-		}
 		for (i = 0; i < 3 && co_active(); i++) {
 			shim_rcu_run();
 			co_resume();

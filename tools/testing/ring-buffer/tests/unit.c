@@ -2,21 +2,6 @@
 /* The functions of the API, in one thread: writing, reading, and what is counted. */
 #include "test.h"
 
-static void begin(int subbufs, bool overwrite)
-{
-	static const s64 step = 8;
-
-	clock_set(1000000);
-	clock_steps(1, &step);
-	fresh(subbufs * SUBBUF_DATA, overwrite);
-}
-
-static void put_n(int n)
-{
-	while (n--)
-		put(buf, REC_LEN, PUT_COMMIT);
-}
-
 /* ---- writing ------------------------------------------------------------ */
 
 /* Each length comes back whole, and as long as the format says */
