@@ -7,7 +7,7 @@
 
 #include "../internal.h"
 
-#define BYTES	512
+#define BYTES	1024
 
 struct cursor_page {
 	unsigned char	data[BYTES];
