@@ -94,6 +94,18 @@ static void cut_test_sequence(struct kunit *test)
 	}
 }
 
+static void cut_read(struct rbt *w, u32 num)
+{
+	struct ring_buffer_event *rec;
+	unsigned long lost;
+	u64 ts;
+
+	rec = ring_buffer_consume(w->other, w->cpu, &ts, &lost);
+	rbt_expect(w, rec, ts, num);
+	KUNIT_EXPECT_EQ(w->test, lost, 0UL);
+	w->recs[num].state = RBT_READ;
+}
+
 /* What was consumed before the cut is not in it, what was begun on goes on. */
 static void cut_test_read_half(struct kunit *test)
 {
@@ -105,20 +117,10 @@ static void cut_test_read_half(struct kunit *test)
 	for (read = 0; read < 60 && !w->failed; read++) {
 		first = w->nr;
 		rbt_write_n(w, 300, 25);
-		for (i = 0; i < read && rbt_consume(w); i++)
-			;
+		rbt_consume_n(w, read);
 		KUNIT_ASSERT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);
-		for (i = min(read, 25U); i < 25; i++) {
-			struct ring_buffer_event *rec;
-			unsigned long lost;
-			u64 ts;
-
-			rec = ring_buffer_consume(w->other, w->cpu, &ts, &lost);
-			KUNIT_ASSERT_NOT_NULL(test, rec);
-			KUNIT_EXPECT_EQ(test, rbt_check(w, ring_buffer_event_data(rec), ts),
-					first + i);
-			KUNIT_EXPECT_EQ(test, lost, 0UL);
-		}
+		for (i = min(read, 25U); i < 25; i++)
+			cut_read(w, first + i);
 		KUNIT_EXPECT_TRUE(test, ring_buffer_empty_cpu(w->other, w->cpu));
 		KUNIT_EXPECT_EQ(test, ring_buffer_read_events_cpu(w->other, w->cpu), 25UL);
 	}
@@ -134,8 +136,7 @@ static void cut_test_in_flight(struct kunit *test)
 
 	cut_open(w);
 	rbt_write_n(w, 200, 30);
-	rec = rbt_reserve(w, 200, &num);
-	KUNIT_ASSERT_NOT_NULL(test, rec);
+	rec = rbt_must_reserve(w, 200, &num);
 	cut_take(w);
 	rbt_write_n(w, 200, 3);
 	entries = ring_buffer_entries_cpu(w->other, w->cpu);
@@ -164,8 +165,7 @@ static void cut_test_unseen(struct kunit *test)
 
 	cut_open(w);
 	rbt_write_n(w, 200, 5);
-	rec = rbt_reserve(w, 200, &num);
-	KUNIT_ASSERT_NOT_NULL(test, rec);
+	rec = rbt_must_reserve(w, 200, &num);
 	ring = rbt_ring(w);
 	nest = ring->nest;
 	ring->nest = 0;
@@ -182,21 +182,6 @@ static void cut_test_unseen(struct kunit *test)
 	cut_expect(w, w->other, 6, 10);
 }
 
-static u32 cut_iterate(struct rbt *w, struct ring_buffer_iter *iter, u32 from, u32 end)
-{
-	struct ring_buffer_event *rec;
-	u64 ts;
-
-	for (; from < end; from++) {
-		rec = ring_buffer_iter_peek(iter, &ts);
-		if (!rec)
-			break;
-		KUNIT_EXPECT_EQ(w->test, rbt_check(w, ring_buffer_event_data(rec), ts), from);
-		ring_buffer_iter_advance(iter);
-	}
-	return from;
-}
-
 /*
  * An iterator goes on in what the cut took away. Another cut makes that live again:
  * then the iterator ends, with what it had copied before.
@@ -209,15 +194,14 @@ static void cut_test_iterator(struct kunit *test)
 
 	cut_open(w);
 	rbt_write_n(w, 200, 40);
-	iter = ring_buffer_read_start(w->buffer, w->cpu, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, iter);
-	KUNIT_EXPECT_EQ(test, cut_iterate(w, iter, 0, 5), 5U);
+	iter = rbt_iter(w, w->buffer);
+	KUNIT_EXPECT_EQ(test, rbt_iterate(w, iter, 0, 5), 5U);
 	cut_take(w);
 	rbt_write_n(w, 200, 10);
-	KUNIT_EXPECT_EQ(test, cut_iterate(w, iter, 5, 25), 25U);
+	KUNIT_EXPECT_EQ(test, rbt_iterate(w, iter, 5, 25), 25U);
 	cut_take(w);
 	rbt_write_n(w, 200, 1);
-	cut_iterate(w, iter, 25, 40);
+	rbt_iterate(w, iter, 25, 40);
 	KUNIT_EXPECT_NULL(test, ring_buffer_iter_peek(iter, &ts));
 	ring_buffer_read_finish(iter);
 	cut_expect(w, w->other, 40, 50);
@@ -234,15 +218,14 @@ static void cut_test_rewind(struct kunit *test)
 
 	cut_open(w);
 	rbt_write_n(w, 200, 10);
-	iter = ring_buffer_read_start(w->buffer, w->cpu, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, iter);
-	KUNIT_EXPECT_EQ(test, cut_iterate(w, iter, 0, 3), 3U);
+	iter = rbt_iter(w, w->buffer);
+	KUNIT_EXPECT_EQ(test, rbt_iterate(w, iter, 0, 3), 3U);
 	for (cuts = 1; cuts < 5; cuts++) {
 		cut_take(w);
 		first = w->nr;
 		rbt_write_n(w, 200, 10);
 		ring_buffer_iter_reset(iter);
-		KUNIT_EXPECT_EQ(test, cut_iterate(w, iter, first, w->nr), w->nr);
+		KUNIT_EXPECT_EQ(test, rbt_iterate(w, iter, first, w->nr), w->nr);
 		KUNIT_EXPECT_FALSE(test, ring_buffer_iter_dropped(iter));
 	}
 	ring_buffer_read_finish(iter);
@@ -397,25 +380,11 @@ static void cut_test_forget(struct kunit *test)
 	cut_take(w);
 	cut_expect(w, w->other, 90, 120);
 
-	rec = rbt_reserve(w, 200, &num);
-	KUNIT_ASSERT_NOT_NULL(test, rec);
+	rec = rbt_must_reserve(w, 200, &num);
 	cut_take(w);
 	KUNIT_EXPECT_EQ(test, ring_buffer_forget(w->other), -EBUSY);
 	rbt_commit(w, rec, num);
 	cut_expect(w, w->other, 120, 121);
-}
-
-static void cut_read(struct rbt *w, u32 num)
-{
-	struct ring_buffer_event *rec;
-	unsigned long lost;
-	u64 ts;
-
-	rec = ring_buffer_consume(w->other, w->cpu, &ts, &lost);
-	KUNIT_ASSERT_NOT_NULL(w->test, rec);
-	KUNIT_EXPECT_EQ(w->test, rbt_check(w, ring_buffer_event_data(rec), ts), num);
-	KUNIT_EXPECT_EQ(w->test, lost, 0UL);
-	w->recs[num].state = RBT_READ;
 }
 
 /* A snapshot costs the sub-buffers that hold what is unread of it. */
@@ -449,8 +418,7 @@ static void cut_test_trim(struct kunit *test)
 	struct rbt *w = test->priv;
 	unsigned int n;
 
-	rbt_open(w, 20, RB_FL_OVERWRITE);
-	rbt_open_other(w, 20, RB_FL_OVERWRITE);
+	rbt_open_two(w, 20, RB_FL_OVERWRITE);
 	for (n = 0; n <= 60 && !w->failed; n += 10)
 		cut_trim(w, n, 0);
 	for (n = 10; n <= 60 && !w->failed; n += 10) {
@@ -475,8 +443,7 @@ static void cut_test_dump(struct kunit *test)
 		rcpu = w->buffer->cpus[w->cpu];
 		for (num = 12 * round; num < 12 * (round + 1); num++) {
 			rec = rb_dump_next(rcpu, &ts, NULL, true);
-			KUNIT_ASSERT_NOT_NULL(test, rec);
-			KUNIT_EXPECT_EQ(test, rbt_check(w, ring_buffer_event_data(rec), ts), num);
+			rbt_expect(w, rec, ts, num);
 		}
 		KUNIT_EXPECT_NULL(test, rb_dump_next(rcpu, &ts, NULL, true));
 		cut_take(w);

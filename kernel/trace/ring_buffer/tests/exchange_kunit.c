@@ -34,12 +34,10 @@ static void exchange_test_resize(struct kunit *test)
 	const struct exchange_resize *p = test->param_value;
 	struct rbt *w = test->priv;
 	unsigned long before, after;
-	unsigned int i;
 
 	rbt_open(w, p->from, RB_FL_OVERWRITE);
 	rbt_write_n(w, 200, p->percent * p->from * rbt_room_for(w, 200) / 100);
-	for (i = 0; i < p->read; i++)
-		rbt_consume(w);
+	rbt_consume_n(w, p->read);
 	before = ring_buffer_entries_cpu(w->buffer, w->cpu);
 	KUNIT_ASSERT_EQ(test, ring_buffer_resize(w->buffer, p->to * rb_subbuf_room(0),
 						 RING_BUFFER_ALL_CPUS), 0);
@@ -71,16 +69,6 @@ static void exchange_test_resize_too_large(struct kunit *test)
 	rbt_account(w);
 }
 
-/* Throw away what was recorded, in the list of it as well. */
-static void exchange_forget(struct rbt *w)
-{
-	u32 i;
-
-	for (i = 0; i < w->nr; i++)
-		w->recs[i].state = RBT_GONE;
-	w->nr_seen = 0;
-}
-
 static void exchange_test_reset(struct kunit *test)
 {
 	static const unsigned int filled[] = { 0, 1, 20, 57, 100, 300 };
@@ -92,7 +80,7 @@ static void exchange_test_reset(struct kunit *test)
 		rbt_write_n(w, 200, filled[i / 2]);
 		rbt_consume(w);
 		ring_buffer_reset_cpu(w->buffer, w->cpu);
-		exchange_forget(w);
+		rbt_drop_all(w);
 		KUNIT_EXPECT_TRUE(test, ring_buffer_empty(w->buffer));
 		KUNIT_EXPECT_EQ(test, ring_buffer_entries(w->buffer), 0UL);
 		KUNIT_EXPECT_EQ(test, ring_buffer_overruns(w->buffer), 0UL);
@@ -126,7 +114,7 @@ static void exchange_test_reset_refuses(struct kunit *test)
 	WRITE_ONCE(rb_race_hook, exchange_refused);
 	ring_buffer_reset(w->buffer);
 	WRITE_ONCE(rb_race_hook, NULL);
-	exchange_forget(w);
+	rbt_drop_all(w);
 	KUNIT_EXPECT_TRUE(test, ring_buffer_empty(w->buffer));
 	rbt_write_n(w, 200, 30);
 	rbt_account(w);
@@ -143,16 +131,14 @@ static void exchange_test_reset_iterator(struct kunit *test)
 
 	rbt_open(w, 3, RB_FL_OVERWRITE);
 	rbt_write_n(w, 500, 20);
-	iter = ring_buffer_read_start(w->buffer, w->cpu, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, iter);
+	iter = rbt_iter(w, w->buffer);
 	ring_buffer_iter_advance(iter);
 	ring_buffer_reset_online_cpus(w->buffer);
-	exchange_forget(w);
+	rbt_drop_all(w);
 	rbt_write(w, 500);
 	ring_buffer_iter_reset(iter);
 	rec = ring_buffer_iter_peek(iter, &ts);
-	KUNIT_ASSERT_NOT_NULL(test, rec);
-	KUNIT_EXPECT_EQ(test, rbt_check(w, ring_buffer_event_data(rec), ts), 20U);
+	rbt_expect(w, rec, ts, 20U);
 	ring_buffer_read_finish(iter);
 	rbt_account(w);
 }
@@ -162,8 +148,7 @@ static void exchange_test_swap(struct kunit *test)
 {
 	struct rbt *w = test->priv;
 
-	rbt_open(w, 3, RB_FL_OVERWRITE);
-	rbt_open_other(w, 3, RB_FL_OVERWRITE);
+	rbt_open_two(w, 3, RB_FL_OVERWRITE);
 	rbt_write_n(w, 200, 100);
 	KUNIT_ASSERT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), 0);
 	w->swapped = true;
@@ -181,10 +166,8 @@ static void exchange_test_swap_in_flight(struct kunit *test)
 	struct rbt *w = test->priv;
 	u32 num;
 
-	rbt_open(w, 3, RB_FL_OVERWRITE);
-	rbt_open_other(w, 3, RB_FL_OVERWRITE);
-	rec = rbt_reserve(w, 200, &num);
-	KUNIT_ASSERT_NOT_NULL(test, rec);
+	rbt_open_two(w, 3, RB_FL_OVERWRITE);
+	rec = rbt_must_reserve(w, 200, &num);
 	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), 0);
 	w->swapped = true;
 	KUNIT_EXPECT_TRUE(test, ring_buffer_empty_cpu(w->other, w->cpu));
@@ -257,7 +240,7 @@ static void exchange_test_counts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_buffer_commit_overrun_cpu(w->buffer, w->cpu), 0UL);
 	KUNIT_EXPECT_EQ(test, ring_buffer_dropped_events_cpu(w->buffer, w->cpu), 0UL);
 	KUNIT_EXPECT_EQ(test, ring_buffer_overrun_cpu(w->buffer, w->cpu), 0UL);
-	exchange_forget(w);
+	rbt_drop_all(w);
 }
 
 /* A ring that becomes smaller keeps the newest; what goes is told with the record behind it. */
@@ -305,8 +288,7 @@ static void exchange_test_swap_half(struct kunit *test)
 {
 	struct rbt *w = test->priv;
 
-	rbt_open(w, 3, RB_FL_OVERWRITE);
-	rbt_open_other(w, 3, RB_FL_OVERWRITE);
+	rbt_open_two(w, 3, RB_FL_OVERWRITE);
 	exchange_resets = w;
 	WRITE_ONCE(rb_race_hook, exchange_between);
 	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), 0);
@@ -373,8 +355,7 @@ static void exchange_test_holds(struct kunit *test)
 	struct rbt *w = test->priv;
 	unsigned int i;
 
-	rbt_open(w, 3, RB_FL_OVERWRITE);
-	rbt_open_other(w, 3, RB_FL_OVERWRITE);
+	rbt_open_two(w, 3, RB_FL_OVERWRITE);
 	rbt_write_n(w, 200, 30);
 	exchange_beside.w = w;
 	for (i = 0; i < 3; i++) {
@@ -391,7 +372,7 @@ static void exchange_test_holds(struct kunit *test)
 	}
 	/* Writers are let in again only behind another grace period. */
 	KUNIT_EXPECT_TRUE(test, poll_state_synchronize_rcu_full(&exchange_beside.before));
-	exchange_forget(w);
+	rbt_drop_all(w);
 }
 
 /* Whoever waits for it must not wait for its CPU. */
@@ -417,8 +398,7 @@ static void exchange_test_stays(struct kunit *test)
 	struct rbt *w = test->priv;
 	int count = preempt_count();
 
-	rbt_open(w, 3, RB_FL_OVERWRITE);
-	rbt_open_other(w, 3, RB_FL_OVERWRITE);
+	rbt_open_two(w, 3, RB_FL_OVERWRITE);
 	rbt_write_n(w, 200, 3);
 	exchange_beside.w = w;
 	exchange_beside.passed = 0;
@@ -434,7 +414,7 @@ static void exchange_test_stays(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, preempt_count(), count);
 	KUNIT_EXPECT_EQ(test, exchange_beside.passed, 8UL);
 	WRITE_ONCE(rb_race_hook, NULL);
-	exchange_forget(w);
+	rbt_drop_all(w);
 }
 
 /*

@@ -65,8 +65,7 @@ static void iterate_test_overwritten(struct kunit *test)
 		iterating.taken = false;
 		sprintf(w->what, "point %u, %u before, part %u", i / 6, iterating.at, i % 2);
 		rbt_open(w, 4, RB_FL_OVERWRITE);
-		iter = ring_buffer_read_start(w->buffer, w->cpu, GFP_KERNEL);
-		KUNIT_ASSERT_NOT_NULL(test, iter);
+		iter = rbt_iter(w, w->buffer);
 		next = 0;
 		rbt_write_n(w, LEN, i % 2 ? 3 : 0);
 		iterate_rest(w, iter, &next);
@@ -102,8 +101,7 @@ static void iterate_expect_dump(struct rbt *w, u32 from, u32 behind)
 
 	for (; from < behind && !w->failed; from++) {
 		rec = iterate_dump(w, &ts, NULL, true);
-		KUNIT_ASSERT_NOT_NULL(w->test, rec);
-		KUNIT_EXPECT_EQ(w->test, rbt_check(w, ring_buffer_event_data(rec), ts), from);
+		rbt_expect(w, rec, ts, from);
 	}
 }
 
@@ -116,14 +114,12 @@ static void iterate_test_dump(struct kunit *test)
 	unsigned int i;
 	u64 ts;
 
-	rbt_open(w, 4, RB_FL_OVERWRITE);
-	rbt_open_other(w, 4, RB_FL_OVERWRITE);
+	rbt_open_two(w, 4, RB_FL_OVERWRITE);
 	KUNIT_EXPECT_NULL(test, iterate_dump(w, &ts, &lost, true));
 	rbt_write_n(w, LEN, 20);
 	for (i = 0; i < 3; i++) {
 		rec = iterate_dump(w, &ts, &lost, false);
-		KUNIT_ASSERT_NOT_NULL(test, rec);
-		KUNIT_EXPECT_EQ(test, rbt_check(w, ring_buffer_event_data(rec), ts), 0U);
+		rbt_expect(w, rec, ts, 0U);
 		KUNIT_EXPECT_EQ(test, lost, 0UL);
 	}
 	KUNIT_EXPECT_NOT_NULL(test, iterate_dump(w, NULL, NULL, false));
@@ -149,8 +145,7 @@ static void iterate_test_dump_live_again(struct kunit *test)
 	unsigned int i;
 	u64 ts;
 
-	rbt_open(w, 4, RB_FL_OVERWRITE);
-	rbt_open_other(w, 4, RB_FL_OVERWRITE);
+	rbt_open_two(w, 4, RB_FL_OVERWRITE);
 	rbt_write_n(w, LEN, 5);
 	iterate_expect_dump(w, 0, 3);
 	for (i = 0; i < 2; i++)

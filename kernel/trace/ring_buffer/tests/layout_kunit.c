@@ -177,8 +177,7 @@ static void layout_test_discard(struct kunit *test)
 			rbt_open(w, 2, RB_FL_OVERWRITE);
 			rbt_write(w, 12);
 			rbt_now += pauses[i];
-			rec = rbt_reserve(w, 40, &num);
-			KUNIT_ASSERT_NOT_NULL(test, rec);
+			rec = rbt_must_reserve(w, 40, &num);
 			rbt_discard(w, rec, num);
 			rbt_now += pauses[k];
 			rbt_write(w, 12);
@@ -203,8 +202,7 @@ static void layout_test_discard_first(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(pauses); i++) {
 		rbt_open(w, 2, RB_FL_OVERWRITE);
-		rec = rbt_reserve(w, 40, &num);
-		KUNIT_ASSERT_NOT_NULL(test, rec);
+		rec = rbt_must_reserve(w, 40, &num);
 		rbt_discard(w, rec, num);
 		rbt_now += pauses[i];
 		rbt_write_n(w, 12, 2);
@@ -238,8 +236,7 @@ static void layout_test_discard_under(struct kunit *test)
 			rbt_open(w, 2, RB_FL_OVERWRITE);
 			rbt_write(w, 12);
 			rbt_now += a;
-			rec = rbt_reserve(w, k, &num);
-			KUNIT_ASSERT_NOT_NULL(test, rec);
+			rec = rbt_must_reserve(w, k, &num);
 			rbt_now += b;
 			__preempt_count_add(SOFTIRQ_OFFSET);
 			rbt_write_n(w, 12, 2);
@@ -272,8 +269,7 @@ static void layout_test_discard_last(struct kunit *test)
 		while (rbt_consume(w))
 			;
 		rbt_write(w, 900);
-		rec = rbt_reserve(w, 900, &num);
-		KUNIT_ASSERT_NOT_NULL(test, rec);
+		rec = rbt_must_reserve(w, 900, &num);
 		__preempt_count_add(SOFTIRQ_OFFSET);
 		/* It goes to the next sub-buffer. */
 		rbt_write(w, 3000);
@@ -316,6 +312,20 @@ static void layout_interrupt(enum rb_race point, const char *name)
 	__preempt_count_sub(HARDIRQ_OFFSET);
 }
 
+/* A record that needs no stamp, then one that @hook comes into, and @n interrupts that write. */
+static void layout_write_under(struct rbt *w, void (*hook)(enum rb_race point, const char *name),
+			       unsigned int n)
+{
+	rbt_open(w, 2, RB_FL_OVERWRITE);
+	rbt_step = 0;
+	rbt_write(w, 8);
+	layout_writer = w;
+	layout_interrupts = n;
+	WRITE_ONCE(rb_race_hook, hook);
+	rbt_write(w, 8);
+	WRITE_ONCE(rb_race_hook, NULL);
+}
+
 /* Interrupts at the same time: none of the records needs a stamp. */
 static void layout_test_same_time(struct kunit *test)
 {
@@ -323,14 +333,7 @@ static void layout_test_same_time(struct kunit *test)
 	struct layout_got got;
 	struct rbt_page page;
 
-	rbt_open(w, 2, RB_FL_OVERWRITE);
-	rbt_step = 0;
-	rbt_write(w, 8);
-	layout_writer = w;
-	layout_interrupts = 2;
-	WRITE_ONCE(rb_race_hook, layout_interrupt);
-	rbt_write(w, 8);
-	WRITE_ONCE(rb_race_hook, NULL);
+	layout_write_under(w, layout_interrupt, 2);
 	KUNIT_ASSERT_TRUE(test, layout_read(w, &page, &got));
 	KUNIT_EXPECT_EQ(test, page.records, 4U);
 	KUNIT_EXPECT_EQ(test, page.bytes, 4 * layout_total(8));
@@ -357,14 +360,7 @@ static void layout_test_late(struct kunit *test)
 	struct layout_got got;
 	struct rbt_page page;
 
-	rbt_open(w, 2, RB_FL_OVERWRITE);
-	rbt_step = 0;
-	rbt_write(w, 8);
-	layout_writer = w;
-	layout_interrupts = 1;
-	WRITE_ONCE(rb_race_hook, layout_late);
-	rbt_write(w, 8);
-	WRITE_ONCE(rb_race_hook, NULL);
+	layout_write_under(w, layout_late, 1);
 	KUNIT_ASSERT_TRUE(test, layout_read(w, &page, &got));
 	KUNIT_EXPECT_EQ(test, w->recs[1].time - w->recs[2].time, (u64)RB_DELTA_MAX);
 	KUNIT_EXPECT_EQ(test, page.records, 3U);

@@ -147,8 +147,7 @@ static void map_test_cut(struct kunit *test)
 	u64 read, first;
 
 	KUNIT_ASSERT_NOT_NULL(test, was);
-	rbt_open(w, SUBBUFS, RB_FL_OVERWRITE);
-	rbt_open_other(w, SUBBUFS, RB_FL_OVERWRITE);
+	rbt_open_two(w, SUBBUFS, RB_FL_OVERWRITE);
 	third = ring_buffer_alloc_spare(w->buffer);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(third));
 	rbt_write_n(w, 300, 30);
@@ -190,8 +189,7 @@ static void map_test_cut(struct kunit *test)
 		u64 ts;
 
 		rec = ring_buffer_consume(w->other, w->cpu, &ts, NULL);
-		KUNIT_ASSERT_NOT_NULL(test, rec);
-		KUNIT_EXPECT_EQ(test, rbt_check(w, ring_buffer_event_data(rec), ts), (u32)first);
+		rbt_expect(w, rec, ts, (u32)first);
 	}
 	ring_buffer_free(w->other);
 	w->other = NULL;
@@ -234,8 +232,7 @@ static void map_test_beside(struct kunit *test)
 	struct trace_buffer_meta *meta;
 	u32 id;
 
-	rbt_open(w, SUBBUFS, RB_FL_OVERWRITE);
-	rbt_open_other(w, SUBBUFS, RB_FL_OVERWRITE);
+	rbt_open_two(w, SUBBUFS, RB_FL_OVERWRITE);
 	meta = map_open(w);
 	KUNIT_ASSERT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);
 	rbt_write_n(w, 100, 5);
@@ -318,8 +315,7 @@ static void map_test_again(struct kunit *test)
 {
 	struct rbt *w = test->priv;
 
-	rbt_open(w, SUBBUFS, RB_FL_OVERWRITE);
-	rbt_open_other(w, SUBBUFS, RB_FL_OVERWRITE);
+	rbt_open_two(w, SUBBUFS, RB_FL_OVERWRITE);
 	map_open(w);
 	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);
 	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), -EBUSY);

@@ -229,8 +229,7 @@ static void page_test_order_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_buffer_subbuf_order_set(w->buffer, -1), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ring_buffer_subbuf_order_set(w->buffer, MAX_PAGE_ORDER + 1), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ring_buffer_subbuf_order_set(NULL, 1), -EINVAL);
-	iter = ring_buffer_read_start(w->buffer, w->cpu, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, iter);
+	iter = rbt_iter(w, w->buffer);
 	KUNIT_EXPECT_EQ(test, ring_buffer_subbuf_order_set(w->buffer, 1), -EBUSY);
 	ring_buffer_read_finish(iter);
 	rbt_write_n(w, 100, 7);

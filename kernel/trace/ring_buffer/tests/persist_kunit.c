@@ -278,18 +278,10 @@ static void persist_cut(struct rbt *w)
 /* @buffer holds records [@from, @to), and they stay. */
 static void persist_holds(struct rbt *w, struct trace_buffer *buffer, u32 from, u32 to)
 {
-	struct ring_buffer_iter *iter = ring_buffer_read_start(buffer, w->cpu, GFP_KERNEL);
-	struct ring_buffer_event *rec;
-	u64 ts;
+	struct ring_buffer_iter *iter = rbt_iter(w, buffer);
 
-	KUNIT_ASSERT_NOT_NULL(w->test, iter);
-	while ((rec = ring_buffer_iter_peek(iter, &ts)) && !w->failed) {
-		KUNIT_EXPECT_EQ(w->test, rbt_check(w, ring_buffer_event_data(rec), ts), from);
-		from++;
-		ring_buffer_iter_advance(iter);
-	}
+	KUNIT_EXPECT_EQ(w->test, rbt_iterate(w, iter, from, U32_MAX), to);
 	ring_buffer_read_finish(iter);
-	KUNIT_EXPECT_EQ(w->test, from, to);
 }
 
 /*

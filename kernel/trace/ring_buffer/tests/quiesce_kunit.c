@@ -39,13 +39,11 @@ static void quiesce_refuse(struct rbt *w, u32 from)
 static void quiesce_die(struct rbt *w)
 {
 	const struct quiesce_case *p = w->test->param_value;
-	unsigned int i;
 	u32 num;
 
 	rbt_open(w, 5, p->flags);
 	rbt_write_n(w, 200, p->before);
-	for (i = 0; i < p->read; i++)
-		rbt_consume(w);
+	rbt_consume_n(w, p->read);
 	if (!rbt_reserve(w, 200, &num))
 		return;
 	/* The scheduler sets the preempt count of a task right that has died. */
@@ -83,7 +81,6 @@ static void quiesce_test_reset(struct kunit *test)
 {
 	struct rbt *w = test->priv;
 	struct rb_cpu *rcpu;
-	u32 first, num;
 
 	quiesce_die(w);
 	ring_buffer_reset(w->buffer);
@@ -92,10 +89,7 @@ static void quiesce_test_reset(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rcpu->write.share, RB_SHARE_PLAIN);
 	KUNIT_EXPECT_EQ(test, rcpu->depth, 0U);
 	KUNIT_EXPECT_EQ(test, rbt_ring(w)->nest, 0U);
-	first = w->nr;
-	for (num = 0; num < first; num++)
-		w->recs[num].state = RBT_GONE;
-	w->nr_seen = 0;
+	rbt_drop_all(w);
 	KUNIT_EXPECT_TRUE(test, ring_buffer_empty(w->buffer));
 	KUNIT_EXPECT_EQ(test, ring_buffer_commit_overrun_cpu(w->buffer, w->cpu), 0UL);
 	rbt_write_n(w, 200, 70);
@@ -121,8 +115,7 @@ static void quiesce_test_nested(struct kunit *test)
 		ring_buffer_reset(w->buffer);
 		KUNIT_EXPECT_EQ(test, w->buffer->cpus[w->cpu]->depth, 0U);
 	}
-	rec = rbt_reserve(w, 200, &num);
-	KUNIT_ASSERT_NOT_NULL(test, rec);
+	rec = rbt_must_reserve(w, 200, &num);
 	rbt_write(w, 200);
 	rbt_commit(w, rec, num);
 	rbt_account(w);
@@ -156,8 +149,7 @@ static void quiesce_test_first(struct kunit *test)
 	unsigned int i;
 	u32 num;
 
-	rbt_open(w, 5, RB_FL_OVERWRITE);
-	rbt_open_other(w, 5, RB_FL_OVERWRITE);
+	rbt_open_two(w, 5, RB_FL_OVERWRITE);
 	for (i = 0; i < 2; i++) {
 		rbt_write_n(w, 200, 30);
 		KUNIT_ASSERT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);

@@ -166,19 +166,9 @@ static void race_hook(enum rb_race point, const char *name)
  * What is interrupted.
  */
 
-static void op_write(struct rbt *w)
-{
-	rbt_write(w, SMALL);
-}
-
 static void op_write_long(struct rbt *w)
 {
 	rbt_write(w, LONG);
-}
-
-static void op_discard(struct rbt *w)
-{
-	do_discard(w);
 }
 
 /* An interrupt wrote behind it: that has to be moved. */
@@ -213,11 +203,6 @@ static void op_nest(struct rbt *w)
 static void op_consume(struct rbt *w)
 {
 	rbt_consume(w);
-}
-
-static void op_consume_all(struct rbt *w)
-{
-	do_consume_all(w);
 }
 
 static void op_entries(struct rbt *w)
@@ -313,16 +298,6 @@ static void op_iterate_resize(struct rbt *w)
 	ring_buffer_read_finish(iter);
 }
 
-static void op_swap(struct rbt *w)
-{
-	do_swap(w);
-}
-
-static void op_cut(struct rbt *w)
-{
-	do_cut(w);
-}
-
 static void op_grow(struct rbt *w)
 {
 	ring_buffer_resize(w->buffer, 7 * rb_subbuf_room(0), RING_BUFFER_ALL_CPUS);
@@ -348,21 +323,21 @@ struct race_op {
 };
 
 static const struct race_op ops[] = {
-	{ "write",	op_write,	true, true },
+	{ "write",	do_write,	true, true },
 	{ "write_long",	op_write_long,	true, true },
-	{ "discard",	op_discard,	true, true },
+	{ "discard",	do_discard,	true, true },
 	{ "discard_under", op_discard_under, true },
 	{ "nest",	op_nest,	true },
 	{ "consume",	op_consume,	true },
-	{ "consume_all", op_consume_all, true },
+	{ "consume_all", do_consume_all, true },
 	{ "entries",	op_entries,	true },
 	{ "read_page",	op_read_page,	true },
 	{ "odd",	op_odd,		true },
 	{ "iterate",	op_iterate },
 	{ "iterate_resize", op_iterate_resize },
 	{ "reset",	op_reset },
-	{ "swap",	op_swap },
-	{ "cut",	op_cut },
+	{ "swap",	do_swap },
+	{ "cut",	do_cut },
 	{ "grow",	op_grow },
 	{ "shrink",	op_shrink },
 	{ "order",	op_order },
@@ -434,15 +409,12 @@ static void scene_pause(struct rbt *w)
 /* The ring has just gone live again, and what it held before is gone. */
 static void scene_fresh(struct rbt *w)
 {
-	u32 i;
-
 	scene_full_ring(w);
 	ring_buffer_cut(w->buffer, w->other, w->cpu);
 	rbt_write(w, SMALL);
 	ring_buffer_cut(w->buffer, w->other, w->cpu);
 	ring_buffer_reset_cpu(w->other, w->cpu);
-	for (i = 0; i < w->nr; i++)
-		w->recs[i].state = RBT_GONE;
+	rbt_drop_all(w);
 }
 
 static const struct race_scene {
@@ -501,8 +473,7 @@ static bool race_run(struct rbt *w, const struct race_param *p)
 	static unsigned int runs;
 
 	w->what[0] = 0;
-	rbt_open(w, SUBBUFS, RB_FL_OVERWRITE);
-	rbt_open_other(w, SUBBUFS, RB_FL_OVERWRITE);
+	rbt_open_two(w, SUBBUFS, RB_FL_OVERWRITE);
 	p->scene->set(w);
 
 	race.w = w;

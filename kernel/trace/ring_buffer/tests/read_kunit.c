@@ -17,12 +17,10 @@ static void read_test_peek(struct kunit *test)
 	rbt_write_n(w, 24, 3);
 	for (i = 0; i < 3; i++) {
 		rec = ring_buffer_peek(w->buffer, w->cpu, &ts, &lost);
-		KUNIT_ASSERT_NOT_NULL(test, rec);
-		KUNIT_EXPECT_EQ(test, rbt_check(w, ring_buffer_event_data(rec), ts), i);
+		rbt_expect(w, rec, ts, i);
 		KUNIT_EXPECT_EQ(test, lost, 0UL);
 		rec = ring_buffer_peek(w->buffer, w->cpu, &ts, &lost);
-		KUNIT_ASSERT_NOT_NULL(test, rec);
-		KUNIT_EXPECT_EQ(test, rbt_check(w, ring_buffer_event_data(rec), ts), i);
+		rbt_expect(w, rec, ts, i);
 		KUNIT_EXPECT_TRUE(test, rbt_consume(w));
 		KUNIT_EXPECT_EQ(test, w->seen[i].num, i);
 	}
@@ -125,8 +123,7 @@ static void read_test_iterate(struct kunit *test)
 	rbt_write_n(w, 500, 20);
 	rbt_consume(w);
 	rbt_consume(w);
-	iter = ring_buffer_read_start(w->buffer, w->cpu, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, iter);
+	iter = rbt_iter(w, w->buffer);
 	for (turn = 0; turn < 2; turn++) {
 		for (i = 2; i < 20; i++) {
 			rec = ring_buffer_iter_peek(iter, &ts);
@@ -155,12 +152,10 @@ static void read_test_iterate_wrap(struct kunit *test)
 
 	rbt_open(w, 40, RB_FL_OVERWRITE);
 	rbt_write_n(w, 100, 1200);
-	iter = ring_buffer_read_start(w->buffer, w->cpu, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, iter);
+	iter = rbt_iter(w, w->buffer);
 	for (i = 0; i < 1200 && !w->failed; i++) {
 		rec = ring_buffer_iter_peek(iter, &ts);
-		KUNIT_ASSERT_NOT_NULL(test, rec);
-		KUNIT_EXPECT_EQ(test, rbt_check(w, ring_buffer_event_data(rec), ts), i);
+		rbt_expect(w, rec, ts, i);
 		KUNIT_ASSERT_FALSE(test, ring_buffer_iter_dropped(iter));
 		ring_buffer_iter_advance(iter);
 	}
@@ -180,8 +175,7 @@ static void read_test_iterate_overtaken(struct kunit *test)
 
 	rbt_open(w, 3, RB_FL_OVERWRITE);
 	rbt_write_n(w, 500, 10);
-	iter = ring_buffer_read_start(w->buffer, w->cpu, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, iter);
+	iter = rbt_iter(w, w->buffer);
 	while ((rec = ring_buffer_iter_peek(iter, &ts)) && !w->failed) {
 		num = rbt_check(w, ring_buffer_event_data(rec), ts);
 		KUNIT_EXPECT_GE(test, num, next);
@@ -209,8 +203,7 @@ static void read_test_iterate_resize(struct kunit *test)
 
 	rbt_open(w, 4, RB_FL_OVERWRITE);
 	rbt_write_n(w, 500, 24);
-	iter = ring_buffer_read_start(w->buffer, w->cpu, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, iter);
+	iter = rbt_iter(w, w->buffer);
 	while ((rec = ring_buffer_iter_peek(iter, &ts)) && !w->failed) {
 		num = rbt_check(w, ring_buffer_event_data(rec), ts);
 		KUNIT_EXPECT_EQ(test, num, next);

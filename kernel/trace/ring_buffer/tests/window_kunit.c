@@ -54,15 +54,6 @@ static void window_end(struct rbt *w)
 	KUNIT_EXPECT_TRUE(w->test, !window.next->act);
 }
 
-static void window_forget(struct rbt *w)
-{
-	u32 i;
-
-	for (i = 0; i < w->nr; i++)
-		w->recs[i].state = RBT_GONE;
-	w->nr_seen = 0;
-}
-
 static void window_small(struct rbt *w)
 {
 	rbt_write(w, SMALL);
@@ -138,22 +129,33 @@ static void window_full_cut(struct rbt *w)
 	window_cut(w);
 }
 
+/* Two rings that were left full; the one that is live again has nothing yet. */
+static void window_two_full(struct rbt *w)
+{
+	rbt_open_two(w, 2, 0);
+	window_full_cut(w);
+	window_full_cut(w);
+}
+
+/* Write one record, with what is in @list, and find it alone. */
+static void window_write_one(struct rbt *w, const struct window *list)
+{
+	rbt_drop_all(w);
+	window_begin(w, list);
+	KUNIT_EXPECT_TRUE(w->test, rbt_write(w, SMALL));
+	window_end(w);
+	rbt_account(w);
+	KUNIT_EXPECT_EQ(w->test, w->nr_seen, 1U);
+}
+
 /* A ring that was left full is live again, and cut off before the next writer begins. */
 static void window_test_cut_full(struct kunit *test)
 {
 	static const struct window list[] = { { RB_RACE_LOOK, window_cut }, {} };
 	struct rbt *w = test->priv;
 
-	rbt_open(w, 2, 0);
-	rbt_open_other(w, 2, 0);
-	window_full_cut(w);
-	window_full_cut(w);
-	window_forget(w);
-	window_begin(w, list);
-	KUNIT_EXPECT_TRUE(test, rbt_write(w, SMALL));
-	window_end(w);
-	rbt_account(w);
-	KUNIT_EXPECT_EQ(test, w->nr_seen, 1U);
+	window_two_full(w);
+	window_write_one(w, list);
 }
 
 static void window_swap(struct rbt *w)
@@ -167,18 +169,10 @@ static void window_test_swap_full(struct kunit *test)
 	static const struct window list[] = { { RB_RACE_LOOK, window_swap }, {} };
 	struct rbt *w = test->priv;
 
-	rbt_open(w, 2, 0);
-	rbt_open_other(w, 2, 0);
-	window_full_cut(w);
-	window_full_cut(w);
+	window_two_full(w);
 	synchronize_rcu();
 	ring_buffer_reset_cpu(w->other, w->cpu);
-	window_forget(w);
-	window_begin(w, list);
-	KUNIT_EXPECT_TRUE(test, rbt_write(w, SMALL));
-	window_end(w);
-	rbt_account(w);
-	KUNIT_EXPECT_EQ(test, w->nr_seen, 1U);
+	window_write_one(w, list);
 }
 
 /* That the last record was refused says nothing of a ring that came since. */
@@ -187,18 +181,14 @@ static void window_test_other_ring(struct kunit *test)
 	struct rbt *w = test->priv;
 
 	/* One that was full in another life, which nobody can read any more. */
-	rbt_open(w, 2, 0);
-	rbt_open_other(w, 2, 0);
-	window_full_cut(w);
-	window_full_cut(w);
+	window_two_full(w);
 	KUNIT_EXPECT_TRUE(test, rbt_write(w, SMALL));
 	KUNIT_EXPECT_TRUE(test, rbt_write(w, LONG));
 	KUNIT_EXPECT_EQ(test, ring_buffer_dropped_events_cpu(w->buffer, w->cpu), 0UL);
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(w->buffer, w->cpu), 2UL);
 
 	/* One with some room left, and nowhere to go then. */
-	rbt_open(w, 2, 0);
-	rbt_open_other(w, 2, 0);
+	rbt_open_two(w, 2, 0);
 	rbt_write_n(w, LONG, 2 * FIT);
 	KUNIT_ASSERT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), 0);
 	rbt_write_n(w, LONG, 2 * FIT + 1);
@@ -214,13 +204,12 @@ static void window_test_new_life(struct kunit *test)
 	unsigned int flags, i;
 
 	for (flags = 0; flags <= RB_FL_OVERWRITE; flags += RB_FL_OVERWRITE) {
-		rbt_open(w, 3, flags);
-		rbt_open_other(w, 3, flags);
+		rbt_open_two(w, 3, flags);
 		for (i = 0; i < 2; i++) {
 			rbt_write_n(w, LONG, 6 * FIT + 1);
 			window_cut(w);
 		}
-		window_forget(w);
+		rbt_drop_all(w);
 		rbt_write(w, SMALL);
 		KUNIT_EXPECT_EQ(test, ring_buffer_overrun_cpu(w->buffer, w->cpu), 0UL);
 		KUNIT_EXPECT_EQ(test, ring_buffer_dropped_events_cpu(w->buffer, w->cpu), 0UL);

@@ -127,6 +127,13 @@ void rbt_open_other(struct rbt *w, unsigned int subbufs, unsigned int flags)
 	w->other = rbt_alloc(w, subbufs, flags);
 }
 
+/* Two new buffers of the same shape. */
+void rbt_open_two(struct rbt *w, unsigned int subbufs, unsigned int flags)
+{
+	rbt_open(w, subbufs, flags);
+	rbt_open_other(w, subbufs, flags);
+}
+
 /**
  * rbt_use() - go on with another buffer, of the same records
  * @w:      the world
@@ -204,6 +211,15 @@ struct ring_buffer_event *rbt_reserve(struct rbt *w, unsigned int len, u32 *num)
 	payload = ring_buffer_event_data(rec);
 	for (i = 0; i < len; i++)
 		payload[i] = rbt_byte(*num, i);
+	return rec;
+}
+
+/* As rbt_reserve(); the test ends if there is no room. */
+struct ring_buffer_event *rbt_must_reserve(struct rbt *w, unsigned int len, u32 *num)
+{
+	struct ring_buffer_event *rec = rbt_reserve(w, len, num);
+
+	KUNIT_ASSERT_NOT_NULL(w->test, rec);
 	return rec;
 }
 
@@ -328,6 +344,25 @@ u32 rbt_check(struct rbt *w, const void *payload, u64 ts)
 	return num;
 }
 
+/* @rec is record @num, with its time; the test ends if it is NULL. */
+void rbt_expect(struct rbt *w, struct ring_buffer_event *rec, u64 ts, u32 num)
+{
+	KUNIT_ASSERT_NOT_NULL(w->test, rec);
+	KUNIT_EXPECT_EQ(w->test, rbt_check(w, ring_buffer_event_data(rec), ts), num);
+}
+
+/* Note that record @num was consumed. Return: false if it was consumed before. */
+static bool rbt_note_read(struct rbt *w, u32 num, unsigned long lost, bool late)
+{
+	if (w->recs[num].state == RBT_READ) {
+		rbt_fail(w, "twice: record %u was consumed before", num);
+		return false;
+	}
+	w->recs[num].state = RBT_READ;
+	w->seen[w->nr_seen++] = (struct rbt_seen){ num, lost, late };
+	return true;
+}
+
 static bool rbt_consume_of(struct rbt *w, struct trace_buffer *buffer)
 {
 	struct ring_buffer_event *rec;
@@ -340,13 +375,7 @@ static bool rbt_consume_of(struct rbt *w, struct trace_buffer *buffer)
 	if (!rec || w->failed)
 		return false;
 	num = rbt_check(w, ring_buffer_event_data(rec), ts);
-	if (w->recs[num].state == RBT_READ) {
-		rbt_fail(w, "twice: record %u was consumed before", num);
-		return false;
-	}
-	w->recs[num].state = RBT_READ;
-	w->seen[w->nr_seen++] = (struct rbt_seen){ num, lost, late };
-	return true;
+	return rbt_note_read(w, num, lost, late);
 }
 
 /**
@@ -359,6 +388,35 @@ static bool rbt_consume_of(struct rbt *w, struct trace_buffer *buffer)
 bool rbt_consume(struct rbt *w)
 {
 	return rbt_consume_of(w, w->buffer);
+}
+
+/* Up to @n records. */
+void rbt_consume_n(struct rbt *w, unsigned int n)
+{
+	while (n-- && rbt_consume(w))
+		;
+}
+
+/* An iterator; the test ends without one. */
+struct ring_buffer_iter *rbt_iter(struct rbt *w, struct trace_buffer *buffer)
+{
+	struct ring_buffer_iter *iter = ring_buffer_read_start(buffer, w->cpu, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(w->test, iter);
+	return iter;
+}
+
+/* Expect records from number @from on. Return: the number behind the last one, at most @end. */
+u32 rbt_iterate(struct rbt *w, struct ring_buffer_iter *iter, u32 from, u32 end)
+{
+	struct ring_buffer_event *rec;
+	u64 ts;
+
+	while (from < end && !w->failed && (rec = ring_buffer_iter_peek(iter, &ts))) {
+		rbt_expect(w, rec, ts, from++);
+		ring_buffer_iter_advance(iter);
+	}
+	return from;
 }
 
 struct rbt_take {
@@ -376,14 +434,10 @@ static void rbt_take_record(void *data, const void *payload, unsigned int max, u
 	if (w->failed)
 		return;
 	num = rbt_check(w, payload, time);
-	if (w->recs[num].state == RBT_READ) {
-		rbt_fail(w, "twice: record %u was consumed before", num);
+	if (!rbt_note_read(w, num, take->lost, take->late))
 		return;
-	}
 	if (w->recs[num].len > max)
 		rbt_fail(w, "data: record %u of %u bytes has %u", num, w->recs[num].len, max);
-	w->recs[num].state = RBT_READ;
-	w->seen[w->nr_seen++] = (struct rbt_seen){ num, take->lost, take->late };
 	take->lost = 0;
 }
 
@@ -414,6 +468,16 @@ void rbt_take_page(struct rbt *w, struct buffer_data_read_page *rpage, bool late
 		rbt_fail(w, "page: something is left behind the records");
 	take.lost = page->lost;
 	rbt_parse(memory, size, page, rbt_take_record, &take);
+}
+
+/* A reset has dropped all records. */
+void rbt_drop_all(struct rbt *w)
+{
+	u32 i;
+
+	for (i = 0; i < w->nr; i++)
+		w->recs[i].state = RBT_GONE;
+	w->nr_seen = 0;
 }
 
 /**

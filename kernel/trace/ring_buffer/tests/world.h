@@ -97,10 +97,12 @@ __printf(2, 3) void rbt_fail(struct rbt *w, const char *fmt, ...);
 
 void rbt_open(struct rbt *w, unsigned int subbufs, unsigned int flags);
 void rbt_open_other(struct rbt *w, unsigned int subbufs, unsigned int flags);
+void rbt_open_two(struct rbt *w, unsigned int subbufs, unsigned int flags);
 void rbt_use(struct rbt *w, struct trace_buffer *buffer);
 void rbt_close(struct rbt *w);
 
 struct ring_buffer_event *rbt_reserve(struct rbt *w, unsigned int len, u32 *num);
+struct ring_buffer_event *rbt_must_reserve(struct rbt *w, unsigned int len, u32 *num);
 void rbt_commit(struct rbt *w, struct ring_buffer_event *rec, u32 num);
 void rbt_discard(struct rbt *w, struct ring_buffer_event *rec, u32 num);
 bool rbt_write(struct rbt *w, unsigned int len);
@@ -108,10 +110,15 @@ void rbt_write_n(struct rbt *w, unsigned int len, unsigned int n);
 unsigned int rbt_room_for(struct rbt *w, unsigned int len);
 
 u32 rbt_check(struct rbt *w, const void *payload, u64 ts);
+void rbt_expect(struct rbt *w, struct ring_buffer_event *rec, u64 ts, u32 num);
 bool rbt_consume(struct rbt *w);
+void rbt_consume_n(struct rbt *w, unsigned int n);
+struct ring_buffer_iter *rbt_iter(struct rbt *w, struct trace_buffer *buffer);
+u32 rbt_iterate(struct rbt *w, struct ring_buffer_iter *iter, u32 from, u32 end);
 void rbt_take_page(struct rbt *w, struct buffer_data_read_page *rpage, bool late,
 		   struct rbt_page *page);
 void rbt_account(struct rbt *w);
+void rbt_drop_all(struct rbt *w);
 u32 rbt_count(struct rbt *w, enum rbt_state state);
 
 struct rb_ring *rbt_ring(struct rbt *w);

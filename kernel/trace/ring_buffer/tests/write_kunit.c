@@ -14,8 +14,7 @@ static void write_test_hidden_until_commit(struct kunit *test)
 	u32 num, in;
 
 	rbt_open(w, 2, RB_FL_OVERWRITE);
-	outer = rbt_reserve(w, 8, &num);
-	KUNIT_ASSERT_NOT_NULL(test, outer);
+	outer = rbt_must_reserve(w, 8, &num);
 	KUNIT_EXPECT_NULL(test, ring_buffer_peek(w->buffer, w->cpu, NULL, NULL));
 
 	ring_buffer_nest_start(w->buffer);
@@ -84,8 +83,7 @@ static void write_test_discard(struct kunit *test)
 
 	rbt_open(w, 2, RB_FL_OVERWRITE);
 	for (i = 0; i < 1000; i++) {
-		rec = rbt_reserve(w, 100, &num);
-		KUNIT_ASSERT_NOT_NULL(test, rec);
+		rec = rbt_must_reserve(w, 100, &num);
 		rbt_discard(w, rec, num);
 	}
 	KUNIT_EXPECT_EQ(test, ring_buffer_bytes_cpu(w->buffer, w->cpu), 0UL);
@@ -293,8 +291,7 @@ static void write_test_commit_overrun(struct kunit *test)
 
 	rbt_open(w, 3, RB_FL_OVERWRITE);
 	rbt_write_n(w, 100, 5);
-	rec = rbt_reserve(w, 100, &num);
-	KUNIT_ASSERT_NOT_NULL(test, rec);
+	rec = rbt_must_reserve(w, 100, &num);
 	ring_buffer_nest_start(w->buffer);
 	rbt_write_n(w, 100, 10 * rbt_room_for(w, 100));
 	ring_buffer_nest_end(w->buffer);
