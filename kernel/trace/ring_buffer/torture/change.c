@@ -4,7 +4,6 @@
  */
 #include <linux/cpu.h>
 #include <linux/delay.h>
-#include <linux/kthread.h>
 #include <linux/rcupdate.h>
 
 #include "torture.h"
@@ -234,7 +233,7 @@ static void rbt_spare(struct rnd_state *rnd, bool forget)
 	int cpu, ret;
 
 	down_write(&rbt_buffers[1].ctl);
-	if (rbt_hook_is_mapped(spare)) {
+	if (ring_buffer_is_mapped(spare)) {
 		ret = -EBUSY;
 		goto out;
 	}
@@ -288,7 +287,7 @@ static void rbt_toggle(struct rnd_state *rnd)
 		ring_buffer_record_off(rb);
 		break;
 	case 3:
-		rbt_hook_time_stamp_abs(rb, rbt_random(rnd, 2));
+		ring_buffer_set_time_stamp_abs(rb, rbt_random(rnd, 2));
 		break;
 	}
 	usleep_range(10, 2000);
@@ -349,48 +348,34 @@ static void rbt_change(struct rnd_state *rnd, enum rbt_change change)
 
 /**
  * rbt_changer() - a task that changes what this round changes
- * @id: seed of its own
+ * @rnd: random state of the task
+ * @nr:  not used
  *
- * Context: A kernel thread.
- * Return: 0.
+ * Context: A kernel thread that holds &rbt_stand for reading.
  */
-int rbt_changer(void *id)
+void rbt_changer(struct rnd_state *rnd, int nr)
 {
-	enum rbt_change change;
-	struct rnd_state rnd;
+	enum rbt_change change = rbt_random(rnd, RBT_CHANGES);
 
-	prandom_seed_state(&rnd, rbt_params.seed + (unsigned long)id);
-	while (!kthread_should_stop()) {
-		down_read(&rbt_stand);
-		change = rbt_random(&rnd, RBT_CHANGES);
-		if (rbt_changes(change))
-			rbt_change(&rnd, change);
-		up_read(&rbt_stand);
-		rbt_pause(&rnd);
-	}
-	return 0;
+	if (rbt_changes(change))
+		rbt_change(rnd, change);
 }
 
 /**
  * rbt_plugger() - a task that takes CPUs offline and online
- * @id: seed of its own
+ * @rnd: random state of the task
+ * @nr:  not used
  *
  * Context: A kernel thread.
- * Return: 0.
  */
-int rbt_plugger(void *id)
+void rbt_plugger(struct rnd_state *rnd, int nr)
 {
-	struct rnd_state rnd;
 	int cpu;
 
-	prandom_seed_state(&rnd, rbt_params.seed + (unsigned long)id);
-	while (!kthread_should_stop()) {
-		down_read(&rbt_stand);
-		cpu = rbt_random(&rnd, nr_cpu_ids);
-		if (rbt_changes(RBT_HOTPLUG) && cpu_present(cpu) && cpu_is_hotpluggable(cpu))
-			rbt_did(RBT_DID_PLUG, cpu_online(cpu) ? remove_cpu(cpu) : add_cpu(cpu));
-		up_read(&rbt_stand);
-		schedule_timeout_interruptible(1 + rbt_random(&rnd, HZ / 2));
-	}
-	return 0;
+	down_read(&rbt_stand);
+	cpu = rbt_random(rnd, nr_cpu_ids);
+	if (rbt_changes(RBT_HOTPLUG) && cpu_present(cpu) && cpu_is_hotpluggable(cpu))
+		rbt_did(RBT_DID_PLUG, cpu_online(cpu) ? remove_cpu(cpu) : add_cpu(cpu));
+	up_read(&rbt_stand);
+	schedule_timeout_interruptible(1 + rbt_random(rnd, HZ / 2));
 }

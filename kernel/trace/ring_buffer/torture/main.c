@@ -365,8 +365,8 @@ static void rbt_begin(void)
 	for (b = 0; b < RBT_BUFFERS; b++) {
 		struct trace_buffer *rb = rbt_buffers[b].rb;
 
-		rbt_hook_set_clock(rb, rbt_clocks[clock].read);
-		rbt_hook_time_stamp_abs(rb, !rbt_random(&rbt_rnd, 8));
+		ring_buffer_set_clock(rb, rbt_clocks[clock].read);
+		ring_buffer_set_time_stamp_abs(rb, !rbt_random(&rbt_rnd, 8));
 		ring_buffer_change_overwrite(rb, rbt_random(&rbt_rnd, 4));
 		ring_buffer_subbuf_order_set(rb, order);
 		ring_buffer_resize(rb, size, RING_BUFFER_ALL_CPUS);
@@ -442,36 +442,62 @@ static void rbt_rounds(void)
 /* All kinds of tasks, with the number of each. */
 static int rbt_pluggers = 1;
 
-static const struct {
+static const struct rbt_kind {
 	const char	*name;
-	int		(*run)(void *id);
+	void		(*turn)(struct rnd_state *rnd, int nr);
 	int		*number;
+	bool		stands;		/* holds &rbt_stand for each turn */
 } rbt_kinds[] = {
-	{ "write",	rbt_task_writer,	&rbt_params.writers },
-	{ "consume",	rbt_consumer,		&rbt_params.consumers },
-	{ "page",	rbt_pager,		&rbt_params.pagers },
-	{ "iterate",	rbt_iterator,		&rbt_params.iterators },
-	{ "wait",	rbt_waiter,		&rbt_params.waiters },
-	{ "map",	rbt_mapper,		&rbt_params.mappers },
-	{ "change",	rbt_changer,		&rbt_params.changers },
-	{ "plug",	rbt_plugger,		&rbt_pluggers },
+	{ "write",	rbt_task_writer,	&rbt_params.writers,	false },
+	{ "consume",	rbt_consumer,		&rbt_params.consumers,	true },
+	{ "page",	rbt_pager,		&rbt_params.pagers,	true },
+	{ "iterate",	rbt_iterator,		&rbt_params.iterators,	true },
+	{ "wait",	rbt_waiter,		&rbt_params.waiters,	false },
+	{ "map",	rbt_mapper,		&rbt_params.mappers,	true },
+	{ "change",	rbt_changer,		&rbt_params.changers,	true },
+	{ "plug",	rbt_plugger,		&rbt_pluggers,		false },
 };
 
-static unsigned int rbt_tasks_start(struct task_struct **tasks, unsigned int most)
-{
-	struct task_struct *task;
-	unsigned int n = 0;
-	int kind, i;
+static struct rbt_task {
+	struct task_struct	*task;
+	const struct rbt_kind	*kind;
+	int			nr;	/* among those of its kind */
+	struct rnd_state	rnd;
+} rbt_tasks[256];
 
-	for (kind = 0; kind < ARRAY_SIZE(rbt_kinds); kind++) {
-		for (i = 0; i < *rbt_kinds[kind].number && n < most; i++) {
-			/* The seed of its own is its number. */
-			task = kthread_run(rbt_kinds[kind].run, (void *)(n + 1UL), "rb_torture_%s",
-					   rbt_kinds[kind].name);
-			if (IS_ERR(task))
-				rbt_fault(RBT_REFUSED, "no task to %s", rbt_kinds[kind].name);
+static int rbt_task(void *data)
+{
+	struct rbt_task *t = data;
+
+	while (!kthread_should_stop()) {
+		if (t->kind->stands)
+			down_read(&rbt_stand);
+		t->kind->turn(&t->rnd, t->nr);
+		if (t->kind->stands)
+			up_read(&rbt_stand);
+		rbt_pause(&t->rnd);
+	}
+	return 0;
+}
+
+static unsigned int rbt_tasks_start(void)
+{
+	const struct rbt_kind *kind;
+	unsigned int n = 0;
+	int i;
+
+	for (kind = rbt_kinds; kind < rbt_kinds + ARRAY_SIZE(rbt_kinds); kind++) {
+		for (i = 0; i < *kind->number && n < ARRAY_SIZE(rbt_tasks); i++) {
+			struct rbt_task *t = &rbt_tasks[n];
+
+			t->kind = kind;
+			t->nr = i;
+			prandom_seed_state(&t->rnd, rbt_params.seed + n + 1);
+			t->task = kthread_run(rbt_task, t, "rb_torture_%s", kind->name);
+			if (IS_ERR(t->task))
+				rbt_fault(RBT_REFUSED, "no task to %s", kind->name);
 			else
-				tasks[n++] = task;
+				n++;
 		}
 	}
 	return n;
@@ -503,17 +529,16 @@ static void rbt_verdict(void)
 
 static int rbt_main(void *unused)
 {
-	static struct task_struct *tasks[256];
 	unsigned int n;
 	int cpu;
 
 	/* Nobody starts before the first round. */
 	down_write(&rbt_stand);
-	n = rbt_tasks_start(tasks, ARRAY_SIZE(tasks));
+	n = rbt_tasks_start();
 	rbt_rounds();
 	up_write(&rbt_stand);
 	while (n)
-		kthread_stop(tasks[--n]);
+		kthread_stop(rbt_tasks[--n].task);
 	for_each_present_cpu(cpu) {
 		if (!cpu_online(cpu))
 			add_cpu(cpu);
@@ -674,3 +699,4 @@ module_exit(rbt_exit);
 
 MODULE_DESCRIPTION("Torture test of the ring buffer");
 MODULE_LICENSE("GPL");
+MODULE_IMPORT_NS(RING_BUFFER_TORTURE);

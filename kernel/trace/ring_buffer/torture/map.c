@@ -41,13 +41,13 @@ static void rbt_vm_open(struct vm_area_struct *vma)
 {
 	struct rbt_target *t = vma->vm_file->private_data;
 
-	rbt_hook_map_dup(t->rb, t->cpu);
+	ring_buffer_map_dup(t->rb, t->cpu);
 }
 
 static void rbt_vm_close(struct vm_area_struct *vma)
 {
 	struct rbt_target *t = vma->vm_file->private_data;
-	int ret = rbt_hook_unmap(t->rb, t->cpu);
+	int ret = ring_buffer_unmap(t->rb, t->cpu);
 
 	if (ret)
 		rbt_fault(RBT_REFUSED, "unmap: %d", ret);
@@ -67,7 +67,7 @@ static const struct vm_operations_struct rbt_vm_ops = {
 static int rbt_file_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct rbt_target *t = file->private_data;
-	int ret = rbt_hook_map(t->rb, t->cpu, vma);
+	int ret = ring_buffer_map(t->rb, t->cpu, vma);
 
 	if (!ret)
 		vma->vm_ops = &rbt_vm_ops;
@@ -136,7 +136,7 @@ static bool rbt_map_read(struct rbt_map *map)
 		return false;
 	id = meta->reader.id;
 	start = meta->reader.read;
-	ret = rbt_hook_map_get_reader(map->target.rb, map->target.cpu);
+	ret = ring_buffer_map_get_reader(map->target.rb, map->target.cpu);
 	if (ret) {
 		rbt_fault(RBT_REFUSED, "get reader: %d", ret);
 		return false;
@@ -193,46 +193,36 @@ static void rbt_map_one(struct rnd_state *rnd, struct rbt_map *map, struct file 
 
 /**
  * rbt_mapper() - a task that maps rings and reads them
- * @id: seed of its own
+ * @rnd: random state of the task
+ * @nr:  not used
  *
- * Context: A kernel thread.
- * Return: 0.
+ * Context: A kernel thread that holds &rbt_stand for reading.
  */
-int rbt_mapper(void *id)
+void rbt_mapper(struct rnd_state *rnd, int nr)
 {
-	struct rbt_map map = { .copy = kvmalloc(RBT_MAX_SUBBUF, GFP_KERNEL) };
-	struct rbt_target *target;
-	struct rnd_state rnd;
-	struct file *file;
-	int buffer, cpu;
+	int buffer = rbt_random_buffer(rnd), cpu = rbt_random_cpu(rnd);
+	struct rbt_map map = {
+		.target = { rbt_buffers[buffer].rb, cpu },
+		.from = rbt_from("map", buffer, cpu),
+		.copy = kvmalloc(RBT_MAX_SUBBUF, GFP_KERNEL),
+	};
+	struct rbt_target *target = kmemdup(&map.target, sizeof(map.target), GFP_KERNEL);
+	struct file *file = ERR_PTR(-ENOMEM);
 
-	prandom_seed_state(&rnd, rbt_params.seed + (unsigned long)id);
-	kthread_use_mm(rbt_mm);
-	while (!kthread_should_stop()) {
-		down_read(&rbt_stand);
-		buffer = !rbt_random(&rnd, 4);
-		cpu = rbt_random_cpu(&rnd);
-		map.from = rbt_from("map", buffer, cpu);
-		map.target = (struct rbt_target){ rbt_buffers[buffer].rb, cpu };
-		target = kmemdup(&map.target, sizeof(map.target), GFP_KERNEL);
-		file = target ? anon_inode_getfile("[ring_buffer_torture]", &rbt_fops, target,
-						   O_RDONLY) : ERR_PTR(-ENOMEM);
-		if (IS_ERR(file)) {
-			kfree(target);
-		} else if (map.copy) {
-			/* All the time: others that consume would not tell it what. */
-			mutex_lock(&rbt_cpus[cpu]->consume[buffer]);
-			rbt_map_one(&rnd, &map, file);
-			mutex_unlock(&rbt_cpus[cpu]->consume[buffer]);
-		}
-		if (!IS_ERR(file))
-			fput(file);
-		up_read(&rbt_stand);
-		rbt_pause(&rnd);
+	if (map.copy && target)
+		file = anon_inode_getfile("[ring_buffer_torture]", &rbt_fops, target, O_RDONLY);
+	if (!IS_ERR(file)) {
+		kthread_use_mm(rbt_mm);
+		/* Another task that consumes meanwhile would not tell this one. */
+		mutex_lock(&rbt_cpus[cpu]->consume[buffer]);
+		rbt_map_one(rnd, &map, file);
+		mutex_unlock(&rbt_cpus[cpu]->consume[buffer]);
+		fput(file);
+		kthread_unuse_mm(rbt_mm);
+	} else {
+		kfree(target);
 	}
-	kthread_unuse_mm(rbt_mm);
 	kvfree(map.copy);
-	return 0;
 }
 
 /**

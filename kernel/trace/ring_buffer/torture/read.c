@@ -2,7 +2,6 @@
 /*
  * Readers: record by record, whole pages, without consuming, and those that wait.
  */
-#include <linux/kthread.h>
 #include <linux/sched.h>
 #include <linux/string.h>
 
@@ -14,8 +13,14 @@
 #define RBT_MISSED_STORED	BIT(30)
 #define RBT_COMMIT		(RBT_MISSED_STORED - 1)
 
-/* Most of what is read is in the buffer that is written. */
-static int rbt_random_buffer(struct rnd_state *rnd)
+/**
+ * rbt_random_buffer() - choose a buffer
+ * @rnd: the source
+ *
+ * Context: Any context.
+ * Return: its index, mostly that of the buffer that is written.
+ */
+int rbt_random_buffer(struct rnd_state *rnd)
 {
 	return !rbt_random(rnd, 4);
 }
@@ -80,32 +85,22 @@ static void rbt_peek(int buffer, int cpu)
 
 /**
  * rbt_consumer() - a task that consumes record by record
- * @id: seed of its own
+ * @rnd: random state of the task
+ * @nr:  not used
  *
- * Context: A kernel thread.
- * Return: 0.
+ * Context: A kernel thread that holds &rbt_stand for reading.
  */
-int rbt_consumer(void *id)
+void rbt_consumer(struct rnd_state *rnd, int nr)
 {
-	struct rnd_state rnd;
-	int buffer, cpu;
+	int buffer = rbt_random_buffer(rnd), cpu = rbt_random(rnd, nr_cpu_ids);
 
-	prandom_seed_state(&rnd, rbt_params.seed + (unsigned long)id);
-	while (!kthread_should_stop()) {
-		down_read(&rbt_stand);
-		buffer = rbt_random_buffer(&rnd);
-		cpu = rbt_random(&rnd, nr_cpu_ids);
-		rbt_consume_begin(buffer, cpu);
-		if (!rbt_random(&rnd, 4))
-			rbt_peek(buffer, cpu);
-		rbt_consume(buffer, cpu, rbt_random(&rnd, 400), "consume");
-		rbt_consume_end(buffer, cpu);
-		if (!rbt_random(&rnd, 4))
-			rbt_look(rbt_buffers[buffer].rb, cpu);
-		up_read(&rbt_stand);
-		rbt_pause(&rnd);
-	}
-	return 0;
+	rbt_consume_begin(buffer, cpu);
+	if (!rbt_random(rnd, 4))
+		rbt_peek(buffer, cpu);
+	rbt_consume(buffer, cpu, rbt_random(rnd, 400), "consume");
+	rbt_consume_end(buffer, cpu);
+	if (!rbt_random(rnd, 4))
+		rbt_look(rbt_buffers[buffer].rb, cpu);
 }
 
 /* Account for a page that was read; return the number of its records. */
@@ -171,28 +166,18 @@ static unsigned int rbt_read_pages(struct rnd_state *rnd, int buffer, int cpu, u
 
 /**
  * rbt_pager() - a task that reads whole pages
- * @id: seed of its own
+ * @rnd: random state of the task
+ * @nr:  not used
  *
- * Context: A kernel thread.
- * Return: 0.
+ * Context: A kernel thread that holds &rbt_stand for reading.
  */
-int rbt_pager(void *id)
+void rbt_pager(struct rnd_state *rnd, int nr)
 {
-	struct rnd_state rnd;
-	int buffer, cpu;
+	int buffer = rbt_random_buffer(rnd), cpu = rbt_random(rnd, nr_cpu_ids);
 
-	prandom_seed_state(&rnd, rbt_params.seed + (unsigned long)id);
-	while (!kthread_should_stop()) {
-		down_read(&rbt_stand);
-		buffer = rbt_random_buffer(&rnd);
-		cpu = rbt_random(&rnd, nr_cpu_ids);
-		rbt_consume_begin(buffer, cpu);
-		rbt_read_pages(&rnd, buffer, cpu, rbt_random(&rnd, 8), false, "page");
-		rbt_consume_end(buffer, cpu);
-		up_read(&rbt_stand);
-		rbt_pause(&rnd);
-	}
-	return 0;
+	rbt_consume_begin(buffer, cpu);
+	rbt_read_pages(rnd, buffer, cpu, rbt_random(rnd, 8), false, "page");
+	rbt_consume_end(buffer, cpu);
 }
 
 /* What an iterator has seen: a number plus 1, or 0 where the next may be any. */
@@ -258,32 +243,21 @@ static unsigned int rbt_iterate(int buffer, int cpu, unsigned int most, bool alo
 
 /**
  * rbt_iterator() - a task that reads without consuming
- * @id: seed of its own
+ * @rnd: random state of the task
+ * @nr:  not used
  *
- * Context: A kernel thread.
- * Return: 0.
+ * Context: A kernel thread that holds &rbt_stand for reading.
  */
-int rbt_iterator(void *id)
+void rbt_iterator(struct rnd_state *rnd, int nr)
 {
-	struct rnd_state rnd;
-	int buffer, cpu;
-	bool alone;
+	int buffer = rbt_random_buffer(rnd), cpu = rbt_random(rnd, nr_cpu_ids);
+	bool alone = rbt_random(rnd, 2);
 
-	prandom_seed_state(&rnd, rbt_params.seed + (unsigned long)id);
-	while (!kthread_should_stop()) {
-		down_read(&rbt_stand);
-		buffer = rbt_random_buffer(&rnd);
-		cpu = rbt_random(&rnd, nr_cpu_ids);
-		alone = rbt_random(&rnd, 2);
-		if (alone)
-			mutex_lock(&rbt_cpus[cpu]->consume[buffer]);
-		rbt_iterate(buffer, cpu, rbt_random(&rnd, 2000), alone, "iterate");
-		if (alone)
-			mutex_unlock(&rbt_cpus[cpu]->consume[buffer]);
-		up_read(&rbt_stand);
-		rbt_pause(&rnd);
-	}
-	return 0;
+	if (alone)
+		mutex_lock(&rbt_cpus[cpu]->consume[buffer]);
+	rbt_iterate(buffer, cpu, rbt_random(rnd, 2000), alone, "iterate");
+	if (alone)
+		mutex_unlock(&rbt_cpus[cpu]->consume[buffer]);
 }
 
 /* A task that waits for records, and what it waits for. */
@@ -301,37 +275,30 @@ static bool rbt_wait_over(void *unused)
 
 /**
  * rbt_waiter() - a task that waits until there is something to read
- * @id: seed of its own
+ * @rnd: random state of the task
+ * @nr:  its number among the waiters
  *
  * Context: A kernel thread.
- * Return: 0.
  */
-int rbt_waiter(void *id)
+void rbt_waiter(struct rnd_state *rnd, int nr)
 {
-	static atomic_t number;
-	struct rbt_waiter *w = &rbt_waiters[atomic_inc_return(&number) - 1];
-	struct rnd_state rnd;
+	struct rbt_waiter *w = &rbt_waiters[nr];
 	int ret;
 
-	prandom_seed_state(&rnd, rbt_params.seed + (unsigned long)id);
-	while (!kthread_should_stop()) {
-		down_read(&rbt_stand);
-		w->buffer = rbt_random_buffer(&rnd);
-		w->cpu = rbt_random(&rnd, 4) ? rbt_random_cpu(&rnd) : RING_BUFFER_ALL_CPUS;
-		w->percent = w->cpu >= 0 && rbt_random(&rnd, 2) ? rbt_random(&rnd, 101) : 0;
-		WRITE_ONCE(w->waiting, true);
-		up_read(&rbt_stand);
+	down_read(&rbt_stand);
+	w->buffer = rbt_random_buffer(rnd);
+	w->cpu = rbt_random(rnd, 4) ? rbt_random_cpu(rnd) : RING_BUFFER_ALL_CPUS;
+	w->percent = w->cpu >= 0 && rbt_random(rnd, 2) ? rbt_random(rnd, 101) : 0;
+	WRITE_ONCE(w->waiting, true);
+	up_read(&rbt_stand);
 
-		ret = rbt_hook_wait(rbt_buffers[w->buffer].rb, w->cpu, w->percent, rbt_wait_over);
-		rbt_did(RBT_DID_WAIT, ret);
-		if (ret)
-			rbt_fault(RBT_REFUSED, "wait for %d/%d: %d", w->buffer, w->cpu, ret);
-		while (rbt_bust(RBT_OVERSLEEP) && !READ_ONCE(rbt_round.over))
-			schedule_timeout_uninterruptible(1);
-		WRITE_ONCE(w->waiting, false);
-		rbt_pause(&rnd);
-	}
-	return 0;
+	ret = ring_buffer_wait(rbt_buffers[w->buffer].rb, w->cpu, w->percent, rbt_wait_over, NULL);
+	rbt_did(RBT_DID_WAIT, ret);
+	if (ret)
+		rbt_fault(RBT_REFUSED, "wait for %d/%d: %d", w->buffer, w->cpu, ret);
+	while (rbt_bust(RBT_OVERSLEEP) && !READ_ONCE(rbt_round.over))
+		schedule_timeout_uninterruptible(1);
+	WRITE_ONCE(w->waiting, false);
 }
 
 /* Is there what @w waits for, and has a writer put it there, who has to wake it? */
@@ -381,7 +348,7 @@ void rbt_wake_all(void)
 	}
 	WRITE_ONCE(rbt_round.over, true);
 	for (b = 0; b < RBT_BUFFERS; b++)
-		rbt_hook_wake_waiters(rbt_buffers[b].rb);
+		ring_buffer_wake_waiters(rbt_buffers[b].rb, RING_BUFFER_ALL_CPUS);
 	for (w = rbt_waiters; w < rbt_waiters + rbt_params.waiters; w++)
 		rbt_awake(w, "request");
 }

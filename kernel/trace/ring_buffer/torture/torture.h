@@ -289,7 +289,7 @@ void rbt_pause(struct rnd_state *rnd);
 /* write.c */
 int rbt_writers_start(void);
 void rbt_writers_stop(void);
-int rbt_task_writer(void *id);
+void rbt_task_writer(struct rnd_state *rnd, int nr);
 u32 rbt_sum(const struct rbt_record *rec);
 bool rbt_have_nmi(void);
 
@@ -309,10 +309,11 @@ void rbt_settle(int cpu, struct rbt_sum *sum);
 void rbt_forget(int cpu);
 
 /* read.c */
-int rbt_consumer(void *id);
-int rbt_pager(void *id);
-int rbt_iterator(void *id);
-int rbt_waiter(void *id);
+void rbt_consumer(struct rnd_state *rnd, int nr);
+void rbt_pager(struct rnd_state *rnd, int nr);
+void rbt_iterator(struct rnd_state *rnd, int nr);
+void rbt_waiter(struct rnd_state *rnd, int nr);
+int rbt_random_buffer(struct rnd_state *rnd);
 void rbt_wake_all(void);
 unsigned int rbt_last_look(int buffer, int cpu);
 void rbt_drain(struct rnd_state *rnd, int buffer, int cpu);
@@ -321,26 +322,14 @@ void rbt_drain(struct rnd_state *rnd, int buffer, int cpu);
 void rbt_map_start(void);
 void rbt_map_stop(void);
 bool rbt_have_map(void);
-int rbt_mapper(void *id);
+void rbt_mapper(struct rnd_state *rnd, int nr);
 
 /* change.c */
-int rbt_changer(void *id);
-int rbt_plugger(void *id);
+void rbt_changer(struct rnd_state *rnd, int nr);
+void rbt_plugger(struct rnd_state *rnd, int nr);
 void rbt_swap(int cpu);
 
-/* hooks.c: what the ring buffer exports to nobody else */
-int rbt_hook_map(struct trace_buffer *buffer, int cpu, struct vm_area_struct *vma);
-void rbt_hook_map_dup(struct trace_buffer *buffer, int cpu);
-int rbt_hook_unmap(struct trace_buffer *buffer, int cpu);
-int rbt_hook_map_get_reader(struct trace_buffer *buffer, int cpu);
-bool rbt_hook_is_mapped(struct trace_buffer *buffer);
-void rbt_hook_nest_start(struct trace_buffer *buffer);
-void rbt_hook_nest_end(struct trace_buffer *buffer);
-u64 rbt_hook_event_time_stamp(struct trace_buffer *buffer, struct ring_buffer_event *event);
-void rbt_hook_time_stamp_abs(struct trace_buffer *buffer, bool abs);
-void rbt_hook_set_clock(struct trace_buffer *buffer, u64 (*clock)(void));
-int rbt_hook_wait(struct trace_buffer *buffer, int cpu, int full, ring_buffer_cond_fn cond);
-void rbt_hook_wake_waiters(struct trace_buffer *buffer);
+/* hooks.c: compiled with the internals of the ring buffer */
 void rbt_hook_count(struct trace_buffer *buffer, int cpu, struct rbt_counts *counts);
 void rbt_hook_reset(struct trace_buffer *buffer, int cpu,
 		    void (*drop)(int cpu, const struct rbt_counts *counts));

@@ -7,7 +7,6 @@
 #include <linux/cpuhotplug.h>
 #include <linux/delay.h>
 #include <linux/jhash.h>
-#include <linux/kthread.h>
 #include <linux/nmi.h>
 #include <linux/sched.h>
 
@@ -78,7 +77,7 @@ static void rbt_write(enum rbt_context context, unsigned int depth)
 		w->refused++;
 		return;
 	}
-	stamp = rbt_hook_event_time_stamp(rb, event);
+	stamp = ring_buffer_event_time_stamp(rb, event);
 	if (stamp < before || stamp > ring_buffer_time_stamp(rb))
 		rbt_fault(RBT_TIME, "cpu %d %s: reserved at %llu, not after %llu or later than now",
 			  cpu, rbt_contexts[context], stamp, before);
@@ -104,9 +103,9 @@ static void rbt_write(enum rbt_context context, unsigned int depth)
 	WRITE_ONCE(w->next, w->next + 1);
 
 	if (depth < RBT_NEST && !rbt_random(&w->rnd, 64)) {
-		rbt_hook_nest_start(rb);
+		ring_buffer_nest_start(rb);
 		rbt_write(context, depth + 1);
-		rbt_hook_nest_end(rb);
+		ring_buffer_nest_end(rb);
 	}
 	rbt_nap(&w->rnd, context);
 	ring_buffer_unlock_commit(rb);
@@ -265,35 +264,29 @@ void rbt_writers_stop(void)
 
 /**
  * rbt_task_writer() - a task that writes
- * @id: seed of its own
+ * @rnd: random state of the task
+ * @nr:  not used
  *
  * Context: A kernel thread.
- * Return: 0.
  */
-int rbt_task_writer(void *id)
+void rbt_task_writer(struct rnd_state *rnd, int nr)
 {
-	struct rnd_state rnd;
 	unsigned int n;
 	int cpu;
 
-	prandom_seed_state(&rnd, rbt_params.seed + (unsigned long)id);
-	while (!kthread_should_stop()) {
-		/* It may be gone by now, then the scheduler finds another one. */
-		if (!rbt_random(&rnd, 16)) {
-			cpu = rbt_random_cpu(&rnd);
-			if (cpu_online(cpu))
-				set_cpus_allowed_ptr(current, cpumask_of(cpu));
-		}
-		for (n = rbt_random(&rnd, 64); n; n--) {
-			preempt_disable();
-			if (READ_ONCE(rbt_round.open)) {
-				rbt_write(RBT_TASK, 0);
-				if (!(n % 16))
-					rbt_nmi_some(&rnd);
-			}
-			preempt_enable();
-		}
-		rbt_pause(&rnd);
+	/* The CPU may be offline by now, then the scheduler finds another one. */
+	if (!rbt_random(rnd, 16)) {
+		cpu = rbt_random_cpu(rnd);
+		if (cpu_online(cpu))
+			set_cpus_allowed_ptr(current, cpumask_of(cpu));
 	}
-	return 0;
+	for (n = rbt_random(rnd, 64); n; n--) {
+		preempt_disable();
+		if (READ_ONCE(rbt_round.open)) {
+			rbt_write(RBT_TASK, 0);
+			if (!(n % 16))
+				rbt_nmi_some(rnd);
+		}
+		preempt_enable();
+	}
 }
