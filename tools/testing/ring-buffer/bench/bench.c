@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Measures ring buffers in one process, in turns of a few milliseconds of the
- * thread's own CPU time, so that whatever else the machine does hits all of them.
+ * thread's own CPU time, so that other load on the machine affects all of them.
  * Prints medians, and the median of the ratio B/A of each turn with its quartiles.
  *   rb-bench [-r rounds] [-s bytes] [-t name] [-q] [-a | -b] [-n] [-p] [-J | -j file]
  *   -q  no other sizes and numbers of CPUs
@@ -46,7 +46,7 @@ static void use_peers(void)
 
 static int offers(enum bench_impl i, const struct operation *o)
 {
-	/* what has no order between CPUs cannot be shared */
+	/* a clock without order between CPUs cannot be shared */
 	if (o->threads && (column[i].ops == &bench_ops_floor ||
 			   column[i].ops == &bench_ops_minimal))
 		return 0;
@@ -89,7 +89,7 @@ static struct result run(const struct operation *o)
 
 	for (i = 0; i < NR_IMPL; i++)
 		one_turn(i, o);
-	/* nobody is always the first, or always behind the same one */
+	/* no ring buffer is always the first, or always behind the same one */
 	for (k = 0; k < rounds; k++) {
 		for (i = 0; i < NR_IMPL; i++) {
 			int w = ((k & 1 ? NR_IMPL - 1 - i : i) + k / 2) % NR_IMPL;
@@ -105,7 +105,7 @@ static struct result run(const struct operation *o)
 	return r;
 }
 
-/* A profile for each; its title says what it is: operation|ring buffer|units */
+/* A profile for each; its title is operation|ring buffer|units */
 static void count(const struct operation *o)
 {
 	char title[96];
@@ -224,7 +224,7 @@ int main(int argc, char **argv)
 			if (json)
 				json_line(json, !i, &op[i], column, &r);
 		}
-		/* what most operations use stays; the other sizes would fill the memory */
+		/* buffers of most operations stay; those of other sizes would fill the memory */
 		if (op[i].bytes != bytes || op[i].cpus != 2)
 			measure_forget();
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is measured: operations of ring buffers. Included by both sides of the
+ * Measured operations of ring buffers. Included by both sides of the
  * shim, so plain types only.
  */
 #ifndef _RB_BENCH_H
@@ -10,7 +10,7 @@ struct trace_buffer;
 
 enum bench_clock { CLK_COUNTER, CLK_TSC, CLK_TSC_ORDERED, NR_CLK };
 
-/* One ring buffer. What it has not got is NULL */
+/* One ring buffer. Missing operations are NULL */
 struct bench_ops {
 	struct trace_buffer *(*alloc)(unsigned long bytes, int overwrite, enum bench_clock clk);
 	void (*free)(struct trace_buffer *b);
@@ -27,12 +27,12 @@ struct bench_ops {
 	/* until it is empty; chunk 0: whole pages. Returns bytes, or pages */
 	unsigned long (*read_pages)(struct trace_buffer *b, int cpu, unsigned int chunk);
 	int (*swap)(struct trace_buffer *a, struct trace_buffer *b, int cpu, unsigned long n);
-	/* what a snapshot of all CPUs does */
+	/* as a snapshot of all CPUs */
 	int (*cut)(struct trace_buffer *a, struct trace_buffer *b, unsigned long n);
 	int (*resize)(struct trace_buffer *b, unsigned long bytes);
 };
 
-/* floor.c: what no ring buffer can avoid */
+/* floor.c: the unavoidable cost of any ring buffer */
 extern const struct bench_ops bench_ops_floor, bench_ops_minimal;
 
 /* peers/: missing where its source is not there or does not compile */
@@ -45,10 +45,10 @@ enum bench_impl { IMPL_A, IMPL_B, IMPL_A2, IMPL_FLOOR, IMPL_PEER, NR_IMPL = IMPL
 
 struct turn;
 
-/* An operation, and with what: one line of the table */
+/* An operation with its parameters: one line of the table */
 struct operation {
 	char		name[48];
-	const char	*unit;		/* what the time of one is given for */
+	const char	*unit;		/* the table gives the time of one of these */
 	void		(*measure)(struct turn *t);
 	long		needs;		/* offset of the member of bench_ops that must be there */
 	unsigned int	len;		/* of a record */
@@ -64,13 +64,13 @@ struct turn {
 	const struct operation	*op;
 	const struct bench_ops	*ops;
 	enum bench_impl		impl;
-	double			units, ns;	/* ns is what units took */
-	unsigned long		wrong;		/* operations that did not do what they must */
+	double			units, ns;	/* ns: the time of all units */
+	unsigned long		wrong;		/* operations that failed */
 	double			start;
 };
 
 /* measure.c */
-extern int measure_counts;	/* callgrind collects what would be timed */
+extern int measure_counts;	/* callgrind collects the timed part */
 void measure_init(void);
 void measure_turn(struct turn *t);
 void measure_forget(void);	/* frees all buffers */

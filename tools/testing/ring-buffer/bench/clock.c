@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The clocks: the cheapest that there can be, and what ftrace's "local" reads on x86. */
+/* The clocks: the cheapest possible one, and that of ftrace's "local" on x86. */
 #include <linux/cache.h>
 #include <linux/compiler.h>
 #include <linux/types.h>

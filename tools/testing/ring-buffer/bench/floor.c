@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What no ring buffer can avoid, as two that lack nearly everything.
+ * The unavoidable cost of any ring buffer, as two that lack nearly everything.
  * bench_ops_floor: the clock, and the stores of a header and the payload; as
  * reader, a walk along the headers, or memcpy(). No interrupt may come and no
  * other CPU may look.
@@ -22,7 +22,7 @@ struct floor_ring {
 	u64		last;		/* time of the last record */
 	unsigned long	end;		/* floor: where the next record goes */
 	unsigned long	bytes;
-	local_t		reserve;	/* minimal: the same, and what readers may see */
+	local_t		reserve;	/* minimal: the same; readers may see up to here */
 	unsigned long	commit;
 	void		*data;
 	unsigned long	mask;

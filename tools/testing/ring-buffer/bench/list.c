@@ -15,7 +15,7 @@ static int nr, room;
 static unsigned long default_bytes;
 static const char *wanted;
 
-/* Adds a copy of what with a name, if that is wanted */
+/* Adds a copy of @what under a name, if the name is wanted */
 static void add(const struct operation *what, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 static void add(const struct operation *what, const char *fmt, ...)

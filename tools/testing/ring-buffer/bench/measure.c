@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What one turn of each operation does, and what of it counts. */
+/* One turn of each operation, and its counted part. */
 #include <stddef.h>
 #include <stdio.h>
 #include "../shim/shim.h"
@@ -258,7 +258,7 @@ void m_cut(struct turn *t)
 	int i, cpu;
 
 	for (i = 0; i < 100; i++) {
-		/* What has written nothing is not cut off. */
+		/* A ring without records is not cut off. */
 		for (cpu = 0; cpu < t->op->cpus; cpu++) {
 			host_cpu_switch(cpu);
 			t->wrong += t->ops->write(a, 32, 1);

@@ -161,9 +161,9 @@ static noinline int op_swap(struct trace_buffer *a, struct trace_buffer *b, int 
 
 /*
  * Every CPU's ring goes to the other buffer. Of the base that is a swap for each CPU: it does
- * not empty what it puts in place, and in the kernel each CPU does its own, when an interrupt
- * tells it to; neither is counted. Its snapshot of all CPUs exchanges two pointers above the
- * ring buffer instead; what that costs, and all else, the benchmark of the guest counts.
+ * not empty the ring that it puts in place, and in the kernel each CPU swaps its own ring in
+ * an interrupt; neither is counted. Its snapshot of all CPUs exchanges two pointers above the
+ * ring buffer instead; the benchmark of the guest counts the cost of that and of all else.
  */
 static noinline int op_cut(struct trace_buffer *a, struct trace_buffer *b, unsigned long n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What is known of an operation after all turns. */
+/* Results of an operation after all turns. */
 #ifndef _RB_BENCH_REPORT_H
 #define _RB_BENCH_REPORT_H
 

@@ -4,7 +4,7 @@ The memory model: is a candidate execution one that the kernel's memory model al
 
 This is the Linux kernel memory model (tools/memory-model) for programs of marked
 accesses: coherence, atomicity, happens-before, propagation and RCU, under the
-names that the model's own text uses.  Left out are what these tests do not contain:
+names that the model's own text uses.  Left out are parts that these tests do not contain:
 plain accesses, locks, SRCU and the smp_mb__*() family.
 
 A relation is a list of bit sets: bit j of r[i] says that i is related to j.
@@ -80,7 +80,7 @@ def cyclic(r):
 class Execution:
     """
     The events of one run of all threads.  Those without a thread are the initial
-    writes.  What does not depend on who reads from whom is computed once.
+    writes.  Parts that do not depend on the reads-from relation are computed once.
     """
 
     def __init__(self, events, thread, drop_dependencies_of=None):
@@ -158,7 +158,7 @@ class Execution:
         return not cyclic(union(both(self.po, self.same), rf, co, fr))
 
     def allowed(self, rf, co):
-        """rf: from a write to who reads it.  co: the order of writes to one place."""
+        """rf: from a write to its reads.  co: the order of writes to one place."""
         fr = compose(invert(rf), co)
         if cyclic(union(both(self.po, self.same), rf, co, fr)):
             return False

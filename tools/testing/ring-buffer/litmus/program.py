@@ -33,7 +33,7 @@ RMWS = {stem + order: (stem.endswith("cmpxchg"), order[1:] or "full")
         for stem in ("xchg", "cmpxchg", "atomic_xchg", "atomic_cmpxchg")
         for order in ("", "_relaxed", "_acquire", "_release")}
 
-# What is left of an operation when its order is taken away; None: nothing.
+# The rest of an operation without its order; None: nothing.
 WEAKER = {
     "smp_load_acquire": "atomic_read", "atomic_read_acquire": "atomic_read",
     "smp_store_release": "atomic_set", "atomic_set_release": "atomic_set",
@@ -46,7 +46,7 @@ WEAKER.update({name: re.sub("xchg.*", "xchg_relaxed", name)
 
 
 class Unsupported(Exception):
-    """The file holds what this program does not know."""
+    """The file holds constructs that this program does not know."""
 
 
 class Event:
@@ -404,7 +404,7 @@ def holds(cond, regs, memory):
 
 
 def traces(test):
-    """For each thread, all that it could do, given what all may have written."""
+    """For each thread, all possible runs, given all possible writes."""
     domain = {loc: {val} for loc, val in test.init.items()}
     while True:
         all_traces = [list(Thread(body, domain).traces()) for body in test.threads]

@@ -22,7 +22,7 @@ ROOT = os.path.join(OUT, "root")
 JOBS = f"-j{os.cpu_count()}"
 CC = "ccache gcc" if shutil.which("ccache") else "gcc"      # as make kunit builds
 ENV = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL")}
-ENV["ASAN_OPTIONS"] = "detect_leaks=0"                      # the harness counts what is not freed
+ENV["ASAN_OPTIONS"] = "detect_leaks=0"                      # the harness counts memory that is not freed
 
 CPU_SECONDS = 60        # no test takes as much; with more it does not end
 QUICK_CPU_SECONDS = 15  # nor a short one
@@ -44,7 +44,7 @@ def progress_of(group):
         except OSError:
             continue
         if int(fields[2]) == group:
-            if fields[0] not in "St":       # t: what user-mode kernels trace, their processes
+            if fields[0] not in "St":       # t: the processes that a user-mode kernel traces
                 return None
             ticks += int(fields[11]) + int(fields[12])
     return ticks
@@ -102,7 +102,7 @@ def write_if_new(path, text):
 
 
 class Build:
-    """The sources with mutants in them, and what the compiler made of each one.
+    """The sources with mutants in them, and the code of each one.
 
     files:  all sources, {path: source.File}
     wanted: the mutants to build, {number: source.Mutant}
@@ -137,7 +137,7 @@ class Build:
                     f.write(output)
                 sys.exit(f"the sources do not build as {self.name}, or not with copies of functions:\n" + output[-4000:])
             self.invalid |= bad
-        sys.exit(f"{self.name} does not build, whatever is left out")
+        sys.exit(f"{self.name} does not build without any of the mutants")
 
     def weave(self):
         """Write the sources: {path below kernel/trace: {line: number of the mutant}}."""
@@ -155,7 +155,7 @@ class Build:
         return where
 
     def read_code(self):
-        """{name of a copy: its code}, without what says only where it is."""
+        """{name of a copy: its code}, without its addresses."""
         for path in self.objects():
             name, code = None, []
             dump = subprocess.run(["objdump", "-dr", "--no-show-raw-insn", "--no-addresses", path],
@@ -173,7 +173,7 @@ class Build:
                     code.append(re.sub(r"\b[0-9a-f]+ (?=<)", "", line).strip())
 
     def has_code(self, number):
-        """Is it in what was built? Its place may depend on the configuration."""
+        """Was it built? Its place may depend on the configuration."""
         m = self.wanted.get(number)
         return m and any(name.split(".")[0] == source.copy_name(m.function, number) for _, name in self.code)
 
@@ -197,7 +197,7 @@ class Native(Build):
 
     sources = os.path.join(OUT, "native")
 
-    # The number comes from the environment; what was entered goes to a file.
+    # The number comes from the environment; the entered functions go to a file.
     first_lines = """int rb_mutant;
 unsigned char rb_entered[(COUNT + 4095) / 4096 * 4096] __attribute__((aligned(4096)));
 char *getenv(const char *name);
@@ -244,7 +244,7 @@ static void __attribute__((constructor)) rb_mutant_set(void)
         return [line.split()[0] for line in output.splitlines()]
 
     def test(self, number, name, **env):
-        """What fails of the scenario, or None."""
+        """The failure of the scenario, or None."""
         status, _, wrong = run([os.path.join(self.out, "rb-test"), "-f", "-j1", "-e", name], r"^not ok (\S+)",
                                env={**ENV, "RB_MUTANT": str(number), **env})
         return wrong or (f"{name}, which ends with {status}" if status else None)
@@ -266,7 +266,7 @@ class Kernel(Build):
 
     sources = os.path.join(OUT, "um64")
 
-    # The number comes from the command line; what was entered is in a file of sysfs, and printed at the end.
+    # The number comes from the command line; a file of sysfs has the entered functions, which are also printed at the end.
     first_lines = """#include <linux/moduleparam.h>
 #include <linux/notifier.h>
 #include <linux/reboot.h>
@@ -343,7 +343,7 @@ late_initcall(rb_entered_init);
                          "init=/guest/um-init", "tc=" + ",".join(files))
 
     def test_units(self, number, glob_of_suites):
-        """What fails of the suites, or None."""
+        """The failure of the suites, or None."""
         _, lines, name = self.boot_units(number, glob_of_suites)
         if name or any(re.match(r" *not ok", line) for line in lines):
             return "KUnit " + (name or "")
@@ -359,7 +359,7 @@ late_initcall(rb_entered_init);
         return name or "a .tc file, which stops"
 
     def entered(self, lines):
-        """The functions that were entered, by what the console says."""
+        """The functions that were entered, from the console."""
         digits = re.search(r"\b([01]+)=rb_entered", "\n".join(lines)).group(1)
         return [":".join(function) for function, digit in zip(self.functions, digits) if digit == "1"]
 

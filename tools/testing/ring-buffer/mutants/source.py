@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Single-line mutants of C source: what could be wrong in it, one thing at a time.
+"""Single-line mutants of C source: possible faults, one at a time.
 
 A mutant replaces a few tokens of one line. The operators are mistakes that people make:
 
@@ -26,7 +26,7 @@ TOKEN = re.compile(r"""
 
 Token = namedtuple("Token", "text start end")
 
-# Where and what: text[start:end] becomes new.
+# text[start:end] becomes new.
 Mutant = namedtuple("Mutant", "path line function operator start end new")
 
 # A function: its name, its first token, and those of the list of arguments and of the body.
@@ -177,7 +177,7 @@ class File:
         return sum((t.text in OPEN) - (t.text in CLOSE) for t in self.tokens[opening:i])
 
     def inside(self, begin, end):
-        """(operator, start, end, new) for what lies between two tokens."""
+        """(operator, start, end, new) for the text between two tokens."""
         t = self.tokens
         for i in range(begin + 1, end):
             word, before, after = t[i].text, t[i - 1].text, t[i + 1].text
@@ -231,7 +231,7 @@ class File:
         yield from self.negation(first, close)
 
     def operand_start(self, i):
-        """Where the expression in front of token i begins, up to what binds less than it."""
+        """Where the expression in front of token i begins, up to an operator that binds less."""
         t = self.tokens
         k = i - 1
         while k >= 0:
@@ -311,7 +311,7 @@ class File:
         yield "drop", t[i].start, t[k].end, ";"
 
 
-# What a copy of a function has not got: it stands for itself, and all of it is in it.
+# Missing in a copy of a function: it stands for itself, and contains all of its code.
 NOT_OF_COPY = ("static", "inline", "__always_inline", "noinline", "asmlinkage", "__visible")
 
 

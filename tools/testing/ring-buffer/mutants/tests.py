@@ -80,7 +80,7 @@ class Tests:
                 if function in entered and not (self.quick and seconds > QUICK_SECONDS)]
 
     def first_failure(self, number, path, function):
-        """What fails with that mutant, or None; 0 is the source as it is."""
+        """The failure with that mutant, or None; 0 is the source as it is."""
         where = f"{path}:{function}"
         ring, writes = path.startswith(RING), os.path.basename(path) in WRITES
         try:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* WARN() and BUG() are ud2; host.c gets SIGILL and asks here what it was. */
+/* WARN() and BUG() are ud2; host.c gets SIGILL and asks here for the kind. */
 #include <linux/kernel.h>
 #include <linux/bug.h>
 #include <linux/refcount.h>

@@ -56,7 +56,7 @@ int co_start(void (*fn)(void))
 		co_stack = host_malloc(CO_STACK, 4096);
 	sp = (void **)(co_stack + CO_STACK - 8);
 	*--sp = (void *)co_main;
-	sp -= 6;		/* what co_switch() pops */
+	sp -= 6;		/* for co_switch() to pop */
 	co_sp = sp;
 	co_fn = fn;
 	active = 1;

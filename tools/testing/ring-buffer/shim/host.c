@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the shim takes from the C library, and virtual CPUs as threads. */
+/* The shim's use of the C library, and virtual CPUs as threads. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <execinfo.h>
@@ -21,7 +21,7 @@ volatile long host_warnings;
 int host_quiet;
 static volatile pid_t owner[SHIM_MAX_CPUS];
 static __thread int my_cpu = -1;
-static __thread char me;	/* its address tells the threads apart */
+static __thread char me;	/* its address identifies the thread */
 static char *deputy;
 
 void host_die(const char *msg)
@@ -64,7 +64,7 @@ void host_membarrier(void)
 		host_die("membarrier");
 }
 
-/* CPU time of this thread: what other programs take does not count */
+/* CPU time of this thread, without that of other programs */
 unsigned long long host_cpu_ns(void)
 {
 	struct timespec t;

@@ -64,7 +64,7 @@ void shim_ipi(void)
 	ipi->func(ipi->info);
 	shim_ctx_exit(CTX_IRQ);
 	host_release(ipi);
-	/* what func() did comes first; ipi is gone when call_on() sees it */
+	/* the effects of func() come first; ipi is invalid when call_on() sees it */
 	smp_store_release(&ipi->done, 1);
 }
 
@@ -211,7 +211,7 @@ void irq_work_sync(struct irq_work *w)
 
 /* Works that may run anywhere, linked by entry.next: there can be many. */
 static struct work_struct *unbound;
-static int unbound_order;		/* for ThreadSanitizer, and an address to tell it by */
+static int unbound_order;		/* for ThreadSanitizer, and its address */
 struct workqueue_struct *system_unbound_wq = (void *)&unbound_order;
 
 static bool queue_unbound(struct work_struct *work)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Spin locks, mutexes and semaphores. Whatever waits calls host_wait(). */
+/* Spin locks, mutexes and semaphores. Each wait calls host_wait(). */
 #include <linux/kernel.h>
 #include <linux/mutex.h>
 #include <linux/rwsem.h>

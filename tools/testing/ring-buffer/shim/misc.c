@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Notifiers, clocks, trace_seq and seq_file: what the ring buffer merely links to. */
+/* Notifiers, clocks, trace_seq and seq_file, which the ring buffer merely links to. */
 #include <linux/kernel.h>
 #include <linux/fs.h>
 #include <linux/notifier.h>
@@ -41,7 +41,7 @@ int atomic_notifier_chain_unregister(struct atomic_notifier_head *h, struct noti
 	return 0;
 }
 
-/* What panic() does, one after the other, the highest priority first */
+/* The notifiers of panic(), one after the other, the highest priority first */
 void shim_panic(void)
 {
 	struct notifier_block *next, *last = NULL;
@@ -134,7 +134,7 @@ void seq_printf(struct seq_file *m, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Read a file to its end, and close it; what show() refuses is left out */
+/* Read a file to its end, and close it; without the items that show() refuses */
 void shim_seq_text(struct file *f, char *text, unsigned long size)
 {
 	struct seq_file *m = f->private_data;

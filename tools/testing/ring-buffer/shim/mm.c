@@ -43,7 +43,7 @@ static void *obj_alloc(size_t size, gfp_t gfp, int node)
 	void *p;
 
 	note_policy(gfp, node);
-	/* kmalloc() aligns powers of two to their size; what is larger comes in pages */
+	/* kmalloc() aligns powers of two to their size; larger memory comes in pages */
 	if (size > PAGE_SIZE)
 		align = PAGE_SIZE;
 	else if (is_power_of_2(size))
@@ -152,7 +152,7 @@ struct page *__alloc_pages_noprof(gfp_t gfp, unsigned int order, int nid, nodema
 		page = free_pages_of[order][--nr_free[order]];
 	} else {
 		arena_next = ALIGN(arena_next, 1UL << order);
-		/* a page behind it is for nobody: AddressSanitizer sees who goes too far */
+		/* AddressSanitizer reports an access to the page behind it, which is unused */
 		if (arena_next + (1UL << order) < SHIM_ARENA_PAGES) {
 			page = (struct page *)vmemmap_base + arena_next;
 			arena_next += 1UL << order;
@@ -223,7 +223,7 @@ int vm_insert_pages(struct vm_area_struct *vma, unsigned long addr, struct page 
 	return 0;
 }
 
-/* ---- caches: what was in the memory when it was flushed last ------------- */
+/* ---- caches: the content of the memory at its last flush ----------------- */
 
 #define NR_FLUSHED	8
 static struct {

@@ -19,8 +19,8 @@ static struct rcu_head *rcu_hurry, *rcu_lazy;
 long shim_rcu_barriers;
 
 /*
- * What ThreadSanitizer is told: the end of each section comes before that of a
- * grace period, and the begin of a grace period before that of each section.
+ * The order that ThreadSanitizer gets: each section ends before a grace period
+ * ends, and a grace period begins before each section begins.
  * (For sections with preemption off tsan/asm/preempt.h says so.)
  */
 int shim_rcu_order, shim_rcu_begin;
@@ -43,8 +43,8 @@ void synchronize_rcu(void)
 	int cpu, me = raw_smp_processor_id();
 
 	/*
-	 * What the caller did before is seen by each section that begins from here
-	 * on. A section begins with plain stores: the barrier is for both sides.
+	 * Each section that begins from here on sees the caller's earlier
+	 * accesses. A section begins with plain stores: the barrier is for both sides.
 	 */
 	host_release(&shim_rcu_begin);
 	host_membarrier();
@@ -53,7 +53,7 @@ void synchronize_rcu(void)
 			host_wait(WAIT_RCU);
 	}
 	host_acquire(&shim_rcu_order);
-	/* what the sections did is seen by the caller */
+	/* the caller sees the accesses of the sections */
 	smp_mb();
 }
 
@@ -143,7 +143,7 @@ void shim_rcu_forget(void)
 	xchg(&rcu_lazy, NULL);
 }
 
-/* What callbacks queue meanwhile is not waited for. */
+/* It does not wait for callbacks that are queued meanwhile. */
 void rcu_barrier(void)
 {
 	struct rcu_head *hurry = xchg(&rcu_hurry, NULL), *lazy = xchg(&rcu_lazy, NULL);

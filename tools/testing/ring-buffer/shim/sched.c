@@ -190,7 +190,7 @@ void __init_swait_queue_head(struct swait_queue_head *q, const char *name,
 
 void complete(struct completion *x)
 {
-	/* what is complete comes before the word that says so */
+	/* the completed work comes before the word that reports it */
 	smp_store_release(&x->done, x->done + 1);
 }
 
@@ -202,7 +202,7 @@ void complete_all(struct completion *x)
 
 void wait_for_completion(struct completion *x)
 {
-	/* what was done before complete() is seen */
+	/* the work before complete() is seen */
 	while (!smp_load_acquire(&x->done)) {
 		shim_poll();
 		host_wait(WAIT_SLEEP);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the two halves of the shim know of each other, and what the tests know
- * of both. shim_*() is compiled with the kernel's headers, host_*() with those
- * of the C library; this file is included by both and so uses plain types only.
+ * The interface of the two halves of the shim to each other and to the tests. shim_*()
+ * is compiled with the kernel's headers, host_*() with those of the C library; both
+ * include this file, so it uses plain types only.
  */
 #ifndef _RB_SHIM_H
 #define _RB_SHIM_H
@@ -13,7 +13,7 @@
 /* Contexts, in the order in which they interrupt each other */
 enum { CTX_TASK, CTX_SOFTIRQ, CTX_IRQ, CTX_NMI, NR_CTX };
 
-/* What a kernel function of the shim waits for */
+/* Reasons for a kernel function of the shim to wait */
 enum host_wait_for {
 	WAIT_LOCK, WAIT_MUTEX, WAIT_RCU, WAIT_IPI, WAIT_SLEEP, WAIT_YIELD,
 	WAIT_POINT,			/* not for anything: the stepper stopped it */
@@ -32,7 +32,7 @@ void host_membarrier(void);		/* a full barrier in every thread */
 unsigned long long host_cpu_ns(void);
 void host_poison(void *p, unsigned long n);
 void host_unpoison(void *p, unsigned long n);
-void host_acquire(void *addr);		/* what only ThreadSanitizer has to be told */
+void host_acquire(void *addr);		/* for ThreadSanitizer only */
 void host_release(void *addr);
 extern volatile long host_warnings;
 extern int host_quiet;			/* no printk() */
@@ -58,8 +58,8 @@ void host_join(void *thread);
 
 /*
  * co.c: host_wait() is called by everything in the shim that waits. In a
- * coroutine it hands control back to whoever started or resumed it, so that an
- * operation of another CPU can wait for one that is stopped between two
+ * coroutine it hands control back to the caller that started or resumed it, so that
+ * an operation of another CPU can wait for one that is stopped between two
  * instructions.
  */
 void host_wait(enum host_wait_for what);
@@ -111,7 +111,7 @@ void shim_seq_text(struct file *f, char *text, unsigned long size);
 /* mm.c */
 struct page;
 extern long shim_fail_alloc_after;	/* >= 0: the n-th allocation from here fails */
-extern struct page *shim_vma_pages[];	/* what vm_insert_pages() got, in order */
+extern struct page *shim_vma_pages[];	/* the pages of vm_insert_pages(), in order */
 extern unsigned long shim_nr_vma_pages;
 extern long shim_allocated;		/* objects and pages that are not freed yet */
 extern long shim_freed_atomic;		/* those that were freed in an interrupt */
@@ -122,7 +122,7 @@ extern long shim_alloc_origin;		/* their task is the first that the OOM killer t
 extern int shim_alloc_odd;		/* align no more than kmalloc() promises */
 extern long shim_available;		/* pages, as si_mem_available() says */
 unsigned long shim_alloc_range(unsigned long bytes);
-extern int shim_flush_check;		/* note what flush_kernel_vmap_range() gets */
+extern int shim_flush_check;		/* note the ranges of flush_kernel_vmap_range() */
 int shim_is_flushed(const void *addr, int size);
 
 #endif /* _RB_SHIM_H */

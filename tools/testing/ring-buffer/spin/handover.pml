@@ -11,17 +11,17 @@
  * exception is rb_ring.nest, which a taker may see late, up to the writer's next exchange
  * of rb_ring.tail: rb_is_left() is there for that.
  *
- * What is asserted:
+ * Assertions:
  *   - a record that is read is whole, and is the one with the number that the
  *     reader expects: none twice, none out of order, none lost uncounted
  *   - the publish word of a sub-buffer never goes back
  *   - the writer opens no sub-buffer that the reader owns
  *   - in the end, written = read + overrun, and the reader was told of each loss; of a
  *     ring that was cut, in the life that it has then, be it live or a snapshot
- *   - a record of the live ring is never in what a cut has declared gone
+ *   - a record of the live ring is never among those that a cut has dropped
  *   - an iterator's copy is of one use of a sub-buffer
- *   - rb_ring_written() is not less than what was written when it began, nor more than
- *     what is when it ends
+ *   - rb_ring_written() is not less than the records at its begin, nor more than
+ *     those at its end
  *
  * NR, ROOM	slots, records in a sub-buffer
  * TASK, IRQ, NMI	records that each context writes
@@ -32,7 +32,7 @@
  * CUTS		cuts, by another CPU at any moment; 0: there is one ring
  *
  * Left out:
- *   - time stamps, discards, waiters, mappings, and what a reset or a dead writer needs:
+ *   - time stamps, discards, waiters, mappings, and the code for a reset or a dead writer:
  *     no writer is there then
  *   - rb_cpu.write and the shares of special writers: here a writer has variables of its
  *     own, and each share is 1
@@ -67,7 +67,7 @@ byte live;		/* rb_cpu.ring: which one, and a count of exchanges */
 byte seen[RINGS];	/* nest, as the taker's CPU sees it */
 #endif
 
-/* What only this model knows. */
+/* Variables of the model only. */
 byte running;		/* the writer that has the CPU, by its _pid */
 byte busy;		/* writers and takers that have not ended */
 byte reserved[RINGS];	/* records */
@@ -303,7 +303,7 @@ inline rb_next_subbuf()
 }
 
 /*
- * A writer. The task has _pid 1, what can interrupt it a higher one: it gets on while
+ * A writer. The task has _pid 1, its interrupts have higher ones: it gets on while
  * nobody above it is at work, and begins when somebody below it is.
  */
 proctype writer(byte todo) provided (running <= _pid)
@@ -471,7 +471,7 @@ inline forget()
 }
 
 #if CUTS
-/* What is under the lock is one step. */
+/* Code under the lock is one step. */
 inline rb_reader_begin(seq, number, losses, refusals)
 {
 	v_pub = publish[rd_sb[r]];
@@ -733,7 +733,7 @@ proctype taker()
 		atomic {
 			todo--;
 			ring = 1 - RING(live);
-			/* What a writer has stored may be seen now or later. */
+			/* The store of a writer is seen now or later. */
 			if
 			:: seen[ring] = nest[ring]
 			:: skip

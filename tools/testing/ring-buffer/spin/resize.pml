@@ -15,11 +15,11 @@
  *   - iterators, which follow under the lock; a change of the sub-buffers' size, which
  *     moves nothing; the counts of refused records, which are only carried over
  *
- * What is asserted:
+ * Assertions:
  *   - no sub-buffer is written while it is in the hands of the resize or the reader
  *   - the reader gets the records in order, and is told of each one that is missing
- *   - in the end, what was in the old ring and what was written = read + overrun
- *   - without overwrite, whatever fits is kept
+ *   - in the end, old records + written = read + overrun
+ *   - without overwrite, all records that fit are kept
  *
  * NR		slots of the new ring
  * OLD		sub-buffers in the old ring; the reader has begun none of them
@@ -48,7 +48,7 @@ byte overrun, dropped, carried;
 byte rd_sb, rd_seq, rd_num, rd_lost, rd_read;
 bit inherited, moved;
 
-/* What only this model knows. */
+/* Variables of the model only. */
 byte written = OLD;
 byte busy = 2;				/* the writer and the resize */
 bit held_by[SUBBUFS];			/* by the resize or the reader */

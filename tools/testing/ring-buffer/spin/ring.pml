@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A ring as internal.h has it, in small: the words, and what a writer and a
- * reader of it share. Sub-buffers are numbers, those of a second ring behind those
+ * A ring as internal.h has it, in small: the words, and the variables that a
+ * writer and a reader of it share. Sub-buffers are numbers, those of a second ring behind those
  * of the first, and their fields are arrays.
  *
  * NR slots; ROOM records in a sub-buffer. A record is two words, so that a half of
@@ -34,7 +34,7 @@
 #define SLOT_ID(word)	(((word) >> 2) & 7)
 #define RB_SLOT(ring, seq)	slot[(ring) * NR + (seq) % NR]
 
-/* One step of a machine: what is in it happens at once. */
+/* One step of a machine: all of it happens at once. */
 inline cmpxchg(place, old, new, done)
 {
 	atomic {

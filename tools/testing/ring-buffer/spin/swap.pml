@@ -13,10 +13,10 @@
  *     could take a ring for the one that it entered
  *   - a cut, which also empties the ring that goes live: see handover.pml
  *
- * What is asserted:
+ * Assertions:
  *   - in each ring, records lie in the order of their times
- *   - a record is in the ring that was live when its clock was read, so that what is
- *     in a ring that was exchanged out is older than what has come to the other one
+ *   - a record is in the ring that was live when its clock was read, so that the
+ *     records in a ring that was exchanged out are older than those in the other one
  *   - in the end both rings have published all, and nobody is inside
  *
  * TASK, IRQ, NMI	records that each context writes
@@ -30,7 +30,7 @@ byte live;		/* rb_cpu.ring: which one, and a count of exchanges */
 byte tail[2], publish[2], nest[2];
 byte clock = 1;
 
-/* What only this model knows. */
+/* Variables of the model only. */
 byte running, writers;
 byte newest[2];		/* time of the newest record of a ring */
 byte oldest[SWAPS + 1];	/* that of the first record for which the ring was live, or 0 */

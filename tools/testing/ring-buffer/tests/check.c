@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The oracle. What was written is noted by context and number, what was read in
- * the order of reading; check_end() compares the two when all is through.
+ * The oracle. It notes records that are written by context and number, and records
+ * that are read in the order of reading; check_end() compares the two at the end.
  */
 #include "test.h"
 
@@ -15,7 +15,7 @@ void qsort(void *base, size_t n, size_t size, int (*cmp)(const void *, const voi
 enum rec_state { REC_OPEN, REC_FAILED, REC_COMMITTED, REC_DISCARDED };
 
 struct rec {
-	u64	ts[NR_TS];		/* what the clock told its reserve */
+	u64	ts[NR_TS];		/* clock values of its reserve */
 	u16	nr_ts;
 	u8	state;
 	u8	seen;
@@ -49,7 +49,7 @@ static u64 nr_seen[SHIM_MAX_CPUS], last_ts[SHIM_MAX_CPUS], lost_sum[SHIM_MAX_CPU
 #define ID_LEN(id)		((unsigned int)((id) >> 40) & 0xffff)
 #define ID_N(id)		((id) & ((1ULL << 40) - 1))
 
-/* "where: record" in front of what is wrong with it; where may be NULL */
+/* "where: record" in front of the fault; where may be NULL */
 static __printf(4, 5)
 void fault_at(enum fault_kind kind, const char *where, u64 id, const char *fmt, ...)
 {
@@ -333,7 +333,7 @@ int consume(struct trace_buffer *b, int cpu, int max)
 	return n;
 }
 
-/* Checks what it sees, but a record may be seen again by another reader */
+/* Checks each record, which another reader may see again */
 int iterate(struct trace_buffer *b, int cpu, bool *dropped)
 {
 	struct ring_buffer_iter *it = ring_buffer_read_start(b, cpu, GFP_KERNEL);
@@ -561,7 +561,7 @@ static void check_log(int cpu, unsigned int flags, const char *where)
 				 (s64)(l->ts - rec_time(r)));
 		if (!(flags & END_NO_LOST) && !clock_ties && !clock_steps_back &&
 		    l->lost != LOST_UNKNOWN && l->lost != (long)r->idx - (long)next)
-			fault_at(F_LOST, where, l->id, ": told %ld lost, not %ld", l->lost,
+			fault_at(F_LOST, where, l->id, ": %ld reported lost, not %ld", l->lost,
 				 (long)r->idx - (long)next);
 		next = r->idx + 1;
 	}
@@ -595,7 +595,7 @@ void check_end(int cpu, unsigned int flags, const char *fmt, ...)
 		fault(F_LOSS, "%s: %llu refused, but %llu counted as dropped", where, failed,
 		      dropped);
 	if (live && !(flags & END_NO_LOST) && lost_sum[cpu] != wrote - nr_seen[cpu])
-		fault(F_LOST, "%s: told %llu lost, not %llu", where, lost_sum[cpu],
+		fault(F_LOST, "%s: %llu reported lost, not %llu", where, lost_sum[cpu],
 		      wrote - nr_seen[cpu]);
 	if (!live)
 		check_log(cpu, flags, where);

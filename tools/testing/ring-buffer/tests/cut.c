@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A cut: what was recorded goes to the spare buffer, and the spare's ring, with
- * what it held before, takes the place of the live one (rule 7). It is taken at
- * every instruction of a write, by an interrupt and by another CPU, and writes come
- * at every instruction of a cut. Each record is in the spare or in the live buffer,
- * once, and nothing of the life before comes back.
+ * A cut: the records go to the spare buffer, and the spare's ring takes the place of
+ * the live one, without its old records (rule 7). An interrupt or another CPU cuts at
+ * every instruction of a write, and writes at every instruction of a cut. Each record
+ * is in the spare or in the live buffer, once, and no older record comes back.
  */
 #include "test.h"
 
@@ -62,7 +61,7 @@ static void in_context(int ctx)
 
 static void once(void) { cut(); }
 
-/* What was recorded between the two is read, or it would be gone. */
+/* Read the records between the two cuts: the second one drops them. */
 static void twice(void)
 {
 	cut();
@@ -94,7 +93,7 @@ static void act(void)
 	inside = false;
 }
 
-/* As long as there was no cut, the spare holds what was before this run. */
+/* Without a cut, the spare holds the records from before this run. */
 static void read_spare(void)
 {
 	host_cpu_switch(1);
@@ -105,8 +104,8 @@ static void read_spare(void)
 }
 
 /*
- * The spare has been live, and is full of what nobody shall see. If @used, so has
- * the live one since, else the next record is its first.
+ * The spare was live before, and is full of records that no reader may get. If @used,
+ * the live ring holds records, else the next record is its first.
  */
 static void prepare(const struct place *p, bool used)
 {
@@ -123,7 +122,7 @@ static void prepare(const struct place *p, bool used)
 		fill(p);
 }
 
-/* Read all that there is, and see that the next cut finds what comes then. */
+/* Read all records, and check that the next cut finds the next one. */
 static void finish(void)
 {
 	put_n(1);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * An interrupt at every instruction of a write: R1, R2, R3. The written
- * operation and what the interrupt does are two tables; a scenario is a pair.
+ * operations and the actions of the interrupt are two tables; a scenario is a pair.
  */
 #include "test.h"
 
 #define RING_SUBBUFS 3
 
-/* ---- what is interrupted ------------------------------------------------ */
+/* ---- the interrupted operation ------------------------------------------ */
 
 static void op_commit(void) { put(buf, REC_LEN, PUT_COMMIT); }
 static void op_discard(void) { put(buf, REC_LEN, PUT_DISCARD); }
@@ -17,7 +17,7 @@ static void op_long(void) { put(buf, 400, PUT_COMMIT); }
 static void (* const ops[])(void) = { op_commit, op_discard, op_write, op_long };
 enum { OP_COMMIT, OP_DISCARD, OP_WRITE, OP_LONG };
 
-/* ---- what the interrupt does -------------------------------------------- */
+/* ---- the action of the interrupt ---------------------------------------- */
 
 static void irq_commit(void) { put_in(CTX_IRQ, buf, REC_LEN, PUT_COMMIT); }
 static void nmi_commit(void) { put_in(CTX_NMI, buf, REC_LEN, PUT_COMMIT); }
@@ -56,7 +56,7 @@ static void burst(int ctx, int n)
 static void nmi_subbuf(void) { burst(CTX_NMI, PER_SUBBUF); }
 static void irq_round(void) { burst(CTX_IRQ, (RING_SUBBUFS + 1) * PER_SUBBUF + 3); }
 
-/* What was full has room again, and an interrupt uses it */
+/* A full ring has room again, and an interrupt uses it */
 static void read_irq(void)
 {
 	host_cpu_switch(1);
@@ -118,7 +118,7 @@ static void one_run(struct step *s, const struct place *p, int clk)
 	fill(p);
 	if (!step_run(s))
 		return;
-	/* all must be there at once, and again with what comes next */
+	/* all records must be there at once, and so must the next one */
 	for (i = 0; i < 2; i++) {
 		host_cpu_switch(1);
 		consume(buf, 0, -1);

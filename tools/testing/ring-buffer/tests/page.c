@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A parser of the page format that shares nothing with the ring buffer: what
- * libtraceevent and others do with trace_pipe_raw (R8).
+ * A parser of the page format that shares nothing with the ring buffer. It reads
+ * trace_pipe_raw as libtraceevent and others do (R8).
  */
 #include "test.h"
 

@@ -7,17 +7,17 @@
  * place the one that began later comes first. (That one as a whole between two
  * instructions of the other is the first run for each point.)
  *
- * What an operation may wait for is derived from what the other one can hold; with
- * that, the table in internal.h says the same as this file.
+ * The flags of the other operation say which waits an operation is allowed;
+ * the table in internal.h agrees with this file.
  */
 #include <linux/poll.h>
 #include "test.h"
 
 #define RING_SUBBUFS	3
-#define LONG		400U	/* what counts or copies records has few rounds */
+#define LONG		400U	/* few rounds for operations that count or copy records */
 #define PER_LONG	((int)(SUBBUF_DATA / (LONG + 8)))
 
-/* What an operation holds where it is stopped, or waits for */
+/* Locks and the like that an operation holds where it is stopped, or waits for */
 #define LOCK	(1 << 0)	/* rb_ring.lock, interrupts are off */
 #define MUTEX	(1 << 1)	/* trace_buffer.mutex */
 #define EXCH	(1 << 2)	/* rb_cpu.exchange */
@@ -26,12 +26,12 @@
 
 #define WRITES	(1 << 0)	/* runs on CPU 0 */
 #define READS	(1 << 1)	/* takes records */
-#define RESHAPES (1 << 2)	/* what lost_events counts is not told by the log */
-#define LOSES	(1 << 3)	/* records are gone, uncounted */
+#define RESHAPES (1 << 2)	/* the log does not give the value of lost_events */
+#define LOSES	(1 << 3)	/* drops records uncounted */
 #define DROPS	(1 << 4)	/* refused without being counted */
-#define SPARE	(1 << 5)	/* changes what buf2 holds */
-#define ERASES	(1 << 6)	/* all of that is gone */
-#define REFUSES	(1 << 7)	/* an exchange, as long as the operation or what it did lasts */
+#define SPARE	(1 << 5)	/* changes the content of buf2 */
+#define ERASES	(1 << 6)	/* drops all of that */
+#define REFUSES	(1 << 7)	/* an exchange, while the operation or its effect lasts */
 #define MAPS	(1 << 8)	/* the buffer is mapped before */
 #define REMAPS	(1 << 9)
 #define WAITS	(1 << 10)
@@ -210,8 +210,8 @@ static void check_woken(const char *when)
 }
 
 /*
- * First by what the two have done, and the grace period after. Once all that look
- * again have had theirs, each writer has to wake those it concerns at once.
+ * First the two operations and the grace period after them wake waiters. When all
+ * waiters have looked again, each write wakes its waiters at once.
  */
 static void check_waiters(bool reshaped)
 {
@@ -299,7 +299,7 @@ static void begin_pair(unsigned int any)
 		fresh2(RING_SUBBUFS * SUBBUF_DATA);
 	for (i = 1; i < 3; i++)
 		shim_set_online(i, 1);
-	/* buf2 has been live, and is full of what nobody may see */
+	/* buf2 was live before, and is full of records that no reader may get */
 	for (i = 0; i < 2 && stale; i++) {
 		burst_len = 2 * PER_LONG + 5;
 		burst();
@@ -359,7 +359,7 @@ static void one_run(void)
 	const struct op *other;
 	unsigned int end = 0;
 
-	/* user space finds what is new, as long as nobody else reads, maps or exchanges it */
+	/* user space finds the new records, unless another task reads, maps or exchanges them */
 	other = op_a->flags & MAPS ? op_b : op_a;
 	look = any & MAPS && !(other->flags & (READS | RESHAPES | LOSES | SPARE | REMAPS));
 	any_order = both_have & READS || any & SPARE;
@@ -367,7 +367,7 @@ static void one_run(void)
 		end |= END_NO_LOST;
 	if (any & DROPS)
 		end |= END_NO_DROP;
-	/* or what was read of a mapping is not seen */
+	/* or the log lacks records that were read through a mapping */
 	if (any & LOSES || (any & ERASES && both_have & SPARE) || (any & MAPS && !look))
 		end |= END_NO_LOSS | END_NO_LOST;
 	begin_pair(any);
@@ -436,7 +436,7 @@ static void run_one_pair(long row)
 static void run_pair(long first)
 {
 	static const struct place places[] = {
-		{ 1, 4, PER_LONG },	/* the next write overwrites what the next reader takes */
+		{ 1, 4, PER_LONG },	/* the next write overwrites the records of the next reader */
 		{ 1, 1, PER_LONG },	/* nothing is lost, it begins a sub-buffer */
 		{ 1, 0, PER_LONG },	/* the same, and all was read */
 		{ 0, 4, PER_LONG },	/* it finds room only if one is taken */

@@ -34,7 +34,7 @@ static void remote_burst(void)
 	shim_ctx_exit(CTX_IRQ);
 }
 
-/* ---- what CPU 1 does ---------------------------------------------------- */
+/* ---- actions of CPU 1 --------------------------------------------------- */
 
 static void op_consume(void) { consume(buf, 0, 1); }
 static void op_consume_3(void) { consume(buf, 0, 3); }
@@ -157,7 +157,7 @@ static void one_run(struct step *s, const struct reader *r, bool overwrite, int 
 		consume(buf2, 0, -1);
 	consume(buf, 0, -1);
 	host_cpu_switch(0);
-	/* what comes now must be found as well */
+	/* the next record must be found as well */
 	put(buf, REC_LEN, PUT_COMMIT);
 	host_cpu_switch(1);
 	consume(buf, 0, -1);
@@ -195,8 +195,8 @@ static void run_reader(long which)
 /* ---- a writer that laps the resize --------------------------------------- */
 
 /*
- * What a resize hands over is reached again by a writer that goes twice round the
- * new ring, wherever the resize stands; most of its instructions only allocate.
+ * A writer goes twice round the new ring and overwrites the sub-buffers that the
+ * resize hands over; most instructions of the resize only allocate.
  */
 static void run_grow_lap(long unused)
 {
@@ -366,7 +366,7 @@ static void one_map_run(struct step *s, int before, int n, bool peeked)
 		burst();
 	}
 	host_cpu_switch(1);
-	/* takes the sub-buffer, and tells who maps it nothing */
+	/* takes the sub-buffer without a word to the mapping */
 	if (peeked)
 		ring_buffer_peek(buf, 0, NULL, NULL);
 	if (map_buffer(2) || shim_nr_vma_pages != 2 + 2)

@@ -13,7 +13,7 @@ static u64 committed_before;
 
 static void op_commit(void) { put(buf, REC_LEN, PUT_COMMIT); }
 
-/* ---- what CPU 1 does ---------------------------------------------------- */
+/* ---- actions of CPU 1 --------------------------------------------------- */
 
 static void consume_one(void) { consume(buf, 0, 1); }
 
@@ -118,7 +118,7 @@ static void statistics(void)
 	ring_buffer_size(buf, 0);
 }
 
-/* What was read and not counted as written yet must not make it negative */
+/* Records that are read but not counted as written yet must not make it negative */
 static void entries_left(void)
 {
 	unsigned long n;
@@ -132,7 +132,7 @@ static void entries_left(void)
 #define MAY_WAIT	(1 << 0)	/* for a grace period, a lock, an interrupt there */
 #define TWO_BUFFERS	(1 << 1)
 #define IS_RESET	(1 << 2)
-#define LOST_OPEN	(1 << 3)	/* what lost_events counts is not told by the log */
+#define LOST_OPEN	(1 << 3)	/* the log does not give the value of lost_events */
 #define DROPS		(1 << 4)	/* refused without being counted */
 
 static const struct action {

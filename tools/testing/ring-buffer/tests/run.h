@@ -22,17 +22,17 @@ extern const struct scenario unit_scenarios[], write_scenarios[], alloc_scenario
 			     reader_scenarios[], swap_scenarios[], cut_scenarios[],
 			     pair_scenarios[], storm_scenarios[];
 
-/* Faults by kind, so that one line says what is wrong */
+/* Faults by kind, so that one line names them */
 enum fault_kind {
 	F_LOSS,		/* written != read + overrun + entries */
-	F_LOST,		/* lost_events is not what was lost */
+	F_LOST,		/* lost_events is not the number of lost records */
 	F_TIME,		/* not the time that its own reserve read */
 	F_ORDER,	/* time or a context's numbers went back */
-	F_DATA,		/* a payload is not what was written */
+	F_DATA,		/* a payload differs from the written one */
 	F_HIDDEN,	/* committed, yet a later reader did not see it */
 	F_PAGE,		/* a page that does not parse */
 	F_STUCK,	/* waits for a CPU that is stopped */
-	F_REFUSED,	/* the API refused what it must do */
+	F_REFUSED,	/* the API refused a valid request */
 	F_WARN,		/* a kernel warning */
 	F_VALUE,	/* a function returned something else */
 	NR_FAULTS
@@ -72,7 +72,7 @@ void step_next(struct step *s, long by);
 void step_nested(void (*fn)(void));
 void step_stop(void);
 
-/* Not stepped: what takes long beside the ring buffer's own text */
+/* Not stepped: long parts outside the ring buffer's own text */
 int step_pause(void);
 void step_resume(int stepping);
 

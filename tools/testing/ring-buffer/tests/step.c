@@ -3,10 +3,9 @@
  * The stepper. A first run has the trap flag set: the processor raises SIGTRAP
  * after each instruction, and the handler notes the addresses of those in the
  * ring buffer's own text. Every further run takes one of them, puts a breakpoint
- * there, and runs something else when it is reached for the right time. What runs
- * there is whole: the stopped operation sees it as an interrupt, or as all of
- * what another CPU did between two of its instructions; unless that one is stopped,
- * too, see pair.c.
+ * there, and runs an action when it is reached for the right time. The action is
+ * complete: the stopped operation sees it as an interrupt, or as the work of another
+ * CPU between two of its instructions. In pair.c that CPU is stopped as well.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -270,7 +269,7 @@ void step_remote(int cpu, void (*fn)(void), int may_wait)
 	host_cpu_switch(me);
 	if (done)
 		return;
-	/* what comes behind its wait has nothing beside it */
+	/* nothing runs beside the rest, which follows the wait */
 	if (noting[1])
 		end_noting(1);
 	unplant_point(1);
@@ -328,7 +327,7 @@ int step_run(struct step *s)
 		s->after();
 	for (i = 0; co_active() && !co_resume(); i++) {
 		if (i == RESUME_LIMIT)
-			give_up("another CPU waits for nobody");
+			give_up("another CPU waits without a reason");
 	}
 	co_needed = NULL;
 	cur = NULL;

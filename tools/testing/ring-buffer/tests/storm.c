@@ -18,7 +18,7 @@ enum {
 	S_RESET		= 1 << 6,
 	S_MODE		= 1 << 7,	/* overwrite and recording on and off */
 	S_STAT		= 1 << 8,
-	S_IDLE		= 1 << 9,	/* nobody reads until the end */
+	S_IDLE		= 1 << 9,	/* no reader until the end */
 	S_CUT		= 1 << 10,
 	S_FRESH		= 1 << 11,	/* each swap brings a ring that was just allocated */
 };
@@ -154,7 +154,7 @@ static void toggle(unsigned int *seed)
 	}
 }
 
-/* What was recorded is iterated over in the spare buffer, or gone with the next cut. */
+/* Iterate over the records in the spare buffer, or let the next cut drop them. */
 static void cut(unsigned int *seed)
 {
 	int ret = ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS);
@@ -247,7 +247,7 @@ static void one_storm(void)
 		end |= END_NO_LOST;
 	if (mix & (S_RESET | S_CUT | S_FRESH))
 		end |= END_NO_LOST | END_NO_LOSS;
-	/* a last record tells what was lost before it */
+	/* a last record reports the loss before it */
 	ring_buffer_change_overwrite(buf, 1);
 	put(buf, 24, PUT_COMMIT);
 	host_cpu_switch(1);

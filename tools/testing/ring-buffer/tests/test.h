@@ -59,10 +59,10 @@ void begin(int subbufs, bool overwrite);	/* fresh(), and a clock in steps of 8 *
 void free_buffers(void);
 long allocated_without_buffers(void);
 bool boot(unsigned long start, unsigned long bytes, unsigned int flags);	/* of a range */
-void start_over(void);		/* forgets what was written and read */
+void start_over(void);		/* forgets all writes and reads */
 
 #define END_NO_LOST	(1 << 0)	/* lost_events has no fixed value here */
-#define END_NO_LOSS	(1 << 1)	/* reset: records may be gone */
+#define END_NO_LOSS	(1 << 1)	/* reset: records may be dropped */
 #define END_NO_DROP	(1 << 2)
 #define END_NO_ORDER	(1 << 3)
 void check_end(int cpu, unsigned int flags, const char *fmt, ...)

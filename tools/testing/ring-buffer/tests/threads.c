@@ -9,7 +9,7 @@
 
 static void (*irq_fn)(void), (*nmi_fn)(void);
 
-/* What the shim calls of the C library must not show in what was interrupted. */
+/* Calls of the C library by the shim must leave the interrupted code as it was. */
 static void on_irq(int sig)
 {
 	int err = errno;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Buffers come and go: what they cost, what happens without memory, and CPUs that come online. */
+/* Allocation and release of buffers: their cost, lack of memory, and CPUs that come online. */
 #include <linux/oom.h>
 #include <linux/sched/signal.h>
 #include "test.h"
@@ -34,7 +34,7 @@ static void lengths(long unused)
 	free_buffers();
 }
 
-/* One that is full drops what comes, wherever its sequences are, and goes on once it was read */
+/* A full ring drops new records at any sequence, and goes on when it was read */
 static void full(long unused)
 {
 	int n, i;
@@ -66,7 +66,7 @@ static void rounded(long unused)
 	free_buffers();
 }
 
-/* What cannot fit is refused before anything is allocated */
+/* A size that cannot fit is refused before any allocation */
 static void too_much(long unused)
 {
 	unsigned long bytes = 64 << 12, start = shim_alloc_range(bytes), available = shim_available;
@@ -89,14 +89,14 @@ static void too_much(long unused)
 		shim_available = available;
 		EXPECT_EQ(ring_buffer_resize(buf, 4 * n, 0), 0);
 	}
-	/* A range needs no pages, but those for what is beside it. */
+	/* A range needs pages only for the structures beside it. */
 	shim_available = 0;
 	range = ring_buffer_alloc_range(bytes, RB_FL_OVERWRITE, 0, start, bytes);
 	EXPECT(range, "its memory is there");
 	if (range)
 		ring_buffer_free(range);
 
-	/* More than a sub-buffer's number can tell */
+	/* More than the number of a sub-buffer can hold */
 	shim_available = available;
 	begin(3, true);
 	shim_available = LONG_MAX;
@@ -197,7 +197,7 @@ static void killed(long unused)
 /* Its ring is as long as those of the others, or short where they differ */
 static void cpu_up(long unused)
 {
-	static const int sizes[][3] = {	/* of CPUs 0 to 2, and what the last one gets */
+	static const int sizes[][3] = {	/* of CPUs 0 and 1, and the expected one of CPU 2 */
 		{ 5, 5, 5 }, { 5, 7, 2 }, { 7, 5, 2 }, { 2, 2, 2 }, { 2, 5, 2 },
 	};
 	int i;
@@ -213,7 +213,7 @@ static void cpu_up(long unused)
 		EXPECT_EQ(ring_buffer_entries_cpu(buf, 2), 5);
 		consume(buf, 2, 2);
 
-		/* It keeps what it has when it goes, and comes again. */
+		/* It keeps its records when it goes offline and comes online again. */
 		shim_set_online(2, 0);
 		ring_buffer_resize(buf, 9 * SUBBUF_DATA, 2);
 		shim_cpu_up(2);
@@ -341,7 +341,7 @@ static void cpu_up_wakes(long unused)
 	shim_set_online(2, 0);
 }
 
-/* One that comes online within a resize gets what the others get */
+/* A CPU that comes online within a resize gets the size of the others */
 static void up_2(void) { shim_cpu_up(2); }
 static void up_2_remote(void) { step_remote(1, up_2, 1); }
 static void op_resize(void)
@@ -380,8 +380,8 @@ static void free_whole(struct trace_buffer *b, const char *what)
 }
 
 /*
- * Each allocation in alloc() fails once: all is freed then. It can do without what it
- * needs to restore the records of a boot before.
+ * Each allocation in alloc() fails once, and then all is freed. Without the memory for
+ * restoring the records of the boot before, it goes on.
  */
 static void each_fails(const char *what, struct trace_buffer *(*alloc)(void), int spared)
 {
@@ -498,7 +498,7 @@ static void free_spare_page(long unused)
 	}
 }
 
-/* A wake-up that its CPU has not come to is over before the buffer is gone */
+/* A pending wake-up ends before the buffer is freed */
 static void free_woken(long unused)
 {
 	begin(3, true);

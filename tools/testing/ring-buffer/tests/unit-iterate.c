@@ -85,7 +85,7 @@ static void look_from(int num, int behind)
 		look(num++, false);
 }
 
-/* It is at the end, as often as it is asked */
+/* It stays at the end */
 static void none(void)
 {
 	u64 ts = 1;
@@ -181,7 +181,7 @@ static void stamps(long unused)
 	end(allocated);
 }
 
-/* A reader overtakes: what it consumed is passed over, and is no loss */
+/* A reader overtakes: the iterator passes over the consumed records without a loss */
 static void overtaken_by_reader(long unused)
 {
 	long allocated = allocated_without_buffers();
@@ -200,7 +200,7 @@ static void overtaken_by_reader(long unused)
 	mark(3 * PER - nr);
 	take(PER + 4 - 6);
 	look_from(PER + 4, 2 * PER);
-	/* it has consumed what the iterator has seen, and is in the next sub-buffer */
+	/* it has consumed all records that the iterator passed, and is in the next sub-buffer */
 	take(PER - 4);
 	EXPECT_EQ(at_reader(), 2 * PER);
 	look_from(2 * PER, nr);
@@ -208,7 +208,7 @@ static void overtaken_by_reader(long unused)
 	end(allocated);
 }
 
-/* What was overwritten behind the iterator it does not miss */
+/* The iterator reports no loss of records behind it */
 static void reader_loses(long unused)
 {
 	long allocated = allocated_without_buffers();
@@ -225,7 +225,7 @@ static void reader_loses(long unused)
 	end(allocated);
 }
 
-/* What was overwritten in front of it is told with the next record, and once */
+/* It reports records that were overwritten in front of it with the next record, once */
 static void writer_laps(long before)
 {
 	long allocated = allocated_without_buffers();
@@ -247,7 +247,7 @@ static void writer_laps(long before)
 	look_from(oldest + 2, oldest + PER);
 	EXPECT(!ring_buffer_iter_empty(it), "10 more were written");
 	EXPECT(ring_buffer_iter_dropped(it), "all was overwritten");
-	/* back to the oldest, in front of which the reader is told what was lost */
+	/* back to the oldest record, with which the reader reports the loss */
 	ring_buffer_iter_reset(it);
 	EXPECT(!ring_buffer_iter_dropped(it), "it begins anew");
 	oldest = at_reader();
@@ -262,7 +262,7 @@ static void writer_laps(long before)
 	end(allocated);
 }
 
-/* What did not fit into a smaller ring is overwritten first, with or without an iterator */
+/* Records that did not fit into a smaller ring are overwritten first, also under an iterator */
 static void shrunk(long unused)
 {
 	long allocated = allocated_without_buffers();
@@ -285,7 +285,7 @@ static void shrunk(long unused)
 	end(allocated);
 }
 
-/* The same, but nobody asks for statistics meanwhile: the iterator looks itself */
+/* The same without a read of statistics meanwhile: the iterator checks itself */
 static void shrunk_alone(long unused)
 {
 	long allocated = allocated_without_buffers();
@@ -359,7 +359,7 @@ static void resize_in_part(long unused)
 	end(allocated);
 }
 
-/* Its ring goes live again: there is nothing more in it of what was to be read */
+/* Its ring goes live again, without the records that the iterator had still to show */
 static void goes_live(long unused)
 {
 	long allocated = allocated_without_buffers();
@@ -390,7 +390,7 @@ static void goes_live(long unused)
 	end(allocated);
 }
 
-/* While somebody iterates the sub-buffers keep their size; and only then */
+/* Sub-buffers keep their size while an iterator is open, and only then */
 static void order(long unused)
 {
 	long allocated = allocated_without_buffers();

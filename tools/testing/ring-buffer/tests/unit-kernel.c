@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the ring buffer asks of the kernel around it: grace periods, workers, memory. */
+/* Requests of the ring buffer to the kernel: grace periods, workers, memory. */
 #include <linux/gfp.h>
 #include <linux/poll.h>
 #include "test.h"

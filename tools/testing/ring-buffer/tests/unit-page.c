@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whole pages for user space: those that it reads into, and those that it maps. What is
- * refused, what is freed, and what stands where.
+ * Whole pages for user space, which it reads into or maps: errors, release, and
+ * layout.
  */
 #include <linux/mm.h>
 #include <linux/trace_mmap.h>
@@ -86,7 +86,7 @@ static void page_spare(long unused)
 	ring_buffer_free_read_page(buf, 0, b);
 	EXPECT_EQ(shim_allocated, before + 1);
 
-	/* what is there already is kept */
+	/* the page that is there is kept */
 	a = page_get();
 	data = ring_buffer_read_page_data(a);
 	EXPECT_EQ(ring_buffer_alloc_read_page(buf, 0, &a), 0);
@@ -196,7 +196,7 @@ static void page_exchange(long unused)
 	}
 }
 
-/* Where a record is as long as the page, that others were lost is told without a number */
+/* A page with one record of its whole size reports a loss without a number */
 static void page_longest(long unused)
 {
 	struct buffer_data_read_page *rp;
@@ -241,7 +241,7 @@ static void page_stamps(long unused)
 	check_end(0, 0, "records with stamps");
 }
 
-/* What was copied to a page before does not show behind fewer records */
+/* A copy with fewer records leaves nothing of the copy before on the page */
 static void page_shorter(long unused)
 {
 	static const size_t lens[] = { 1000, 200, 3000, 60, 500, 4096, 60 };
@@ -335,7 +335,7 @@ static void map_read(struct trace_buffer_meta *meta, unsigned int order)
 	}
 }
 
-/* Nobody writes to it, runs it, or keeps a copy of it */
+/* A mapping is refused for writing, for execution, and as a private copy */
 static void map_refused(long unused)
 {
 	const vm_flags_t never = VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP;
@@ -363,7 +363,7 @@ static void map_refused(long unused)
 	EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
 }
 
-/* What is where in the mapping, whole or in parts */
+/* The layout of the mapping, whole or in parts */
 static void map_layout(long unused)
 {
 	static struct page *all[64];
@@ -443,7 +443,7 @@ static void map_count(long order)
 	}
 }
 
-/* Each mapping counts, also one that fork() has made; the last one frees what it needed */
+/* Each mapping counts, also one that fork() made; the last one frees the memory */
 static void map_nested(long unused)
 {
 	struct trace_buffer_meta *meta;
@@ -470,7 +470,7 @@ static void map_nested(long unused)
 	EXPECT_EQ(ring_buffer_unmap(buf, 0), -ENODEV);
 	EXPECT_EQ(host_warnings, 0);
 
-	/* what cannot be */
+	/* invalid requests */
 	ring_buffer_map_dup(buf, 2);
 	ring_buffer_map_dup(buf, 0);
 	EXPECT_EQ(host_warnings, 2);
@@ -523,7 +523,7 @@ static void map_no_memory(long unused)
 	EXPECT_EQ(shim_allocated, before);
 }
 
-/* What a cut takes away is there as long as it is mapped, and is freed then */
+/* Sub-buffers that a cut takes away stay while they are mapped, and are freed then */
 static void map_keeps(long unused)
 {
 	struct trace_buffer_meta *meta;
@@ -555,8 +555,8 @@ static void map_keeps(long unused)
 }
 
 /*
- * A sub-buffer that will not change says behind its records how many were lost in front of
- * it, where there is room; the meta page says it anyway, and only of that sub-buffer.
+ * A final sub-buffer has the number of records that were lost in front of it behind its
+ * records, if there is room; the meta page has it in any case, for that sub-buffer only.
  */
 static void map_lost(long cut)
 {
@@ -588,7 +588,7 @@ static void map_lost(long cut)
 	}
 }
 
-/* One that is written still says nothing there; what it is behind stays said */
+/* The sub-buffer that is written reports no loss there; the loss in front of it stays reported */
 static void map_lost_open(long unused)
 {
 	struct trace_buffer_meta *meta;
@@ -597,7 +597,7 @@ static void map_lost_open(long unused)
 
 	begin(8, true);
 	put_n(10);
-	/* these are lost, and what is lost is told by the one that is written now */
+	/* these are lost, and the sub-buffer that is written now reports them */
 	EXPECT_EQ(ring_buffer_subbuf_order_set(buf, 1), 0);
 	meta = map_all(1);
 	for (i = 1; i <= 3; i++) {
@@ -617,7 +617,7 @@ static void map_lost_open(long unused)
 	EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
 }
 
-/* The caches hold nothing of what user space is shown */
+/* The caches hold nothing of the pages that user space sees */
 static void map_flush(long cut)
 {
 	struct trace_buffer_meta *meta;
@@ -668,13 +668,13 @@ static void map_beside_cut(long unused)
 	co_abandon();
 	EXPECT_EQ(mapper_ret, 0);
 	EXPECT(ring_buffer_is_mapped(buf), "the live ring");
-	EXPECT(!ring_buffer_is_mapped(buf2), "what was cut off");
+	EXPECT(!ring_buffer_is_mapped(buf2), "the buffer with the cut-off records");
 	EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
 }
 
 /*
- * With absolute stamps, one that an interrupt wrote behind stays of a discarded record. A
- * sub-buffer that has nothing else is no page, and the loss in front of it is not told there.
+ * With absolute stamps, a discarded record in front of the record of an interrupt leaves
+ * its stamp. A sub-buffer with nothing else is no page, and reports no loss.
  */
 static void page_only_stamps(long unused)
 {

@@ -49,7 +49,7 @@ static bool all_are(unsigned long from, unsigned long to, u8 byte)
 	return true;
 }
 
-/* As a reboot: what the buffers knew is gone, the memory is as it was */
+/* As a reboot: the buffers are new, the memory is as it was */
 static bool reboot(unsigned long start, unsigned long bytes, unsigned int flags)
 {
 	free_buffers();
@@ -71,7 +71,7 @@ static void end(unsigned long start)
 	free_pages(start, get_order(RANGE_BYTES));
 }
 
-/* What is told of a ring before a reboot is true after it, too */
+/* The numbers of a ring before a reboot are true after it, too */
 static void numbers(long unused)
 {
 	static const int records[] = { 1, PER_SUBBUF, 3 * PER_SUBBUF + 5, 12 * PER_SUBBUF,
@@ -111,7 +111,7 @@ static void numbers(long unused)
 	}
 }
 
-/* What was kept is the first to be overwritten: the reader has not begun with it */
+/* Kept records are the first to be overwritten: the reader has not begun with them */
 static void overwritten(long unused)
 {
 	unsigned long start = first_boot(0);
@@ -140,7 +140,7 @@ static void fill_cpu(int cpu)
 	consume(buf, cpu, PER_SUBBUF + 1);
 }
 
-/* Nothing is written in front of a range or behind it, whatever its size */
+/* Nothing is written in front of a range of any size or behind it */
 static void bounds(long unused)
 {
 	unsigned long room = 32 * PAGE_SIZE, memory = shim_alloc_range(room), start, bytes;
@@ -187,7 +187,7 @@ static void least(long unused)
 	end(start);
 }
 
-/* What is no range, or fails, leaves nothing behind */
+/* An invalid range or a failure leaves nothing behind */
 static void refused(long unused)
 {
 	unsigned long start = first_boot(0);
@@ -222,7 +222,7 @@ static void refused(long unused)
 	end(start);
 }
 
-/* Without memory to look at what is there, nothing is kept, and all goes on */
+/* Without memory for the check of the old records, none is kept, and all else works */
 static void no_memory(long unused)
 {
 	unsigned long start = first_boot(RB_FL_SPARE);
@@ -273,7 +273,7 @@ static int other_panic(struct notifier_block *nb, unsigned long event, void *unu
 	return NOTIFY_DONE;
 }
 
-/* A panic stops the live buffer, when all others have recorded what they have to */
+/* A panic stops the live buffer after all other notifiers have recorded */
 static void panics(long unused)
 {
 	struct notifier_block other = { .notifier_call = other_panic, .priority = -1 };
@@ -354,7 +354,7 @@ static void absent(long unused)
 
 /* ---- another kernel, another shape ---------------------------------------- */
 
-/* Its address is what the memory knows the kernel by. */
+/* The memory identifies the kernel by this address. */
 extern char rb_persist_attach[];
 
 #define MOVED_TEXT	1
@@ -385,7 +385,7 @@ static void expect_moved(int what)
 	EXPECT_EQ(data, what & MOVED_DATA ? 0x3000 : 0);
 }
 
-/* The addresses are those of the kernel that wrote what is there still */
+/* The addresses are those of the kernel that wrote the remaining records */
 static void moved(long unused)
 {
 	unsigned long start;
@@ -456,7 +456,7 @@ static void garbage(long unused)
 	end(start);
 }
 
-/* A word of the header that is damaged costs no record but where it says how much there is */
+/* A damaged word of the header costs no record, unless it is a length */
 static void header(long unused)
 {
 	unsigned long start = first_boot(0);
@@ -500,7 +500,7 @@ static void op_divide(void)
 	buf = ring_buffer_alloc_range(0, RB_FL_OVERWRITE, 0, torn, TORN_BYTES);
 }
 
-/* The boot after that has the old kernel: it finds all of what it left, or nothing */
+/* The next boot has the old kernel: it finds all of its records, or none */
 static void stop_here(void)
 {
 	int paused = step_pause();
@@ -550,7 +550,7 @@ static void divided(long unused)
 	end(torn);
 }
 
-/* ---- what a writer has left on a page, and what none leaves there ---------- */
+/* ---- valid and invalid contents of a page ---------------------------------- */
 
 #define ROOM		SUBBUF_DATA
 #define HDR(type, delta)	((type) | (delta) << 5)
@@ -567,7 +567,7 @@ static const struct left {
 	unsigned int	commit;
 	u32		word[16];
 	u64		time;
-	int		more;		/* a word far behind: its place, and what it is */
+	int		more;		/* a word far behind: its place and its value */
 	u32		value;
 } lefts[] = {
 	{ "a record", 1, 12, { HDR(2, 0) } },
@@ -678,7 +678,7 @@ static void last_word(long unused)
 	end(start);
 }
 
-/* ---- what the headers of sub-buffers say ---------------------------------- */
+/* ---- the headers of sub-buffers ------------------------------------------- */
 
 /*
  * Each header is a sequence and how much was read. The writer begins with the last one and
@@ -716,18 +716,18 @@ static void twice(void)
 	EXPECT(strstr(host_said, "dropped 1 damaged sub-buffers, kept 452 records in 4"), "%s",
 	       host_said);
 	EXPECT(ring_buffer_peek(buf, 0, &ts, NULL), "the oldest is left");
-	EXPECT(ts < 1000000 + PER_SUBBUF * 8, "the oldest is gone: %llu", ts);
+	EXPECT(ts < 1000000 + PER_SUBBUF * 8, "the oldest is missing: %llu", ts);
 	EXPECT_EQ(consume(buf, 0, PER_SUBBUF), PER_SUBBUF);
 	EXPECT(ring_buffer_peek(buf, 0, &ts, NULL), "something is left");
 	EXPECT(ts > 1000000 + 2 * PER_SUBBUF * 8, "the wrong one was kept: %llu", ts);
 	EXPECT_EQ(consume(buf, 0, -1), 3 * PER_SUBBUF);
 	reboot(start, RANGE_BYTES, 0);
 	EXPECT(strstr(host_said, "as in the last boot"), "%s", host_said);
-	EXPECT(!used_page(start), "a page that holds nothing says so");
+	EXPECT(!used_page(start), "the header of an empty page");
 	end(start);
 }
 
-/* Only the oldest can be read in part: what another one says of that is forgotten */
+/* Only the oldest can be read in part: the field of another one is ignored */
 static void read_in_part(void)
 {
 	unsigned long start;
@@ -764,7 +764,7 @@ static void one_less(void)
 	EXPECT_EQ(ring_buffer_entries(buf), entries - PER_SUBBUF);
 	EXPECT_EQ(ring_buffer_overruns(buf), 0);
 	EXPECT_EQ(consume(buf, 0, -1), entries - PER_SUBBUF);
-	/* it is not there any more, so nothing is told of it again */
+	/* it is no longer there, so it is not reported again */
 	reboot(start, RANGE_BYTES, 0);
 	EXPECT(strstr(host_said, "as in the last boot"), "%s", host_said);
 	end(start);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a reader meets: sub-buffers with nothing in them, a ring that is exchanged, an NMI. */
+/* A reader and empty sub-buffers, an exchanged ring, an NMI. */
 #include "test.h"
 
 /* ---- sub-buffers with nothing in them -------------------------------------- */
@@ -101,9 +101,9 @@ static void page_end(long unused)
 	}
 }
 
-/* ---- what is lost, and counted, across a resize and a cut --------------------- */
+/* ---- losses and counts across a resize and a cut ------------------------------ */
 
-/* What does not fit after a resize stays with the reader, until the writer would overwrite it */
+/* Records that do not fit after a resize stay with the reader until the writer overwrites them */
 static void inherited(long unused)
 {
 	static const int after[] = { 0, 1, PER_SUBBUF, 2 * PER_SUBBUF, 3 * PER_SUBBUF,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a resize keeps, counts, frees and waits for, and the same for larger sub-buffers. */
+/* A resize and a change of the sub-buffer size: kept records, counts, release, waits. */
 #include "test.h"
 
 #define REC_BYTES	(REC_LEN + 4)		/* with its header */
@@ -24,7 +24,7 @@ static void no_leak(long before, const char *what)
 	EXPECT(shim_allocated == before, "%s: %ld objects leak", what, shim_allocated - before);
 }
 
-/* ---- what is kept -------------------------------------------------------- */
+/* ---- kept records --------------------------------------------------------- */
 
 /* Sub-buffers of 0 to some laps, then a ring that overwrites nothing: it is filled as a new one */
 static void phase(int from, int to, int subbufs, int more)
@@ -95,7 +95,7 @@ static void empty_last(long unused)
 }
 
 /*
- * What did not fit into the slots is the first that the writer overwrites, also behind
+ * The writer first overwrites the records that did not fit into the slots, also after
  * another resize: a ring does not hold more than its size.
  */
 static void inherited(long unused)
@@ -193,7 +193,7 @@ static void overrun_commit(void)
 	ring_buffer_discard_commit(buf, e);
 }
 
-/* Each counter goes on over resizes of both kinds, whatever the ring was before */
+/* Each counter goes on over resizes of both kinds, from any state of the ring */
 static void counters(long unused)
 {
 	unsigned long commit, overrun;
@@ -302,7 +302,7 @@ static void orders(long unused)
 	no_leak(before, "other sizes of sub-buffers");
 }
 
-/* What is there is as it was; the buffer works, and can be changed */
+/* The records are as they were; the buffer works, and can be changed */
 static void nothing_changed(int order, unsigned long size, unsigned long entries, int turn)
 {
 	EXPECT_EQ(ring_buffer_subbuf_order_get(buf), order);
@@ -347,7 +347,7 @@ static void no_memory(long order)
 	no_leak(before, "the last turn");
 }
 
-/* ---- what is refused ------------------------------------------------------ */
+/* ---- errors --------------------------------------------------------------- */
 
 static void refused(long unused)
 {
@@ -394,7 +394,7 @@ static void largest(long unused)
 
 /* ---- snapshots ------------------------------------------------------------ */
 
-/* The snapshot of each CPU costs what it holds; a CPU that has few slots keeps them */
+/* The snapshot of each CPU uses the sub-buffers with records; a CPU with few slots keeps them */
 static void trim(long unused)
 {
 	long before = allocated_without_buffers(), held;
@@ -436,7 +436,7 @@ static void trim(long unused)
 	no_leak(before, "snapshots that were trimmed");
 }
 
-/* ---- what it waits for ----------------------------------------------------- */
+/* ---- waits ------------------------------------------------------------------ */
 
 static void op_commit(void) { put(buf, REC_LEN, PUT_COMMIT); }
 

@@ -50,7 +50,7 @@ static void iterator(long unused)
 	check_end(0, 0, "iterator");
 }
 
-/* R7: the writer goes on; what it takes away is told */
+/* R7: the writer goes on; the iterator reports overwritten records */
 static void iterator_behind(long unused)
 {
 	struct ring_buffer_iter *it;
@@ -149,7 +149,7 @@ static void page_header(long unused)
 	EXPECT(ring_buffer_read_page(buf, rp, 4096, 0, 0) >= 0, "records are there");
 	page = ring_buffer_read_page_data(rp);
 	EXPECT_EQ(page[0], ts);
-	EXPECT(page_missed((void *)page, &lost), "the oldest ones are gone");
+	EXPECT(page_missed((void *)page, &lost), "the oldest ones are lost");
 	if (lost != LOST_UNKNOWN)
 		EXPECT_EQ(lost, ring_buffer_overrun_cpu(buf, 0));
 	EXPECT_EQ(page_parse(page, 4096, NULL, NULL), PER_SUBBUF);
@@ -211,7 +211,7 @@ static void resize(long unused)
 		} else {
 			EXPECT_EQ(ring_buffer_entries_cpu(buf, 0) +
 				  ring_buffer_overrun_cpu(buf, 0), entries + overrun);
-			/* one sub-buffer is what the writer goes on in */
+			/* the writer goes on in one sub-buffer */
 			if (entries >= (to + 1) * PER_SUBBUF)
 				EXPECT(ring_buffer_entries_cpu(buf, 0) > (to - 2) * PER_SUBBUF,
 				       "%d to %d of %llu: %lu are left", from, to, entries,
@@ -244,10 +244,10 @@ static void subbuf_order(long unused)
 		EXPECT_EQ(ring_buffer_subbuf_order_set(buf, order), 0);
 		EXPECT_EQ(ring_buffer_subbuf_order_get(buf), order);
 		EXPECT_EQ(ring_buffer_subbuf_size_get(buf), size);
-		/* What goes with the old ones, the next reader is told. */
+		/* The next reader reports the records of the old sub-buffers as lost. */
 		put_n(3);
 		consume(buf, 0, -1);
-		check_end(0, 0, "told of order %d", order);
+		check_end(0, 0, "report of order %d", order);
 		start_over();
 		ring_buffer_reset(buf);
 		put_n(n);

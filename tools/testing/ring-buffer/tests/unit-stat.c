@@ -18,7 +18,7 @@ static void op_oldest(void) { answer = ring_buffer_oldest_event_ts(asked, 0); }
 
 static void (*const ops[])(void) = { op_entries, op_bytes, op_oldest };
 
-/* How a ring is filled, what is consumed of it, and what CPU 0 writes then */
+/* How a ring is filled, how much of it is consumed, and how much CPU 0 writes then */
 static const struct filling {
 	int	overwrite, before, read, burst;
 	bool	blocked;	/* in an interrupt of a record that is not committed */
@@ -92,8 +92,8 @@ static u64 ask(void (*op)(void))
 }
 
 /*
- * Of entries a third answer is right: what was overwritten is looked at first, and may be
- * less than it is when the records are counted.
+ * For entries a third answer is right: the overruns are read first, and may grow before
+ * the records are counted.
  */
 static void one_run(struct step *s, void (*op)(void), const char *name)
 {

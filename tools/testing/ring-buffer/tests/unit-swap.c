@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Swap, cut and reset of several CPUs: what is exchanged, refused, kept and waited for. */
+/* Swap, cut and reset of several CPUs: exchange, errors, kept records, waits. */
 #include <linux/cpumask.h>
 #include <linux/trace_mmap.h>
 #include "test.h"
@@ -76,7 +76,7 @@ static void cut_busy(long unused)
 	}
 }
 
-/* It says no: each CPU has what it had, and the next one comes through */
+/* The condition is false: no CPU changes, and the next cut succeeds */
 static void cut_no(long unused)
 {
 	int asked = 0;
@@ -158,7 +158,7 @@ static void swap_refused(long unused)
 	EXPECT_EQ(shim_preempt_count(0), 0);
 }
 
-/* What user space looks at: a buffer that is mapped, and a ring that was when it was cut off */
+/* Mappings: of a live buffer, and of a ring that was cut off */
 static void mapped(long unused)
 {
 	struct trace_buffer *third;
@@ -233,7 +233,7 @@ static void reboot(unsigned long start)
 		host_die("no buffers in the range");
 }
 
-/* What is in the snapshot after a reboot is that of the last cut, not of one that failed */
+/* After a reboot the snapshot is that of the last cut, not of one that failed */
 static void persist(long unused)
 {
 	unsigned long start = shim_alloc_range(RANGE);
@@ -275,7 +275,7 @@ static void persist(long unused)
 	free_buffers();
 }
 
-/* A reset is one for the memory as well, and what comes behind it survives again */
+/* A reset also resets the memory, and later records survive again */
 static void persist_reset(long unused)
 {
 	unsigned long start = shim_alloc_range(RANGE);
@@ -299,7 +299,7 @@ static void persist_reset(long unused)
 		consume(buf, 0, 2);
 	}
 
-	/* Of a CPU that is not there, only a reset of all takes what it has left */
+	/* Only a reset of all CPUs drops the records of an offline CPU */
 	put_on(1, buf, 6);
 	shim_set_online(1, 0);
 	reboot(start);
@@ -321,7 +321,7 @@ static void persist_reset(long unused)
 
 /* ---- reset ------------------------------------------------------------------ */
 
-/* One CPU after the other: what the other one holds stays */
+/* One CPU after the other: the records of the other one stay */
 static void reset_one(long unused)
 {
 	begin_two(4);
@@ -370,7 +370,7 @@ static bool look_at_sub_buffers(int laps, int read)
 	return !nr_faults;
 }
 
-/* Whatever the reader, the writer and the ring were at, all begins anew */
+/* All begins anew, from any place of the reader and the writer in the ring */
 static void reset_places(long unused)
 {
 	int subbufs, more, read;
@@ -446,7 +446,7 @@ static void reset_counters(long unused)
 	EXPECT(look_at_sub_buffers(9, 5), "after it, all is counted");
 }
 
-/* What a resize has left to the reader alone is gone with the rest */
+/* A reset also drops the sub-buffers that a resize left to the reader alone */
 static void reset_inherited(long unused)
 {
 	int n;
@@ -547,7 +547,7 @@ static void resize_both(void)
 
 static void remote_resize(void) { step_remote(1, resize_both, 1); }
 
-/* A resize waits for a swap or a cut that is half done, and takes what that leaves */
+/* A resize waits for a swap or a cut that is half done, and goes on with its result */
 static void resize_waits(long cut)
 {
 	struct step s = { .op = cut ? busy_cut : op_swap, .act = { remote_resize } };
@@ -578,7 +578,7 @@ static void nmi_cut(void)
 	int ret;
 
 	shim_ctx_enter(CTX_NMI);
-	/* What the outer one has taken is gone with the inner one, or the other way round */
+	/* The inner cut drops the records of the outer one, or the other way round */
 	if (ring_buffer_empty_cpu(buf, 1))
 		read_snapshot();
 	ret = ring_buffer_cut(buf, buf2, ALL);

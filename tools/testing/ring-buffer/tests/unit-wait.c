@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Waiters: each one is woken by what it waits for, at once, and by nothing else. */
+/* Waiters: each one is woken at once by its own condition, and by nothing else. */
 #include <linux/poll.h>
 #include "test.h"
 
@@ -36,7 +36,7 @@ static void enqueue(struct file *file, wait_queue_head_t *head, poll_table *tabl
 	add_wait_queue(head, &w->entry);
 }
 
-/* It looks whether there is what it waits for, and tells the writers if not */
+/* It checks its condition, and notifies the writers if it is false */
 static bool look(struct waiter *w)
 {
 	return ring_buffer_poll_wait(buf, w->cpu, NULL, NULL, w->full);
@@ -151,7 +151,7 @@ static void watermark(long unused)
 	fill_to(4);
 	EXPECT_EQ(half->woken, 1);
 	EXPECT(look(half), "more than a half is filled");
-	/* nobody waits for one any more */
+	/* no waiter is left */
 	consume(buf, 0, -1);
 	any = wait_for(0, 0);
 	shim_rcu_run();
@@ -187,7 +187,7 @@ static void watermarks(long high_first)
 	fill_to(2);
 	EXPECT_EQ(low->woken, 1);
 	EXPECT(look(low), "a quarter is filled");
-	/* the other one alone goes on waiting, and says so */
+	/* only the other one waits again, and notifies the writers */
 	EXPECT(!look(high), "three quarters are not");
 	shim_rcu_run();
 	high->woken = 0;
@@ -198,7 +198,7 @@ static void watermarks(long high_first)
 	EXPECT(look(high), "three quarters are filled");
 }
 
-/* The watermark is met by as many sub-buffers as it says */
+/* The watermark is met by exactly its number of sub-buffers */
 static void exact(long unused)
 {
 	int nr, full;
@@ -217,7 +217,7 @@ static void exact(long unused)
 	EXPECT(ring_buffer_poll_wait(buf, 0, NULL, NULL, 100), "all is filled");
 }
 
-/* They wake those that they are asked for; what there is not is nobody */
+/* They wake the waiters of the given CPU; an invalid CPU has none */
 static void wake_waiters(long unused)
 {
 	struct waiter *cpu, *full, *other, *all;
@@ -266,7 +266,7 @@ static void looks_once(long unused)
 	rcu_barrier();
 	EXPECT_EQ(barriers(), 0);
 
-	/* one that knows its watermark told has nothing to do any more */
+	/* one that has set its watermark has nothing more to do */
 	begin_waits();
 	ring_buffer_poll_wait(buf, 0, NULL, NULL, 50);
 	shim_rcu_run();
@@ -330,8 +330,8 @@ static void come(void)
 static void remote_come(void) { step_remote(1, come, 1); }
 
 /*
- * It comes between any two instructions of the write that it waits for, alone or where
- * somebody waits for more, and has been woken when a grace period has passed.
+ * A waiter comes between any two instructions of the write that it waits for, alone or beside
+ * a waiter for more, and is woken within a grace period.
  */
 static void missed(long full)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a writer asks of the rest: the clock, waiters, the switches, and whoever waits for
- * it to be through.
+ * A writer and the rest: the clock, waiters, the switches, and tasks that wait for it
+ * to finish.
  */
 #include <linux/cpumask.h>
 #include "test.h"
@@ -27,7 +27,7 @@ static int looks_of_write(unsigned int len, int ret)
 	return looks;
 }
 
-/* A record costs one look at the clock, whatever stamp it needs; what is refused, none */
+/* A record reads the clock once, with any stamp; a refused one does not */
 static void clock_looks(long unused)
 {
 	static const u64 pauses[] = { 0, 1, 1ULL << 27, 1ULL << 46, -1000ULL };
@@ -55,7 +55,7 @@ static void clock_looks(long unused)
 	ring_buffer_set_clock(buf, test_clock);
 }
 
-/* There is no time to tell of a record that nobody writes */
+/* Without a record there is no time of a record */
 static void no_event(long unused)
 {
 	begin(2, true);
@@ -65,8 +65,9 @@ static void no_event(long unused)
 }
 
 /*
- * Inside of a plain write two more are let in that look like the same context, as they
- * may be interrupts; no third one, and each interrupt that tells its context besides
+ * Inside of a plain write two more writes of the same context are accepted, as they may
+ * come from interrupts; a third one is refused. Interrupts that have a context of their
+ * own are accepted, too.
  */
 static void let_in(long unused)
 {
@@ -183,7 +184,7 @@ static void switches(long unused)
 	EXPECT_EQ(ring_buffer_write(buf, sizeof(i), &i), 0);
 }
 
-/* What a full buffer does can be changed at any time, and nothing else changes with it */
+/* The overwrite mode can change at any time, and nothing else changes with it */
 static void overwrite_switch(long unused)
 {
 	u64 overrun;
@@ -229,7 +230,7 @@ static void two_switches(long unused)
 	}
 }
 
-/* ---- those who wait for writers --------------------------------------------- */
+/* ---- waits for writers ------------------------------------------------------ */
 
 static bool cut_done;
 
@@ -243,7 +244,7 @@ static void cut_and_wait(void)
 static void cut_remote(void) { step_remote(1, cut_and_wait, 1); }
 static void op_write(void) { put(buf, REC_LEN, PUT_COMMIT); }
 
-/* Whatever was in flight is in the spare buffer afterwards, and nothing was given up */
+/* A record in flight is in the spare buffer afterwards, and none was given up */
 static void wait_writers(long unused)
 {
 	struct step s = { .op = op_write, .act = { cut_remote } };
@@ -280,7 +281,7 @@ static void no_such_cpu(long unused)
 	put_n(3);
 	for (i = 0; i < ARRAY_SIZE(far); i++)
 		EXPECT_EQ(ring_buffer_entries_cpu(buf, far[i]), 0);
-	/* further than any mask of CPUs reaches, into what follows it */
+	/* beyond any mask of CPUs */
 	for (i = 2; i < 16384; i++)
 		EXPECT_EQ(ring_buffer_entries_cpu(buf, i), 0);
 	EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 3);
@@ -288,7 +289,7 @@ static void no_such_cpu(long unused)
 
 /* ---- mappings --------------------------------------------------------------- */
 
-/* However many map a ring, and whatever is nested in a write, it is written */
+/* A record is written under any number of mappings and any nested write */
 static void mapped(long unused)
 {
 	struct ring_buffer_event *e;

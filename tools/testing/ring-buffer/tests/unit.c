@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The functions of the API, in one thread: writing, reading, and what is counted. */
+/* The functions of the API, in one thread: writing, reading, and counters. */
 #include "test.h"
 
 /* ---- writing ------------------------------------------------------------ */
 
-/* Each length comes back whole, and as long as the format says */
+/* Each length comes back whole, with the length of the format */
 static void sizes(long unused)
 {
 	unsigned long len, max;
@@ -157,13 +157,13 @@ static void statistics(long unused)
 	consume(buf, 0, -1);
 	EXPECT(ring_buffer_empty(buf), "all was read");
 	check_end(0, 0, "statistics");
-	/* what does not exist */
+	/* CPUs that do not exist */
 	EXPECT_EQ(ring_buffer_entries_cpu(buf, 3), 0);
 	EXPECT(ring_buffer_empty_cpu(buf, 3), "no such CPU");
 	EXPECT(!ring_buffer_consume(buf, 3, &ts, &lost), "no such CPU");
 }
 
-/* What an iterator does not come to see, and nobody consumed, it is told of */
+/* An iterator reports records that were neither shown nor consumed */
 static void iterate_loss(long unused)
 {
 	struct ring_buffer_iter *it;
@@ -225,7 +225,7 @@ static void kept_record(long unused)
 	}
 }
 
-/* No trace of what was discarded, wherever it stood */
+/* A discarded record leaves no trace, at any place */
 static void discard(long unused)
 {
 	struct ring_buffer_event *e;
@@ -284,8 +284,8 @@ static void recording(long unused)
 }
 
 /*
- * The same context again is a recursion. One level of it is let through, since an
- * interrupt that has not told its context yet looks like one.
+ * The same context again is a recursion. One level of it is accepted, since an
+ * interrupt that has not recorded its context yet looks like one.
  */
 static void recursion(long unused)
 {
@@ -395,7 +395,7 @@ static void time_absolute(long unused)
 	check_end(0, 0, "absolute");
 }
 
-/* What a writer may ask about a record that it has not committed */
+/* Questions that a writer may ask about a record that it has not committed */
 static void time_of_event(long unused)
 {
 	static const s64 steps[] = { 8, 1LL << 28, 1LL << 46 };
@@ -417,7 +417,7 @@ static void time_of_event(long unused)
 			fault(F_HIDDEN, "record %d", i);
 		told = lost_ts[i];
 		if (told != ts)
-			fault(F_TIME, "record %d: the writer was told %lld more", i,
+			fault(F_TIME, "record %d: the writer got %lld more", i,
 			      (s64)(told - ts));
 	}
 	ts = ring_buffer_time_stamp(buf);

@@ -49,7 +49,7 @@ static __always_inline void make_room(struct peer *p, unsigned long i)
 	struct bpf_ringbuf *rb = p->map.rb;
 
 	if (!(i & 63) && p->overwrite)
-		/* what was read is read before a writer may use the space */
+		/* the reads come before a writer may use the space */
 		smp_store_release(&rb->consumer_pos, READ_ONCE(rb->producer_pos));
 }
 

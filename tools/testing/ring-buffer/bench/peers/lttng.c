@@ -225,7 +225,7 @@ const struct bench_ops bench_ops_lttng = {
 	.alloc = op_alloc, .write = op_write, .write_nested = op_write_nested,
 };
 
-/* What it uses of the kernel and of lttng-modules; without timers and its own readers */
+/* Functions of the kernel and of lttng-modules that it uses; without timers and its own readers */
 void add_timer_on(struct timer_list *t, int cpu)
 {
 }
@@ -263,7 +263,7 @@ ssize_t sized_strscpy(char *to, const char *from, size_t size)
 	return n;
 }
 
-/* kfree() of the shim frees whatever was allocated */
+/* kfree() of the shim frees any memory */
 bool is_vmalloc_addr(const void *p)
 {
 	return false;

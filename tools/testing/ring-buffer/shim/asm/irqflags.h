@@ -3,7 +3,7 @@
  * Takes the place of arch/x86/include/asm/irqflags.h, the only kernel header
  * that is replaced. Instead of the processor's flag a per-CPU word says whether
  * interrupts are on: the shim holds "IRQ" signals back while it is clear, and
- * delivers "NMI" signals whatever it says.
+ * always delivers "NMI" signals.
  */
 #ifndef _X86_IRQFLAGS_H_
 #define _X86_IRQFLAGS_H_

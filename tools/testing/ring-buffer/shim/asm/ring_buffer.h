@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Caches are not flushed here: it is noted what would be. */
+/* Caches are not flushed here: the calls are noted. */
 #ifndef _RB_SHIM_ASM_RING_BUFFER_H
 #define _RB_SHIM_ASM_RING_BUFFER_H
 

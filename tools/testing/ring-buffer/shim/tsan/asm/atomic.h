@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What arch/x86/include/asm/atomic.h has as inline assembly, by the compiler's atomics. */
+/* The inline assembly of arch/x86/include/asm/atomic.h, as atomics of the compiler. */
 #ifndef SHIM_TSAN_ASM_ATOMIC_H
 #define SHIM_TSAN_ASM_ATOMIC_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Acquire and release by the compiler's atomics. ThreadSanitizer knows nothing of
- * smp_mb(), smp_rmb() and smp_wmb(): what rests on them is checked by litmus tests.
+ * smp_mb(), smp_rmb() and smp_wmb(): litmus tests check the code that relies on them.
  */
 #ifndef SHIM_TSAN_ASM_BARRIER_H
 #define SHIM_TSAN_ASM_BARRIER_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * READ_ONCE() and WRITE_ONCE() by the compiler's atomics: ThreadSanitizer sees the
- * access, and that it orders nothing. What orders is in barrier.h, cmpxchg.h and
- * atomic.h, by its own name.
+ * access, and that it orders nothing. Accesses that order are in barrier.h, cmpxchg.h
+ * and atomic.h, by their own names.
  *
- * Except for an address: what is loaded by way of it comes behind it. The compiler
- * has no such order, and the next one is an acquire, which is more: it also orders
- * what has nothing to do with the address. So it is given only where the code rests
- * on the dependency, in the functions of RB_DEPENDS() and in rcu_dereference().
+ * An address is an exception: a load through it comes after the load of it. The
+ * compiler has no such order. The next stronger one is an acquire, which also orders
+ * accesses that do not depend on the address. So only the code that relies on the
+ * dependency has it: the functions of RB_DEPENDS() and rcu_dereference().
  */
 #ifndef SHIM_TSAN_ASM_RWONCE_H
 #define SHIM_TSAN_ASM_RWONCE_H
