@@ -53,7 +53,7 @@ static struct cursor_page *cursor_page(struct kunit *test)
 	return p;
 }
 
-/* Records are found behind whatever is between them, each at its time. */
+/* The cursor finds each record with its time, behind anything in between. */
 static void cursor_test_types(struct kunit *test)
 {
 	static const struct {
@@ -83,7 +83,7 @@ static void cursor_test_types(struct kunit *test)
 	c.end = p->end;
 	c.time = 1000;
 	for (i = 0; i < ARRAY_SIZE(want); i++) {
-		/* What an absolute stamp lacks is that of the time before. */
+		/* An absolute stamp takes its upper bits from the time before. */
 		if (i == 2)
 			c.time |= BIT_ULL(60);
 		rec = rb_cursor_next(&c);
@@ -120,7 +120,7 @@ static void cursor_test_discarded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, c.time, 110ULL);
 }
 
-/* What is longer than the page, or than what is left of it, is no record. */
+/* A record that is longer than the rest of the page is not valid. */
 static void cursor_test_valid(struct kunit *test)
 {
 	static const struct {
@@ -156,7 +156,7 @@ static void cursor_test_valid(struct kunit *test)
 
 static const unsigned int lens[] = { 8, 8, 12, 116, 116, 120, 120, 8, 16, 8 };
 
-/* Skip in one go what ends within the limit: all but the last one, up to what is no data. */
+/* Skip records up to the limit in one go: all but the last one, up to a word without data. */
 static void cursor_expect_skip(struct kunit *test, struct cursor_page *p, unsigned int from,
 			       unsigned int nr, unsigned int limit)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The cut that a snapshot takes: what was recorded since the last one is in the
- * spare buffer, what comes is in the live one, and what the spare held is gone.
+ * The cut that a snapshot takes: records since the last one are in the spare buffer,
+ * later ones are in the live buffer, and the old records of the spare are dropped.
  */
 #include "world.h"
 
@@ -71,7 +71,7 @@ static void cut_open(struct rbt *w)
 	rbt_open_other(w, p->spare, p->flags);
 }
 
-/* One after the other: each has what came since the last one, read or not. */
+/* One after the other: each has the records since the last one, read or not. */
 static void cut_test_sequence(struct kunit *test)
 {
 	static const unsigned int writes[] = {
@@ -87,7 +87,7 @@ static void cut_test_sequence(struct kunit *test)
 		first = w->nr;
 		rbt_write_n(w, 200, writes[i % ARRAY_SIZE(writes)]);
 		cut_take(w);
-		/* What was refused is missing at the end. */
+		/* Refused records are missing at the end. */
 		w->nr -= ring_buffer_dropped_events_cpu(w->other, w->cpu);
 		if (!pass || i % 3)
 			cut_expect(w, w->other, first, w->nr);
@@ -106,7 +106,7 @@ static void cut_read(struct rbt *w, u32 num)
 	w->recs[num].state = RBT_READ;
 }
 
-/* What was consumed before the cut is not in it, what was begun on goes on. */
+/* Records that were consumed before the cut are not in it; reading goes on in the sub-buffer. */
 static void cut_test_read_half(struct kunit *test)
 {
 	struct rbt *w = test->priv;
@@ -151,9 +151,9 @@ static void cut_test_in_flight(struct kunit *test)
 }
 
 /*
- * A writer's store to nest may reach other CPUs after two cuts: as they see it, the writer
- * is not there. It is in the ring of the spare then, and that does not go live under it:
- * what comes next can be read at once.
+ * A writer's store to nest may reach other CPUs after two cuts, and until then they do not
+ * see the writer. It is in the ring of the spare then, and that does not go live under it:
+ * the next record can be read at once.
  */
 static void cut_test_unseen(struct kunit *test)
 {
@@ -183,8 +183,8 @@ static void cut_test_unseen(struct kunit *test)
 }
 
 /*
- * An iterator goes on in what the cut took away. Another cut makes that live again:
- * then the iterator ends, with what it had copied before.
+ * An iterator goes on in the ring that the cut took away. Another cut makes that live
+ * again: then the iterator ends with the records that it had copied.
  */
 static void cut_test_iterator(struct kunit *test)
 {
@@ -208,7 +208,7 @@ static void cut_test_iterator(struct kunit *test)
 	cut_expect(w, w->buffer, 50, 51);
 }
 
-/* One that is rewound begins with what is in the buffer then, whatever came in between. */
+/* An iterator that is rewound begins with the records of that moment, after any cuts. */
 static void cut_test_rewind(struct kunit *test)
 {
 	struct ring_buffer_iter *iter;
@@ -275,7 +275,7 @@ static void cut_test_fresh(struct kunit *test)
 	}
 }
 
-/* Pages of the snapshot, exchanged and copied, hold what they should. */
+/* Pages of the snapshot, exchanged or copied, hold its records. */
 static void cut_test_pages(struct kunit *test)
 {
 	struct buffer_data_read_page *rpage;
@@ -363,7 +363,7 @@ static void cut_test_spare(struct kunit *test)
 	cut_expect(w, spare, 0, 30);
 }
 
-/* What a spare buffer held is gone, and a cut gives it only what that is of. */
+/* A spare buffer loses its records, and the next cut gives it new ones only. */
 static void cut_test_forget(struct kunit *test)
 {
 	struct rbt *w = test->priv;
@@ -387,7 +387,7 @@ static void cut_test_forget(struct kunit *test)
 	cut_expect(w, w->other, 120, 121);
 }
 
-/* A snapshot costs the sub-buffers that hold what is unread of it. */
+/* A snapshot uses only the sub-buffers that hold unread records. */
 static void cut_trim(struct rbt *w, unsigned int write, unsigned int read)
 {
 	size_t live = ring_buffer_memory(w->buffer), full = ring_buffer_memory(w->other);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Resize, swap and reset: what is kept, what is counted, what is refused.
+ * Resize, swap and reset: kept records, counts, errors.
  */
 #include <linux/lockdep.h>
 #include <linux/preempt.h>
@@ -28,7 +28,7 @@ static void exchange_desc_resize(const struct exchange_resize *p, char *desc)
 
 KUNIT_ARRAY_PARAM(exchange_resize, resizes, exchange_desc_resize);
 
-/* The newest records stay, the others are counted, and told to the reader. */
+/* The newest records stay, the others are counted and reported to the reader. */
 static void exchange_test_resize(struct kunit *test)
 {
 	const struct exchange_resize *p = test->param_value;
@@ -93,7 +93,7 @@ static void exchange_test_reset(struct kunit *test)
 	}
 }
 
-/* What comes while a reset is on is refused. */
+/* A record during a reset is refused. */
 static struct rbt *exchange_resets;
 
 static void exchange_refused(enum rb_race point, const char *name)
@@ -121,7 +121,7 @@ static void exchange_test_reset_refuses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->nr_seen, 30U);
 }
 
-/* An iterator that a reset comes under sees what is new only. */
+/* An iterator that meets a reset sees new records only. */
 static void exchange_test_reset_iterator(struct kunit *test)
 {
 	struct ring_buffer_event *rec;
@@ -143,7 +143,7 @@ static void exchange_test_reset_iterator(struct kunit *test)
 	rbt_account(w);
 }
 
-/* A swap: what was there is in the other, what comes is here. */
+/* A swap: old records are in the other buffer, new ones in this one. */
 static void exchange_test_swap(struct kunit *test)
 {
 	struct rbt *w = test->priv;
@@ -159,7 +159,7 @@ static void exchange_test_swap(struct kunit *test)
 	rbt_account(w);
 }
 
-/* A record in flight at the swap belongs to what was swapped away. */
+/* A record in flight at the swap belongs to the ring that was swapped out. */
 static void exchange_test_swap_in_flight(struct kunit *test)
 {
 	struct ring_buffer_event *rec;
@@ -206,7 +206,7 @@ static void exchange_test_swap_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), 0);
 }
 
-/* What was refused or overwritten stays counted, over resizes of each kind; a reset ends it. */
+/* Refused and overwritten records stay counted over resizes of each kind, until a reset. */
 static void exchange_test_counts(struct kunit *test)
 {
 	struct rbt *w = test->priv;
@@ -243,7 +243,7 @@ static void exchange_test_counts(struct kunit *test)
 	rbt_drop_all(w);
 }
 
-/* A ring that becomes smaller keeps the newest; what goes is told with the record behind it. */
+/* A ring that becomes smaller keeps the newest; the next record reports the lost ones. */
 static void exchange_test_resize_lost(struct kunit *test)
 {
 	struct rbt *w = test->priv;
@@ -254,7 +254,7 @@ static void exchange_test_resize_lost(struct kunit *test)
 	for (i = 0; i < 2; i++) {
 		rbt_open(w, 9, RB_FL_OVERWRITE);
 		rbt_write_n(w, 200, 6 * rbt_room_for(w, 200));
-		/* The second time some are lost already, and nobody was told. */
+		/* The second time some are lost already, and not reported. */
 		if (i)
 			rbt_write_n(w, 200, 6 * rbt_room_for(w, 200));
 		before = ring_buffer_entries_cpu(w->buffer, w->cpu);
@@ -272,7 +272,7 @@ static void exchange_test_resize_lost(struct kunit *test)
 	}
 }
 
-/* In the middle of a swap: what is written to each of the two is read of the second one. */
+/* In the middle of a swap: the second buffer gets the records that are written to both. */
 static void exchange_between(enum rb_race point, const char *name)
 {
 	struct rbt *w = exchange_resets;
@@ -375,7 +375,7 @@ static void exchange_test_holds(struct kunit *test)
 	rbt_drop_all(w);
 }
 
-/* Whoever waits for it must not wait for its CPU. */
+/* A task that waits for the exchange must not wait for its CPU. */
 static void exchange_stays(enum rb_race point, const char *name)
 {
 	switch (point) {
@@ -418,8 +418,8 @@ static void exchange_test_stays(struct kunit *test)
 }
 
 /*
- * A writer that goes round the new ring while it takes over what the old one held: it
- * overwrites nothing where that is not allowed, and where it does, all is counted.
+ * A writer that goes round the new ring while that takes over the old records: without
+ * overwrite it overwrites none, and with it all overwritten ones are counted.
  */
 static void exchange_overtake(enum rb_race point, const char *name)
 {

@@ -27,7 +27,7 @@ static void iterate_lap(enum rb_race point, const char *name)
 	rbt_write_n(w, LEN, 6 * rbt_room_for(w, LEN));
 }
 
-/* All that it is shown is true, in order, and it is told where it misses some. */
+/* The iterator shows true records, in order, and reports each gap. */
 static void iterate_rest(struct rbt *w, struct ring_buffer_iter *iter, u32 *next)
 {
 	struct ring_buffer_event *rec;
@@ -49,7 +49,7 @@ static void iterate_rest(struct rbt *w, struct ring_buffer_iter *iter, u32 *next
 		rbt_fail(w, "loss: it ends at %u of %u", *next, w->nr);
 }
 
-/* What it copies, from the begin of a sub-buffer or from within, is overwritten meanwhile. */
+/* A writer overwrites a sub-buffer while the iterator copies all of it, or its rest. */
 static void iterate_test_overwritten(struct kunit *test)
 {
 	static const enum rb_race points[] = { RB_RACE_LOCATED, RB_RACE_COPY, RB_RACE_COPIED };
@@ -105,7 +105,7 @@ static void iterate_expect_dump(struct rbt *w, u32 from, u32 behind)
 	}
 }
 
-/* A dump goes on only if it is told to, and shows what there is now. */
+/* A dump advances only on request, and shows the records of the moment. */
 static void iterate_test_dump(struct kunit *test)
 {
 	struct rbt *w = test->priv;
@@ -138,7 +138,7 @@ static void iterate_test_dump(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, iterate_dump(w, &ts, &lost, true));
 }
 
-/* The ring that it has shown goes live again: the dump shows what it holds then. */
+/* The ring of the dump goes live again: the dump shows its new records. */
 static void iterate_test_dump_live_again(struct kunit *test)
 {
 	struct rbt *w = test->priv;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is on a page: lengths, deltas, stamps, the page header and what it says
- * of losses, against a parser of the test's own.
+ * The content of a page: lengths, deltas, stamps, the page header and its report of
+ * losses, against a parser of the test's own.
  */
 #include <linux/preempt.h>
 #include <linux/trace_seq.h>
@@ -161,7 +161,7 @@ static void layout_test_absolute(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, page.records, 5U);
 }
 
-/* What was discarded is not on the page, and the time of the next is right. */
+/* A discarded record is not on the page, and the time of the next one is right. */
 static void layout_test_discard(struct kunit *test)
 {
 	static const s64 pauses[] = { 1, 1 << 26, (1 << 27) - 1, 1 << 27, 1LL << 40, 1LL << 46 };
@@ -229,7 +229,7 @@ static void layout_test_discard_under(struct kunit *test)
 	rbt_step = 0;
 	for (i = 0; i < ARRAY_SIZE(pauses) * ARRAY_SIZE(pauses); i++) {
 		u64 a = pauses[i % ARRAY_SIZE(pauses)], b = pauses[i / ARRAY_SIZE(pauses)];
-		/* The sum of what is behind the last absolute stamp. */
+		/* The sum of the pauses behind the last absolute stamp. */
 		u64 sum = (a >> 46 ? 0 : a) + b;
 
 		for (k = 4; k < 200; k += 160) {
@@ -254,7 +254,7 @@ static void layout_test_discard_under(struct kunit *test)
 	}
 }
 
-/* Behind a discarded record that was the last one is what the page was used for before. */
+/* Behind a discarded last record the page has its old content. */
 static void layout_test_discard_last(struct kunit *test)
 {
 	struct rbt *w = test->priv;
@@ -283,7 +283,7 @@ static void layout_test_discard_last(struct kunit *test)
 	rbt_account(w);
 }
 
-/* One that is too long leaves the page as it is, whatever stamp it would have got. */
+/* A record that is too long leaves the page as it is, with any kind of stamp. */
 static void layout_test_too_long(struct kunit *test)
 {
 	struct rbt *w = test->priv;
@@ -367,7 +367,7 @@ static void layout_test_late(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, page.bytes, 3 * layout_total(8));
 }
 
-/* What was overwritten in front of a page is told, exactly, and once. */
+/* A page reports the number of records that were overwritten in front of it, once. */
 static void layout_test_missed(struct kunit *test)
 {
 	struct rbt *w = test->priv;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rings that user space reads in place: the meta page, and who may not touch
- * the ring meanwhile.
+ * Rings that user space reads in place: the meta page, and operations that are refused
+ * meanwhile.
  */
 #include <linux/anon_inodes.h>
 #include <linux/err.h>
@@ -58,7 +58,7 @@ static struct trace_buffer_meta *map_open(struct rbt *w)
 	return map->meta;
 }
 
-/* What a reader of the mapping knows from the last turn. */
+/* State of a reader of the mapping after its last turn. */
 struct map_reader {
 	struct rbt	*w;
 	u32		id;
@@ -66,7 +66,7 @@ struct map_reader {
 	u64		next;
 };
 
-/* One turn: what it names holds the next records, behind those that it held before. */
+/* One turn: the sub-buffer that it names holds the next records, behind its earlier ones. */
 static bool map_turn(struct map_reader *r)
 {
 	struct rb_map *map = r->w->buffer->cpus[r->w->cpu]->map;
@@ -101,7 +101,7 @@ static void map_read(struct map_reader *r)
 		KUNIT_ASSERT_LT(r->w->test, turns++, 2U * MAPPED);
 }
 
-/* What is read through the mapping counts as read; the meta page says where it is. */
+/* Records that are read through the mapping count as read; the meta page says where they are. */
 static void map_test_read(struct kunit *test)
 {
 	struct rbt *w = test->priv;
@@ -122,7 +122,7 @@ static void map_test_read(struct kunit *test)
 	KUNIT_EXPECT_LT(test, meta->reader.id, SUBBUFS + 1U);
 	KUNIT_EXPECT_TRUE(test, ring_buffer_empty_cpu(w->buffer, w->cpu));
 
-	/* It stays what and where it is. */
+	/* It stays as it is, and where it is. */
 	KUNIT_EXPECT_EQ(test, ring_buffer_resize(w->buffer, 9 * PAGE_SIZE, w->cpu), -EBUSY);
 	KUNIT_EXPECT_EQ(test, ring_buffer_subbuf_order_set(w->buffer, 1), -EBUSY);
 
@@ -133,8 +133,8 @@ static void map_test_read(struct kunit *test)
 }
 
 /*
- * What a cut takes away can be read there, and stays in the mapping as it was. What
- * comes after that is read through the mapping all the same.
+ * Records that a cut takes away can be read there, and stay in the mapping as they were.
+ * Later records can be read through the mapping, too.
  */
 static void map_test_cut(struct kunit *test)
 {
@@ -225,7 +225,7 @@ static void map_beside(struct rbt *w, unsigned int n, u64 from, u64 to)
 	KUNIT_EXPECT_EQ(w->test, map->meta->reader.read, page.bytes);
 }
 
-/* What others have consumed meanwhile is not in the copies. */
+/* The copies lack records that other readers have consumed meanwhile. */
 static void map_test_beside(struct kunit *test)
 {
 	struct rbt *w = test->priv;
@@ -249,7 +249,7 @@ static void map_test_beside(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_buffer_unmap(w->buffer, w->cpu), 0);
 }
 
-/* Map the ring, see that nothing is shown but what is unread or follows, and unmap it. */
+/* Map the ring, expect only unread and new records, and unmap it. */
 static void map_expect_new(struct rbt *w, unsigned int n)
 {
 	u64 unread = ring_buffer_entries_cpu(w->buffer, w->cpu);
@@ -265,7 +265,7 @@ static void map_expect_new(struct rbt *w, unsigned int n)
 	KUNIT_EXPECT_EQ(w->test, ring_buffer_unmap(w->buffer, w->cpu), 0);
 }
 
-/* What was reset does not come back with a mapping, nor does a mapping keep it. */
+/* Records that were reset do not come back with a mapping, and no mapping keeps them. */
 static void map_test_reset(struct kunit *test)
 {
 	struct rbt *w = test->priv;
@@ -289,7 +289,7 @@ static void map_test_reset(struct kunit *test)
 	}
 }
 
-/* Nor does what was on a page before it was exchanged for one of the ring's. */
+/* Nor does the old content of a page that was exchanged for one of the ring's. */
 static void map_test_exchanged(struct kunit *test)
 {
 	struct buffer_data_read_page *rpage = NULL;
@@ -299,7 +299,7 @@ static void map_test_exchanged(struct kunit *test)
 
 	rbt_open(w, SUBBUFS, RB_FL_OVERWRITE);
 	KUNIT_ASSERT_EQ(test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &rpage), 0);
-	/* Some are overwritten, so that the first page tells of a loss. */
+	/* Some are overwritten, so that the first page reports a loss. */
 	rbt_write_n(w, 300, 100);
 	for (i = 0; i < 3; i++) {
 		KUNIT_ASSERT_EQ(test, ring_buffer_read_page(w->buffer, rpage, PAGE_SIZE, w->cpu,
@@ -324,7 +324,7 @@ static void map_test_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);
 }
 
-/* A copy of a mapping counts as well, and what was taken for the first is taken once. */
+/* A copy of a mapping counts as well, and shares the references of the first. */
 static void map_test_dup(struct kunit *test)
 {
 	struct rbt *w = test->priv;
@@ -340,7 +340,7 @@ static void map_test_dup(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_buffer_unmap(w->buffer, w->cpu), -ENODEV);
 }
 
-/* Nobody writes to it, keeps a copy of it, or maps more than there is. */
+/* A mapping is refused for writing, as a private copy, and beyond its end. */
 static void map_test_refused(struct kunit *test)
 {
 	struct rbt *w = test->priv;
@@ -376,7 +376,7 @@ static void map_test_flags(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_buffer_unmap(w->buffer, w->cpu), 0);
 }
 
-/* How many were lost is told with the sub-buffer behind them, once, and with no other. */
+/* The sub-buffer behind the lost records reports their number, once, and no other one does. */
 static void map_test_lost(struct kunit *test)
 {
 	struct rbt *w = test->priv;
@@ -403,7 +403,7 @@ static void map_test_lost(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, ring_buffer_unmap(w->buffer, w->cpu), 0);
 
-	/* A mapping is told as well, but not if another reader was told before. */
+	/* A new mapping reports it as well, but not after another reader got the report. */
 	ring_buffer_reset(w->buffer);
 	rbt_write_n(w, 300, 100);
 	KUNIT_EXPECT_NOT_NULL(test, ring_buffer_peek(w->buffer, w->cpu, &ts, &lost));

@@ -41,7 +41,7 @@ static void page_test_in_parts(struct kunit *test)
 	}
 }
 
-/* Losses are told on the page behind them, also if only a part of it is read. */
+/* The page behind a loss reports it, also if only a part of it is read. */
 static void page_test_losses(struct kunit *test)
 {
 	struct rbt *w = test->priv;
@@ -58,7 +58,7 @@ static void page_test_losses(struct kunit *test)
 	rbt_account(w);
 }
 
-/* What does not fit into the length that was asked for stays. */
+/* Records that do not fit into the requested length stay. */
 static void page_test_too_short(struct kunit *test)
 {
 	struct rbt *w = test->priv;
@@ -73,7 +73,7 @@ static void page_test_too_short(struct kunit *test)
 	rbt_account(w);
 }
 
-/* Only full pages, if that is what the caller wants: those get exchanged. */
+/* Only full pages, on request: those are exchanged. */
 static void page_test_full(struct kunit *test)
 {
 	struct buffer_data_read_page *rpage = NULL;
@@ -235,7 +235,7 @@ static void page_test_order_refused(struct kunit *test)
 	rbt_write_n(w, 100, 7);
 	KUNIT_EXPECT_EQ(test, ring_buffer_subbuf_order_set(w->buffer, 1), 0);
 	KUNIT_EXPECT_EQ(test, ring_buffer_overrun_cpu(w->buffer, w->cpu), 7UL);
-	/* Which the next reader is told: rbt_account() compares. */
+	/* The next reader gets the report: rbt_account() compares. */
 	rbt_write(w, 100);
 	rbt_account(w);
 }

@@ -30,12 +30,12 @@ static void parse_header(u32 word, unsigned int *type, u32 *delta)
  * rbt_parse() - read a page
  * @memory: the page
  * @size:   bytes of it
- * @page:   where to put what is on it
+ * @page:   receives its content
  * @fn:     called for each record with data; NULL for none
  * @data:   for @fn
  *
  * Context: Any context.
- * Return: false if that is no page of records.
+ * Return: false if it is not a page of records.
  */
 bool rbt_parse(const void *memory, unsigned int size, struct rbt_page *page,
 	       rbt_record_fn fn, void *data)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A parser of data pages that shares nothing with the ring buffer: it knows
- * what events/header_page and events/header_event say.
+ * A parser of data pages that shares nothing with the ring buffer: it follows
+ * events/header_page and events/header_event.
  */
 #ifndef _RING_BUFFER_TESTS_PARSE_H
 #define _RING_BUFFER_TESTS_PARSE_H
@@ -9,12 +9,12 @@
 #include <linux/types.h>
 
 /**
- * struct rbt_page - what is on a page
+ * struct rbt_page - content of a page
  * @time:      the page's time stamp
  * @bytes:     bytes of records
- * @missed:    records in front of it were lost ...
- * @stored:    ... and how many is said behind the records:
- * @lost:      so many
+ * @missed:    records in front of it were lost
+ * @stored:    their number is stored behind the records
+ * @lost:      that number
  * @records:   records with data
  * @extends:   time extends
  * @absolutes: absolute time stamps

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Buffers in a given range of memory: what is found there after a reboot, and
- * that damage costs no more than what is damaged.
+ * Buffers in a given range of memory: the records that are found after a reboot, and
+ * damage, which costs only the damaged records.
  */
 #include <linux/gfp.h>
 #include <linux/prandom.h>
@@ -26,7 +26,7 @@ static unsigned long persist_memory(struct kunit *test)
 	return (unsigned long)memory;
 }
 
-/* As a reboot: what the buffer knew is gone, the memory is as it was. */
+/* As a reboot: the buffer is new, the memory is as it was. */
 static void persist_boot(struct rbt *w, unsigned long start)
 {
 	struct trace_buffer *buffer;
@@ -72,7 +72,7 @@ static void persist_test_reboot(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries(w->buffer), 50UL);
 	for (i = 0; i < 25; i++)
 		KUNIT_EXPECT_TRUE(test, rbt_consume(w));
-	/* What was consumed stays so. */
+	/* Consumed records stay consumed. */
 	persist_boot(w, start);
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries(w->buffer), 25UL);
 	rbt_write_n(w, 200, 10);
@@ -170,10 +170,10 @@ static void persist_test_clock_back(struct kunit *test)
 	}
 }
 
-/* What is stored in place of a stamp, and whether a writer may have left that. */
+/* A value in place of a stamp, and whether a writer may have left it. */
 static const struct persist_stamp {
 	const char	*name;
-	u64		begin;		/* what the clock said before */
+	u64		begin;		/* the time before */
 	s64		step;		/* in front of the stamp */
 	u32		type;
 	u64		value;
@@ -244,7 +244,7 @@ static void persist_test_any_damage(struct kunit *test)
 	}
 }
 
-/* A range that is too small, and what cannot be done with one. */
+/* A range that is too small, and operations that a range does not allow. */
 static void persist_test_refused(struct kunit *test)
 {
 	unsigned long start = persist_memory(test);
@@ -285,8 +285,8 @@ static void persist_holds(struct rbt *w, struct trace_buffer *buffer, u32 from, 
 }
 
 /*
- * What was cut off is there again, and beside it what came after. It is that of the last
- * cut, whatever the rings held before, and however often they have changed places.
+ * The records of the cut are there again, and so are the later ones. They are those of the
+ * last cut, with any content of the rings before and after any number of exchanges.
  */
 static void persist_test_cut(struct kunit *test)
 {
@@ -353,7 +353,7 @@ static void persist_test_forget(struct kunit *test)
 	persist_holds(w, w->other, 30, 30);
 	persist_holds(w, w->buffer, 30, 37);
 
-	/* A spare one that comes later has that memory, but not what was there. */
+	/* A later spare buffer has that memory, but not its records. */
 	persist_cut(w);
 	ring_buffer_free(w->other);
 	w->other = ring_buffer_alloc_spare(w->buffer);
@@ -388,7 +388,7 @@ static void persist_test_moved(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, data, 0L);
 	persist_holds(w, w->buffer, 10, 15);
 
-	/* What is recorded from here on is of this boot, but not what was cut off. */
+	/* Records from here on are of this boot, those that were cut off are not. */
 	ring_buffer_reset(w->buffer);
 	KUNIT_EXPECT_FALSE(test, ring_buffer_last_boot_delta(w->buffer, &text, &data));
 	KUNIT_EXPECT_TRUE(test, ring_buffer_last_boot_delta(w->other, &text, &data));
@@ -412,7 +412,7 @@ static void persist_test_no_spare(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->other, w->buffer, w->cpu), -EINVAL);
 
-	/* Another shape: what was there can't be found. */
+	/* Another shape: the old records are not found. */
 	rbt_write_n(w, 200, 5);
 	persist_boot_both(w, start);
 	persist_holds(w, w->buffer, 5, 5);

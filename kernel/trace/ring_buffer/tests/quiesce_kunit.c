@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A task that dies between reserve and commit: nothing waits for it, what was published
- * stays, what was not is counted, and the CPU records again.
+ * A task that dies between reserve and commit: nothing waits for it, published records
+ * stay, others are counted, and the CPU records again.
  */
 #include <linux/preempt.h>
 
@@ -28,7 +28,7 @@ static void quiesce_desc(const struct quiesce_case *p, char *desc)
 
 KUNIT_ARRAY_PARAM(quiesce, cases, quiesce_desc);
 
-/* What will not be published was refused, as it turns out. */
+/* Records that are never published count as refused. */
 static void quiesce_refuse(struct rbt *w, u32 from)
 {
 	for (; from < w->nr; from++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What happens at the race points: nothing, until a test wants it.
+ * The hook at the race points: none, until a test sets one.
  */
 #include "../internal.h"
 

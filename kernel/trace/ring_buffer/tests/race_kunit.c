@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Every race point: an operation is stopped at each of them in turn, and
- * something else happens there, in the context of an interrupt. Whatever it is,
- * every record is accounted for afterwards, with its exact time.
+ * an action runs there, in the context of an interrupt. After each action every
+ * record is accounted for, with its exact time.
  */
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
@@ -17,7 +17,7 @@ static unsigned long race_taken[BITS_TO_LONGS(RB_RACE_NR)];
 #define LONG		400
 
 /*
- * What happens at the point.
+ * Actions at the point.
  */
 
 static void do_write(struct rbt *w)
@@ -30,7 +30,7 @@ static void do_write_three(struct rbt *w)
 	rbt_write_n(w, SMALL, 3);
 }
 
-/* The sub-buffer is left, whatever the interrupted writer has found in it. */
+/* The sub-buffer is left, in any state that the interrupted writer has seen. */
 static void do_fill_subbuf(struct rbt *w)
 {
 	rbt_write_n(w, LONG, rbt_room_for(w, LONG) + 1);
@@ -91,7 +91,7 @@ static void do_change_mode(struct rbt *w)
 }
 
 /**
- * struct race_action - what happens at a race point
+ * struct race_action - action at a race point
  * @name:  for messages
  * @run:   does it
  * @reads: it needs the lock of the readers
@@ -132,7 +132,7 @@ static struct {
 	const char		*name;		/* of the first level's point */
 } race;
 
-/* A hard interrupt takes the first level's, another one what looks like it. */
+/* A hard interrupt takes the first level's point, a re-entered context the second level's. */
 static const unsigned int race_context[] = { HARDIRQ_OFFSET, 0 };
 
 static void race_hook(enum rb_race point, const char *name)
@@ -147,7 +147,7 @@ static void race_hook(enum rb_race point, const char *name)
 		return;
 	if (!level)
 		race.name = name;
-	/* Readers hold the lock with interrupts off, and nobody else here does. */
+	/* With interrupts off, a reader holds the lock: no other code here does that. */
 	if (race.action[level]->reads && locked && !level)
 		return;
 
@@ -163,7 +163,7 @@ static void race_hook(enum rb_race point, const char *name)
 }
 
 /*
- * What is interrupted.
+ * Interrupted operations.
  */
 
 static void op_write_long(struct rbt *w)
@@ -252,7 +252,7 @@ static void op_read_page(struct rbt *w)
 	ring_buffer_free_read_page(w->buffer, w->cpu, rpage);
 }
 
-/* An interrupt that comes before the preempt count tells of it. */
+/* An interrupt that comes before the preempt count shows it. */
 static void op_odd(struct rbt *w)
 {
 	struct ring_buffer_event *rec;
@@ -264,7 +264,7 @@ static void op_odd(struct rbt *w)
 		rbt_commit(w, rec, num);
 }
 
-/* What was there is thrown away, what comes meanwhile is refused. */
+/* Old records are dropped, records that come meanwhile are refused. */
 static void op_reset(struct rbt *w)
 {
 	u32 before = w->nr;
@@ -311,7 +311,7 @@ static void op_shrink(struct rbt *w)
 static void op_order(struct rbt *w)
 {
 	ring_buffer_subbuf_order_set(w->buffer, 1);
-	/* What was lost is told in front of the next one. */
+	/* The next record reports the loss. */
 	rbt_write(w, 100);
 }
 
@@ -344,7 +344,7 @@ static const struct race_op ops[] = {
 };
 
 /*
- * What was there before.
+ * States of the ring before the operation.
  */
 
 static void scene_empty(struct rbt *w)
@@ -406,7 +406,7 @@ static void scene_pause(struct rbt *w)
 	rbt_now += RB_DELTA_MAX;
 }
 
-/* The ring has just gone live again, and what it held before is gone. */
+/* The ring has just gone live again, without its old records. */
 static void scene_fresh(struct rbt *w)
 {
 	scene_full_ring(w);
@@ -489,7 +489,7 @@ static bool race_run(struct rbt *w, const struct race_param *p)
 		 inner ? inner->name : "");
 	rbt_account(w);
 
-	/* What was freed waits for the end of a grace period. */
+	/* Freed memory waits for the end of a grace period. */
 	if (!(++runs % 64))
 		rcu_barrier();
 	return race.count[0] > race.at[0];

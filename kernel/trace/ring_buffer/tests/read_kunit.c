@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Peek, consume, and what the reader is told of losses; iterating.
+ * Peek, consume, and the losses that the reader reports; iterating.
  */
 #include "world.h"
 
-/* A peek shows what the next consume takes, and takes nothing. */
+/* A peek shows the record of the next consume, and takes nothing. */
 static void read_test_peek(struct kunit *test)
 {
 	struct rbt *w = test->priv;
@@ -46,7 +46,7 @@ static void read_test_copy_stays(struct kunit *test)
 	KUNIT_EXPECT_NE(test, rbt_check(w, ring_buffer_event_data(second), ts2), 0U);
 }
 
-/* Losses are told with the first record behind them, by any mix of speeds. */
+/* The first record behind a loss reports it, for any mix of speeds. */
 static void read_test_lost(struct kunit *test)
 {
 	struct rbt *w = test->priv;
@@ -110,7 +110,7 @@ static void read_test_dump(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->nr_seen, 20U);
 }
 
-/* An iterator sees what a reader would take, twice as well, and takes nothing. */
+/* An iterator sees the records that a reader would take, also twice, and takes none. */
 static void read_test_iterate(struct kunit *test)
 {
 	struct ring_buffer_event *rec;
@@ -163,7 +163,7 @@ static void read_test_iterate_wrap(struct kunit *test)
 	rbt_account(w);
 }
 
-/* One that is overtaken says so, and goes on at what is the oldest then. */
+/* An iterator that is overtaken reports it, and goes on at the oldest record. */
 static void read_test_iterate_overtaken(struct kunit *test)
 {
 	struct ring_buffer_event *rec;

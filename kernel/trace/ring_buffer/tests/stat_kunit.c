@@ -119,7 +119,7 @@ static void stat_test_oldest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->recs[w->seen[0].num].time, oldest);
 }
 
-/* Sub-buffers that nobody has read, without the one that is written. */
+/* Unread sub-buffers, without the one that is written. */
 static void stat_test_dirty(struct kunit *test)
 {
 	struct rbt *w = test->priv;

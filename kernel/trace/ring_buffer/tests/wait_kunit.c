@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Waiting: what ends a wait, and that nothing is missed between the look at
- * the ring and the sleep.
+ * Waiting: the end of a wait, and no wake-up that is missed between the look at the
+ * ring and the sleep.
  */
 #include <linux/completion.h>
 #include <linux/kthread.h>
@@ -14,7 +14,7 @@ struct wait_thread {
 	struct rbt		*w;
 	int			cpu;
 	int			full;
-	bool			stop;		/* what its condition says */
+	bool			stop;		/* value of its condition */
 	bool			conditional;
 	int			ret;
 	struct completion	done;
@@ -42,7 +42,7 @@ static void wait_settle(void)
 {
 	unsigned int i;
 
-	/* Long enough for a grace period and for what it wakes. */
+	/* Long enough for a grace period and for the tasks that it wakes. */
 	for (i = 0; i < 3; i++) {
 		rcu_barrier();
 		schedule_timeout_uninterruptible(2);
@@ -131,7 +131,7 @@ static void wait_test_watermarks(struct kunit *test)
 	}
 }
 
-/* Who wakes the waiters wakes those whose condition has changed. */
+/* A wake-up wakes the waiters with a changed condition. */
 static void wait_test_condition(struct kunit *test)
 {
 	struct rbt *w = test->priv;
@@ -183,7 +183,7 @@ static void wait_test_all_full(struct kunit *test)
 	wait_expect_woken(w, &t);
 }
 
-/* There is something already: nobody waits. */
+/* There is a record already: no task waits. */
 static void wait_test_ready(struct kunit *test)
 {
 	struct rbt *w = test->priv;
@@ -241,7 +241,7 @@ static u32 wait_poll(struct rbt *w, int cpu, int full)
 	return (__force u32)ring_buffer_poll_wait(w->buffer, cpu, NULL, &pt, full);
 }
 
-/* A poll says what there is to read. */
+/* A poll returns the events of the buffer. */
 static void wait_test_poll(struct kunit *test)
 {
 	const u32 in = (__force u32)(EPOLLIN | EPOLLRDNORM);

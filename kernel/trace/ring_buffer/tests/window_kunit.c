@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What may come in where it matters in one place only: a list of race points, in the
- * order in which the operation passes them, and what an interrupt does at each.
+ * Interrupts that matter in one place only: a list of race points, in the order in
+ * which the operation passes them, and the action of the interrupt at each.
  */
 #include <linux/preempt.h>
 
@@ -137,7 +137,7 @@ static void window_two_full(struct rbt *w)
 	window_full_cut(w);
 }
 
-/* Write one record, with what is in @list, and find it alone. */
+/* Write one record, with the interrupts of @list, and find it alone. */
 static void window_write_one(struct rbt *w, const struct window *list)
 {
 	rbt_drop_all(w);
@@ -180,7 +180,7 @@ static void window_test_other_ring(struct kunit *test)
 {
 	struct rbt *w = test->priv;
 
-	/* One that was full in another life, which nobody can read any more. */
+	/* A ring that was full before it went live again; its old records cannot be read. */
 	window_two_full(w);
 	KUNIT_EXPECT_TRUE(test, rbt_write(w, SMALL));
 	KUNIT_EXPECT_TRUE(test, rbt_write(w, LONG));
@@ -219,7 +219,7 @@ static void window_test_new_life(struct kunit *test)
 	}
 }
 
-/* In a ring that keeps what it has, a resize is no way for new records to get room. */
+/* In a ring without overwrite, a resize gives new records no room. */
 static void window_full_ring(struct rbt *w)
 {
 	rbt_write_n(w, LONG, 12 * FIT);
@@ -272,7 +272,7 @@ static void window_test_order(struct kunit *test)
 	}
 }
 
-/* Nobody finds records on the page of a sub-buffer that is entered anew. */
+/* The page of a sub-buffer that is entered anew holds no records. */
 static void window_look_at_page(struct rbt *w)
 {
 	struct rb_ring *ring = rbt_ring(w);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The words that writer and readers exchange: what goes in comes out, and
- * nothing breaks where a number in them wraps.
+ * The words that writer and readers exchange: they return the fields that were put
+ * in, also where a number in them wraps.
  */
 #include <kunit/test.h>
 
@@ -57,7 +57,7 @@ static void words_test_slot_fields(struct kunit *test)
 	}
 }
 
-/* A publish word is that of one sequence, and tells bytes and the end apart. */
+/* A publish word belongs to one sequence, and separates bytes and the end. */
 static void words_test_publish(struct kunit *test)
 {
 	static const u32 units[] = { 0, 1, 1020, RB_CLOSED - 1 };
@@ -95,7 +95,7 @@ static void words_test_tail(struct kunit *test)
 			seq & (BIT_ULL(64 - RB_TAIL_BITS) - 1));
 }
 
-/* The largest sub-buffer that may be chosen ends below what means closed. */
+/* The largest possible sub-buffer ends below the value of a closed one. */
 static void words_test_tail_reaches(struct kunit *test)
 {
 	unsigned int order = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What all suites share: see world.h.
+ * Shared by all suites: see world.h.
  */
 #include <linux/sort.h>
 
@@ -47,7 +47,7 @@ int rbt_init(struct kunit *test)
 }
 
 /**
- * rbt_exit() - the end of rbt_init()
+ * rbt_exit() - release the world of a test
  * @test: the test
  *
  * Context: May sleep.
@@ -64,9 +64,9 @@ void rbt_exit(struct kunit *test)
 }
 
 /**
- * rbt_fail() - say what is wrong, the first time
+ * rbt_fail() - report the first fault of a test
  * @w:   the world
- * @fmt: what
+ * @fmt: the fault
  *
  * Context: Any context that may print.
  */
@@ -165,7 +165,7 @@ void rbt_close(struct rbt *w)
 	w->other = NULL;
 }
 
-/* What byte @i of record @num's payload is; the first four are the number. */
+/* Byte @i of the payload of record @num; the first four are the number. */
 static u8 rbt_byte(u32 num, unsigned int i)
 {
 	return i < sizeof(num) ? ((u8 *)&num)[i] : num * 37 + i * 11 + (i >> 8);
@@ -316,7 +316,7 @@ struct rb_ring *rbt_ring(struct rbt *w)
  * @ts:      its time
  *
  * Context: Any context.
- * Return: its number; if there is a fault, it was told.
+ * Return: its number; a fault is reported.
  */
 u32 rbt_check(struct rbt *w, const void *payload, u64 ts)
 {
@@ -442,11 +442,11 @@ static void rbt_take_record(void *data, const void *payload, unsigned int max, u
 }
 
 /**
- * rbt_take_page() - parse a page that was read, and note what is on it
+ * rbt_take_page() - parse a page that was read, and note its records
  * @w:     the world
  * @rpage: the page
  * @late:  a swap had brought the ring that it was read from
- * @page:  where to put what is on it
+ * @page:  receives its content
  *
  * Context: Any context.
  */
@@ -505,7 +505,7 @@ static int rbt_by_time(const void *a, const void *b, const void *priv)
 	return x < y ? -1 : x > y;
 }
 
-/* Numbers of what was written, by time. */
+/* Numbers of the written records, by time. */
 static u32 rbt_sort(struct rbt *w, u32 *by_time)
 {
 	u32 n = 0, i;
@@ -519,12 +519,11 @@ static u32 rbt_sort(struct rbt *w, u32 *by_time)
 }
 
 /**
- * rbt_account() - read what is left, and account for every record
+ * rbt_account() - read the rest, and account for every record
  * @w: the world; no write is in progress
  *
- * In the order of their times, each record that was written was consumed, or
- * is one of those that the reader was told to be lost in front of the next.
- * The statistics agree.
+ * In the order of their times, each written record was consumed, or is one of those
+ * that the reader reported as lost in front of the next one. The statistics agree.
  *
  * Context: May sleep.
  */
@@ -534,7 +533,7 @@ void rbt_account(struct rbt *w)
 	unsigned long overrun = 0, read = 0, told = 0, refused = 0;
 	u32 *by_time, n, at, i;
 
-	/* What was swapped away is older than what came later. */
+	/* The ring that was swapped out is older than the other one. */
 	for (i = 0; i < ARRAY_SIZE(buffers); i++) {
 		if (!buffers[i])
 			continue;
@@ -563,7 +562,7 @@ void rbt_account(struct rbt *w)
 	for (i = 0; i < 2 * w->nr_seen; i++) {
 		const struct rbt_seen *seen = &w->seen[i % w->nr_seen];
 
-		/* The older ring first, whoever was read first. */
+		/* The older ring first, in any order of reading. */
 		if (seen->late ? i < w->nr_seen : i >= w->nr_seen)
 			continue;
 		at += seen->lost;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A buffer, a clock that only the test moves, and a list of all that was
- * written: with these every record and its time can be accounted for.
+ * A buffer, a clock that only the test moves, and a list of all written records:
+ * with these every record and its time can be accounted for.
  */
 #ifndef _RING_BUFFER_TESTS_WORLD_H
 #define _RING_BUFFER_TESTS_WORLD_H
@@ -15,13 +15,13 @@
 #define RBT_DEPTH	8	/* writes inside writes */
 
 /**
- * enum rbt_state - what became of a record
- * @RBT_REFUSED:  it got no place
- * @RBT_OPEN:     it has a place
+ * enum rbt_state - state of a record
+ * @RBT_REFUSED:  it was refused
+ * @RBT_OPEN:     it is reserved
  * @RBT_WRITTEN:  it was committed
  * @RBT_TAKEN_BACK: it was discarded
  * @RBT_READ:     it was committed and consumed
- * @RBT_GONE:     it was thrown away by a reset
+ * @RBT_GONE:     a reset dropped it
  */
 enum rbt_state {
 	RBT_REFUSED,
@@ -34,7 +34,7 @@ enum rbt_state {
 
 /**
  * struct rbt_rec - a record that was written, or should have been
- * @time:  what the clock said to its reserve
+ * @time:  clock value of its reserve
  * @len:   bytes of payload
  * @state: &enum rbt_state
  */
@@ -47,8 +47,8 @@ struct rbt_rec {
 /**
  * struct rbt_seen - a record that was consumed
  * @num:  its number
- * @lost: what the reader was told of losses in front of it
- * @late: it was in the ring that a swap brought
+ * @lost: losses in front of it that the reader reported
+ * @late: it was in the ring that a swap put in place
  */
 struct rbt_seen {
 	u32		num;
@@ -62,12 +62,12 @@ struct rbt_seen {
  * @buffer:  the buffer
  * @other:   one to swap with, or NULL
  * @cpu:     the CPU that all of it is about
- * @what:    for messages: which part of the test this is
- * @failed:  something was wrong already; only the first fault is told
- * @recs:    what was written, in the order in which it was begun
- * @nr:      how many that is
- * @seen:    what was consumed, in that order
- * @nr_seen: how many that is
+ * @what:    part of the test, for messages
+ * @failed:  a fault was reported; later ones are not
+ * @recs:    written records, in the order of their reserves
+ * @nr:      number of @recs
+ * @seen:    consumed records, in that order
+ * @nr_seen: number of @seen
  * @swapped: the two buffers were exchanged
  */
 struct rbt {
@@ -84,10 +84,10 @@ struct rbt {
 	bool			swapped;
 };
 
-/* How long a pause the clock makes between two looks at it. */
+/* Step of the clock from one read to the next. */
 extern u64 rbt_step;
 
-/* The time of the last look. */
+/* Time of the last read. */
 extern u64 rbt_now;
 
 int rbt_init(struct kunit *test);

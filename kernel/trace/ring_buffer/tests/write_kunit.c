@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reserve, commit, discard, nest, and what is refused.
+ * Reserve, commit, discard, nest, and errors.
  */
 #include <linux/context_tracking.h>
 
@@ -73,7 +73,7 @@ static void write_test_max_length(struct kunit *test)
 	rbt_account(w);
 }
 
-/* What was taken back leaves nothing: no record, no byte, no count. */
+/* A discarded record leaves nothing: no record, no byte, no count. */
 static void write_test_discard(struct kunit *test)
 {
 	struct ring_buffer_event *rec;

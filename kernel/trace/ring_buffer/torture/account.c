@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Accounting: is a record what was written, is it read once and in its turn,
- * and is each one that was not read counted where it was lost?
+ * Accounting: each record is read as it was written, once and in its turn, or is
+ * counted where it was lost.
  */
 #include <linux/bitmap.h>
 #include <linux/string.h>
@@ -19,12 +19,12 @@ struct rbt_page {
 
 /**
  * rbt_from() - note where a record will come from, before it is read
- * @how:    what reads
+ * @how:    name of the reader
  * @buffer: index of the buffer
- * @cpu:    whose records
+ * @cpu:    CPU of the records
  *
  * Context: Any context.
- * Return: what rbt_account() wants to know.
+ * Return: the origin, for rbt_account().
  */
 struct rbt_from rbt_from(const char *how, int buffer, int cpu)
 {
@@ -91,9 +91,9 @@ rbt_valid(const struct rbt_from *from, const void *data, unsigned int len, u64 t
 }
 
 /*
- * Order, and what is missing. The ring that a record came from is known only if
- * no swap was in between; a record without a ring is later in it than those
- * before, so that nothing has to be noted for it.
+ * Check the order, and count missing numbers. The ring of a record is known only
+ * without a swap in between. A record of an unknown ring needs no note: it is later
+ * in its ring than those before.
  */
 static void rbt_follow(struct rbt_cpu *c, const struct rbt_from *from, const struct rbt_read *r)
 {
@@ -195,9 +195,9 @@ void rbt_account(const struct rbt_from *from, const void *data, unsigned int len
 }
 
 /**
- * rbt_account_lost() - account for a loss that was told beside the records
- * @cpu:  of which CPU
- * @lost: how many
+ * rbt_account_lost() - account for a loss that is reported beside the records
+ * @cpu:  CPU of the records
+ * @lost: number of lost records
  *
  * Context: Task.
  */
@@ -289,7 +289,7 @@ static u64 rbt_counters(int cpu, unsigned long (*get)(struct trace_buffer *buffe
 
 /**
  * rbt_drop_begin() - note that from here on records may be dropped
- * @cpu: whose records
+ * @cpu: CPU of the records
  *
  * Context: Any context.
  */
@@ -301,9 +301,9 @@ void rbt_drop_begin(int cpu)
 
 /**
  * rbt_drop() - note that a ring is emptied
- * @cpu:    whose ring
- * @how:    by what
- * @counts: what it holds: nobody writes to it or reads it from here on
+ * @cpu:    CPU of the ring
+ * @how:    kind of operation
+ * @counts: its content and counters; from here on no task writes to it or reads it
  *
  * Context: Any context.
  */
@@ -322,8 +322,8 @@ void rbt_drop(int cpu, enum rbt_drop how, const struct rbt_counts *counts)
 }
 
 /**
- * rbt_drop_end() - the end of rbt_drop_begin()
- * @cpu: whose records
+ * rbt_drop_end() - note that no more records are dropped
+ * @cpu: CPU of the records
  *
  * Context: Any context.
  */
@@ -334,11 +334,11 @@ void rbt_drop_end(int cpu)
 }
 
 /**
- * rbt_settle() - see whether a CPU's records add up
+ * rbt_settle() - check that the records of a CPU add up
  * @cpu: the CPU
  * @sum: where to add them
  *
- * Context: Task. Everybody stands still, and all that was there was read.
+ * Context: Task. All tasks stand still, and all records have been read.
  */
 void rbt_settle(int cpu, struct rbt_sum *sum)
 {
@@ -387,8 +387,8 @@ void rbt_settle(int cpu, struct rbt_sum *sum)
 			  no_room);
 
 	/*
-	 * A loss of unknown number is one at least. Of what a change of the sub-buffers'
-	 * size overwrites, the reader of the next record is told, which may not have come.
+	 * A loss of unknown number is one at least. Records that a change of the
+	 * sub-buffer size overwrites are reported with the next record, if there is one.
 	 */
 	told = c->lost + atomic_read(&c->some) + atomic64_read(&c->gone.untold);
 	if (told > overrun ||
@@ -401,7 +401,7 @@ void rbt_settle(int cpu, struct rbt_sum *sum)
  * rbt_forget() - begin to account anew
  * @cpu: the CPU
  *
- * Context: Task. Everybody stands still.
+ * Context: Task. All tasks stand still.
  */
 void rbt_forget(int cpu)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is done to the buffers while they are written and read.
+ * Changes of the buffers while they are written and read.
  */
 #include <linux/cpu.h>
 #include <linux/delay.h>
@@ -105,7 +105,7 @@ static void rbt_dropped_by_reset(int cpu, const struct rbt_counts *counts)
 	rbt_drop(cpu, RBT_BY_RESET, counts);
 }
 
-/* Everybody is at work. */
+/* All tasks are at work. */
 static void rbt_reset(struct rnd_state *rnd)
 {
 	struct rbt_buffer *buffer = &rbt_buffers[rbt_random(rnd, RBT_BUFFERS)];
@@ -130,8 +130,8 @@ static void rbt_reset(struct rnd_state *rnd)
 }
 
 /*
- * A ring that nobody writes to or reads: what it says to hold is there before, and nothing
- * is after. Writers try, other rings go on, and so do iterators of this one.
+ * Reset a ring without writers and readers: before, it holds the number of records that it
+ * reports, and after, none. Writers try, other rings go on, and so do iterators of this one.
  */
 static void rbt_reset_quiet(struct rnd_state *rnd)
 {
@@ -140,7 +140,7 @@ static void rbt_reset_quiet(struct rnd_state *rnd)
 	struct trace_buffer *rb = buffer->rb;
 	u64 left;
 
-	/* It never was online: what is not there can't be switched off. */
+	/* The CPU never was online, and has no ring to switch off. */
 	if (!ring_buffer_size(rb, cpu))
 		return;
 
@@ -163,7 +163,7 @@ static void rbt_reset_quiet(struct rnd_state *rnd)
 	rbt_did(RBT_DID_RESET, 0);
 }
 
-/* What the spare buffer holds goes, of @which CPUs. Nobody writes to it or reads it. */
+/* The spare buffer drops the records of @which CPUs. No task writes to it or reads it. */
 static void rbt_drop_spare(const struct cpumask *which)
 {
 	struct rbt_counts counts;
@@ -180,7 +180,7 @@ struct rbt_cut {
 	bool			sure;
 };
 
-/* No writer is in the spare buffer any more, and nothing can fail but this. */
+/* No writer is in the spare buffer any more; only this check can still fail. */
 static bool rbt_sure(void *data)
 {
 	struct rbt_cut *cut = data;
@@ -190,7 +190,7 @@ static bool rbt_sure(void *data)
 	return cut->sure;
 }
 
-/* Writers and all who work on buffer 0 go on; buffer 1 is left to this. */
+/* Writers and tasks on buffer 0 go on; buffer 1 belongs to this function. */
 static void rbt_cut(struct rnd_state *rnd)
 {
 	int cpu = rbt_random(rnd, 2) ? rbt_random_cpu(rnd) : RING_BUFFER_ALL_CPUS, i, ret;
@@ -222,9 +222,9 @@ static void rbt_cut(struct rnd_state *rnd)
 }
 
 /*
- * The spare buffer, when the last records have come to it: it holds what it says, gives
- * back what it does not need for that or, @forget, drops it. Not while it is mapped: the
- * reader would find its position moved over what was dropped, as if it had consumed that.
+ * The spare buffer after its last writer: it holds the number of records that it reports,
+ * and frees unused sub-buffers or, with @forget, drops the records. Not while it is mapped:
+ * the position of the reader would move over dropped records, as if it had consumed them.
  */
 static void rbt_spare(struct rnd_state *rnd, bool forget)
 {
@@ -256,7 +256,7 @@ static void rbt_spare(struct rnd_state *rnd, bool forget)
 				  forget ? "forget" : "trim", after);
 		rbt_drop_end(cpu);
 	}
-	/* Half of the next cuts are into what is left. */
+	/* Half of the next cuts are into the remaining sub-buffers. */
 	if (!forget && rbt_random(rnd, 2))
 		ring_buffer_resize(spare, rbt_params.kbytes * 1024UL, RING_BUFFER_ALL_CPUS);
 	if (ret && (forget || ret != -ENOMEM))
@@ -271,7 +271,7 @@ static void rbt_toggle(struct rnd_state *rnd)
 	struct trace_buffer *rb = rbt_buffers[rbt_random(rnd, RBT_BUFFERS)].rb;
 	int how = rbt_random(rnd, 4), cpu = rbt_random_cpu(rnd);
 
-	/* It never was online: what is not there can't be switched off. */
+	/* The CPU never was online, and has no ring to switch off. */
 	if (!ring_buffer_size(rb, cpu))
 		return;
 

@@ -31,7 +31,7 @@ static void rbt_count(struct rb_ring *ring, struct rbt_counts *counts)
 	counts->entries = rb_ring_entries(ring);
 	counts->read = rd->read;
 	counts->overrun = rb_ring_overrun(ring);
-	/* Up to its number, the reader has read the records, or tells or told of a loss. */
+	/* Up to its number, the reader has read the records, or reports or reported a loss. */
 	counts->untold = counts->overrun + rd->read + rd->lost - (rd->num - ring->num_base);
 	counts->refused = local_read(&ring->dropped) + ring->carried.dropped +
 			  local_read(&ring->commit_overrun) + ring->carried.commit_overrun;
@@ -62,7 +62,7 @@ static void rbt_hook_drop(struct rb_cpu *rcpu, struct rb_ring *ring, void *data)
 	drop(rcpu->cpu, &counts);
 }
 
-/* ring_buffer_reset() or ring_buffer_reset_cpu(), which tells what each ring held. */
+/* ring_buffer_reset() or ring_buffer_reset_cpu(), and report the content of each ring. */
 void rbt_hook_reset(struct trace_buffer *buffer, int cpu,
 		    void (*drop)(int cpu, const struct rbt_counts *counts))
 {
@@ -71,7 +71,7 @@ void rbt_hook_reset(struct trace_buffer *buffer, int cpu,
 }
 RBT_EXPORT(rbt_hook_reset);
 
-/* Is there surely what a waiter for @percent of the ring waits for? */
+/* Is the condition of a waiter for @percent of the ring true for sure? */
 bool rbt_hook_filled(struct trace_buffer *buffer, int cpu, unsigned int percent)
 {
 	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);

@@ -66,21 +66,21 @@ MODULE_PARM_DESC(waiters, "Tasks that wait for records");
 module_param_named(mappers, rbt_params.mappers, int, 0444);
 MODULE_PARM_DESC(mappers, "Tasks that map rings");
 module_param_named(changers, rbt_params.changers, int, 0444);
-MODULE_PARM_DESC(changers, "Tasks that do what follows");
+MODULE_PARM_DESC(changers, "Tasks that do the following");
 module_param_named(resizes, rbt_params.change[RBT_RESIZE], bool, 0444);
 MODULE_PARM_DESC(resizes, "Resize rings");
 module_param_named(orders, rbt_params.change[RBT_ORDER], bool, 0444);
 MODULE_PARM_DESC(orders, "Change the size of sub-buffers");
 module_param_named(overwrites, rbt_params.change[RBT_OVERWRITE], bool, 0444);
-MODULE_PARM_DESC(overwrites, "Change what a full ring does");
+MODULE_PARM_DESC(overwrites, "Change the overwrite mode");
 module_param_named(swaps, rbt_params.change[RBT_SWAP], bool, 0444);
 MODULE_PARM_DESC(swaps, "Swap rings, from any context");
 module_param_named(cuts, rbt_params.change[RBT_CUT], bool, 0444);
-MODULE_PARM_DESC(cuts, "Have buffer 1 take what buffer 0 has recorded");
+MODULE_PARM_DESC(cuts, "Have buffer 1 take the records of buffer 0");
 module_param_named(forgets, rbt_params.change[RBT_FORGET], bool, 0444);
-MODULE_PARM_DESC(forgets, "Have buffer 1 forget what it took");
+MODULE_PARM_DESC(forgets, "Have buffer 1 drop its records");
 module_param_named(trims, rbt_params.change[RBT_TRIM], bool, 0444);
-MODULE_PARM_DESC(trims, "Have buffer 1 free what it does not need");
+MODULE_PARM_DESC(trims, "Have buffer 1 free unused sub-buffers");
 module_param_named(resets, rbt_params.change[RBT_RESET], bool, 0444);
 MODULE_PARM_DESC(resets, "Reset rings");
 module_param_named(toggles, rbt_params.change[RBT_TOGGLE], bool, 0444);
@@ -99,7 +99,7 @@ struct rbt_buffer rbt_buffers[RBT_BUFFERS];
 struct rbt_cpu **rbt_cpus;
 struct rbt_round rbt_round;
 
-/* Read: at work; write: everybody stands still. */
+/* Read: at work; write: all tasks stand still. */
 DECLARE_RWSEM(rbt_stand);
 
 const char * const rbt_contexts[RBT_CONTEXTS] = {
@@ -177,7 +177,7 @@ static const char *rbt_clock_name;
 /**
  * rbt_fault() - report a fault
  * @fault: its kind
- * @fmt:   what is wrong
+ * @fmt:   message
  *
  * Context: Any context.
  */
@@ -205,9 +205,9 @@ static unsigned int rbt_fault_count(void)
 }
 
 /**
- * rbt_did() - count what was done
- * @op:  what
- * @ret: what it returned, less than 0 if it was refused
+ * rbt_did() - count an operation
+ * @op:  the operation
+ * @ret: its return value, less than 0 if it was refused
  *
  * Context: Any context.
  */
@@ -217,8 +217,8 @@ void rbt_did(enum rbt_op op, long ret)
 }
 
 /**
- * rbt_bust() - shall this be done wrong, now?
- * @how: what
+ * rbt_bust() - shall this fail on purpose now?
+ * @how: kind of fault
  *
  * Context: Any context.
  * Return: true if so.
@@ -351,7 +351,7 @@ static void rbt_begin(void)
 		if (rbt_params.change[i] && rbt_random(&rbt_rnd, 8) < 5)
 			rbt_round.changes |= BIT(i);
 	}
-	/* What it refuses would hide other faults. */
+	/* Its refusals would hide other faults. */
 	if (rbt_random(&rbt_rnd, 2))
 		rbt_round.changes &= ~BIT(RBT_TOGGLE);
 	/* A spare buffer is not written to, and only a cut makes it live. */
@@ -374,7 +374,7 @@ static void rbt_begin(void)
 	}
 }
 
-/* Everybody but waiters stands still: read what is left, and add it all up. */
+/* All tasks but waiters stand still: read the rest, and add it all up. */
 static void rbt_end(void)
 {
 	char mix[128] = "";
@@ -532,7 +532,7 @@ static int rbt_main(void *unused)
 	unsigned int n;
 	int cpu;
 
-	/* Nobody starts before the first round. */
+	/* No task starts before the first round. */
 	down_write(&rbt_stand);
 	n = rbt_tasks_start();
 	rbt_rounds();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Readers of mapped rings: they go through page tables as user space does, in
- * the address space of whoever loaded the module.
+ * the address space of the task that loads the module.
  */
 #include <linux/anon_inodes.h>
 #include <linux/err.h>
@@ -21,7 +21,7 @@
 
 static struct mm_struct *rbt_mm;
 
-/* What a file maps. */
+/* The ring that a file maps. */
 struct rbt_target {
 	struct trace_buffer	*rb;
 	int			cpu;
@@ -122,8 +122,8 @@ static long rbt_map(struct rbt_map *map, struct file *file)
 }
 
 /*
- * Consume what is there, once; return false if that was nothing. No reset meanwhile: it
- * changes the meta page, and would take what was just consumed before it can be copied.
+ * Consume once; return false if there was nothing. A reset is excluded meanwhile: it
+ * changes the meta page, and would drop the consumed records before they are copied.
  */
 static bool rbt_map_read(struct rbt_map *map)
 {
@@ -213,7 +213,7 @@ void rbt_mapper(struct rnd_state *rnd, int nr)
 		file = anon_inode_getfile("[ring_buffer_torture]", &rbt_fops, target, O_RDONLY);
 	if (!IS_ERR(file)) {
 		kthread_use_mm(rbt_mm);
-		/* Another task that consumes meanwhile would not tell this one. */
+		/* Other tasks must not consume meanwhile: this one would not notice. */
 		mutex_lock(&rbt_cpus[cpu]->consume[buffer]);
 		rbt_map_one(rnd, &map, file);
 		mutex_unlock(&rbt_cpus[cpu]->consume[buffer]);
@@ -236,7 +236,7 @@ void rbt_map_start(void)
 }
 
 /**
- * rbt_map_stop() - the end of rbt_map_start()
+ * rbt_map_stop() - release the address space
  *
  * Context: May sleep.
  */
@@ -251,7 +251,7 @@ void rbt_map_stop(void)
  * rbt_have_map() - is there an address space to map in?
  *
  * Context: Any context.
- * Return: false where the test is built in, since nobody loads it then.
+ * Return: false where the test is built in, since no task loads it then.
  */
 bool rbt_have_map(void)
 {

@@ -25,7 +25,7 @@ int rbt_random_buffer(struct rnd_state *rnd)
 	return !rbt_random(rnd, 4);
 }
 
-/* Nothing that they say can be checked while others are at work. */
+/* The values cannot be checked while other tasks are at work. */
 static void rbt_look(struct trace_buffer *rb, int cpu)
 {
 	ring_buffer_entries_cpu(rb, cpu);
@@ -180,7 +180,7 @@ void rbt_pager(struct rnd_state *rnd, int nr)
 	rbt_consume_end(buffer, cpu);
 }
 
-/* What an iterator has seen: a number plus 1, or 0 where the next may be any. */
+/* Last number that an iterator has seen, plus 1; 0 if the next one may be any. */
 struct rbt_walk {
 	u32	next[RBT_CONTEXTS];
 	u64	ts;
@@ -222,7 +222,7 @@ static unsigned int rbt_iterate(int buffer, int cpu, unsigned int most, bool alo
 			rbt_fault(RBT_ORDERED, "%s %d/%d: %s %u after %u", how, buffer, cpu,
 				  rbt_contexts[rec->context], rec->number,
 				  walk.next[rec->context] - 1);
-		/* Where nobody consumes, a gap is a loss, and it says so. */
+		/* Without a consumer a gap is a loss, which the iterator reports. */
 		if (alone && walk.next[rec->context] && rec->number > walk.next[rec->context] &&
 		    !rbt_changes(RBT_SWAP) && !rbt_changes(RBT_BOTH) &&
 		    !atomic_read_acquire(&c->dropping) && drops == atomic_read(&c->drops))
@@ -260,7 +260,7 @@ void rbt_iterator(struct rnd_state *rnd, int nr)
 		mutex_unlock(&rbt_cpus[cpu]->consume[buffer]);
 }
 
-/* A task that waits for records, and what it waits for. */
+/* A task that waits for records, and its condition. */
 static struct rbt_waiter {
 	bool			waiting;
 	int			buffer;
@@ -301,13 +301,13 @@ void rbt_waiter(struct rnd_state *rnd, int nr)
 	WRITE_ONCE(w->waiting, false);
 }
 
-/* Is there what @w waits for, and has a writer put it there, who has to wake it? */
+/* Is the condition of @w true, due to a writer, which has to wake @w? */
 static bool rbt_must_wake(const struct rbt_waiter *w)
 {
 	struct trace_buffer *rb = rbt_buffers[w->buffer].rb;
 	bool spare = w->buffer == 1 && (rbt_changes(RBT_CUT) || rbt_changes(RBT_TRIM));
 
-	/* It may have come with a swap or a cut, or be enough since the ring is smaller. */
+	/* A swap, a cut or a smaller ring may have made it true instead. */
 	if (rbt_changes(RBT_SWAP) || spare ||
 	    (w->percent && (rbt_changes(RBT_RESIZE) || rbt_changes(RBT_ORDER))))
 		return false;
@@ -333,9 +333,9 @@ static void rbt_awake(const struct rbt_waiter *w, const char *what)
 }
 
 /**
- * rbt_wake_all() - see that all wake up that have to, then wake the others
+ * rbt_wake_all() - check that writers have woken their waiters, then wake the others
  *
- * Context: Task. Everybody else stands still.
+ * Context: Task. All other tasks stand still.
  */
 void rbt_wake_all(void)
 {
@@ -354,12 +354,12 @@ void rbt_wake_all(void)
 }
 
 /**
- * rbt_last_look() - see that a ring holds what it says
+ * rbt_last_look() - check that a ring holds the number of records that it reports
  * @buffer: index of the buffer
- * @cpu:    whose records
+ * @cpu:    CPU of the ring
  *
- * Context: Task. Nobody writes to the ring or reads it.
- * Return: how many records it holds.
+ * Context: Task. No task writes to the ring or reads it.
+ * Return: number of records.
  */
 unsigned int rbt_last_look(int buffer, int cpu)
 {
@@ -373,12 +373,12 @@ unsigned int rbt_last_look(int buffer, int cpu)
 }
 
 /**
- * rbt_drain() - read all that is left
- * @rnd:    chooses how
+ * rbt_drain() - read the rest
+ * @rnd:    chooses the way
  * @buffer: index of the buffer
- * @cpu:    whose records
+ * @cpu:    CPU of the ring
  *
- * Context: Task. Everybody stands still.
+ * Context: Task. All tasks stand still.
  */
 void rbt_drain(struct rnd_state *rnd, int buffer, int cpu)
 {

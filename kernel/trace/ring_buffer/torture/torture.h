@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the files of the torture test share.
+ * Shared by the files of the torture test.
  *
  * Two buffers of the same shape, 0 is written most and 1 is the other side of
  * the swaps. The test runs in rounds: writers, readers and changers go on until
- * the round is over, then all of them stand still, what is left is read, and
- * every record that was written must have been read, be counted as overwritten by the
- * ring, or be counted as dropped by the cut, forget or reset that dropped it: that one
- * counts what the ring holds, at a moment at which nobody writes to it or reads it.
+ * the round is over, then all of them stand still, the test reads the rest, and
+ * every written record must have been read, be counted as overwritten by the ring,
+ * or be counted by the cut, forget or reset that dropped it. That operation counts
+ * the records of the ring at a moment at which no task writes to it or reads it.
  */
 #ifndef _RING_BUFFER_TORTURE_H
 #define _RING_BUFFER_TORTURE_H
@@ -28,15 +28,15 @@
 /* Where a record is written from. */
 enum rbt_context { RBT_TASK, RBT_SOFTIRQ, RBT_HARDIRQ, RBT_NMI, RBT_CONTEXTS };
 
-/* What goes on besides writing and reading; a round has some of it. */
+/* Changes besides writing and reading; a round has some of them. */
 enum rbt_change {
 	RBT_RESIZE,	/* of one CPU or all */
 	RBT_ORDER,	/* the size of sub-buffers */
-	RBT_OVERWRITE,	/* what a full ring does */
+	RBT_OVERWRITE,	/* the overwrite mode */
 	RBT_SWAP,	/* of a CPU's rings, in any context */
-	RBT_CUT,	/* buffer 1 takes what buffer 0 has, and what it had is gone */
-	RBT_FORGET,	/* what buffer 1 has is gone */
-	RBT_TRIM,	/* buffer 1 gives back what it does not need */
+	RBT_CUT,	/* buffer 1 takes the records of buffer 0, and drops its own */
+	RBT_FORGET,	/* buffer 1 drops its records */
+	RBT_TRIM,	/* buffer 1 frees unused sub-buffers */
 	RBT_RESET,	/* at any moment */
 	RBT_TOGGLE,	/* recording on and off */
 	RBT_BOTH,	/* some records go to buffer 1 */
@@ -44,40 +44,40 @@ enum rbt_change {
 	RBT_CHANGES
 };
 
-/* What can be wrong. */
+/* Kinds of faults. */
 enum rbt_fault {
-	RBT_DAMAGE,	/* a record is not what was written */
+	RBT_DAMAGE,	/* a record differs from the written one */
 	RBT_TWICE,	/* it was read before */
 	RBT_STALE,	/* it is of an earlier round, or was never written */
 	RBT_ORDERED,	/* it came before an older one of its context */
 	RBT_TIME,	/* it has not its time, or time goes back */
-	RBT_HIDDEN,	/* records are missing that no reader was told of */
+	RBT_HIDDEN,	/* records are missing that no reader reported */
 	RBT_COUNT,	/* a counter, or the sum, is wrong */
 	RBT_PAGE,	/* a page does not have the format */
-	RBT_REFUSED,	/* an operation returned what it must not here */
+	RBT_REFUSED,	/* an operation returned an invalid error */
 	RBT_ASLEEP,	/* a waiter was not woken */
 	RBT_FAULTS
 };
 
-/* What the statistics count. */
+/* Operations that the statistics count. */
 enum rbt_op {
 	RBT_DID_RESIZE, RBT_DID_ORDER, RBT_DID_SWAP, RBT_DID_CUT, RBT_DID_FORGET, RBT_DID_TRIM,
 	RBT_DID_RESET, RBT_DID_TOGGLE, RBT_DID_ITERATE, RBT_DID_WAIT, RBT_DID_MAP, RBT_DID_PLUG,
 	RBT_OPS
 };
 
-/* What drops records that nobody has read. */
+/* Operations that drop unread records. */
 enum rbt_drop { RBT_BY_CUT, RBT_BY_RESET, RBT_DROPS };
 
-/* What is done wrong on purpose, one time in &rbt_params.busted_every. */
+/* Faults on purpose, one time in &rbt_params.busted_every. */
 enum rbt_busted {
 	RBT_SOUND, RBT_LOSE, RBT_REPEAT, RBT_BEND, RBT_SHUFFLE, RBT_SHIFT, RBT_MISCOUNT,
 	RBT_SHORT_CUT, RBT_SHORT_RESET,	/* it drops a record that it does not count */
 	RBT_OVERSLEEP,	/* a waiter sleeps on */
-	RBT_RACE,	/* a data race: KCSAN has to tell of it, the verdict is SUCCESS */
+	RBT_RACE,	/* a data race: KCSAN has to report it, the verdict is SUCCESS */
 };
 
-/* See main.c for what they are. */
+/* Parameters, see main.c. */
 struct rbt_params {
 	int	duration, round_ms, stat_interval;
 	int	writers, consumers, pagers, iterators, waiters, mappers, changers;
@@ -96,19 +96,19 @@ struct rbt_writer {
 };
 
 /**
- * struct rbt_counts - what a ring holds, and has counted since it was emptied
+ * struct rbt_counts - content of a ring, and its counters since it was emptied
  * @entries: records that can be read
- * @read:    records that were
+ * @read:    records that were read
  * @overrun: records that were overwritten
- * @untold:  those of them that no reader was told of
- * @refused: records that found no room
+ * @untold:  overwritten records that no reader reported
+ * @refused: records without room
  */
 struct rbt_counts {
 	u64			entries, read, overrun, untold, refused;
 };
 
 /**
- * struct rbt_stream - what was read last of a ring
+ * struct rbt_stream - last records that were read of a ring
  * @ts:     time of a record
  * @number: the record's number plus 1, by context
  */
@@ -132,27 +132,27 @@ struct rbt_read {
 };
 
 /**
- * struct rbt_cpu - what is known of a CPU's records in this round
- * @writer:     who wrote how many; own CPU
+ * struct rbt_cpu - state of a CPU's records in this round
+ * @writer:     writers by context; own CPU only
  * @seen:       bit by number: the record was read
- * @read:       how many were
- * @some:       times that a reader was told "some", for want of room
+ * @read:       records that were read
+ * @some:       losses that were reported without a number, for want of room
  * @begun:      swaps and cuts that have begun
  * @done:       swaps that are over
- * @flips:      those that exchanged rings
- * @drops:      cuts, resets and the like that are over: readers are not told what went
- * @dropping:   those that go on now
+ * @flips:      swaps and cuts that exchanged rings
+ * @drops:      cuts, resets and the like that are over: readers do not report dropped records
+ * @dropping:   cuts, resets and the like in progress
  * @toggled:    recording was off for a while: records were refused that no ring counted
  * @dropped:    records that were dropped unread, as each &enum rbt_drop has counted them
  * @spare:      records that buffer 1 holds; its &rbt_buffer.ctl is held for writing
- * @gone:       the other counters of the rings that they dropped
+ * @gone:       the other counters of dropped rings
  * @consume:    held by the task that consumes, by buffer
  * @lock:       for the fields below
- * @stream:     what was read last, by ring
+ * @stream:     last records, by ring
  * @missing:    numbers that were passed over
- * @lost:       records that readers were told are lost
+ * @lost:       lost records that readers reported
  * @held:       a record that a broken reader keeps back
- * @nmi_asked:  an NMI is under way
+ * @nmi_asked:  an NMI is pending
  * @hard:       writes from hard interrupts
  * @soft:       writes from soft interrupts
  */
@@ -197,13 +197,13 @@ struct rbt_buffer {
 };
 
 /**
- * struct rbt_round - what the round is like; changes while all stand still
+ * struct rbt_round - properties of the round; changed while all tasks stand still
  * @number:   rounds so far
  * @open:     writers may write
- * @over:     waiters shall not wait any more
+ * @over:     waiters return
  * @full:     a writer has no more numbers
  * @changes:  bits of &enum rbt_change
- * @raced:    what all readers count without a lock or a mark, if they are to race
+ * @raced:    counted by all readers without a lock or a mark, for a data race
  */
 struct rbt_round {
 	unsigned int		number;
@@ -216,12 +216,12 @@ struct rbt_round {
 
 /**
  * struct rbt_from - where a record comes from
- * @how:    what read it
+ * @how:    name of the reader
  * @buffer: index of the buffer
- * @cpu:    whose record
+ * @cpu:    CPU of the record
  * @begun:  swaps of that CPU that had begun
- * @steady: none was under way
- * @ring:   then, the ring that the buffer had
+ * @steady: no swap was in progress
+ * @ring:   if steady, the ring of the buffer
  */
 struct rbt_from {
 	const char		*how;
@@ -240,8 +240,8 @@ struct rbt_from {
  * @round:   &rbt_round.number
  * @cpu:     where it was written
  * @number:  running number of its CPU, context and round
- * @stamp:   its time, as the writer was told
- * @fill:    more, to make it longer
+ * @stamp:   its time, as returned to the writer
+ * @fill:    padding of variable length
  */
 struct rbt_record {
 	u32			sum;

@@ -82,7 +82,7 @@ static void rbt_write(enum rbt_context context, unsigned int depth)
 		rbt_fault(RBT_TIME, "cpu %d %s: reserved at %llu, not after %llu or later than now",
 			  cpu, rbt_contexts[context], stamp, before);
 
-	/* Before the number is taken: what was discarded has none. */
+	/* Before the number is taken: a discarded record has none. */
 	if (!rbt_random(&w->rnd, 16)) {
 		rbt_nap(&w->rnd, context);
 		ring_buffer_discard_commit(rb, event);
@@ -252,7 +252,7 @@ int rbt_writers_start(void)
 }
 
 /**
- * rbt_writers_stop() - the end of rbt_writers_start()
+ * rbt_writers_stop() - stop the timers and the NMIs
  *
  * Context: May sleep.
  */
