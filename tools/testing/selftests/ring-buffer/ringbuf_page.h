@@ -27,8 +27,8 @@ struct subbuf {
 
 /*
  * The number of records that were lost in front of the sub-buffer of @page bytes. It
- * is unknown only where there is no room for it behind the records. False if what the
- * sub-buffer says of it is wrong.
+ * is unknown only where there is no room for it behind the records. False if the
+ * sub-buffer has wrong flags or a wrong number.
  */
 static inline bool subbuf_lost(const struct subbuf *sb, unsigned long page, unsigned long *lost)
 {
@@ -54,11 +54,11 @@ static inline bool subbuf_lost(const struct subbuf *sb, unsigned long page, unsi
 struct page_cursor {
 	const unsigned char	*next, *end;
 	uint64_t		now;		/* time stamp of the record */
-	const unsigned char	*data;		/* what it holds, up to @next */
-	const char		*fault;		/* what is wrong with the page, or NULL */
+	const unsigned char	*data;		/* its content, up to @next */
+	const char		*fault;		/* fault of the page, or NULL */
 };
 
-/* The records in [from, to); @now is the time of what is before them. */
+/* The records in [from, to); @now is the time before them. */
 static inline void page_begin(struct page_cursor *c, const struct subbuf *sb,
 			      unsigned long from, unsigned long to, uint64_t now)
 {

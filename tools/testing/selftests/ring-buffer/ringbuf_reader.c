@@ -16,8 +16,8 @@
  *   ringbuf_reader write TRACEFS CPU FIRST LAST
  *	has records FIRST to LAST written on the CPU
  *   ringbuf_reader rest TRACEFS CPU FIRST LAST
- *	half of the sub-buffers that are there by splice(), what is left by read(): they
- *	hold records FIRST to LAST
+ *	reads half of the sub-buffers by splice(), the rest by read(): they hold
+ *	records FIRST to LAST
  *   ringbuf_reader protection TRACEFS CPU
  *	maps the buffer in each way that must be refused
  *   ringbuf_reader wait TRACEFS CPU
@@ -28,7 +28,7 @@
  *	waits until there is something to read, or so long, and prints "ready" or "not"
  *
  * Every number must come once and whole, or belong to the losses that the
- * kernel told for that place.  Prints "seen lost".
+ * kernel reports at that place.  Prints "seen lost".
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -147,7 +147,7 @@ static bool writer_done(pid_t pid, int flags)
 	return true;
 }
 
-/* The losses told before the next record. */
+/* The losses reported before the next record. */
 static void tell_lost(unsigned long nr)
 {
 	lost += nr;
@@ -190,7 +190,7 @@ static void check_events(const struct subbuf *sb, unsigned long from, unsigned l
 	now = c.now;
 }
 
-/* The losses that the sub-buffer itself tells: behind its last event. */
+/* The losses that the sub-buffer itself reports: behind its last event. */
 static unsigned long page_lost(const struct subbuf *sb, unsigned long page)
 {
 	unsigned long nr;
@@ -323,7 +323,7 @@ static void take_snapshot(void)
 	close(fd);
 }
 
-/* Some of it is read by way of the mapping, and what is left is in a snapshot. */
+/* Some records are read through the mapping, and the rest is in a snapshot. */
 static void read_map_and_cut(unsigned long nr)
 {
 	unsigned long page = subbuf_bytes(), half = CUT_RECORDS / 2, first = 1;

@@ -2,7 +2,7 @@
 /*
  * snapshot_storm [-n NR] [-b HOW] TRACEFS
  *
- * Takes snapshots while every CPU writes as fast as it can, and looks whether each
+ * Takes snapshots while every CPU writes as fast as it can, and checks that each
  * record is in one snapshot or in the live buffer, once. A record has its CPU, its
  * number there, and a number of all CPUs. In an instance of its own it does:
  *
@@ -17,21 +17,21 @@
  * Of each it prints "PART.CHECK PASS|FAIL":
  *
  *   once	per CPU the numbers are 1, 2, 3 ... in this order, and none of those of
- *		all CPUs comes twice, over all snapshots and what is live at the end.
+ *		all CPUs comes twice, over all snapshots and the live buffer at the end.
  *		Of the triggers' some are missing, but only where a snapshot was
- *		superseded before it was looked at
- *   time	per CPU the times do not decrease. A record in a snapshot is not later
- *		than its cut, and a record behind the cut is not earlier
- *   order	what had been written before a snapshot was asked for is in it or in one
- *		before; what was begun after it was there is not
- *   count	the file "snapshots" has counted what was asked for, and what there is
- *		to read. Nothing is lost, but of wraps: there the numbers that are missing
- *		in front of a snapshot's first record are as many as are told to be lost
+ *		superseded before it was read
+ *   time	per CPU the times do not decrease. Records in a snapshot are not later
+ *		than its cut; records that are in no snapshot up to it are not earlier
+ *   order	records that were written before the request of a snapshot are in it or
+ *		in an earlier one; records that were begun after it was there are not
+ *   count	the file "snapshots" has counted the requests and the records. Nothing
+ *		is lost, except in wraps: there as many numbers are missing in front
+ *		of a snapshot's first record as are reported lost
  *
- * A writer that is far ahead waits, so that nothing is overwritten, but in wraps. Nothing
- * depends on how long anything takes. With -b it does one thing wrong, see broken_ways,
- * in that part only, and has to find that: on a machine that is so busy that no writer
- * runs, there would be nothing to find, so each snapshot then waits for a record.
+ * A writer that is far ahead waits, so that nothing is overwritten, except in wraps. No
+ * check depends on time. With -b the test makes one mistake, see broken_ways, in that part
+ * only, and has to detect it. On a machine that is too busy for the writers there would be
+ * nothing to detect, so each snapshot then waits for a record.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -94,7 +94,7 @@ static struct shared {
 #define load(p)		__atomic_load_n(p, __ATOMIC_SEQ_CST)
 #define store(p, v)	__atomic_store_n(p, v, __ATOMIC_SEQ_CST)
 
-/* A line of "snapshots", and what we know of it. */
+/* A line of "snapshots", and the test's notes about it. */
 struct snap {
 	uint64_t	seq;
 	uint64_t	begin, end;			/* of the cut */
@@ -114,7 +114,7 @@ static const char *part;
 static struct {
 	uint64_t	last, now;	/* number and time */
 	uint64_t	first;		/* time of the first record of a file */
-	bool		gap;		/* what came then may have been in a snapshot nobody saw */
+	bool		gap;		/* missing records may have been in a snapshot that was not read */
 } at[MAX_CPUS];
 static struct {
 	unsigned long	seen, missing;	/* records of ours */
@@ -137,8 +137,8 @@ static const struct {
 	{ "skip", "cuts" },		/* one CPU of a snapshot is not read */
 	{ "twice", "cuts" },		/* a page is read twice */
 	{ "interval", "cuts" },		/* the cut of another snapshot is believed */
-	{ "late", "cuts" },		/* what was written is noted too late */
-	{ "early", "cuts" },		/* what was begun is noted too early */
+	{ "late", "cuts" },		/* written records are noted too late */
+	{ "early", "cuts" },		/* begun records are noted too early */
 	{ "records", "cuts" },		/* one record more was there */
 	{ "requests", "triggers" },	/* one more was asked for */
 	{ "hole", "triggers" },		/* the second record of a page is not seen */
@@ -327,7 +327,7 @@ static void check_writers(void)
 	}
 }
 
-/* ---- what the kernel says ------------------------------------------------ */
+/* ---- the file "snapshots" ------------------------------------------------ */
 
 static void read_list(void)
 {
@@ -793,7 +793,7 @@ static void check_snap(const struct snap *prev, struct snap *s)
 		check_complete(prev, s);
 }
 
-/* @nr snapshots by write: what "cuts" and "wraps" share. */
+/* @nr snapshots by write, for "cuts" and "wraps". */
 static void take_and_check(unsigned long nr)
 {
 	struct snap snaps[3] = {}, *s = NULL, *next, *prev;
@@ -826,7 +826,7 @@ static void take_and_check(unsigned long nr)
 	put("events/enable", "0");
 	close(fd);
 	for (cpu = 0; cpu < nr_cpus; cpu++)
-		on_cpu(cpu);	/* whatever was recorded there is finished */
+		on_cpu(cpu);	/* all records there are committed */
 	check_live(s);
 	check_requests(nr);
 	printf("# %s: at a cut %.2f CPUs were writing\n", part, (double)nr_of.busy / nr);
@@ -948,7 +948,7 @@ static bool look(const struct snap *known, struct snap *s, uint64_t *from)
 			.all = UINT64_MAX,
 		};
 
-		/* There may be one between that nobody has seen. */
+		/* There may be one between that was not read. */
 		if (end > *from + 1)
 			at[cpu].gap = true;
 		n = check_file(&v, cpu, s->fd[cpu], 0);
@@ -975,8 +975,8 @@ static void triggers(unsigned long nr)
 	while (n < nr) {
 		on_cpu(n / 16 % nr_cpus);
 		/*
-		 * In a storm; then where it is known which one it is; then behind that one
-		 * with none between, as nobody else has asked.
+		 * In a storm; then with a known snapshot; then the one behind that, with
+		 * none between, as there was no other request.
 		 */
 		if (n % 3)
 			calm_down(n % 3 == 1);
