@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of boot: snapshots by the command line, and those that the last boot has left.
+ * Unit tests of boot: snapshots that the command line requests, and those of the last boot.
  */
 #include <linux/err.h>
 #include <linux/gfp.h>
@@ -37,9 +37,9 @@ static void *boot_memory(struct kunit *test)
 }
 
 /*
- * Let the instance have its records in @memory, as trace_instance=kunit@... does; @image: what
- * the last boot has left there, or NULL; @spare: with room for a snapshot; @flags: of the
- * instance.
+ * Move the ring buffer of the instance to @memory, as trace_instance=kunit@... does.
+ * @image: contents that the last boot has left there, or NULL; @spare: reserve room for a
+ * snapshot; @flags: flags of the instance.
  */
 static void boot_start(struct kunit *test, void *memory, const void *image, bool spare,
 		       unsigned int flags)
@@ -70,7 +70,7 @@ static void boot_first(struct kunit *test, void *memory)
 	boot_start(test, memory, NULL, true, TRACE_ARRAY_FL_SNAPSHOT);
 }
 
-/* The machine goes down, and the memory is as it was: or as in @image. */
+/* Reboot: the memory keeps its contents, or has those of @image if that is not NULL. */
 static void boot_again(struct kunit *test, void *memory, const void *image)
 {
 	void *copy = boot_memory(test);
@@ -79,7 +79,7 @@ static void boot_again(struct kunit *test, void *memory, const void *image)
 	boot_start(test, memory, copy, true, TRACE_ARRAY_FL_SNAPSHOT);
 }
 
-/* The kernel was at other addresses then: so far before. */
+/* Pretend that the kernel of the last boot was loaded @by bytes below this one. */
 static void boot_move(void *memory, unsigned long by)
 {
 	u64 text = (unsigned long)rb_persist_attach;
@@ -95,7 +95,7 @@ static void boot_move(void *memory, unsigned long by)
 	}
 }
 
-/* What is noted of a snapshot beside the records. */
+/* The note about a snapshot, with the layout of struct snap_saved in persist.c. */
 struct boot_note {
 	u32		size;
 	u32		state;
@@ -116,7 +116,7 @@ static struct boot_note *boot_note(struct kunit *test)
 	return note;
 }
 
-/* The line of the snapshot, or "" without one. */
+/* Return the line of the snapshot in "snapshots", or "" without a snapshot. */
 static const char *boot_line(struct kunit *test)
 {
 	const char *line = strstr(snap_kunit_read(test, "snapshots"), "KiB: ");
@@ -127,7 +127,7 @@ static const char *boot_line(struct kunit *test)
 	return line + 1;
 }
 
-/* A snapshot with a record "one", and "two" in the live buffer. */
+/* Take a snapshot with the record "one", then write "two" to the live buffer. */
 static void boot_take(struct kunit *test)
 {
 	snap_kunit_set(test, "trace_marker", "one");
@@ -135,7 +135,7 @@ static void boot_take(struct kunit *test)
 	snap_kunit_set(test, "trace_marker", "two");
 }
 
-/* What is known of a snapshot is known after a reboot, until the next one takes its place. */
+/* A snapshot and its line survive reboots, until the next snapshot replaces it. */
 static void persist_test_reboot(struct kunit *test)
 {
 	void *memory = boot_memory(test);
@@ -176,7 +176,7 @@ static void persist_test_reboot(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "snapshots", "boot=last"));
 }
 
-/* What was erased, freed or never taken is not there after a reboot. */
+/* A reboot restores no snapshot if none was taken, or if it was erased or freed. */
 static void persist_test_none(struct kunit *test)
 {
 	void *memory = boot_memory(test);
@@ -195,7 +195,7 @@ static void persist_test_none(struct kunit *test)
 	}
 }
 
-/* The clock is read when a cut begins: what the memory is then. */
+/* A cut reads the clock when it begins: boot_clock() copies the memory at that moment. */
 static struct trace_array *boot_tr;
 static void *boot_image;
 
@@ -207,7 +207,7 @@ static u64 boot_clock(void)
 	return trace_clock_local();
 }
 
-/* A task dies in a record that a snapshot has: its buffer is of no use for the next one. */
+/* Request a snapshot that fails: its buffer still holds the uncommitted record of a task. */
 static void boot_fail(struct kunit *test, void *image)
 {
 	const struct snap_request req = {
@@ -225,6 +225,7 @@ static void boot_fail(struct kunit *test, void *image)
 	ring_buffer_set_clock(tr->array_buffer.buffer, trace_clock_local);
 }
 
+/* Leave a record uncommitted, as a task that dies there does. */
 static void boot_die(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -233,7 +234,7 @@ static void boot_die(struct kunit *test)
 	preempt_enable_notrace();
 }
 
-/* What is not taken leaves the one before; a machine that goes down in between tells nothing. */
+/* A failed cut keeps the previous snapshot. After a crash within a cut, its line is unknown. */
 static void persist_test_failed(struct kunit *test)
 {
 	void *memory = boot_memory(test), *image = boot_memory(test);
@@ -251,7 +252,7 @@ static void persist_test_failed(struct kunit *test)
 				      strlen("1 by=unknown cpu=0 pid=0 boot=last ")), 0);
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", " cut=0.000000000.."));
 
-	/* The same if there was none before. */
+	/* The same without a previous snapshot. */
 	snap_kunit_set(test, "snapshot", "2");
 	boot_die(test);
 	snap_kunit_set(test, "snapshot", "1");
@@ -298,7 +299,7 @@ static const struct boot_change {
 
 KUNIT_ARRAY_PARAM_DESC(boot_change, boot_changes, name);
 
-/* Nothing of what is found can be relied on. */
+/* The kernel replaces each invalid member of the note, and still shows the records. */
 static void persist_test_damage(struct kunit *test)
 {
 	const struct boot_change *c = test->param_value;
@@ -324,7 +325,7 @@ static void persist_test_damage(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", ": one\n"));
 }
 
-/* Addresses are those of this boot, and what they were goes with the records. */
+/* The list shows addresses as of this boot. Each buffer has the deltas of its own records. */
 static void persist_test_moved(struct kunit *test)
 {
 	void *memory = boot_memory(test);
@@ -343,7 +344,7 @@ static void persist_test_moved(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, live->text_delta, 4096L);
 	live->data_delta = 8192;
 
-	/* A CPU's part takes what is there of the last boot with it. */
+	/* A cut of one CPU copies the deltas: other CPUs may have records of the last boot. */
 	snap_kunit_set(test, "per_cpu/cpu0/snapshot", "1");
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", ": two\n"));
 	KUNIT_EXPECT_EQ(test, live->text_delta, 4096L);
@@ -364,7 +365,7 @@ static void persist_test_moved(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "1 by=write cpu=0 "));
 }
 
-/* There is one buffer only; a reader keeps it, but not from a panic. */
+/* There is only one buffer. While a reader holds it, only a panic takes a snapshot. */
 static void persist_test_reader(struct kunit *test)
 {
 	void *memory = boot_memory(test);
@@ -401,7 +402,7 @@ static void persist_test_reader(struct kunit *test)
 	snap_kunit_close(file);
 }
 
-/* Without room for a snapshot there is none, and a write is told. */
+/* Without room for a snapshot, a write fails with -EINVAL, and error_log gives the reason. */
 static void persist_test_no_room(struct kunit *test)
 {
 	void *memory = boot_memory(test);
@@ -441,7 +442,7 @@ static struct kunit_suite persist_suite = {
 
 kunit_test_suites(&persist_suite);
 
-/* What the command line does. */
+/* Apply an option of the command line. */
 static void __init boot_option(struct kunit *test, const char *name, const char *text)
 {
 	const struct obs_kernel_param *p;
@@ -457,7 +458,7 @@ static void __init boot_option(struct kunit *test, const char *name, const char 
 	KUNIT_FAIL(test, "no option %s", name);
 }
 
-/* Does the command line ask for memory for an instance of that name, or the top with NULL? */
+/* Does alloc_snapshot request memory for an instance @name? NULL is the top trace array. */
 static bool __init boot_asks(struct kunit *test, struct trace_array *tr, const char *name)
 {
 	bool asks;
@@ -472,7 +473,7 @@ static bool __init boot_asks(struct kunit *test, struct trace_array *tr, const c
 	return asks;
 }
 
-/* Names of "alloc_snapshot", and how long they may be: none has room behind these. */
+/* alloc_snapshot takes several names, until COMMAND_LINE_SIZE bytes are used up. */
 static void __init boot_test_names(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -491,7 +492,7 @@ static void __init boot_test_names(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, boot_asks(test, tr, "a"));
 	KUNIT_EXPECT_FALSE(test, boot_asks(test, tr, "="));
 
-	/* One character too many, and what fits with a comma behind it. */
+	/* One character too many, then the longest name that fits with its comma. */
 	all[0] = '=';
 	memset(all + 1, 'z', room);
 	boot_option(test, "alloc_snapshot", all);
@@ -501,7 +502,7 @@ static void __init boot_test_names(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, boot_asks(test, tr, all + 1));
 }
 
-/* The top trace array is asked for without a name. */
+/* alloc_snapshot without a name requests memory for the top trace array. */
 static void __init boot_test_top(struct kunit *test)
 {
 	struct trace_array *top = top_trace_array();
@@ -513,7 +514,7 @@ static void __init boot_test_top(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "/buffer_size_kb", "expanded"));
 }
 
-/* One of each trace array that has memory for it, but not in place of that of the last boot. */
+/* Each trace array with memory for a snapshot takes one, unless it has one of the last boot. */
 static void __init boot_test_take(struct kunit *test)
 {
 	static const char taken[] = ": ** Boot snapshot taken **\n";
@@ -537,7 +538,7 @@ static void __init boot_test_take(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "1 by=boot "));
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", ": one\n"));
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "trace", taken));
-	/* In place of it. */
+	/* The second one replaces the first. */
 	ftrace_boot_snapshot();
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "2 by=boot "));
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/instances/kunit-none/snapshots",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Snapshots while something of their trace array changes: its size, its clock.
+ * Unit tests of snapshots while the size or the clock of their trace array changes.
  */
 #include <linux/delay.h>
 #include <linux/mman.h>
@@ -16,7 +16,7 @@ static void change_limit(struct kunit *test, unsigned long kb)
 	snap_kunit_echo(test, "snapshot_limit_kb", text);
 }
 
-/* Another size for the live buffer. */
+/* Writes that change the size of the live buffer. */
 static const struct change_case {
 	const char	*file;
 	const char	*text;
@@ -34,7 +34,7 @@ static void change_desc(const struct change_case *p, char *desc)
 
 KUNIT_ARRAY_PARAM(change, change_cases, change_desc);
 
-/* The buffer for the next snapshot is freed, as where memory is short. */
+/* Free the buffer for the next snapshot, as a lack of memory does. */
 static void change_lose(struct trace_array *tr)
 {
 	struct trace_snapshots *s = tr->snapshots;
@@ -44,14 +44,14 @@ static void change_lose(struct trace_array *tr)
 	mutex_unlock(&s->mutex);
 }
 
-/* Memory for the next snapshot changes its size as well, and a snapshot that was taken stays. */
+/* A resize applies to the buffer for the next snapshot, too, and keeps the newest snapshot. */
 static void change_test_size(struct kunit *test)
 {
 	const struct change_case *p = test->param_value;
 	unsigned long before = snap_kunit_full(test), after;
 	struct trace_array *tr = test->priv;
 
-	/* Where nobody wants memory, there is none. */
+	/* Without memory for snapshots, a resize allocates none. */
 	snap_kunit_echo(test, p->file, p->text);
 	after = snap_kunit_full(test);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
@@ -60,7 +60,7 @@ static void change_test_size(struct kunit *test)
 	snap_kunit_echo(test, "buffer_size_kb", "64");
 	KUNIT_EXPECT_EQ(test, snap_kunit_full(test), before);
 
-	/* Only for the next one. */
+	/* There is a buffer for the next snapshot. */
 	snap_kunit_echo(test, "snapshot_allocate", "1");
 	snap_kunit_echo(test, p->file, p->text);
 	KUNIT_EXPECT_EQ(test, snap_kunit_full(test), after);
@@ -70,7 +70,7 @@ static void change_test_size(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 3U);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), after);
 
-	/* And behind one that was taken. */
+	/* There is a snapshot, too. */
 	snap_kunit_echo(test, "buffer_subbuf_size_kb", "4");
 	snap_kunit_echo(test, "buffer_size_kb", "64");
 	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 3U);
@@ -82,13 +82,13 @@ static void change_test_size(struct kunit *test)
 	tracing_snapshot_instance(tr);
 	snap_kunit_expect(test, "taken 3");
 
-	/* A trimmed snapshot costs what it holds, and there is no buffer for another one. */
+	/* A trimmed snapshot only has the memory of its records, and no other buffer is there. */
 	trace_snapshot_trim(tr);
 	KUNIT_EXPECT_LT(test, snap_kunit_kb(test), before);
 	snap_kunit_echo(test, p->file, p->text);
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "0\n");
 	KUNIT_EXPECT_LT(test, snap_kunit_kb(test), before);
-	/* But what a trigger wants is, also if it has lost it. */
+	/* A resize allocates a buffer for a trigger, even if the trigger has lost its buffer. */
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	change_lose(tr);
 	snap_kunit_echo(test, "buffer_subbuf_size_kb", "4");
@@ -100,7 +100,7 @@ static void change_test_size(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 }
 
-/* The limit is for each of the two sizes in turn. Where a change fails, nothing has changed. */
+/* The limit applies to the old and the new size, not to their sum. A failure changes nothing. */
 static void change_test_limit(struct kunit *test)
 {
 	const struct change_case *p = test->param_value;
@@ -128,7 +128,7 @@ static void change_test_limit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), after);
 }
 
-/* There is only a snapshot: a smaller buffer needs none beside it, unless a trigger does. */
+/* With a snapshot and no spare buffer, shrinking allocates none, unless a trigger needs it. */
 static void change_test_smaller(struct kunit *test)
 {
 	unsigned long full = snap_kunit_full(test);
@@ -154,7 +154,7 @@ static void change_test_smaller(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), snap_kunit_full(test));
 }
 
-/* The same for the memory of a latency tracer's snapshots, and where a task is killed. */
+/* A failed resize also keeps the buffers of a latency tracer. A killed task fails with -ENOMEM. */
 static void change_test_fails(struct kunit *test)
 {
 	unsigned long before = snap_kunit_full(test);
@@ -167,7 +167,7 @@ static void change_test_fails(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, trace_snapshot_arm_tracer(tr, &fake), 0);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before * 2);
 	tracing_snapshot_instance(tr);
-	/* There is room for one of them only. */
+	/* The limit has room for one larger buffer only. */
 	change_limit(test, before * 2 + 100);
 	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_resize(tr, SZ_128K, RING_BUFFER_ALL_CPUS),
 			-ENOSPC);
@@ -180,7 +180,7 @@ static void change_test_fails(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before * 2);
 	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_order(tr, 30), -EINVAL);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before * 2);
-	/* Or it was the live buffer that could not be changed. */
+	/* The live buffer fails to change after the buffers for snapshots have changed. */
 	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_order(tr, 1), 0);
 	KUNIT_EXPECT_NE(test, s->kb, before * 2);
 	trace_snapshot_end_change(tr, false);
@@ -188,7 +188,7 @@ static void change_test_fails(struct kunit *test)
 	tracing_snapshot_instance(tr);
 	snap_kunit_expect(test, "taken 2");
 
-	/* The newest one has had another size before. */
+	/* The newest snapshot still has the old size. */
 	snap_kunit_echo(test, "buffer_size_kb", "32");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before + 2 * snap_kunit_full(test));
 	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_order(tr, 1), 0);
@@ -198,7 +198,7 @@ static void change_test_fails(struct kunit *test)
 	snap_kunit_expect(test, "taken 4");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 2 * snap_kunit_full(test));
 
-	/* What survives a reboot does not change. */
+	/* Memory that survives a reboot keeps its size. */
 	tr->range_addr_start = 1;
 	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_resize(tr, SZ_128K, RING_BUFFER_ALL_CPUS), 0);
 	trace_snapshot_end_change(tr, true);
@@ -210,7 +210,7 @@ static void change_test_fails(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), snap_kunit_full(test));
 }
 
-/* With another clock nothing stays of before, but what the last boot has left. */
+/* A change of the clock erases each snapshot, except one of the last boot. */
 static void change_test_clock(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -234,7 +234,7 @@ static void change_test_clock(struct kunit *test)
 		snap_kunit_times(test, "complete=", &since, NULL);
 		KUNIT_EXPECT_EQ(test, since, 0ULL);
 	}
-	/* A latency tracer's as well, and one that somebody has read. */
+	/* It also erases a latency tracer's snapshot, and one that a reader has settled. */
 	KUNIT_EXPECT_EQ(test, trace_snapshot_arm_tracer(tr, &fake), 0);
 	KUNIT_EXPECT_EQ(test, snap_take(s, &s->max, &req), 0);
 	KUNIT_EXPECT_TRUE(test, s->user.last->settled);
@@ -249,7 +249,7 @@ static void change_test_clock(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 1U);
 	tracing_snapshot_instance(tr);
 
-	/* What was emptied begins anew. */
+	/* When the live buffer is emptied, the time from which it is complete begins anew. */
 	tracing_snapshot_instance(tr);
 	snap_kunit_times(test, "cut=", &begin, &before);
 	trace_snapshot_begin_anew(tr);
@@ -259,7 +259,7 @@ static void change_test_clock(struct kunit *test)
 	KUNIT_EXPECT_LT(test, since, end);
 }
 
-/* A request waits until the change of the size is complete. */
+/* A request during a resize is postponed until the resize ends. */
 static void change_test_waits(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -279,7 +279,7 @@ static void change_test_waits(struct kunit *test)
 	tracing_disarm_snapshot(tr);
 }
 
-/* Nothing that was recorded may be seen any more, nor by a reader of what was superseded. */
+/* Erasing leaves no record in any snapshot, not even in a replaced one that a reader holds. */
 static void change_test_erase(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;

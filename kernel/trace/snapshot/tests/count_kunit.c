@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What unit tests read in the file "snapshots", and count.
+ * Helpers of unit tests: counts, sizes and times in the file "snapshots", and records.
  */
 #include <linux/ctype.h>
 #include <linux/irq_work.h>
@@ -25,9 +25,9 @@ static const struct {
 };
 
 /**
- * snap_kunit_echo() - write a text that has to be accepted
+ * snap_kunit_echo() - write a text, and expect success
  * @test: the test
- * @path: as of snap_kunit_open()
+ * @path: as for snap_kunit_open()
  * @text: the text
  *
  * Context: May sleep.
@@ -39,9 +39,9 @@ void snap_kunit_echo(struct kunit *test, const char *path, const char *text)
 }
 
 /**
- * snap_kunit_refuse() - write a text that has to be refused
+ * snap_kunit_refuse() - write a text, and expect an error
  * @test: the test
- * @path: as of snap_kunit_open()
+ * @path: as for snap_kunit_open()
  * @text: the text
  * @err:  the error
  *
@@ -67,7 +67,7 @@ int snap_kunit_init_small(struct kunit *test)
 	return 0;
 }
 
-/* What is behind a text: a number, or seconds with nanoseconds behind the point. */
+/* Parse the number after @before: an integer, or seconds with nanoseconds after the point. */
 static u64 snap_kunit_number(const char **at, const char *before)
 {
 	unsigned int digits = 0;
@@ -86,7 +86,7 @@ static u64 snap_kunit_number(const char **at, const char *before)
 }
 
 /**
- * snap_kunit_expect() - compare what has become of requests
+ * snap_kunit_expect() - compare the counts of requests by outcome
  * @test: the test
  * @want: a name and a number for each count that is not 0, such as "taken 2 refused 1"
  *
@@ -112,7 +112,7 @@ void snap_kunit_expect(struct kunit *test, const char *want)
 }
 
 /**
- * snap_kunit_kb() - read how much memory snapshots have
+ * snap_kunit_kb() - read the memory of all snapshots
  * @test: the test
  *
  * Context: May sleep.
@@ -128,7 +128,7 @@ unsigned long snap_kunit_kb(struct kunit *test)
 }
 
 /**
- * snap_kunit_full() - get the memory of one snapshot
+ * snap_kunit_full() - get the memory of one snapshot that is not trimmed
  * @test: the test
  *
  * Context: May sleep.
@@ -142,7 +142,7 @@ unsigned long snap_kunit_full(struct kunit *test)
 }
 
 /**
- * snap_kunit_times() - read a span of time of the last snapshot in the list
+ * snap_kunit_times() - read a time span of the last snapshot in the list
  * @test:   the test
  * @before: text before it, such as "cut="
  * @first:  its begin
@@ -163,7 +163,7 @@ void snap_kunit_times(struct kunit *test, const char *before, u64 *first, u64 *s
 }
 
 /**
- * snap_kunit_worker() - wait until the worker has done what takers have left
+ * snap_kunit_worker() - wait until the worker has done its pending work
  * @tr: the trace array
  *
  * Context: May sleep.
@@ -188,7 +188,7 @@ void snap_kunit_mark(struct kunit *test, unsigned int nr)
 }
 
 /**
- * snap_kunit_marks() - count records that snap_kunit_mark() has written
+ * snap_kunit_marks() - count the records of snap_kunit_mark() in a file
  * @test: the test
  * @path: path of "trace" or "snapshot"
  *
@@ -201,8 +201,8 @@ unsigned int snap_kunit_marks(struct kunit *test, const char *path)
 }
 
 /**
- * snap_kunit_kill() - let allocations for a ring buffer fail, as those of a killed task
- * @killed: true from here on, false if no longer
+ * snap_kunit_kill() - make allocations for a ring buffer fail, as in a killed task
+ * @killed: true to begin, false to end
  *
  * Context: A kernel thread that has accessed user memory.
  */

@@ -42,7 +42,7 @@ static struct file *crash_open(struct kunit *test, int flags)
 	return file_open_root_mnt(crash_mnt, "sys/kernel/snapshot_on", flags, 0);
 }
 
-/* Write to the file. Return: as write(2). */
+/* Write to snapshot_on. Return: as write(2). */
 static ssize_t crash_write(struct kunit *test, const char *text)
 {
 	struct file *file = crash_open(test, O_WRONLY);
@@ -66,7 +66,7 @@ static void crash_expect(struct kunit *test, const char *text)
 	KUNIT_EXPECT_STREQ(test, buf, text);
 }
 
-/* What is written to the file is shown, and what is wrong changes nothing. */
+/* A read shows the written value. A write of an invalid value fails and changes nothing. */
 static void crash_test_file(struct kunit *test)
 {
 	static const char * const bad[] = {
@@ -87,7 +87,7 @@ static void crash_test_file(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, crash_write(test, bad[i]), (ssize_t)-EINVAL, bad[i]);
 		crash_expect(test, "panic,warn\n");
 	}
-	/* As long as it may be, and one more. */
+	/* The longest valid text, then one more character. */
 	KUNIT_EXPECT_EQ(test, strlen(fits), (size_t)31);
 	KUNIT_EXPECT_EQ(test, crash_write(test, fits), 31L);
 	crash_expect(test, "panic,oops,warn\n");
@@ -109,7 +109,7 @@ static int __init crash_option(struct kunit *test, char *name, char *text)
 	return 0;
 }
 
-/* The same by the command line. */
+/* snapshot_on= on the command line sets the same value, and ignores an invalid one. */
 static void __init crash_test_option(struct kunit *test)
 {
 	char good[] = "panic,warn", bad[] = "oops,x";
@@ -119,7 +119,7 @@ static void __init crash_test_option(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_crash_set(0), BIT(SNAP_BY_PANIC) | BIT(SNAP_BY_WARN));
 }
 
-/* How many snapshots there are, and who asked for the last one. */
+/* Expect @nr snapshots, and @by as the requester of the last one. */
 static void crash_taken(struct kunit *test, u64 nr, const char *by)
 {
 	struct trace_array *tr = test->priv;
@@ -130,7 +130,7 @@ static void crash_taken(struct kunit *test, u64 nr, const char *by)
 	KUNIT_EXPECT_TRUE_MSG(test, snap_kunit_shows(test, "snapshots", text), "%s", text);
 }
 
-/* Those that come later are not to run: they would end this machine. */
+/* Stop before the notifiers that would end this machine. */
 static int crash_stop(struct notifier_block *self, unsigned long event, void *unused)
 {
 	return NOTIFY_STOP;
@@ -141,7 +141,7 @@ static struct notifier_block crash_last = {
 	.priority	= INT_MAX - 3,
 };
 
-/* A panic, but for what ends it. */
+/* Call the panic notifier of snapshots, and none that comes before or after it. */
 static void crash_panic(struct kunit *test)
 {
 	struct notifier_block *first[8];
@@ -167,7 +167,7 @@ static void crash_oops(enum die_val event)
 	notify_die(event, "test", NULL, 0, 0, 0);
 }
 
-/* An oops, a panic and a warning take one if they shall; nothing else does. */
+/* An oops, a panic and a warning take a snapshot if snapshot_on has them. Nothing else does. */
 static void crash_test_takes(struct kunit *test)
 {
 	snap_crash_set(BIT(SNAP_BY_WARN));
@@ -176,7 +176,7 @@ static void crash_test_takes(struct kunit *test)
 	trace_snapshot_warn();
 	crash_taken(test, 1, "warn");
 
-	/* No oops took one: so the panic does. */
+	/* The oops took no snapshot, so the panic takes one. */
 	snap_crash_set(BIT(SNAP_BY_PANIC));
 	crash_oops(DIE_OOPS);
 	trace_snapshot_warn();
@@ -190,10 +190,10 @@ static void crash_test_takes(struct kunit *test)
 	crash_taken(test, 3, "panic");
 	crash_oops(DIE_OOPS);
 	crash_taken(test, 4, "oops");
-	/* The panic of the same crash does not. */
+	/* The panic of the same crash takes no second snapshot. */
 	crash_panic(test);
 	crash_taken(test, 4, "oops");
-	/* That of another task with the same memory does. */
+	/* The panic of a task that reuses the same task_struct takes one. */
 	current->start_time++;
 	crash_panic(test);
 	current->start_time--;
@@ -209,7 +209,7 @@ static int crash_other_task(void *test)
 	return 0;
 }
 
-/* That of another task does, too. */
+/* The panic of another task takes a second snapshot. */
 static void crash_test_task(struct kunit *test)
 {
 	struct task_struct *task;
@@ -220,16 +220,16 @@ static void crash_test_task(struct kunit *test)
 	task = kthread_create(crash_other_task, test, "kunit-panic");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
 	get_task_struct(task);
-	/* As if one clock tick had seen both begin. */
+	/* Both tasks have the same start time. */
 	task->start_time = current->start_time;
 	wake_up_process(task);
-	/* One that is stopped before it runs does nothing. */
+	/* A thread that is stopped before it first runs never calls its function. */
 	wait_for_completion(&crash_done);
 	KUNIT_EXPECT_EQ(test, kthread_stop_put(task), 0);
 	crash_taken(test, 2, "panic");
 }
 
-/* Each trace array that has memory for one, or has one that can be replaced. */
+/* A warning takes one of each trace array with a spare buffer, or a snapshot to replace. */
 static void crash_test_arrays(struct kunit *test)
 {
 	struct trace_array *none = trace_array_get_by_name("kunit-none", NULL);

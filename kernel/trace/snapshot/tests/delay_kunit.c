@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Postponed requests.
+ * Unit tests of postponed requests.
  */
 #include <linux/delay.h>
 #include <linux/ring_buffer.h>
@@ -17,7 +17,7 @@ static void delay_wait(struct kunit *test)
 	wait_event(tr->snapshots->wait, !atomic_long_read(&tr->snapshots->pending.requests));
 }
 
-/* It does not come before its time, and the list says what asked for it, and when. */
+/* A postponed snapshot is never early. The list shows its requester and the request's time. */
 static void delay_test_later(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -73,7 +73,7 @@ static void delay_note(void *data)
 	delay_taken++;
 }
 
-/* A pending request stands for those that follow, but for those that nothing postpones. */
+/* Later requests join a pending one, except those that are never postponed. */
 static void delay_test_pending(struct kunit *test)
 {
 	const struct snap_request max = { .cpu = RING_BUFFER_ALL_CPUS, .by = SNAP_BY_TRACER };
@@ -112,7 +112,7 @@ static void delay_test_pending(struct kunit *test)
 	trace_snapshot_disarm_tracer(tr, &fake);
 	snap_kunit_expect(test, "taken 2");
 
-	/* What is due does not come any more, if the delay is another one. */
+	/* A new delay cancels the pending requests. */
 	snap_kunit_echo(test, "snapshot_delay", "0");
 	snap_kunit_expect(test, "taken 2 refused 3");
 	snap_kunit_echo(test, "snapshot", "1");
@@ -121,7 +121,7 @@ static void delay_test_pending(struct kunit *test)
 	snap_crash_set(before);
 }
 
-/* What was cancelled does not come: neither if its timer runs, nor if it is about to start. */
+/* A cancelled request takes no snapshot, whether its timer runs or is about to start. */
 static void delay_test_cancelled(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -140,7 +140,7 @@ static void delay_test_cancelled(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, snap_take_pending(tr->snapshots), 0);
 	}
 	snap_kunit_expect(test, "refused 2");
-	/* The timer of the first one is too early for the second one. */
+	/* The timer of the first request expires too early for the second one. */
 	snap_delay_set(tr->snapshots, 20 * NSEC_PER_MSEC);
 	tracing_snapshot_instance(tr);
 	irq_work_sync(&pending->start);
@@ -153,7 +153,7 @@ static void delay_test_cancelled(struct kunit *test)
 	snap_delay_set(tr->snapshots, 0);
 }
 
-/* After a signal it still comes, and if it does not, that is counted; the buffer stays. */
+/* After a signal the request stays pending. If it is cancelled, it is counted as refused. */
 static void delay_test_signal(struct kunit *test)
 {
 	unsigned long full = snap_kunit_full(test);
@@ -174,7 +174,7 @@ static void delay_test_signal(struct kunit *test)
 	snap_kunit_expect(test, "refused 2");
 }
 
-/* When its time comes, something can be in the way. */
+/* A postponed request can fail when its time comes. */
 static void delay_test_fails(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -191,10 +191,10 @@ static void delay_test_fails(struct kunit *test)
 	snap_kunit_expect(test, "taken 1 starved 1");
 	trace_snapshot_put(buf);
 
-	/* While the lock is held, it is tried again. */
+	/* While another CPU holds the lock, the timer tries again. */
 	local_irq_save(flags);
 	tracing_snapshot_instance(tr);
-	/* Its timer does not come before that. */
+	/* With interrupts off, the timer cannot run before this. */
 	atomic_set(&s->owner, 1);
 	local_irq_restore(flags);
 	for (i = 0; i < 1000 && hrtimer_get_expires_ns(&s->pending.timer) <= s->pending.at; i++)
@@ -203,7 +203,7 @@ static void delay_test_fails(struct kunit *test)
 	atomic_set(&s->owner, 0);
 	delay_wait(test);
 	snap_kunit_expect(test, "taken 2 starved 1");
-	/* What waits for it is woken, also where others were faster and enough are kept. */
+	/* A waiter also wakes up if another request has used the last room of snapshot_keep. */
 	before = snap_crash_set(BIT(SNAP_BY_WARN));
 	snap_kunit_echo(test, "snapshot_keep", "first 2");
 	snap_kunit_echo(test, "snapshot_delay", "20ms");
@@ -217,7 +217,7 @@ static void delay_test_fails(struct kunit *test)
 	snap_kunit_echo(test, "snapshot_keep", "0");
 }
 
-/* The clock is read while a request is put off: as if an interrupt came there. */
+/* A request reads the clock when it is postponed: delay_clock() acts as an interrupt there. */
 static struct trace_array *delay_tr;
 
 static u64 delay_clock(void)

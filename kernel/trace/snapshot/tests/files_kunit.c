@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of the files of an instance: what they show and accept, and which errors they tell.
+ * Unit tests of the files of an instance: the values they show and accept, and their errors.
  */
 #include <linux/delay.h>
 #include <linux/err.h>
@@ -55,7 +55,7 @@ static void fs_mark(struct kunit *test, const char *text)
 	snap_kunit_set(test, "trace_marker", text);
 }
 
-/* Is @text a record of the file, and of none of the other two? */
+/* Expect the record @text in "trace" or "snapshot", if @path is that; else in neither. */
 static void fs_expect_only(struct kunit *test, const char *path, const char *text)
 {
 	static const char * const paths[] = { "trace", "snapshot" };
@@ -68,7 +68,7 @@ static void fs_expect_only(struct kunit *test, const char *path, const char *tex
 				    !strcmp(path, paths[i]), "%s in %s", text, paths[i]);
 }
 
-/* A number of one digit that has so many characters. */
+/* Return @digit with blanks before it, @len characters in all. */
 static const char *fs_long(struct kunit *test, unsigned int len, char digit)
 {
 	char *text = kunit_kzalloc(test, len + 1, GFP_KERNEL);
@@ -81,7 +81,7 @@ static const char *fs_long(struct kunit *test, unsigned int len, char digit)
 
 static const struct fs_value {
 	const char	*name;
-	const char	*wants[3];	/* what can be written, the first is what there is */
+	const char	*wants[3];	/* valid; the first is the default */
 	const char	*shows[3];
 	const char	*bad[3];
 } fs_values[] = {
@@ -101,7 +101,7 @@ static void fs_value_desc(const struct fs_value *v, char *desc)
 
 KUNIT_ARRAY_PARAM(fs_value, fs_values, fs_value_desc);
 
-/* What is written is shown, and what means nothing changes nothing. */
+/* A read shows the written value. A write of an invalid value fails and changes nothing. */
 static void fs_test_value(struct kunit *test)
 {
 	const struct fs_value *v = test->param_value;
@@ -121,7 +121,7 @@ static void fs_test_value(struct kunit *test)
 		}
 	}
 
-	/* As long as there is room, and one character more. */
+	/* The longest valid text, then one more character. */
 	snap_kunit_set(test, name, fs_long(test, 39, '0'));
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, name), "0\n");
 	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, name, fs_long(test, 40, '0')),
@@ -130,7 +130,7 @@ static void fs_test_value(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "error_log", text));
 	snap_kunit_set(test, name, v->wants[1]);
 
-	/* In pieces; and a write moves on. */
+	/* A read may take single characters. A write advances the file position. */
 	file = snap_kunit_open(test, name, O_RDWR);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	KUNIT_EXPECT_EQ(test, snap_kunit_read_file(test, file, text, 1), 1L);
@@ -142,7 +142,7 @@ static void fs_test_value(struct kunit *test)
 	snap_kunit_close(file);
 }
 
-/* Who writes what: records are in the snapshot or in the live buffer, and memory comes and goes. */
+/* For each value that user space writes: where the records are, and whether there is memory. */
 static void fs_test_snapshot(struct kunit *test)
 {
 	struct file *file;
@@ -169,7 +169,7 @@ static void fs_test_snapshot(struct kunit *test)
 	fs_expect_only(test, "", "two");
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", HELP_ALL("allocated")));
 
-	/* One file descriptor can take several, and moves on. */
+	/* One file descriptor can take several snapshots. Each write advances its position. */
 	file = snap_kunit_open(test, "snapshot", O_WRONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	KUNIT_EXPECT_EQ(test, snap_kunit_write_file(test, file, "1"), 1L);
@@ -192,7 +192,7 @@ static void fs_test_snapshot(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshots", "1"), (ssize_t)-EINVAL);
 }
 
-/* The files of one CPU; here there is only one. */
+/* The files of one CPU. CPU 0 has all records here. */
 static void fs_test_cpu(struct kunit *test)
 {
 	struct file *file, *raw;
@@ -204,7 +204,7 @@ static void fs_test_cpu(struct kunit *test)
 	fs_expect_only(test, "snapshot", "one");
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "per_cpu/cpu0/snapshot", ": one\n"));
 
-	/* Its part is not changed under a reader. */
+	/* No write changes the part of a CPU while a reader holds it. */
 	file = snap_kunit_open(test, "snapshot", O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	snap_kunit_fails(test, "per_cpu/cpu0/snapshot", "1", -EBUSY, BAD_READ);
@@ -225,7 +225,7 @@ static void fs_test_cpu(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
 }
 
-/* No part of a snapshot is freed or changed while it is needed. */
+/* A write cannot free memory that a trigger, a pending request or a tracer needs. */
 static void fs_test_needed(struct kunit *test)
 {
 	struct trace_snapshots *s = fs_snapshots(test);
@@ -244,7 +244,7 @@ static void fs_test_needed(struct kunit *test)
 	snap_kunit_fails(test, "snapshot_allocate", "0", -EBUSY, BAD_PENDING);
 	snap_kunit_set(test, "snapshot_delay", "0");
 
-	/* What the kernel has allocated is the user's to free. */
+	/* User space may free the memory that the kernel has allocated. */
 	KUNIT_ASSERT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
 	snap_kunit_set(test, "snapshot", "0");
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "0\n");
@@ -255,7 +255,7 @@ static void fs_test_needed(struct kunit *test)
 	snap_kunit_set(test, "snapshot_keep", "0");
 	snap_kunit_set(test, "snapshot", "0");
 
-	/* The buffer is that of a tracer. */
+	/* The only buffer belongs to a latency tracer. */
 	mutex_lock(&trace_types_lock);
 	KUNIT_ASSERT_EQ(test, trace_snapshot_arm_tracer(tr, &latency), 0);
 	mutex_unlock(&trace_types_lock);
@@ -271,7 +271,7 @@ static void fs_test_needed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->kb, 0UL);
 }
 
-/* How much memory there may be. */
+/* snapshot_limit_kb limits the memory of all snapshots. */
 static void fs_test_limit(struct kunit *test)
 {
 	struct trace_snapshots *s = fs_snapshots(test);
@@ -297,7 +297,7 @@ static void fs_test_limit(struct kunit *test)
 	snap_kunit_set(test, "snapshot", "1");
 	snap_kunit_set(test, "snapshot", "1");
 
-	/* Where there is room for one only, the first ones are kept until it is full. */
+	/* The limit has room for one snapshot: it is kept, and the next request fails. */
 	snap_kunit_set(test, "snapshot", "0");
 	snap_kunit_set(test, "snapshot_keep", "first 5");
 	snap_kunit_set(test, "snapshot", "1");
@@ -311,10 +311,10 @@ static void fs_test_limit(struct kunit *test)
 struct fs_actor {
 	struct work_struct	work;
 	struct trace_snapshots	*s;
-	struct task_struct	*signals;	/* or NULL: it sets another delay */
+	struct task_struct	*signals;	/* task to signal; NULL: set a delay */
 };
 
-/* While a write waits for its snapshot. */
+/* While a write waits for its snapshot: send it a signal, or set another delay. */
 static void fs_act(struct work_struct *work)
 {
 	struct fs_actor *actor = container_of(work, struct fs_actor, work);
@@ -327,7 +327,7 @@ static void fs_act(struct work_struct *work)
 		snap_delay_set(actor->s, 2000ULL * NSEC_PER_SEC);
 }
 
-/* A write waits for its snapshot, whatever becomes of that. */
+/* A write waits until its snapshot is taken or cancelled, or until a signal comes. */
 static void fs_test_delay(struct kunit *test)
 {
 	struct fs_actor actor = { .s = fs_snapshots(test) };
@@ -342,7 +342,7 @@ static void fs_test_delay(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
 	fs_expect_only(test, "trace", "one");
 
-	/* After a signal it is still to come. */
+	/* After a signal the request is still pending. */
 	actor.signals = current;
 	allow_signal(SIGUSR1);
 	schedule_work(&actor.work);
@@ -360,7 +360,7 @@ static void fs_test_delay(struct kunit *test)
 	snap_kunit_set(test, "snapshot", "1");
 	KUNIT_EXPECT_EQ(test, actor.s->user.seq, 1ULL);
 	fs_expect_only(test, "snapshot", "one");
-	/* Whoever was told of a snapshot finds it there as a kept one. */
+	/* When the write returns, the instance of its kept snapshot exists. */
 	snap_kunit_set(test, "snapshot_keep", "3");
 	snap_kunit_set(test, "snapshot", "1");
 	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit@2"));
@@ -376,7 +376,7 @@ static void fs_poll_queue(struct file *file, wait_queue_head_t *queue, poll_tabl
 	container_of(table, struct fs_poll, table)->queue = queue;
 }
 
-/* The file is ready when there is a snapshot that it does not show. */
+/* An open file is ready when there is a newer snapshot than the one it shows. */
 static void fs_test_poll(struct kunit *test)
 {
 	struct trace_snapshots *s = fs_snapshots(test);
@@ -404,7 +404,7 @@ static void fs_test_poll(struct kunit *test)
 	snap_kunit_close(writer);
 }
 
-/* An open file keeps the instance, and only as long as it is open. */
+/* An open file holds a reference on the instance, and close() releases it. */
 static void fs_test_open(struct kunit *test)
 {
 	static const struct {
@@ -429,7 +429,7 @@ static void fs_test_open(struct kunit *test)
 	}
 }
 
-/* Each count is in its own line. */
+/* Each count has a line of its own. */
 static void fs_test_counts(struct kunit *test)
 {
 	struct trace_snapshots *s = fs_snapshots(test);
@@ -454,7 +454,7 @@ static void fs_test_counts(struct kunit *test)
 			   "# memory, in KiB: 0\n");
 }
 
-/* The line of the only snapshot. */
+/* Return the line of the first snapshot in the list. */
 static const char *fs_line(struct kunit *test)
 {
 	const char *line = strstr(snap_kunit_read(test, "snapshots"), "KiB: ");
@@ -476,7 +476,7 @@ static u64 fs_clock(void)
 #define LIST_NONE	" records=0 lost=0 kb=0 memory_kb="
 #define LIST_COUNTER	" cut=5000000006..7000000008 complete=3000000004..5000000006" LIST_NONE
 
-/* Of each snapshot all that is known. */
+/* The line of a snapshot has each of its fields. */
 static void fs_test_list(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -516,7 +516,7 @@ static void fs_test_list(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, strncmp(fs_line(test), "1 by=function:snap_kunit_init,nmi cpu=0 ",
 				      strlen("1 by=function:snap_kunit_init,nmi cpu=0 ")), 0);
 
-	/* A clock that does not count nanoseconds; none has records, and nothing is used. */
+	/* The clock does not count nanoseconds, and the snapshot has no record. */
 	snap_kunit_set(test, "trace_clock", "counter");
 	snap_kunit_set(test, "snapshot", "1");
 	snap = s->user.last;
@@ -525,7 +525,7 @@ static void fs_test_list(struct kunit *test)
 	snap->end = 7000000008ULL;
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", LIST_COUNTER));
 
-	/* What was overwritten is lost, and nothing is complete before the oldest record. */
+	/* Overwritten records count as lost. "complete=" never begins before the oldest record. */
 	ring_buffer_set_clock(live, fs_clock);
 	for (i = 0; !ring_buffer_overruns(live) && i < 1000000; i++)
 		KUNIT_ASSERT_EQ(test, ring_buffer_write(live, 4, "abc"), 0);
@@ -543,7 +543,7 @@ static void fs_test_list(struct kunit *test)
 	ring_buffer_set_clock(live, trace_clock_local);
 }
 
-/* Snapshots that are taken while they are listed: so many times still. */
+/* Take a snapshot while a reader lists them, fs_times times. */
 static struct trace_array *fs_listed;
 static int fs_times;
 
@@ -559,7 +559,7 @@ static void fs_list_hook(enum rb_race point, const char *name)
 	fs_listed = tr;
 }
 
-/* A list has each snapshot once, also if it was taken meanwhile. */
+/* A list has each snapshot once, even if snapshots are taken meanwhile. */
 static void fs_test_list_race(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -575,13 +575,13 @@ static void fs_test_list_race(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, strncmp(line, "4 by=kernel", 11), 0);
 	KUNIT_EXPECT_EQ(test, snap_kunit_count(line, "\n"), 1U);
 
-	/* Too many. */
+	/* Snapshots come faster than the reader can list them. */
 	fs_times = 100000;
 	line = fs_line(test);
 	KUNIT_EXPECT_STREQ(test, line, "# snapshots come too fast to be listed\n");
 	fs_times = 0;
 
-	/* Of those that are kept, each one. */
+	/* The list has each kept snapshot. */
 	snap_kunit_set(test, "snapshot_keep", "5");
 	snap_kunit_set(test, "snapshot", "1");
 	snap_kunit_set(test, "snapshot", "1");
@@ -593,7 +593,7 @@ static void fs_test_list_race(struct kunit *test)
 	tracing_disarm_snapshot(tr);
 }
 
-/* The live buffer gets its size before one like it is allocated. */
+/* The live buffer expands to its full size before a buffer of the same size is allocated. */
 static void fs_test_expand(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -618,7 +618,7 @@ static void fs_test_expand(struct kunit *test)
 	}
 }
 
-/* Writes to an open file, of which one allocation fails after the other. */
+/* Write to an open file and let the first allocation fail, then the second, and so on. */
 static void fs_no_memory(struct kunit *test, const char *name)
 {
 	struct trace_snapshots *s = fs_snapshots(test);
@@ -655,7 +655,7 @@ static void fs_no_memory(struct kunit *test, const char *name)
 	snap_kunit_set(test, "snapshot", "0");
 }
 
-/* Without memory all is as it was. */
+/* A write or an open that fails for lack of memory changes nothing. */
 static void fs_test_no_memory(struct kunit *test)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which snapshots are kept, and what they cost: the rules, and a trace array that
- * follows them.
+ * Unit tests of kept snapshots: the rules that select them, and a trace array that follows
+ * the rules, with its memory.
  */
 #include <linux/ktime.h>
 #include <linux/limits.h>
@@ -116,7 +116,7 @@ static void keep_test_crash(struct kunit *test)
 	}
 }
 
-/* An instance that has memory for a snapshot. */
+/* Create an instance with memory for a snapshot. */
 static int keep_init(struct kunit *test)
 {
 	snap_kunit_init(test);
@@ -124,7 +124,7 @@ static int keep_init(struct kunit *test)
 	return 0;
 }
 
-/* Snapshot @n, of so many records. */
+/* Take snapshot @n, with @n records. */
 static void keep_take(struct kunit *test, unsigned int n)
 {
 	struct trace_array *tr = test->priv;
@@ -135,7 +135,7 @@ static void keep_take(struct kunit *test, unsigned int n)
 	tracing_snapshot_instance(tr);
 }
 
-/* What is kept are snapshots @from to @to, each of as many records as its number says. */
+/* Expect that snapshots @from to @to are kept, and that snapshot N has N records. */
 static void keep_expect(struct kunit *test, u64 from, u64 to)
 {
 	struct trace_array *tr = test->priv;
@@ -173,11 +173,11 @@ static void keep_test_last(struct kunit *test)
 	keep_expect(test, 20, 20);
 	snap_keep_set(tr->snapshots, (struct snap_keep){ });
 	keep_expect(test, 1, 0);
-	/* And the newest one is kept again. */
+	/* The newest snapshot is kept again. */
 	snap_keep_set(tr->snapshots, (struct snap_keep){ .nr = 5 });
 	keep_expect(test, 20, 20);
 
-	/* One that was trimmed does not become what is recorded to. */
+	/* The live buffer never gets the memory of a trimmed snapshot. */
 	snap_keep_set(tr->snapshots, (struct snap_keep){ });
 	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
 	keep_take(test, 21);
@@ -204,14 +204,14 @@ static void keep_test_first(struct kunit *test)
 	keep_expect(test, 1, 3);
 	KUNIT_EXPECT_EQ(test, s->user.seq, 3ULL);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->enough), 5L);
-	/* Room for one more. */
+	/* There is room for one more. */
 	snap_keep_set(s, (struct snap_keep){ .nr = 4, .first = true });
 	keep_take(test, 4);
 	tracing_snapshot_instance(tr);
 	snap_tend(tr);
 	keep_expect(test, 1, 4);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->enough), 6L);
-	/* Without room there is no use for an empty buffer, unless the kernel wants it. */
+	/* If no more snapshots can be kept, the empty buffer is freed, unless it is pinned. */
 	snap_keep_set(s, (struct snap_keep){ .nr = 5, .first = true });
 	snap_keep_set(s, (struct snap_keep){ .nr = 4, .first = true });
 	KUNIT_EXPECT_NOT_NULL(test, s->user.spare);
@@ -220,7 +220,7 @@ static void keep_test_first(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, s->user.spare);
 }
 
-/* What comes before there is a buffer again is refused, and counted. */
+/* A request is refused and counted until the worker has allocated a buffer again. */
 static void keep_test_burst(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -229,7 +229,7 @@ static void keep_test_burst(struct kunit *test)
 
 	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
 	for (n = 1; n <= 10; n++) {
-		/* The worker can't help it along meanwhile. */
+		/* The mutex keeps the worker from allocating a buffer. */
 		mutex_lock(&s->mutex);
 		keep_take(test, n);
 		for (i = 0; i < 3; i++)
@@ -241,7 +241,7 @@ static void keep_test_burst(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->no_spare), 30L);
 }
 
-/* Whoever waits for a snapshot that is put off is told of that one; for others it is counted. */
+/* A waiter gets the result of its own request. A request that nobody waits for is counted. */
 static void keep_test_waiter(struct kunit *test)
 {
 	struct snap_waiter waiter = { };
@@ -265,7 +265,7 @@ static void keep_test_waiter(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, waiter.done);
 	snap_delay_set(s, soon);
 	KUNIT_EXPECT_TRUE(test, waiter.done);
-	/* And not of the next one. */
+	/* The next request does not change the result. */
 	tracing_snapshot_instance(tr);
 	KUNIT_EXPECT_EQ(test, snap_delay_wait(s, &waiter), -ECANCELED);
 	wait_event(s->wait, !atomic_long_read(&s->pending.requests));
@@ -300,7 +300,7 @@ static void keep_test_limit(struct kunit *test)
 	KUNIT_EXPECT_LT(test, s->nr_kept, 30U);
 	keep_expect(test, 31 - s->nr_kept, 30);
 
-	/* The first ones make room for nobody. */
+	/* With "first", no kept snapshot is removed to make room. */
 	snap_keep_set(s, (struct snap_keep){ .nr = 100, .first = true });
 	for (n = 31; n <= 60; n++) {
 		if (READ_ONCE(s->user.spare))
@@ -312,7 +312,7 @@ static void keep_test_limit(struct kunit *test)
 	s->limit_kb = 0;
 }
 
-/* The newest one makes room for nobody. */
+/* The newest snapshot is never removed to make room. */
 static void keep_test_newest(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -329,7 +329,7 @@ static void keep_test_newest(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, snap_is_ready(s, &s->user));
 }
 
-/* Where an empty buffer leaves no room to trim one, it goes and comes back. */
+/* If the empty buffer leaves no room to trim a snapshot, it is freed and allocated again. */
 static void keep_test_room(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -338,7 +338,7 @@ static void keep_test_room(struct kunit *test)
 
 	s->limit_kb = 2 * full;
 	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
-	/* The worker does not come before the empty one is there. */
+	/* event_mutex stops the keeper until the empty buffer is allocated. */
 	mutex_lock(&event_mutex);
 	keep_take(test, 1);
 	mutex_lock(&s->mutex);
@@ -354,7 +354,7 @@ static void keep_test_room(struct kunit *test)
 	s->limit_kb = 0;
 }
 
-/* What is counted is what there is, and when all is gone there is none. */
+/* The count of memory is the sum of all buffers, and 0 when all are freed. */
 static void keep_test_memory(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -383,7 +383,7 @@ static void keep_test_memory(struct kunit *test)
 	mutex_unlock(&s->mutex);
 }
 
-/* A warning takes one, if it shall, and a delay does not put it off. */
+/* A warning takes a snapshot if snapshot_on has it. No delay postpones that. */
 static void keep_test_warning(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -409,7 +409,7 @@ static void keep_test_warning(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->user.last->who.by, SNAP_BY_WARN);
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries(s->user.last->buf.buffer), 0UL);
 
-	/* One without memory for it has none. */
+	/* Without a buffer a warning takes no snapshot, and is not counted as refused. */
 	mutex_lock(&s->mutex);
 	snap_release(s, &s->user, true);
 	mutex_unlock(&s->mutex);
@@ -420,7 +420,7 @@ static void keep_test_warning(struct kunit *test)
 	snap_crash_set(before);
 }
 
-/* What is asked for while the size of the live buffer changes is taken then. */
+/* Requests during a resize are postponed until the resize ends. */
 static void keep_test_change(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -445,13 +445,13 @@ static void keep_test_change(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, s->user.seq, seq + 1);
 		KUNIT_EXPECT_EQ(test, ring_buffer_entries(s->user.last->buf.buffer), 3UL);
 		KUNIT_EXPECT_NE(test, s->user.last->who.asked, 0ULL);
-		/* One stands for both. */
+		/* The two requests are merged. */
 		KUNIT_EXPECT_EQ(test, atomic_long_read(&s->merged), 1L + done);
 		KUNIT_EXPECT_EQ(test, atomic_long_read(&s->no_spare), 0L);
 	}
 }
 
-/* By the files: each record is in one snapshot or in the live buffer. */
+/* The files show each record in one snapshot or in the live buffer. */
 static void keep_test_files(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "trace_marker", "one"), 3L);

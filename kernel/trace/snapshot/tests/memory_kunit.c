@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The memory of snapshots: who gets it, what is counted, and that all of it is returned.
+ * Unit tests of the memory of snapshots: its limit, its count, its users, and its release.
  */
 #include <linux/delay.h>
 #include <linux/gfp.h>
@@ -20,7 +20,7 @@ static void memory_limit(struct kunit *test, unsigned long kb)
 	snap_kunit_echo(test, "snapshot_limit_kb", text);
 }
 
-/* The limit holds to the KiB, and what is refused for it changes nothing. */
+/* The limit is exact to the KiB. A request above it fails with -ENOSPC and changes nothing. */
 static void memory_test_limit(struct kunit *test)
 {
 	unsigned long full = snap_kunit_full(test);
@@ -41,7 +41,7 @@ static void memory_test_limit(struct kunit *test)
 	snap_kunit_echo(test, "snapshot", "1");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 
-	/* Neither a reader nor the worker goes above it. */
+	/* Neither a reader nor the worker allocates memory above the limit. */
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	file = snap_kunit_open(test, "snapshot", O_RDONLY);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
@@ -49,7 +49,7 @@ static void memory_test_limit(struct kunit *test)
 	snap_kunit_worker(tr);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	snap_kunit_expect(test, "taken 2 starved 1");
-	/* Where it is gone, the worker finds it. */
+	/* Without a limit, the worker allocates the buffer. */
 	memory_limit(test, 0);
 	tracing_snapshot_instance(tr);
 	snap_kunit_worker(tr);
@@ -59,7 +59,7 @@ static void memory_test_limit(struct kunit *test)
 	tracing_disarm_snapshot(tr);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 
-	/* More than it allows is no reason to wrap around. */
+	/* If snapshots exceed the limit already, the check does not wrap around. */
 	s->limit_kb = 1;
 	mutex_lock(&s->mutex);
 	KUNIT_EXPECT_EQ(test, snap_charge(s, 1), -ENOSPC);
@@ -68,7 +68,7 @@ static void memory_test_limit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 }
 
-/* A task that is killed gets no memory, and nothing is counted. */
+/* A killed task gets no memory, and the count stays 0. */
 static void memory_test_killed(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -79,13 +79,13 @@ static void memory_test_killed(struct kunit *test)
 	snap_kunit_kill(false);
 	KUNIT_EXPECT_EQ(test, ret, -ENOMEM);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
-	/* That it was refused does not let it stay. */
+	/* The failed allocation does not pin the next buffer. */
 	snap_kunit_echo(test, "snapshot_allocate", "1");
 	trace_snapshot_trim(tr);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 }
 
-/* A buffer stays as long as somebody relies on it. */
+/* A buffer stays while a trigger, the kernel or snapshot_on relies on it. */
 static void memory_test_reserved(struct kunit *test)
 {
 	unsigned long full = snap_kunit_full(test), kb, before;
@@ -112,7 +112,7 @@ static void memory_test_reserved(struct kunit *test)
 	snap_kunit_echo(test, "snapshot", "0");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 
-	/* So does snapshot_on rely on it, and a request that is pending. */
+	/* snapshot_on relies on it. */
 	snap_kunit_echo(test, "snapshot_allocate", "1");
 	before = snap_crash_set(BIT(SNAP_BY_OOPS));
 	trace_snapshot_trim(tr);
@@ -121,7 +121,7 @@ static void memory_test_reserved(struct kunit *test)
 	trace_snapshot_trim(tr);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 
-	/* A snapshot stays, and costs what it holds. */
+	/* A trimmed snapshot stays, and only has the memory of its records. */
 	snap_kunit_mark(test, 1);
 	snap_kunit_echo(test, "snapshot", "1");
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
@@ -140,7 +140,7 @@ static void memory_test_reserved(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 }
 
-/* What is not needed is neither kept nor allocated, and what saves nothing is not done. */
+/* No buffer is allocated or kept without need, and none is trimmed if that saves nothing. */
 static void memory_test_spared(struct kunit *test)
 {
 	unsigned long full = snap_kunit_full(test);
@@ -148,7 +148,7 @@ static void memory_test_spared(struct kunit *test)
 	struct trace_snapshots *s = tr->snapshots;
 	unsigned int gen = s->gen;
 
-	/* One of two buffers is enough to go on. */
+	/* An erase keeps one of two buffers. */
 	snap_kunit_echo(test, "snapshot", "1");
 	mutex_lock(&s->mutex);
 	KUNIT_EXPECT_EQ(test, snap_add_spare(s, &s->user), 0);
@@ -157,7 +157,7 @@ static void memory_test_spared(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	snap_kunit_expect(test, "taken 1");
 
-	/* A full snapshot is not trimmed, and no other one before its writers have committed. */
+	/* A full snapshot is not trimmed, nor one before its writers have committed. */
 	while (!ring_buffer_overruns(tr->array_buffer.buffer))
 		snap_kunit_mark(test, 100);
 	snap_kunit_echo(test, "snapshot", "1");
@@ -173,7 +173,7 @@ static void memory_test_spared(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->user.last->gen, gen);
 	mutex_unlock(&s->mutex);
 
-	/* Where no more are taken, none is allocated. */
+	/* If snapshot_keep allows no more snapshots, no buffer is allocated. */
 	snap_kunit_echo(test, "snapshot", "0");
 	snap_kunit_echo(test, "snapshot_keep", "first 1");
 	snap_kunit_echo(test, "snapshot", "1");
@@ -184,7 +184,7 @@ static void memory_test_spared(struct kunit *test)
 	snap_kunit_echo(test, "snapshot_keep", "0");
 }
 
-/* To erase a snapshot keeps its memory, and what is read stays until it was read. */
+/* An erase keeps the memory. A reader keeps the erased snapshot until it closes the file. */
 static void memory_test_erase(struct kunit *test)
 {
 	unsigned long full = snap_kunit_full(test);
@@ -216,7 +216,7 @@ static void memory_test_erase(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_count(buf, ": mark\n"), 1U);
 	snap_kunit_close(file);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
-	/* Where there is none, none is allocated, and no reader needs a snapshot. */
+	/* An erase allocates no buffer. A reader can open the file without a snapshot. */
 	snap_kunit_echo(test, "snapshot", "0");
 	snap_kunit_echo(test, "snapshot", "2");
 	snap_kunit_echo(test, "per_cpu/cpu0/snapshot", "2");
@@ -225,14 +225,14 @@ static void memory_test_erase(struct kunit *test)
 	snap_kunit_close(file);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 
-	/* A reader of the newest one has it to itself, and it is free when he goes. */
+	/* A write of 0 leaves the newest snapshot to its reader, and close() frees it. */
 	snap_kunit_echo(test, "snapshot", "1");
 	file = snap_kunit_open(test, "snapshot", O_RDONLY);
 	snap_kunit_echo(test, "snapshot", "0");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	snap_kunit_close(file);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
-	/* To erase one CPU's part does not cost what the next snapshot needs. */
+	/* An erase of one CPU's part keeps the buffer for the next snapshot. */
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	tracing_snapshot_instance(tr);
 	snap_kunit_echo(test, "per_cpu/cpu0/snapshot", "2");
@@ -241,7 +241,7 @@ static void memory_test_erase(struct kunit *test)
 	tracing_disarm_snapshot(tr);
 }
 
-/* The worker frees what was superseded and is of another size, without being asked. */
+/* After the next cut, the worker frees the previous snapshot, which has the wrong size. */
 static void memory_test_worker(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -257,7 +257,7 @@ static void memory_test_worker(struct kunit *test)
 	tracing_disarm_snapshot(tr);
 }
 
-/* Where snapshots are kept, it has memory for the next one before those are published. */
+/* The worker allocates the next buffer before the keeper publishes kept snapshots. */
 static void memory_test_kept(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -289,7 +289,7 @@ static long memory_slab(void)
 	return global_node_page_state_pages(NR_SLAB_UNRECLAIMABLE_B);
 }
 
-/* Pages that a thousand snapshots take and do not return. */
+/* Do a thousand buffers that were allocated and freed leave memory in use? */
 static bool memory_leaks(struct kunit *test, struct trace_array *tr)
 {
 	unsigned long pages, percpu;
@@ -315,8 +315,8 @@ static bool memory_leaks(struct kunit *test, struct trace_array *tr)
 }
 
 /*
- * Everything that a snapshot allocates is freed. The allocators keep some of it for the next
- * user, more in one round than in another; a leak shows in each round.
+ * All memory of snapshots is freed. The allocators cache some of it, more in one round than in
+ * another. A leak shows in each round.
  */
 static void memory_test_leak(struct kunit *test)
 {
@@ -330,7 +330,7 @@ static void memory_test_leak(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 }
 
-/* With an instance goes all that its snapshots have, those of a latency tracer as well. */
+/* The removal of an instance frees the memory of its snapshots and of its latency tracer. */
 static void memory_test_gone(struct kunit *test)
 {
 	unsigned long pages = memory_pages();
@@ -341,7 +341,7 @@ static void memory_test_gone(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, tr);
 	snap_kunit_echo(test, "/instances/kunit_gone/buffer_size_kb", "8192");
 	snap_kunit_echo(test, "/instances/kunit_gone/snapshot", "1");
-	/* Where there is no such tracer, the snapshot is enough. */
+	/* A kernel may lack this tracer: then the test covers the snapshot only. */
 	snap_kunit_write(test, "/instances/kunit_gone/current_tracer", "wakeup_dl");
 	trace_array_put(tr);
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
@@ -351,7 +351,7 @@ static void memory_test_gone(struct kunit *test)
 	KUNIT_EXPECT_LT(test, (long)(pages - memory_pages()), 1500L);
 }
 
-/* In memory that survives a reboot there is one buffer: it stays, and it is shared. */
+/* In memory that survives a reboot, readers and takers share one buffer, which stays. */
 static void memory_test_one(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -369,12 +369,12 @@ static void memory_test_one(struct kunit *test)
 	buf = trace_snapshot_get(tr);
 	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
 	KUNIT_EXPECT_EQ(test, s->kb, full);
-	/* It is read, but a panic needs it more. */
+	/* While a reader holds it, only a panic takes a snapshot. */
 	tracing_snapshot_instance(tr);
 	KUNIT_EXPECT_EQ(test, s->user.seq, 1ULL);
 	KUNIT_EXPECT_EQ(test, snap_take(s, &s->user, &panic), 0);
 	KUNIT_EXPECT_EQ(test, s->user.seq, 2ULL);
-	/* What was erased meanwhile comes back when it was read. */
+	/* A pinned buffer that is erased is ready again when its reader releases it. */
 	mutex_lock(&s->mutex);
 	snap_release(s, &s->user, true);
 	mutex_unlock(&s->mutex);
@@ -383,7 +383,7 @@ static void memory_test_one(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, snap_is_ready(s, &s->user));
 	KUNIT_EXPECT_EQ(test, s->kb, full);
 	KUNIT_EXPECT_EQ(test, snap_take(s, &s->user, &panic), 0);
-	/* If nobody wants it, it does not. */
+	/* Without a pin, the reader's release frees it. */
 	buf = trace_snapshot_get(tr);
 	s->pinned = false;
 	mutex_lock(&s->mutex);
@@ -392,7 +392,7 @@ static void memory_test_one(struct kunit *test)
 	trace_snapshot_put(buf);
 	KUNIT_EXPECT_EQ(test, s->kb, 0UL);
 	tr->range_addr_start = 0;
-	/* Nor in other memory. */
+	/* In other memory, not even a panic takes the buffer of a reader. Its release frees it. */
 	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
 	tracing_snapshot_instance(tr);
 	buf = trace_snapshot_get(tr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What takes a snapshot, what is in its way, and what the list says about it.
+ * Unit tests of requests for snapshots: their kinds, their conflicts, their lines in the list.
  */
 #include <linux/mman.h>
 #include <linux/poll.h>
@@ -12,7 +12,7 @@
 #include "../../ring_buffer/race.h"
 #include "tracefs.h"
 
-/* The clock is read in the middle of a cut: what an interrupt there does, once. */
+/* A cut reads the clock in its middle: take_clock() acts as an interrupt there, once. */
 static void (*take_act)(struct kunit *test);
 static struct kunit *take_acting;
 
@@ -35,7 +35,7 @@ static void take_interrupt(struct kunit *test, void (*act)(struct kunit *test))
 	ring_buffer_set_clock(tr->array_buffer.buffer, act ? take_clock : trace_clock_local);
 }
 
-/* The list has a line for the newest snapshot: which one, and what asked for it. */
+/* Expect one line in the list: snapshot @seq, with the requester @by. */
 static void take_expect_line(struct kunit *test, unsigned int seq, const char *by)
 {
 	const char *list = snap_kunit_read(test, "snapshots");
@@ -75,7 +75,7 @@ static void take_test_who(struct kunit *test)
 	snap_crash_set(before);
 }
 
-/* The times of a snapshot follow one another, by a clock that no two readings have in common. */
+/* The times of snapshots are in order. The clock "counter" never returns a value twice. */
 static void take_test_times(struct kunit *test)
 {
 	u64 begin, end, since, until, last = 0;
@@ -95,7 +95,7 @@ static void take_test_times(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 1U);
 		last = end;
 	}
-	/* A kept one tells which clock it was. */
+	/* A kept snapshot shows the clock of its records. */
 	snap_kunit_echo(test, "snapshot_keep", "1");
 	snap_kunit_echo(test, "snapshot", "1");
 	clock = snap_kunit_read(test, "/instances/kunit@5/trace_clock");
@@ -103,7 +103,7 @@ static void take_test_times(struct kunit *test)
 	snap_kunit_echo(test, "snapshot_keep", "0");
 }
 
-/* The kernel's functions for the top trace array. */
+/* Functions of the kernel take snapshots of the top trace array. */
 static void take_test_top(struct kunit *test)
 {
 	const char *list, *clear = "0";
@@ -112,7 +112,7 @@ static void take_test_top(struct kunit *test)
 	snap_kunit_echo(test, "/buffer_size_kb", "64");
 	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot(), 0);
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "/snapshot_allocate"), "1\n");
-	/* It stays where others let go of theirs. */
+	/* Trimming does not free a buffer that the kernel pins. */
 	trace_snapshot_trim(top_trace_array());
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "/snapshot_allocate"), "1\n");
 	for (i = 0; i < 2; i++) {
@@ -128,7 +128,7 @@ static void take_test_top(struct kunit *test)
 		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "/snapshot_allocate"), "0\n");
 		KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "/snapshot"), 0U);
 	}
-	/* Without memory there is none, and tracing goes on. */
+	/* Without a buffer the request is refused, and tracing goes on. */
 	tracing_snapshot();
 	list = snap_kunit_read(test, "/snapshots");
 	KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(list, "ready: 1\n"), 1U, "%s", list);
@@ -187,8 +187,8 @@ static void take_inside(struct kunit *test)
 }
 
 /*
- * A request interrupts the holder of the lock: it is postponed, then the snapshot that was
- * taken has answered it, or another one is taken. Requests that cannot wait are refused.
+ * A request that interrupts the holder of the lock is postponed. The holder's snapshot answers
+ * it, or another one is taken. A kind of request that cannot be postponed fails with -EAGAIN.
  */
 static void take_test_inside(struct kunit *test)
 {
@@ -227,7 +227,7 @@ static void take_test_inside(struct kunit *test)
 	tracing_disarm_snapshot(tr);
 }
 
-/* A cut, and where in it a request interrupts. */
+/* The point of a cut where a request interrupts it. */
 static enum rb_race take_point;
 
 static void take_race(enum rb_race point, const char *name)
@@ -235,14 +235,14 @@ static void take_race(enum rb_race point, const char *name)
 	if (point != take_point)
 		return;
 	rb_race_hook = NULL;
-	/* Its event, then the request. */
+	/* The interrupt writes an event, then it requests a snapshot. */
 	trace_array_puts(take_acting->priv, "event\n");
 	KUNIT_EXPECT_EQ(take_acting, take_kind(take_acting, TAKE_KERNEL), -EINPROGRESS);
 }
 
 /*
- * The snapshot that answers a request has its event. Where its CPU was cut off before,
- * there is another snapshot if the first one stays readable; otherwise it is refused.
+ * The snapshot that answers a request has its event. If the CPU of the event was cut off before
+ * it, a second snapshot answers the request if the first one is kept; else it is refused.
  */
 static void take_test_halfway(struct kunit *test)
 {
@@ -268,7 +268,7 @@ static void take_test_halfway(struct kunit *test)
 		snap_kunit_echo(test, "snapshot_keep", kept ? "9" : "0");
 		snap_kunit_mark(test, 2);
 		seq = s->user.seq;
-		/* The worker has a buffer ready for each. */
+		/* Provide a buffer for the second snapshot, as the worker does. */
 		if (kept) {
 			mutex_lock(&s->mutex);
 			KUNIT_EXPECT_EQ(test, snap_provide(s, &s->user), 0);
@@ -300,7 +300,7 @@ static void take_test_halfway(struct kunit *test)
 	tracing_disarm_snapshot(tr);
 }
 
-/* The holder of the lock was stopped for good: nobody waits for ever. */
+/* No request waits for ever for a holder of the lock that never runs again. */
 static void take_test_stopped(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -317,7 +317,7 @@ static void take_test_stopped(struct kunit *test)
 	snap_change_end(s, flags);
 	take_wait(test);
 	snap_kunit_expect(test, "taken 1 refused 4");
-	/* It was another CPU. */
+	/* The holder is another CPU. */
 	atomic_set(&s->owner, 2);
 	KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_KERNEL), -EAGAIN);
 	KUNIT_EXPECT_FALSE(test, irqs_disabled());
@@ -337,7 +337,7 @@ static enum hrtimer_restart take_free(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* A task waits for the lock as long as it takes. */
+/* A task waits for the lock without a limit. */
 static void take_test_waits(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -369,7 +369,7 @@ struct take_asked {
 	struct kunit	*test;
 	unsigned int	asked;
 	unsigned int	stored;
-	unsigned int	until;		/* it is wanted so often */
+	unsigned int	until;		/* the condition is met this often */
 };
 
 static bool take_ask(void *data)
@@ -389,7 +389,7 @@ static void take_note(void *data)
 	asked->stored++;
 }
 
-/* What a condition stores is stored only with a snapshot; an unmet one counts for nothing. */
+/* A condition stores its data only with a snapshot. An unmet condition is not counted. */
 static void take_test_condition(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -410,7 +410,7 @@ static void take_test_condition(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, asked.stored, 1U);
 	snap_kunit_expect(test, "taken 1 starved 1");
 	take_expect_line(test, 1, "trigger:print");
-	/* It is not met from the start, or no longer when the lock is taken. */
+	/* The condition is unmet at once, or at the second look, under the lock. */
 	snap_kunit_mark(test, 1);
 	for (asked.until = 0; asked.until < 2; asked.until++) {
 		asked.asked = 0;
@@ -424,7 +424,7 @@ static void take_test_condition(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, asked.stored, 1U);
 	snap_kunit_expect(test, "taken 1 starved 1");
 	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 1U);
-	/* Enough are kept: to ask again would be in vain. */
+	/* snapshot_keep allows no more: the trigger has no reason to repeat its request. */
 	asked.until = UINT_MAX;
 	snap_kunit_echo(test, "snapshot_keep", "first 1");
 	KUNIT_EXPECT_TRUE(test, trace_snapshot_trigger(file, &cond));
@@ -434,7 +434,7 @@ static void take_test_condition(struct kunit *test)
 	tracing_disarm_snapshot(tr);
 }
 
-/* A request joins one that is pending and was answered: its own event comes later. */
+/* A request joins a pending one that a cut has answered. A later cut takes its own event. */
 static void take_test_joins(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -445,7 +445,7 @@ static void take_test_joins(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	for (joins = 0; joins < 2; joins++) {
 		snap_kunit_mark(test, 1);
-		/* As an NMI in the holder of the lock. */
+		/* The request comes as from an NMI that interrupts the holder of the lock. */
 		flags = snap_change_begin(s);
 		KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_KERNEL), -EINPROGRESS);
 		snap_unlock(s);
@@ -462,7 +462,7 @@ static void take_test_joins(struct kunit *test)
 	tracing_disarm_snapshot(tr);
 }
 
-/* The count of a trigger is that of its snapshots. */
+/* The count of a trigger is the number of its snapshots, without refused requests. */
 static void take_test_counted(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -477,14 +477,14 @@ static void take_test_counted(struct kunit *test)
 	snap_kunit_close(file);
 	snap_kunit_mark(test, 3);
 	snap_kunit_expect(test, "taken 2 starved 1");
-	/* The last one has the event that has triggered it. */
+	/* The last snapshot has the event of its trigger. */
 	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 2U);
 	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 2U);
 	tr->snapshots->limit_kb = 0;
 	snap_kunit_echo(test, "events/ftrace/print/trigger", "!snapshot:2");
 }
 
-/* While a snapshot is read it stays; memory for the next one is there if that is reserved. */
+/* A snapshot stays while it is read. The next one then needs a buffer that a trigger reserves. */
 static void take_test_read(struct kunit *test)
 {
 	unsigned long full = snap_kunit_full(test);
@@ -500,7 +500,7 @@ static void take_test_read(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full * (1 + armed));
 		snap_kunit_mark(test, 1);
 		tracing_snapshot_instance(tr);
-		/* One CPU's part alone would change what is read. */
+		/* A cut of one CPU never goes into the snapshot that the reader holds. */
 		KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_CPU), armed ? 0 : -ENOBUFS);
 		snap_kunit_close(file);
 		KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
@@ -509,7 +509,7 @@ static void take_test_read(struct kunit *test)
 	}
 	snap_kunit_expect(test, "taken 4 starved 2");
 
-	/* What was not used goes when the reader does. */
+	/* close() frees the second buffer, whether a request has used it or not. */
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	file = snap_kunit_open(test, "snapshot", O_RDONLY);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full * 2);
@@ -527,7 +527,7 @@ static void take_test_read(struct kunit *test)
 	tracing_disarm_snapshot(tr);
 }
 
-/* One CPU's part goes into the newest snapshot, unless that is kept or of another size. */
+/* A cut of one CPU goes into the newest snapshot, unless that is kept or has the wrong size. */
 static void take_test_cpu(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -556,7 +556,7 @@ static void take_test_cpu(struct kunit *test)
 	tracing_disarm_snapshot(tr);
 }
 
-/* A part of what user space has mapped is never written to again. */
+/* No writer gets a sub-buffer that user space has mapped, and that a snapshot has taken. */
 static void take_test_mapped(struct kunit *test)
 {
 	unsigned long full = snap_kunit_full(test), at;
@@ -577,7 +577,7 @@ static void take_test_mapped(struct kunit *test)
 	snap_kunit_expect(test, "taken 2 starved 1");
 	KUNIT_EXPECT_EQ(test, vm_munmap(at, PAGE_SIZE), 0);
 
-	/* The worker has another one ready before that is asked for. */
+	/* For a trigger, the worker allocates another buffer before the next request. */
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	at = kunit_vm_mmap(test, file, 0, PAGE_SIZE, PROT_READ, MAP_SHARED, 0);
 	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(at));
@@ -595,7 +595,7 @@ static void take_test_mapped(struct kunit *test)
 	tracing_disarm_snapshot(tr);
 }
 
-/* A task dies in the middle of a record that goes with a snapshot. */
+/* Leave a record uncommitted, as a task that dies there does. */
 static void take_die(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -604,7 +604,7 @@ static void take_die(struct kunit *test)
 	preempt_enable_notrace();
 }
 
-/* Then its buffer is of use again once the worker, or the next write, has waited for it. */
+/* The buffer with that record can be used again when the worker or a write has settled it. */
 static void take_test_died(struct kunit *test)
 {
 	const bool writes = *(const bool *)test->param_value;
@@ -637,7 +637,7 @@ static void take_test_died(struct kunit *test)
 	tracing_disarm_snapshot(tr);
 }
 
-/* And so it is once somebody has read it. */
+/* A reader settles it, too. */
 static void take_test_died_read(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -652,7 +652,7 @@ static void take_test_died_read(struct kunit *test)
 	tracing_disarm_snapshot(tr);
 }
 
-/* The same if the buffer is a spare one, behind the newest snapshot. */
+/* The same if that buffer is the spare one, and not the newest snapshot. */
 static void take_test_died_spare(struct kunit *test)
 {
 	const bool writes = *(const bool *)test->param_value;
@@ -693,7 +693,7 @@ static void take_test_died_spare(struct kunit *test)
 static const bool take_bools[] = { false, true };
 KUNIT_ARRAY_PARAM(take_bools, take_bools, NULL);
 
-/* A program that waits is woken by a new snapshot, and not for one that it has read. */
+/* poll() wakes up for a new snapshot, and not for the one that the file shows. */
 static void take_test_poll(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -714,7 +714,7 @@ static void take_test_poll(struct kunit *test)
 		poll_freewait(&table);
 		KUNIT_EXPECT_NE(test, (unsigned int)vfs_poll(file, NULL), 0U);
 		snap_kunit_close(file);
-		/* And so if there was one, and it is gone. */
+		/* The same after a snapshot that was erased. */
 		snap_kunit_echo(test, "snapshot", "2");
 	}
 	snap_kunit_expect(test, "taken 2");

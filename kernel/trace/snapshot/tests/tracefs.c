@@ -14,16 +14,16 @@
 
 #include "tracefs.h"
 
-/* What fits into one read or write. */
+/* The size of one read or write, at most. */
 #define SNAP_KUNIT_BYTES	SZ_64K
 
 static struct vfsmount *snap_kunit_mnt;
 
-/* What the snapshots have allocated since the test began, and not freed. */
+/* Allocations of snapshots since the test began that are not freed yet. */
 static struct snap_kunit_memory {
 	const void	*at;
 	size_t		size;
-	bool		is_text;	/* of kasprintf(), which others call, too */
+	bool		is_text;	/* of kasprintf(), which has other callers */
 } snap_kunit_memory[512];
 static DEFINE_RAW_SPINLOCK(snap_kunit_memory_lock);
 static unsigned int snap_kunit_memory_lost;
@@ -69,7 +69,7 @@ static void snap_kunit_count_memory(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, register_trace_kmalloc(snap_kunit_malloc, NULL), 0);
 }
 
-/* All is freed, but the text of others. */
+/* Expect that all is freed, except texts of kasprintf() for other callers. */
 static void snap_kunit_expect_free(struct kunit *test)
 {
 	struct snap_kunit_memory *m;
@@ -135,7 +135,7 @@ void snap_kunit_exit(struct kunit *test)
  * snap_kunit_open() - open a file of tracefs
  * @test:  the test
  * @path:  path below the instance, or below tracefs if it begins with a slash
- * @flags: as of open(2)
+ * @flags: flags of open(2)
  *
  * Context: May sleep.
  * Return: the file, to be closed by snap_kunit_close(); or an error.
@@ -192,7 +192,7 @@ ssize_t snap_kunit_write_file(struct kunit *test, struct file *file, const char 
  * snap_kunit_read_file() - read from a file by one system call
  * @test: the test
  * @file: the file
- * @buf:  where to put what is read
+ * @buf:  destination of the bytes
  * @size: bytes to read, at most
  *
  * Context: May sleep.
@@ -209,10 +209,10 @@ ssize_t snap_kunit_read_file(struct kunit *test, struct file *file, char *buf, s
 }
 
 /**
- * snap_kunit_write() - what echo does
+ * snap_kunit_write() - write a text to a file, as echo does
  * @test: the test
- * @path: as of snap_kunit_open()
- * @text: what to write
+ * @path: as for snap_kunit_open()
+ * @text: the text
  *
  * Context: May sleep.
  * Return: the number of bytes written, or the error of opening or writing.
@@ -230,9 +230,9 @@ ssize_t snap_kunit_write(struct kunit *test, const char *path, const char *text)
 }
 
 /**
- * snap_kunit_read() - what cat does
+ * snap_kunit_read() - read a whole file, as cat does
  * @test: the test
- * @path: as of snap_kunit_open()
+ * @path: as for snap_kunit_open()
  *
  * Context: May sleep.
  * Return: the text of the file. A file that can't be read fails the test.
@@ -256,7 +256,7 @@ const char *snap_kunit_read(struct kunit *test, const char *path)
 }
 
 /**
- * snap_kunit_count() - count how often a text has a part
+ * snap_kunit_count() - count the occurrences of a part in a text
  * @text: the text
  * @part: the part
  *
@@ -273,10 +273,10 @@ unsigned int snap_kunit_count(const char *text, const char *part)
 }
 
 /**
- * snap_kunit_set() - write a text that has to be accepted
+ * snap_kunit_set() - write a text, and expect success
  * @test: the test
- * @path: as of snap_kunit_open()
- * @text: what to write
+ * @path: as for snap_kunit_open()
+ * @text: the text
  *
  * Context: May sleep.
  */
@@ -287,12 +287,12 @@ void snap_kunit_set(struct kunit *test, const char *path, const char *text)
 }
 
 /**
- * snap_kunit_fails() - write a text that has to be refused
+ * snap_kunit_fails() - write a text, and expect an error
  * @test: the test
- * @path: as of snap_kunit_open()
- * @text: what to write
+ * @path: as for snap_kunit_open()
+ * @text: the text
  * @err:  the error
- * @why:  what error_log has to say, the only thing that it says; it is empty then
+ * @why:  the reason in error_log, which has no other error; error_log is empty afterwards
  *
  * Context: May sleep.
  */
@@ -314,13 +314,13 @@ void snap_kunit_fails(struct kunit *test, const char *path, const char *text, in
 }
 
 /**
- * snap_kunit_shows() - what grep -F does
+ * snap_kunit_shows() - find a text in a file, as grep -F does
  * @test: the test
- * @path: as of snap_kunit_open()
- * @part: the part
+ * @path: as for snap_kunit_open()
+ * @part: the text
  *
  * Context: May sleep.
- * Return: true if the file has the part.
+ * Return: true if the file has the text.
  */
 bool snap_kunit_shows(struct kunit *test, const char *path, const char *part)
 {
@@ -333,9 +333,9 @@ bool snap_kunit_shows(struct kunit *test, const char *path, const char *part)
 }
 
 /**
- * snap_kunit_exists() - what test -e does
+ * snap_kunit_exists() - find a file or a directory, as test -e does
  * @test: the test
- * @path: as of snap_kunit_open(), of a file or a directory
+ * @path: as for snap_kunit_open(), of a file or a directory
  *
  * Context: May sleep.
  * Return: true if it is there.
@@ -350,11 +350,11 @@ bool snap_kunit_exists(struct kunit *test, const char *path)
 
 #if defined(CONFIG_FAILSLAB) && defined(CONFIG_FAULT_INJECTION_DEBUG_FS)
 /**
- * snap_kunit_may_fail() - let allocations of tests fail
+ * snap_kunit_may_fail() - set up failures of allocations in tests
  * @test: the test
  *
  * Context: May sleep.
- * Return: true if they can.
+ * Return: true if allocations can fail.
  */
 bool snap_kunit_may_fail(struct kunit *test)
 {
@@ -378,8 +378,8 @@ bool snap_kunit_may_fail(struct kunit *test)
 }
 
 /**
- * snap_kunit_fail_nth() - let one allocation of this task fail
- * @n: which of those that follow, from 1
+ * snap_kunit_fail_nth() - make one allocation of this task fail
+ * @n: number of the allocation, counted from here on; the next one is 1
  *
  * Context: A task.
  */
@@ -389,10 +389,10 @@ void snap_kunit_fail_nth(unsigned int n)
 }
 
 /**
- * snap_kunit_failed() - end what snap_kunit_fail_nth() began
+ * snap_kunit_failed() - cancel snap_kunit_fail_nth()
  *
  * Context: A task.
- * Return: true if one has failed.
+ * Return: true if the allocation has failed already.
  */
 bool snap_kunit_failed(void)
 {

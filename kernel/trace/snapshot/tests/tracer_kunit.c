@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a latency tracer keeps, beside the user's snapshots.
+ * Unit tests of the snapshots of a latency tracer, which are apart from the user's.
  */
 #include <linux/cred.h>
 #include <linux/kthread.h>
@@ -9,7 +9,7 @@
 
 #include "tracefs.h"
 
-/* A latency tracer that only looks at tasks of SCHED_DEADLINE: there are none. */
+/* wakeup_dl finds no latency itself: no task has the policy SCHED_DEADLINE. */
 static int tracer_init_suite(struct kunit *test)
 {
 	snap_kunit_init_small(test);
@@ -25,7 +25,7 @@ static void tracer_exit_suite(struct kunit *test)
 	snap_kunit_exit(test);
 }
 
-/* As it finds a latency, in microseconds. */
+/* Report a latency of @usecs microseconds, as the tracer does. */
 static void tracer_find(struct kunit *test, struct task_struct *tsk, unsigned long usecs, int cpu)
 {
 	struct trace_array *tr = test->priv;
@@ -48,10 +48,10 @@ static void tracer_expect(struct kunit *test, const char *want)
 	KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(trace, want), 1U, "%s in %s", want, trace);
 }
 
-/* The header says which task it was, where and how long; records from before are not shown. */
+/* The header shows the task, the place and the length. Records from before are not shown. */
 static void tracer_test_header(struct kunit *test)
 {
-	/* A kernel for one CPU does not look up what belongs to it: the number is only told. */
+	/* Without CONFIG_SMP the CPU's number is only printed, so any number is valid. */
 	const int cpu = IS_ENABLED(CONFIG_SMP) ? 0 : 3;
 	struct trace_array *tr = test->priv;
 	struct trace_array_cpu *data = per_cpu_ptr(tr->array_buffer.data, 0);
@@ -67,7 +67,7 @@ static void tracer_test_header(struct kunit *test)
 	sched_set_fifo(tsk);
 	((struct cred *)tsk->real_cred)->uid = KUIDT_INIT(7);
 
-	/* One that no two records have in common. */
+	/* The clock "counter" gives each record a time of its own. */
 	snap_kunit_echo(test, "trace_clock", "counter");
 	snap_kunit_mark(test, 2);
 	data->preempt_timestamp = ring_buffer_time_stamp(tr->array_buffer.buffer);
@@ -86,7 +86,7 @@ static void tracer_test_header(struct kunit *test)
 	KUNIT_EXPECT_NE(test, snap_kunit_count(snap_kunit_read(test, "/saved_cmdlines"),
 					       " snap_late\n"), 0U);
 
-	/* The same of the task itself. */
+	/* The same for the current task. */
 	cred->uid = KUIDT_INIT(8);
 	before = override_creds(cred);
 	data->critical_start = 0;
@@ -100,7 +100,7 @@ static void tracer_test_header(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 2U);
 	KUNIT_EXPECT_EQ(test, snap_kunit_count(snap_kunit_read(test, "trace"), "started at"), 0U);
 
-	/* The user's snapshot is another one, with all records. */
+	/* The user's snapshot is apart from the tracer's, and has all records. */
 	snap_kunit_mark(test, 3);
 	data->preempt_timestamp = ring_buffer_time_stamp(tr->array_buffer.buffer);
 	snap_kunit_echo(test, "snapshot", "1");
@@ -111,7 +111,7 @@ static void tracer_test_header(struct kunit *test)
 	kthread_stop(tsk);
 }
 
-/* What could not be kept is not the longest latency; nor is one while tracing is stopped. */
+/* A latency becomes the longest only with its snapshot, and never while tracing is stopped. */
 static void tracer_test_refused(struct kunit *test)
 {
 	unsigned long full = snap_kunit_full(test), flags;
@@ -137,7 +137,7 @@ static void tracer_test_refused(struct kunit *test)
 	tracer_find(test, current, 100, 0);
 	KUNIT_EXPECT_EQ(test, tr->max_latency, 100UL * NSEC_PER_USEC);
 	snap_kunit_expect(test, "starved 2");
-	/* The worker finds memory for the next one. */
+	/* The worker allocates a buffer for the next snapshot. */
 	s->limit_kb = 0;
 	tracer_find(test, current, 150, 0);
 	KUNIT_EXPECT_EQ(test, tr->max_latency, 100UL * NSEC_PER_USEC);
@@ -148,13 +148,13 @@ static void tracer_test_refused(struct kunit *test)
 	trace_snapshot_put(buf);
 	snap_kunit_expect(test, "starved 3");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
-	/* A reader without a new one: what it was given goes with it. */
+	/* If no latency uses the second buffer, it is freed when the reader releases the first. */
 	buf = trace_snapshot_get_max(tr);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full * 2);
 	trace_snapshot_put(buf);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 
-	/* Of one CPU, also into a buffer that has another size than the newest. */
+	/* Latencies of one CPU, also while a reader holds the newest snapshot. */
 	snap_kunit_mark(test, 2);
 	local_irq_save(flags);
 	update_max_tr_single(tr, current, 0, 1);
@@ -173,7 +173,7 @@ static void tracer_test_refused(struct kunit *test)
 	snap_kunit_expect(test, "starved 3 refused 1");
 }
 
-/* A task dies in a record that goes with it: the worker makes its buffer of use again. */
+/* A snapshot has the uncommitted record of a dead task: the worker settles its buffer. */
 static void tracer_test_died(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -191,7 +191,7 @@ static void tracer_test_died(struct kunit *test)
 	snap_kunit_expect(test, "refused 1");
 }
 
-/* To empty "trace" forgets it, of one CPU or all, and to have another tracer does. */
+/* A truncation of "trace" erases the latency, of one CPU or all; so does another tracer. */
 static void tracer_test_erase(struct kunit *test)
 {
 	static const char * const files[] = { "trace", "per_cpu/cpu0/trace" };
@@ -226,7 +226,7 @@ static void tracer_test_erase(struct kunit *test)
 	snap_kunit_echo(test, "current_tracer", "wakeup_rt");
 	snap_kunit_echo(test, "current_tracer", "wakeup_dl");
 	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 0U);
-	/* The user's snapshot was trimmed. */
+	/* The change of the tracer has trimmed the user's snapshot. */
 	KUNIT_EXPECT_LT(test, snap_kunit_kb(test), full * 2);
 	KUNIT_EXPECT_GT(test, snap_kunit_kb(test), full);
 	snap_kunit_echo(test, "current_tracer", "nop");

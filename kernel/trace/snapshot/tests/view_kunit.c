@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of kept snapshots: which there are, and what their instances show.
+ * Unit tests of kept snapshots: their number, and the files of their instances.
  */
 #include <linux/delay.h>
 #include <linux/err.h>
@@ -12,14 +12,14 @@
 #include "../../ring_buffer/race.h"
 #include "tracefs.h"
 
-/* A snapshot with one record, that text. */
+/* Take a snapshot with one record, @text. */
 static void kept_take(struct kunit *test, const char *text)
 {
 	snap_kunit_set(test, "trace_marker", text);
 	snap_kunit_set(test, "snapshot", "1");
 }
 
-/* The instance of a kept snapshot of "kunit", or NULL. */
+/* Return the instance of kept snapshot @seq of "kunit", or NULL. */
 static struct trace_array *kept_array(unsigned int seq)
 {
 	struct trace_array *tr;
@@ -32,7 +32,7 @@ static struct trace_array *kept_array(unsigned int seq)
 	return tr;
 }
 
-/* Those of "kunit" that are kept are @from to @to, and nothing else is; their record is @text. */
+/* Expect that only snapshots @from to @to are kept, and that snapshot N has the record "rN". */
 static void kept_expect(struct kunit *test, unsigned int from, unsigned int to)
 {
 	const char *list = snap_kunit_read(test, "snapshots");
@@ -84,7 +84,7 @@ static void kept_open_writes(struct kunit *test)
 		snprintf(path, sizeof(path), "/instances/kunit@1/%s", kept_absent[i]);
 		KUNIT_EXPECT_FALSE_MSG(test, snap_kunit_exists(test, path), "%s", path);
 	}
-	/* These can be opened by programs that want to empty or disable them, to no effect. */
+	/* Programs can open these to empty or disable them. That has no effect. */
 	for (i = 0; i < ARRAY_SIZE(traces); i++) {
 		snprintf(path, sizeof(path), "/instances/kunit@1/%s", traces[i]);
 		file = snap_kunit_open(test, path, O_WRONLY | O_TRUNC);
@@ -94,7 +94,7 @@ static void kept_open_writes(struct kunit *test)
 	}
 }
 
-/* All that can be read is what there was, and nothing can be written. */
+/* The files show the instance as it was at the cut. None can be written. */
 static void kept_test_files(struct kunit *test)
 {
 	const char *text;
@@ -137,7 +137,7 @@ static void kept_test_files(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", text));
 	KUNIT_EXPECT_EQ(test, snap_kunit_count(snap_kunit_read(test, "snapshots"), " by="), 1U);
 
-	/* The sizes are those of what was trimmed. */
+	/* The sizes are those of the trimmed buffer. */
 	snprintf(line, sizeof(line), "%zu\n",
 		 ring_buffer_size(kept_array(1)->array_buffer.buffer, 0) / 1024);
 	KUNIT_EXPECT_STRNEQ(test, line, "0\n");
@@ -148,13 +148,13 @@ static void kept_test_files(struct kunit *test)
 			   snap_kunit_read(test, "/instances/kunit@1/per_cpu/cpu0/buffer_size_kb"));
 	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "buffer_size_kb", line));
 
-	/* A pipe ends where the snapshot does, and what was read is consumed. */
+	/* trace_pipe ends with the snapshot, and a read consumes the records. */
 	text = snap_kunit_read(test, "/instances/kunit@1/trace_pipe");
 	KUNIT_EXPECT_EQ(test, snap_kunit_count(text, ": r1\n"), 1U);
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "/instances/kunit@1/trace_pipe"), "");
 }
 
-/* A pipe is ready as long as it has a record: there come no more to wait for. */
+/* trace_pipe is ready as long as it has a record: there are no new ones to wait for. */
 static void kept_test_poll(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -179,7 +179,7 @@ static void kept_test_poll(struct kunit *test)
 	snap_kunit_close(pipe);
 }
 
-/* Events that were enabled have a directory, and lose it with the snapshot. */
+/* Events that were enabled have a directory. The removal of the snapshot removes it. */
 static void kept_test_events(struct kunit *test)
 {
 	const char *format = "/instances/kunit@2/events/sched/sched_switch/format";
@@ -211,7 +211,7 @@ static struct tracer kept_tracers[] = {
 	{ .name = "latency", .allow_instances = true, .use_max_tr = true },
 };
 
-/* The tracer is shown, if it can read what another one has recorded. */
+/* current_tracer is that of the cut if any instance may have it, and it is no latency tracer. */
 static void kept_test_tracer(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -232,7 +232,7 @@ static void kept_test_tracer(struct kunit *test)
 	snap_kunit_set(test, "snapshot_keep", "0");
 }
 
-/* The newest ones stay. */
+/* The newest snapshots are kept. */
 static void kept_test_last(struct kunit *test)
 {
 	snap_kunit_set(test, "snapshot_keep", "2");
@@ -249,14 +249,14 @@ static void kept_test_last(struct kunit *test)
 	kept_take(test, "r4");
 	kept_expect(test, 3, 4);
 
-	/* The newest one is shown all the same, and kept again. */
+	/* "snapshot" still shows the newest one, which is then kept again. */
 	snap_kunit_set(test, "snapshot_keep", "0");
 	kept_expect(test, 1, 0);
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", ": r4\n"));
 	snap_kunit_set(test, "snapshot_keep", "first 2");
 	kept_expect(test, 4, 4);
 
-	/* What is removed makes room. */
+	/* The removal of a kept snapshot makes room. */
 	kept_take(test, "r5");
 	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot", "1"), (ssize_t)-ENOSPC);
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(kept_array(4)), 0);
@@ -267,7 +267,7 @@ static void kept_test_last(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# taken: 6\n"));
 }
 
-/* What triggers need is there after the last one that is kept; and goes when they do. */
+/* A trigger has a spare buffer even if no more can be kept. Its removal frees that buffer. */
 static void kept_test_armed(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -283,7 +283,7 @@ static void kept_test_armed(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, tr->snapshots->user.spare);
 }
 
-/* Wait for what a worker does. */
+/* Wait until a worker has made the condition true. */
 #define kept_wait(test, what)							\
 	do {									\
 		unsigned int tries = 0;						\
@@ -294,7 +294,7 @@ static void kept_test_armed(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, done);					\
 	} while (0)
 
-/* What is open goes on being shown; its memory goes when the file is closed. */
+/* An open file still shows a snapshot that is no longer kept. close() frees its memory. */
 static void kept_test_open(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -317,7 +317,7 @@ static void kept_test_open(struct kunit *test)
 	kept_expect(test, 2, 2);
 	both = s->kb;
 	KUNIT_EXPECT_GT(test, both, before);
-	/* An instance stays as long as what it has kept. */
+	/* An instance cannot be removed while a file of a kept snapshot is open. */
 	trace_array_put(tr);
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), -EBUSY);
 	KUNIT_EXPECT_PTR_EQ(test, trace_array_get_by_name("kunit", NULL), tr);
@@ -330,7 +330,7 @@ static void kept_test_open(struct kunit *test)
 	snap_kunit_close(file);
 	kept_wait(test, READ_ONCE(s->kb) == before);
 
-	/* The same for the one that is left. */
+	/* The same for the snapshot that is still kept. */
 	file = snap_kunit_open(test, "/instances/kunit@2/stats", O_RDONLY);
 	KUNIT_EXPECT_TRUE(test, IS_ERR(file));
 	file = snap_kunit_open(test, "/instances/kunit@2/trace", O_RDONLY);
@@ -342,7 +342,7 @@ static void kept_test_open(struct kunit *test)
 	kept_expect(test, 2, 2);
 }
 
-/* An instance of the user that has the name already loses nothing. */
+/* If an instance of the user has the name already, the kept snapshot gets another name. */
 static void kept_test_name(struct kunit *test)
 {
 	struct trace_array *first = trace_array_get_by_name("kunit@1", NULL);
@@ -361,7 +361,7 @@ static void kept_test_name(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(second), 0);
 }
 
-/* The snapshots of the top directory have a name, too. */
+/* Kept snapshots of the top directory are instances, too: top@N. */
 static void kept_test_top(struct kunit *test)
 {
 	struct trace_array *top = top_trace_array();
@@ -376,11 +376,11 @@ static void kept_test_top(struct kunit *test)
 	snap_kunit_set(test, "/snapshot_keep", "0");
 	snap_kunit_set(test, "/snapshot", "0");
 	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, dir));
-	/* Not while the worker does something. */
+	/* Wait for the keeper: no work is left for the next test. */
 	snap_tend(top);
 }
 
-/* A worker keeps what is taken from where nobody can: so it is there without any reader. */
+/* A taker cannot create an instance. The keeper creates it, without any reader. */
 static void kept_test_worker(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -401,7 +401,7 @@ static void kept_test_worker(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, s->pinned);
 }
 
-/* A limit: the oldest make room, but for those that are open; the newest stays. */
+/* For the limit, the oldest kept snapshots are removed, but no open one, and not the newest. */
 static void kept_test_limit(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -415,7 +415,7 @@ static void kept_test_limit(struct kunit *test)
 	file = snap_kunit_open(test, "/instances/kunit@1/trace", O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	kept_take(test, "r2");
-	/* For some more. */
+	/* The limit has room for some more. */
 	snprintf(text, sizeof(text), "%lu", s->kb + 100);
 	snap_kunit_set(test, "snapshot_limit_kb", text);
 	for (n = 3; n < 30; n++) {
@@ -426,7 +426,7 @@ static void kept_test_limit(struct kunit *test)
 		KUNIT_EXPECT_NOT_NULL(test, kept_array(1));
 		KUNIT_EXPECT_NOT_NULL(test, kept_array(n));
 	}
-	/* No more of them than it takes. */
+	/* No more are removed than necessary. */
 	for (oldest = 2; oldest < n && !kept_array(oldest); oldest++)
 		;
 	KUNIT_EXPECT_GT(test, oldest, 10U);
@@ -436,7 +436,7 @@ static void kept_test_limit(struct kunit *test)
 	snap_kunit_close(file);
 }
 
-/* Where a limit leaves no room for the next one, the oldest make it, and no more of them. */
+/* If the limit has no room for a write's snapshot, the fewest and oldest ones are removed. */
 static void kept_test_room(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -455,7 +455,7 @@ static void kept_test_room(struct kunit *test)
 			file = snap_kunit_open(test, "snapshot", O_RDONLY);
 	}
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
-	/* No worker allocates it again. */
+	/* No work is left that would allocate the buffer again. */
 	snap_kunit_worker(tr);
 	flush_work(&s->keeper);
 	snap_kunit_set(test, "snapshot", "0");
@@ -464,7 +464,7 @@ static void kept_test_room(struct kunit *test)
 	snap_kunit_set(test, "snapshot", "1");
 	KUNIT_EXPECT_LE(test, s->kb, s->limit_kb);
 	KUNIT_EXPECT_NULL(test, kept_array(1));
-	/* This one would not: it is read. */
+	/* Its removal would free no memory: a reader holds it. */
 	KUNIT_EXPECT_NOT_NULL(test, kept_array(2));
 	KUNIT_EXPECT_NULL(test, kept_array(3));
 	KUNIT_EXPECT_NOT_NULL(test, kept_array(7));
@@ -473,7 +473,7 @@ static void kept_test_room(struct kunit *test)
 	snap_kunit_close(file);
 }
 
-/* One that is not kept any more, and still open, is not kept again. */
+/* An open snapshot that is no longer kept is not kept again. */
 static void kept_test_again(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -504,7 +504,7 @@ static void kept_take_hook(enum rb_race point, const char *name)
 		tracing_snapshot_instance(tr);
 }
 
-/* What is about to be kept counts, when another one comes. */
+/* A snapshot counts as kept before the keeper has created its instance. */
 static void kept_test_race(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -523,7 +523,7 @@ static void kept_test_race(struct kunit *test)
 	tracing_disarm_snapshot(tr);
 }
 
-/* What an instance has kept, or is about to keep, goes with it. */
+/* The removal of an instance removes its kept snapshots, and one that is about to be kept. */
 static void kept_test_removed(struct kunit *test)
 {
 	struct trace_array *other = trace_array_get_by_name("kunit-other", NULL);
@@ -533,7 +533,7 @@ static void kept_test_removed(struct kunit *test)
 	snap_kunit_set(test, "/instances/kunit-other/snapshot", "1");
 	snap_kunit_set(test, "/instances/kunit-other/snapshot", "1");
 	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit-other@2"));
-	/* Not kept yet. */
+	/* The keeper has not created an instance for this one. */
 	tracing_snapshot_instance(other);
 	trace_array_put(other);
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(other), 0);
@@ -543,7 +543,7 @@ static void kept_test_removed(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/kunit-other"));
 }
 
-/* Without memory for its instance, a snapshot is there all the same, and that is counted. */
+/* A snapshot stays readable if the memory for its instance is missing. The failure is counted. */
 static void kept_test_no_memory(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -555,7 +555,7 @@ static void kept_test_no_memory(struct kunit *test)
 		kunit_skip(test, "no allocation can be made to fail");
 	snap_kunit_set(test, "snapshot_keep", "1");
 	snap_kunit_set(test, "buffer_size_kb", "64");
-	/* The keeper does not come first. */
+	/* Only this task keeps snapshots, not the keeper. */
 	disable_work_sync(&s->keeper);
 	for (n = 1; failed && n < 2000; n++) {
 		snap_tend(tr);
