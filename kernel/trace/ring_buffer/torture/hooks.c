@@ -8,6 +8,7 @@
 #include "../internal.h"
 #include "torture.h"
 
+/* For this test alone. */
 #define RBT_EXPORT(name)	EXPORT_SYMBOL_NS_GPL(name, RING_BUFFER_TORTURE)
 
 RBT_EXPORT(ring_buffer_map);
@@ -50,7 +51,7 @@ void rbt_hook_count(struct trace_buffer *buffer, int cpu, struct rbt_counts *cou
 	rbt_count(ring, counts);
 	rb_read_unlock(ring, flags);
 }
-RBT_EXPORT(rbt_hook_count);
+EXPORT_SYMBOL_NS_GPL(rbt_hook_count, RING_BUFFER_TORTURE);
 
 static void rbt_hook_drop(struct rb_cpu *rcpu, struct rb_ring *ring, void *data)
 {
@@ -69,7 +70,7 @@ void rbt_hook_reset(struct trace_buffer *buffer, int cpu,
 	rb_reset(buffer, cpu == RING_BUFFER_ALL_CPUS ? cpu_possible_mask : cpumask_of(cpu),
 		 rbt_hook_drop, drop);
 }
-RBT_EXPORT(rbt_hook_reset);
+EXPORT_SYMBOL_NS_GPL(rbt_hook_reset, RING_BUFFER_TORTURE);
 
 /* Is the condition of a waiter for @percent of the ring true for sure? */
 bool rbt_hook_filled(struct trace_buffer *buffer, int cpu, unsigned int percent)
@@ -87,4 +88,4 @@ bool rbt_hook_filled(struct trace_buffer *buffer, int cpu, unsigned int percent)
 	rb_read_unlock(ring, flags);
 	return filled;
 }
-RBT_EXPORT(rbt_hook_filled);
+EXPORT_SYMBOL_NS_GPL(rbt_hook_filled, RING_BUFFER_TORTURE);

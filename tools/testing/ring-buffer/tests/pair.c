@@ -436,7 +436,7 @@ static void run_one_pair(long row)
 static void run_pair(long first)
 {
 	static const struct place places[] = {
-		{ 1, 4, PER_LONG },	/* the next write overwrites the records of the next reader */
+		{ 1, 4, PER_LONG },	/* the next write overwrites the next record to read */
 		{ 1, 1, PER_LONG },	/* nothing is lost, it begins a sub-buffer */
 		{ 1, 0, PER_LONG },	/* the same, and all was read */
 		{ 0, 4, PER_LONG },	/* it finds room only if one is taken */

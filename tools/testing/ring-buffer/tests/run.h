@@ -66,8 +66,9 @@ int step_run(struct step *s);
 
 /* The first turn has at[0] == 0, the next one 1, and each one after it is @by further on */
 #define for_each_instruction(s, by)						\
-	for ((s)->at[0] = 0, (s)->last = 0;					\
-	     (s)->at[0] <= (s)->last && faults[F_STUCK] < 100; step_next(s, by))
+	for (struct step *s_ = step_first(s); step_more(s_); step_next(s_, by))
+struct step *step_first(struct step *s);
+int step_more(const struct step *s);
 void step_next(struct step *s, long by);
 void step_nested(void (*fn)(void));
 void step_stop(void);

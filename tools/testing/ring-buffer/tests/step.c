@@ -335,6 +335,18 @@ int step_run(struct step *s)
 	return 1;
 }
 
+struct step *step_first(struct step *s)
+{
+	s->at[0] = 0;
+	s->last = 0;
+	return s;
+}
+
+int step_more(const struct step *s)
+{
+	return s->at[0] <= s->last && faults[F_STUCK] < 100;
+}
+
 void step_next(struct step *s, long by)
 {
 	if (!s->at[0]) {

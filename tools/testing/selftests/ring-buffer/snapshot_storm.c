@@ -114,7 +114,7 @@ static const char *part;
 static struct {
 	uint64_t	last, now;	/* number and time */
 	uint64_t	first;		/* time of the first record of a file */
-	bool		gap;		/* missing records may have been in a snapshot that was not read */
+	bool		gap;		/* records may be in a snapshot that was not read */
 } at[MAX_CPUS];
 static struct {
 	unsigned long	seen, missing;	/* records of ours */
