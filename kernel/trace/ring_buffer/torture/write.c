@@ -71,6 +71,9 @@ static void rbt_write(enum rbt_context context, unsigned int depth)
 		rb = rbt_buffers[1].rb;
 
 	words = rbt_words(&w->rnd);
+	/* The ring buffer rounds the length up there, and a reader expects it as it was. */
+	if (IS_ENABLED(CONFIG_HAVE_64BIT_ALIGNED_ACCESS))
+		words = round_up(words, 2);
 	before = ring_buffer_time_stamp(rb);
 	event = ring_buffer_lock_reserve(rb, words * sizeof(u32));
 	if (!event) {
