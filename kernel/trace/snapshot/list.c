@@ -139,7 +139,7 @@ static void snap_show_last(struct seq_file *m, struct trace_array *tr)
 
 	while (tries--) {
 		seq = READ_ONCE(s->user.seq);
-		smp_rmb();	/* pairs with snap_unlock(): it is complete, or locked */
+		smp_rmb();	/* pairs with snap_cut(): the snapshot of this number is complete */
 		last = READ_ONCE(s->user.last);
 		/* What was read while it changed is dropped. */
 		kcsan_disable_current();

@@ -213,6 +213,8 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 		WRITE_ONCE(s->room, s->room - s->keep.first);
 	}
 	snap_supersede(s, slot, snap);
+	/* Pairs with snap_show_last(): a reader that sees the number sees the snapshot. */
+	smp_wmb();
 	WRITE_ONCE(slot->seq, snap->seq);
 	/* The next one cannot take the place of a mapped one. */
 	if (!slot->spare && ring_buffer_is_mapped(snap->buf.buffer))
