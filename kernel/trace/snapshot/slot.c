@@ -108,8 +108,11 @@ bool snap_fits(const struct trace_snapshots *s, const struct trace_snap *snap)
  */
 bool snap_is_free(const struct trace_snapshots *s, struct trace_snap *snap)
 {
-	/* Pairs with snap_unhold(): the reader no longer accesses it. */
-	return snap && snap_fits(s, snap) && !atomic_read_acquire(&snap->users) &&
+	/*
+	 * Pairs with snap_unhold(): the reader no longer accesses it. A reader may have trimmed
+	 * it, so its size is only valid without readers.
+	 */
+	return snap && !atomic_read_acquire(&snap->users) && snap_fits(s, snap) &&
 	       !ring_buffer_is_mapped(snap->buf.buffer);
 }
 
