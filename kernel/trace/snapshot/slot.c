@@ -155,8 +155,8 @@ void snap_collect(struct trace_snapshots *s)
 	struct trace_snap *snap, *next;
 
 	llist_for_each_entry_safe(snap, next, llist_del_all(&s->gone), gone) {
-		/* Pairs with snap_unhold(). */
-		if (atomic_read_acquire(&snap->users))
+		/* Readers release it under the mutex. */
+		if (atomic_read(&snap->users))
 			snap_discard(s, snap);
 		else
 			snap_free(s, snap);
@@ -360,11 +360,11 @@ struct trace_snap *snap_hold(struct trace_snapshots *s, struct snap_slot *slot)
  * snap_unhold() - end the use of a snapshot
  * @snap: the snapshot; the caller no longer accesses it
  *
- * Context: Any context.
+ * Context: &trace_snapshots.mutex is held.
  */
 void snap_unhold(struct trace_snap *snap)
 {
-	/* Pairs with snap_is_free() and snap_collect(). */
+	/* Pairs with snap_is_free(). */
 	(void)atomic_dec_return_release(&snap->users);
 }
 
