@@ -19,7 +19,10 @@ static void snap_work(struct work_struct *work)
 	struct trace_snapshots *s = container_of(work, struct trace_snapshots, work);
 
 	clear_bit(SNAP_WORK_QUEUED, &s->work_for);
-	/* Pairs with snap_kick(): either this sees its work, or that queues it again. */
+	/*
+	 * Pairs with snap_kick:A: either this sees its work, or that queues it again.
+	 * RBB(snap_work:A)
+	 */
 	smp_mb__after_atomic();
 	wake_up_all(&s->wait);
 	if (!llist_empty(&s->fresh))

@@ -190,11 +190,11 @@ int snap_trim(struct trace_snapshots *s, struct trace_snap *snap)
  */
 void snap_settle(struct trace_snap *snap)
 {
-	/* Pairs with the store below: the records of the writers are visible. */
+	/* Pairs with snap_settle:B: the records of the writers are visible. RBB(snap_settle:A) */
 	if (smp_load_acquire(&snap->settled))
 		return;
 	ring_buffer_wait_writers(snap->buf.buffer);
-	/* Pairs with the load above. */
+	/* Pairs with snap_settle:A. RBB(snap_settle:B) */
 	smp_store_release(&snap->settled, true);
 }
 

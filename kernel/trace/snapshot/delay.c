@@ -114,7 +114,7 @@ int snap_delay_wait(struct trace_snapshots *s, struct snap_waiter *waiter)
 	struct snap_waiter **at;
 	unsigned long flags;
 
-	/* Pairs with snap_end_pending(). */
+	/* Pairs with snap_end_pending:A. RBB(snap_delay_wait:A) */
 	if (wait_event_interruptible(s->wait, smp_load_acquire(&waiter->done))) {
 		flags = snap_change_begin(s);
 		if (!waiter->done) {

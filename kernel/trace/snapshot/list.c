@@ -139,14 +139,17 @@ static void snap_show_last(struct seq_file *m, struct trace_array *tr)
 
 	while (tries--) {
 		seq = READ_ONCE(s->user.seq);
-		smp_rmb();	/* pairs with snap_cut(): the snapshot of this number is complete */
+		/* Pairs with snap_cut:A: the snapshot of this number is complete. */
+		smp_rmb(); /* RBB(snap_show_last:A) */
 		last = READ_ONCE(s->user.last);
 		/* What was read while it changed is dropped. */
 		kcsan_disable_current();
 		if (last)
 			snap_show(m, last->kept ?: tr, last);
 		kcsan_enable_current();
-		smp_rmb();	/* pairs with snap_lock(): locked before it changes */
+		/* Pairs with snap_lock:A: locked before it changes. */
+		smp_rmb(); /* RBB(snap_show_last:B) */
+		/* Pairs with snap_unlock:A, for the number. RBB(snap_show_last:C) */
 		if (!atomic_read_acquire(&s->owner) && READ_ONCE(s->user.seq) == seq)
 			return;
 		m->count = before;

@@ -31,7 +31,7 @@ bool snap_lock(struct trace_snapshots *s)
 	unsigned long tries = SNAP_PATIENCE;
 
 	do {
-		/* Ordered, for snap_show_last(). */
+		/* Pairs with snap_unlock:A and snap_show_last:B. RBB(snap_lock:A) */
 		owner = atomic_cmpxchg(&s->owner, 0, self);
 		if (!owner)
 			return true;
@@ -48,7 +48,7 @@ bool snap_lock(struct trace_snapshots *s)
  */
 void snap_unlock(struct trace_snapshots *s)
 {
-	/* Pairs with snap_show_last(): the snapshot is complete. */
+	/* Pairs with snap_lock:A and snap_show_last:C. RBB(snap_unlock:A) */
 	atomic_set_release(&s->owner, 0);
 }
 
@@ -109,8 +109,8 @@ bool snap_fits(const struct trace_snapshots *s, const struct trace_snap *snap)
 bool snap_is_free(const struct trace_snapshots *s, struct trace_snap *snap)
 {
 	/*
-	 * Pairs with snap_unhold(): the reader no longer accesses it. A reader may have trimmed
-	 * it, so its size is only valid without readers.
+	 * Pairs with snap_unhold:A: the reader no longer accesses it. A reader may have trimmed
+	 * it, so its size is only valid without readers. RBB(snap_is_free:A)
 	 */
 	return snap && !atomic_read_acquire(&snap->users) && snap_fits(s, snap) &&
 	       !ring_buffer_is_mapped(snap->buf.buffer);
@@ -364,7 +364,7 @@ struct trace_snap *snap_hold(struct trace_snapshots *s, struct snap_slot *slot)
  */
 void snap_unhold(struct trace_snap *snap)
 {
-	/* Pairs with snap_is_free(). */
+	/* Pairs with snap_is_free:A. RBB(snap_unhold:A) */
 	(void)atomic_dec_return_release(&snap->users);
 }
 

@@ -46,6 +46,29 @@
  * so it is taken only where snapshots are kept. Otherwise the request is refused.
  *
  * What a condition stores is stored only with a snapshot, and under the lock.
+ *
+ * **Barriers.** Where two CPUs access the same data without a common lock, these pairs
+ * order the accesses. Each pair has a test in Documentation/litmus-tests/snapshot/.
+ *
+ * ===================  ====================  =====================================
+ * Writer               Reader                What it orders
+ * ===================  ====================  =====================================
+ * snap_unlock:A        snap_lock:A           all that the lock protects; the lock
+ * snap_lock:A          snap_show_last:B      the lock; changes of the newest snapshot
+ * snap_unlock:A        snap_show_last:C      its number; the lock
+ * snap_cut:A           snap_show_last:A      a new snapshot; its number
+ * snap_cut_off:A       snap_look:B           &trace_snapshots.moves; .cuts
+ * snap_cut_off:B       snap_look:A           .cuts; what the cut reads, against the
+ *                                            event of a request; .cuts
+ * snap_take:A          snap_take_pending:A   the event of a request; the request
+ * snap_end_pending:A   snap_delay_wait:A     the result for a waiter; its being there
+ * snap_unhold:A        snap_is_free:A        the use of a buffer, its size; its users
+ * snap_settle:B        snap_settle:A         records of dead writers; &trace_snap.settled
+ * snap_kick:A          snap_work:A           work; &trace_snapshots.work_for
+ * ===================  ====================  =====================================
+ *
+ * Other accesses need none of them: the lock or the mutex orders them, or llist_add() and
+ * llist_del_all() do, or wq_has_sleeper() and the wait queue.
  */
 
 static bool snap_is_plain(struct trace_snapshots *s, struct snap_slot *slot,
@@ -149,11 +172,11 @@ static int snap_cut_off(struct trace_snapshots *s, struct trace_buffer *spare, i
 	WRITE_ONCE(s->moves, s->moves + 1);
 	if (!counts)
 		return ring_buffer_cut(live, spare, cpu);
-	/* Pairs with snap_look(): if that sees this cut, it sees its move. */
+	/* Pairs with snap_look:B: if that sees this cut, it sees its move. RBB(snap_cut_off:A) */
 	smp_store_release(&s->cuts, s->cuts + 1);
 	/*
-	 * Pairs with snap_look(). Either this cut sees the event of the request, or the
-	 * requester sees this cut.
+	 * Pairs with snap_look:A. Either this cut sees the event of the request, or the
+	 * requester sees this cut. RBB(snap_cut_off:B)
 	 */
 	smp_mb();
 	ret = ring_buffer_cut(live, spare, cpu);
@@ -199,7 +222,8 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 	snap->begin = begin;
 	/*
 	 * Every CPU finds the new ring before the time when none has the old one. Pairs
-	 * with reserve, which looks at the ring again after it has read the clock.
+	 * with reserve, which looks at the ring again after it has read the clock, as in
+	 * snap_cut+rb_reserve.litmus.
 	 */
 	smp_mb();
 	snap->end = ring_buffer_time_stamp(live);
@@ -213,8 +237,8 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 		WRITE_ONCE(s->room, s->room - s->keep.first);
 	}
 	snap_supersede(s, slot, snap);
-	/* Pairs with snap_show_last(): a reader that sees the number sees the snapshot. */
-	smp_wmb();
+	/* Pairs with snap_show_last:A: a reader that sees the number sees the snapshot. */
+	smp_wmb(); /* RBB(snap_cut:A) */
 	WRITE_ONCE(slot->seq, snap->seq);
 	/* The next one cannot take the place of a mapped one. */
 	if (!slot->spare && ring_buffer_is_mapped(snap->buf.buffer))
@@ -225,9 +249,9 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 /* What the requester sees after its event, and before it gets the lock. */
 static void snap_look(struct trace_snapshots *s, struct snap_seen *seen)
 {
-	/* Pairs with snap_cut_off(). */
+	/* Pairs with snap_cut_off:B. RBB(snap_look:A) */
 	smp_mb();
-	/* Pairs with snap_cut_off() as well. */
+	/* Pairs with snap_cut_off:A. RBB(snap_look:B) */
 	seen->cuts = smp_load_acquire(&s->cuts);
 	seen->moves = READ_ONCE(s->moves);
 	seen->cpu = smp_processor_id();
@@ -334,7 +358,7 @@ static void snap_kick(struct trace_snapshots *s, int ret, bool wake)
 		set_bit(SNAP_WORK_SPARE, &s->work_for);
 	if (((READ_ONCE(s->work_for) & (BIT(SNAP_WORK_FREE) | BIT(SNAP_WORK_SPARE))) ||
 	     !llist_empty(&s->fresh) || (wake && wq_has_sleeper(&s->wait))) &&
-	    /* Pairs with snap_work(). */
+	    /* Pairs with snap_work:A. RBB(snap_kick:A) */
 	    !test_and_set_bit(SNAP_WORK_QUEUED, &s->work_for))
 		irq_work_queue(&s->irq_work);
 }
@@ -363,7 +387,10 @@ int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct sn
 
 	if (req->cond && !req->cond->wanted(req->cond->data))
 		return -ECANCELED;
-	/* Pairs with snap_take_pending(): the event of the request is in the cut that follows. */
+	/*
+	 * Pairs with snap_take_pending:A: the event of the request is in the cut that
+	 * follows. RBB(snap_take:A)
+	 */
 	if (plain && atomic_long_inc_not_zero(&s->pending.requests))
 		return -EINPROGRESS;
 
@@ -401,7 +428,10 @@ void snap_end_pending(struct trace_snapshots *s, long requests, int ret)
 	for (; waiter; waiter = next) {
 		next = waiter->next;
 		waiter->ret = min(ret, 0);
-		/* Pairs with snap_delay_wait(), which returns: @waiter is on its stack. */
+		/*
+		 * Pairs with snap_delay_wait:A, which returns: @waiter is on its stack.
+		 * RBB(snap_end_pending:A)
+		 */
 		smp_store_release(&waiter->done, true);
 		/* The waiter handles an error itself. */
 		requests -= ret < 0;
@@ -435,7 +465,10 @@ int snap_take_pending(struct trace_snapshots *s)
 	} else if (ktime_get_mono_fast_ns() >= pending->at && !(s->gen % 2)) {
 		who = pending->who;
 		seen = pending->seen;
-		/* The next request begins another one. Pairs with snap_take(). */
+		/*
+		 * The next request begins another one. Pairs with snap_take:A.
+		 * RBB(snap_take_pending:A)
+		 */
 		requests = atomic_long_xchg(&pending->requests, 0);
 		/* A cut that answers the first one may have come before the others. */
 		ret = requests == 1 ? snap_is_answered(s, &seen) : 0;
