@@ -62,13 +62,18 @@ static void rb_subbuf_free(struct rb_subbuf *sb, unsigned int order)
 	kfree(sb);
 }
 
+static size_t rb_subbuf_desc_size(void)
+{
+	return roundup_pow_of_two(sizeof(struct rb_subbuf));
+}
+
 static struct rb_subbuf *
 rb_subbuf_alloc(struct rb_cpu *rcpu, unsigned int id, unsigned int order)
 {
 	int node = cpu_to_node(rcpu->cpu);
 	struct rb_subbuf *sb;
 
-	sb = kzalloc_node(roundup_pow_of_two(sizeof(*sb)), RB_GFP, node);
+	sb = kzalloc_node(rb_subbuf_desc_size(), RB_GFP, node);
 	if (!sb)
 		return NULL;
 
@@ -204,6 +209,7 @@ static void rb_ring_init(struct rb_ring *ring, struct rb_cpu *rcpu)
 	rd->sb = ring->subbufs[ring->nr];
 	rb_subbuf_init(rd->sb, seq - 1);
 	rd->seq = seq - 1;
+	rd->from = rd->seq;
 	rd->num = RB_FIRST_NUM;
 	ring->num_base = RB_FIRST_NUM;
 }
@@ -224,6 +230,35 @@ unsigned int rb_slots_for(unsigned long size, unsigned int order)
 	return clamp_t(unsigned long, nr, RB_MIN_SLOTS, UINT_MAX);
 }
 
+/* kmalloc() aligns powers of two, and whatever is larger than a page. */
+static size_t rb_ring_size(unsigned int nr)
+{
+	size_t size = struct_size_t(struct rb_ring, slots, nr);
+
+	return size < PAGE_SIZE ? roundup_pow_of_two(size) : size;
+}
+
+/* Twice as many as it begins with can come to belong to it, see rb_adopt() in resize.c. */
+static unsigned int rb_max_subbufs(unsigned int nr)
+{
+	return 2 * (nr + 1);
+}
+
+/**
+ * rb_ring_memory() - tell the memory of a ring
+ * @nr:    slots
+ * @order: pages of a sub-buffer, as a power of two
+ *
+ * Context: Any context.
+ * Return: bytes.
+ */
+size_t rb_ring_memory(unsigned int nr, unsigned int order)
+{
+	return kmalloc_size_roundup(rb_ring_size(nr)) +
+	       kmalloc_size_roundup(rb_max_subbufs(nr) * sizeof(struct rb_subbuf *)) +
+	       (nr + 1) * ((size_t)rb_subbuf_size(order) + rb_subbuf_desc_size());
+}
+
 /**
  * rb_ring_alloc() - allocate a ring
  * @rcpu:  whose ring it will be
@@ -238,7 +273,6 @@ struct rb_ring *rb_ring_alloc(struct rb_cpu *rcpu, unsigned int nr, unsigned int
 	bool user = current->mm;
 	struct rb_ring *ring;
 	unsigned int i;
-	size_t size;
 
 	/* One for each slot, and one for the reader. */
 	if (nr >= RB_MAX_SUBBUFS / 2)
@@ -246,20 +280,15 @@ struct rb_ring *rb_ring_alloc(struct rb_cpu *rcpu, unsigned int nr, unsigned int
 	if (!rcpu->buffer->persist && !rb_memory_for(nr + 1, order))
 		return NULL;
 
-	/* kmalloc() aligns powers of two, and whatever is larger than a page. */
-	size = struct_size(ring, slots, nr);
-	if (size < PAGE_SIZE)
-		size = roundup_pow_of_two(size);
-	ring = kvzalloc_node(size, RB_GFP, cpu_to_node(rcpu->cpu));
+	ring = kvzalloc_node(rb_ring_size(nr), RB_GFP, cpu_to_node(rcpu->cpu));
 	if (!ring)
 		return NULL;
 
-	/* Twice as many can come to belong to it, see rb_adopt() in resize.c. */
 	ring->nr = nr;
 	ring->order = order;
 	if (rcpu->buffer->persist)
 		ring->persist = rb_persist_ring(rcpu->buffer, rcpu->cpu);
-	ring->nr_subbufs = 2 * (nr + 1);
+	ring->nr_subbufs = rb_max_subbufs(nr);
 	ring->subbufs = kvcalloc_node(ring->nr_subbufs, sizeof(*ring->subbufs), RB_GFP,
 				      cpu_to_node(rcpu->cpu));
 	if (!ring->subbufs)

@@ -42,7 +42,9 @@ static struct rb_cpu *rb_cpu_alloc(struct trace_buffer *buffer, unsigned int nr,
 	rb_wait_init(&rcpu->wait);
 	init_irq_work(&rcpu->wake_work, rb_wake_work);
 
-	if (rb_copies_alloc(rcpu, buffer->order, &rcpu->copies))
+	/* ring_buffer_alloc_copies() does it for a spare buffer. */
+	if (!(buffer->flags & RB_FL_SPARE) &&
+	    rb_copies_alloc(rcpu, buffer->order, &rcpu->copies))
 		goto fail;
 	ring = rb_ring_alloc(rcpu, nr, buffer->order);
 	if (!ring)
@@ -282,7 +284,8 @@ static int rb_take_shape(struct trace_buffer *buffer, struct trace_buffer *like)
  *
  * Its rings have the sizes of those of @like, for CPUs that are offline as well, and
  * it has the clock and the flags. It survives a reboot if @like does, and the first one
- * holds what it did before that.
+ * holds what it did before that. ring_buffer_alloc_copies() has to come before records are
+ * consumed one by one.
  *
  * Context: May sleep. The caller keeps the sizes of @like from changing.
  * Return: the buffer; -ENOMEM; if @like survives a reboot -EINVAL where its memory has no
@@ -290,7 +293,8 @@ static int rb_take_shape(struct trace_buffer *buffer, struct trace_buffer *like)
  */
 struct trace_buffer *ring_buffer_alloc_spare(struct trace_buffer *like)
 {
-	struct trace_buffer *buffer = rb_buffer_new(like->flags, like->order, like->lock_key);
+	struct trace_buffer *buffer = rb_buffer_new(like->flags | RB_FL_SPARE, like->order,
+						    like->lock_key);
 	unsigned int nr = RB_MIN_SLOTS;
 	int ret = 0;
 

@@ -415,10 +415,12 @@ struct rb_subbuf {
  * @sb:		the sub-buffer that it owns
  * @seq:	the sequence in it
  * @pos:	bytes of it that were consumed
- * @time:	time of the record before @pos
+ * @time:	time of the record before @pos, or U64_MAX if that is not known
  * @num:	running number of the next record to consume
  * @lost:	records lost in front of the one that will be consumed next
  * @read:	records that were consumed
+ * @from:	sequence behind which &rb_ring.refused counts
+ * @since:	time since which the rings before have all records, see rb_ring_since()
  * @life:	&rb_ring.life that all of this is of
  * @inherited:	a resize gave it what did not fit into the slots; it is still
  *		the oldest of the ring, as if it were in one
@@ -431,6 +433,8 @@ struct rb_reader {
 	u64			num;
 	unsigned long		lost;
 	unsigned long		read;
+	u64			from;
+	u64			since;
 	unsigned int		life;
 	bool			inherited;
 };
@@ -461,6 +465,7 @@ struct rb_losses {
  * @commit_overrun: records refused because a sub-buffer in the way was not
  *		committed; own CPU
  * @dropped:	records refused because the ring was full of unread ones; own CPU
+ * @refused:	sequence of the last sub-buffer behind which a record was refused; own CPU
  * @floor:	first sequence of this life; own CPU, read by all
  * @floor_num:	running number of its first record; outermost writer, valid once
  *		@commit is there
@@ -497,6 +502,7 @@ struct rb_ring {
 	u64			floor;
 	u64			floor_num;
 	struct rb_losses	floor_lost;
+	local64_t		refused;
 
 	raw_spinlock_t		lock ____cacheline_aligned_in_smp;
 	struct rb_reader	reader;
@@ -905,6 +911,7 @@ void rb_check_subbuf(struct rb_subbuf *sb, u32 units, bool final);
 
 /* ring.c */
 extern struct rb_subbuf rb_fresh;
+void rb_note_refused(struct rb_ring *ring, u64 seq);
 bool rb_next_subbuf(struct rb_ring *ring, struct rb_subbuf *sb, u64 tail, bool overwrite);
 void rb_publish(struct rb_ring *ring);
 bool rb_locate(struct rb_ring *ring, u64 *seq, struct rb_view *view);
@@ -988,11 +995,13 @@ void rb_persist_go_live(struct rb_cpu *rcpu, struct rb_ring *ring);
 struct rb_ring *rb_ring_alloc(struct rb_cpu *rcpu, unsigned int nr, unsigned int order);
 void rb_ring_put(struct rb_ring *ring);
 void rb_ring_strip(struct rb_ring *ring);
+size_t rb_ring_memory(unsigned int nr, unsigned int order);
 unsigned int rb_slots_for(unsigned long size, unsigned int order);
 struct rb_data_page *rb_data_page_alloc(int cpu, unsigned int order);
 void rb_data_page_free(struct rb_data_page *page, unsigned int order);
 
 /* iterate.c */
+size_t rb_iter_memory(unsigned int order);
 struct ring_buffer_iter *rb_iter_alloc(struct rb_cpu *rcpu, unsigned int order, gfp_t gfp);
 struct ring_buffer_event *
 rb_dump_next(struct rb_cpu *rcpu, u64 *ts, unsigned long *lost, bool advance);
@@ -1000,6 +1009,7 @@ rb_dump_next(struct rb_cpu *rcpu, u64 *ts, unsigned long *lost, bool advance);
 /* consume.c */
 int rb_copies_alloc(struct rb_cpu *rcpu, unsigned int order, struct rb_copies *copies);
 void rb_copies_free(struct rb_copies *copies);
+size_t rb_copies_memory(unsigned int order);
 
 /* wait.c */
 void rb_wait_init(struct rb_wait *wait);
@@ -1009,6 +1019,9 @@ void rb_wake_writer(struct rb_cpu *rcpu, struct rb_ring *ring);
 
 /* write.c */
 extern struct rb_cpu rb_no_cpu;
+
+/* stat.c */
+u64 rb_ring_since(struct rb_ring *ring);
 
 /* map.c */
 void rb_map_update(struct rb_cpu *rcpu, struct rb_ring *ring);

@@ -258,6 +258,24 @@ static void rb_iter_advance(struct ring_buffer_iter *iter, bool dump)
 	iter->lost = false;
 }
 
+/* A header at the very end of a sub-buffer may name a length behind it. */
+static size_t rb_iter_size(unsigned int order)
+{
+	return struct_size_t(struct ring_buffer_iter, data, rb_subbuf_room(order) + sizeof(u32));
+}
+
+/**
+ * rb_iter_memory() - tell the memory of an iterator
+ * @order: of the sub-buffers
+ *
+ * Context: Any context.
+ * Return: bytes.
+ */
+size_t rb_iter_memory(unsigned int order)
+{
+	return kmalloc_size_roundup(rb_iter_size(order));
+}
+
 /**
  * rb_iter_alloc() - the memory of an iterator
  * @rcpu:  whose records it will read
@@ -269,15 +287,13 @@ static void rb_iter_advance(struct ring_buffer_iter *iter, bool dump)
  */
 struct ring_buffer_iter *rb_iter_alloc(struct rb_cpu *rcpu, unsigned int order, gfp_t gfp)
 {
-	unsigned int size = rb_subbuf_room(order);
 	struct ring_buffer_iter *iter;
 
-	/* A header at its very end may name a length behind it. */
-	iter = kvzalloc_node(struct_size(iter, data, size + sizeof(u32)),
-			     gfp | __GFP_RETRY_MAYFAIL, cpu_to_node(rcpu->cpu));
+	iter = kvzalloc_node(rb_iter_size(order), gfp | __GFP_RETRY_MAYFAIL,
+			     cpu_to_node(rcpu->cpu));
 	if (iter) {
 		iter->rcpu = rcpu;
-		iter->size = size;
+		iter->size = rb_subbuf_room(order);
 	}
 	return iter;
 }
@@ -448,6 +464,8 @@ rb_dump_next(struct rb_cpu *rcpu, u64 *ts, unsigned long *lost, bool advance)
 	struct ring_buffer_iter *iter = rcpu->copies.dump;
 	struct ring_buffer_event *rec;
 
+	if (!iter)
+		return NULL;
 	if (iter->ring != ring || iter->life != READ_ONCE(ring->life))
 		rb_iter_attach(iter, ring);
 	rec = rb_iter_peek(iter, true);

@@ -36,7 +36,8 @@ static void rb_spare_put(struct rb_cpu *rcpu, struct rb_data_page *page, unsigne
 	unsigned long none = 0;
 
 	/* A page that is still in a pipe belongs to the pipe as well. */
-	if (page_ref_count(virt_to_page(page)) > 1 || order != READ_ONCE(rcpu->buffer->order) ||
+	if (rcpu->buffer->flags & RB_FL_SPARE || page_ref_count(virt_to_page(page)) > 1 ||
+	    order != READ_ONCE(rcpu->buffer->order) ||
 	    !try_cmpxchg(&rcpu->spare, &none, (unsigned long)page | order))
 		rb_data_page_free(page, order);
 }
@@ -119,7 +120,7 @@ static void rb_page_exchange(struct rb_ring *ring, struct buffer_data_read_page 
 {
 	struct rb_reader *rd = &ring->reader;
 
-	rb_reader_skip(ring, end, 0, rd->sb->first + rd->sb->count - rd->num);
+	rb_reader_skip(ring, end, U64_MAX, rd->sb->first + rd->sb->count - rd->num);
 	swap(rd->sb->page, rpage->data);
 	rpage->dirty = rb_subbuf_room(rpage->order);
 	/* The page that came still has what it was used for before. */
@@ -146,6 +147,7 @@ static unsigned int rb_page_copy(struct rb_ring *ring, struct rb_data_page *to,
 	to->time_stamp = rd->time;
 	if (pub & RB_PUB_FINAL && c.end - start <= len) {
 		end = c.end;
+		time = U64_MAX;
 		records = rd->sb->first + rd->sb->count - rd->num;
 	} else {
 		for (;;) {

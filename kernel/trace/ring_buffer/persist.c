@@ -748,6 +748,9 @@ void rb_persist_restore(struct rb_cpu *rcpu, struct rb_ring *ring)
 	rb_persist_lay(ring, parts, kept);
 	kvfree(parts);
 
+	/* Where the damaged ones were is not known. */
+	if (bad)
+		ring->reader.since = U64_MAX;
 	kept = min(kept, ring->nr);
 	unread = rb_ring_entries(ring);
 	if (bad)

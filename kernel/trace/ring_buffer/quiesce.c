@@ -64,6 +64,7 @@ void rb_ring_quiesce(struct rb_ring *ring)
 		return;
 	lost = rb_give_up(ring);
 	local_add(lost, &ring->commit_overrun);
+	rb_note_refused(ring, ring->commit->seq);
 	/* As the writer would have done it, see rb_leave(). */
 	smp_store_release(&ring->nest, 0);
 	/* A console that holds its lock may want this one, to dump the buffer. */

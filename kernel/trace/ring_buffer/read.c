@@ -115,6 +115,8 @@ static void rb_reader_begin(struct rb_ring *ring, u64 seq, u64 num, const struct
 	struct rb_reader *rd = &ring->reader;
 
 	rd->seq = seq;
+	rd->from = seq;
+	rd->since = 0;
 	rd->num = num;
 	rd->pos = rb_pub_bytes(atomic64_read(&rd->sb->publish));
 	rd->lost = 0;

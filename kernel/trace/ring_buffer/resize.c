@@ -126,17 +126,18 @@ static void rb_ring_close(struct rb_ring *ring)
 
 /*
  * Move what is unread from @old, which has no writers, to @ring, which has no
- * readers. The lock of @old is held.
+ * readers. The lock of @old is held. The time is @now.
  */
-static void rb_inherit(struct rb_ring *ring, struct rb_ring *old)
+static void rb_inherit(struct rb_ring *ring, struct rb_ring *old, u64 now)
 {
 	struct rb_reader *rd = &ring->reader, *was = &old->reader;
-	u64 first = rd->seq + 1, seq = rd->seq, from, num, byte, word;
+	u64 first = rd->seq + 1, seq = rd->seq, oldest = now, from, num, byte, word;
 	bool begun, free;
 	unsigned long lost = 0;
 	struct rb_subbuf *sb;
 
 	rb_ring_close(old);
+	rd->since = min(rb_ring_since(old), now);
 	sb = old->commit;
 	num = rb_ring_written(old) - rd->num;
 	byte = sb->first_byte + sb->end * RB_UNIT;
@@ -157,6 +158,7 @@ static void rb_inherit(struct rb_ring *ring, struct rb_ring *old)
 			continue;
 		/* Where the writer was faster it stays so: the older ones do not fit, either. */
 		if (rb_adopt(ring, old, sb, seq, num, byte)) {
+			oldest = sb->page->time_stamp;
 			seq--;
 		} else if (free) {
 			free = false;
@@ -171,6 +173,9 @@ static void rb_inherit(struct rb_ring *ring, struct rb_ring *old)
 	}
 
 	if (begun) {
+		/* Those that do not fit are behind it. */
+		if (lost)
+			rd->since = max(rd->since, oldest);
 		sb = was->sb;
 		was->sb = rd->sb;
 		rb_own(ring, old, sb, seq, num, byte);
@@ -255,12 +260,15 @@ static void rb_go_on(struct rb_cpu *rcpu, bool inherit)
 {
 	struct rb_ring *ring = rcpu->next_ring, *old;
 	unsigned long flags;
+	u64 now;
 
 	old = rb_read_lock(rcpu, &flags);
 	rb_ring_quiesce(old);
+	now = ring_buffer_time_stamp(rcpu->buffer);
 	if (inherit) {
-		rb_inherit(ring, old);
+		rb_inherit(ring, old, now);
 	} else {
+		ring->reader.since = now;
 		rb_release_slots(ring, ring->reader.seq + 1);
 		rb_disinherit(ring, old);
 		rb_copies_replace(rcpu);
@@ -380,6 +388,28 @@ EXPORT_SYMBOL_GPL(ring_buffer_resize);
 
 #ifdef CONFIG_RING_BUFFER_ALLOW_SWAP
 /**
+ * ring_buffer_trimmed_memory() - tell the memory that ring_buffer_trim() leaves
+ * @spare: a buffer that has been cut off, see ring_buffer_wait_writers()
+ *
+ * Context: Any context but NMI.
+ * Return: bytes, as ring_buffer_memory() without copies.
+ */
+size_t ring_buffer_trimmed_memory(struct trace_buffer *spare)
+{
+	size_t sum = ring_buffer_memory(spare, false);
+	unsigned int nr, trimmed;
+	int cpu;
+
+	rb_for_each_cpu(spare, cpu) {
+		nr = ring_buffer_size(spare, cpu) / rb_subbuf_room(spare->order);
+		trimmed = min(nr, rb_ring_unread(spare->cpus[cpu]));
+		sum += rb_ring_memory(trimmed, spare->order) - rb_ring_memory(nr, spare->order);
+	}
+	return sum;
+}
+EXPORT_SYMBOL_GPL(ring_buffer_trimmed_memory);
+
+/**
  * ring_buffer_trim() - free the sub-buffers of a snapshot that hold nothing
  * @spare: a buffer that has been cut off, see ring_buffer_wait_writers()
  *
@@ -463,7 +493,7 @@ int ring_buffer_subbuf_order_set(struct trace_buffer *buffer, int order)
 		nr = rb_slots_for((unsigned long)rb_subbuf_room(order) * nr, order);
 		rcpu->next_ring = rb_ring_alloc(rcpu, nr, order);
 		if (!rcpu->next_ring ||
-		    (rb_subbuf_room(order) > rcpu->copies.len &&
+		    (rcpu->copies.len && rb_subbuf_room(order) > rcpu->copies.len &&
 		     rb_copies_alloc(rcpu, order, &rcpu->next_copies))) {
 			ret = -ENOMEM;
 			break;

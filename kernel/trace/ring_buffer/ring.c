@@ -50,6 +50,22 @@ static bool rb_slot_is_free(struct rb_ring *ring, u64 seq, u64 word)
 	return word & RB_SLOT_EMPTY || (s64)(seq - ring->nr - ring->floor) < 0;
 }
 
+/**
+ * rb_note_refused() - note that a record was refused
+ * @ring: the ring
+ * @seq:  sequence of the sub-buffer that was the last one
+ *
+ * Context: The ring's CPU with preemption off, or a ring without writers.
+ */
+void rb_note_refused(struct rb_ring *ring, u64 seq)
+{
+	s64 was = local64_read(&ring->refused);
+
+	/* An interrupt may have come to a later one. */
+	while ((s64)(seq - was) > 0 && !local64_try_cmpxchg(&ring->refused, &was, seq))
+		;
+}
+
 /*
  * Claim the slot of sequence @seq: the sub-buffer in it, or the spare that the
  * reader left there for it.
@@ -164,13 +180,16 @@ bool rb_next_subbuf(struct rb_ring *ring, struct rb_subbuf *sb, u64 tail, bool o
 	 */
 	if ((s64)(next - READ_ONCE(ring->commit)->seq - ring->nr) >= 0) {
 		local_inc(&ring->commit_overrun);
+		rb_note_refused(ring, seq);
 		return false;
 	}
 
 	rb_race_point(NEXT);
 	next_sb = rb_claim_slot(ring, next, overwrite);
-	if (!next_sb)
+	if (!next_sb) {
+		rb_note_refused(ring, seq);
 		return false;
+	}
 
 	rb_open_subbuf(next_sb, next);
 	rb_race_point(OPENED);

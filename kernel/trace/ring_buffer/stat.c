@@ -3,6 +3,9 @@
  * Statistics: what was written, lost, read, and is still there.
  */
 #include <linux/export.h>
+#include <linux/log2.h>
+#include <linux/overflow.h>
+#include <linux/slab.h>
 
 #include "internal.h"
 
@@ -30,6 +33,47 @@ static u64 rb_ring_oldest_ts(struct rb_ring *ring)
 		smp_rmb(); /* RBB(rb_ring_oldest_ts:A) */
 	} while (atomic64_read(view.slot) != view.word);
 	return ts;
+}
+
+/**
+ * rb_ring_since() - tell since when a ring has all records
+ * @ring: the ring
+ *
+ * Records that were overwritten, consumed or refused are not in it. While writers are in
+ * the ring, it may lose more.
+ *
+ * Context: &rb_ring.lock is held.
+ * Return: the time, in the unit of the buffer's clock; 0 if it has all; U64_MAX if it has
+ *	   none since, so that the time is not known.
+ */
+u64 rb_ring_since(struct rb_ring *ring)
+{
+	struct rb_reader *rd = &ring->reader;
+	u64 refused = local64_read(&ring->refused);
+	u64 since = rd->since, next = rd->seq + 1, seq, ts;
+	struct rb_view view;
+	bool behind;
+
+	if (rd->read || rb_ring_overrun(ring)) {
+		ts = rb_ring_oldest_ts(ring);
+		if (!ts)
+			ts = rd->read ? rd->time : U64_MAX;
+		/* A record of this very time was consumed. */
+		if (rd->pos && ts == rd->time && ~ts)
+			ts++;
+		since = max(since, ts);
+	}
+
+	/* Behind the reader's sub-buffer, some may be refused or overwritten. */
+	behind = (s64)(refused - rd->from) > 0 && (s64)(refused - rd->seq) >= 0;
+	if (behind)
+		next = refused + 1;
+	seq = next;
+	if (!rb_locate(ring, &seq, &view))
+		return behind ? U64_MAX : since;
+	if (behind || seq != next)
+		since = max(since, rb_glance(view.sb->page->time_stamp));
+	return since;
 }
 
 static unsigned long rb_ring_bytes(struct rb_ring *ring)
@@ -92,9 +136,11 @@ RB_STAT(dropped, local_read(&ring->dropped) + ring->carried.dropped)
 RB_STAT(read, ring->reader.read)
 RB_STAT(bytes, rb_ring_bytes(ring))
 RB_STAT(oldest, rb_ring_oldest_ts(ring))
+RB_STAT(since, rb_ring_since(ring))
 RB_STAT(dirty, rb_ring_dirty(ring))
 RB_STAT(size, (u64)rb_subbuf_room(ring->order) * ring->nr)
-RB_STAT(memory, (ring->nr + 1ull) * rb_subbuf_size(ring->order))	/* one is the reader's */
+RB_STAT(memory, rb_ring_memory(ring->nr, ring->order) +
+		kmalloc_size_roundup(roundup_pow_of_two(sizeof(*rcpu))))
 
 /**
  * ring_buffer_entries_cpu() - records of a CPU that can be read
@@ -202,6 +248,22 @@ u64 ring_buffer_oldest_event_ts(struct trace_buffer *buffer, int cpu)
 EXPORT_SYMBOL_GPL(ring_buffer_oldest_event_ts);
 
 /**
+ * ring_buffer_complete_since() - tell since when a CPU's records are complete
+ * @buffer: the buffer
+ * @cpu:    the CPU
+ *
+ * No record of a later time was overwritten, consumed or refused for lack of room.
+ *
+ * Context: Any context. A live buffer may lose more meanwhile.
+ * Return: the time, in the unit of the buffer's clock; 0 if nothing was lost; U64_MAX if
+ *	   the time is not known, as nothing was recorded since.
+ */
+u64 ring_buffer_complete_since(struct trace_buffer *buffer, int cpu)
+{
+	return rb_stat(buffer, cpu, rb_stat_since);
+}
+
+/**
  * ring_buffer_nr_dirty_pages() - sub-buffers that hold something unread
  * @buffer: the buffer
  * @cpu:    the CPU
@@ -265,19 +327,25 @@ unsigned long ring_buffer_size(struct trace_buffer *buffer, int cpu)
 EXPORT_SYMBOL_GPL(ring_buffer_size);
 
 /**
- * ring_buffer_memory() - what a buffer costs
+ * ring_buffer_memory() - tell the memory of a buffer
  * @buffer: the buffer
+ * @copies: add what ring_buffer_alloc_copies() allocates
+ *
+ * Without @copies, a spare buffer for @buffer has as much.
  *
  * Context: Any context.
- * Return: bytes of the sub-buffers of all CPUs.
+ * Return: bytes that are allocated, or reserved where it survives a reboot.
  */
-size_t ring_buffer_memory(struct trace_buffer *buffer)
+size_t ring_buffer_memory(struct trace_buffer *buffer, bool copies)
 {
-	size_t sum = 0;
+	size_t sum = kmalloc_size_roundup(struct_size(buffer, cpus, nr_cpu_ids));
 	int cpu;
 
-	rb_for_each_cpu(buffer, cpu)
+	rb_for_each_cpu(buffer, cpu) {
 		sum += rb_stat(buffer, cpu, rb_stat_memory);
+		if (copies)
+			sum += rb_copies_memory(READ_ONCE(buffer->order));
+	}
 	return sum;
 }
 EXPORT_SYMBOL_GPL(ring_buffer_memory);

@@ -355,6 +355,8 @@ static void rb_ring_reset(struct rb_ring *ring)
 	rb_persist_emptied(rd->sb);
 	sb = ring->tail;
 	rd->seq = sb->seq - 1;
+	rd->from = rd->seq;
+	rd->since = 0;
 	rb_reader_clear(ring);
 	rd->num = sb->first;
 	rd->lost = 0;

@@ -176,6 +176,8 @@ static bool rb_still_full(struct rb_cpu *rcpu)
 	if ((word & (RB_SLOT_EMPTY | RB_SLOT_HELD)) == RB_SLOT_EMPTY)
 		return false;
 	local_inc(&ring->dropped);
+	if (unlikely(local64_read(&ring->refused) != sb->seq))
+		rb_note_refused(ring, sb->seq);
 	return true;
 }
 

@@ -4,6 +4,7 @@
  */
 #include <linux/err.h>
 #include <linux/lockdep.h>
+#include <linux/math.h>
 #include <linux/percpu.h>
 #include <linux/ring_buffer.h>
 #include <linux/slab.h>
@@ -27,16 +28,23 @@ int snap_charge(struct trace_snapshots *s, unsigned long kb)
 	return 0;
 }
 
+/* In KiB, with what describes a snapshot. */
+static unsigned long snap_memory_kb(size_t bytes)
+{
+	bytes += sizeof(struct trace_snap) + num_possible_cpus() * sizeof(struct trace_array_cpu);
+	return DIV_ROUND_UP(bytes, 1024);
+}
+
 /**
- * snap_buffer_kb() - tell the memory of a ring buffer
- * @buffer: the ring buffer
+ * snap_buffer_kb() - tell the memory of a snapshot
+ * @buffer: its ring buffer, or the live one that it is to fit
  *
  * Context: Any context.
  * Return: the memory in KiB.
  */
 unsigned long snap_buffer_kb(struct trace_buffer *buffer)
 {
-	return ring_buffer_memory(buffer) / 1024;
+	return snap_memory_kb(ring_buffer_memory(buffer, false));
 }
 
 /**
@@ -135,20 +143,12 @@ void snap_free(struct trace_snapshots *s, struct trace_snap *snap)
  * snap_trimmed_kb() - tell the memory of a trimmed snapshot
  * @snap: the snapshot
  *
- * Context: Any context.
- * Return: upper bound in KiB.
+ * Context: Any context but NMI.
+ * Return: the memory in KiB.
  */
 unsigned long snap_trimmed_kb(struct trace_snap *snap)
 {
-	struct trace_buffer *buffer = snap->buf.buffer;
-	unsigned long subbufs = 0;
-	int cpu;
-
-	for_each_tracing_cpu(cpu) {
-		if (ring_buffer_size(buffer, cpu))
-			subbufs += ring_buffer_nr_dirty_pages(buffer, cpu) + 3;
-	}
-	return subbufs * (ring_buffer_subbuf_size_get(buffer) / 1024);
+	return snap_memory_kb(ring_buffer_trimmed_memory(snap->buf.buffer));
 }
 
 /**
@@ -166,7 +166,7 @@ unsigned long snap_trimmed_kb(struct trace_snap *snap)
 int snap_trim(struct trace_snapshots *s, struct trace_snap *snap)
 {
 	struct trace_buffer *buffer = snap->buf.buffer;
-	unsigned long kb = snap_trimmed_kb(snap), before = snap->kb;
+	unsigned long kb = snap_trimmed_kb(snap), before = snap_buffer_kb(buffer), saved;
 	int ret;
 
 	if (!READ_ONCE(snap->settled) || kb >= before)
@@ -177,8 +177,40 @@ int snap_trim(struct trace_snapshots *s, struct trace_snap *snap)
 		return ret;
 	WRITE_ONCE(snap->gen, 0);
 	ring_buffer_trim(buffer);
-	snap->kb = snap_buffer_kb(buffer);
-	s->kb = s->kb - kb - before + snap->kb;
+	saved = before - snap_buffer_kb(buffer);
+	snap->kb -= saved;
+	s->kb -= kb + saved;
+	return 0;
+}
+
+/**
+ * snap_alloc_copies() - allocate what consumers of a snapshot's records need
+ * @s:    the snapshots of the trace array
+ * @snap: a snapshot that the caller holds
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ * Return: 0; -ENOMEM; -ENOSPC as snap_charge().
+ */
+int snap_alloc_copies(struct trace_snapshots *s, struct trace_snap *snap)
+{
+	struct trace_buffer *buffer = snap->buf.buffer;
+	unsigned long kb;
+	int ret;
+
+	if (snap->copies)
+		return 0;
+	kb = DIV_ROUND_UP(ring_buffer_memory(buffer, true) - ring_buffer_memory(buffer, false),
+			  1024);
+	ret = snap_charge(s, kb);
+	if (ret)
+		return ret;
+	ret = ring_buffer_alloc_copies(buffer);
+	if (ret) {
+		s->kb -= kb;
+		return ret;
+	}
+	snap->copies = true;
+	snap->kb += kb;
 	return 0;
 }
 

@@ -84,7 +84,7 @@ static int snap_begin_change(struct trace_array *tr, unsigned long size, int cpu
 		ret = snap_alloc_next(s, &s->max, size, cpu, order);
 	flags = snap_change_begin(s);
 	WRITE_ONCE(s->gen, s->gen + 1);
-	WRITE_ONCE(s->moves, s->moves + 1);
+	s->moves++;
 	snap_change_end(s, flags);
 	if (ret)
 		trace_snapshot_end_change(tr, false);

@@ -195,7 +195,7 @@ static int snap_on_handler(const struct ctl_table *table, int write, void *buffe
 	unsigned int i;
 	int ret;
 
-	for (i = 0; !write && i < ARRAY_SIZE(snap_crashes); i++) {
+	for (i = 0; i < ARRAY_SIZE(snap_crashes); i++) {
 		if (on & BIT(snap_crashes[i].by)) {
 			strlcat(text, *text ? "," : "", sizeof(text));
 			strlcat(text, snap_crashes[i].name, sizeof(text));

@@ -118,6 +118,8 @@ struct snap_request {
  * @keep:      link of &trace_snapshots.kept or .leaving
  * @kept:      the instance that shows it, or NULL
  * @kb:        charged memory, in KiB
+ * @kept_kb:   memory of @kept, in KiB
+ * @copies:    memory for those who consume its records is allocated
  * @users:     number of readers; grows only under the lock
  * @gen:       &trace_snapshots.gen that its size belongs to; 0 if it was trimmed
  * @settled:   all writers have committed; cleared by a cut, set by snap_settle()
@@ -125,7 +127,8 @@ struct snap_request {
  * @clock_id:  clock of its time stamps
  * @who:       the requester
  * @seq:       its number, from 1
- * @since:     end of the cut before it, by the clock of the trace
+ * @since:     end of the cut before it, by the clock of the trace; U64_MAX if its CPUs
+ *	       were not cut off together
  * @begin:     time before the first CPU was cut off
  * @end:       time after the last CPU was cut off
  */
@@ -136,6 +139,8 @@ struct trace_snap {
 	struct list_head	keep;
 	struct trace_array	*kept;
 	unsigned long		kb;
+	unsigned long		kept_kb;
+	bool			copies;
 	atomic_t		users;
 	unsigned int		gen;
 	bool			settled;
@@ -189,13 +194,11 @@ struct snap_waiter {
 /**
  * struct snap_seen - what a requester sees before it gets the lock
  * @cuts:  &trace_snapshots.cuts
- * @moves: &trace_snapshots.moves
  * @cpu:   its CPU
  * @ring:  ring that this CPU writes to; 0 if that does not matter
  */
 struct snap_seen {
 	unsigned int		cuts;
-	unsigned int		moves;
 	int			cpu;
 	unsigned long		ring;
 };
@@ -260,6 +263,7 @@ enum {
  * @cuts:     counts the begin and the end of each cut of all CPUs for @user: odd during one;
  *            under the lock
  * @cut_done: @cuts in the last of them that succeeded; under the lock
+ * @cut_moves: @moves in that one; under the lock
  * @moves:    counts the cuts of any kind, and changes of the size; under the lock
  * @gen:      generation of the live buffer's size, odd while it changes; under the lock
  * @user:     snapshots of files, triggers and the kernel
@@ -301,6 +305,7 @@ struct trace_snapshots {
 	atomic_t		owner;
 	unsigned int		cuts;
 	unsigned int		cut_done;
+	unsigned int		cut_moves;
 	unsigned int		moves;
 	unsigned int		gen;
 	struct snap_slot	user;
@@ -356,6 +361,7 @@ struct trace_snap *snap_alloc_spare(struct trace_snapshots *s);
 void snap_free(struct trace_snapshots *s, struct trace_snap *snap);
 unsigned long snap_trimmed_kb(struct trace_snap *snap);
 int snap_trim(struct trace_snapshots *s, struct trace_snap *snap);
+int snap_alloc_copies(struct trace_snapshots *s, struct trace_snap *snap);
 void snap_settle(struct trace_snap *snap);
 struct trace_snapshots *snap_create(struct trace_array *tr);
 void snap_put(struct trace_snapshots *s);

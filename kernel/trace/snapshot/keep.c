@@ -210,16 +210,23 @@ static void snap_forget_leaving(struct trace_snapshots *s)
 
 static void snap_keep_publish(struct trace_snapshots *s, struct trace_snap *snap)
 {
-	snap_lock_names(s);
-	if (s->dead || snap_publish(s, snap)) {
+	int ret;
+
+	do {
+		snap_lock_names(s);
+		ret = s->dead ? -ENODEV : snap_publish(s, snap);
+		if (!ret)
+			list_add_tail(&snap->keep, &s->kept);
+		snap_unlock_names(s);
+	} while (ret == -ENOSPC && snap_make_room(s, snap->kept_kb));
+
+	if (ret) {
 		atomic_long_inc(&s->unkept);
+		mutex_lock(&s->mutex);
 		s->nr_kept--;
+		mutex_unlock(&s->mutex);
 		snap_unhold(snap);
-	} else {
-		list_add_tail(&snap->keep, &s->kept);
 	}
-	snap_retire_surplus(s);
-	snap_unlock_names(s);
 }
 
 /* Keep what takers have added. From here on, &trace_snapshots.nr_kept counts it. */

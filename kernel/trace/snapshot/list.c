@@ -35,18 +35,15 @@ static void snap_show_time(struct seq_file *m, struct trace_array *tr, u64 ts)
 	seq_printf(m, "%llu.%09u", ts, ns);
 }
 
-/* The time since which every CPU has all its records. */
+/* The time since which every CPU has all its records; it ends at the cut. */
 static u64 snap_complete_since(struct trace_snap *snap)
 {
-	struct trace_buffer *buffer = snap->buf.buffer;
-	u64 since = snap->since;
+	u64 since = READ_ONCE(snap->since);
 	int cpu;
 
-	for_each_tracing_cpu(cpu) {
-		if (ring_buffer_overrun_cpu(buffer, cpu))
-			since = max(since, ring_buffer_oldest_event_ts(buffer, cpu));
-	}
-	return since;
+	for_each_tracing_cpu(cpu)
+		since = max(since, ring_buffer_complete_since(snap->buf.buffer, cpu));
+	return min(since, snap->begin);
 }
 
 static void snap_show_cpus(struct seq_file *m, const char *name, struct trace_snap *snap,

@@ -380,6 +380,12 @@ static void snap_drop_surplus(struct trace_snapshots *s, struct snap_slot *slot)
 	snap_change_end(s, flags);
 }
 
+static void snap_lose_cpu(struct trace_snap *snap, int cpu)
+{
+	ring_buffer_reset_cpu(snap->buf.buffer, cpu);
+	WRITE_ONCE(snap->since, U64_MAX);
+}
+
 /**
  * snap_erase_cpu() - erase one CPU's part of the newest snapshot
  * @s:    the snapshots of the trace array
@@ -399,7 +405,7 @@ int snap_erase_cpu(struct trace_snapshots *s, struct snap_slot *slot, int cpu)
 	if (atomic_read(&last->users) > 1)
 		ret = -EBUSY;
 	else
-		ring_buffer_reset_cpu(last->buf.buffer, cpu);
+		snap_lose_cpu(last, cpu);
 	snap_unhold(last);
 	snap_drop_surplus(s, slot);
 	snap_collect(s);

@@ -57,7 +57,7 @@
  * snap_lock:A          snap_show_last:B      the lock; changes of the newest snapshot
  * snap_unlock:A        snap_show_last:C      its number; the lock
  * snap_cut:A           snap_show_last:A      a new snapshot; its number
- * snap_cut_off:A       snap_look:B           &trace_snapshots.moves; .cuts
+ * snap_cut_off:A       snap_look:B           rings of earlier cuts; &trace_snapshots.cuts
  * snap_cut_off:B       snap_look:A           .cuts; what the cut reads, against the
  *                                            event of a request; .cuts
  * snap_take:A          snap_take_pending:A   the event of a request; the request
@@ -169,10 +169,13 @@ static int snap_cut_off(struct trace_snapshots *s, struct trace_buffer *spare, i
 	struct trace_buffer *live = s->tr->array_buffer.buffer;
 	int ret;
 
-	WRITE_ONCE(s->moves, s->moves + 1);
+	s->moves++;
 	if (!counts)
 		return ring_buffer_cut(live, spare, cpu);
-	/* Pairs with snap_look:B: if that sees this cut, it sees its move. RBB(snap_cut_off:A) */
+	/*
+	 * Pairs with snap_look:B: a requester that sees this cut sees the rings of those
+	 * before it. RBB(snap_cut_off:A)
+	 */
 	smp_store_release(&s->cuts, s->cuts + 1);
 	/*
 	 * Pairs with snap_look:A. Either this cut sees the event of the request, or the
@@ -180,8 +183,10 @@ static int snap_cut_off(struct trace_snapshots *s, struct trace_buffer *spare, i
 	 */
 	smp_mb();
 	ret = ring_buffer_cut(live, spare, cpu);
-	if (!ret)
+	if (!ret) {
 		s->cut_done = s->cuts;
+		s->cut_moves = s->moves;
+	}
 	WRITE_ONCE(s->cuts, s->cuts + 1);
 	return ret;
 }
@@ -219,6 +224,8 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 		return ret;
 	}
 	snap_note(s, snap, req, who);
+	if (!whole && nr_cpu_ids > 1)
+		snap->since = U64_MAX;
 	snap->begin = begin;
 	/*
 	 * Every CPU finds the new ring before the time when none has the old one. Pairs
@@ -253,7 +260,6 @@ static void snap_look(struct trace_snapshots *s, struct snap_seen *seen)
 	smp_mb();
 	/* Pairs with snap_cut_off:A. RBB(snap_look:B) */
 	seen->cuts = smp_load_acquire(&s->cuts);
-	seen->moves = READ_ONCE(s->moves);
 	seen->cpu = smp_processor_id();
 	seen->ring = ring_buffer_ring_id(s->tr->array_buffer.buffer, seen->cpu);
 }
@@ -268,8 +274,8 @@ static int snap_is_answered(struct trace_snapshots *s, const struct snap_seen *s
 	/* It began after the request. */
 	if (later > 0)
 		return 1;
-	/* It was in progress, and nothing but it has moved the ring. */
-	if (s->moves == seen->moves &&
+	/* It was in progress, and nothing has moved the ring since. */
+	if (s->moves == s->cut_moves &&
 	    ring_buffer_ring_id(s->tr->array_buffer.buffer, seen->cpu) != seen->ring)
 		return 1;
 	return s->keep.nr ? 0 : -EALREADY;

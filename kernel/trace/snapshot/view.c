@@ -128,11 +128,32 @@ static struct kept_file {
 	{ "buffer_size_kb",		&tracing_entries_fops },
 };
 
+/* "trace_pipe" consumes records one by one. */
+static int kept_alloc_copies(struct trace_array *tr)
+{
+	int ret = tracing_check_open_get_tr(tr);
+	struct trace_snapshots *s;
+
+	if (ret)
+		return ret;
+	s = tr->snapshots->shows->buf.tr->snapshots;
+	mutex_lock(&s->mutex);
+	ret = snap_alloc_copies(s, tr->snapshots->shows);
+	mutex_unlock(&s->mutex);
+	trace_array_put(tr);
+	return ret;
+}
+
 static int kept_open(struct inode *inode, struct file *file)
 {
+	const struct file_operations *of = container_of(file->f_op, struct kept_file, fops)->of;
+	int ret = 0;
+
 	if (file->f_mode & FMODE_WRITE)
 		return -EPERM;
-	return container_of(file->f_op, struct kept_file, fops)->of->open(inode, file);
+	if (of == &tracing_pipe_fops)
+		ret = kept_alloc_copies(inode->i_private);
+	return ret ?: of->open(inode, file);
 }
 
 static void __init kept_init_files(struct kept_file *files, unsigned int nr)
@@ -186,6 +207,20 @@ static int snap_create_cpu_dirs(struct trace_array *tr)
 			return ret;
 	}
 	return 0;
+}
+
+/* What tracefs allocates for a file or a directory, and what eventfs does for one in events/ */
+#define KEPT_FILE_BYTES		(sizeof(struct inode) + sizeof(struct dentry) + 64)
+#define KEPT_EVENT_BYTES	(sizeof(struct trace_event_file) + 256)
+
+/* The memory of an instance, in KiB. */
+static unsigned long snap_instance_kb(struct trace_array *tr)
+{
+	unsigned long files = 3 + ARRAY_SIZE(kept_files) +
+			      num_possible_cpus() * (1 + ARRAY_SIZE(kept_cpu_files));
+
+	return DIV_ROUND_UP(sizeof(*tr) + sizeof(*tr->snapshots) + files * KEPT_FILE_BYTES +
+			    list_count_nodes(&tr->events) * KEPT_EVENT_BYTES, 1024);
 }
 
 /* The files become visible before the trace array is in the list: they cannot be opened yet. */
@@ -282,7 +317,7 @@ static struct trace_array *snap_alloc_array(struct trace_snap *snap)
  * @snap: the snapshot; the caller holds it
  *
  * Context: May sleep, event_mutex, trace_types_lock and &trace_snapshots.mutex are held.
- * Return: 0 or -ENOMEM.
+ * Return: 0 or -ENOMEM; -ENOSPC as snap_charge(), for &trace_snap.kept_kb.
  */
 int snap_publish(struct trace_snapshots *s, struct trace_snap *snap)
 {
@@ -292,6 +327,10 @@ int snap_publish(struct trace_snapshots *s, struct trace_snap *snap)
 	if (!tr)
 		return -ENOMEM;
 	ret = snap_create_dir(tr, snap->buf.tr);
+	if (!ret) {
+		snap->kept_kb = snap_instance_kb(tr);
+		ret = snap_charge(s, snap->kept_kb);
+	}
 	if (ret) {
 		snap_remove_dir(tr);
 		snap_free_array(tr);
@@ -301,6 +340,7 @@ int snap_publish(struct trace_snapshots *s, struct trace_snap *snap)
 	tr->system_names = "";
 	ring_buffer_record_off(snap->buf.buffer);
 	snap->kept = tr;
+	snap->kb += snap->kept_kb;
 	tr->ref = 1;
 	list_add(&tr->list, &ftrace_trace_arrays);
 	return 0;
@@ -317,6 +357,8 @@ void snap_forget_kept(struct trace_snapshots *s, struct trace_snap *snap)
 {
 	snap_free_array(snap->kept);
 	snap->kept = NULL;
+	snap->kb -= snap->kept_kb;
+	s->kb -= snap->kept_kb;
 	snap_unhold(snap);
 }
 

@@ -349,6 +349,8 @@ static void cut_test_spare(struct kunit *test)
 	spare = ring_buffer_alloc_spare(w->buffer);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(spare));
 	w->other = spare;
+	KUNIT_EXPECT_NULL(test, spare->cpus[w->cpu]->copies.dump);
+	KUNIT_EXPECT_EQ(test, ring_buffer_alloc_copies(spare), 0);
 	KUNIT_EXPECT_EQ(test, spare->order, 1U);
 	KUNIT_EXPECT_EQ(test, spare->flags, w->buffer->flags);
 	KUNIT_EXPECT_PTR_EQ(test, spare->clock, w->buffer->clock);
@@ -390,27 +392,30 @@ static void cut_test_forget(struct kunit *test)
 /* A snapshot uses only the sub-buffers that hold unread records. */
 static void cut_trim(struct rbt *w, unsigned int write, unsigned int read)
 {
-	size_t live = ring_buffer_memory(w->buffer), full = ring_buffer_memory(w->other);
+	size_t live = ring_buffer_memory(w->buffer, true), full = ring_buffer_memory(w->other, true);
 	unsigned long size = ring_buffer_size(w->other, w->cpu);
 	u32 first = w->nr;
+	size_t trimmed;
 
 	rbt_write_n(w, 200, write);
 	cut_take(w);
 	for (; read; read--)
 		cut_read(w, first++);
+	trimmed = ring_buffer_trimmed_memory(w->other);
 	KUNIT_EXPECT_EQ(w->test, ring_buffer_trim(w->other), 0);
+	KUNIT_EXPECT_EQ(w->test, ring_buffer_memory(w->other, false), trimmed);
 	if (write < 100)
-		KUNIT_EXPECT_LT(w->test, ring_buffer_memory(w->other), full / 2);
+		KUNIT_EXPECT_LT(w->test, ring_buffer_memory(w->other, true), full / 2);
 	else
-		KUNIT_EXPECT_EQ(w->test, ring_buffer_memory(w->other), full);
-	KUNIT_EXPECT_EQ(w->test, ring_buffer_memory(w->buffer), live);
+		KUNIT_EXPECT_EQ(w->test, ring_buffer_memory(w->other, true), full);
+	KUNIT_EXPECT_EQ(w->test, ring_buffer_memory(w->buffer, true), live);
 	KUNIT_EXPECT_EQ(w->test, ring_buffer_entries_cpu(w->other, w->cpu),
 			(unsigned long)w->nr - first);
 	while (first < w->nr && !w->failed)
 		cut_read(w, first++);
 	KUNIT_EXPECT_TRUE(w->test, ring_buffer_empty(w->other));
 	KUNIT_EXPECT_EQ(w->test, ring_buffer_resize(w->other, size, RING_BUFFER_ALL_CPUS), 0);
-	KUNIT_EXPECT_EQ(w->test, ring_buffer_memory(w->other), full);
+	KUNIT_EXPECT_EQ(w->test, ring_buffer_memory(w->other, true), full);
 }
 
 static void cut_test_trim(struct kunit *test)

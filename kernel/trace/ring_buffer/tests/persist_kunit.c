@@ -267,6 +267,7 @@ static void persist_boot_both(struct rbt *w, unsigned long start)
 	rbt_use(w, buffer);
 	spare = ring_buffer_alloc_spare(buffer);
 	KUNIT_ASSERT_FALSE(w->test, IS_ERR(spare));
+	KUNIT_ASSERT_EQ(w->test, ring_buffer_alloc_copies(spare), 0);
 	w->other = spare;
 }
 
@@ -358,6 +359,7 @@ static void persist_test_forget(struct kunit *test)
 	ring_buffer_free(w->other);
 	w->other = ring_buffer_alloc_spare(w->buffer);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(w->other));
+	KUNIT_ASSERT_EQ(test, ring_buffer_alloc_copies(w->other), 0);
 	persist_holds(w, w->other, 37, 37);
 	rbt_write_n(w, 200, 5);
 	persist_cut(w);

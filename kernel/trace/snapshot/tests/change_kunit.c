@@ -241,7 +241,14 @@ static void change_test_clock(struct kunit *test)
 	snap_kunit_echo(test, "trace_clock", "local");
 	KUNIT_EXPECT_NULL(test, s->user.last);
 	KUNIT_EXPECT_NULL(test, s->max.last);
+	/* The next latency tracer has its buffer before the last one is disarmed. */
+	KUNIT_EXPECT_EQ(test, trace_snapshot_arm_tracer(tr, &fake), 0);
+	KUNIT_EXPECT_EQ(test, snap_take(s, &s->max, &req), 0);
 	trace_snapshot_disarm_tracer(tr, &fake);
+	KUNIT_EXPECT_NULL(test, s->max.last);
+	KUNIT_EXPECT_NOT_NULL(test, s->max.spare);
+	trace_snapshot_disarm_tracer(tr, &fake);
+	KUNIT_EXPECT_NULL(test, s->max.spare);
 	snap_kunit_mark(test, 1);
 	tracing_snapshot_instance(tr);
 	s->user.last->last_boot = true;
@@ -273,8 +280,8 @@ static void change_test_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_take_pending(s), -EAGAIN);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->pending.requests), 1L);
 	trace_snapshot_end_change(tr, false);
-	for (i = 0; atomic_long_read(&s->pending.requests) && i < 5000; i++)
-		msleep(1);
+	for (i = 0; atomic_long_read(&s->pending.requests) && i < 500; i++)
+		msleep(20);
 	snap_kunit_expect(test, "taken 1");
 	tracing_disarm_snapshot(tr);
 }

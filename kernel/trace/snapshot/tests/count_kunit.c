@@ -138,7 +138,7 @@ unsigned long snap_kunit_full(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
 
-	return ring_buffer_memory(tr->array_buffer.buffer) / 1024;
+	return snap_buffer_kb(tr->array_buffer.buffer);
 }
 
 /**

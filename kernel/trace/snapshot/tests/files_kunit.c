@@ -297,10 +297,15 @@ static void fs_test_limit(struct kunit *test)
 	snap_kunit_set(test, "snapshot", "1");
 	snap_kunit_set(test, "snapshot", "1");
 
-	/* The limit has room for one snapshot: it is kept, and the next request fails. */
+	/* The limit has no room for another one beside a kept snapshot. */
+	snap_kunit_set(test, "snapshot_limit_kb", "0");
 	snap_kunit_set(test, "snapshot", "0");
 	snap_kunit_set(test, "snapshot_keep", "first 5");
 	snap_kunit_set(test, "snapshot", "1");
+	snap_kunit_worker(test->priv);
+	snap_kunit_set(test, "snapshot", "0");
+	snprintf(text, sizeof(text), "%lu", s->kb + full - 1);
+	snap_kunit_set(test, "snapshot_limit_kb", text);
 	snap_kunit_fails(test, "snapshot", "1", -ENOSPC, BAD_LIMIT);
 	snap_kunit_fails(test, "snapshot_allocate", "1", -ENOSPC, BAD_LIMIT);
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# taken: 3\n"));
@@ -539,7 +544,8 @@ static void fs_test_list(struct kunit *test)
 		 PAGE_SIZE / 1024);
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", text));
 	s->user.last->since = 13;
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", " complete=13.."));
+	snprintf(text, sizeof(text), " complete=%llu..", min(13ULL, s->user.last->begin));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", text));
 	ring_buffer_set_clock(live, trace_clock_local);
 }
 

@@ -3,15 +3,20 @@
  * Unit tests of kept snapshots: the rules that select them, and a trace array that follows
  * the rules, with its memory.
  */
+#include <linux/delay.h>
+#include <linux/gfp.h>
 #include <linux/ktime.h>
 #include <linux/limits.h>
 #include <linux/list.h>
 #include <linux/ring_buffer.h>
+#include <linux/vmstat.h>
 #include <linux/string.h>
 #include <linux/trace_clock.h>
 #include <linux/wait.h>
 
 #include "tracefs.h"
+
+#define KEEP_MANY	60
 
 static void keep_test_parse(struct kunit *test)
 {
@@ -160,7 +165,7 @@ static void keep_expect(struct kunit *test, u64 from, u64 to)
 static void keep_test_last(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
-	size_t live = ring_buffer_memory(tr->array_buffer.buffer);
+	size_t live = ring_buffer_memory(tr->array_buffer.buffer, true);
 	unsigned int n;
 
 	snap_keep_set(tr->snapshots, (struct snap_keep){ .nr = 3 });
@@ -184,7 +189,7 @@ static void keep_test_last(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tr->snapshots->user.seq, 21ULL);
 	keep_take(test, 22);
 	KUNIT_EXPECT_EQ(test, tr->snapshots->user.seq, 22ULL);
-	KUNIT_EXPECT_EQ(test, ring_buffer_memory(tr->array_buffer.buffer), live);
+	KUNIT_EXPECT_EQ(test, ring_buffer_memory(tr->array_buffer.buffer, true), live);
 }
 
 static void keep_test_first(struct kunit *test)
@@ -318,9 +323,13 @@ static void keep_test_newest(struct kunit *test)
 	struct trace_array *tr = test->priv;
 	struct trace_snapshots *s = tr->snapshots;
 
-	s->limit_kb = s->kb;
 	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
 	keep_take(test, 1);
+	snap_tend(tr);
+	s->limit_kb = s->kb - 1;
+	mutex_lock(&s->mutex);
+	snap_release(s, &s->user, false);
+	mutex_unlock(&s->mutex);
 	snap_tend(tr);
 	keep_expect(test, 1, 1);
 	KUNIT_EXPECT_FALSE(test, snap_is_ready(s, &s->user));
@@ -354,6 +363,65 @@ static void keep_test_room(struct kunit *test)
 	s->limit_kb = 0;
 }
 
+/* Workers free rings a while after the grace period. */
+static unsigned long keep_free_kb(void)
+{
+	unsigned long pages = 0;
+	unsigned int i;
+
+	rcu_barrier();
+	for (i = 0; i < 10; i++) {
+		msleep(50);
+		drain_all_pages(NULL);
+		pages = max(pages, global_zone_page_state(NR_FREE_PAGES));
+	}
+	return pages * (PAGE_SIZE / 1024);
+}
+
+/* What many kept snapshots cost is what is counted, also if somebody reads them all. */
+static void keep_test_cost(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned long before, after, counted, cost;
+	struct file *file;
+	unsigned int n;
+	char path[40];
+
+	snap_keep_set(s, (struct snap_keep){ .nr = KEEP_MANY + 10 });
+	for (n = 1; n <= 10; n++) {
+		keep_take(test, n);
+		snap_tend(tr);
+	}
+	before = keep_free_kb();
+	counted = s->kb;
+	for (; n <= KEEP_MANY + 10; n++) {
+		keep_take(test, n);
+		snap_tend(tr);
+	}
+	after = keep_free_kb();
+	cost = before - after;
+	counted = s->kb - counted;
+	kunit_info(test, "%lu KiB are counted as %lu\n", cost, counted);
+	KUNIT_EXPECT_LT(test, cost, counted + counted / 5);
+	KUNIT_EXPECT_LT(test, counted, cost + cost / 5);
+
+	counted = s->kb;
+	for (n = 1; n <= KEEP_MANY; n++) {
+		snprintf(path, sizeof(path), "/instances/kunit@%u/trace_pipe", n);
+		file = snap_kunit_open(test, path, O_RDONLY);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+		snap_kunit_close(file);
+	}
+	cost = after - keep_free_kb();
+	counted = s->kb - counted;
+	kunit_info(test, "%lu KiB are counted as %lu\n", cost, counted);
+	/* The slabs had some free objects. */
+	KUNIT_EXPECT_LT(test, cost, counted + counted / 5);
+	KUNIT_EXPECT_LT(test, counted, cost * 2);
+	snap_keep_set(s, (struct snap_keep){ });
+}
+
 /* The count of memory is the sum of all buffers, and 0 when all are freed. */
 static void keep_test_memory(struct kunit *test)
 {
@@ -368,12 +436,12 @@ static void keep_test_memory(struct kunit *test)
 		keep_take(test, n);
 		snap_tend(tr);
 	}
-	kb = ring_buffer_memory(s->user.spare->buf.buffer) / 1024;
-	KUNIT_EXPECT_EQ(test, kb * 1024,
-			(unsigned long)ring_buffer_memory(tr->array_buffer.buffer));
+	kb = snap_kunit_full(test);
+	KUNIT_EXPECT_EQ(test, s->user.spare->kb, kb);
 	list_for_each_entry(snap, &s->kept, keep) {
-		KUNIT_EXPECT_LT(test, snap->kb, kb / 4);
-		kb += ring_buffer_memory(snap->buf.buffer) / 1024;
+		KUNIT_EXPECT_LT(test, snap_buffer_kb(snap->buf.buffer), snap_kunit_full(test) / 4);
+		KUNIT_EXPECT_GT(test, snap->kept_kb, 0UL);
+		kb += snap_buffer_kb(snap->buf.buffer) + snap->kept_kb;
 	}
 	KUNIT_EXPECT_EQ(test, s->kb, kb);
 	snap_keep_set(s, (struct snap_keep){ });
@@ -487,6 +555,7 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_limit),
 	KUNIT_CASE(keep_test_newest),
 	KUNIT_CASE(keep_test_room),
+	KUNIT_CASE(keep_test_cost),
 	KUNIT_CASE(keep_test_memory),
 	KUNIT_CASE(keep_test_warning),
 	KUNIT_CASE(keep_test_change),

@@ -13,6 +13,7 @@
 struct kmem_cache *kmalloc_caches[NR_KMALLOC_TYPES][KMALLOC_SHIFT_HIGH + 1];
 long shim_fail_alloc_after = -1;
 long shim_allocated, shim_freed_atomic, shim_alloc_oom, shim_alloc_anywhere, shim_alloc_origin;
+long shim_taken;
 long shim_available = 1L << 22;
 int shim_alloc_check, shim_alloc_odd;
 
@@ -37,6 +38,23 @@ static void note_free(void)
 		__atomic_add_fetch(&shim_freed_atomic, 1, __ATOMIC_RELAXED);
 }
 
+size_t kmalloc_size_roundup(size_t size)
+{
+	if (size > 2 * PAGE_SIZE)
+		return PAGE_SIZE << get_order(size);
+	if (size > 64 && size <= 96)
+		return 96;
+	if (size > 128 && size <= 192)
+		return 192;
+	return max(8UL, roundup_pow_of_two(size));
+}
+
+static void note_alloc(size_t size)
+{
+	__atomic_add_fetch(&shim_allocated, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&shim_taken, size, __ATOMIC_RELAXED);
+}
+
 static void *obj_alloc(size_t size, gfp_t gfp, int node)
 {
 	size_t align = 64, odd = 0;
@@ -58,7 +76,7 @@ static void *obj_alloc(size_t size, gfp_t gfp, int node)
 	else if (p)
 		memset(p, 0x5a, min_t(size_t, size, 4096));
 	if (p)
-		__atomic_add_fetch(&shim_allocated, 1, __ATOMIC_RELAXED);
+		note_alloc(kmalloc_size_roundup(size));
 	return p;
 }
 
@@ -165,7 +183,7 @@ struct page *__alloc_pages_noprof(gfp_t gfp, unsigned int order, int nid, nodema
 		return NULL;
 	/* ThreadSanitizer does not see the lock */
 	host_acquire(page);
-	__atomic_add_fetch(&shim_allocated, 1, __ATOMIC_RELAXED);
+	note_alloc(PAGE_SIZE << order);
 	host_unpoison(page_address(page), PAGE_SIZE << order);
 	memset(page_address(page), gfp & __GFP_ZERO ? 0 : 0x5a, PAGE_SIZE << order);
 	return page;

@@ -434,6 +434,17 @@ static struct trace_buffer *alloc_spare(void)
 	return ring_buffer_alloc_spare(buf);
 }
 
+static struct trace_buffer *alloc_spare_to_consume(void)
+{
+	struct trace_buffer *b = ring_buffer_alloc_spare(buf);
+
+	if (!IS_ERR_OR_NULL(b) && ring_buffer_alloc_copies(b)) {
+		ring_buffer_free(b);
+		b = NULL;
+	}
+	return b;
+}
+
 static void fails(long unused)
 {
 	range_start = shim_alloc_range(range_bytes);
@@ -441,6 +452,7 @@ static void fails(long unused)
 	each_fails("buffer", alloc_plain, 0);
 	each_fails("range", alloc_range, 2);
 	each_fails("spare", alloc_spare, 0);
+	each_fails("spare to consume", alloc_spare_to_consume, 0);
 	free_buffers();
 	buf = ring_buffer_alloc_range(range_bytes, RB_FL_OVERWRITE | RB_FL_SPARE, 0, range_start,
 				      range_bytes);
@@ -524,6 +536,7 @@ static void spare_alike(long unused)
 		shim_set_online(2, 0);
 		ring_buffer_set_time_stamp_abs(buf, abs);
 		buf2 = ring_buffer_alloc_spare(buf);
+		EXPECT_EQ(ring_buffer_alloc_copies(buf2), 0);
 		for (cpu = 0; cpu < 3; cpu++)
 			EXPECT_EQ(subbufs_of(buf2, cpu), sizes[cpu]);
 		EXPECT_EQ(ring_buffer_size(buf2, 3), 0);

@@ -167,10 +167,108 @@ static void nmi(long unused)
 	}
 }
 
+/* ---- since when the records are complete ------------------------------------ */
+
+#ifdef RB_NOTE_SIZE	/* not in the base kernel */
+#define TRIES	2000
+
+static struct {
+	u64	before, after;
+	bool	taken;
+} tries[TRIES];
+static unsigned int nr_tries;
+
+static void try_put(void)
+{
+	if (nr_tries == TRIES)
+		return;
+	tries[nr_tries].before = ring_buffer_time_stamp(buf);
+	tries[nr_tries].taken = put(buf, LEN, PUT_COMMIT);
+	tries[nr_tries++].after = ring_buffer_time_stamp(buf);
+}
+
+/* From the time that is told on, each record that somebody tried to write is there */
+static void expect_complete(const char *what)
+{
+	u64 since = ring_buffer_complete_since(buf, 0), oldest = 0, ts;
+	struct ring_buffer_iter *it = ring_buffer_read_start(buf, 0, GFP_KERNEL);
+	bool lost = false, refused = false, gap = false;
+	unsigned int i;
+
+	for (i = 0; i < nr_tries; i++) {
+		if (it && tries[i].taken && ring_buffer_iter_peek(it, &ts) &&
+		    ts <= tries[i].after) {
+			ring_buffer_iter_advance(it);
+			oldest = oldest ?: ts;
+			continue;
+		}
+		lost = true;
+		gap |= oldest;
+		refused |= !tries[i].taken;
+		if (tries[i].before >= since)
+			fault(F_VALUE, "%s: complete since %llu, try %d of %u at %llu is %s", what,
+			      since, i, nr_tries, tries[i].before,
+			      tries[i].taken ? "gone" : "refused");
+	}
+	ring_buffer_read_finish(it);
+	/* And it is no later than need be */
+	if (!lost)
+		EXPECT_EQ(since, 0);
+	else if (!refused && !gap && oldest)
+		EXPECT(since <= oldest, "%s: since %llu, the oldest is at %llu", what, since, oldest);
+}
+
+static void since_when(long overwrite)
+{
+	unsigned int seed, n, op, i;
+
+	for (seed = 1; seed <= 300; seed++) {
+		begin(SUBBUFS, overwrite);
+		nr_tries = 0;
+		n = seed * 2654435761U;
+		EXPECT_EQ(ring_buffer_complete_since(buf, 0), 0);
+		for (op = 0; op < 12; op++) {
+			n = n * 1664525 + 1013904223;
+			switch (n >> 28) {
+			case 0 ... 7:
+				for (i = 0; i < (n >> 16) % (3 * PER); i++)
+					try_put();
+				expect_complete("put");
+				break;
+			case 8 ... 10:
+				consume(buf, 0, 1 + (n >> 16) % PER);
+				expect_complete("consume");
+				break;
+			case 11 ... 12:
+				read_pages(buf, 0, false, PAGE_SIZE, 1 + (n >> 16) % 2);
+				expect_complete("read pages");
+				break;
+			case 13:
+				consume(buf, 0, -1);
+				expect_complete("consume all");
+				break;
+			case 14:
+				EXPECT_EQ(ring_buffer_resize(buf, (2 + (n >> 16) % 6) * SUBBUF_DATA,
+							     0), 0);
+				expect_complete("resize");
+				break;
+			case 15:
+				ring_buffer_reset(buf);
+				nr_tries = 0;
+				EXPECT_EQ(ring_buffer_complete_since(buf, 0), 0);
+				break;
+			}
+		}
+		free_buffers();
+	}
+}
+#endif
+
 /* ---- sizes, and sums over CPUs --------------------------------------------- */
 
 static void sums(long unused)
 {
+	long taken __maybe_unused;
 	unsigned long max;
 	int i;
 
@@ -194,8 +292,25 @@ static void sums(long unused)
 		EXPECT_EQ(!ring_buffer_oldest_event_ts(buf, i), i >= 2);
 	}
 #ifdef RB_NOTE_SIZE	/* not in the base kernel */
-	/* of two CPUs, and the reader has one more */
-	EXPECT_EQ(ring_buffer_memory(buf), 2 * (SUBBUFS + 1) * PAGE_SIZE);
+	/* All that is allocated, for two CPUs */
+	taken = shim_taken;
+	buf2 = ring_buffer_alloc(SUBBUFS * SUBBUF_DATA, RB_FL_OVERWRITE);
+	EXPECT_EQ(ring_buffer_memory(buf2, true), shim_taken - taken);
+	ring_buffer_free(buf2);
+	buf2 = ring_buffer_alloc_spare(buf);
+	EXPECT_EQ(ring_buffer_memory(buf, false), ring_buffer_memory(buf2, false));
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+	EXPECT(!ring_buffer_consume(buf2, 0, NULL, NULL), "nothing can be consumed yet");
+	taken = shim_taken;
+	EXPECT_EQ(ring_buffer_alloc_copies(buf2), 0);
+	EXPECT_EQ(ring_buffer_memory(buf2, true), ring_buffer_memory(buf2, false) +
+		  shim_taken - taken);
+	taken = shim_taken;
+	EXPECT_EQ(ring_buffer_alloc_copies(buf2), 0);
+	EXPECT_EQ(shim_taken, taken);
+	EXPECT(ring_buffer_consume(buf2, 0, NULL, NULL), "now it can");
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+	put(buf, LEN, PUT_COMMIT);
 #endif
 	max = ring_buffer_max_event_size(buf);
 	EXPECT_EQ(max, SUBBUF_DATA - 8);
@@ -212,5 +327,9 @@ const struct scenario stat_scenarios[] = {
 	{ "unit.stat-oldest", run_answers, 2, SC_QUICK, "R7" },
 	{ "unit.stat-nmi", nmi, 0, SC_QUICK, "R7, 15" },
 	{ "unit.stat-sums", sums, 0, SC_QUICK, "R3" },
+#ifdef RB_NOTE_SIZE
+	{ "unit.stat-complete", since_when, 1, SC_QUICK, "R3 R7" },
+	{ "unit.stat-complete-dropping", since_when, 0, SC_QUICK, "R3 R7" },
+#endif
 	{ }
 };
