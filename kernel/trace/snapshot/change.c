@@ -31,7 +31,7 @@ static int snap_alloc_next(struct trace_snapshots *s, struct snap_slot *slot, un
 	unsigned long kb, old;
 	int ret;
 
-	/* What survives a reboot does not change its size. */
+	/* Memory that survives a reboot has a fixed size. */
 	if (s->tr->range_addr_start || (!atomic_read(&slot->armed) && !snap_is_ready(s, slot)))
 		return 0;
 	next = snap_alloc_like(s);
@@ -274,7 +274,7 @@ void trace_snapshot_erase(struct trace_array *tr)
 	mutex_lock(&s->mutex);
 	snap_erase(s, &s->user);
 	snap_erase(s, &s->max);
-	/* What is left there is read. */
+	/* Readers hold the rest. */
 	llist_for_each_entry(snap, s->gone.first, gone)
 		ring_buffer_reset(snap->buf.buffer);
 	mutex_unlock(&s->mutex);

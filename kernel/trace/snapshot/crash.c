@@ -31,7 +31,7 @@ static LIST_HEAD(snap_all);
 static DEFINE_MUTEX(snap_all_mutex);
 
 /*
- * The task whose oops has taken a snapshot: a panic that follows is the same crash. Another
+ * The task that took a snapshot in an oops: a panic that follows is the same crash. Another
  * task may get its memory, so its start time tells the two apart.
  */
 static struct task_struct *snap_oops_of;

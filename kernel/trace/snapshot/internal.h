@@ -82,7 +82,7 @@ struct snap_who {
 
 /**
  * struct snap_request - a request for a snapshot
- * @cpu:     CPU whose records are cut off, or RING_BUFFER_ALL_CPUS
+ * @cpu:     CPU to cut off, or RING_BUFFER_ALL_CPUS
  * @by:      kind of the requester
  * @waits:   the requester is a task that handles errors; they are not counted
  * @now:     the request is never postponed
@@ -284,7 +284,7 @@ enum {
  * @fresh:    snapshots to be kept
  * @kept:     kept snapshots, the oldest first; &trace_types_lock
  * @nr_kept:  number of entries of @kept, and of those that @keeper is about to add; @mutex
- * @leaving:  retired snapshots whose instances are open; &trace_types_lock
+ * @leaving:  retired snapshots with open instances; &trace_types_lock
  * @shows:    the snapshot, if the trace array is the instance of a kept one
  * @kb:       charged memory, in KiB; @mutex
  * @limit_kb: upper bound of @kb, or 0; @mutex

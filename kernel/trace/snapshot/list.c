@@ -139,7 +139,7 @@ static void snap_show_last(struct seq_file *m, struct trace_array *tr)
 		/* Pairs with snap_cut:A: the snapshot of this number is complete. */
 		smp_rmb(); /* RBB(snap_show_last:A) */
 		last = READ_ONCE(s->user.last);
-		/* What was read while it changed is dropped. */
+		/* A line that was read while the snapshot changed is dropped. */
 		kcsan_disable_current();
 		if (last)
 			snap_show(m, last->kept ?: tr, last);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What others may call, of a kernel without snapshots.
+ * The functions that a kernel without snapshots has for others.
  */
 #include <linux/bug.h>
 #include <linux/export.h>

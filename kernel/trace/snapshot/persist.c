@@ -73,7 +73,7 @@ void snap_save_cancel(struct trace_snap *snap, u32 state)
 /**
  * snap_save() - note a snapshot
  * @snap: the snapshot
- * @cpu:  CPU whose records were cut off, or RING_BUFFER_ALL_CPUS
+ * @cpu:  CPU that was cut off, or RING_BUFFER_ALL_CPUS
  *
  * Context: Any context, including NMI.
  */

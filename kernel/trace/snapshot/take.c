@@ -45,7 +45,7 @@
  * snapshot right behind the first one has it, but would take the place of the first one:
  * so it is taken only where snapshots are kept. Otherwise the request is refused.
  *
- * What a condition stores is stored only with a snapshot, and under the lock.
+ * A condition stores its value only with a snapshot, and under the lock.
  *
  * **Barriers.** Where two CPUs access the same data without a common lock, these pairs
  * order the accesses. Each pair has a test in Documentation/litmus-tests/snapshot/.
@@ -253,7 +253,7 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 	return 0;
 }
 
-/* What the requester sees after its event, and before it gets the lock. */
+/* The view of the requester, after its event and before it gets the lock. */
 static void snap_look(struct trace_snapshots *s, struct snap_seen *seen)
 {
 	/* Pairs with snap_cut_off:B. RBB(snap_look:A) */
@@ -324,7 +324,7 @@ static int snap_take_locked(struct trace_snapshots *s, struct snap_slot *slot,
 	/* Another CPU's snapshot may have changed it. */
 	if (cond && !cond->wanted(cond->data))
 		return -ECANCELED;
-	/* What it would store must not be stored before the snapshot. */
+	/* It must not store its value before the snapshot. */
 	if (cond && s->gen % 2)
 		return -EAGAIN;
 	if (snap_is_delayed(s, slot, req)) {

@@ -209,7 +209,7 @@ static int snap_create_cpu_dirs(struct trace_array *tr)
 	return 0;
 }
 
-/* What tracefs allocates for a file or a directory, and what eventfs does for one in events/ */
+/* Memory of a file or a directory in tracefs, and of an event in eventfs */
 #define KEPT_FILE_BYTES		(sizeof(struct inode) + sizeof(struct dentry) + 64)
 #define KEPT_EVENT_BYTES	(sizeof(struct trace_event_file) + 256)
 
