@@ -374,81 +374,75 @@ static struct ring_buffer_event *rb_refuse(struct rb_cpu *rcpu)
 	return NULL;
 }
 
-/*
- * Reserve @len bytes in the ring that was entered, whatever it takes. rb_look()
- * has filled &rb_cpu.write. Each turn but the last one is due to an interrupt, an
- * exchange of the ring, or a sub-buffer that is full.
+/**
+ * struct rb_plan - how the slow path stores a record
+ * @stamp: RB_STAMP_*
+ * @end:   units of the sub-buffer in use behind it
+ * @delta: time since the record before, where they have the epoch in common
+ * @none:  the epoch while RB_STAMP_EPOCH changes it, see rb_forget_epoch()
  */
-static noinline struct ring_buffer_event *
-rb_reserve_slow(struct rb_cpu *rcpu, unsigned int len)
+struct rb_plan {
+	unsigned int	stamp;
+	u32		end;
+	u64		delta;
+	u64		none;
+};
+
+/* Plan a record of @len bytes for the place and the time of &rb_cpu.write. */
+static void rb_plan_record(struct rb_cpu *rcpu, struct rb_ring *ring, unsigned int len,
+			   struct rb_plan *plan)
 {
-	struct trace_buffer *buffer = rcpu->buffer;
 	struct rb_write *w = &rcpu->write;
-	struct rb_ring *ring = rb_untag(w->live);
-	unsigned int total, stamp, units, room;
-	struct ring_buffer_event *rec;
-	struct rb_subbuf *sb;
-	u64 now, tail, time, none = 0, delta = 0;
-	u32 end;
 
-	goto decide;
-again:
-	rb_look(rcpu, ring, buffer);
-decide:
-	now = w->now;
-	sb = w->sb;
-	tail = w->before;
-	units = rb_tail_units(tail);
-	room = rb_subbuf_room(ring->order) / RB_UNIT;
-	total = len;
-	stamp = rb_choose_stamp(sb, tail, now, READ_ONCE(rcpu->stamp_abs), &delta);
-	if (stamp & (RB_STAMP_EXTEND | RB_STAMP_ABS))
-		total += RB_STAMP_LEN;
-	else if (stamp & RB_STAMP_LEAVE)
-		total = rb_subbuf_size(ring->order);
-	end = units + total / RB_UNIT;
+	plan->stamp = rb_choose_stamp(w->sb, w->before, w->now, READ_ONCE(rcpu->stamp_abs),
+				      &plan->delta);
+	if (plan->stamp & (RB_STAMP_EXTEND | RB_STAMP_ABS))
+		len += RB_STAMP_LEN;
+	else if (plan->stamp & RB_STAMP_LEAVE)
+		len = rb_subbuf_size(ring->order);
+	plan->end = rb_tail_units(w->before) + len / RB_UNIT;
+}
 
-	/*
-	 * If the ring is not the live one any more, an interrupt may have
-	 * written to that one before the clock was read for this one: then this
-	 * record has to go there, too.
-	 */
-	rb_race_point(CHOSEN);
-	barrier();
-	if (unlikely(READ_ONCE(rcpu->ring) != w->live)) {
-		rb_leave(ring, w->share);
-		ring = rb_enter(rcpu, w->share);
-		goto again;
-	}
+/* Go to the next sub-buffer. A record that has no room in an empty one gets none. */
+static bool rb_make_room(struct rb_cpu *rcpu, struct rb_ring *ring)
+{
+	bool overwrite = rb_overwrites(rcpu->buffer);
+	struct rb_write *w = &rcpu->write;
 
-	if (unlikely(end > room)) {
-		bool overwrite = rb_overwrites(buffer);
+	if (rb_tail_units(w->before) && rb_next_subbuf(ring, w->sb, w->before, overwrite))
+		return true;
+	rcpu->full = !overwrite;
+	return false;
+}
 
-		if (units && rb_next_subbuf(ring, sb, tail, overwrite))
-			goto again;
-		rcpu->full = !overwrite;
-		return rb_refuse(rcpu);
-	}
+/* Take place and time of the record. Return: false if an interrupt has taken them. */
+static bool rb_take_place(struct rb_write *w, struct rb_plan *plan)
+{
+	u64 tail = w->before, time = (tail >> RB_TAIL_BITS) + plan->delta;
 
-	rb_race_point(CHECKED);
-	time = (tail >> RB_TAIL_BITS) + delta;
 	/* An interrupt must not count from an epoch that is not this record's. */
-	if (stamp & RB_STAMP_EPOCH) {
+	if (plan->stamp & RB_STAMP_EPOCH) {
 		time = 0;
-		none = rb_forget_epoch(sb, now);
+		plan->none = rb_forget_epoch(w->sb, w->now);
 	}
 	rb_race_point(RESERVE);
-	if (unlikely(!local64_try_cmpxchg(&sb->tail, &tail, rb_tail_word(time, end))))
-		goto again;
-	rb_race_point(RESERVED);
+	return local64_try_cmpxchg(&w->sb->tail, &tail, rb_tail_word(time, plan->end));
+}
+
+/* Write the header of a record of @len bytes, and the stamp in front of it. */
+static struct ring_buffer_event *
+rb_write_header(struct rb_write *w, unsigned int len, unsigned int room, const struct rb_plan *plan)
+{
+	struct rb_subbuf *sb = w->sb;
+	struct ring_buffer_event *rec = (void *)&sb->page->data[rb_tail_units(w->before) * RB_UNIT];
+	u64 delta = plan->delta;
 
 	/* The place is ours, and an interrupt from here on comes behind it. */
 	local_inc(&sb->records);
 	rb_race_point(COUNTED);
 
-	rec = (void *)&sb->page->data[units * RB_UNIT];
-	if (stamp & RB_STAMP_FIRST) {
-		sb->page->time_stamp = now;
+	if (plan->stamp & RB_STAMP_FIRST) {
+		sb->page->time_stamp = w->now;
 		barrier();
 		rb_race_point(STAMP);
 		WRITE_ONCE(sb->stamped, sb->seq);
@@ -456,22 +450,64 @@ decide:
 	}
 	rb_race_point(STAMPED);
 	/* Unless an interrupt has begun a later one. */
-	if (stamp & RB_STAMP_EPOCH)
-		local64_cmpxchg(&sb->epoch, none, now);
+	if (plan->stamp & RB_STAMP_EPOCH)
+		local64_cmpxchg(&sb->epoch, plan->none, w->now);
 	if (READ_ONCE(sb->stamped) == sb->seq)
 		WRITE_ONCE(sb->room, room);
 
-	if (stamp & RB_STAMP_ABS) {
-		rb_set_stamp(rec, RINGBUF_TYPE_TIME_STAMP, now);
-		rec = (void *)rec + RB_STAMP_LEN;
-		delta = 0;
-	} else if (stamp & RB_STAMP_EXTEND) {
+	if (plan->stamp & RB_STAMP_ABS)
+		rb_set_stamp(rec, RINGBUF_TYPE_TIME_STAMP, w->now);
+	else if (plan->stamp & RB_STAMP_EXTEND)
 		rb_set_stamp(rec, RINGBUF_TYPE_TIME_EXTEND, delta);
+	if (plan->stamp & (RB_STAMP_ABS | RB_STAMP_EXTEND)) {
 		rec = (void *)rec + RB_STAMP_LEN;
 		delta = 0;
 	}
 	rb_set_record(rec, len, delta);
 	return rec;
+}
+
+/*
+ * Reserve @len bytes in the ring that was entered, in each case that rb_reserve() leaves
+ * out. rb_look() has filled &rb_cpu.write. Each turn but the last one is due to an
+ * interrupt, an exchange of the ring, or a sub-buffer that is full.
+ */
+static noinline struct ring_buffer_event *
+rb_reserve_slow(struct rb_cpu *rcpu, unsigned int len)
+{
+	struct rb_write *w = &rcpu->write;
+	struct rb_ring *ring = rb_untag(w->live);
+	struct rb_plan plan = { };
+	unsigned int room;
+
+	for (;; rb_look(rcpu, ring, rcpu->buffer)) {
+		rb_plan_record(rcpu, ring, len, &plan);
+		rb_race_point(CHOSEN);
+		barrier();
+		/*
+		 * If the ring is not the live one any more, an interrupt may have
+		 * written to that one before the clock was read for this one: then this
+		 * record has to go there, too.
+		 */
+		if (unlikely(READ_ONCE(rcpu->ring) != w->live)) {
+			rb_leave(ring, w->share);
+			ring = rb_enter(rcpu, w->share);
+			continue;
+		}
+
+		room = rb_subbuf_room(ring->order) / RB_UNIT;
+		if (unlikely(plan.end > room)) {
+			if (!rb_make_room(rcpu, ring))
+				return rb_refuse(rcpu);
+			continue;
+		}
+
+		rb_race_point(CHECKED);
+		if (likely(rb_take_place(w, &plan))) {
+			rb_race_point(RESERVED);
+			return rb_write_header(w, len, room, &plan);
+		}
+	}
 }
 
 /*
