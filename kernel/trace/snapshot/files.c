@@ -347,17 +347,16 @@ const struct file_operations trace_snapshot_raw_fops = {
 };
 
 /**
- * trace_snapshot_create_files() - create the files of an instance
+ * snap_create_files() - create "snapshot" and "snapshots" of an instance
  * @tr:  the trace array
  * @dir: its directory
  *
  * Context: May sleep.
  */
-void trace_snapshot_create_files(struct trace_array *tr, struct dentry *dir)
+void snap_create_files(struct trace_array *tr, struct dentry *dir)
 {
 	trace_create_file("snapshot", TRACE_MODE_WRITE, dir, tr, &snap_fops);
 	trace_create_file("snapshots", TRACE_MODE_READ, dir, tr, &snap_list_fops);
-	snap_create_values(tr, dir);
 }
 
 /**

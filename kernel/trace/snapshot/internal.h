@@ -19,6 +19,7 @@
  *   files.c     "snapshot" and "snapshots"
  *   values.c    files of one value
  *   array.c     create and destroy; the worker; the command line
+ *   none.c      instead of all others in a kernel without snapshots
  */
 #ifndef _KERNEL_TRACE_SNAPSHOT_INTERNAL_H
 #define _KERNEL_TRACE_SNAPSHOT_INTERNAL_H
@@ -458,7 +459,5 @@ char *snap_copy_value(struct trace_array *tr, const char *file, char *buf, size_
 int snap_parse(struct trace_array *tr, const char *file, const char *text,
 	       unsigned long max, unsigned long *val);
 int snap_free_now(struct trace_array *tr, const char *file, const char *cmd);
-
-/* values.c */
-void snap_create_values(struct trace_array *tr, struct dentry *dir);
+void snap_create_files(struct trace_array *tr, struct dentry *dir);
 #endif /* _KERNEL_TRACE_SNAPSHOT_INTERNAL_H */

@@ -179,16 +179,17 @@ snap_value_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t 
 }
 
 /**
- * snap_create_values() - create the files of one value of an instance
+ * trace_snapshot_create_files() - create the files of an instance
  * @tr:  the trace array
  * @dir: its directory
  *
  * Context: May sleep.
  */
-void snap_create_values(struct trace_array *tr, struct dentry *dir)
+void trace_snapshot_create_files(struct trace_array *tr, struct dentry *dir)
 {
 	unsigned int i;
 
+	snap_create_files(tr, dir);
 	for (i = 0; i < ARRAY_SIZE(snap_values); i++)
 		trace_create_file(snap_values[i].name, TRACE_MODE_WRITE, dir, tr,
 				  &snap_values[i].fops);

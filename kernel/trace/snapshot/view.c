@@ -177,8 +177,8 @@ core_initcall(kept_init);
 
 static struct lock_class_key kept_mutex;
 
-static int snap_create_files(struct trace_array *tr, struct dentry *dir, int cpu,
-			     struct kept_file *files, unsigned int nr)
+static int snap_create_kept_files(struct trace_array *tr, struct dentry *dir, int cpu,
+				  struct kept_file *files, unsigned int nr)
 {
 	for (; nr; nr--, files++) {
 		if (!trace_create_cpu_file(files->name, TRACE_MODE_READ, dir, tr, cpu,
@@ -201,8 +201,8 @@ static int snap_create_cpu_dirs(struct trace_array *tr)
 		cpu_dir = tracefs_create_dir(name, dir);
 		if (!cpu_dir)
 			return -ENOMEM;
-		ret = snap_create_files(tr, cpu_dir, cpu, kept_cpu_files,
-					ARRAY_SIZE(kept_cpu_files));
+		ret = snap_create_kept_files(tr, cpu_dir, cpu, kept_cpu_files,
+					     ARRAY_SIZE(kept_cpu_files));
 		if (ret)
 			return ret;
 	}
@@ -231,8 +231,8 @@ static int snap_create_dir(struct trace_array *tr, struct trace_array *from)
 	tr->dir = tracefs_create_dir(tr->name, trace_instance_dir);
 	if (!tr->dir)
 		return -ENOMEM;
-	ret = snap_create_files(tr, tr->dir, RING_BUFFER_ALL_CPUS, kept_files,
-				ARRAY_SIZE(kept_files));
+	ret = snap_create_kept_files(tr, tr->dir, RING_BUFFER_ALL_CPUS, kept_files,
+				     ARRAY_SIZE(kept_files));
 	ret = ret ?: event_trace_add_kept(tr, from);
 	return ret ?: snap_create_cpu_dirs(tr);
 }
