@@ -392,7 +392,8 @@ static void cut_test_forget(struct kunit *test)
 /* A snapshot uses only the sub-buffers that hold unread records. */
 static void cut_trim(struct rbt *w, unsigned int write, unsigned int read)
 {
-	size_t live = ring_buffer_memory(w->buffer, true), full = ring_buffer_memory(w->other, true);
+	size_t live = ring_buffer_memory(w->buffer, true);
+	size_t full = ring_buffer_memory(w->other, true);
 	unsigned long size = ring_buffer_size(w->other, w->cpu);
 	u32 first = w->nr;
 	size_t trimmed;

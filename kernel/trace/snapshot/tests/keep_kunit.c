@@ -378,7 +378,7 @@ static unsigned long keep_free_kb(void)
 	return pages * (PAGE_SIZE / 1024);
 }
 
-/* What many kept snapshots cost is what is counted, also if somebody reads them all. */
+/* The count covers the memory of many kept snapshots, also if somebody reads them all. */
 static void keep_test_cost(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;

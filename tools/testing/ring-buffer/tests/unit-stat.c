@@ -215,7 +215,8 @@ static void expect_complete(const char *what)
 	if (!lost)
 		EXPECT_EQ(since, 0);
 	else if (!refused && !gap && oldest)
-		EXPECT(since <= oldest, "%s: since %llu, the oldest is at %llu", what, since, oldest);
+		EXPECT(since <= oldest, "%s: since %llu, the oldest is at %llu", what, since,
+		       oldest);
 }
 
 static void since_when(long overwrite)
