@@ -124,6 +124,15 @@ static void rb_ring_close(struct rb_ring *ring)
 	rb_publish(ring);
 }
 
+/* Let @ring count what @old has lost, and @overwritten records more. */
+static void rb_carry_losses(struct rb_ring *ring, struct rb_ring *old, unsigned long overwritten)
+{
+	ring->carried.overrun = rb_ring_overrun(old) + overwritten;
+	ring->carried.commit_overrun = local_read(&old->commit_overrun) +
+				       old->carried.commit_overrun;
+	ring->carried.dropped = local_read(&old->dropped) + old->carried.dropped;
+}
+
 /*
  * Move what is unread from @old, which has no writers, to @ring, which has no
  * readers. The lock of @old is held. The time is @now.
@@ -188,10 +197,7 @@ static void rb_inherit(struct rb_ring *ring, struct rb_ring *old, u64 now)
 	rb_release_slots(ring, first);
 
 	ring->num_base = old->num_base - num;
-	ring->carried.overrun = rb_ring_overrun(old) + lost;
-	ring->carried.commit_overrun = local_read(&old->commit_overrun) +
-				       old->carried.commit_overrun;
-	ring->carried.dropped = local_read(&old->dropped) + old->carried.dropped;
+	rb_carry_losses(ring, old, lost);
 
 	refcount_inc(&ring->ref);
 	old->heir_num = num;
@@ -206,10 +212,7 @@ static void rb_disinherit(struct rb_ring *ring, struct rb_ring *old)
 {
 	ring->reader.read = old->reader.read;
 	ring->reader.lost = old->reader.lost + rb_ring_written(old) - old->reader.num;
-	ring->carried.overrun = rb_ring_overrun(old) + rb_ring_entries(old);
-	ring->carried.commit_overrun = local_read(&old->commit_overrun) +
-				       old->carried.commit_overrun;
-	ring->carried.dropped = local_read(&old->dropped) + old->carried.dropped;
+	rb_carry_losses(ring, old, rb_ring_entries(old));
 	ring->num_base -= ring->carried.overrun + ring->reader.read;
 }
 
@@ -311,7 +314,8 @@ static void rb_exchange_rings(struct trace_buffer *buffer, bool inherit)
 	}
 }
 
-static void rb_forget_rings(struct trace_buffer *buffer)
+/* Free the successors that were not put in place. */
+static void rb_free_successors(struct trace_buffer *buffer)
 {
 	struct rb_cpu *rcpu;
 	int cpu;
@@ -323,6 +327,15 @@ static void rb_forget_rings(struct trace_buffer *buffer)
 		rcpu->next_ring = NULL;
 		rb_copies_free(&rcpu->next_copies);
 	}
+}
+
+/* End a resize: put the successors in place, or drop them after an error. Return: @ret. */
+static int rb_resize_end(struct trace_buffer *buffer, bool inherit, int ret)
+{
+	if (!ret)
+		rb_exchange_rings(buffer, inherit);
+	rb_free_successors(buffer);
+	return ret;
 }
 
 static struct rb_ring *rb_ring_of(struct trace_buffer *buffer, int cpu)
@@ -362,8 +375,8 @@ int ring_buffer_resize(struct trace_buffer *buffer, unsigned long size, int cpu_
 	if (!buffer || (cpu_id != RING_BUFFER_ALL_CPUS && !rb_get_cpu(buffer, cpu_id)))
 		return 0;
 
-	mutex_lock(&buffer->mutex);
-	mutex_lock(&buffer->cpu_mutex);
+	guard(mutex)(&buffer->mutex);
+	guard(mutex)(&buffer->cpu_mutex);
 
 	nr = rb_slots_for(size, buffer->order);
 	rb_for_each_cpu(buffer, cpu) {
@@ -375,14 +388,7 @@ int ring_buffer_resize(struct trace_buffer *buffer, unsigned long size, int cpu_
 			break;
 	}
 
-	if (ret)
-		rb_forget_rings(buffer);
-	else
-		rb_exchange_rings(buffer, true);
-
-	mutex_unlock(&buffer->cpu_mutex);
-	mutex_unlock(&buffer->mutex);
-	return ret;
+	return rb_resize_end(buffer, true, ret);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_resize);
 
@@ -424,8 +430,8 @@ int ring_buffer_trim(struct trace_buffer *spare)
 	unsigned int nr;
 	int cpu, ret = 0;
 
-	mutex_lock(&spare->mutex);
-	mutex_lock(&spare->cpu_mutex);
+	guard(mutex)(&spare->mutex);
+	guard(mutex)(&spare->cpu_mutex);
 
 	rb_for_each_cpu(spare, cpu) {
 		nr = rb_ring_unread(spare->cpus[cpu]);
@@ -435,17 +441,27 @@ int ring_buffer_trim(struct trace_buffer *spare)
 			break;
 	}
 
-	if (ret)
-		rb_forget_rings(spare);
-	else
-		rb_exchange_rings(spare, true);
-
-	mutex_unlock(&spare->cpu_mutex);
-	mutex_unlock(&spare->mutex);
-	return ret;
+	return rb_resize_end(spare, true, ret);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_trim);
 #endif
+
+/* Make a successor of a ring, with sub-buffers of @order, and copies that are as long. */
+static int rb_succeed_order(struct rb_cpu *rcpu, unsigned int order)
+{
+	struct rb_ring *ring = rb_ring_of(rcpu->buffer, rcpu->cpu);
+	unsigned int nr;
+
+	/* By whole sub-buffers: their headers would add up, back and forth. */
+	nr = DIV_ROUND_UP((unsigned long)ring->nr << ring->order, 1UL << order);
+	nr = rb_slots_for((unsigned long)rb_subbuf_room(order) * nr, order);
+	rcpu->next_ring = rb_ring_alloc(rcpu, nr, order);
+	if (!rcpu->next_ring)
+		return -ENOMEM;
+	if (rb_subbuf_room(order) <= rcpu->copies.len)
+		return 0;
+	return rb_copies_alloc(rcpu, order, &rcpu->next_copies);
+}
 
 /**
  * ring_buffer_subbuf_order_set() - change the size of the sub-buffers
@@ -464,8 +480,6 @@ EXPORT_SYMBOL_GPL(ring_buffer_trim);
 int ring_buffer_subbuf_order_set(struct trace_buffer *buffer, int order)
 {
 	struct rb_cpu *rcpu;
-	struct rb_ring *ring;
-	unsigned int nr;
 	int cpu, ret = 0;
 
 	/* The tail word counts that far. */
@@ -473,41 +487,24 @@ int ring_buffer_subbuf_order_set(struct trace_buffer *buffer, int order)
 	    rb_subbuf_room(order) / RB_UNIT >= RB_CLOSED)
 		return -EINVAL;
 
-	mutex_lock(&buffer->mutex);
-	mutex_lock(&buffer->cpu_mutex);
+	guard(mutex)(&buffer->mutex);
+	guard(mutex)(&buffer->cpu_mutex);
 	if (buffer->order == order)
-		goto out;
+		return 0;
 
 	rb_for_each_cpu(buffer, cpu) {
 		rcpu = buffer->cpus[cpu];
-		if (buffer->persist || rcpu->mapped || atomic_read(&rcpu->iterators)) {
-			ret = -EBUSY;
-			goto out;
-		}
+		if (buffer->persist || rcpu->mapped || atomic_read(&rcpu->iterators))
+			return -EBUSY;
 	}
 	rb_for_each_cpu(buffer, cpu) {
-		rcpu = buffer->cpus[cpu];
-		ring = rb_ring_of(buffer, cpu);
-		/* By whole sub-buffers: their headers would add up, back and forth. */
-		nr = DIV_ROUND_UP((unsigned long)ring->nr << ring->order, 1UL << order);
-		nr = rb_slots_for((unsigned long)rb_subbuf_room(order) * nr, order);
-		rcpu->next_ring = rb_ring_alloc(rcpu, nr, order);
-		if (!rcpu->next_ring ||
-		    (rcpu->copies.len && rb_subbuf_room(order) > rcpu->copies.len &&
-		     rb_copies_alloc(rcpu, order, &rcpu->next_copies))) {
-			ret = -ENOMEM;
+		ret = rb_succeed_order(buffer->cpus[cpu], order);
+		if (ret)
 			break;
-		}
 	}
 
-	if (!ret) {
+	if (!ret)
 		WRITE_ONCE(buffer->order, order);
-		rb_exchange_rings(buffer, false);
-	}
-	rb_forget_rings(buffer);
-out:
-	mutex_unlock(&buffer->cpu_mutex);
-	mutex_unlock(&buffer->mutex);
-	return ret;
+	return rb_resize_end(buffer, false, ret);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_subbuf_order_set);
