@@ -217,11 +217,11 @@ int trace_rb_cpu_prepare(unsigned int cpu, struct hlist_node *node)
 	struct trace_buffer *buffer = container_of(node, struct trace_buffer, node);
 	unsigned int nr = 0, other;
 	struct rb_cpu *rcpu;
-	int i, ret = 0;
+	int i;
 
-	mutex_lock(&buffer->cpu_mutex);
+	guard(mutex)(&buffer->cpu_mutex);
 	if (cpumask_test_cpu(cpu, buffer->cpumask))
-		goto out;
+		return 0;
 
 	/* The size of the others if it is one, else little: it can be resized. */
 	rb_for_each_cpu(buffer, i) {
@@ -236,8 +236,7 @@ int trace_rb_cpu_prepare(unsigned int cpu, struct hlist_node *node)
 	rcpu = rb_cpu_alloc(buffer, nr, cpu);
 	if (!rcpu) {
 		pr_warn("ring buffer: no memory for CPU %u\n", cpu);
-		ret = -ENOMEM;
-		goto out;
+		return -ENOMEM;
 	}
 	buffer->cpus[cpu] = rcpu;
 	/*
@@ -248,9 +247,7 @@ int trace_rb_cpu_prepare(unsigned int cpu, struct hlist_node *node)
 	cpumask_set_cpu(cpu, buffer->cpumask);
 	/* Who waits for any CPU has to wait for this one, too. */
 	wake_up_all(&buffer->wait.any);
-out:
-	mutex_unlock(&buffer->cpu_mutex);
-	return ret;
+	return 0;
 }
 
 /* Give @buffer the CPUs of @like, and each of them as many slots. */

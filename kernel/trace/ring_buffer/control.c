@@ -152,12 +152,11 @@ EXPORT_SYMBOL_GPL(ring_buffer_record_enable_cpu);
  */
 void ring_buffer_change_overwrite(struct trace_buffer *buffer, int val)
 {
-	mutex_lock(&buffer->mutex);
+	guard(mutex)(&buffer->mutex);
 	if (val)
 		WRITE_ONCE(buffer->flags, buffer->flags | RB_FL_OVERWRITE);
 	else
 		WRITE_ONCE(buffer->flags, buffer->flags & ~RB_FL_OVERWRITE);
-	mutex_unlock(&buffer->mutex);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_change_overwrite);
 
@@ -186,11 +185,10 @@ void ring_buffer_set_time_stamp_abs(struct trace_buffer *buffer, bool abs)
 {
 	int cpu;
 
-	mutex_lock(&buffer->cpu_mutex);
+	guard(mutex)(&buffer->cpu_mutex);
 	WRITE_ONCE(buffer->stamp_abs, abs);
 	rb_for_each_cpu(buffer, cpu)
 		WRITE_ONCE(buffer->cpus[cpu]->stamp_abs, abs);
-	mutex_unlock(&buffer->cpu_mutex);
 }
 
 /**

@@ -250,8 +250,8 @@ int ring_buffer_map(struct trace_buffer *buffer, int cpu, struct vm_area_struct 
 	if (!rcpu)
 		return -EINVAL;
 
-	mutex_lock(&rcpu->map_lock);
-	mutex_lock(&buffer->mutex);
+	guard(mutex)(&rcpu->map_lock);
+	guard(mutex)(&buffer->mutex);
 	rb_map_count(rcpu, 1);
 	if (!rcpu->map)
 		ret = rb_map_prepare(rcpu);
@@ -262,8 +262,6 @@ int ring_buffer_map(struct trace_buffer *buffer, int cpu, struct vm_area_struct 
 		if (!rcpu->mapped)
 			rb_map_release(rcpu);
 	}
-	mutex_unlock(&buffer->mutex);
-	mutex_unlock(&rcpu->map_lock);
 	return ret;
 }
 
@@ -280,12 +278,10 @@ void ring_buffer_map_dup(struct trace_buffer *buffer, int cpu)
 
 	if (WARN_ON_ONCE(!rcpu))
 		return;
-	mutex_lock(&rcpu->map_lock);
-	mutex_lock(&buffer->mutex);
+	guard(mutex)(&rcpu->map_lock);
+	guard(mutex)(&buffer->mutex);
 	if (!WARN_ON_ONCE(!rcpu->mapped))
 		rb_map_count(rcpu, 1);
-	mutex_unlock(&buffer->mutex);
-	mutex_unlock(&rcpu->map_lock);
 }
 
 /**
@@ -299,22 +295,17 @@ void ring_buffer_map_dup(struct trace_buffer *buffer, int cpu)
 int ring_buffer_unmap(struct trace_buffer *buffer, int cpu)
 {
 	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
-	int ret = 0;
 
 	if (!rcpu)
 		return -EINVAL;
-	mutex_lock(&rcpu->map_lock);
-	mutex_lock(&buffer->mutex);
-	if (rcpu->mapped) {
-		rb_map_count(rcpu, -1);
-		if (!rcpu->mapped)
-			rb_map_release(rcpu);
-	} else {
-		ret = -ENODEV;
-	}
-	mutex_unlock(&buffer->mutex);
-	mutex_unlock(&rcpu->map_lock);
-	return ret;
+	guard(mutex)(&rcpu->map_lock);
+	guard(mutex)(&buffer->mutex);
+	if (!rcpu->mapped)
+		return -ENODEV;
+	rb_map_count(rcpu, -1);
+	if (!rcpu->mapped)
+		rb_map_release(rcpu);
+	return 0;
 }
 
 /**
@@ -411,11 +402,9 @@ int ring_buffer_map_get_reader(struct trace_buffer *buffer, int cpu)
 
 	if (!rcpu)
 		return -EINVAL;
-	mutex_lock(&rcpu->map_lock);
-	if (!rcpu->mapped) {
-		mutex_unlock(&rcpu->map_lock);
+	guard(mutex)(&rcpu->map_lock);
+	if (!rcpu->mapped)
 		return -ENODEV;
-	}
 
 	ring = rb_read_lock(rcpu, &flags);
 	rd = &ring->reader;
@@ -438,7 +427,5 @@ int ring_buffer_map_get_reader(struct trace_buffer *buffer, int cpu)
 	}
 	rb_map_update(rcpu, ring);
 	rb_read_unlock(ring, flags);
-
-	mutex_unlock(&rcpu->map_lock);
 	return 0;
 }
