@@ -1027,7 +1027,7 @@ u64 rb_ring_since(struct rb_ring *ring);
 void rb_map_update(struct rb_cpu *rcpu, struct rb_ring *ring);
 
 /* swap.c */
-void rb_reset(struct trace_buffer *buffer, const struct cpumask *which,
-	      void (*drop)(struct rb_cpu *rcpu, struct rb_ring *ring, void *data), void *data);
+typedef void (*rb_drop_fn)(struct rb_cpu *rcpu, struct rb_ring *ring, void *data);
+void rb_reset(struct trace_buffer *buffer, const struct cpumask *which, rb_drop_fn drop, void *data);
 
 #endif /* _RING_BUFFER_INTERNAL_H */

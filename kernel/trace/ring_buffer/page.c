@@ -171,6 +171,28 @@ static unsigned int rb_page_copy(struct rb_ring *ring, struct rb_data_page *to,
 	return end - start;
 }
 
+/* Say on the page how many bytes of records it holds, and how many records were lost before. */
+static void rb_page_finish(struct buffer_data_read_page *rpage, unsigned int used,
+			   unsigned long lost)
+{
+	struct rb_data_page *page = rpage->data;
+	long commit = used;
+
+	if (lost) {
+		commit |= RB_MISSED_EVENTS;
+		if (rb_subbuf_room(rpage->order) - used >= sizeof(lost)) {
+			memcpy(&page->data[used], &lost, sizeof(lost));
+			commit |= RB_MISSED_STORED;
+			used += sizeof(lost);
+		}
+	}
+	local_set(&page->commit, commit);
+	/* User space does not see the former content. */
+	if (rpage->dirty > used)
+		memset(&page->data[used], 0, rpage->dirty - used);
+	rpage->dirty = used;
+}
+
 /**
  * ring_buffer_read_page() - consume a page of records
  * @buffer:    the buffer to read
@@ -196,7 +218,6 @@ int ring_buffer_read_page(struct trace_buffer *buffer, struct buffer_data_read_p
 	struct rb_reader *rd;
 	struct rb_ring *ring;
 	unsigned long flags, lost;
-	long commit;
 	int ret = -1;
 	u64 pub;
 
@@ -238,20 +259,7 @@ again:
 	rd->lost = 0;
 	rb_race_point(PAGE_DONE);
 
-	commit = used;
-	if (lost) {
-		commit |= RB_MISSED_EVENTS;
-		if (room - used >= sizeof(lost)) {
-			memcpy(&data_page->data->data[used], &lost, sizeof(lost));
-			commit |= RB_MISSED_STORED;
-			used += sizeof(lost);
-		}
-	}
-	local_set(&data_page->data->commit, commit);
-	/* What was there before is nobody's business in user space. */
-	if (data_page->dirty > used)
-		memset(&data_page->data->data[used], 0, data_page->dirty - used);
-	data_page->dirty = used;
+	rb_page_finish(data_page, used, lost);
 	ret = 0;
 out:
 	rb_read_unlock(ring, flags);

@@ -369,6 +369,27 @@ static void rb_ring_reset(struct rb_ring *ring)
 	memset(&ring->carried, 0, sizeof(ring->carried));
 }
 
+/* Empty the ring of a CPU that has refused records since before the last grace period. */
+static void rb_reset_cpu(struct rb_cpu *rcpu, rb_drop_fn drop, void *data)
+{
+	struct rb_ring *ring;
+	unsigned long flags;
+
+	ring = rb_read_lock(rcpu, &flags);
+	rb_ring_quiesce(ring);
+	rb_forget_writes(rcpu);
+	if (drop)
+		drop(rcpu, ring, data);
+	rb_ring_reset(ring);
+	local_set(&rcpu->nest_drops, 0);
+	if (rcpu->map)
+		rcpu->map->lost = 0;
+	rb_map_update(rcpu, ring);
+	if (ring->persist)
+		rb_persist_renew(ring->persist);
+	rb_read_unlock(ring, flags);
+}
+
 /**
  * rb_reset() - empty the rings of some CPUs
  * @buffer: the buffer
@@ -379,21 +400,17 @@ static void rb_ring_reset(struct rb_ring *ring)
  *
  * Context: May sleep.
  */
-void rb_reset(struct trace_buffer *buffer, const struct cpumask *which,
-	      void (*drop)(struct rb_cpu *rcpu, struct rb_ring *ring, void *data), void *data)
+void rb_reset(struct trace_buffer *buffer, const struct cpumask *which, rb_drop_fn drop, void *data)
 {
-	struct rb_ring *ring;
 	struct rb_cpu *rcpu;
-	unsigned long flags;
 	int cpu;
 
-	mutex_lock(&buffer->mutex);
+	guard(mutex)(&buffer->mutex);
 
 	/* First: a CPU that comes online after this finds nothing to restore. */
 	if (buffer->persist && which == cpu_possible_mask) {
-		mutex_lock(&buffer->cpu_mutex);
+		guard(mutex)(&buffer->cpu_mutex);
 		rb_persist_reset_absent(buffer);
-		mutex_unlock(&buffer->cpu_mutex);
 	}
 
 	/*
@@ -412,21 +429,8 @@ void rb_reset(struct trace_buffer *buffer, const struct cpumask *which,
 
 	rb_for_each_cpu(buffer, cpu) {
 		rcpu = rb_get_cpu(buffer, cpu);
-		if (!rcpu->resetting)
-			continue;
-		ring = rb_read_lock(rcpu, &flags);
-		rb_ring_quiesce(ring);
-		rb_forget_writes(rcpu);
-		if (drop)
-			drop(rcpu, ring, data);
-		rb_ring_reset(ring);
-		local_set(&rcpu->nest_drops, 0);
-		if (rcpu->map)
-			rcpu->map->lost = 0;
-		rb_map_update(rcpu, ring);
-		if (ring->persist)
-			rb_persist_renew(ring->persist);
-		rb_read_unlock(ring, flags);
+		if (rcpu->resetting)
+			rb_reset_cpu(rcpu, drop, data);
 	}
 
 	rb_race_point(RESET);
@@ -441,7 +445,6 @@ void rb_reset(struct trace_buffer *buffer, const struct cpumask *which,
 		atomic_sub(RB_STATE_OFF_ONE, &rcpu->state);
 		rb_exchange_unlock(rcpu);
 	}
-	mutex_unlock(&buffer->mutex);
 }
 
 /**
