@@ -258,6 +258,8 @@ struct rb_persist_ring;
  */
 #define RB_EPOCH_MAX		(RB_SINCE_MAX >> 1)
 
+static_assert(RB_EPOCH_MAX + (RB_DELTA_MAX << RB_TAIL_BITS) <= RB_SINCE_MAX);
+
 static __always_inline u64 rb_tail_word(u64 high, u32 low)
 {
 	return high << RB_TAIL_BITS | low;
@@ -330,6 +332,11 @@ static __always_inline bool rb_pub_is(u64 pub, u64 seq)
 #define RB_SLOT_ID_BITS		22
 #define RB_SLOT_SEQ_SHIFT	(RB_SLOT_ID_SHIFT + RB_SLOT_ID_BITS)
 #define RB_MAX_SUBBUFS		BIT(RB_SLOT_ID_BITS)
+
+static_assert(BIT(RB_SLOT_ID_SHIFT) > (RB_SLOT_EMPTY | RB_SLOT_HELD));
+/* The field for a sequence, the shortest of all words, orders all sequences of a ring. */
+static_assert(RB_SLOT_ID_BITS < 63 - RB_SLOT_SEQ_SHIFT);
+static_assert(RB_PUB_SEQ_SHIFT < RB_SLOT_SEQ_SHIFT);
 
 static __always_inline u64 rb_slot_word(u64 seq, u32 id, u64 flags)
 {
@@ -565,6 +572,9 @@ struct rb_write {
 #define RB_STATE_ASK_SHIFT	16
 #define RB_STATE_ASK		GENMASK(31, RB_STATE_ASK_SHIFT)
 
+static_assert((RB_STATE_WAKE ^ RB_STATE_OFF ^ RB_STATE_ASK) == U32_MAX);
+static_assert((RB_STATE_OFF & -RB_STATE_OFF) == RB_STATE_OFF_ONE);
+
 /* Who wants to be woken, see wait.c. */
 #define RB_WAKE_ANY		BIT(0)
 #define RB_WAKE_FULL		BIT(1)
@@ -706,6 +716,9 @@ struct rb_cpu {
 	bool			resetting;
 	bool			idle;
 };
+
+static_assert(offsetofend(struct rb_cpu, stamp_abs) <= offsetofend(struct rb_cpu, special));
+static_assert(RB_SHARE_SPECIAL <= U16_MAX && RB_MAX_WRITES < RB_SHARE_SPECIAL);
 
 /**
  * struct trace_buffer - what callers hold
@@ -898,7 +911,7 @@ static inline void rb_persist_consumed(struct rb_subbuf *sb, unsigned int pos)
  * rb_persist_emptied() - note that a sub-buffer holds nothing
  * @sb: the sub-buffer
  *
- * Context: &rb_ring.lock is held, and no writer is in @sb.
+ * Context: No writer is in @sb. &rb_ring.lock is held, or nobody else uses the ring yet.
  */
 static inline void rb_persist_emptied(struct rb_subbuf *sb)
 {
@@ -966,6 +979,7 @@ rb_reader_skip(struct rb_ring *ring, unsigned int pos, u64 time, unsigned long r
 {
 	struct rb_reader *rd = &ring->reader;
 
+	lockdep_assert_held(&ring->lock);
 	rd->pos = pos;
 	rd->time = time;
 	rd->num += records;

@@ -41,6 +41,9 @@ void rb_map_update(struct rb_cpu *rcpu, struct rb_ring *ring)
 	struct rb_reader *rd = &ring->reader;
 	struct trace_buffer_meta *meta;
 
+	lockdep_assert_held(&ring->lock);
+	lockdep_assert(lockdep_is_held(&rcpu->map_lock) ||
+		       lockdep_is_held(&rcpu->buffer->mutex));
 	if (!map)
 		return;
 

@@ -96,6 +96,12 @@ struct rb_persist_header {
 	struct rb_persist_cpu		cpus[];
 };
 
+/* Another kernel may read what this one has written: see RB_PERSIST_MAGIC. */
+static_assert(sizeof(struct rb_persist_subbuf) == 16);
+static_assert(sizeof(struct rb_persist_ring) == 24);
+static_assert(sizeof(struct rb_persist_cpu) == 56);
+static_assert(sizeof(struct rb_persist_shape) == 40);
+
 /**
  * struct rb_persist - a buffer's range
  * @buffer:      the live buffer
@@ -420,6 +426,7 @@ void rb_persist_reset_absent(struct trace_buffer *buffer)
 	struct rb_persist_ring *ring;
 	unsigned int cpu;
 
+	lockdep_assert_held(&buffer->cpu_mutex);
 	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
 		if (cpumask_test_cpu(cpu, buffer->cpumask))
 			continue;

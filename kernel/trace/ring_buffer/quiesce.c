@@ -84,6 +84,7 @@ void rb_ring_quiesce(struct rb_ring *ring)
  */
 void rb_forget_writes(struct rb_cpu *rcpu)
 {
+	lockdep_assert_held(&rcpu->buffer->mutex);
 	rcpu->depth = 0;
 	rcpu->write = (struct rb_write){ .share = RB_SHARE_PLAIN };
 }

@@ -44,6 +44,7 @@ void rb_reader_clear(struct rb_ring *ring)
 {
 	struct rb_reader *rd = &ring->reader;
 
+	lockdep_assert_held(&ring->lock);
 	local_set(&rd->sb->page->commit, 0);
 	atomic64_set(&rd->sb->publish, rb_pub_word(rd->seq, RB_PUB_FINAL, 0));
 	rd->pos = 0;
@@ -63,6 +64,7 @@ unsigned int rb_reader_fill(struct rb_ring *ring)
 	struct rb_view view;
 	u64 seq, pub;
 
+	lockdep_assert_held(&ring->lock);
 	for (;;) {
 		/* Pairs with rb_publish_subbuf:A. RBB(rb_reader_fill:A) */
 		pub = atomic64_read_acquire(&rd->sb->publish);
@@ -98,6 +100,7 @@ bool rb_reader_empty(struct rb_ring *ring)
 	u64 seq = rd->seq + 1, pub = atomic64_read_acquire(&rd->sb->publish);
 	struct rb_view view;
 
+	lockdep_assert_held(&ring->lock);
 	if (rd->pos < rb_pub_bytes(pub))
 		return false;
 	if (!(pub & RB_PUB_FINAL))

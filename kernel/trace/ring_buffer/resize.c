@@ -135,7 +135,7 @@ static void rb_carry_losses(struct rb_ring *ring, struct rb_ring *old, unsigned 
 
 /*
  * Move what is unread from @old, which has no writers, to @ring, which has no
- * readers. The lock of @old is held. The time is @now.
+ * readers. The time is @now.
  */
 static void rb_inherit(struct rb_ring *ring, struct rb_ring *old, u64 now)
 {
@@ -145,6 +145,7 @@ static void rb_inherit(struct rb_ring *ring, struct rb_ring *old, u64 now)
 	unsigned long lost = 0;
 	struct rb_subbuf *sb;
 
+	lockdep_assert_held(&old->lock);
 	rb_ring_close(old);
 	rd->since = min(rb_ring_since(old), now);
 	sb = old->commit;
@@ -206,10 +207,11 @@ static void rb_inherit(struct rb_ring *ring, struct rb_ring *old, u64 now)
 
 /*
  * The sub-buffers change their size: what is unread is overwritten, and the next
- * reader is told so. The lock of @old is held.
+ * reader is told so.
  */
 static void rb_disinherit(struct rb_ring *ring, struct rb_ring *old)
 {
+	lockdep_assert_held(&old->lock);
 	ring->reader.read = old->reader.read;
 	ring->reader.lost = old->reader.lost + rb_ring_written(old) - old->reader.num;
 	rb_carry_losses(ring, old, rb_ring_entries(old));
@@ -297,6 +299,8 @@ static void rb_exchange_rings(struct trace_buffer *buffer, bool inherit)
 	bool any = false;
 	int cpu;
 
+	lockdep_assert_held(&buffer->mutex);
+	lockdep_assert_held(&buffer->cpu_mutex);
 	rb_for_each_cpu(buffer, cpu) {
 		if (buffer->cpus[cpu]->next_ring) {
 			rb_go_live(buffer->cpus[cpu]);
@@ -458,7 +462,7 @@ static int rb_succeed_order(struct rb_cpu *rcpu, unsigned int order)
 	rcpu->next_ring = rb_ring_alloc(rcpu, nr, order);
 	if (!rcpu->next_ring)
 		return -ENOMEM;
-	if (rb_subbuf_room(order) <= rcpu->copies.len)
+	if (!rcpu->copies.len || rb_subbuf_room(order) <= rcpu->copies.len)
 		return 0;
 	return rb_copies_alloc(rcpu, order, &rcpu->next_copies);
 }

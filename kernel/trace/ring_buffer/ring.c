@@ -347,7 +347,7 @@ u64 rb_ring_written(struct rb_ring *ring)
  * rb_ring_overrun() - records that were overwritten unread
  * @ring: the ring
  *
- * Context: &rb_ring.lock is held.
+ * Context: &rb_ring.lock is held, or nobody else uses @ring yet.
  * Return: how many since the ring was reset.
  */
 unsigned long rb_ring_overrun(struct rb_ring *ring)
@@ -359,7 +359,7 @@ unsigned long rb_ring_overrun(struct rb_ring *ring)
  * rb_ring_entries() - records that can be read
  * @ring: the ring
  *
- * Context: &rb_ring.lock is held.
+ * Context: &rb_ring.lock is held, or nobody else uses @ring yet.
  * Return: how many.
  */
 unsigned long rb_ring_entries(struct rb_ring *ring)
