@@ -116,8 +116,8 @@ static void rb_ring_reap(struct work_struct *work)
 		rb_ring_put(ring);
 		return;
 	}
-	if (ring->heir)
-		rb_ring_put(ring->heir);
+	if (ring->successor)
+		rb_ring_put(ring->successor);
 	kvfree(ring);
 }
 
@@ -153,7 +153,7 @@ void rb_ring_put(struct rb_ring *ring)
 }
 
 /**
- * rb_ring_strip() - free the sub-buffers of a ring that has an heir
+ * rb_ring_strip() - free the sub-buffers of a ring that has a successor
  * @ring: the ring
  *
  * After a grace period, as for rb_ring_put(), but whatever iterators hold it.

@@ -39,7 +39,7 @@
  * ::
  *
  *   trace_buffer              what callers hold
- *     rb_cpu [CPU]            for the buffer's life: writes in progress, waiters
+ *     rb_cpu [CPU]            for the buffer's lifetime: writes in progress, waiters
  *       rb_ring               what a swap or a resize exchanges
  *         slots[nr]           which sub-buffer holds which sequence
  *         rb_subbuf           tail word, publish word, numbers, data page
@@ -117,8 +117,8 @@
  * one of the new ring goes to the new ring.
  *
  * **Cut** is a swap after which the live ring is empty. &rb_ring.tail is rb_fresh,
- * which has no room: the next writer begins a life of the ring behind what was
- * published before, at a floor below which all is dead.
+ * which has no room: the next writer begins a generation of the ring behind what was
+ * published before. Sequences below &rb_ring.first_seq are of generations before it.
  *
  * **Resize** exchanges a new ring in, waits until nobody is in the old one, and
  * puts its sub-buffers into the new one; see resize.c.
@@ -183,11 +183,11 @@
  *                         rb_ring_written:D,      being the last
  *                         rb_ring_bytes:A,
  *                         rb_reader_renew:B
- * rb_next_subbuf:A        rb_reader_renew:A       the floor of a life; its having
+ * rb_next_subbuf:A        rb_reader_renew:A       first_seq of a generation; its having
  *                                                 begun
  * rb_next_subbuf:A        rb_is_left:A            writers in the ring before; that a
- *                                                 life has begun
- * rb_forget:A             rb_reader_renew:C       the tail of a new life; its number
+ *                                                 generation has begun
+ * rb_forget:A             rb_reader_renew:C       the tail of a new generation; its number
  * rb_publish:B            rb_ring_written:B       final; the next use's base
  * rb_leave:A,             rb_forget:A             all that writers stored;
  * rb_finish:A                                     their being gone
@@ -428,7 +428,7 @@ struct rb_subbuf {
  * @read:	records that were consumed
  * @from:	sequence behind which &rb_ring.refused counts
  * @since:	time since which the rings before have all records, see rb_ring_since()
- * @life:	&rb_ring.life that all of this is of
+ * @generation:	&rb_ring.generation that all of this is of
  * @inherited:	a resize gave it what did not fit into the slots; it is still
  *		the oldest of the ring, as if it were in one
  */
@@ -442,7 +442,7 @@ struct rb_reader {
 	unsigned long		read;
 	u64			from;
 	u64			since;
-	unsigned int		life;
+	unsigned int		generation;
 	bool			inherited;
 };
 
@@ -473,19 +473,19 @@ struct rb_losses {
  *		committed; own CPU
  * @dropped:	records refused because the ring was full of unread ones; own CPU
  * @refused:	sequence of the last sub-buffer behind which a record was refused; own CPU
- * @floor:	first sequence of this life; own CPU, read by all
- * @floor_num:	running number of its first record; outermost writer, valid once
+ * @first_seq:	first sequence of this generation; own CPU, read by all
+ * @first_num:	running number of its first record; outermost writer, valid once
  *		@commit is there
- * @floor_lost:	@overrun, @commit_overrun and @dropped as they were before it;
+ * @first_lost:	@overrun, @commit_overrun and @dropped as they were before it;
  *		own CPU
  * @lock:	serializes readers, and readers with who replaces the ring
  * @reader:	the consuming reader
- * @life:	counts how often a snapshot put the ring in place of a live one;
+ * @generation:	counts how often a snapshot put the ring in place of a live one;
  *		who takes the snapshot
  * @num_base:	running number from which statistics count; @lock
  * @carried:	@overrun, @commit_overrun and @dropped of the rings before; @lock
- * @heir:	ring that took over the sub-buffers, set once; @lock
- * @heir_num:	running number at which the heir's number 0 stands
+ * @successor:	ring that took over the sub-buffers, set once; @lock
+ * @successor_num: running number at which the successor's number 0 stands
  * @ref:	one for &rb_cpu, one for each iterator, one for each &rb_map
  * @mapped:	how many of those: its sub-buffers keep their pages, and it is not put
  *		in place of a live one
@@ -506,18 +506,18 @@ struct rb_ring {
 	local_t			overrun;
 	local_t			commit_overrun;
 	local_t			dropped;
-	u64			floor;
-	u64			floor_num;
-	struct rb_losses	floor_lost;
+	u64			first_seq;
+	u64			first_num;
+	struct rb_losses	first_lost;
 	local64_t		refused;
 
 	raw_spinlock_t		lock ____cacheline_aligned_in_smp;
 	struct rb_reader	reader;
-	unsigned int		life;
+	unsigned int		generation;
 	u64			num_base;
 	struct rb_losses	carried;
-	struct rb_ring		*heir;
-	u64			heir_num;
+	struct rb_ring		*successor;
+	u64			successor_num;
 
 	refcount_t		ref;
 	atomic_t		mapped;
@@ -541,7 +541,7 @@ struct rb_ring {
  * @share:	what it added to &rb_ring.nest; constant in the plain case
  * @nested:	level of ring_buffer_nest_start(), where it is special
  * @level:	interrupt_context_level() of the writer, where it is special
- * @odd:	this context was writing already, where it is special
+ * @reentered:	this context was writing already, where the write is special
  */
 struct rb_write {
 	unsigned long		live;
@@ -551,14 +551,14 @@ struct rb_write {
 	u16			share;
 	u8			level;
 	u8			nested;
-	bool			odd;
+	bool			reentered;
 };
 
 /* A commit is plain if the ring has one writer, and that a plain one. */
 #define RB_SHARE_PLAIN		1
 #define RB_SHARE_SPECIAL	0x100
 
-/* Writers on one CPU: a plain one; four contexts and an odd one on each level. */
+/* Writers on one CPU: a plain one; four contexts and a re-entered one on each level. */
 #define RB_NEST_LEVELS		4
 #define RB_MAX_WRITES		(1 + 5 * RB_NEST_LEVELS)
 
@@ -647,7 +647,7 @@ struct rb_map {
 };
 
 /**
- * struct rb_cpu - a CPU's part of a buffer, for the buffer's whole life
+ * struct rb_cpu - a CPU's part of a buffer, for the buffer's whole lifetime
  * @ring:	the ring that is written, and a count of exchanges in the bits
  *		that its alignment leaves free
  * @state:	RB_STATE_*; records are refused while it says off

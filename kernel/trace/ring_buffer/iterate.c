@@ -6,7 +6,7 @@
  * walks over that. The copy is made under the lock of the ring's readers and
  * checked against the slot afterwards; the writer takes no notice. The iterator
  * holds a reference to the ring it began on: a swap carries it along with the
- * ring, a resize tells it of the heir.
+ * ring, a resize leaves it the successor.
  */
 #include <linux/export.h>
 #include <linux/slab.h>
@@ -19,7 +19,7 @@
  * @ring: the ring they are in, or were when the read began
  * @seq:  sequence of the sub-buffer that is being read
  * @base: position there of the copy's first byte
- * @life: &rb_ring.life that it reads
+ * @generation: &rb_ring.generation that it reads
  * @num:  running number of the record at the cursor
  * @from: records with a lower number were seen already
  * @c:    walk over the copy
@@ -35,7 +35,7 @@ struct ring_buffer_iter {
 	struct rb_ring			*ring;
 	u64				seq;
 	unsigned int			base;
-	unsigned int			life;
+	unsigned int			generation;
 	u64				num;
 	u64				from;
 	struct rb_cursor		c;
@@ -69,7 +69,7 @@ static u64 rb_iter_num(struct ring_buffer_iter *iter)
 static void rb_iter_attach(struct ring_buffer_iter *iter, struct rb_ring *ring)
 {
 	iter->ring = ring;
-	iter->life = READ_ONCE(ring->life);
+	iter->generation = READ_ONCE(ring->generation);
 	rb_iter_rewind(iter);
 	iter->from = iter->num;
 }
@@ -92,10 +92,10 @@ static void rb_iter_follow(struct ring_buffer_iter *iter)
 	struct rb_ring *old = iter->ring;
 
 	/* Numbers below @from are those it has just begun to pass over. */
-	iter->num = rb_iter_num(iter) - old->heir_num;
+	iter->num = rb_iter_num(iter) - old->successor_num;
 	iter->from = iter->num;
-	iter->ring = old->heir;
-	iter->life = old->heir->life;
+	iter->ring = old->successor;
+	iter->generation = old->successor->generation;
 	refcount_inc(&iter->ring->ref);
 	rb_ring_put(old);
 }
@@ -146,7 +146,7 @@ static bool rb_iter_load_locked(struct ring_buffer_iter *iter)
 
 	rb_reader_settle(ring);
 	/* What it was to read is gone, and what comes now is something else. */
-	if (iter->life != ring->life)
+	if (iter->generation != ring->generation)
 		return false;
 	if ((s64)(rd->seq - iter->seq) > 0 || (s64)(rd->num - iter->num) > 0) {
 		rb_iter_catch_up(iter);
@@ -188,7 +188,7 @@ static bool rb_iter_load(struct ring_buffer_iter *iter)
 	bool ok;
 
 	raw_spin_lock_irqsave(&ring->lock, flags);
-	while (unlikely(ring->heir)) {
+	while (unlikely(ring->successor)) {
 		rb_iter_follow(iter);
 		raw_spin_unlock_irqrestore(&ring->lock, flags);
 		rb_race_point(FOLLOW);
@@ -466,7 +466,7 @@ rb_dump_next(struct rb_cpu *rcpu, u64 *ts, unsigned long *lost, bool advance)
 
 	if (!iter)
 		return NULL;
-	if (iter->ring != ring || iter->life != READ_ONCE(ring->life))
+	if (iter->ring != ring || iter->generation != READ_ONCE(ring->generation))
 		rb_iter_attach(iter, ring);
 	rec = rb_iter_peek(iter, true);
 	if (!rec)

@@ -594,7 +594,7 @@ static unsigned int rb_persist_find(struct rb_ring *ring, u64 first,
 		part = &parts[i];
 		part->page = ring->subbufs[i]->page;
 		part->header = ring->subbufs[i]->persist;
-		/* An earlier life of the ring has left it. */
+		/* An earlier generation of the ring has left it. */
 		if (part->header->seq < first)
 			WRITE_ONCE(part->header->seq, 0);
 		if (!part->header->seq)

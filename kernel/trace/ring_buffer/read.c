@@ -78,8 +78,8 @@ unsigned int rb_reader_fill(struct rb_ring *ring)
 			seq = rd->seq + 1;
 			if (!rb_locate(ring, &seq, &view))
 				return 0;
-			/* It may be of a life that the reader has not come to. */
-			if (unlikely(rd->life != READ_ONCE(ring->life)))
+			/* It may be of a generation that the reader has not come to. */
+			if (unlikely(rd->generation != READ_ONCE(ring->generation)))
 				return 0;
 		} while (!rb_reader_take(ring, seq, &view));
 	}
@@ -132,7 +132,7 @@ static void rb_reader_begin(struct rb_ring *ring, u64 seq, u64 num, const struct
 }
 
 /*
- * The ring has gone live again, and what the reader knows is of the life before.
+ * The ring has gone live again, and what the reader knows is of the generation before.
  * It comes to stand in front of the first record of this one; as long as there is
  * none, behind the last of that, and takes nothing, see rb_reader_fill().
  */
@@ -140,20 +140,21 @@ static noinline void rb_reader_renew(struct rb_ring *ring)
 {
 	struct rb_losses lost;
 	struct rb_subbuf *sb;
-	unsigned int life;
+	unsigned int generation;
 	u64 seq, num;
 
 	do {
-		/* Pairs with rb_forget:A: the floor is not that of the life before. */
-		life = smp_load_acquire(&ring->life); /* RBB(rb_reader_renew:C) */
+		/* Pairs with rb_forget:A: first_seq is not that of the generation before. */
+		generation = smp_load_acquire(&ring->generation); /* RBB(rb_reader_renew:C) */
 		/* Pairs with rb_publish:A, for its number. RBB(rb_reader_renew:B) */
 		sb = smp_load_acquire(&ring->commit);
 		seq = READ_ONCE(sb->seq);
-		/* Pairs with rb_next_subbuf:A, for &rb_ring.floor. RBB(rb_reader_renew:A) */
+		/* Pairs with rb_next_subbuf:A, for &rb_ring.first_seq. RBB(rb_reader_renew:A) */
 		if (smp_load_acquire(&ring->tail) != &rb_fresh &&
-		    (s64)(seq - READ_ONCE(ring->floor)) >= 0) {
-			ring->reader.life = life;
-			rb_reader_begin(ring, ring->floor - 1, ring->floor_num, &ring->floor_lost);
+		    (s64)(seq - READ_ONCE(ring->first_seq)) >= 0) {
+			ring->reader.generation = generation;
+			rb_reader_begin(ring, ring->first_seq - 1, ring->first_num,
+					&ring->first_lost);
 			return;
 		}
 		lost.overrun = local_read(&ring->overrun);
@@ -178,7 +179,7 @@ void rb_reader_settle(struct rb_ring *ring)
 	struct rb_reader *rd = &ring->reader;
 	u64 next = rd->seq + 1, records;
 
-	if (unlikely(rd->life != ring->life))
+	if (unlikely(rd->generation != ring->generation))
 		rb_reader_renew(ring);
 	if (likely(!rd->inherited))
 		return;

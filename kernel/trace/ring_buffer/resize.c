@@ -201,8 +201,8 @@ static void rb_inherit(struct rb_ring *ring, struct rb_ring *old, u64 now)
 	rb_carry_losses(ring, old, lost);
 
 	refcount_inc(&ring->ref);
-	old->heir_num = num;
-	old->heir = ring;
+	old->successor_num = num;
+	old->successor = ring;
 }
 
 /*
@@ -278,13 +278,13 @@ static void rb_go_on(struct rb_cpu *rcpu, bool inherit)
 		rb_disinherit(ring, old);
 		rb_copies_replace(rcpu);
 	}
-	rb_race_point(HEIR);
+	rb_race_point(SUCCESSOR);
 	rcu_assign_pointer(rcpu->read_ring, ring);
 	rb_read_unlock(old, flags);
 
 	rcpu->next_ring = NULL;
 	rb_exchange_unlock(rcpu);
-	/* Iterators that still hold it need no more of it than its heir. */
+	/* Iterators that still hold it need no more of it than its successor. */
 	if (inherit)
 		rb_ring_strip(old);
 	rb_ring_put(old);

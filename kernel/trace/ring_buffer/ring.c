@@ -10,7 +10,7 @@
 
 /*
  * What a ring's tail is when a snapshot has just put the ring in place of a live
- * one: it has no room. The first writer that finds it begins a new life, in which
+ * one: it has no room. The first writer that finds it begins a new generation, in which
  * what the ring held before is gone.
  */
 struct rb_subbuf rb_fresh = { .tail = LOCAL64_INIT(RB_CLOSED) };
@@ -43,11 +43,11 @@ static void rb_open_subbuf(struct rb_subbuf *sb, u64 seq)
 
 /*
  * May a writer take what @word, of the slot of sequence @seq, names? What is of a
- * life before this one, nobody can read any more.
+ * generation before this one, nobody can read any more.
  */
 static bool rb_slot_is_free(struct rb_ring *ring, u64 seq, u64 word)
 {
-	return word & RB_SLOT_EMPTY || (s64)(seq - ring->nr - ring->floor) < 0;
+	return word & RB_SLOT_EMPTY || (s64)(seq - ring->nr - ring->first_seq) < 0;
 }
 
 /**
@@ -103,10 +103,10 @@ static struct rb_subbuf *rb_claim_slot(struct rb_ring *ring, u64 seq, bool overw
 }
 
 /*
- * What is before sequence @floor is gone. Who interrupts this stores the same
+ * What is before sequence @first_seq is gone. Who interrupts this stores the same
  * before it counts anything, and who was interrupted stores the same once more.
  */
-static bool rb_begin_life(struct rb_ring *ring, u64 floor)
+static bool rb_begin_generation(struct rb_ring *ring, u64 first_seq)
 {
 	struct rb_losses lost = {
 		.overrun = local_read(&ring->overrun),
@@ -115,12 +115,12 @@ static bool rb_begin_life(struct rb_ring *ring, u64 floor)
 	};
 
 	barrier();
-	rb_race_point(BEGIN_LIFE);
+	rb_race_point(BEGIN_GENERATION);
 	if (READ_ONCE(ring->tail) != &rb_fresh)
 		return false;
-	rb_race_point(FLOOR);
-	ring->floor_lost = lost;
-	WRITE_ONCE(ring->floor, floor);
+	rb_race_point(FIRST_SEQ);
+	ring->first_lost = lost;
+	WRITE_ONCE(ring->first_seq, first_seq);
 	barrier();
 	return true;
 }
@@ -171,7 +171,7 @@ bool rb_next_subbuf(struct rb_ring *ring, struct rb_subbuf *sb, u64 tail, bool o
 	/* An interrupt came, and has left this one behind. */
 	if (READ_ONCE(ring->tail) != was)
 		return true;
-	if (unlikely(was == &rb_fresh) && !rb_begin_life(ring, next))
+	if (unlikely(was == &rb_fresh) && !rb_begin_generation(ring, next))
 		return true;
 
 	/*
@@ -244,8 +244,8 @@ void rb_publish(struct rb_ring *ring)
 		next = ring->subbufs[rb_slot_id(link)];
 		next->first = sb->first + sb->count;
 		next->first_byte = sb->first_byte + sb->end * RB_UNIT;
-		if (unlikely(next->seq == ring->floor))
-			ring->floor_num = next->first;
+		if (unlikely(next->seq == ring->first_seq))
+			ring->first_num = next->first;
 		rb_race_point(NUMBERED);
 		/*
 		 * Pairs with rb_ring_written:A, rb_ring_written:D,

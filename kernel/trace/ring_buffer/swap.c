@@ -101,7 +101,7 @@ static bool rb_is_entered(struct rb_ring *ring)
  *
  * &rb_ring.nest says so, but a writer's store to it may not be visible here yet, as the
  * writer has no barrier behind it. It is visible once the first record of the live ring's
- * life is: that writer came later on the same CPU. Without such a writer there is nothing
+ * generation is: that writer came later on the same CPU. Without such a writer there is nothing
  * to cut off, and both rings stay where they are.
  */
 static bool rb_is_left(struct rb_cpu *live, struct rb_cpu *spare)
@@ -153,7 +153,7 @@ static void rb_forget(struct rb_ring *ring)
 	 */
 	xchg(&ring->tail, &rb_fresh);
 	rb_race_point(CUT_FRESH);
-	WRITE_ONCE(ring->life, ring->life + 1);
+	WRITE_ONCE(ring->generation, ring->generation + 1);
 	if (ring->persist)
 		rb_persist_forget(ring);
 }
@@ -326,7 +326,7 @@ static void rb_ring_reset(struct rb_ring *ring)
 
 	if (sb == &rb_fresh)
 		rb_next_subbuf(ring, sb, 0, true);
-	rd->life = ring->life;
+	rd->generation = ring->generation;
 
 	/* Free every slot but the writer's. */
 	rb_publish(ring);

@@ -187,9 +187,10 @@ static bool rb_still_full(struct rb_cpu *rcpu)
  * one that writes before the preempt count tells of it looks like the context that
  * it interrupted, and the outermost writer has left no word of its context.
  */
-static bool rb_may_nest(struct rb_cpu *rcpu, unsigned int level, unsigned int nested, bool *odd)
+static bool
+rb_may_nest(struct rb_cpu *rcpu, unsigned int level, unsigned int nested, bool *reentered)
 {
-	bool had_odd = false;
+	bool had_reentered = false;
 	unsigned int i;
 
 	for (i = 0; i <= rcpu->depth; i++) {
@@ -197,10 +198,10 @@ static bool rb_may_nest(struct rb_cpu *rcpu, unsigned int level, unsigned int ne
 
 		if (w->share == RB_SHARE_PLAIN || w->nested != nested)
 			continue;
-		had_odd |= w->odd;
-		*odd |= w->level == level;
+		had_reentered |= w->reentered;
+		*reentered |= w->level == level;
 	}
-	return !*odd || !had_odd;
+	return !*reentered || !had_reentered;
 }
 
 /*
@@ -226,7 +227,7 @@ static bool rb_push(struct rb_cpu *rcpu)
 {
 	unsigned int nested = rcpu->nested, level = interrupt_context_level();
 	struct rb_write *w = &rcpu->write;
-	bool odd = false;
+	bool reentered = false;
 
 	if (!rb_is_on(rcpu) || rb_refuse_context())
 		return false;
@@ -235,7 +236,7 @@ static bool rb_push(struct rb_cpu *rcpu)
 		return false;
 	}
 	if (w->live) {
-		if (!rb_may_nest(rcpu, level, nested, &odd)) {
+		if (!rb_may_nest(rcpu, level, nested, &reentered)) {
 #ifdef CONFIG_RING_BUFFER_RECORD_RECURSION
 			do_ftrace_record_recursion(_THIS_IP_, _RET_IP_);
 #endif
@@ -260,7 +261,7 @@ static bool rb_push(struct rb_cpu *rcpu)
 	rb_race_point(PUSHED);
 	w->level = level;
 	w->nested = nested;
-	w->odd = odd;
+	w->reentered = reentered;
 	w->share = RB_SHARE_SPECIAL;
 	return true;
 }

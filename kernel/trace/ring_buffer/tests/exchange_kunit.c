@@ -316,14 +316,14 @@ static void exchange_holds(enum rb_race point, const char *name)
 
 	switch (point) {
 	case RB_RACE_GO_LIVE:
-	case RB_RACE_HEIR:
+	case RB_RACE_SUCCESSOR:
 		KUNIT_EXPECT_TRUE(w->test, lockdep_is_held_type(&w->buffer->cpu_mutex, -1));
 		fallthrough;
 	case RB_RACE_REFUSING:
 	case RB_RACE_RESET:
 		KUNIT_EXPECT_TRUE(w->test, lockdep_is_held_type(&w->buffer->mutex, -1));
 		KUNIT_EXPECT_EQ(w->test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu),
-				point == RB_RACE_GO_LIVE || point == RB_RACE_HEIR ? -EBUSY :
+				point == RB_RACE_GO_LIVE || point == RB_RACE_SUCCESSOR ? -EBUSY :
 										    -EAGAIN);
 		KUNIT_EXPECT_EQ(w->test, ring_buffer_cut(w->buffer, w->other, w->cpu), -EBUSY);
 		KUNIT_EXPECT_EQ(w->test, ring_buffer_cut(w->other, w->buffer, w->cpu), -EBUSY);
@@ -339,7 +339,7 @@ static void exchange_holds(enum rb_race point, const char *name)
 		get_state_synchronize_rcu_full(&exchange_beside.before);
 		break;
 	case RB_RACE_RESET:
-	case RB_RACE_HEIR:
+	case RB_RACE_SUCCESSOR:
 		exchange_beside.passed++;
 		KUNIT_EXPECT_TRUE(w->test,
 				  poll_state_synchronize_rcu_full(&exchange_beside.before));
@@ -432,7 +432,7 @@ static void exchange_overtake(enum rb_race point, const char *name)
 }
 
 static const enum rb_race exchange_points[] = {
-	RB_RACE_LIVE, RB_RACE_ADOPT, RB_RACE_ADOPTED, RB_RACE_RELEASE, RB_RACE_HEIR,
+	RB_RACE_LIVE, RB_RACE_ADOPT, RB_RACE_ADOPTED, RB_RACE_RELEASE, RB_RACE_SUCCESSOR,
 };
 
 static void exchange_test_overtaken(struct kunit *test)

@@ -253,7 +253,7 @@ static void op_read_page(struct rbt *w)
 }
 
 /* An interrupt that comes before the preempt count shows it. */
-static void op_odd(struct rbt *w)
+static void op_reentered(struct rbt *w)
 {
 	struct ring_buffer_event *rec;
 	u32 num;
@@ -332,7 +332,7 @@ static const struct race_op ops[] = {
 	{ "consume_all", do_consume_all, true },
 	{ "entries",	op_entries,	true },
 	{ "read_page",	op_read_page,	true },
-	{ "odd",	op_odd,		true },
+	{ "reentered",	op_reentered,	true },
 	{ "iterate",	op_iterate },
 	{ "iterate_resize", op_iterate_resize },
 	{ "reset",	op_reset },

@@ -198,7 +198,7 @@ static void window_test_other_ring(struct kunit *test)
 }
 
 /* Losses and numbers of a ring begin anew when it goes live again. */
-static void window_test_new_life(struct kunit *test)
+static void window_test_new_generation(struct kunit *test)
 {
 	struct rbt *w = test->priv;
 	unsigned int flags, i;
@@ -300,7 +300,7 @@ static struct kunit_case window_test_cases[] = {
 	KUNIT_CASE(window_test_cut_full),
 	KUNIT_CASE(window_test_swap_full),
 	KUNIT_CASE(window_test_other_ring),
-	KUNIT_CASE(window_test_new_life),
+	KUNIT_CASE(window_test_new_generation),
 	KUNIT_CASE(window_test_held),
 	KUNIT_CASE(window_test_order),
 	KUNIT_CASE(window_test_page),

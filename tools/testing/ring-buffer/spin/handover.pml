@@ -3,7 +3,7 @@
  * The hand-over of sub-buffers: nested writers, a consuming reader, an iterator. And the
  * cut: a second ring, a taker that puts it in place and brings the first one back.
  *
- * Words and functions have the names of kernel/trace/ring_buffer/{write,read,iterate,stat,
+ * Words and functions have the names of kernel/trace/ring_buffer/{ring,write,read,iterate,stat,
  * swap}.c.
  * Each access to memory that others look at is a step; a writer can be interrupted
  * between any two, by a writer of a higher level, which then runs to its end.
@@ -17,7 +17,7 @@
  *   - the publish word of a sub-buffer never goes back
  *   - the writer opens no sub-buffer that the reader owns
  *   - in the end, written = read + overrun, and the reader was told of each loss; of a
- *     ring that was cut, in the life that it has then, be it live or a snapshot
+ *     ring that was cut, in the generation that it has then, be it live or a snapshot
  *   - a record of the live ring is never among those that a cut has dropped
  *   - an iterator's copy is of one use of a sub-buffer
  *   - rb_ring_written() is not less than the records at its begin, nor more than
@@ -53,11 +53,11 @@ byte word_a[FRESH * ROOM], word_b[FRESH * ROOM];	/* a record's number plus 1, tw
 short slot[RINGS * NR];
 byte ring_tail[RINGS], commit[RINGS], nest[RINGS];
 byte overrun[RINGS], dropped[RINGS], commit_overrun[RINGS];
-byte floor[RINGS], floor_num[RINGS], floor_lost[RINGS], floor_refused[RINGS], life[RINGS];
+byte first_seq[RINGS], first_num[RINGS], first_lost[RINGS], first_refused[RINGS], generation[RINGS];
 
 bit lock[RINGS];
 byte rd_sb[RINGS], rd_seq[RINGS], rd_pos[RINGS], rd_num[RINGS];
-byte rd_lost[RINGS], rd_read[RINGS], rd_life[RINGS], carried[RINGS];
+byte rd_lost[RINGS], rd_read[RINGS], rd_generation[RINGS], carried[RINGS];
 byte carried_refused[RINGS];
 
 #if CUTS
@@ -72,7 +72,7 @@ byte running;		/* the writer that has the CPU, by its _pid */
 byte busy;		/* writers and takers that have not ended */
 byte reserved[RINGS];	/* records */
 byte gone[RINGS];	/* of them, in lives before this one */
-byte refused[RINGS];	/* in this life, behind a record that is not committed */
+byte refused[RINGS];	/* in this generation, behind a record that is not committed */
 byte settled;		/* of them, when there last was no writer */
 
 inline rb_publish_subbuf(which, final, units)
@@ -107,9 +107,9 @@ inline rb_publish()
 	   w = SLOT_ID(link[c]);
 	   first[w] = first[c] + count[c];
 #if CUTS
-#ifndef NO_FLOOR_NUM
+#ifndef NO_FIRST_NUM
 	   if
-	   :: sb_seq[w] == floor[ring] -> floor_num[ring] = first[w]
+	   :: sb_seq[w] == first_seq[ring] -> first_num[ring] = first[w]
 	   :: else
 	   fi;
 #endif
@@ -172,7 +172,7 @@ inline rb_leave()
 #ifdef DEAD_COUNT
 #define rb_slot_is_free(seq, word)	((word) & RB_SLOT_EMPTY)
 #else
-#define rb_slot_is_free(seq, word)	((word) & RB_SLOT_EMPTY || (seq) < NR + floor[ring])
+#define rb_slot_is_free(seq, word)	((word) & RB_SLOT_EMPTY || (seq) < NR + first_seq[ring])
 #endif
 
 inline rb_claim_slot(next)
@@ -257,18 +257,18 @@ inline rb_next_subbuf()
 	fi;
 #if CUTS
 	if
-	:: was == FRESH ->		/* rb_begin_life() */
+	:: was == FRESH ->		/* rb_begin_generation() */
 		t = overrun[ring];
 		look = commit_overrun[ring];
-#ifndef NO_LIFE_LOOK
+#ifndef NO_GENERATION_LOOK
 		if
 		:: ring_tail[ring] != FRESH -> goto again
 		:: else
 		fi;
 #endif
-		floor_lost[ring] = t;
-		floor_refused[ring] = look;
-		floor[ring] = next
+		first_lost[ring] = t;
+		first_refused[ring] = look;
+		first_seq[ring] = next
 	:: else
 	fi;
 #endif
@@ -489,18 +489,18 @@ inline rb_reader_begin(seq, number, losses, refusals)
 inline rb_reader_renew()
 {
 	do
-	:: a = life[r];
+	:: a = generation[r];
 	   sb = commit[r];
 	   v_seq = sb_seq[sb];
 	   if
 	   :: ring_tail[r] != FRESH ->
 		if
-		:: v_seq >= floor[r] ->
-			rd_life[r] = a;
-			a = floor[r];
-			num = floor_num[r];
-			b = floor_lost[r];
-			f = floor_refused[r];
+		:: v_seq >= first_seq[r] ->
+			rd_generation[r] = a;
+			a = first_seq[r];
+			num = first_num[r];
+			b = first_lost[r];
+			f = first_refused[r];
 			rb_reader_begin(a - 1, num, b, f);
 			break
 		:: else
@@ -536,7 +536,7 @@ proctype reader()
 	   }
 #if CUTS
 	   if				/* rb_reader_settle() */
-	   :: rd_life[r] != life[r] -> rb_reader_renew()
+	   :: rd_generation[r] != generation[r] -> rb_reader_renew()
 	   :: else
 	   fi;
 #endif
@@ -566,9 +566,9 @@ again:
 		:: else
 		fi;
 #if CUTS
-#ifndef NO_LIFE
+#ifndef NO_GENERATION
 		if
-		:: rd_life[r] != life[r] -> goto nothing
+		:: rd_generation[r] != generation[r] -> goto nothing
 		:: else
 		fi;
 #endif
@@ -748,12 +748,12 @@ proctype taker()
 		fi;
 #endif
 		/* rb_forget() */
-#ifdef LIFE_FIRST
-		life[ring]++;
+#ifdef GENERATION_FIRST
+		generation[ring]++;
 		ring_tail[ring] = FRESH;
 #else
 		ring_tail[ring] = FRESH;
-		life[ring]++;
+		generation[ring]++;
 #endif
 		/* rb_swap() */
 		if

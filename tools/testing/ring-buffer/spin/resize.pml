@@ -5,12 +5,12 @@
  *
  * The new ring is live, and nobody is in the old one any more. A sub-buffer holds one
  * record here; nested writers are the subject of handover.pml. Words and functions have
- * the names of kernel/trace/ring_buffer/{resize,read,write}.c. Records are numbered on
+ * the names of kernel/trace/ring_buffer/{resize,read,ring,write}.c. Records are numbered on
  * across the two rings.
  *
  * Left out, as each would multiply the states and touches another part of the code:
  *   - a reader that has begun a sub-buffer, and empty ones in the old ring
- *   - a cut of the buffer meanwhile: rb_cpu.exchange keeps it out, and the floor of a new
+ *   - a cut of the buffer meanwhile: rb_cpu.exchange keeps it out, and first_seq of a new
  *     ring is below all of its sequences
  *   - iterators, which follow under the lock; a change of the sub-buffers' size, which
  *     moves nothing; the counts of refused records, which are only carried over

@@ -4,7 +4,7 @@
  *
  * A ring is a row of records here, with a tail that counts them; how it is divided
  * is the subject of handover.pml. Words and functions have the names of
- * kernel/trace/ring_buffer/{write,swap}.c.
+ * kernel/trace/ring_buffer/{ring,write,swap}.c.
  *
  * Left out:
  *   - the other buffer's words: here nobody writes to it, and readers find a ring by a
