@@ -11,13 +11,13 @@
 
 /*
  * Sequences begin a little before the slot word's field for them wraps, and
- * running numbers before 0, so that every boot tests what happens there.
+ * running numbers before 0, so that every boot tests these wraps.
  */
 #define RB_FIRST_SEQ	((1ULL << (64 - RB_SLOT_SEQ_SHIFT)) - 64)
 #define RB_FIRST_NUM	(-1000ULL)
 
 /*
- * Tell what obviously will not do before the rest of the system suffers. An
+ * Refuse a size that obviously is too large before the rest of the system suffers. An
  * estimate: that it fits does not mean that the allocations succeed.
  */
 static bool rb_memory_for(unsigned long subbufs, unsigned int order)
@@ -27,7 +27,7 @@ static bool rb_memory_for(unsigned long subbufs, unsigned int order)
 
 /**
  * rb_data_page_alloc() - allocate a sub-buffer's memory
- * @cpu:   whose it will be
+ * @cpu:   CPU that will write to it
  * @order: pages, as a power of two
  *
  * Context: May sleep. Does not call the OOM killer.
@@ -103,7 +103,7 @@ static void rb_subbufs_free(struct rb_ring *ring)
 }
 
 /*
- * A grace period after rb_ring_strip() or the last rb_ring_put(): nobody looks at the
+ * A grace period after rb_ring_strip() or the last rb_ring_put(): no reader looks at the
  * sub-buffers. There can be many of them, so this is no softirq.
  */
 static void rb_ring_reap(struct work_struct *work)
@@ -188,7 +188,7 @@ static void rb_ring_init(struct rb_ring *ring, struct rb_cpu *rcpu)
 	refcount_set(&ring->ref, 1);
 	INIT_WORK(&ring->reap, rb_ring_reap);
 
-	/* A lap that nobody wrote. */
+	/* A lap without a write. */
 	for (i = 0; i < ring->nr; i++) {
 		rb_subbuf_init(ring->subbufs[i], seq - ring->nr + i);
 		atomic64_set(&ring->slots[i], rb_slot_word(seq - ring->nr + i, i, RB_SLOT_EMPTY));
@@ -261,7 +261,7 @@ size_t rb_ring_memory(unsigned int nr, unsigned int order)
 
 /**
  * rb_ring_alloc() - allocate a ring
- * @rcpu:  whose ring it will be
+ * @rcpu:  part of the CPU that the ring is for
  * @nr:    slots
  * @order: pages of a sub-buffer, as a power of two
  *
@@ -294,7 +294,7 @@ struct rb_ring *rb_ring_alloc(struct rb_cpu *rcpu, unsigned int nr, unsigned int
 	if (!ring->subbufs)
 		goto fail;
 
-	/* Whoever asks for too much shall be the one that is killed for it. */
+	/* The OOM killer shall choose the task that asks for too much. */
 	if (user)
 		set_current_oom_origin();
 	for (i = 0; i <= nr; i++) {

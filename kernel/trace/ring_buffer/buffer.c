@@ -152,8 +152,8 @@ EXPORT_SYMBOL_GPL(__ring_buffer_alloc);
  * @range_size:	bytes of it
  * @key:	lockdep class of its readers' locks
  *
- * What the memory holds of a buffer of the same shape, from before a reboot
- * say, is there to be read.
+ * If the memory holds a buffer of the same shape, from before a reboot say, its records
+ * can be read.
  *
  * Context: May sleep.
  * Return: the buffer, or NULL if the range is too small or there is no memory.
@@ -176,7 +176,7 @@ struct trace_buffer *__ring_buffer_alloc_range(unsigned long size, unsigned int 
 
 /**
  * ring_buffer_free() - free a buffer
- * @buffer: the buffer; nobody reads it or begins to write to it any more
+ * @buffer: the buffer, without readers and new writers
  *
  * Context: May sleep.
  */
@@ -207,7 +207,7 @@ static unsigned int rb_slots_of(struct rb_cpu *rcpu)
  * @cpu:  the CPU
  * @node: of the buffer
  *
- * It keeps it when it goes offline, with what was recorded.
+ * The CPU keeps its part, with all records, when it goes offline.
  *
  * Context: CPU hotplug; may sleep.
  * Return: 0, or -ENOMEM.
@@ -240,12 +240,12 @@ int trace_rb_cpu_prepare(unsigned int cpu, struct hlist_node *node)
 	}
 	buffer->cpus[cpu] = rcpu;
 	/*
-	 * Pairs with rb_get_cpu:A: who sees the CPU
+	 * Pairs with rb_get_cpu:A: a caller that sees the CPU
 	 * in the mask sees its part. RBB(trace_rb_cpu_prepare:A)
 	 */
 	smp_wmb();
 	cpumask_set_cpu(cpu, buffer->cpumask);
-	/* Who waits for any CPU has to wait for this one, too. */
+	/* A task that waits for any CPU has to wait for this one, too. */
 	wake_up_all(&buffer->wait.any);
 	return 0;
 }
@@ -276,13 +276,13 @@ static int rb_take_shape(struct trace_buffer *buffer, struct trace_buffer *like)
 }
 
 /**
- * ring_buffer_alloc_spare() - allocate a buffer that can take what another has recorded
+ * ring_buffer_alloc_spare() - allocate a buffer that can take the records of another one
  * @like: the other, see ring_buffer_cut()
  *
  * Its rings have the sizes of those of @like, for CPUs that are offline as well, and
  * it has the clock and the flags. It survives a reboot if @like does, and the first one
- * holds what it did before that. ring_buffer_alloc_copies() has to come before records are
- * consumed one by one.
+ * has the records that the last boot left for it. ring_buffer_alloc_copies() has to come
+ * before records are consumed one by one.
  *
  * Context: May sleep. The caller keeps the sizes of @like from changing.
  * Return: the buffer; -ENOMEM; if @like survives a reboot -EINVAL where its memory has no

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CONFIG_RING_BUFFER_VALIDATE_TIME_DELTAS: walk over what is published, each
- * time it is, and see that it adds up.
+ * CONFIG_RING_BUFFER_VALIDATE_TIME_DELTAS: walk over the records each time they
+ * are published, and check that they add up.
  */
 #include <linux/bug.h>
 

@@ -8,7 +8,7 @@
 #include "internal.h"
 
 /**
- * rb_copies_free() - free what rb_copies_alloc() allocated
+ * rb_copies_free() - free copies
  * @copies: where it is
  *
  * Context: May sleep.
@@ -28,10 +28,10 @@ void rb_copies_free(struct rb_copies *copies)
 }
 
 /**
- * rb_copies_alloc() - allocate what holds records for callers
+ * rb_copies_alloc() - allocate memory for copies of records
  * @rcpu:   the CPU's part
  * @order:  of its sub-buffers
- * @copies: where to put it, with room to keep what it replaces
+ * @copies: the result, with room to keep the copies that it replaces
  *
  * Context: May sleep.
  * Return: 0 or -ENOMEM; rb_copies_free() is for both.
@@ -186,7 +186,7 @@ rb_read_one(struct trace_buffer *buffer, int cpu, u64 *ts, unsigned long *lost, 
 /**
  * ring_buffer_peek() - look at the record that would be consumed next
  * @buffer:      the buffer to read
- * @cpu:         whose records
+ * @cpu:         CPU of the records
  * @ts:          time of the record, in the unit of the buffer's clock, or NULL
  * @lost_events: records lost in front of it, or NULL
  *
@@ -205,7 +205,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_peek);
 /**
  * ring_buffer_consume() - take the oldest record out of the buffer
  * @buffer:      the buffer to read
- * @cpu:         whose records
+ * @cpu:         CPU of the records
  * @ts:          time of the record, in the unit of the buffer's clock, or NULL
  * @lost_events: records lost between the last one and this one, or NULL
  *

@@ -62,7 +62,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_record_enable);
  * ring_buffer_record_off() - switch recording off
  * @buffer: the buffer
  *
- * A switch, not a count: what tracing_on in tracefs is.
+ * A switch, not a count: tracing_on in tracefs.
  *
  * Context: Any context.
  */
@@ -90,7 +90,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_record_on);
  * @buffer: the buffer
  *
  * Context: Any context.
- * Return: true if the switch is on and nobody disabled the buffer.
+ * Return: true if the switch is on and the buffer is not disabled.
  */
 bool ring_buffer_record_is_on(struct trace_buffer *buffer)
 {
@@ -142,7 +142,7 @@ void ring_buffer_record_enable_cpu(struct trace_buffer *buffer, int cpu)
 EXPORT_SYMBOL_GPL(ring_buffer_record_enable_cpu);
 
 /**
- * ring_buffer_change_overwrite() - choose what a full ring does
+ * ring_buffer_change_overwrite() - choose the mode of a full ring
  * @buffer: the buffer
  * @val:    true: the oldest records make room; false: new ones are dropped
  *
@@ -196,7 +196,7 @@ void ring_buffer_set_time_stamp_abs(struct trace_buffer *buffer, bool abs)
  * @buffer: the buffer
  *
  * Context: Any context.
- * Return: what ring_buffer_set_time_stamp_abs() set.
+ * Return: the value that ring_buffer_set_time_stamp_abs() set.
  */
 bool ring_buffer_time_stamp_abs(struct trace_buffer *buffer)
 {
@@ -209,7 +209,7 @@ bool ring_buffer_time_stamp_abs(struct trace_buffer *buffer)
  * @cpu:    the CPU
  * @ts:     the time
  *
- * The buffer keeps what its clock counts: there is nothing to do.
+ * The buffer keeps the unit of its clock: there is nothing to do.
  *
  * Context: Any context.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What callers and user space know of the format of records and pages.
+ * Records and pages, as callers and user space know them.
  */
 #include <linux/export.h>
 #include <linux/trace_seq.h>
@@ -11,7 +11,7 @@
  * ring_buffer_event_length() - the length of a record's payload
  * @event: the record
  *
- * It is what was reserved, rounded up to a multiple of 4 bytes.
+ * It is the reserved length, rounded up to a multiple of 4 bytes.
  *
  * Context: Any context.
  * Return: bytes.
@@ -34,8 +34,8 @@ void *ring_buffer_event_data(struct ring_buffer_event *event)
 {
 	/*
 	 * A predicted branch, not a computed address: the header holds the time,
-	 * and a payload whose address waits for the clock makes the next look at
-	 * the clock wait, too. It doubles the cost of a record on some machines.
+	 * and if the address of the payload waits for the clock, the next look at the
+	 * clock waits, too. It doubles the cost of a record on some machines.
 	 */
 	if (likely(event->type_len)) {
 		barrier();
@@ -78,7 +78,7 @@ static void rb_print_field(struct trace_seq *s, const char *name, size_t offset,
 
 /**
  * ring_buffer_print_page_header() - describe a data page
- * @buffer: the buffer whose pages
+ * @buffer: the buffer
  * @s:      where to print
  *
  * The text of events/header_page, as libtraceevent parses it.

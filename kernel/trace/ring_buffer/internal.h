@@ -34,13 +34,13 @@
  * DOC: ring buffer
  *
  * A buffer has a ring for each CPU, and a ring is written by its own CPU only.
- * Writers are tasks and whatever interrupts them there; readers are anywhere.
+ * Writers are tasks and the interrupts that come there; readers are anywhere.
  *
  * ::
  *
- *   trace_buffer              what callers hold
+ *   trace_buffer              the handle that callers have
  *     rb_cpu [CPU]            for the buffer's lifetime: writes in progress, waiters
- *       rb_ring               what a swap or a resize exchanges
+ *       rb_ring               the part that a swap or a resize exchanges
  *         slots[nr]           which sub-buffer holds which sequence
  *         rb_subbuf           tail word, publish word, numbers, data page
  *
@@ -52,7 +52,7 @@
  * **States of a sub-buffer**, by the words below:
  *
  * =========  ===============================  ================================
- * State      Says so                          What ends it
+ * State      Word that says so                End of the state
  * =========  ===============================  ================================
  * empty      slot word: empty                 the writer enters it
  * open       tail word: an offset             there is no room for a record
@@ -72,8 +72,8 @@
  * word behind the new record. Only an interrupt on this CPU can make that fail,
  * and then it has written a record itself; the loop ends after as many rounds
  * as there were interrupts. Place and time of a record are taken as one, so
- * records lie in the order of their times, each with the time its own reserve
- * read, whatever interrupts what.
+ * records lie in the order of their times, each with the time that its own
+ * reserve read, nested ones included.
  *
  * The tail word has 46 bits for the time and counts from &rb_subbuf.epoch, which
  * is the time of the first record. Where that does not do, after a long pause or
@@ -86,16 +86,16 @@
  * word. It does so before it takes @nest to 0, and looks at the tail word once
  * more after, since an interrupt in between has left its record to it.
  *
- * What commit has to know of the reserve is in &rb_cpu.write. An interrupt that
+ * Reserve leaves in &rb_cpu.write all that commit needs. An interrupt that
  * writes finds it in use, saves it and puts it back.
  *
  * **The next sub-buffer** is entered in four steps: close the tail word, claim
  * the slot, open the tail word of the sub-buffer in it, move &rb_ring.tail. Each
  * is an exchange from the one value it can follow. An interrupt between any two
- * of them does the rest, and what the interrupted writer then does changes
- * nothing. What has to be set up for a sub-buffer is set to the same values by
- * all who help, and nobody can publish while there is somebody to help; what
- * could differ (the time stamp, the count) is set by one of them alone.
+ * of them does the rest, and the steps that the interrupted writer then takes change
+ * nothing. All helpers set the fields of a sub-buffer to the same values, and no
+ * writer can publish while there is another one to help. Only one of them sets the
+ * fields that could differ: the time stamp, the count.
  * A sequence may be entered only less than a lap ahead of the one being
  * committed: otherwise an interrupt would overtake the record that it
  * interrupted.
@@ -107,24 +107,24 @@
  * whether the slot word is still the same.
  *
  * **Loss.** Records have running numbers. A sub-buffer stores that of its first
- * record, so what a reader missed is a difference; the writer that overwrites
+ * record, so the loss of a reader is a difference; the writer that overwrites
  * an unread sub-buffer adds its count to &rb_ring.overrun. For every ring:
- * written = read + overrun + what is still there.
+ * written = read + overrun + still there.
  *
  * **Swap** exchanges &rb_cpu.ring. A writer has noted in &rb_cpu.write which
  * ring it entered, and commits there. It looks at the pointer again after the
- * clock and before its exchange: a record whose time is later than the first
- * one of the new ring goes to the new ring.
+ * clock and before its exchange: a record that is later than the first one of
+ * the new ring goes to the new ring.
  *
  * **Cut** is a swap after which the live ring is empty. &rb_ring.tail is rb_fresh,
- * which has no room: the next writer begins a generation of the ring behind what was
+ * which has no room: the next writer begins a generation of the ring behind all that was
  * published before. Sequences below &rb_ring.first_seq are of generations before it.
  *
- * **Resize** exchanges a new ring in, waits until nobody is in the old one, and
+ * **Resize** exchanges a new ring in, waits until no writer is in the old one, and
  * puts its sub-buffers into the new one; see resize.c.
  *
  * **Discard** takes back the newest record by the reverse exchange. Where
- * interrupts wrote behind it, they are moved down: nobody has seen them yet.
+ * interrupts wrote behind it, they are moved down: no reader has seen them yet.
  *
  * **Locks**
  *
@@ -132,14 +132,14 @@
  * Lock                  Kind         Protects; taken in
  * ====================  ===========  ==========================================
  * rb_cpu.map_lock       mutex        the mapping of a CPU's ring; task
- * trace_buffer.mutex    mutex        size, order, flags, who resets; task,
+ * trace_buffer.mutex    mutex        size, order, flags, the right to reset; task,
  *                                    inside map_lock; held while writers are
  *                                    waited for
- * .cpu_mutex            mutex        which CPUs there are, and what a new one
- *                                    gets; task, inside mutex and in CPU
- *                                    hotplug; nothing is waited for in it
+ * .cpu_mutex            mutex        the CPUs that there are, and the size of
+ *                                    a new one; task, inside mutex and in CPU
+ *                                    hotplug; its holder never waits
  * rb_cpu.exchange       try lock     that the ring pointers stay; any context,
- *                                    nobody waits for it in atomic context
+ *                                    only tasks wait for it
  * rb_ring.lock          raw spin     the reader's position, carried statistics;
  *                                    any context with interrupts off, in an NMI
  *                                    by trylock. Innermost.
@@ -148,7 +148,7 @@
  *
  * Writers take none of them.
  *
- * **What may run at the same time**: "-" anything goes, "L" one after the other
+ * **Operations at the same time**: "-" anything goes, "L" one after the other
  * by rb_ring.lock, "M" by &trace_buffer.mutex, "E" by rb_cpu.exchange: a swap gets -EBUSY
  * and the others wait, "B" the resize gets -EBUSY, "Q" the row waits for writers
  * to leave the ring it replaced, which stops no writer, "D" writers are refused
@@ -170,13 +170,13 @@
  * enough, and barrier() gives it. Between CPUs there are these pairs:
  *
  * ======================  ======================  ===========================
- * Writer                  Reader                  What it orders
+ * Writer                  Reader                  Orders
  * ======================  ======================  ===========================
  * rb_publish_subbuf:A     rb_locate:B,            records, first number, count;
  *                         rb_reader_fill:A,       their being published
  *                         rb_ring_written:C
- * rb_claim_slot:A         rb_locate:A,            the slot; what is stored to
- *                         rb_iter_copy:B,         the sub-buffer after it
+ * rb_claim_slot:A         rb_locate:A,            the slot; later stores to
+ *                         rb_iter_copy:B,         the sub-buffer
  *                         rb_ring_oldest_ts:A,
  *                         rb_ring_bytes:B
  * rb_publish:A            rb_ring_written:A,      numbers of a sub-buffer; its
@@ -233,7 +233,7 @@ struct rb_persist_ring;
 /*
  * The tail word of a sub-buffer: where the next record goes, and when the
  * record before it was written. Only the sub-buffer's own CPU changes it, by
- * a compare-and-exchange that an interrupt can make fail and nobody else.
+ * a compare-and-exchange that only an interrupt can make fail.
  *
  *    63                         18 17                 0
  *   +----------------------------+-------------------+
@@ -276,7 +276,7 @@ static __always_inline bool rb_tail_closed(u64 tail)
 }
 
 /*
- * The publish word: what a reader may see of a sub-buffer. One word, so that
+ * The publish word: the part of a sub-buffer that readers may see. One word, so that
  * "nothing new" and "nothing will come any more" are learned in one load.
  *
  *    63            19    18    17             0
@@ -357,7 +357,7 @@ static __always_inline s64 rb_slot_ahead(u64 word, u64 seq)
 }
 
 /**
- * struct rb_persist_subbuf - what the next boot has to know of a sub-buffer
+ * struct rb_persist_subbuf - a sub-buffer's header for the next boot
  * @seq:  sequence that it holds, or 0 if it holds nothing
  * @read: bytes of it that were consumed
  * @pad:  not used
@@ -377,8 +377,8 @@ struct rb_persist_subbuf {
  * @epoch:	time that the one in the tail word counts from; own CPU
  * @room:	units that @page has for records, or 0: look again whether there is
  *		an epoch; own CPU
- * @publish:	publish word; stored by the outermost writer, or by whoever
- *		opens the sub-buffer while no writer can be outermost
+ * @publish:	publish word; stored by the outermost writer, or at opening, while
+ *		no writer can be outermost
  * @pub_seq:	@seq as it is in the publish word
  * @seq:	sequence that it holds, set at opening
  * @stamped:	sequence whose time stamp is in @page; set by the first record
@@ -388,7 +388,7 @@ struct rb_persist_subbuf {
  * @first_byte:	the same in bytes of records
  * @base:	@records when the use before this one ended; outermost writer
  * @count:	records of this use, valid once it is final; outermost writer
- * @end:	units that were in use at closing, by whoever closed it
+ * @end:	units in use at closing; the writer that closed it
  * @id:		index in &rb_ring.subbufs
  * @map_id:	index in a user's mapping
  * @stable:	@page is not from the page allocator, and stays
@@ -428,8 +428,8 @@ struct rb_subbuf {
  * @read:	records that were consumed
  * @from:	sequence behind which &rb_ring.refused counts
  * @since:	time since which the rings before have all records, see rb_ring_since()
- * @generation:	&rb_ring.generation that all of this is of
- * @inherited:	a resize gave it what did not fit into the slots; it is still
+ * @generation:	&rb_ring.generation of all this
+ * @inherited:	a resize gave it @sb, which did not fit into the slots; it is still
  *		the oldest of the ring, as if it were in one
  */
 struct rb_reader {
@@ -478,10 +478,9 @@ struct rb_losses {
  *		@commit is there
  * @first_lost:	@overrun, @commit_overrun and @dropped as they were before it;
  *		own CPU
- * @lock:	serializes readers, and readers with who replaces the ring
+ * @lock:	serializes readers, and readers with the exchange of the ring
  * @reader:	the consuming reader
- * @generation:	counts how often a snapshot put the ring in place of a live one;
- *		who takes the snapshot
+ * @generation:	counts the cuts that put the ring in place of a live one; taker
  * @num_base:	running number from which statistics count; @lock
  * @carried:	@overrun, @commit_overrun and @dropped of the rings before; @lock
  * @successor:	ring that took over the sub-buffers, set once; @lock
@@ -534,11 +533,11 @@ struct rb_ring {
 /**
  * struct rb_write - a write in progress
  * @live:	&rb_cpu.ring when the writer entered: where the record goes, and
- *		its commit; 0 if nobody writes. Set first and cleared last
+ *		its commit; 0 if there is no write. Set first and cleared last
  * @sb:		the record's sub-buffer
  * @before:	tail word that the record replaced
  * @now:	time of the record, all 64 bits
- * @share:	what it added to &rb_ring.nest; constant in the plain case
+ * @share:	its part of &rb_ring.nest; constant in the plain case
  * @nested:	level of ring_buffer_nest_start(), where it is special
  * @level:	interrupt_context_level() of the writer, where it is special
  * @reentered:	this context was writing already, where the write is special
@@ -563,8 +562,8 @@ struct rb_write {
 #define RB_MAX_WRITES		(1 + 5 * RB_NEST_LEVELS)
 
 /*
- * &rb_cpu.state: somebody waits for a record; how many have switched this CPU off;
- * not 0: look whether the buffer is
+ * &rb_cpu.state: a task waits for a record; number of those that switched this CPU off;
+ * not 0: check whether the buffer is off
  */
 #define RB_STATE_WAKE		BIT(0)
 #define RB_STATE_OFF_ONE	BIT(1)
@@ -575,7 +574,7 @@ struct rb_write {
 static_assert((RB_STATE_WAKE ^ RB_STATE_OFF ^ RB_STATE_ASK) == U32_MAX);
 static_assert((RB_STATE_OFF & -RB_STATE_OFF) == RB_STATE_OFF_ONE);
 
-/* Who wants to be woken, see wait.c. */
+/* Kinds of waiters, see wait.c. */
 #define RB_WAKE_ANY		BIT(0)
 #define RB_WAKE_FULL		BIT(1)
 
@@ -596,11 +595,11 @@ struct rb_wait {
 };
 
 /**
- * struct rb_copies - where callers find the records that they read
+ * struct rb_copies - copies of the records that callers read
  * @rec:  used in turn, so that one survives the next call
- * @turn: which of them comes next
+ * @turn: index of the next one
  * @len:  bytes of each
- * @dump: for who cannot wait for the lock
+ * @dump: for a dump that cannot wait for the lock
  * @before: shorter ones that these replaced: a caller may still look at a record
  *	  there. They only become longer, so these are less than @rec in sum
  */
@@ -627,13 +626,13 @@ struct rb_view {
 };
 
 /**
- * struct rb_map - what user space has mapped of a CPU
- * @ring:   whose sub-buffers these are, not necessarily the live one
+ * struct rb_map - a CPU's ring as user space has mapped it
+ * @ring:   the ring of the sub-buffers, not necessarily the live one
  * @meta:   the meta page; &rb_ring.lock of the live one
  * @pages:  data pages by the user's index: those of @ring, then some for copies
- * @nr:     how many
- * @seq:    sequence of what the reader was given last, of @ring
- * @copy:   which of the copies it was given last
+ * @nr:     number of @pages
+ * @seq:    sequence in @ring that the reader was given last
+ * @copy:   index of the copy that it was given last
  * @lost:   records lost in front of it
  */
 struct rb_map {
@@ -656,8 +655,8 @@ struct rb_map {
  * @stamp_abs:	every record gets an absolute stamp
  * @special:	the four above at once: 0 in the plain case
  * @write:	the innermost write in progress; own CPU
- * @wake_full:	somebody waits for a watermark
- * @depth:	how many there are in @below; own CPU
+ * @wake_full:	a task waits for a watermark
+ * @depth:	number of writes in @below; own CPU
  * @below:	the writes that it interrupted; own CPU
  * @read_ring:	the ring that readers use: @ring but for a resize in progress
  * @exchange:	held while @ring may change
@@ -666,13 +665,13 @@ struct rb_map {
  * @cpu:	the CPU
  * @mapped:	user mappings; @map_lock
  * @map_lock:	serializes mapping; inside it comes &trace_buffer.mutex
- * @map:	what is mapped, or NULL; changed under both
+ * @map:	the mapping, or NULL; changed under both
  * @nest_drops:	records refused because writers nest too deep; own CPU
  * @spare:	data page that a reader gave back, and its order, or 0
- * @copies:	what records are copied to for callers; &rb_ring.lock
+ * @copies:	copies of records for callers; &rb_ring.lock
  * @wait:	waiters for this CPU
- * @watermark:	lowest percentage that somebody waits for, or 0
- * @due:	RB_WAKE_*, what @wake_work has to do
+ * @watermark:	lowest percentage that a task waits for, or 0
+ * @due:	RB_WAKE_* that are left for @wake_work
  * @wake_work:	does the waking, in hard interrupt context
  * @next_ring:	ring that is being put in place; &trace_buffer.cpu_mutex
  * @next_copies: the same for @copies; &trace_buffer.cpu_mutex
@@ -702,7 +701,7 @@ struct rb_cpu {
 	struct trace_buffer	*buffer;
 	int			cpu;
 	unsigned int		mapped;
-	struct mutex		map_lock;	/* @mapped and what goes with it */
+	struct mutex		map_lock;	/* @mapped, @map */
 	struct rb_map		*map;
 	local_t			nest_drops;
 	unsigned long		spare;
@@ -721,9 +720,9 @@ static_assert(offsetofend(struct rb_cpu, stamp_abs) <= offsetofend(struct rb_cpu
 static_assert(RB_SHARE_SPECIAL <= U16_MAX && RB_MAX_WRITES < RB_SHARE_SPECIAL);
 
 /**
- * struct trace_buffer - what callers hold
+ * struct trace_buffer - the handle that callers have
  * @record_disabled: records are refused while this is not 0
- * @asked:	counts what was written to &RB_STATE_ASK
+ * @asked:	counts the requests in &RB_STATE_ASK
  * @flags:	&enum ring_buffer_flags
  * @stamp_abs:	every record gets an absolute stamp; @cpu_mutex
  * @clock:	where time comes from
@@ -747,7 +746,7 @@ struct trace_buffer {
 	u64			(*clock)(void);
 	cpumask_var_t		cpumask;
 	struct mutex		mutex;		/* size, order, flags, reset */
-	struct mutex		cpu_mutex;	/* what hotplug reads */
+	struct mutex		cpu_mutex;	/* read by CPU hotplug */
 	unsigned int		order;
 	struct hlist_node	node;
 	struct lock_class_key	*lock_key;
@@ -783,7 +782,7 @@ static __always_inline struct rb_ring *rb_untag(unsigned long tagged)
 	return (struct rb_ring *)(tagged & ~RB_RING_TAG);
 }
 
-/* The word that puts @ring in place of whatever @tagged holds. */
+/* The word that puts @ring in place of the one in @tagged. */
 static inline unsigned long rb_retag(struct rb_ring *ring, unsigned long tagged)
 {
 	return (unsigned long)ring | ((tagged + 1) & RB_RING_TAG);
@@ -831,18 +830,18 @@ static __always_inline bool rb_overwrites(struct trace_buffer *buffer)
 }
 
 /*
- * What the writer may be storing just then, which no lock or mark says. Then a
- * second look finds another word, and all begins anew.
+ * Load a field that the writer may be storing at this moment, without a lock or a mark.
+ * Then a second look finds another word, and the caller begins anew.
  */
 #define rb_glance(x)	data_race(READ_ONCE(x))
 
 /**
- * rb_exchange_trylock() - become the one that may exchange a CPU's ring
+ * rb_exchange_trylock() - try to get the right to exchange a CPU's ring
  * @rcpu:  the CPU's part
- * @owner: not 0: who that is
+ * @owner: number of the owner, not 0
  *
  * Context: Any context, including NMI.
- * Return: false if somebody is.
+ * Return: false if there is an owner.
  */
 static inline bool rb_exchange_trylock(struct rb_cpu *rcpu, int owner)
 {
@@ -850,7 +849,7 @@ static inline bool rb_exchange_trylock(struct rb_cpu *rcpu, int owner)
 }
 
 /**
- * rb_exchange_lock() - wait to become the one that may exchange a CPU's ring
+ * rb_exchange_lock() - wait for the right to exchange a CPU's ring
  * @rcpu: the CPU's part
  *
  * Only a swap can be in the way, and that does not sleep; other waiters are
@@ -866,7 +865,7 @@ static inline void rb_exchange_lock(struct rb_cpu *rcpu)
 }
 
 /**
- * rb_exchange_unlock() - the end of rb_exchange_lock() or -trylock()
+ * rb_exchange_unlock() - give up the right to exchange a CPU's ring
  * @rcpu: the CPU's part
  *
  * Context: Any context, including NMI.
@@ -880,8 +879,8 @@ static inline void rb_exchange_unlock(struct rb_cpu *rcpu)
  * rb_persist_opened() - note that a sub-buffer holds a new sequence
  * @sb: the sub-buffer; its page says already that there are no records
  *
- * After a crash the page's commit decides what is believed, so what it was
- * before is not, whichever of these stores were done. Several writers may do
+ * After a crash the page's commit field decides, so none of its former records is
+ * believed, even if only some of these stores were done. Several writers may do
  * them, all with the same values.
  *
  * Context: Any context, including NMI.
@@ -911,7 +910,7 @@ static inline void rb_persist_consumed(struct rb_subbuf *sb, unsigned int pos)
  * rb_persist_emptied() - note that a sub-buffer holds nothing
  * @sb: the sub-buffer
  *
- * Context: No writer is in @sb. &rb_ring.lock is held, or nobody else uses the ring yet.
+ * Context: No writer is in @sb. &rb_ring.lock is held, or the ring is not in use yet.
  */
 static inline void rb_persist_emptied(struct rb_subbuf *sb)
 {
@@ -941,14 +940,14 @@ static __always_inline void rb_publish_subbuf(struct rb_subbuf *sb, u64 final, u
 
 	rb_race_point(PUBLISH);
 	/*
-	 * A copy for those who know the page only: a crash dump, and user space, which
-	 * looks at it in a mapping, see rb_publish_subbuf+mapping.litmus.
+	 * A copy for a crash dump, and for user space, which polls it in a mapping, see
+	 * rb_publish_subbuf+mapping.litmus.
 	 */
 	rb_set_commit_release(sb->page, units * RB_UNIT);
 	rb_race_point(PUBLISH_COPY);
 	/*
-	 * Pairs with rb_locate:B, rb_reader_fill:A and rb_ring_written:C: whoever
-	 * sees these bytes published sees what is in them, &rb_subbuf.first, and
+	 * Pairs with rb_locate:B, rb_reader_fill:A and rb_ring_written:C: a reader
+	 * that sees these bytes published sees their content, &rb_subbuf.first, and
 	 * the count of a final one.
 	 */
 	atomic64_set_release(&sb->publish, /* RBB(rb_publish_subbuf:A) */
@@ -1042,6 +1041,7 @@ void rb_map_update(struct rb_cpu *rcpu, struct rb_ring *ring);
 
 /* swap.c */
 typedef void (*rb_drop_fn)(struct rb_cpu *rcpu, struct rb_ring *ring, void *data);
-void rb_reset(struct trace_buffer *buffer, const struct cpumask *which, rb_drop_fn drop, void *data);
+void rb_reset(struct trace_buffer *buffer, const struct cpumask *which,
+	      rb_drop_fn drop, void *data);
 
 #endif /* _RING_BUFFER_INTERNAL_H */

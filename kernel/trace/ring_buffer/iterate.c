@@ -2,7 +2,7 @@
 /*
  * Reading without consuming: "cat trace".
  *
- * An iterator takes a private copy of what is published of one sub-buffer and
+ * An iterator takes a private copy of the published part of one sub-buffer and
  * walks over that. The copy is made under the lock of the ring's readers and
  * checked against the slot afterwards; the writer takes no notice. The iterator
  * holds a reference to the ring it began on: a swap carries it along with the
@@ -15,7 +15,7 @@
 
 /**
  * struct ring_buffer_iter - a non-consuming read of one CPU
- * @rcpu: whose records
+ * @rcpu: part of the CPU of the records
  * @ring: the ring they are in, or were when the read began
  * @seq:  sequence of the sub-buffer that is being read
  * @base: position there of the copy's first byte
@@ -75,8 +75,8 @@ static void rb_iter_attach(struct ring_buffer_iter *iter, struct rb_ring *ring)
 }
 
 /*
- * Go on at the reader's position. What the reader has consumed is no loss, but
- * what was lost in front of it is one that the iterator has met as well.
+ * Go on at the reader's position. The records that the reader has consumed are no loss,
+ * but a loss in front of the reader is one that the iterator has met as well.
  */
 static void rb_iter_catch_up(struct ring_buffer_iter *iter)
 {
@@ -86,7 +86,7 @@ static void rb_iter_catch_up(struct ring_buffer_iter *iter)
 	rb_iter_rewind(iter);
 }
 
-/* The sub-buffers went to another ring: go on there behind what was seen. */
+/* The sub-buffers went to another ring: go on there behind the last record seen. */
 static void rb_iter_follow(struct ring_buffer_iter *iter)
 {
 	struct rb_ring *old = iter->ring;
@@ -100,7 +100,7 @@ static void rb_iter_follow(struct ring_buffer_iter *iter)
 	rb_ring_put(old);
 }
 
-/* Copy from a sub-buffer: nothing if what @view says of it does not hold until that is done. */
+/* Copy from a sub-buffer: nothing if @view does not hold until that is done. */
 static void rb_iter_copy(struct ring_buffer_iter *iter, struct rb_view *view, unsigned int pos)
 {
 	struct rb_data_page *page = READ_ONCE(view->sb->page);
@@ -135,7 +135,7 @@ static void rb_iter_copy(struct ring_buffer_iter *iter, struct rb_view *view, un
 	iter->c.end = len;
 }
 
-/* Get what is published behind the copy into the copy; true: look there, perhaps in vain. */
+/* Copy the records published behind the copy; true: look there, perhaps in vain. */
 static bool rb_iter_load_locked(struct ring_buffer_iter *iter)
 {
 	struct rb_ring *ring = iter->ring;
@@ -145,7 +145,7 @@ static bool rb_iter_load_locked(struct ring_buffer_iter *iter)
 	u64 seq;
 
 	rb_reader_settle(ring);
-	/* What it was to read is gone, and what comes now is something else. */
+	/* A cut has dropped its records, and the later ones are not for it. */
 	if (iter->generation != ring->generation)
 		return false;
 	if ((s64)(rd->seq - iter->seq) > 0 || (s64)(rd->num - iter->num) > 0) {
@@ -278,7 +278,7 @@ size_t rb_iter_memory(unsigned int order)
 
 /**
  * rb_iter_alloc() - the memory of an iterator
- * @rcpu:  whose records it will read
+ * @rcpu:  part of the CPU of the records
  * @order: of the sub-buffers
  * @gfp:   how to allocate
  *
@@ -301,7 +301,7 @@ struct ring_buffer_iter *rb_iter_alloc(struct rb_cpu *rcpu, unsigned int order, 
 /**
  * ring_buffer_read_start() - begin to read without consuming
  * @buffer: the buffer to read
- * @cpu:    whose records
+ * @cpu:    CPU of the records
  * @flags:  how to allocate
  *
  * Writers, consumers, other iterators, resizes and swaps go on. Records that
@@ -349,7 +349,7 @@ ring_buffer_read_start(struct trace_buffer *buffer, int cpu, gfp_t flags)
 EXPORT_SYMBOL_GPL(ring_buffer_read_start);
 
 /**
- * ring_buffer_read_finish() - the end of ring_buffer_read_start()
+ * ring_buffer_read_finish() - release an iterator
  * @iter: the iterator
  *
  * Context: Any context but NMI.
@@ -444,15 +444,15 @@ bool ring_buffer_iter_dropped(struct ring_buffer_iter *iter)
 EXPORT_SYMBOL_GPL(ring_buffer_iter_dropped);
 
 /**
- * rb_dump_next() - the next record, for who cannot wait for the lock
- * @rcpu:    whose records
+ * rb_dump_next() - the next record, for a dump that cannot wait for the lock
+ * @rcpu:    part of the CPU of the records
  * @ts:      time of the record, or NULL
  * @lost:    set to 0, or NULL
  * @advance: go behind it
  *
  * For a dump from an NMI that interrupted a reader, or comes while another CPU
- * stands still with the lock. Nothing is consumed, and what a running reader
- * exchanges meanwhile may be read wrong, but not out of bounds.
+ * stands still with the lock. Nothing is consumed. If a reader runs meanwhile, a
+ * record may be read wrong, but not out of bounds.
  *
  * Context: NMI, one at a time.
  * Return: the record, valid until the next but one call, or NULL.

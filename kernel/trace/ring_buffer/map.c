@@ -9,13 +9,13 @@
  *   ...
  *   (1 + nr_subbufs - 2) * size   two more, for copies
  *
- * The mapping is read-only. TRACE_MMAP_IOCTL_GET_READER consumes what is in
- * the reader's sub-buffer, and names it in the meta page.
+ * The mapping is read-only. TRACE_MMAP_IOCTL_GET_READER consumes the reader's
+ * sub-buffer, and names it in the meta page.
  *
- * A cut takes the ring away whose sub-buffers these are. They stay as they are:
- * that ring is not recorded to again while it is mapped. From then on the reader is
- * given copies of what nobody has read, in turns, so that each has another name than the
- * one before: libtracefs takes the same name for nothing new.
+ * A cut takes the ring of these sub-buffers away. They stay as they are: that ring is not
+ * recorded to again while it is mapped. From then on the reader is given copies of unread
+ * records, in turns, so that each has another name than the one before: libtracefs takes
+ * the same name for nothing new.
  */
 #include <linux/export.h>
 #include <linux/highmem.h>
@@ -90,7 +90,7 @@ static void rb_map_number(struct rb_map *map)
 	meta->subbuf_size = rb_subbuf_size(ring->order);
 	meta->meta_page_size = meta->subbuf_size;
 	meta->reader.read = ring->reader.pos;
-	/* Where somebody has taken the sub-buffer, but consumed nothing of it. */
+	/* A reader may have taken the sub-buffer, but consumed nothing of it. */
 	map->lost = ring->reader.pos ? 0 : ring->reader.lost;
 	raw_spin_unlock_irqrestore(&ring->lock, flags);
 }
@@ -123,7 +123,7 @@ static void rb_map_free(struct rb_map *map)
 	rb_ring_put(ring);
 }
 
-/* What the first mapping needs. */
+/* Allocate the memory for the first mapping. */
 static struct rb_map *rb_map_alloc(struct rb_cpu *rcpu)
 {
 	struct rb_map *map = kzalloc(sizeof(*map), GFP_KERNEL);
@@ -191,7 +191,7 @@ static int rb_map_vma(struct rb_cpu *rcpu, struct vm_area_struct *vma)
 	struct page **pages;
 	int ret = -EINVAL;
 
-	/* User space looks, and shares what it sees. */
+	/* User space only looks, at the memory itself. */
 	if (vma->vm_flags & (VM_WRITE | VM_EXEC) || !(vma->vm_flags & VM_MAYSHARE))
 		return -EPERM;
 	if (vma->vm_pgoff & ((1UL << rcpu->buffer->order) - 1))
@@ -224,8 +224,8 @@ static int rb_map_vma(struct rb_cpu *rcpu, struct vm_area_struct *vma)
 #endif
 
 /*
- * Count a mapping. As long as there is one, nothing is cut into this buffer: what does not
- * see that of the first one is over before rb_map_hold() looks at the ring.
+ * Count a mapping. As long as there is one, nothing is cut into this buffer: a cut that does
+ * not see the first one is over before rb_map_hold() looks at the ring.
  */
 static void rb_map_count(struct rb_cpu *rcpu, int by)
 {
@@ -235,7 +235,7 @@ static void rb_map_count(struct rb_cpu *rcpu, int by)
 /**
  * ring_buffer_map() - map a CPU's ring into user space
  * @buffer: the buffer
- * @cpu:    whose ring
+ * @cpu:    CPU of the ring
  * @vma:    where to
  *
  * While it is mapped, the ring is not resized.
@@ -271,7 +271,7 @@ int ring_buffer_map(struct trace_buffer *buffer, int cpu, struct vm_area_struct 
 /**
  * ring_buffer_map_dup() - note that a mapping was duplicated
  * @buffer: the buffer
- * @cpu:    whose ring
+ * @cpu:    CPU of the ring
  *
  * Context: May sleep, the mmap lock is held for writing.
  */
@@ -290,7 +290,7 @@ void ring_buffer_map_dup(struct trace_buffer *buffer, int cpu)
 /**
  * ring_buffer_unmap() - note that a mapping is gone
  * @buffer: the buffer
- * @cpu:    whose ring
+ * @cpu:    CPU of the ring
  *
  * Context: May sleep, the mmap lock is held for writing.
  * Return: 0; -EINVAL if @cpu never was online; -ENODEV if it is not mapped.
@@ -312,7 +312,7 @@ int ring_buffer_unmap(struct trace_buffer *buffer, int cpu)
 }
 
 /**
- * ring_buffer_is_mapped() - does user space look at what a buffer holds?
+ * ring_buffer_is_mapped() - does user space map a ring of a buffer?
  * @buffer: the buffer
  *
  * Context: Any context, including NMI.
@@ -333,7 +333,7 @@ bool ring_buffer_is_mapped(struct trace_buffer *buffer)
 }
 
 /*
- * Say on a page that will not change any more what was lost in front of it, as
+ * Store on a page that will not change any more how many records were lost before, as
  * ring_buffer_read_page() does.
  */
 static void rb_map_tell_lost(struct rb_ring *ring, struct rb_data_page *page,
@@ -349,8 +349,8 @@ static void rb_map_tell_lost(struct rb_ring *ring, struct rb_data_page *page,
 }
 
 /*
- * Have user space see what the reader's sub-buffer holds, from its own memory or, if
- * that is not mapped, from a copy.
+ * Show the reader's sub-buffer to user space, in its own memory or, if that is not mapped,
+ * in a copy.
  *
  * Return: the page that is seen, in @fresh whether it is another one than before, and in @end
  * where it ends.
@@ -381,9 +381,9 @@ rb_map_show(struct rb_map *map, struct rb_ring *ring, unsigned int *end, bool *f
 }
 
 /**
- * ring_buffer_map_get_reader() - consume for who reads a mapping
+ * ring_buffer_map_get_reader() - consume for the reader of a mapping
  * @buffer: the buffer
- * @cpu:    whose ring
+ * @cpu:    CPU of the ring
  *
  * If the reader's sub-buffer holds nothing new, the next one becomes the
  * reader's. All of it counts as read then.

@@ -45,7 +45,7 @@ static void rb_spare_put(struct rb_cpu *rcpu, struct rb_data_page *page, unsigne
 /**
  * ring_buffer_alloc_read_page() - get a page for ring_buffer_read_page()
  * @buffer: the buffer to read
- * @cpu:    whose records
+ * @cpu:    CPU of the records
  * @rpage:  where the page is returned; one that is there already is kept if it
  *          has the buffer's sub-buffer size, and exchanged if not
  *
@@ -123,7 +123,7 @@ static void rb_page_exchange(struct rb_ring *ring, struct buffer_data_read_page 
 	rb_reader_skip(ring, end, U64_MAX, rd->sb->first + rd->sb->count - rd->num);
 	swap(rd->sb->page, rpage->data);
 	rpage->dirty = rb_subbuf_room(rpage->order);
-	/* The page that came still has what it was used for before. */
+	/* The page that came still has its former records. */
 	rb_reader_clear(ring);
 }
 
@@ -154,7 +154,7 @@ static unsigned int rb_page_copy(struct rb_ring *ring, struct rb_data_page *to,
 			records += rb_cursor_skip_plain(&c, start + len);
 			end = c.pos;
 			time = c.time;
-			/* Only what is final can end in stamps, of a record that was discarded. */
+			/* Only a final sub-buffer can end in stamps, of a discarded record. */
 			rec = rb_cursor_next(&c);
 			if (!rec)
 				break;
@@ -198,7 +198,7 @@ static void rb_page_finish(struct buffer_data_read_page *rpage, unsigned int use
  * @buffer:    the buffer to read
  * @data_page: from ring_buffer_alloc_read_page()
  * @len:       bytes that may be used of it, the page header included
- * @cpu:       whose records
+ * @cpu:       CPU of the records
  * @full:      only if no more records will come on the page
  *
  * The page is exchanged for the ring's where all of that may go; else records
@@ -236,7 +236,7 @@ again:
 	if (full && !(pub & RB_PUB_FINAL))
 		goto out;
 	lost = rd->lost;
-	/* Only stamps of discarded records are left here: the loss is in front of what follows. */
+	/* Only stamps of discarded records are left: the loss is in front of the next record. */
 	if (lost && pub & RB_PUB_FINAL && rd->num == rd->sb->first + rd->sb->count) {
 		rb_reader_skip(ring, rb_pub_bytes(pub), rd->time, 0);
 		goto again;

@@ -11,12 +11,12 @@
  *
  * Nothing in it is an address that this boot has to follow. The order of the
  * sub-buffers is that of the sequences in their headers, and where a header or
- * a data page makes no sense, only that sub-buffer is lost. What is known of the rings
+ * a data page makes no sense, only that sub-buffer is lost. The headers of the rings
  * can't be checked.
  *
  * Where the range has room for a spare buffer, each CPU has two rings, and a cut
- * exchanges them. First it says that what the spare one holds is gone, by the sequence
- * from which on it counts, then which one is the live one.
+ * exchanges them. First it drops the records of the spare one, by the first sequence that
+ * counts, then it notes which one is live.
  */
 #include <linux/kernel.h>
 #include <linux/minmax.h>
@@ -41,10 +41,10 @@
 #define RB_PERSIST_MIN		3
 
 /**
- * struct rb_persist_ring - what the next boot has to know of a ring
+ * struct rb_persist_ring - a ring's header for the next boot
  * @first: sequence from which on sub-buffers hold something
  * @text:  where a function of the kernel that wrote the records was ...
- * @data:  ... and a variable: what is printed of addresses depends on it
+ * @data:  ... and a variable: the printed form of addresses depends on it
  */
 struct rb_persist_ring {
 	u64	first;
@@ -53,7 +53,7 @@ struct rb_persist_ring {
 };
 
 /**
- * struct rb_persist_cpu - what the next boot has to know of a CPU
+ * struct rb_persist_cpu - a CPU's header for the next boot
  * @live:  which of its rings was the live one
  * @rings: its rings
  */
@@ -87,7 +87,7 @@ struct rb_persist_shape {
 /**
  * struct rb_persist_header - the beginning of the range
  * @shape: where everything is
- * @note:  what the owner of the spare buffer wants to find again
+ * @note:  for the owner of the spare buffer
  * @cpus:  the CPUs
  */
 struct rb_persist_header {
@@ -96,7 +96,7 @@ struct rb_persist_header {
 	struct rb_persist_cpu		cpus[];
 };
 
-/* Another kernel may read what this one has written: see RB_PERSIST_MAGIC. */
+/* Another kernel may read them: see RB_PERSIST_MAGIC. */
 static_assert(sizeof(struct rb_persist_subbuf) == 16);
 static_assert(sizeof(struct rb_persist_ring) == 24);
 static_assert(sizeof(struct rb_persist_cpu) == 56);
@@ -106,7 +106,7 @@ static_assert(sizeof(struct rb_persist_shape) == 40);
  * struct rb_persist - a buffer's range
  * @buffer:      the live buffer
  * @users:       this one, and the spare one if there is one
- * @forgotten:   what the last boot has left for the spare one is, also of CPUs that come
+ * @forgotten:   the spare one has no records of the last boot, also of CPUs that come
  *		 online later
  * @start:       first byte
  * @end:         byte behind the last
@@ -190,7 +190,7 @@ static int rb_persist_divide(struct rb_persist *persist)
 	if (start < persist->start || start >= persist->end)
 		return -EINVAL;
 
-	/* What is left for sub-buffers where the alignment costs most. */
+	/* The rest is for sub-buffers, if the alignment costs most. */
 	size = persist->end - start;
 	head = struct_size(persist->header, cpus, nr_cpu_ids);
 	if (size < head + persist->subbuf_size)
@@ -223,7 +223,7 @@ static bool rb_persist_any(struct rb_persist *persist, size_t ring, u64 from)
 	return false;
 }
 
-/* Whoever wrote nothing left no addresses to care about. */
+/* A ring without records has no addresses of another boot. */
 static void rb_persist_own(struct rb_persist *persist)
 {
 	struct rb_persist_ring *ring;
@@ -236,7 +236,7 @@ static void rb_persist_own(struct rb_persist *persist)
 	}
 }
 
-/* Keep what is there, or make room for what will be. */
+/* Keep the records of the last boot, or make room for new ones. */
 static void rb_persist_begin(struct rb_persist *persist)
 {
 	struct rb_persist_header *header = persist->header;
@@ -266,7 +266,7 @@ static void rb_persist_begin(struct rb_persist *persist)
 	rb_persist_own(persist);
 }
 
-/* The last chance to have in memory what is in the caches. */
+/* The last chance to write the caches back to memory. */
 static int rb_persist_panic(struct notifier_block *nb, unsigned long event, void *unused)
 {
 	struct rb_persist *persist = container_of(nb, struct rb_persist, panic);
@@ -284,7 +284,7 @@ static int rb_persist_panic(struct notifier_block *nb, unsigned long event, void
  * @spare:  there shall be room for a spare buffer, too
  * @nr:     where the slots are returned that each CPU's ring can have
  *
- * What the memory holds is kept if it is of a buffer of the same shape.
+ * The content of the memory is kept if it is that of a buffer of the same shape.
  *
  * Context: May sleep.
  * Return: 0; -EINVAL if that is no range; -ENOMEM if it is too small or there
@@ -332,7 +332,7 @@ int rb_persist_attach(struct trace_buffer *buffer, unsigned long start,
  * @live:   the live one
  * @nr:     where the slots are returned that each CPU's ring can have
  *
- * What the last cut before a reboot has left there is kept.
+ * The records that the last cut before a reboot has left there are kept.
  *
  * Context: May sleep.
  * Return: 0; -EINVAL if there is no room for one; -EBUSY if there is one already.
@@ -351,10 +351,10 @@ int rb_persist_share(struct trace_buffer *buffer, struct trace_buffer *live, uns
 }
 
 /**
- * rb_persist_detach() - the end of rb_persist_attach() or rb_persist_share()
+ * rb_persist_detach() - take a buffer out of memory that survives a reboot
  * @buffer: the buffer; its sub-buffers are not used any more
  *
- * The memory keeps what it holds.
+ * The memory keeps its content.
  *
  * Context: May sleep.
  */
@@ -388,7 +388,7 @@ struct rb_persist_ring *rb_persist_ring(struct trace_buffer *buffer, int cpu)
 }
 
 /**
- * rb_persist_forget() - note that what a ring holds is gone
+ * rb_persist_forget() - note that the records of a ring are dropped
  * @ring: the ring
  *
  * And that from now on it holds records of this boot.
@@ -403,7 +403,7 @@ void rb_persist_forget(struct rb_ring *ring)
 }
 
 /**
- * rb_persist_forget_all() - note that what a spare buffer holds is gone
+ * rb_persist_forget_all() - note that the records of a spare buffer are dropped
  * @spare: the spare buffer
  *
  * Of CPUs that have no part of it yet: those that have one forget it by themselves.
@@ -451,10 +451,10 @@ void rb_persist_go_live(struct rb_cpu *rcpu, struct rb_ring *ring)
 }
 
 /**
- * ring_buffer_note() - memory for what belongs to the records of a spare buffer
+ * ring_buffer_note() - memory for a note about the records of a spare buffer
  * @spare: the spare buffer
  *
- * It is there as long as the spare buffer, and what is stored survives with that.
+ * It stays as long as the spare buffer, and survives a reboot together with it.
  *
  * Context: Any context, including NMI.
  * Return: RB_NOTE_SIZE bytes, 0 at first; NULL if @spare does not survive a reboot.
@@ -487,7 +487,7 @@ void rb_persist_place(struct rb_cpu *rcpu, struct rb_subbuf *sb, unsigned int in
 }
 
 /*
- * Bytes of what begins at @rec, or 0 if no writer leaves that there. @left
+ * Bytes of the record or stamp at @rec, or 0 if no writer leaves it like that. @left
  * bytes of records are there.
  */
 static unsigned int rb_persist_len(struct ring_buffer_event *rec, unsigned int left)
@@ -578,8 +578,8 @@ static int rb_persist_cmp(const void *a, const void *b)
 }
 
 /*
- * Find what is good of the ring's sub-buffers, newest first, and the others
- * behind that.
+ * Find the good ones of the ring's sub-buffers, newest first, and the others
+ * behind them.
  *
  * Return: how many are good and hold something unread; those that are not
  *         good add to @bad.
@@ -662,7 +662,7 @@ static void rb_persist_deal(struct rb_ring *ring, struct rb_persist_part *parts,
 }
 
 /*
- * Lay the first @kept of @parts out as what was written before the tail. The
+ * Lay the first @kept of @parts out as the sub-buffers written before the tail. The
  * tail needs memory, so one less than there are sub-buffers can be kept.
  */
 static void rb_persist_lay(struct rb_ring *ring, struct rb_persist_part *parts,
@@ -681,7 +681,7 @@ static void rb_persist_lay(struct rb_ring *ring, struct rb_persist_part *parts,
 		overrun = parts[kept].count - parts[kept].consumed;
 	}
 
-	/* A slot holds only what is unread from its beginning. */
+	/* A slot holds only sub-buffers that are unread from their beginning. */
 	in_slots = kept;
 	if (kept && (kept == ring->nr || parts[kept - 1].read))
 		oldest = &parts[--in_slots];
@@ -718,13 +718,13 @@ static void rb_persist_lay(struct rb_ring *ring, struct rb_persist_part *parts,
 }
 
 /**
- * rb_persist_restore() - let a ring hold what the boot before has left
+ * rb_persist_restore() - let a ring hold the records of the last boot
  * @rcpu: the CPU's part
  * @ring: its ring, as it was allocated
  *
  * Sub-buffers that make no sense are dropped, each for itself.
  *
- * Context: May sleep. Nobody reads or writes @ring yet.
+ * Context: May sleep. @ring has no readers and no writers yet.
  */
 void rb_persist_restore(struct rb_cpu *rcpu, struct rb_ring *ring)
 {
@@ -822,7 +822,7 @@ static unsigned int rb_persist_index(struct rb_cpu *rcpu, struct rb_subbuf *sb)
 }
 
 /**
- * struct rb_persist_view - what a part of the buffer_meta file shows
+ * struct rb_persist_view - the numbers in a part of the buffer_meta file
  * @head:    the oldest sub-buffer behind the reader's
  * @commit:  the one being written
  * @here:    the one at a position

@@ -5,8 +5,8 @@
  * A writer has preemption off from before it finds a ring until it has left it, and is
  * refused where RCU does not watch. So a grace period after a ring was replaced, no
  * writer is in it. The only exception is a task that died between reserve and commit, by
- * a fault in the code that fills the record. Nothing waits for it. What it and the writers
- * behind it did not commit is given up, and counted as refused.
+ * a fault in the code that fills the record. Nothing waits for it. All records
+ * that it and the writers behind it did not commit are given up, and counted as refused.
  */
 #include <linux/export.h>
 #include <linux/printk.h>
@@ -26,7 +26,7 @@ static unsigned long rb_cut_short(struct rb_subbuf *sb, u32 units, unsigned long
 }
 
 /*
- * Give up what was reserved and is not published: the rest of the sub-buffer that was
+ * Give up all that was reserved and is not published: the rest of the sub-buffer that was
  * being committed, and all that writers entered behind it.
  *
  * Return: how many records that was.
@@ -59,7 +59,7 @@ void rb_ring_quiesce(struct rb_ring *ring)
 	unsigned long lost;
 
 	lockdep_assert_held(&ring->lock);
-	/* The grace period orders what writers stored, see rb_leave+rb_ring_quiesce.litmus. */
+	/* The grace period orders the stores of writers, see rb_leave+rb_ring_quiesce.litmus. */
 	if (likely(!READ_ONCE(ring->nest)))
 		return;
 	lost = rb_give_up(ring);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The places between two steps where it matters what comes in: an interrupt,
+ * The places between two steps where it matters if something comes in: an interrupt,
  * another CPU. The unit tests let something happen at each of them; in other
  * kernels nothing is left of it.
  */

@@ -112,7 +112,7 @@ bool rb_reader_empty(struct rb_ring *ring)
 	return true;
 }
 
-/* Who reads has to tell from now on what a ring has lost since this. */
+/* Loss accounting restarts here. */
 static void rb_reader_begin(struct rb_ring *ring, u64 seq, u64 num, const struct rb_losses *lost)
 {
 	struct rb_reader *rd = &ring->reader;
@@ -132,9 +132,9 @@ static void rb_reader_begin(struct rb_ring *ring, u64 seq, u64 num, const struct
 }
 
 /*
- * The ring has gone live again, and what the reader knows is of the generation before.
- * It comes to stand in front of the first record of this one; as long as there is
- * none, behind the last of that, and takes nothing, see rb_reader_fill().
+ * The ring has gone live again, and the reader's position is of an earlier generation.
+ * Put it in front of the first record of this one; as long as there is none, behind the
+ * last one of that, where it takes nothing, see rb_reader_fill().
  */
 static noinline void rb_reader_renew(struct rb_ring *ring)
 {
@@ -166,10 +166,10 @@ static noinline void rb_reader_renew(struct rb_ring *ring)
 }
 
 /**
- * rb_reader_settle() - see whether what the reader inherited was overwritten
+ * rb_reader_settle() - count an inherited sub-buffer that would have been overwritten
  * @ring: the ring
  *
- * It is older than what is in the slots. Where the writer has begun to
+ * It is older than all in the slots. Where the writer has begun to
  * overwrite those, this would have been the first to go.
  *
  * Context: &rb_ring.lock is held, or this is a dump.
@@ -225,12 +225,12 @@ struct rb_ring *rb_read_lock(struct rb_cpu *rcpu, unsigned long *flags)
 }
 
 /**
- * rb_read_trylock() - rb_read_lock() where waiting could be for ever
+ * rb_read_trylock() - lock the ring unless that could wait for ever
  * @rcpu:  the CPU's part
  * @flags: for rb_read_unlock()
  *
  * Context: Any context.
- * Return: the ring, or NULL: in an NMI, if somebody holds the lock.
+ * Return: the ring, or NULL: in an NMI, if the lock is held.
  */
 struct rb_ring *rb_read_trylock(struct rb_cpu *rcpu, unsigned long *flags)
 {
@@ -254,9 +254,9 @@ struct rb_ring *rb_read_trylock(struct rb_cpu *rcpu, unsigned long *flags)
 }
 
 /**
- * rb_read_unlock() - the end of rb_read_lock()
- * @ring:  what that returned
- * @flags: what that stored
+ * rb_read_unlock() - unlock a ring
+ * @ring:  the ring that rb_read_lock() returned
+ * @flags: the flags that it stored
  *
  * Context: That of rb_read_lock(). Restores interrupts.
  */

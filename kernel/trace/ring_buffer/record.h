@@ -260,8 +260,8 @@ static inline unsigned long rb_cursor_count(struct rb_cursor *c)
  *
  * Where a record ends is known when its header is loaded, and so each step would
  * wait for the load of the one before. Most records are as long as the last one:
- * stepping by that length, the CPU runs ahead, and a wrong guess costs what a wrong
- * branch does.
+ * stepping by that length, the CPU runs ahead, and a wrong guess costs as much as
+ * a wrong branch.
  *
  * Return: how many they were.
  */

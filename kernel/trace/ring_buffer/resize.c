@@ -13,13 +13,13 @@
 
 #include "internal.h"
 
-/* The writer has a slot, so one less is left for what was there before. */
+/* The writer has a slot, so one less is left for the old sub-buffers. */
 static unsigned int rb_adoptable(struct rb_ring *ring)
 {
 	return ring->nr - 1;
 }
 
-/* Slot word of sequence @seq before the ring's first, as nobody has used it. */
+/* Slot word of sequence @seq before the ring's first one, still unused. */
 static u64 rb_untouched(struct rb_ring *ring, u64 seq, u64 flags)
 {
 	return rb_slot_word(seq, rb_slot(ring, seq) - ring->slots, RB_SLOT_EMPTY | flags);
@@ -62,8 +62,8 @@ static void rb_renumber(struct rb_subbuf *sb, u64 seq, u64 num, u64 byte)
 }
 
 /*
- * Put @sb of @old into @ring as sequence @seq. In exchange @old gets what was
- * meant for that slot, and takes it along.
+ * Put @sb of @old into @ring as sequence @seq. In exchange @old gets the
+ * one that was meant for that slot, and takes it along.
  *
  * Return: false if the slot is the writer's: it has been there, or began there.
  */
@@ -124,7 +124,7 @@ static void rb_ring_close(struct rb_ring *ring)
 	rb_publish(ring);
 }
 
-/* Let @ring count what @old has lost, and @overwritten records more. */
+/* Let @ring count the losses of @old, and @overwritten records more. */
 static void rb_carry_losses(struct rb_ring *ring, struct rb_ring *old, unsigned long overwritten)
 {
 	ring->carried.overrun = rb_ring_overrun(old) + overwritten;
@@ -134,7 +134,7 @@ static void rb_carry_losses(struct rb_ring *ring, struct rb_ring *old, unsigned 
 }
 
 /*
- * Move what is unread from @old, which has no writers, to @ring, which has no
+ * Move the unread records from @old, which has no writers, to @ring, which has no
  * readers. The time is @now.
  */
 static void rb_inherit(struct rb_ring *ring, struct rb_ring *old, u64 now)
@@ -206,7 +206,7 @@ static void rb_inherit(struct rb_ring *ring, struct rb_ring *old, u64 now)
 }
 
 /*
- * The sub-buffers change their size: what is unread is overwritten, and the next
+ * The sub-buffers change their size: unread records are overwritten, and the next
  * reader is told so.
  */
 static void rb_disinherit(struct rb_ring *ring, struct rb_ring *old)
@@ -246,8 +246,8 @@ static void rb_go_live(struct rb_cpu *rcpu)
 }
 
 /*
- * Have longer copies, if the new sub-buffers need them. What callers were given
- * stays where it is: they do not know that the size has changed.
+ * Have longer copies, if the new sub-buffers need them. The records that
+ * callers were given stay in place: they do not know that the size has changed.
  */
 static void rb_copies_replace(struct rb_cpu *rcpu)
 {
@@ -292,7 +292,7 @@ static void rb_go_on(struct rb_cpu *rcpu, bool inherit)
 
 /*
  * Exchange every ring that has a successor. While that waits for writers, a CPU may
- * come online; it gets what the others are getting, see trace_rb_cpu_prepare().
+ * come online; it gets the size of the others, see trace_rb_cpu_prepare().
  */
 static void rb_exchange_rings(struct trace_buffer *buffer, bool inherit)
 {
@@ -362,7 +362,7 @@ static int rb_succeed(struct rb_cpu *rcpu, unsigned int nr)
  * ring_buffer_resize() - change how much a buffer holds
  * @buffer: the buffer, or NULL
  * @size:   bytes for records, for each CPU
- * @cpu_id: whose ring, or RING_BUFFER_ALL_CPUS
+ * @cpu_id: CPU of the ring, or RING_BUFFER_ALL_CPUS
  *
  * Writers go on. The newest sub-buffers that fit are kept.
  *
@@ -472,12 +472,12 @@ static int rb_succeed_order(struct rb_cpu *rcpu, unsigned int order)
  * @buffer: the buffer
  * @order:  pages of a sub-buffer, as a power of two
  *
- * The size of the rings stays about the same. What they hold goes, and is
+ * The size of the rings stays about the same. Their records go, and are
  * counted as overwritten and told as lost. Writers go on.
  *
  * Context: May sleep.
  * Return: 0; -EINVAL without @buffer or for a size that is not possible;
- *         -ENOMEM; -EBUSY while somebody iterates or maps, or if the buffer
+ *         -ENOMEM; -EBUSY while the buffer is iterated over or mapped, or if it
  *         lies in memory that survives a reboot. On an error nothing has
  *         changed.
  */

@@ -9,16 +9,16 @@
 #include "internal.h"
 
 /*
- * What a ring's tail is when a snapshot has just put the ring in place of a live
- * one: it has no room. The first writer that finds it begins a new generation, in which
- * what the ring held before is gone.
+ * The tail of a ring that a cut has just put in place of a live one: it has no room. The
+ * first writer that finds it begins a new generation, and the former records of the ring
+ * are dropped.
  */
 struct rb_subbuf rb_fresh = { .tail = LOCAL64_INIT(RB_CLOSED) };
 
 /*
- * Open @sb for sequence @seq. Whoever is interrupted in here is helped by the
- * interrupt, and stores the same values once more when it goes on. That is
- * harmless as long as nobody publishes, and nobody can: an outermost writer
+ * Open @sb for sequence @seq. An interrupt in here does all of it, and the
+ * interrupted writer stores the same values once more when it goes on. That is
+ * harmless as long as no writer publishes, and none can: an outermost writer
  * has no other one below it. The exchange of the tail word comes last and
  * happens once, since a closed word names the sequence that it closed.
  */
@@ -42,8 +42,8 @@ static void rb_open_subbuf(struct rb_subbuf *sb, u64 seq)
 }
 
 /*
- * May a writer take what @word, of the slot of sequence @seq, names? What is of a
- * generation before this one, nobody can read any more.
+ * May a writer take the sub-buffer that @word, of the slot of sequence @seq, names? One
+ * of an earlier generation cannot be read any more.
  */
 static bool rb_slot_is_free(struct rb_ring *ring, u64 seq, u64 word)
 {
@@ -88,10 +88,10 @@ static struct rb_subbuf *rb_claim_slot(struct rb_ring *ring, u64 seq, bool overw
 		rb_race_point(CLAIM);
 		/*
 		 * Fully ordered. Pairs with rb_locate:A, rb_iter_copy:B,
-		 * rb_ring_oldest_ts:A and rb_ring_bytes:B: what is stored to
-		 * the sub-buffer from here on is seen only by those who also
-		 * see that it is gone. Pairs with rb_reader_take:A, rb_adopt:A
-		 * and rb_adopt:B for what the slot names. RBB(rb_claim_slot:A)
+		 * rb_ring_oldest_ts:A and rb_ring_bytes:B: a reader that sees a
+		 * later store to the sub-buffer also sees the new word of the
+		 * slot. Pairs with rb_reader_take:A, rb_adopt:A and rb_adopt:B
+		 * for the sub-buffer in the slot. RBB(rb_claim_slot:A)
 		 */
 	} while (!atomic64_try_cmpxchg(slot, &word, rb_slot_word(seq, rb_slot_id(word), 0)));
 
@@ -103,8 +103,8 @@ static struct rb_subbuf *rb_claim_slot(struct rb_ring *ring, u64 seq, bool overw
 }
 
 /*
- * What is before sequence @first_seq is gone. Who interrupts this stores the same
- * before it counts anything, and who was interrupted stores the same once more.
+ * Begin a generation at @first_seq: earlier sequences are dropped. An interrupt in here
+ * stores the same before it counts anything, and the interrupted writer once more.
  */
 static bool rb_begin_generation(struct rb_ring *ring, u64 first_seq)
 {
@@ -133,8 +133,8 @@ static bool rb_begin_generation(struct rb_ring *ring, u64 first_seq)
  * @overwrite:	unread records may be overwritten
  *
  * Each step is one exchange from the exact value before it, so that an
- * interrupt anywhere does what is left to do and the interrupted writer finds
- * it done.
+ * interrupt anywhere takes the steps that are left and the interrupted writer
+ * finds them taken.
  *
  * Context: The ring's CPU, inside the ring (&rb_ring.nest is not 0), or a ring
  *          without writers.
@@ -146,7 +146,7 @@ bool rb_next_subbuf(struct rb_ring *ring, struct rb_subbuf *sb, u64 tail, bool o
 	struct rb_subbuf *was = sb, *next_sb;
 	u64 seq, next;
 
-	/* Go on behind what was there before: all of it is published. */
+	/* Go on behind the former records: all of them are published. */
 	if (unlikely(was == &rb_fresh)) {
 		sb = ring->commit;
 		tail = local64_read(&sb->tail);
@@ -197,15 +197,14 @@ bool rb_next_subbuf(struct rb_ring *ring, struct rb_subbuf *sb, u64 tail, bool o
 	barrier();
 	rb_race_point(LINKED);
 	/*
-	 * Pairs with rb_reader_renew:A and rb_is_left:A. Who takes a snapshot exchanges
-	 * it, too.
+	 * Pairs with rb_reader_renew:A and rb_is_left:A. A taker exchanges it, too.
 	 */
 	cmpxchg(&ring->tail, was, next_sb); /* RBB(rb_next_subbuf:A) */
 	return true;
 }
 
 /**
- * rb_publish() - publish what was reserved, over any number of sub-buffers
+ * rb_publish() - publish all that was reserved, over any number of sub-buffers
  * @ring: the ring
  *
  * Context: The outermost writer inside the ring, or a ring without writers.
@@ -230,8 +229,8 @@ void rb_publish(struct rb_ring *ring)
 			rb_publish_subbuf(sb, RB_PUB_FINAL, sb->end);
 			rb_race_point(BASE);
 			/*
-			 * Pairs with rb_ring_written:B: whoever sees the base
-			 * of the next use sees that this one is final.
+			 * Pairs with rb_ring_written:B: a reader that sees the
+			 * base of the next use sees that this one is final.
 			 */
 			smp_store_release(&sb->base, records); /* RBB(rb_publish:B) */
 		}
@@ -260,11 +259,12 @@ void rb_publish(struct rb_ring *ring)
 /**
  * rb_locate() - find the first sub-buffer from a sequence on
  * @ring: the ring
- * @seq:  where to look; moves on over what was overwritten
- * @view: what was found
+ * @seq:  first sequence to look at; moves on over overwritten ones
+ * @view: the result
  *
- * What @view says may be overwritten at any time: who only looks compares the
- * slot with @view->word afterwards, who takes it exchanges exactly that word.
+ * The sub-buffer in @view may be overwritten at any time: a caller that only looks
+ * compares the slot with @view->word afterwards, a caller that takes it exchanges
+ * exactly that word.
  *
  * Context: Any context that keeps @ring from being freed.
  * Return: true if there is a sub-buffer that holds records, or will not get
@@ -283,7 +283,7 @@ bool rb_locate(struct rb_ring *ring, u64 *seq, struct rb_view *view)
 		if (ahead > 0) {
 			/*
 			 * Overwritten. The oldest is at most a lap behind that,
-			 * and behind what was entered last.
+			 * and behind the last one that was entered.
 			 */
 			view->pub = atomic64_read(&READ_ONCE(ring->commit)->publish);
 			*seq += max(ahead, rb_pub_ahead(view->pub, *seq)) - ring->nr + 1;
@@ -335,8 +335,8 @@ u64 rb_ring_written(struct rb_ring *ring)
 		smp_rmb(); /* RBB(rb_ring_written:B) */
 		/*
 		 * A lap later @sb is the last one again, and may have been open
-		 * for that when it was looked at. Pairs with rb_publish:A: who sees
-		 * it come again sees its new number. RBB(rb_ring_written:D)
+		 * for that when it was looked at. Pairs with rb_publish:A: a reader that
+		 * sees it come again sees its new number. RBB(rb_ring_written:D)
 		 */
 	} while (sb != smp_load_acquire(&ring->commit) || first != rb_glance(sb->first) ||
 		 (pub ^ atomic64_read(&sb->publish)) >> RB_TAIL_BITS);
@@ -347,7 +347,7 @@ u64 rb_ring_written(struct rb_ring *ring)
  * rb_ring_overrun() - records that were overwritten unread
  * @ring: the ring
  *
- * Context: &rb_ring.lock is held, or nobody else uses @ring yet.
+ * Context: &rb_ring.lock is held, or @ring is not in use yet.
  * Return: how many since the ring was reset.
  */
 unsigned long rb_ring_overrun(struct rb_ring *ring)
@@ -359,7 +359,7 @@ unsigned long rb_ring_overrun(struct rb_ring *ring)
  * rb_ring_entries() - records that can be read
  * @ring: the ring
  *
- * Context: &rb_ring.lock is held, or nobody else uses @ring yet.
+ * Context: &rb_ring.lock is held, or @ring is not in use yet.
  * Return: how many.
  */
 unsigned long rb_ring_entries(struct rb_ring *ring)

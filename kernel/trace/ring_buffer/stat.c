@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Statistics: what was written, lost, read, and is still there.
+ * Statistics: records written, lost, read, and still there.
  */
 #include <linux/export.h>
 #include <linux/log2.h>
@@ -9,7 +9,7 @@
 
 #include "internal.h"
 
-/* Find the oldest sub-buffer behind the reader's, whose publish word is @pub. */
+/* Find the oldest sub-buffer behind the reader's one, which has the publish word @pub. */
 static bool rb_oldest(struct rb_ring *ring, u64 pub, struct rb_view *view)
 {
 	u64 seq = ring->reader.seq + 1;
@@ -87,7 +87,7 @@ static unsigned long rb_ring_bytes(struct rb_ring *ring)
 	do {
 		pub = atomic64_read_acquire(&rd->sb->publish);
 		unread = rb_pub_bytes(pub) - rd->pos;
-		/* What came next may be overwritten: count from what is still there. */
+		/* The next one may be overwritten: count from the oldest that is still there. */
 		if (!rb_oldest(ring, pub, &view))
 			return unread;
 		from = rb_glance(view.sb->first_byte);

@@ -15,7 +15,7 @@ static void rb_swap(struct rb_cpu *a, struct rb_cpu *b)
 
 	rb_race_point(SWAP);
 	/*
-	 * @b first: what is written to it meanwhile is in the ring that it
+	 * @b first: records that are written to it meanwhile are in the ring that it
 	 * gets, together with the last records of @a.
 	 */
 	smp_store_release(&b->ring, rb_retag(ring_a, live_b));
@@ -28,13 +28,13 @@ static void rb_swap(struct rb_cpu *a, struct rb_cpu *b)
 	rcu_assign_pointer(b->read_ring, ring_a);
 }
 
-/* May the rings of the two be exchanged? Whoever asks is the one who may do it. */
+/* May the rings of the two be exchanged? The caller has the right to do it. */
 static int rb_may_swap(struct rb_cpu *a, struct rb_cpu *b, bool alike)
 {
 	struct rb_ring *ring_a = rb_untag(READ_ONCE(a->ring));
 	struct rb_ring *ring_b = rb_untag(READ_ONCE(b->ring));
 
-	/* What user space looks at is not recorded to. After a swap, both may be. */
+	/* A mapped ring is not recorded to. After a swap, both may be. */
 	if (READ_ONCE(b->mapped) || atomic_read(&ring_b->mapped) ||
 	    (alike && (READ_ONCE(a->mapped) || atomic_read(&ring_a->mapped))))
 		return -EBUSY;
@@ -47,9 +47,9 @@ static int rb_may_swap(struct rb_cpu *a, struct rb_cpu *b, bool alike)
 }
 
 /**
- * ring_buffer_swap_cpu() - exchange what two buffers have of a CPU
+ * ring_buffer_swap_cpu() - exchange the rings that two buffers have of a CPU
  * @buffer_a: the buffer that is written
- * @buffer_b: the one that takes what @buffer_a has recorded
+ * @buffer_b: the one that takes the records of @buffer_a
  * @cpu:      the CPU
  *
  * Writers of @buffer_a go on. A record that is being written is in @buffer_b
@@ -59,8 +59,7 @@ static int rb_may_swap(struct rb_cpu *a, struct rb_cpu *b, bool alike)
  * Context: Any context, including NMI. Does not wait.
  * Return: 0; -EINVAL if @cpu never was online, the sizes differ, or a buffer lies in
  *         memory that survives a reboot; -EAGAIN if a buffer does not record; -EBUSY
- *         while a buffer, or what it holds, is mapped, resized or swapped by another
- *         caller.
+ *         while a buffer or its ring is mapped, resized or swapped by another caller.
  */
 int ring_buffer_swap_cpu(struct trace_buffer *buffer_a, struct trace_buffer *buffer_b, int cpu)
 {
@@ -73,7 +72,7 @@ int ring_buffer_swap_cpu(struct trace_buffer *buffer_a, struct trace_buffer *buf
 	    rb_is_off(a) || rb_is_off(b))
 		return -EAGAIN;
 
-	/* Who waits for the swap to be over must not wait for its CPU. */
+	/* A task that waits for the swap to be over must not wait for its CPU. */
 	preempt_disable_notrace();
 	if (rb_exchange_trylock(a, 1)) {
 		if (rb_exchange_trylock(b, 1)) {
@@ -141,14 +140,14 @@ static bool rb_is_cut_by(struct trace_buffer *live, int cpu, int owner)
 	return atomic_read(&live->cpus[cpu]->exchange) == owner;
 }
 
-/* What a ring that no CPU writes to holds is gone. */
+/* Drop the records of a ring that no CPU writes to. */
 static void rb_forget(struct rb_ring *ring)
 {
 	/*
 	 * Whole, as a writer that has been on its way in since the last cut exchanges
 	 * it. No order of the look at &rb_ring.nest could tell of that writer: it loads
 	 * &rb_cpu.ring before it stores @nest. Where @nest was 0 because a writer has
-	 * left, this full barrier puts all that the writer stored before what follows.
+	 * left, this full barrier puts all that the writer stored before the next stores.
 	 * Pairs with rb_leave:A, rb_finish:A and rb_reader_renew:C. RBB(rb_forget:A)
 	 */
 	xchg(&ring->tail, &rb_fresh);
@@ -168,19 +167,19 @@ static void rb_cut(struct rb_cpu *live, struct rb_cpu *spare)
 }
 
 /**
- * ring_buffer_cut_if() - have a spare buffer take what another one has recorded
+ * ring_buffer_cut_if() - have a spare buffer take the records of another one
  * @live:  the buffer that is written
- * @spare: the buffer that gets it, and is not written to while that is mapped; what it
- *	   held is gone
- * @cpu:   whose records, or RING_BUFFER_ALL_CPUS
+ * @spare: the buffer that gets them, and is not written to while they are mapped; its
+ *	   former records are dropped
+ * @cpu:   CPU of the records, or RING_BUFFER_ALL_CPUS
  * @sure:  asked when nothing else can fail any more, or NULL
  * @data:  for @sure
  *
  * Writers go on, and find @live empty. A record that is being written is in
  * @spare when it is finished. Of each CPU, every record of @spare is older than any
  * that comes to @live. The sizes of the two change places as well, but for CPUs that
- * have written nothing since the last cut. Of such a CPU, what it writes after this has
- * begun stays in @live.
+ * have written nothing since the last cut. Records that such a CPU writes after this
+ * has begun stay in @live.
  *
  * Rings that have been cut off must not come back to a live buffer by other means than a
  * cut before a grace period has passed.
@@ -188,7 +187,7 @@ static void rb_cut(struct rb_cpu *live, struct rb_cpu *spare)
  * Context: Any context, including NMI. Does not wait.
  * Return: 0; -EINVAL if @cpu never was online, @spare lacks a CPU, the sizes of the
  *         sub-buffers differ, or only one of them survives a reboot; -EBUSY
- *         while @spare, or what it holds, is mapped, while a buffer is resized or cut by
+ *         while @spare or a ring of it is mapped, while a buffer is resized or cut by
  *         another caller, and if a record that was begun before the last cut is in flight
  *         still; -ECANCELED if @sure says no. On an error nothing has changed.
  */
@@ -204,7 +203,7 @@ int ring_buffer_cut_if(struct trace_buffer *live, struct trace_buffer *spare, in
 		which = cpumask_of(cpu);
 	}
 
-	/* Who waits for this to be over must not wait for its CPU. */
+	/* A task that waits for this to be over must not wait for its CPU. */
 	preempt_disable_notrace();
 	owner = smp_processor_id() + 2;
 	for_each_cpu_and(i, live->cpumask, which) {
@@ -217,8 +216,8 @@ int ring_buffer_cut_if(struct trace_buffer *live, struct trace_buffer *spare, in
 	if (!ret && sure && !sure(data))
 		ret = -ECANCELED;
 	/*
-	 * Not what has come online meanwhile, and not what this CPU had begun to cut
-	 * when an interrupt brought it here: that is @end or behind it.
+	 * Not CPUs that have come online meanwhile, and not those that this CPU had begun
+	 * to cut when an interrupt brought it here: they are @end or behind it.
 	 */
 	if (!ret && spare->persist)
 		rb_persist_forget_all(spare);
@@ -245,10 +244,10 @@ int ring_buffer_cut_if(struct trace_buffer *live, struct trace_buffer *spare, in
 EXPORT_SYMBOL_GPL(ring_buffer_cut_if);
 
 /**
- * ring_buffer_cut() - have a spare buffer take what another one has recorded
+ * ring_buffer_cut() - have a spare buffer take the records of another one
  * @live:  the buffer that is written
- * @spare: the buffer that gets it; what it held is gone
- * @cpu:   whose records, or RING_BUFFER_ALL_CPUS
+ * @spare: the buffer that gets them; its former records are dropped
+ * @cpu:   CPU of the records, or RING_BUFFER_ALL_CPUS
  *
  * Context: Any context, including NMI. Does not wait.
  * Return: as ring_buffer_cut_if(), but not -ECANCELED.
@@ -275,8 +274,8 @@ unsigned long ring_buffer_ring_id(struct trace_buffer *live, int cpu)
 }
 
 /**
- * ring_buffer_forget() - let what a spare buffer holds be gone
- * @spare: a buffer that nobody writes to
+ * ring_buffer_forget() - drop the records of a spare buffer
+ * @spare: a buffer without writers
  *
  * For a cut of one CPU: it gives @spare no other records than those of that CPU.
  *
@@ -400,7 +399,8 @@ static void rb_reset_cpu(struct rb_cpu *rcpu, rb_drop_fn drop, void *data)
  *
  * Context: May sleep.
  */
-void rb_reset(struct trace_buffer *buffer, const struct cpumask *which, rb_drop_fn drop, void *data)
+void rb_reset(struct trace_buffer *buffer, const struct cpumask *which,
+	      rb_drop_fn drop, void *data)
 {
 	struct rb_cpu *rcpu;
 	int cpu;
@@ -414,8 +414,8 @@ void rb_reset(struct trace_buffer *buffer, const struct cpumask *which, rb_drop_
 	}
 
 	/*
-	 * No swap from here on: it would bring a ring whose writers the grace
-	 * period does not wait for. @which may change meanwhile, when a CPU
+	 * No swap from here on: the grace period does not wait for the writers of
+	 * the ring that it would bring. @which may change meanwhile, when a CPU
 	 * comes online.
 	 */
 	for_each_cpu_and(cpu, buffer->cpumask, which) {
@@ -434,7 +434,7 @@ void rb_reset(struct trace_buffer *buffer, const struct cpumask *which, rb_drop_
 	}
 
 	rb_race_point(RESET);
-	/* A writer that finds itself let in again finds what was done here. */
+	/* A writer that is let in again finds the rings empty. */
 	synchronize_rcu();
 
 	rb_for_each_cpu(buffer, cpu) {
@@ -448,7 +448,7 @@ void rb_reset(struct trace_buffer *buffer, const struct cpumask *which, rb_drop_
 }
 
 /**
- * ring_buffer_reset_cpu() - throw away what was recorded of a CPU
+ * ring_buffer_reset_cpu() - throw away the records of a CPU
  * @buffer: the buffer
  * @cpu:    the CPU
  *
@@ -464,7 +464,7 @@ void ring_buffer_reset_cpu(struct trace_buffer *buffer, int cpu)
 EXPORT_SYMBOL_GPL(ring_buffer_reset_cpu);
 
 /**
- * ring_buffer_reset_online_cpus() - throw away what online CPUs have recorded
+ * ring_buffer_reset_online_cpus() - throw away the records of online CPUs
  * @buffer: the buffer
  *
  * Context: May sleep.
@@ -475,7 +475,7 @@ void ring_buffer_reset_online_cpus(struct trace_buffer *buffer)
 }
 
 /**
- * ring_buffer_reset() - throw away what was recorded
+ * ring_buffer_reset() - throw away all records
  * @buffer: the buffer
  *
  * Of CPUs that are offline as well.

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Waiting for records, and waking up who waits.
+ * Waiting for records, and waking the waiters.
  *
- * A writer looks whether somebody wants to be woken, and publishes; a waiter says
- * so and then looks whether something was published. So it can come about that
- * nobody wakes the waiter. A look after publishing, and a barrier before it, would
+ * A writer looks whether there is a waiter, and publishes; a waiter sets a flag and
+ * then looks whether a record was published. So it can come about that no writer
+ * wakes the waiter. A look after publishing, and a barrier before it, would
  * end that, and would cost every record. Instead the waiter has itself woken once
  * more after a grace period: a writer that had not seen its wish was in a section
- * with preemption off, and the grace period has waited for that, so what it wrote
- * is there to be seen. The callback must not be lazy: a reader waits for it. (An
+ * with preemption off, and the grace period has waited for that, so its record
+ * can be seen. The callback must not be lazy: a reader waits for it. (An
  * interrupt that the waiter sends to the writer's CPU before it sleeps would be sooner,
- * but would disturb CPUs that are isolated.) Those who wait for a watermark concern
+ * but would disturb CPUs that are isolated.) Waiters for a watermark concern
  * only writers that go to the next sub-buffer.
  */
 #include <linux/export.h>
@@ -34,7 +34,7 @@ static void rb_wait_recheck(struct rcu_head *rcu)
 	}
 }
 
-/* Have those who wait look again after a grace period. */
+/* Have the waiters look again after a grace period. */
 static void rb_wait_arm(struct rb_wait *wait)
 {
 	if (atomic_xchg(&wait->pending, 2))
@@ -45,7 +45,7 @@ static void rb_wait_arm(struct rb_wait *wait)
 
 /**
  * rb_wait_init() - make ready to be waited for
- * @wait: what to initialize
+ * @wait: the waiters
  *
  * Context: Any context.
  */
@@ -55,7 +55,7 @@ void rb_wait_init(struct rb_wait *wait)
 	init_waitqueue_head(&wait->full);
 }
 
-/* Is there a callback to wait for? Not a second round of it: nobody needs that. */
+/* Is there a callback to wait for? A second round of it is not needed. */
 static bool rb_wait_pending(struct rb_wait *wait)
 {
 	atomic_cmpxchg(&wait->pending, 2, 1);
@@ -64,7 +64,7 @@ static bool rb_wait_pending(struct rb_wait *wait)
 
 /**
  * rb_wait_destroy() - wait for the callbacks of all waiters of a buffer
- * @buffer: the buffer; nobody waits for it any more
+ * @buffer: the buffer, without waiters
  *
  * Context: May sleep.
  */
@@ -84,7 +84,7 @@ void rb_wait_destroy(struct trace_buffer *buffer)
 }
 
 /**
- * rb_wake_work() - wake who has to be woken
+ * rb_wake_work() - wake the waiters that are due
  * @work: of a CPU's part
  *
  * Context: Hard interrupt.
@@ -102,7 +102,7 @@ void rb_wake_work(struct irq_work *work)
 		wake_up_all(&all->any);
 	}
 	if (due & RB_WAKE_FULL) {
-		/* Those that go on waiting say again what for. */
+		/* Those that go on waiting set theirs again. */
 		WRITE_ONCE(rcpu->watermark, 0);
 		wake_up_all(&rcpu->wait.full);
 	}
@@ -127,7 +127,7 @@ static bool rb_filled(struct rb_ring *ring, unsigned int percent)
 }
 
 /**
- * rb_wake_writer() - what a writer does when somebody wants to be woken
+ * rb_wake_writer() - have waiters woken
  * @rcpu: its CPU's part
  * @ring: the ring it wrote to
  *
@@ -146,8 +146,8 @@ void rb_wake_writer(struct rb_cpu *rcpu, struct rb_ring *ring)
 }
 
 /*
- * Tell the writers of a CPU, and arm for who may wait for them: of two waiters
- * only the first one to tell does.
+ * Tell the writers of a CPU, and arm for the waiters: of two, only the first one to tell
+ * does.
  */
 static void rb_wait_tell(struct rb_cpu *rcpu, int what)
 {
@@ -178,7 +178,7 @@ static bool rb_ready_cpu(struct rb_cpu *rcpu, unsigned int full)
 	return ready;
 }
 
-/* Is there what is waited for? If not, see to it that the waiter is woken. */
+/* Is the condition of the wait met? If not, see to it that the waiter is woken. */
 static bool rb_ready(struct trace_buffer *buffer, struct rb_cpu *rcpu, unsigned int full)
 {
 	int cpu;
@@ -215,7 +215,7 @@ static bool rb_woken_once(void *data)
 /**
  * ring_buffer_wait() - wait for something to read
  * @buffer: the buffer
- * @cpu:    whose records, or RING_BUFFER_ALL_CPUS
+ * @cpu:    CPU of the records, or RING_BUFFER_ALL_CPUS
  * @full:   percentage of the CPU's ring that must be filled, or 0: any record
  * @cond:   ends the wait, too, when it returns true; NULL: the first wake-up
  *          does
@@ -253,7 +253,7 @@ int ring_buffer_wait(struct trace_buffer *buffer, int cpu, int full,
 /**
  * ring_buffer_poll_wait() - poll for something to read
  * @buffer:     the buffer
- * @cpu:        whose records, or RING_BUFFER_ALL_CPUS
+ * @cpu:        CPU of the records, or RING_BUFFER_ALL_CPUS
  * @filp:       the file that is polled
  * @poll_table: of the poll
  * @full:       percentage of the CPU's ring that must be filled, or 0
@@ -282,9 +282,9 @@ __poll_t ring_buffer_poll_wait(struct trace_buffer *buffer, int cpu, struct file
 }
 
 /**
- * ring_buffer_wake_waiters() - wake whoever waits, to look at its condition
+ * ring_buffer_wake_waiters() - have waiters look at their conditions
  * @buffer: the buffer, or NULL
- * @cpu:    whose waiters, or RING_BUFFER_ALL_CPUS
+ * @cpu:    CPU of the waiters, or RING_BUFFER_ALL_CPUS
  *
  * Context: Any context, including NMI.
  */

@@ -31,10 +31,10 @@
 #define rb_refuse_context()	(rb_refuse_nmi() || !rcu_is_watching())
 #endif
 
-/* What else than its header a record needs. */
+/* Needs of a record besides its header. */
 #define RB_STAMP_FIRST		BIT(0)	/* its time goes to the page header */
 #define RB_STAMP_EXTEND		BIT(1)	/* the delta does not fit */
-#define RB_STAMP_ABS		BIT(2)	/* nobody knows it, or the user wants all */
+#define RB_STAMP_ABS		BIT(2)	/* it is unknown, or the user wants all */
 #define RB_STAMP_LEAVE		BIT(3)	/* an absolute one would be read wrong here */
 #define RB_STAMP_EPOCH		BIT(4)	/* the tail word's time counts from here */
 
@@ -99,8 +99,8 @@ rb_choose_stamp(struct rb_subbuf *sb, u64 tail, u64 now, bool abs, u64 *delta)
 }
 
 /*
- * Is there nothing that rb_publish() has not seen? It went as far as it can, so
- * only what came since then can be missing.
+ * Has rb_publish() seen all records? It went as far as it can, so only later ones
+ * can be missing.
  */
 static noinline bool rb_all_published(struct rb_ring *ring)
 {
@@ -117,7 +117,7 @@ static noinline bool rb_all_published(struct rb_ring *ring)
 
 /*
  * Leave @ring, to which this writer has added @share. The outermost writer
- * publishes what it and the writers nested in it reserved. One that comes after
+ * publishes its own records and those of the writers nested in it. One that comes after
  * the look at the tail and before @nest is 0 leaves its records to us: look once
  * more.
  *
@@ -185,7 +185,7 @@ static bool rb_still_full(struct rb_cpu *rcpu)
  * May a writer begin, while there are others on this CPU? Not in a context that
  * is writing already. Two are let pass all the same, since they may be interrupts:
  * one that writes before the preempt count tells of it looks like the context that
- * it interrupted, and the outermost writer has left no word of its context.
+ * it interrupted, and the outermost writer does not record its context.
  */
 static bool
 rb_may_nest(struct rb_cpu *rcpu, unsigned int level, unsigned int nested, bool *reentered)
@@ -205,8 +205,8 @@ rb_may_nest(struct rb_cpu *rcpu, unsigned int level, unsigned int nested, bool *
 }
 
 /*
- * Is recording on? Who switches a buffer off has every CPU ask, and does so after
- * the switch: if the state has not changed since, there is nothing more to ask.
+ * Is recording on? rb_ask() has every CPU ask after each switch of the buffer: if the
+ * state has not changed since, there is nothing more to ask.
  */
 static bool rb_is_on(struct rb_cpu *rcpu)
 {
@@ -221,7 +221,7 @@ static bool rb_is_on(struct rb_cpu *rcpu)
 
 /*
  * Begin a write where the plain case is not: among others on this CPU, inside
- * ring_buffer_nest_start(), where somebody waits or something is switched off.
+ * ring_buffer_nest_start(), where a task waits or recording is switched off.
  */
 static bool rb_push(struct rb_cpu *rcpu)
 {
@@ -254,7 +254,7 @@ static bool rb_push(struct rb_cpu *rcpu)
 		if (rcpu->full && rb_still_full(rcpu))
 			return false;
 		rcpu->full = 0;
-		/* From here on an interrupt saves and restores what is below. */
+		/* From here on an interrupt saves and restores the rest of it. */
 		w->live = READ_ONCE(rcpu->ring);
 	}
 	barrier();
@@ -288,8 +288,8 @@ static void rb_pop(struct rb_cpu *rcpu)
 }
 
 /*
- * Leave the ring, whatever happened in it. Who published, wakes those who wait:
- * before that there is nothing to see.
+ * Leave the ring in every case. The writer that published wakes the waiters: before
+ * that there is nothing to see.
  */
 static noinline void rb_finish_slow(struct rb_cpu *rcpu)
 {
@@ -432,7 +432,8 @@ static bool rb_take_place(struct rb_write *w, struct rb_plan *plan)
 
 /* Write the header of a record of @len bytes, and the stamp in front of it. */
 static struct ring_buffer_event *
-rb_write_header(struct rb_write *w, unsigned int len, unsigned int room, const struct rb_plan *plan)
+rb_write_header(struct rb_write *w, unsigned int len, unsigned int room,
+		const struct rb_plan *plan)
 {
 	struct rb_subbuf *sb = w->sb;
 	struct ring_buffer_event *rec = (void *)&sb->page->data[rb_tail_units(w->before) * RB_UNIT];
@@ -513,8 +514,8 @@ rb_reserve_slow(struct rb_cpu *rcpu, unsigned int len)
 
 /*
  * Reserve a record of @units, header and all, where no interrupt comes, the
- * sub-buffer has room, and a delta will do. What has to survive the clock is in
- * &rb_cpu.write anyway, and is taken from there: saving registers costs more.
+ * sub-buffer has room, and a delta will do. &rb_cpu.write has all that has to survive
+ * the clock, and it is taken from there: saving registers costs more.
  */
 static __always_inline struct ring_buffer_event *
 rb_reserve(struct trace_buffer *buffer, struct rb_cpu *rcpu, struct rb_ring *ring,
@@ -531,9 +532,9 @@ rb_reserve(struct trace_buffer *buffer, struct rb_cpu *rcpu, struct rb_ring *rin
 
 	/*
 	 * That the ring is still the live one has to be seen after the clock
-	 * was read, see rb_reserve_slow(); the barrier of snap_cut() is for who sees
-	 * that on another CPU. There is no room before the first
-	 * record is written, nor in a sub-buffer that is closed. (An interrupt
+	 * was read, see rb_reserve_slow(); the barrier of snap_cut() is for another
+	 * CPU that sees it. There is no room before the first record is written, nor
+	 * in a sub-buffer that is closed. (An interrupt
 	 * that changes it changes the tail word, too, or takes back both. Not
 	 * READ_ONCE(), which would keep the load out of the comparison.)
 	 */
@@ -687,7 +688,7 @@ static unsigned int rb_add_delta(unsigned char *data, u64 delta)
 
 /*
  * Take a record out from under the ones that interrupts wrote behind it: move
- * them down. All of them are complete, and nobody has seen them yet. One that
+ * them down. All of them are complete, and no reader has seen them yet. One that
  * comes meanwhile makes the exchange fail, and is moved as well.
  */
 static noinline void
@@ -790,7 +791,7 @@ void ring_buffer_nest_start(struct trace_buffer *buffer)
 }
 
 /**
- * ring_buffer_nest_end() - the end of ring_buffer_nest_start()
+ * ring_buffer_nest_end() - undo one ring_buffer_nest_start()
  * @buffer: the buffer
  *
  * Context: That of ring_buffer_nest_start(). Enables preemption.
@@ -822,7 +823,7 @@ u64 ring_buffer_event_time_stamp(struct trace_buffer *buffer, struct ring_buffer
 }
 
 /**
- * ring_buffer_time_stamp() - what a record would get for its time
+ * ring_buffer_time_stamp() - the time that a record would get now
  * @buffer: the buffer
  *
  * Context: Any context.
