@@ -68,7 +68,7 @@ size_t rb_copies_memory(unsigned int order)
  * ring_buffer_alloc_copies() - allocate what peek and consume need of a spare buffer
  * @spare: a buffer of ring_buffer_alloc_spare()
  *
- * Its records can then be consumed one by one. What was allocated stays.
+ * Its records can then be consumed one by one. The memory stays.
  *
  * Context: May sleep. Nobody peeks or consumes before it returns.
  * Return: 0 or -ENOMEM.

@@ -381,7 +381,7 @@ struct rb_persist_subbuf {
  *		no writer can be outermost
  * @pub_seq:	@seq as it is in the publish word
  * @seq:	sequence that it holds, set at opening
- * @stamped:	sequence whose time stamp is in @page; set by the first record
+ * @stamped:	sequence of the time stamp in @page; set by the first record
  * @link:	slot word of the sub-buffer that the writer went to from here;
  *		valid where its sequence is the one after @seq
  * @first:	running number of the first record; outermost writer

@@ -288,7 +288,7 @@ void ring_buffer_map_dup(struct trace_buffer *buffer, int cpu)
 }
 
 /**
- * ring_buffer_unmap() - note that a mapping is gone
+ * ring_buffer_unmap() - end a mapping
  * @buffer: the buffer
  * @cpu:    CPU of the ring
  *

@@ -106,7 +106,7 @@ static_assert(sizeof(struct rb_persist_shape) == 40);
  * struct rb_persist - a buffer's range
  * @buffer:      the live buffer
  * @users:       this one, and the spare one if there is one
- * @forgotten:   the spare one has no records of the last boot, also of CPUs that come
+ * @erased:      the spare one has no records of the last boot, also of CPUs that come
  *		 online later
  * @start:       first byte
  * @end:         byte behind the last
@@ -121,7 +121,7 @@ static_assert(sizeof(struct rb_persist_shape) == 40);
 struct rb_persist {
 	struct trace_buffer		*buffer;
 	atomic_t			users;
-	bool				forgotten;
+	bool				erased;
 	unsigned long			start;
 	unsigned long			end;
 	struct rb_persist_header	*header;
@@ -412,7 +412,7 @@ void rb_persist_forget(struct rb_ring *ring)
  */
 void rb_persist_forget_all(struct trace_buffer *spare)
 {
-	WRITE_ONCE(spare->persist->forgotten, true);
+	WRITE_ONCE(spare->persist->erased, true);
 }
 
 /**
@@ -749,7 +749,7 @@ void rb_persist_restore(struct rb_cpu *rcpu, struct rb_ring *ring)
 	}
 
 	first = ring->persist->first;
-	if (persist->forgotten && rcpu->buffer != persist->buffer)
+	if (persist->erased && rcpu->buffer != persist->buffer)
 		first = U64_MAX;
 	kept = rb_persist_find(ring, first, parts, &bad);
 	rb_persist_lay(ring, parts, kept);

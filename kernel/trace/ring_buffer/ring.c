@@ -309,7 +309,7 @@ bool rb_locate(struct rb_ring *ring, u64 *seq, struct rb_view *view)
  * rb_ring_written() - the running number of the next record
  * @ring: the ring
  *
- * Records whose write is in progress may be in it or not.
+ * Records in flight may be in it or not.
  *
  * Context: Any context that keeps @ring from being freed.
  * Return: the number.

@@ -198,7 +198,7 @@ static bool __init rb_test_fail(int cpu, const char *what)
 	return false;
 }
 
-/* What is wrong with a record, or NULL; @last has the numbers before. */
+/* Return: the fault of a record, or NULL; @last has the numbers before. */
 static const char *__init rb_test_check_rec(struct ring_buffer_event *event, int cpu, u32 *last)
 {
 	struct rb_test_rec *rec = ring_buffer_event_data(event);

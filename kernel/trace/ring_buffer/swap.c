@@ -281,7 +281,7 @@ unsigned long ring_buffer_ring_id(struct trace_buffer *live, int cpu)
  *
  * Context: Any context, including NMI. Does not wait.
  * Return: 0; -EBUSY while @spare is resized, and if a record that was begun before
- *         it was last cut is not finished yet. Then some of it may be gone.
+ *         it was last cut is uncommitted. Then some of its records may be erased.
  */
 int ring_buffer_forget(struct trace_buffer *spare)
 {
@@ -313,8 +313,8 @@ EXPORT_SYMBOL_GPL(ring_buffer_forget);
 
 /*
  * Empty a ring without writers. Sequences and numbers go on from where they
- * are, so that an iterator that stands in the middle of it finds that all it
- * knew is gone.
+ * are, so that an iterator that stands in the middle of it finds that all its
+ * records were erased.
  */
 static void rb_ring_reset(struct rb_ring *ring)
 {

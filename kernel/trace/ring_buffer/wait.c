@@ -84,7 +84,7 @@ void rb_wait_destroy(struct trace_buffer *buffer)
 }
 
 /**
- * rb_wake_work() - wake the waiters that are due
+ * rb_wake_work() - wake waiters
  * @work: of a CPU's part
  *
  * Context: Hard interrupt.

@@ -558,7 +558,7 @@ slow:
 	return rb_reserve_slow(rcpu, units * RB_UNIT);
 }
 
-/* One whose length does not fit into the header: apart, to keep the others short. */
+/* For a length that does not fit into the header: apart, to keep the other case short. */
 static noinline struct ring_buffer_event *
 rb_reserve_long(struct trace_buffer *buffer, unsigned long length, struct rb_cpu *rcpu)
 {

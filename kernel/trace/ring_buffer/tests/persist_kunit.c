@@ -323,7 +323,7 @@ static void persist_test_cut(struct kunit *test)
 	}
 }
 
-/* Nothing comes back that was forgotten, or read. */
+/* No record comes back that was erased or read. */
 static void persist_test_forget(struct kunit *test)
 {
 	unsigned long start = persist_memory(test);

@@ -60,7 +60,7 @@ static void cut_busy(long unused)
 		EXPECT_EQ(ring_buffer_cut(buf, buf2, cpu), -EBUSY);
 		EXPECT_EQ(ring_buffer_forget(buf2), -EBUSY);
 		holds(buf, 3, 4);
-		EXPECT(ring_buffer_entries_cpu(buf2, cpu) >= 5, "the snapshot is forgotten");
+		EXPECT(ring_buffer_entries_cpu(buf2, cpu) >= 5, "the snapshot has its records");
 		host_cpu_switch(cpu);
 		ring_buffer_discard_commit(buf, e);
 		host_cpu_switch(0);
@@ -311,7 +311,7 @@ static void persist_reset(long unused)
 	shim_set_online(1, 0);
 	reboot(start);
 	ring_buffer_reset(buf);
-	/* It has let go of all locks */
+	/* It has released all locks */
 	ring_buffer_reset(buf);
 	shim_set_online(1, 1);
 	reboot(start);
