@@ -31,7 +31,7 @@ bool snap_lock(struct trace_snapshots *s)
 	unsigned long tries = SNAP_PATIENCE;
 
 	do {
-		/* Pairs with snap_unlock:A and snap_show_last:B. RBB(snap_lock:A) */
+		/* Pairs with snap_unlock:A, snap_show_last:B and snap_look:B. RBB(snap_lock:A) */
 		owner = atomic_cmpxchg(&s->owner, 0, self);
 		if (!owner)
 			return true;

@@ -57,8 +57,8 @@
  * snap_lock:A          snap_show_last:B      the lock; changes of the newest snapshot
  * snap_unlock:A        snap_show_last:C      its number; the lock
  * snap_cut:A           snap_show_last:A      a new snapshot; its number
- * snap_cut_off:A       snap_look:B           rings of earlier cuts; &trace_snapshots.cuts
- * snap_cut_off:B       snap_look:A           .cuts; what the cut reads, against the
+ * snap_lock:A          snap_look:B           rings of earlier cuts; &trace_snapshots.cuts
+ * snap_cut_off:A       snap_look:A           .cuts; what the cut reads, against the
  *                                            event of a request; .cuts
  * snap_take:A          snap_take_pending:A   the event of a request; the request
  * snap_end_pending:A   snap_delay_wait:A     the result for a waiter; its being there
@@ -172,14 +172,10 @@ static int snap_cut_off(struct trace_snapshots *s, struct trace_buffer *spare, i
 	s->moves++;
 	if (!counts)
 		return ring_buffer_cut(live, spare, cpu);
-	/*
-	 * Pairs with snap_look:B: a requester that sees this cut sees the rings of those
-	 * before it. RBB(snap_cut_off:A)
-	 */
-	smp_store_release(&s->cuts, s->cuts + 1);
+	WRITE_ONCE(s->cuts, s->cuts + 1);
 	/*
 	 * Pairs with snap_look:A. Either this cut sees the event of the request, or the
-	 * requester sees this cut. RBB(snap_cut_off:B)
+	 * requester sees this cut. RBB(snap_cut_off:A)
 	 */
 	smp_mb();
 	ret = ring_buffer_cut(live, spare, cpu);
@@ -256,9 +252,12 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 /* The view of the requester, after its event and before it gets the lock. */
 static void snap_look(struct trace_snapshots *s, struct snap_seen *seen)
 {
-	/* Pairs with snap_cut_off:B. RBB(snap_look:A) */
+	/* Pairs with snap_cut_off:A. RBB(snap_look:A) */
 	smp_mb();
-	/* Pairs with snap_cut_off:A. RBB(snap_look:B) */
+	/*
+	 * Pairs with snap_lock:A: a requester that sees a cut sees the rings of those
+	 * before it. RBB(snap_look:B)
+	 */
 	seen->cuts = smp_load_acquire(&s->cuts);
 	seen->cpu = smp_processor_id();
 	seen->ring = ring_buffer_ring_id(s->tr->array_buffer.buffer, seen->cpu);
