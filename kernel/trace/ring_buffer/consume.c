@@ -118,9 +118,8 @@ rb_reader_next(struct rb_ring *ring, struct rb_cursor *c)
 		rec = rb_cursor_next(c);
 		if (likely(rec))
 			return rec;
-		/* Only stamps were left, of records that were discarded. */
+		/* Only stamps were left, of records that were discarded: no record follows here. */
 		rd->pos = c->pos;
-		rd->time = c->time;
 	}
 }
 

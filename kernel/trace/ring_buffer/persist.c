@@ -567,14 +567,12 @@ static bool rb_persist_check(struct rb_persist_part *part, unsigned int room)
 	return found;
 }
 
-/* Newest first; nothing comes last. Of two of a kind the first found is first. */
+/* Newest first; nothing comes last. */
 static int rb_persist_cmp(const void *a, const void *b)
 {
 	const struct rb_persist_part *x = a, *y = b;
 
-	if (x->seq != y->seq)
-		return x->seq < y->seq ? 1 : -1;
-	return x->header < y->header ? -1 : x->header > y->header;
+	return x->seq < y->seq ? 1 : x->seq > y->seq ? -1 : 0;
 }
 
 /*

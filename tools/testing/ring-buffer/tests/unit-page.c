@@ -676,7 +676,7 @@ static void map_beside_cut(long unused)
  * With absolute stamps, a discarded record in front of the record of an interrupt leaves
  * its stamp. A sub-buffer with nothing else is no page, and reports no loss.
  */
-static void page_only_stamps(long unused)
+static void page_only_stamps(long records)
 {
 	struct ring_buffer_event *e;
 	int i;
@@ -691,7 +691,10 @@ static void page_only_stamps(long unused)
 		ring_buffer_discard_commit(buf, e);
 	}
 	put_n(3);
-	read_pages(buf, 0, false, 0, -1);
+	if (records)
+		consume(buf, 0, -1);
+	else
+		read_pages(buf, 0, false, 0, -1);
 	check_end(0, 0, "only stamps");
 }
 
@@ -717,5 +720,6 @@ const struct scenario page_scenarios[] = {
 	{ "unit.map-lost-cut", map_lost, 1, SC_QUICK, "R3 R5 R8" },
 	{ "unit.map-lost-open", map_lost_open, 0, SC_QUICK, "R3 R8" },
 	{ "unit.page-only-stamps", page_only_stamps, 0, SC_QUICK, "R3 R8" },
+	{ "unit.only-stamps", page_only_stamps, 1, SC_QUICK, "R3" },
 	{ }
 };

@@ -390,6 +390,9 @@ static void largest(long unused)
 	put_n(40000 / 36);
 	consume(buf, 0, -1);
 	check_end(0, 0, "order 8");
+	/* A shift by so much would be none. */
+	EXPECT_EQ(ring_buffer_subbuf_order_set(buf, 64), -EINVAL);
+	EXPECT_EQ(ring_buffer_subbuf_size_get(buf), 1 << 20);
 }
 
 /* ---- snapshots ------------------------------------------------------------ */
@@ -434,6 +437,31 @@ static void trim(long unused)
 	}
 	EXPECT(i < 200, "it never succeeds");
 	no_leak(before, "snapshots that were trimmed");
+}
+
+/* A snapshot without an empty sub-buffer is as it was, and needs no memory */
+static void trim_full(long unused)
+{
+	int i, ret;
+
+	for (i = 0; i < 8 * PER_SUBBUF; i += PER_SUBBUF / 2) {
+		begin(6, true);
+		fresh2(6 * SUBBUF_DATA);
+		/* There is nothing to free of the other CPU. */
+		EXPECT_EQ(ring_buffer_resize(buf2, 2 * SUBBUF_DATA, 1), 0);
+		put_n(i);
+		EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+		ring_buffer_wait_writers(buf2);
+		shim_fail_alloc_after = 0;
+		ret = ring_buffer_trim(buf2);
+		shim_fail_alloc_after = -1;
+		EXPECT_EQ(ring_buffer_size(buf2, 0), 6 * SUBBUF_DATA);
+		EXPECT_EQ(ring_buffer_trim(buf2), 0);
+		EXPECT((ring_buffer_size(buf2, 0) == 6 * SUBBUF_DATA) == !ret,
+		       "%d records, %d without memory", i, ret);
+		consume(buf2, 0, -1);
+		check_end(0, 0, "%d records", i);
+	}
 }
 
 /* ---- waits ------------------------------------------------------------------ */
@@ -493,6 +521,7 @@ const struct scenario resize_scenarios[] = {
 	{ "unit.resize-refused", refused, 0, SC_QUICK, "R6" },
 	{ "unit.order-largest", largest, 0, SC_QUICK, "R6" },
 	{ "unit.resize-trim", trim, 0, SC_QUICK, "R5 R6" },
+	{ "unit.resize-trim-full", trim_full, 0, SC_QUICK, "R5 R6" },
 	{ "unit.resize-same", beside_writer, 0, SC_QUICK, "R6" },
 	{ "unit.resize-waits", beside_writer, 1, SC_QUICK, "R6, 9" },
 	{ "unit.order-waits", beside_writer, 2, SC_QUICK, "R6, 9" },
