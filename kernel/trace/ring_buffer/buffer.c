@@ -21,7 +21,6 @@ static void rb_cpu_free(struct rb_cpu *rcpu)
 		rb_ring_put(ring);
 	rb_data_page_free((void *)(rcpu->spare & PAGE_MASK), rcpu->spare & ~PAGE_MASK);
 	rb_copies_free(&rcpu->copies);
-	kfree(rcpu);
 }
 
 static struct rb_cpu *rb_cpu_alloc(struct trace_buffer *buffer, unsigned int nr, int cpu)
@@ -57,7 +56,20 @@ static struct rb_cpu *rb_cpu_alloc(struct trace_buffer *buffer, unsigned int nr,
 	return rcpu;
 fail:
 	rb_cpu_free(rcpu);
+	kfree(rcpu);
 	return NULL;
+}
+
+/* A grace period after rb_depart(): tracing_off_all() does not access it any more. */
+static void rb_buffer_free_rcu(struct rcu_head *rcu)
+{
+	struct trace_buffer *buffer = container_of(rcu, struct trace_buffer, rcu);
+	int cpu;
+
+	rb_for_each_cpu(buffer, cpu)
+		kfree(buffer->cpus[cpu]);
+	free_cpumask_var(buffer->cpumask);
+	kfree(buffer);
 }
 
 static void rb_buffer_free(struct trace_buffer *buffer)
@@ -69,8 +81,7 @@ static void rb_buffer_free(struct trace_buffer *buffer)
 		rb_cpu_free(buffer->cpus[cpu]);
 	if (buffer->persist)
 		rb_persist_detach(buffer);
-	free_cpumask_var(buffer->cpumask);
-	kfree(buffer);
+	call_rcu_hurry(&buffer->rcu, rb_buffer_free_rcu);
 }
 
 /* A buffer without CPUs. */
@@ -115,6 +126,7 @@ static struct trace_buffer *rb_buffer_fill(struct trace_buffer *buffer, unsigned
 
 	if (cpuhp_state_add_instance(CPUHP_TRACE_RB_PREPARE, &buffer->node) < 0)
 		goto fail;
+	rb_join(buffer);
 	return buffer;
 fail:
 	rb_buffer_free(buffer);
@@ -182,6 +194,7 @@ struct trace_buffer *__ring_buffer_alloc_range(unsigned long size, unsigned int 
  */
 void ring_buffer_free(struct trace_buffer *buffer)
 {
+	rb_depart(buffer);
 	cpuhp_state_remove_instance(CPUHP_TRACE_RB_PREPARE, &buffer->node);
 	rb_buffer_free(buffer);
 }

@@ -3,15 +3,23 @@
  * Switches: recording on and off, the overwrite mode, the clock.
  */
 #include <linux/export.h>
+#include <linux/rculist.h>
 
 #include "internal.h"
+
+/* All buffers, for tracing_off_all() */
+static LIST_HEAD(rb_buffers);
+static DEFINE_MUTEX(rb_buffers_mutex);
+
+/* Every buffer is off: read by writers that are asked to */
+int rb_all_off;
 
 /* In &trace_buffer.record_disabled, above any number of disablers. */
 #define RB_RECORD_OFF	BIT(20)
 
 /*
- * Have the writers of each CPU look at &trace_buffer.record_disabled, which they
- * otherwise do not: see rb_is_on(). Each time with another number, so that a writer
+ * Have the writers of each CPU look at &trace_buffer.record_disabled and rb_all_off, which
+ * they otherwise do not: see rb_is_on(). Each time with another number, so that a writer
  * that has looked before cannot take this request for one that it has fulfilled.
  */
 static void rb_ask(struct trace_buffer *buffer)
@@ -90,11 +98,11 @@ EXPORT_SYMBOL_GPL(ring_buffer_record_on);
  * @buffer: the buffer
  *
  * Context: Any context.
- * Return: true if the switch is on and the buffer is not disabled.
+ * Return: true if the switch is on, the buffer is not disabled, and not all buffers are off.
  */
 bool ring_buffer_record_is_on(struct trace_buffer *buffer)
 {
-	return !atomic_read(&buffer->record_disabled);
+	return !atomic_read(&buffer->record_disabled) && tracing_is_on_all();
 }
 
 /**
@@ -102,12 +110,91 @@ bool ring_buffer_record_is_on(struct trace_buffer *buffer)
  * @buffer: the buffer
  *
  * Context: Any context.
- * Return: true if it is, even while the buffer is disabled.
+ * Return: true if it is, even while the buffer is disabled, or all buffers are off.
  */
 bool ring_buffer_record_is_set_on(struct trace_buffer *buffer)
 {
 	return !(atomic_read(&buffer->record_disabled) & RB_RECORD_OFF);
 }
+
+/**
+ * rb_join() - let tracing_off_all() find a buffer
+ * @buffer: the buffer, which has no writers yet
+ *
+ * Context: May sleep.
+ */
+void rb_join(struct trace_buffer *buffer)
+{
+	guard(mutex)(&rb_buffers_mutex);
+	list_add_rcu(&buffer->all, &rb_buffers);
+	/*
+	 * Pairs with tracing_off_all:A. Either that finds the buffer, or the first writer,
+	 * which asks, sees that all are off. RBB(rb_join:A)
+	 */
+	smp_mb();
+}
+
+/**
+ * rb_depart() - undo one rb_join()
+ * @buffer: the buffer
+ *
+ * tracing_off_all() may access the buffer and the parts of its CPUs until the end of a
+ * grace period.
+ *
+ * Context: May sleep.
+ */
+void rb_depart(struct trace_buffer *buffer)
+{
+	guard(mutex)(&rb_buffers_mutex);
+	list_del_rcu(&buffer->all);
+}
+
+/**
+ * tracing_off_all() - switch recording off in every buffer
+ *
+ * That includes the buffers of modules and those that are allocated later. Records that
+ * are being written are finished; synchronize_rcu() waits for them. It is no count: one
+ * tracing_on_all() is enough to undo it.
+ *
+ * Context: Any context, including NMI.
+ */
+void tracing_off_all(void)
+{
+	struct trace_buffer *buffer;
+
+	WRITE_ONCE(rb_all_off, 1);
+	/* Pairs with rb_join:A. RBB(tracing_off_all:A) */
+	smp_mb();
+	rcu_read_lock();
+	list_for_each_entry_rcu(buffer, &rb_buffers, all)
+		rb_ask(buffer);
+	rcu_read_unlock();
+}
+EXPORT_SYMBOL_GPL(tracing_off_all);
+
+/**
+ * tracing_on_all() - let each buffer have its own switches again
+ *
+ * Context: Any context, including NMI.
+ */
+void tracing_on_all(void)
+{
+	/* Writers that were refused are still asked to look. */
+	WRITE_ONCE(rb_all_off, 0);
+}
+EXPORT_SYMBOL_GPL(tracing_on_all);
+
+/**
+ * tracing_is_on_all() - has each buffer its own switches?
+ *
+ * Context: Any context, including NMI.
+ * Return: false behind tracing_off_all().
+ */
+bool tracing_is_on_all(void)
+{
+	return !READ_ONCE(rb_all_off);
+}
+EXPORT_SYMBOL_GPL(tracing_is_on_all);
 
 /**
  * ring_buffer_record_disable_cpu() - refuse records of one CPU

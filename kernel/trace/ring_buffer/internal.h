@@ -196,6 +196,8 @@
  * rb_swap:A,              rb_enter:A              a ring's content; its address
  * rb_go_live:A
  * trace_rb_cpu_prepare:A  rb_get_cpu:A            a CPU's part; its being there
+ * rb_join:A               tracing_off_all:A       a buffer; its being looked for, against
+ *                                                 the global switch; a writer's look
  * ======================  ======================  ===========================
  *
  * rb_publish_subbuf() stores the page's commit field with release order, too: the other
@@ -733,6 +735,8 @@ static_assert(RB_SHARE_SPECIAL <= U16_MAX && RB_MAX_WRITES < RB_SHARE_SPECIAL);
  *		CPU hotplug takes it: nothing waits for a grace period in it
  * @order:	pages of a sub-buffer, as a power of two; @mutex and @cpu_mutex
  * @node:	in the CPU hotplug state's list
+ * @all:	link of the list of all buffers, see rb_join()
+ * @rcu:	for the grace period before it is freed
  * @lock_key:	lockdep class of the readers' locks
  * @persist:	memory that survives a reboot, or NULL
  * @wait:	waiters for any CPU
@@ -749,6 +753,8 @@ struct trace_buffer {
 	struct mutex		cpu_mutex;	/* read by CPU hotplug */
 	unsigned int		order;
 	struct hlist_node	node;
+	struct list_head	all;
+	struct rcu_head		rcu;
 	struct lock_class_key	*lock_key;
 	struct rb_persist	*persist;
 	struct rb_wait		wait;
@@ -954,6 +960,11 @@ static __always_inline void rb_publish_subbuf(struct rb_subbuf *sb, u64 final, u
 			     sb->pub_seq | final | units);
 	rb_race_point(PUBLISHED);
 }
+
+/* control.c */
+extern int rb_all_off;
+void rb_join(struct trace_buffer *buffer);
+void rb_depart(struct trace_buffer *buffer);
 
 /* read.c */
 void rb_reader_clear(struct rb_ring *ring);

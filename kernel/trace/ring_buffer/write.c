@@ -205,14 +205,15 @@ rb_may_nest(struct rb_cpu *rcpu, unsigned int level, unsigned int nested, bool *
 }
 
 /*
- * Is recording on? rb_ask() has every CPU ask after each switch of the buffer: if the
+ * Is recording on? rb_ask() has every CPU ask after each switch of its buffers: if the
  * state has not changed since, there is nothing more to ask.
  */
 static bool rb_is_on(struct rb_cpu *rcpu)
 {
 	int state = atomic_read_acquire(&rcpu->state);
 
-	if (state & RB_STATE_OFF || atomic_read(&rcpu->buffer->record_disabled))
+	if (state & RB_STATE_OFF || atomic_read(&rcpu->buffer->record_disabled) ||
+	    READ_ONCE(rb_all_off))
 		return false;
 	if (state & RB_STATE_ASK)
 		atomic_cmpxchg(&rcpu->state, state, state & ~RB_STATE_ASK);

@@ -190,6 +190,8 @@ static void delay_test_fails(struct kunit *test)
 	delay_wait(test);
 	snap_kunit_expect(test, "taken 1 starved 1");
 	trace_snapshot_put(buf);
+	/* The worker is a user of the snapshot, too, after a request that was refused. */
+	snap_kunit_worker(tr);
 
 	/* While another CPU holds the lock, the timer tries again. */
 	local_irq_save(flags);

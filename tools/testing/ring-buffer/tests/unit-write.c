@@ -184,6 +184,125 @@ static void switches(long unused)
 	EXPECT_EQ(ring_buffer_write(buf, sizeof(i), &i), 0);
 }
 
+/* One switch for all buffers, also for new ones; each keeps its own switches meanwhile */
+static void all_off(long unused)
+{
+	begin(3, true);
+	put_n(2);
+	tracing_off_all();
+	tracing_off_all();
+	EXPECT(!tracing_is_on_all(), "off");
+	EXPECT(!ring_buffer_record_is_on(buf), "off");
+	EXPECT(ring_buffer_record_is_set_on(buf), "its own switch is on");
+	fresh2(3 * SUBBUF_DATA);
+	EXPECT(!put(buf, 8, PUT_COMMIT), "a record while all are off");
+	EXPECT(!put(buf, 8, PUT_COMMIT), "a second one");
+	EXPECT(!put(buf2, 8, PUT_COMMIT), "a record of another buffer");
+	ring_buffer_record_off(buf2);
+	ring_buffer_record_on(buf2);
+	EXPECT(!put(buf2, 8, PUT_COMMIT), "a record of another buffer");
+	ring_buffer_record_off(buf2);
+
+	tracing_on_all();
+	EXPECT(tracing_is_on_all(), "on");
+	EXPECT(ring_buffer_record_is_on(buf), "on");
+	EXPECT(!ring_buffer_record_is_on(buf2), "its own switch is off");
+	EXPECT(!put(buf2, 8, PUT_COMMIT), "a record of another buffer");
+	put_n(2);
+	EXPECT_EQ(consume(buf, 0, -1), 4);
+	EXPECT_EQ(consume(buf2, 0, -1), 0);
+	check_end(0, END_NO_DROP, "all off and on");
+}
+
+/* An NMI switches all off, at each instruction: the next record is refused */
+static void nmi_all_off(void)
+{
+	shim_ctx_enter(CTX_NMI);
+	tracing_off_all();
+	shim_ctx_exit(CTX_NMI);
+}
+
+static void op_put(void) { put(buf, REC_LEN, PUT_COMMIT); }
+static void op_alloc(void) { fresh2(3 * SUBBUF_DATA); }
+static void op_on_off(void)
+{
+	ring_buffer_record_off(buf);
+	ring_buffer_record_on(buf);
+}
+
+static void all_off_meanwhile(long which)
+{
+	static void (* const ops[])(void) = { op_put, op_alloc, op_on_off };
+	struct step s = { .op = ops[which], .act = { nmi_all_off } };
+
+	for_each_instruction(&s, which == 1 ? 7 : 1) {
+		begin(3, true);
+		if (which != 1)
+			fresh2(3 * SUBBUF_DATA);
+		put_n(1);
+		if (!step_run(&s))
+			continue;
+		if (!s.at[0])
+			nmi_all_off();
+		EXPECT(!put(buf, 8, PUT_COMMIT), "a record, instruction %ld", s.at[0]);
+		EXPECT(!put(buf2, 8, PUT_COMMIT), "another buffer, instruction %ld", s.at[0]);
+		tracing_on_all();
+		EXPECT(put(buf, 8, PUT_COMMIT), "on again, instruction %ld", s.at[0]);
+		EXPECT(put(buf2, 8, PUT_COMMIT), "another buffer, instruction %ld", s.at[0]);
+		consume(buf, 0, -1);
+		EXPECT_EQ(consume(buf2, 0, -1), 1);
+		check_end(0, END_NO_DROP, "all off, instruction %ld", s.at[0]);
+	}
+}
+
+/* Another CPU frees a buffer, and its memory, while all are switched off */
+static struct trace_buffer *third;
+
+static void free_third(void)
+{
+	ring_buffer_free(third);
+	third = NULL;
+	shim_rcu_run();
+}
+
+static void remote_free(void) { step_remote(1, free_third, 1); }
+static void op_all_off(void) { tracing_off_all(); }
+
+static void all_off_freed(long unused)
+{
+	struct step s = { .op = op_all_off, .act = { remote_free }, .may_wait = 1 };
+
+	for_each_instruction(&s, 1) {
+		begin(3, true);
+		third = ring_buffer_alloc(2 * SUBBUF_DATA, RB_FL_OVERWRITE);
+		fresh2(3 * SUBBUF_DATA);
+		if (!step_run(&s))
+			continue;
+		if (third)
+			free_third();
+		EXPECT(!put(buf, 8, PUT_COMMIT), "a record, instruction %ld", s.at[0]);
+		EXPECT(!put(buf2, 8, PUT_COMMIT), "another buffer, instruction %ld", s.at[0]);
+		tracing_on_all();
+	}
+}
+
+/* A writer that comes before the switch does not take its request for fulfilled */
+static void irq_put(void) { put_in(CTX_IRQ, buf, REC_LEN, PUT_COMMIT); }
+
+static void all_off_beside(long unused)
+{
+	struct step s = { .op = op_all_off, .act = { irq_put } };
+
+	for_each_instruction(&s, 1) {
+		begin(3, true);
+		op_on_off();
+		if (!step_run(&s))
+			continue;
+		EXPECT(!put(buf, 8, PUT_COMMIT), "a record, instruction %ld", s.at[0]);
+		tracing_on_all();
+	}
+}
+
 /* The overwrite mode can change at any time, and nothing else changes with it */
 static void overwrite_switch(long unused)
 {
@@ -319,6 +438,12 @@ const struct scenario write_scenarios[] = {
 	{ "unit.switches", switches, 0, SC_QUICK, "off is off" },
 	{ "unit.overwrite-switch", overwrite_switch, 0, SC_QUICK, "R3, 17" },
 	{ "unit.two-switches", two_switches, 0, SC_QUICK, "off is off" },
+	{ "unit.all-off", all_off, 0, SC_QUICK, "off is off" },
+	{ "unit.all-off-write", all_off_meanwhile, 0, SC_QUICK, "off is off" },
+	{ "unit.all-off-new", all_off_meanwhile, 1, SC_QUICK, "off is off" },
+	{ "unit.all-off-switch", all_off_meanwhile, 2, SC_QUICK, "off is off" },
+	{ "unit.all-off-beside", all_off_beside, 0, SC_QUICK, "off is off" },
+	{ "unit.all-off-freed", all_off_freed, 0, SC_QUICK, "off is off" },
 	{ "unit.wait-writers", wait_writers, 0, SC_QUICK, "R5, 7" },
 	{ "unit.write-mapped", mapped, 0, SC_QUICK, "R8" },
 	{ "unit.no-such-cpu", no_such_cpu, 0, SC_QUICK, "R4" },
