@@ -29,15 +29,19 @@ static bool rb_memory_for(unsigned long subbufs, unsigned int order)
  * rb_data_page_alloc() - allocate a sub-buffer's memory
  * @cpu:   CPU that will write to it
  * @order: pages, as a power of two
+ * @gfp:   how to allocate
  *
- * Context: May sleep. Does not call the OOM killer.
- * Return: zeroed memory, or NULL.
+ * It is zeroed: user space maps sub-buffers that no writer has filled.
+ *
+ * Context: As @gfp says. Does not call the OOM killer.
+ * Return: the memory, or NULL.
  */
-struct rb_data_page *rb_data_page_alloc(int cpu, unsigned int order)
+struct rb_data_page *rb_data_page_alloc(int cpu, unsigned int order, gfp_t gfp)
 {
 	struct page *page;
 
-	page = alloc_pages_node(cpu_to_node(cpu), RB_GFP | __GFP_COMP | __GFP_ZERO, order);
+	gfp |= __GFP_RETRY_MAYFAIL | __GFP_COMP | __GFP_ZERO;
+	page = alloc_pages_node(cpu_to_node(cpu), gfp, order);
 	return page ? page_address(page) : NULL;
 }
 
@@ -81,7 +85,7 @@ rb_subbuf_alloc(struct rb_cpu *rcpu, unsigned int id, unsigned int order)
 	if (rcpu->buffer->persist)
 		rb_persist_place(rcpu, sb, id);
 	else
-		sb->page = rb_data_page_alloc(rcpu->cpu, order);
+		sb->page = rb_data_page_alloc(rcpu->cpu, order, GFP_KERNEL);
 	if (!sb->page) {
 		kfree(sb);
 		return NULL;

@@ -18,9 +18,9 @@ void rb_copies_free(struct rb_copies *copies)
 	struct rb_copies *before;
 
 	do {
-		kvfree(copies->rec[0]);
-		kvfree(copies->rec[1]);
-		kvfree(copies->dump);
+		rb_data_page_free(copies->rec[0], get_order(copies->len));
+		rb_data_page_free(copies->rec[1], get_order(copies->len));
+		rb_iter_free(copies->dump);
 		before = copies->before;
 		*copies = before ? *before : (struct rb_copies){ };
 		kfree(before);
@@ -38,14 +38,11 @@ void rb_copies_free(struct rb_copies *copies)
  */
 int rb_copies_alloc(struct rb_cpu *rcpu, unsigned int order, struct rb_copies *copies)
 {
-	unsigned int len = rb_subbuf_room(order);
-	int node = cpu_to_node(rcpu->cpu);
-
-	copies->rec[0] = kvzalloc_node(len, RB_GFP, node);
-	copies->rec[1] = kvzalloc_node(len, RB_GFP, node);
-	copies->dump = rb_iter_alloc(rcpu, order, RB_GFP);
-	copies->before = kzalloc_node(sizeof(*copies), RB_GFP, node);
-	copies->len = len;
+	copies->rec[0] = rb_data_page_alloc(rcpu->cpu, order, GFP_KERNEL);
+	copies->rec[1] = rb_data_page_alloc(rcpu->cpu, order, GFP_KERNEL);
+	copies->dump = rb_iter_alloc(rcpu, order, GFP_KERNEL);
+	copies->before = kzalloc_node(sizeof(*copies), RB_GFP, cpu_to_node(rcpu->cpu));
+	copies->len = rb_subbuf_room(order);
 	if (copies->rec[0] && copies->rec[1] && copies->dump && copies->before)
 		return 0;
 	return -ENOMEM;
@@ -60,7 +57,7 @@ int rb_copies_alloc(struct rb_cpu *rcpu, unsigned int order, struct rb_copies *c
  */
 size_t rb_copies_memory(unsigned int order)
 {
-	return 2 * kmalloc_size_roundup(rb_subbuf_room(order)) + rb_iter_memory(order) +
+	return 2 * rb_subbuf_size(order) + rb_iter_memory(order) +
 	       kmalloc_size_roundup(sizeof(struct rb_copies));
 }
 
@@ -131,7 +128,7 @@ static __always_inline struct ring_buffer_event *
 rb_copy_out(struct rb_cpu *rcpu, const struct ring_buffer_event *rec)
 {
 	unsigned int len = rb_total_len(rec), i;
-	u32 *to = rcpu->copies.rec[rcpu->copies.turn];
+	u32 *to = (u32 *)rcpu->copies.rec[rcpu->copies.turn];
 	const u32 *from = (const u32 *)rec;
 
 	if (WARN_ON_ONCE(len > rcpu->copies.len))

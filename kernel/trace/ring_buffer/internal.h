@@ -598,15 +598,15 @@ struct rb_wait {
 
 /**
  * struct rb_copies - copies of the records that callers read
- * @rec:  used in turn, so that one survives the next call
+ * @rec:  as large as a sub-buffer; used in turn, so that one survives the next call
  * @turn: index of the next one
- * @len:  bytes of each
+ * @len:  bytes of the longest record
  * @dump: for a dump that cannot wait for the lock
  * @before: shorter ones that these replaced: a caller may still look at a record
  *	  there. They only become longer, so these are less than @rec in sum
  */
 struct rb_copies {
-	void			*rec[2];
+	struct rb_data_page	*rec[2];
 	unsigned int		turn;
 	unsigned int		len;
 	struct ring_buffer_iter	*dump;
@@ -1021,12 +1021,13 @@ void rb_ring_put(struct rb_ring *ring);
 void rb_ring_strip(struct rb_ring *ring);
 size_t rb_ring_memory(unsigned int nr, unsigned int order);
 unsigned int rb_slots_for(unsigned long size, unsigned int order);
-struct rb_data_page *rb_data_page_alloc(int cpu, unsigned int order);
+struct rb_data_page *rb_data_page_alloc(int cpu, unsigned int order, gfp_t gfp);
 void rb_data_page_free(struct rb_data_page *page, unsigned int order);
 
 /* iterate.c */
 size_t rb_iter_memory(unsigned int order);
 struct ring_buffer_iter *rb_iter_alloc(struct rb_cpu *rcpu, unsigned int order, gfp_t gfp);
+void rb_iter_free(struct ring_buffer_iter *iter);
 struct ring_buffer_event *
 rb_dump_next(struct rb_cpu *rcpu, u64 *ts, unsigned long *lost, bool advance);
 

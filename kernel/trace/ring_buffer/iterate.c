@@ -27,7 +27,8 @@
  * @ts:   its time
  * @next: the cursor behind it
  * @lost: records were overwritten in front of the next one
- * @size: bytes of @data
+ * @order: pages of @data, as a power of two
+ * @size: bytes of @data that a copy can have
  * @data: the copy
  */
 struct ring_buffer_iter {
@@ -43,8 +44,9 @@ struct ring_buffer_iter {
 	u64				ts;
 	struct rb_cursor		next;
 	bool				lost;
+	unsigned int			order;
 	unsigned int			size;
-	unsigned char			data[] __aligned(8);
+	unsigned char			*data;
 };
 
 /* Begin at the reader's position. */
@@ -258,11 +260,8 @@ static void rb_iter_advance(struct ring_buffer_iter *iter, bool dump)
 	iter->lost = false;
 }
 
-/* A header at the very end of a sub-buffer may name a length behind it. */
-static size_t rb_iter_size(unsigned int order)
-{
-	return struct_size_t(struct ring_buffer_iter, data, rb_subbuf_room(order) + sizeof(u32));
-}
+/* A header at the very end of a copy may name a length behind it. */
+static_assert(sizeof(u32) <= RB_PAGE_HDR);
 
 /**
  * rb_iter_memory() - tell the memory of an iterator
@@ -273,7 +272,7 @@ static size_t rb_iter_size(unsigned int order)
  */
 size_t rb_iter_memory(unsigned int order)
 {
-	return kmalloc_size_roundup(rb_iter_size(order));
+	return kmalloc_size_roundup(sizeof(struct ring_buffer_iter)) + rb_subbuf_size(order);
 }
 
 /**
@@ -289,13 +288,31 @@ struct ring_buffer_iter *rb_iter_alloc(struct rb_cpu *rcpu, unsigned int order, 
 {
 	struct ring_buffer_iter *iter;
 
-	iter = kvzalloc_node(rb_iter_size(order), gfp | __GFP_RETRY_MAYFAIL,
-			     cpu_to_node(rcpu->cpu));
-	if (iter) {
-		iter->rcpu = rcpu;
-		iter->size = rb_subbuf_room(order);
-	}
-	return iter;
+	iter = kzalloc_node(sizeof(*iter), gfp | __GFP_RETRY_MAYFAIL, cpu_to_node(rcpu->cpu));
+	if (!iter)
+		return NULL;
+	iter->rcpu = rcpu;
+	iter->order = order;
+	iter->size = rb_subbuf_room(order);
+	iter->data = (unsigned char *)rb_data_page_alloc(rcpu->cpu, order, gfp);
+	if (iter->data)
+		return iter;
+	kfree(iter);
+	return NULL;
+}
+
+/**
+ * rb_iter_free() - free the memory of an iterator
+ * @iter: the iterator, or NULL
+ *
+ * Context: Any context but NMI.
+ */
+void rb_iter_free(struct ring_buffer_iter *iter)
+{
+	if (!iter)
+		return;
+	rb_data_page_free((struct rb_data_page *)iter->data, iter->order);
+	kfree(iter);
 }
 
 /**
@@ -339,7 +356,7 @@ ring_buffer_read_start(struct trace_buffer *buffer, int cpu, gfp_t flags)
 			break;
 		/* It has been changed since the increment, for the last time. */
 		rb_read_unlock(ring, irq);
-		kvfree(iter);
+		rb_iter_free(iter);
 	}
 	refcount_inc(&ring->ref);
 	rb_iter_attach(iter, ring);
@@ -358,7 +375,7 @@ void ring_buffer_read_finish(struct ring_buffer_iter *iter)
 {
 	rb_ring_put(iter->ring);
 	atomic_dec(&iter->rcpu->iterators);
-	kvfree(iter);
+	rb_iter_free(iter);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_read_finish);
 

@@ -138,7 +138,7 @@ static struct rb_map *rb_map_alloc(struct rb_cpu *rcpu)
 	if (!map->meta || !map->pages)
 		goto fail;
 	for (i = map->nr - RB_MAP_COPIES; i < map->nr; i++) {
-		map->pages[i] = rb_data_page_alloc(rcpu->cpu, map->ring->order);
+		map->pages[i] = rb_data_page_alloc(rcpu->cpu, map->ring->order, GFP_KERNEL);
 		if (!map->pages[i])
 			goto fail;
 	}

@@ -80,7 +80,7 @@ int ring_buffer_alloc_read_page(struct trace_buffer *buffer, int cpu,
 	rp->data = rb_spare_get(rcpu, order);
 	if (!rp->data) {
 		rp->dirty = 0;
-		rp->data = rb_data_page_alloc(cpu, order);
+		rp->data = rb_data_page_alloc(cpu, order, GFP_KERNEL);
 	}
 	if (!rp->data) {
 		kfree(rp);

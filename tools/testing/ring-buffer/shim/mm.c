@@ -13,7 +13,7 @@
 struct kmem_cache *kmalloc_caches[NR_KMALLOC_TYPES][KMALLOC_SHIFT_HIGH + 1];
 long shim_fail_alloc_after = -1;
 long shim_allocated, shim_freed_atomic, shim_alloc_oom, shim_alloc_anywhere, shim_alloc_origin;
-long shim_taken;
+long shim_taken, shim_objects;
 long shim_available = 1L << 22;
 int shim_alloc_check, shim_alloc_odd;
 
@@ -75,8 +75,10 @@ static void *obj_alloc(size_t size, gfp_t gfp, int node)
 		memset(p, 0, size);
 	else if (p)
 		memset(p, 0x5a, min_t(size_t, size, 4096));
-	if (p)
+	if (p) {
 		note_alloc(kmalloc_size_roundup(size));
+		__atomic_add_fetch(&shim_objects, kmalloc_size_roundup(size), __ATOMIC_RELAXED);
+	}
 	return p;
 }
 

@@ -114,6 +114,7 @@ extern long shim_fail_alloc_after;	/* >= 0: the n-th allocation from here fails 
 extern struct page *shim_vma_pages[];	/* the pages of vm_insert_pages(), in order */
 extern unsigned long shim_nr_vma_pages;
 extern long shim_taken;			/* bytes that were ever allocated */
+extern long shim_objects;		/* the same without pages */
 extern long shim_allocated;		/* objects and pages that are not freed yet */
 extern long shim_freed_atomic;		/* those that were freed in an interrupt */
 extern int shim_alloc_check;		/* note the policies of allocations in these: */

@@ -66,6 +66,22 @@ static void rounded(long unused)
 	free_buffers();
 }
 
+#ifdef RB_NOTE_SIZE	/* not in the base kernel */
+/* A CPU without records costs less than a page beside its sub-buffers and the readers' copies */
+static void small(long unused)
+{
+	long before;
+
+	begin(2, true);
+	before = shim_objects;
+	shim_cpu_up(2);
+	EXPECT_EQ(subbufs_of(buf, 2), 2);
+	EXPECT(shim_objects - before <= 4096, "%ld bytes", shim_objects - before);
+	free_buffers();
+	shim_set_online(2, 0);
+}
+#endif
+
 /* A size that cannot fit is refused before any allocation */
 static void too_much(long unused)
 {
@@ -562,6 +578,9 @@ const struct scenario alloc_scenarios[] = {
 	{ "unit.alloc-lengths", lengths, 0, SC_QUICK, "R6" },
 	{ "unit.alloc-full", full, 0, SC_QUICK, "R3" },
 	{ "unit.alloc-rounded", rounded, 0, SC_QUICK, "R6" },
+#ifdef RB_NOTE_SIZE
+	{ "unit.alloc-small", small, 0, SC_QUICK, "R6" },
+#endif
 	{ "unit.alloc-too-much", too_much, 0, SC_QUICK, "R6" },
 	{ "unit.alloc-oom-origin", oom_origin, 0, SC_QUICK, "R6" },
 	{ "unit.alloc-killed", killed, 0, SC_QUICK, "R6" },
