@@ -61,7 +61,7 @@ static void rb_subbuf_free(struct rb_subbuf *sb, unsigned int order)
 {
 	if (!sb)
 		return;
-	if (!sb->stable)
+	if (!sb->persist)
 		rb_data_page_free(sb->page, order);
 	kfree(sb);
 }

@@ -393,8 +393,8 @@ struct rb_persist_subbuf {
  * @end:	units in use at closing; the writer that closed it
  * @id:		index in &rb_ring.subbufs
  * @map_id:	index in a user's mapping
- * @stable:	@page is not from the page allocator, and stays
- * @persist:	header that survives a reboot, or NULL
+ * @persist:	header that survives a reboot, or NULL. With one, @page is not from the
+ *		page allocator, and stays
  */
 struct rb_subbuf {
 	local64_t		tail;
@@ -415,9 +415,11 @@ struct rb_subbuf {
 	unsigned long		count;
 	u32			id;
 	u32			map_id;
-	bool			stable;
 	struct rb_persist_subbuf *persist;
 } ____cacheline_aligned_in_smp;
+
+/* There is one for each page of a buffer. */
+static_assert(sizeof(struct rb_subbuf) <= 128 || SMP_CACHE_BYTES > 128);
 
 /**
  * struct rb_reader - the consuming reader of a ring, under &rb_ring.lock

@@ -245,7 +245,7 @@ again:
 	fit = lost ? min_t(size_t, len, room - sizeof(lost)) : len;
 
 	if (pub & RB_PUB_FINAL && !rd->pos && rb_pub_bytes(pub) <= fit &&
-	    !atomic_read(&ring->mapped) && !rd->sb->stable && data_page->order == ring->order) {
+	    !atomic_read(&ring->mapped) && !rd->sb->persist && data_page->order == ring->order) {
 		used = rb_pub_bytes(pub);
 		rb_page_exchange(ring, data_page, used);
 	} else {

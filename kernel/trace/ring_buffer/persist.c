@@ -483,7 +483,6 @@ void rb_persist_place(struct rb_cpu *rcpu, struct rb_subbuf *sb, unsigned int in
 	n = ((size_t)rcpu->cpu * persist->nr_rings + n) * persist->nr_subbufs + index;
 	sb->page = rb_persist_page(persist, n);
 	sb->persist = &persist->subbufs[n];
-	sb->stable = true;
 }
 
 /*

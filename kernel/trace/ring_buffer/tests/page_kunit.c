@@ -159,6 +159,7 @@ static bool page_exchanged(struct rbt *w, struct buffer_data_read_page *rpage)
 static void page_test_no_exchange(struct kunit *test)
 {
 	struct buffer_data_read_page *rpage = NULL;
+	struct rb_persist_subbuf header = { };
 	struct rbt *w = test->priv;
 	struct rbt_page page;
 	struct rb_ring *ring;
@@ -175,10 +176,10 @@ static void page_test_no_exchange(struct kunit *test)
 	atomic_dec(&ring->mapped);
 
 	for (i = 0; i <= ring->nr; i++)
-		ring->subbufs[i]->stable = true;
+		ring->subbufs[i]->persist = &header;
 	KUNIT_EXPECT_FALSE(test, page_exchanged(w, rpage));
 	for (i = 0; i <= ring->nr; i++)
-		ring->subbufs[i]->stable = false;
+		ring->subbufs[i]->persist = NULL;
 	KUNIT_EXPECT_TRUE(test, page_exchanged(w, rpage));
 
 	/* A sub-buffer that is full, though its records would fit into the shorter page. */
