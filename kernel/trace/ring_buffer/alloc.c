@@ -57,50 +57,77 @@ void rb_data_page_free(struct rb_data_page *page, unsigned int order)
 	free_pages((unsigned long)page, order);
 }
 
-static void rb_subbuf_free(struct rb_subbuf *sb, unsigned int order)
+/* Descriptions of sub-buffers come in groups: a page each, and an object for the rest. */
+#define RB_GROUP	((unsigned int)(PAGE_SIZE / sizeof(struct rb_subbuf)))
+
+/* Bytes of a group of @n. kmalloc() aligns powers of two. */
+static size_t rb_group_size(unsigned int n)
 {
-	if (!sb)
-		return;
-	if (!sb->persist)
-		rb_data_page_free(sb->page, order);
-	kfree(sb);
+	return roundup_pow_of_two(n * sizeof(struct rb_subbuf));
 }
 
-static size_t rb_subbuf_desc_size(void)
+static struct rb_subbuf *rb_group_alloc(int cpu, unsigned int n)
 {
-	return roundup_pow_of_two(sizeof(struct rb_subbuf));
+	if (n == RB_GROUP)
+		return (struct rb_subbuf *)rb_data_page_alloc(cpu, 0, GFP_KERNEL);
+	return kzalloc_node(rb_group_size(n), RB_GFP, cpu_to_node(cpu));
 }
 
-static struct rb_subbuf *
-rb_subbuf_alloc(struct rb_cpu *rcpu, unsigned int id, unsigned int order)
+static void rb_group_free(struct rb_subbuf *group, unsigned int n)
 {
-	int node = cpu_to_node(rcpu->cpu);
-	struct rb_subbuf *sb;
+	if (n == RB_GROUP)
+		rb_data_page_free((struct rb_data_page *)group, 0);
+	else
+		kfree(group);
+}
 
-	sb = kzalloc_node(rb_subbuf_desc_size(), RB_GFP, node);
-	if (!sb)
-		return NULL;
+/* How many are in the group that begins with that of id @i. */
+static unsigned int rb_group_len(struct rb_ring *ring, unsigned int i)
+{
+	return min(ring->nr_subbufs - i, RB_GROUP);
+}
 
-	sb->id = id;
+/* Describe the ring's sub-buffers, which have no memory yet. */
+static bool rb_subbufs_alloc(struct rb_ring *ring, int cpu)
+{
+	struct rb_subbuf *group;
+	unsigned int i, k, n;
+
+	for (i = 0; i < ring->nr_subbufs; i += n) {
+		n = rb_group_len(ring, i);
+		group = rb_group_alloc(cpu, n);
+		if (!group)
+			return false;
+		for (k = 0; k < n; k++) {
+			group[k].id = i + k;
+			ring->subbufs[i + k] = &group[k];
+		}
+	}
+	return true;
+}
+
+static bool rb_subbuf_fill(struct rb_cpu *rcpu, struct rb_subbuf *sb, unsigned int order)
+{
 	if (rcpu->buffer->persist)
-		rb_persist_place(rcpu, sb, id);
+		rb_persist_place(rcpu, sb, sb->id);
 	else
 		sb->page = rb_data_page_alloc(rcpu->cpu, order, GFP_KERNEL);
-	if (!sb->page) {
-		kfree(sb);
-		return NULL;
-	}
-	return sb;
+	return sb->page;
 }
 
 static void rb_subbufs_free(struct rb_ring *ring)
 {
+	struct rb_subbuf *sb;
 	unsigned int i;
 
 	for (i = 0; i < ring->nr_subbufs; i++) {
-		rb_subbuf_free(ring->subbufs[i], ring->order);
+		sb = ring->subbufs[i];
+		if (sb && !sb->persist)
+			rb_data_page_free(sb->page, ring->order);
 		cond_resched();
 	}
+	for (i = 0; i < ring->nr_subbufs; i += RB_GROUP)
+		rb_group_free(ring->subbufs[i], rb_group_len(ring, i));
 	kvfree(ring->subbufs);
 	ring->subbufs = NULL;
 	ring->nr_subbufs = 0;
@@ -242,10 +269,10 @@ static size_t rb_ring_size(unsigned int nr)
 	return size < PAGE_SIZE ? roundup_pow_of_two(size) : size;
 }
 
-/* Twice as many as it begins with can come to belong to it, see rb_adopt() in resize.c. */
-static unsigned int rb_max_subbufs(unsigned int nr)
+/* One for each slot, the reader's, and one without memory, see rb_adopt() in resize.c. */
+static unsigned int rb_nr_subbufs(unsigned int nr)
 {
-	return 2 * (nr + 1);
+	return nr + 2;
 }
 
 /**
@@ -258,9 +285,14 @@ static unsigned int rb_max_subbufs(unsigned int nr)
  */
 size_t rb_ring_memory(unsigned int nr, unsigned int order)
 {
+	unsigned int n = rb_nr_subbufs(nr);
+	size_t size = (n / RB_GROUP) * rb_group_size(RB_GROUP);
+
+	if (n % RB_GROUP)
+		size += rb_group_size(n % RB_GROUP);
 	return kmalloc_size_roundup(rb_ring_size(nr)) +
-	       kmalloc_size_roundup(rb_max_subbufs(nr) * sizeof(struct rb_subbuf *)) +
-	       (nr + 1) * ((size_t)rb_subbuf_size(order) + rb_subbuf_desc_size());
+	       kmalloc_size_roundup(n * sizeof(struct rb_subbuf *)) +
+	       size + (nr + 1) * (size_t)rb_subbuf_size(order);
 }
 
 /**
@@ -274,7 +306,7 @@ size_t rb_ring_memory(unsigned int nr, unsigned int order)
  */
 struct rb_ring *rb_ring_alloc(struct rb_cpu *rcpu, unsigned int nr, unsigned int order)
 {
-	bool user = current->mm;
+	bool user = current->mm, ok;
 	struct rb_ring *ring;
 	unsigned int i;
 
@@ -292,7 +324,7 @@ struct rb_ring *rb_ring_alloc(struct rb_cpu *rcpu, unsigned int nr, unsigned int
 	ring->order = order;
 	if (rcpu->buffer->persist)
 		ring->persist = rb_persist_ring(rcpu->buffer, rcpu->cpu);
-	ring->nr_subbufs = rb_max_subbufs(nr);
+	ring->nr_subbufs = rb_nr_subbufs(nr);
 	ring->subbufs = kvcalloc_node(ring->nr_subbufs, sizeof(*ring->subbufs), RB_GFP,
 				      cpu_to_node(rcpu->cpu));
 	if (!ring->subbufs)
@@ -301,15 +333,15 @@ struct rb_ring *rb_ring_alloc(struct rb_cpu *rcpu, unsigned int nr, unsigned int
 	/* The OOM killer shall choose the task that asks for too much. */
 	if (user)
 		set_current_oom_origin();
-	for (i = 0; i <= nr; i++) {
-		ring->subbufs[i] = rb_subbuf_alloc(rcpu, i, order);
-		if (!ring->subbufs[i] || (user && fatal_signal_pending(current)))
-			break;
+	ok = rb_subbufs_alloc(ring, rcpu->cpu);
+	for (i = 0; ok && i <= nr; i++) {
+		ok = rb_subbuf_fill(rcpu, ring->subbufs[i], order) &&
+		     !(user && fatal_signal_pending(current));
 		cond_resched();
 	}
 	if (user)
 		clear_current_oom_origin();
-	if (i <= nr)
+	if (!ok)
 		goto fail;
 
 	rb_ring_init(ring, rcpu);

@@ -121,7 +121,7 @@
  * published before. Sequences below &rb_ring.first_seq are of generations before it.
  *
  * **Resize** exchanges a new ring in, waits until no writer is in the old one, and
- * puts its sub-buffers into the new one; see resize.c.
+ * moves the memory of its sub-buffers into the new one; see resize.c.
  *
  * **Discard** takes back the newest record by the reverse exchange. Where
  * interrupts wrote behind it, they are moved down: no reader has seen them yet.
@@ -375,7 +375,8 @@ struct rb_persist_subbuf {
  * @tail:	tail word; own CPU
  * @records:	records reserved here since boot, less the discarded ones; own
  *		CPU. Never reset, see @base
- * @page:	the memory. The reader that owns the sub-buffer may exchange it
+ * @page:	the memory. The reader that owns the sub-buffer may exchange it, and a
+ *		resize moves it to another ring
  * @epoch:	time that the one in the tail word counts from; own CPU
  * @room:	units that @page has for records, or 0: look again whether there is
  *		an epoch; own CPU
@@ -499,7 +500,8 @@ struct rb_losses {
  * @nr:		slots
  * @order:	pages of a sub-buffer, as a power of two
  * @nr_subbufs:	length of @subbufs
- * @subbufs:	sub-buffers by id, some of them NULL
+ * @subbufs:	sub-buffers by id: as many as slots, the reader's, and one without memory.
+ *		They stay; a resize moves their memory
  * @slots:	slot words, by sequence modulo @nr
  */
 struct rb_ring {

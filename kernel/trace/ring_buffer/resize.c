@@ -8,6 +8,11 @@
  * the newest first, each by a compare-and-exchange from the empty slot: where
  * the writer was faster, that one and the older ones do not fit any more, and
  * are counted as overwritten. Readers stay on the old ring until that is done.
+ *
+ * struct rb_subbuf stays in its ring: only the memory moves, with the numbers of its
+ * records. The writer may take the one in a slot at any moment, so the memory moves to
+ * one that is in no slot, and the exchange puts its id into the slot. The one that was
+ * there is free for the next move then.
  */
 #include <linux/export.h>
 
@@ -47,36 +52,41 @@ static void rb_release_slots(struct rb_ring *ring, u64 first)
 	}
 }
 
-/* Make @sb hold sequence @seq of @ring, with numbers that count from there. */
-static void rb_renumber(struct rb_subbuf *sb, u64 seq, u64 num, u64 byte)
+/*
+ * Let @sb, which no writer or reader can find, hold the records of @from as sequence
+ * @seq, with numbers that count from there.
+ */
+static void rb_take_over(struct rb_subbuf *sb, struct rb_subbuf *from, u64 seq, u64 num, u64 byte)
 {
-	unsigned int units = rb_tail_units(atomic64_read(&sb->publish));
+	unsigned int units = rb_tail_units(atomic64_read(&from->publish));
 
+	sb->page = from->page;
 	sb->seq = seq;
 	sb->stamped = seq;
-	sb->first -= num;
-	sb->first_byte -= byte;
+	sb->first = from->first - num;
+	sb->first_byte = from->first_byte - byte;
+	sb->count = from->count;
+	sb->end = from->end;
 	sb->link = rb_slot_word(seq, 0, 0);
 	local64_set(&sb->tail, rb_tail_word(seq, RB_CLOSED));
 	atomic64_set(&sb->publish, rb_pub_word(seq, RB_PUB_FINAL, units));
 }
 
 /*
- * Put @sb of @old into @ring as sequence @seq. In exchange @old gets the
- * one that was meant for that slot, and takes it along.
+ * Put the records of @sb, of the old ring, into @ring as sequence @seq. @sb gets the
+ * memory that was meant for that slot, and the old ring takes it along. *@spare is a
+ * sub-buffer of @ring in no slot, without memory; then the one that was in the slot.
  *
  * Return: false if the slot is the writer's: it has been there, or began there.
  */
-static bool rb_adopt(struct rb_ring *ring, struct rb_ring *old, struct rb_subbuf *sb,
+static bool rb_adopt(struct rb_ring *ring, struct rb_subbuf **spare, struct rb_subbuf *sb,
 		     u64 seq, u64 num, u64 byte)
 {
 	u64 held = rb_untouched(ring, seq, RB_SLOT_HELD), empty = rb_untouched(ring, seq, 0);
-	unsigned int slot = rb_slot_id(empty), id = ring->nr + 1 + slot, was = sb->id;
-	u64 word = rb_slot_word(seq, id, 0);
+	struct rb_subbuf *was = ring->subbufs[rb_slot_id(empty)];
+	u64 word = rb_slot_word(seq, (*spare)->id, 0);
 
-	ring->subbufs[id] = sb;
-	sb->id = id;
-	rb_renumber(sb, seq, num, byte);
+	rb_take_over(*spare, sb, seq, num, byte);
 	rb_race_point(ADOPT);
 	/*
 	 * All of it before the slot says so: the writer may be right behind. Pairs with
@@ -85,30 +95,23 @@ static bool rb_adopt(struct rb_ring *ring, struct rb_ring *old, struct rb_subbuf
 	if (!atomic64_try_cmpxchg(rb_slot(ring, seq), &held, word) &&
 	    /* Pairs with rb_claim_slot:A. RBB(rb_adopt:B) */
 	    !atomic64_try_cmpxchg(rb_slot(ring, seq), &empty, word)) {
-		ring->subbufs[id] = NULL;
-		sb->id = was;
-		rb_renumber(sb, seq, -num, -byte);
+		(*spare)->page = NULL;
 		return false;
 	}
 	rb_race_point(ADOPTED);
-	old->subbufs[was] = ring->subbufs[slot];
-	ring->subbufs[slot] = NULL;
+	WRITE_ONCE(sb->page, was->page);
+	was->page = NULL;
+	*spare = was;
 	return true;
 }
 
-/* Let the reader of @ring own @sb of @old, as sequence @seq. */
-static void rb_own(struct rb_ring *ring, struct rb_ring *old, struct rb_subbuf *sb,
-		   u64 seq, u64 num, u64 byte)
+/* Let the reader of @ring own the records of @sb, of the old ring, as sequence @seq. */
+static void rb_own(struct rb_ring *ring, struct rb_subbuf *sb, u64 seq, u64 num, u64 byte)
 {
-	struct rb_subbuf *spare = ring->reader.sb;
-	unsigned int id = ring->nr_subbufs - 1;
+	struct rb_data_page *page = ring->reader.sb->page;
 
-	ring->subbufs[spare->id] = NULL;
-	old->subbufs[sb->id] = spare;
-	ring->subbufs[id] = sb;
-	sb->id = id;
-	rb_renumber(sb, seq, num, byte);
-	ring->reader.sb = sb;
+	rb_take_over(ring->reader.sb, sb, seq, num, byte);
+	WRITE_ONCE(sb->page, page);
 }
 
 /* Close the ring's last sub-buffer, if it has one since a cut. It has no writers. */
@@ -140,10 +143,10 @@ static void rb_carry_losses(struct rb_ring *ring, struct rb_ring *old, unsigned 
 static void rb_inherit(struct rb_ring *ring, struct rb_ring *old, u64 now)
 {
 	struct rb_reader *rd = &ring->reader, *was = &old->reader;
-	u64 first = rd->seq + 1, seq = rd->seq, oldest = now, from, num, byte, word;
+	u64 first = rd->seq + 1, seq = rd->seq, oldest = now, from, num, byte, word, stamp;
+	struct rb_subbuf *spare = ring->subbufs[ring->nr + 1], *sb;
 	bool begun, free;
 	unsigned long lost = 0;
-	struct rb_subbuf *sb;
 
 	lockdep_assert_held(&old->lock);
 	rb_ring_close(old);
@@ -167,16 +170,17 @@ static void rb_inherit(struct rb_ring *ring, struct rb_ring *old, u64 now)
 		if (!sb->end)
 			continue;
 		/* Where the writer was faster it stays so: the older ones do not fit, either. */
-		if (rb_adopt(ring, old, sb, seq, num, byte)) {
-			oldest = sb->page->time_stamp;
+		stamp = sb->page->time_stamp;
+		if (rb_adopt(ring, &spare, sb, seq, num, byte)) {
+			oldest = stamp;
 			seq--;
 		} else if (free) {
 			free = false;
 			rd->inherited = true;
-			rb_own(ring, old, sb, seq, num, byte);
-			rd->time = sb->page->time_stamp;
-			rd->lost += sb->first - rd->num;
-			rd->num = sb->first;
+			rb_own(ring, sb, seq, num, byte);
+			rd->time = stamp;
+			rd->lost += rd->sb->first - rd->num;
+			rd->num = rd->sb->first;
 		} else {
 			lost += sb->count;
 		}
@@ -186,9 +190,7 @@ static void rb_inherit(struct rb_ring *ring, struct rb_ring *old, u64 now)
 		/* Those that do not fit are behind it. */
 		if (lost)
 			rd->since = max(rd->since, oldest);
-		sb = was->sb;
-		was->sb = rd->sb;
-		rb_own(ring, old, sb, seq, num, byte);
+		rb_own(ring, was->sb, seq, num, byte);
 		rd->pos = was->pos;
 		rd->time = was->time;
 		rd->inherited = was->inherited;

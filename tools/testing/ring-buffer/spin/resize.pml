@@ -35,14 +35,15 @@
 
 #define FIRST		(2 * NR)	/* the writer's first sequence */
 #define ADOPTABLE	(NR - 1)
-#define IDS		(2 * (NR + 1))
-#define OLD_SB		(NR + 1)	/* the old ring's sub-buffers are those from here on */
+#define SPARE		(NR + 1)	/* the sub-buffer without memory */
+#define OLD_SB		(NR + 2)	/* the old ring's sub-buffers are those from here on */
 #define SUBBUFS		(OLD_SB + OLD)
 #define NOBODY		255
 
 short slot[NR];
-byte subbufs[IDS];			/* id -> sub-buffer */
-byte seq_of[SUBBUFS], final[SUBBUFS], first[SUBBUFS], count[SUBBUFS], data[SUBBUFS];
+/* By id; those of the old ring are numbered on. */
+byte seq_of[SUBBUFS], final[SUBBUFS], first[SUBBUFS], count[SUBBUFS], page[SUBBUFS];
+byte data[SUBBUFS];			/* by page */
 byte commit;				/* the sub-buffer published last */
 byte overrun, dropped, carried;
 byte rd_sb, rd_seq, rd_num, rd_lost, rd_read;
@@ -60,7 +61,8 @@ inline fill_in(sb)
 	seq_of[sb] = next;
 	assert(!held_by[sb]);
 	first[sb] = written;
-	data[sb] = written + 1;
+	assert(page[sb] != NOBODY);
+	data[page[sb]] = written + 1;
 	count[sb] = 1;
 	commit = sb;			/* rb_publish() */
 	atomic { assert(!held_by[sb]); final[sb] = 1; written++ }
@@ -97,8 +99,7 @@ proctype writer()
 			:: else
 			fi
 		od;
-		sb = subbufs[SLOT_ID(word)];
-		assert(sb != NOBODY);
+		sb = SLOT_ID(word);
 		if
 		:: !(word & RB_SLOT_EMPTY) -> overrun = overrun + count[sb]
 		:: else
@@ -110,21 +111,29 @@ refused:
 	busy--
 }
 
+/* The numbers are the same in both rings. */
+inline rb_take_over(to, was, at)
+{
+	page[to] = page[was];
+	seq_of[to] = at;
+	first[to] = first[was];
+	count[to] = count[was];
+	final[to] = 1
+}
+
 /* rb_adopt(): fits says whether it went in. */
 inline rb_adopt(sb, seq)
 {
-	id = NR + 1 + seq % NR;
-#ifndef LATE_ID
-	subbufs[id] = sb;
+#ifndef LATE_RECORDS
+	rb_take_over(spare, sb, seq);
 #endif
-	seq_of[sb] = seq;		/* rb_renumber() */
 	fits = 0;
 #ifdef PLAIN_ADOPT
 	if
 	:: slot[seq % NR] == UNTOUCHED(seq, RB_SLOT_HELD) ||
 	   slot[seq % NR] == UNTOUCHED(seq, 0) ->
-		held_by[sb] = 0;
-		slot[seq % NR] = SLOT(seq, id, 0);
+		held_by[spare] = 0;
+		slot[seq % NR] = SLOT(seq, spare, 0);
 		fits = 1
 	:: else
 	fi;
@@ -132,8 +141,9 @@ inline rb_adopt(sb, seq)
 	atomic {
 		if
 		:: slot[seq % NR] == UNTOUCHED(seq, RB_SLOT_HELD) ->
-			slot[seq % NR] = SLOT(seq, id, 0);
-			held_by[sb] = 0;
+			slot[seq % NR] = SLOT(seq, spare, 0);
+			held_by[spare] = 0;
+			held_by[seq % NR] = 1;
 			fits = 1
 		:: else
 		fi
@@ -141,25 +151,29 @@ inline rb_adopt(sb, seq)
 	atomic {
 		if
 		:: !fits && slot[seq % NR] == UNTOUCHED(seq, 0) ->
-			slot[seq % NR] = SLOT(seq, id, 0);
-			held_by[sb] = 0;
+			slot[seq % NR] = SLOT(seq, spare, 0);
+			held_by[spare] = 0;
+			held_by[seq % NR] = 1;
 			fits = 1
 		:: else
 		fi
 	}
 #endif
-#ifdef LATE_ID
-	subbufs[id] = sb;
+#ifdef LATE_RECORDS
+	rb_take_over(spare, sb, seq);
 #endif
 	if
-	:: fits -> subbufs[seq % NR] = NOBODY
-	:: else -> subbufs[id] = NOBODY
+	:: fits ->
+		spare = seq % NR;
+		page[sb] = page[spare];
+		page[spare] = NOBODY
+	:: else -> page[spare] = NOBODY
 	fi
 }
 
 proctype resize()
 {
-	byte from = OLD, seq = FIRST - 1, id, lost, sb;
+	byte from = OLD, seq = FIRST - 1, spare = SPARE, lost, sb;
 	bit fits = 1, free = 1;
 
 	/* rb_inherit(), the newest first */
@@ -177,10 +191,8 @@ proctype resize()
 		:: !fits && free ->
 			free = 0;
 			inherited = 1;	/* rb_own() */
-			subbufs[NR] = NOBODY;
-			subbufs[IDS - 1] = sb;
-			rd_sb = sb;
-			seq_of[sb] = seq;
+			rb_take_over(rd_sb, sb, seq);
+			page[sb] = NOBODY;
 			rd_lost = rd_lost + first[sb] - rd_num;
 			rd_num = first[sb]
 		:: else -> lost = lost + count[sb]
@@ -228,7 +240,7 @@ inline rb_locate()
 #endif
 	   :: SLOT_SEQ(word) < v_seq || (word & RB_SLOT_EMPTY) -> found = 0; break
 	   :: else ->
-		sb = subbufs[SLOT_ID(word)];
+		sb = SLOT_ID(word);
 		found = (final[sb] && seq_of[sb] == v_seq);
 		break
 	   fi
@@ -237,7 +249,7 @@ inline rb_locate()
 
 proctype reader()
 {
-	byte v_seq, sb, old;
+	byte v_seq, sb;
 	short word;
 	bit found, ended;
 
@@ -254,7 +266,7 @@ proctype reader()
 			rd_lost = rd_lost + count[rd_sb];
 			carried = carried + count[rd_sb]
 		:: else ->
-			assert(data[rd_sb] == rd_num + 1);
+			assert(data[page[rd_sb]] == rd_num + 1);
 			rd_num++;
 			rd_read++
 		fi
@@ -272,13 +284,7 @@ again:
 			if
 			:: slot[v_seq % NR] != word -> goto again
 			:: else ->
-				/* Its id goes into the slot: see that it has one. */
-				old = 0;
-				do
-				:: old < IDS && subbufs[old] == rd_sb -> break
-				:: else -> old++; assert(old < IDS)
-				od;
-				slot[v_seq % NR] = SLOT(v_seq, old, RB_SLOT_EMPTY);
+				slot[v_seq % NR] = SLOT(v_seq, rd_sb, RB_SLOT_EMPTY);
 				held_by[rd_sb] = 0;
 				held_by[sb] = 1;
 				rd_sb = sb
@@ -287,7 +293,7 @@ again:
 		rd_seq = v_seq;
 		rd_lost = rd_lost + first[sb] - rd_num;
 		rd_num = first[sb];
-		assert(data[sb] == rd_num + 1);
+		assert(data[page[sb]] == rd_num + 1);
 		rd_num++;
 		rd_read++
 	   fi
@@ -316,18 +322,19 @@ init
 		slot[0] = SLOT(FIRST, 0, 0);
 		i = 0;
 		do
-		:: i == IDS -> break
-		:: i < NR + 1 -> subbufs[i] = i; i++
-		:: i > NR && i < IDS -> subbufs[i] = NOBODY; i++
+		:: i == SUBBUFS -> break
+		:: else -> page[i] = i; i++
 		od;
+		page[SPARE] = NOBODY;
 		rd_sb = NR;
 		held_by[NR] = 1;
+		held_by[SPARE] = 1;
 		i = 0;
 		do
 		:: i == OLD -> break
 		:: else ->
 			first[OLD_SB + i] = i;
-			data[OLD_SB + i] = i + 1;
+			data[OLD_SB + i] = i + 1;	/* its page */
 			count[OLD_SB + i] = 1;
 			final[OLD_SB + i] = 1;
 			held_by[OLD_SB + i] = 1;

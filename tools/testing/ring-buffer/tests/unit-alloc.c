@@ -67,10 +67,10 @@ static void rounded(long unused)
 }
 
 #ifdef RB_NOTE_SIZE	/* not in the base kernel */
-/* A CPU without records costs less than a page beside its sub-buffers and the readers' copies */
+/* The memory of a CPU, and of a sub-buffer, beside pages */
 static void small(long unused)
 {
-	long before;
+	long before, each;
 
 	begin(2, true);
 	before = shim_objects;
@@ -79,6 +79,16 @@ static void small(long unused)
 	EXPECT(shim_objects - before <= 4096, "%ld bytes", shim_objects - before);
 	free_buffers();
 	shim_set_online(2, 0);
+
+	/* So many fit into objects that kmalloc() does not round up by much. */
+	before = shim_objects;
+	begin(2, true);
+	before = shim_objects - before;
+	each = -shim_objects;
+	begin(970, true);
+	each = (each + shim_objects - before) / (2 * 968);
+	EXPECT(each <= 152, "%ld bytes for each sub-buffer", each);
+	free_buffers();
 }
 #endif
 
