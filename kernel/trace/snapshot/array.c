@@ -27,7 +27,7 @@ static void snap_work(struct work_struct *work)
 	wake_up_all(&s->wait);
 	if (!llist_empty(&s->fresh))
 		snap_keep_queue(s);
-	mutex_lock(&s->mutex);
+	guard(mutex)(&s->mutex);
 	clear_bit(SNAP_WORK_FREE, &s->work_for);
 	snap_collect(s);
 	if (test_and_clear_bit(SNAP_WORK_SPARE, &s->work_for)) {
@@ -42,7 +42,6 @@ static void snap_work(struct work_struct *work)
 	}
 	if (atomic_read(&s->max.armed))
 		snap_provide(s, &s->max);
-	mutex_unlock(&s->mutex);
 }
 
 static void snap_irq_work(struct irq_work *irq_work)
@@ -60,20 +59,19 @@ static void snap_restore(struct trace_snapshots *s)
 {
 	struct trace_snap *snap;
 
-	mutex_lock(&s->mutex);
+	guard(mutex)(&s->mutex);
 	snap = snap_alloc_spare(s);
 	if (IS_ERR(snap)) {
 		pr_warn("tracing: no snapshots of %s: %ld\n", s->tr->name, PTR_ERR(snap));
-	} else {
-		s->pinned = true;
-		if (snap_recall(snap)) {
-			s->user.last = snap;
-			s->user.seq = snap->seq;
-		} else {
-			s->user.spare = snap;
-		}
+		return;
 	}
-	mutex_unlock(&s->mutex);
+	s->pinned = true;
+	if (snap_recall(snap)) {
+		s->user.last = snap;
+		s->user.seq = snap->seq;
+	} else {
+		s->user.spare = snap;
+	}
 }
 
 /**
@@ -207,16 +205,14 @@ void __init ftrace_boot_snapshot(void)
 
 	if (!snap_boot_take)
 		return;
-	mutex_lock(&trace_types_lock);
+	guard(mutex)(&trace_types_lock);
 	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
 		s = tr->snapshots;
-		mutex_lock(&s->mutex);
+		guard(mutex)(&s->mutex);
 		req.own = NULL;
 		/* A snapshot of the last boot stays. */
 		if (!(s->user.last && s->user.last->last_boot) && snap_is_ready(s, &s->user) &&
 		    !snap_take_wait(s, &s->user, &req))
 			trace_array_puts(tr, "** Boot snapshot taken **\n");
-		mutex_unlock(&s->mutex);
 	}
-	mutex_unlock(&trace_types_lock);
 }

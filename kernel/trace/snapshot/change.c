@@ -75,17 +75,15 @@ static void snap_use_next(struct trace_snapshots *s, struct snap_slot *slot, boo
 static int snap_begin_change(struct trace_array *tr, unsigned long size, int cpu, int order)
 {
 	struct trace_snapshots *s = tr->snapshots;
-	unsigned long flags;
 	int ret;
 
 	mutex_lock(&s->mutex);
 	ret = snap_alloc_next(s, &s->user, size, cpu, order);
-	if (!ret)
-		ret = snap_alloc_next(s, &s->max, size, cpu, order);
-	flags = snap_change_begin(s);
-	WRITE_ONCE(s->gen, s->gen + 1);
-	s->moves++;
-	snap_change_end(s, flags);
+	ret = ret ?: snap_alloc_next(s, &s->max, size, cpu, order);
+	scoped_guard(snap_change, s) {
+		WRITE_ONCE(s->gen, s->gen + 1);
+		s->moves++;
+	}
 	if (ret)
 		trace_snapshot_end_change(tr, false);
 	return ret;
@@ -132,14 +130,13 @@ int trace_snapshot_begin_order(struct trace_array *tr, int order)
 void trace_snapshot_end_change(struct trace_array *tr, bool done)
 {
 	struct trace_snapshots *s = tr->snapshots;
-	unsigned long flags;
 
 	done &= !tr->range_addr_start;
-	flags = snap_change_begin(s);
-	WRITE_ONCE(s->gen, done ? s->gen + 1 : s->gen - 1);
-	snap_use_next(s, &s->user, done);
-	snap_use_next(s, &s->max, done);
-	snap_change_end(s, flags);
+	scoped_guard(snap_change, s) {
+		WRITE_ONCE(s->gen, done ? s->gen + 1 : s->gen - 1);
+		snap_use_next(s, &s->user, done);
+		snap_use_next(s, &s->max, done);
+	}
 	snap_collect(s);
 	mutex_unlock(&s->mutex);
 }
@@ -170,16 +167,13 @@ static void snap_new_clock(struct trace_snapshots *s, struct snap_slot *slot, u6
 void trace_snapshot_new_clock(struct trace_array *tr, u64 (*clock)(void))
 {
 	struct trace_snapshots *s = tr->snapshots;
-	unsigned long flags;
 
-	mutex_lock(&s->mutex);
+	guard(mutex)(&s->mutex);
 	/* Takers store it as well. */
-	flags = snap_change_begin(s);
-	s->end = 0;
-	snap_change_end(s, flags);
+	scoped_guard(snap_change, s)
+		s->end = 0;
 	snap_new_clock(s, &s->user, clock);
 	snap_new_clock(s, &s->max, clock);
-	mutex_unlock(&s->mutex);
 }
 
 /**
@@ -192,15 +186,7 @@ void trace_snapshot_new_clock(struct trace_array *tr, u64 (*clock)(void))
  */
 int trace_snapshot_arm_tracer(struct trace_array *tr, struct tracer *t)
 {
-	struct trace_snapshots *s = tr->snapshots;
-	int ret = 0;
-
-	if (t->use_max_tr) {
-		mutex_lock(&s->mutex);
-		ret = snap_arm(s, &s->max);
-		mutex_unlock(&s->mutex);
-	}
-	return ret;
+	return t->use_max_tr ? snap_arm(tr->snapshots, &tr->snapshots->max) : 0;
 }
 
 /**
@@ -220,13 +206,12 @@ void trace_snapshot_disarm_tracer(struct trace_array *tr, struct tracer *t)
 		return;
 	/* A tracer takes snapshots with interrupts off, and only while it is current. */
 	synchronize_rcu();
-	mutex_lock(&s->mutex);
+	guard(mutex)(&s->mutex);
 	snap_disarm(&s->max);
 	if (atomic_read(&s->max.armed))
 		snap_erase(s, &s->max);
 	else
 		snap_release(s, &s->max, true);
-	mutex_unlock(&s->mutex);
 }
 
 /**
@@ -243,19 +228,18 @@ void trace_snapshot_trim(struct trace_array *tr)
 	struct trace_snapshots *s = tr->snapshots;
 	struct trace_snap *last;
 
-	mutex_lock(&s->mutex);
-	if (!atomic_read(&s->user.armed) && !s->pinned && !snap_crash_is_on() &&
-	    !atomic_long_read(&s->pending.requests)) {
-		snap_release(s, &s->user, false);
-		last = s->tr->range_addr_start ? NULL : snap_hold(s, &s->user);
-		if (last) {
-			snap_settle(last);
-			WRITE_ONCE(last->gen, 0);
-			snap_trim(s, last);
-			snap_unhold(last);
-		}
-	}
-	mutex_unlock(&s->mutex);
+	guard(mutex)(&s->mutex);
+	if (atomic_read(&s->user.armed) || s->pinned || snap_crash_is_on() ||
+	    atomic_long_read(&s->pending.requests))
+		return;
+	snap_release(s, &s->user, false);
+	last = s->tr->range_addr_start ? NULL : snap_hold(s, &s->user);
+	if (!last)
+		return;
+	snap_settle(last);
+	WRITE_ONCE(last->gen, 0);
+	snap_trim(s, last);
+	snap_unhold(last);
 }
 
 /**
@@ -271,13 +255,12 @@ void trace_snapshot_erase(struct trace_array *tr)
 	struct trace_snapshots *s = tr->snapshots;
 	struct trace_snap *snap;
 
-	mutex_lock(&s->mutex);
+	guard(mutex)(&s->mutex);
 	snap_erase(s, &s->user);
 	snap_erase(s, &s->max);
 	/* Readers hold the rest. */
 	llist_for_each_entry(snap, s->gone.first, gone)
 		ring_buffer_reset(snap->buf.buffer);
-	mutex_unlock(&s->mutex);
 }
 
 /**
@@ -291,15 +274,12 @@ void trace_snapshot_erase(struct trace_array *tr)
 int trace_snapshot_erase_max(struct trace_array *tr, int cpu)
 {
 	struct trace_snapshots *s = tr->snapshots;
-	int ret = 0;
 
-	mutex_lock(&s->mutex);
-	if (cpu == RING_BUFFER_ALL_CPUS)
-		snap_erase(s, &s->max);
-	else
-		ret = snap_erase_cpu(s, &s->max, cpu);
-	mutex_unlock(&s->mutex);
-	return ret;
+	guard(mutex)(&s->mutex);
+	if (cpu != RING_BUFFER_ALL_CPUS)
+		return snap_erase_cpu(s, &s->max, cpu);
+	snap_erase(s, &s->max);
+	return 0;
 }
 
 /**
@@ -312,9 +292,6 @@ int trace_snapshot_erase_max(struct trace_array *tr, int cpu)
  */
 void trace_snapshot_begin_anew(struct trace_array *tr)
 {
-	struct trace_snapshots *s = tr->snapshots;
-	unsigned long flags = snap_change_begin(s);
-
-	s->end = ring_buffer_time_stamp(tr->array_buffer.buffer);
-	snap_change_end(s, flags);
+	guard(snap_change)(tr->snapshots);
+	tr->snapshots->end = ring_buffer_time_stamp(tr->array_buffer.buffer);
 }

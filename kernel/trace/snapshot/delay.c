@@ -112,20 +112,17 @@ static enum hrtimer_restart snap_pending_timer(struct hrtimer *timer)
 int snap_delay_wait(struct trace_snapshots *s, struct snap_waiter *waiter)
 {
 	struct snap_waiter **at;
-	unsigned long flags;
 
 	/* Pairs with snap_end_pending:A. RBB(snap_delay_wait:A) */
-	if (wait_event_interruptible(s->wait, smp_load_acquire(&waiter->done))) {
-		flags = snap_change_begin(s);
-		if (!waiter->done) {
-			for (at = &s->pending.waiters; *at != waiter; at = &(*at)->next)
-				;
-			*at = waiter->next;
-			waiter->ret = -EINTR;
-		}
-		snap_change_end(s, flags);
-	}
-	return waiter->ret;
+	if (!wait_event_interruptible(s->wait, smp_load_acquire(&waiter->done)))
+		return waiter->ret;
+	guard(snap_change)(s);
+	if (waiter->done)
+		return waiter->ret;
+	for (at = &s->pending.waiters; *at != waiter; at = &(*at)->next)
+		;
+	*at = waiter->next;
+	return -EINTR;
 }
 
 /**
@@ -164,10 +161,9 @@ void snap_delay_exit(struct trace_snapshots *s)
  */
 void snap_delay_set(struct trace_snapshots *s, u64 ns)
 {
-	unsigned long flags = snap_change_begin(s);
-
-	s->delay = ns;
-	snap_end_pending(s, atomic_long_xchg(&s->pending.requests, 0), -ECANCELED);
-	snap_change_end(s, flags);
+	scoped_guard(snap_change, s) {
+		s->delay = ns;
+		snap_end_pending(s, atomic_long_xchg(&s->pending.requests, 0), -ECANCELED);
+	}
 	wake_up_all(&s->wait);
 }

@@ -25,6 +25,7 @@
 #define _KERNEL_TRACE_SNAPSHOT_INTERNAL_H
 
 #include <linux/atomic.h>
+#include <linux/cleanup.h>
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
 #include <linux/list.h>
@@ -372,6 +373,11 @@ bool snap_lock(struct trace_snapshots *s);
 void snap_unlock(struct trace_snapshots *s);
 unsigned long snap_change_begin(struct trace_snapshots *s);
 void snap_change_end(struct trace_snapshots *s, unsigned long flags);
+
+/* The lock in a task, to the end of a block. */
+DEFINE_LOCK_GUARD_1(snap_change, struct trace_snapshots, _T->flags = snap_change_begin(_T->lock),
+		    snap_change_end(_T->lock, _T->flags), unsigned long flags)
+
 bool snap_fits(const struct trace_snapshots *s, const struct trace_snap *snap);
 bool snap_is_free(const struct trace_snapshots *s, struct trace_snap *snap);
 bool snap_is_ready(const struct trace_snapshots *s, const struct snap_slot *slot);

@@ -77,12 +77,11 @@ void snap_request_function(struct trace_array *tr, unsigned long ip, const struc
  */
 void tracing_snapshot(void)
 {
-	const struct snap_request req = { .cpu = RING_BUFFER_ALL_CPUS, .by = SNAP_BY_KERNEL };
 	struct trace_array *tr = top_trace_array();
 
 	/* Early in the boot there is none. */
 	if (tr)
-		snap_take(tr->snapshots, &tr->snapshots->user, &req);
+		tracing_snapshot_instance(tr);
 }
 EXPORT_SYMBOL_GPL(tracing_snapshot);
 
@@ -100,11 +99,10 @@ int tracing_alloc_snapshot_instance(struct trace_array *tr)
 	struct trace_snapshots *s = tr->snapshots;
 	int ret;
 
-	mutex_lock(&s->mutex);
+	guard(mutex)(&s->mutex);
 	ret = snap_provide(s, &s->user);
 	if (!ret)
 		s->pinned = true;
-	mutex_unlock(&s->mutex);
 	return ret;
 }
 
@@ -143,13 +141,7 @@ EXPORT_SYMBOL_GPL(tracing_snapshot_alloc);
  */
 int tracing_arm_snapshot(struct trace_array *tr)
 {
-	struct trace_snapshots *s = tr->snapshots;
-	int ret;
-
-	mutex_lock(&s->mutex);
-	ret = snap_arm(s, &s->user);
-	mutex_unlock(&s->mutex);
-	return ret;
+	return snap_arm(tr->snapshots, &tr->snapshots->user);
 }
 
 /**

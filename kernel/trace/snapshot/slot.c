@@ -144,6 +144,13 @@ void snap_discard(struct trace_snapshots *s, struct trace_snap *snap)
 		llist_add(&snap->gone, &s->gone);
 }
 
+/* Have @snap at @at, and leave the buffer that is there to snap_collect(). */
+static void snap_replace(struct trace_snapshots *s, struct trace_snap **at, struct trace_snap *snap)
+{
+	snap_discard(s, *at);
+	*at = snap;
+}
+
 /**
  * snap_collect() - free the discarded buffers that nobody reads
  * @s: the snapshots of the trace array
@@ -174,14 +181,11 @@ void snap_collect(struct trace_snapshots *s)
 int snap_add_spare(struct trace_snapshots *s, struct snap_slot *slot)
 {
 	struct trace_snap *snap = snap_alloc_spare(s);
-	unsigned long flags;
 
 	if (IS_ERR(snap))
 		return PTR_ERR(snap);
-	flags = snap_change_begin(s);
-	swap(slot->spare, snap);
-	snap_discard(s, snap);
-	snap_change_end(s, flags);
+	scoped_guard(snap_change, s)
+		snap_replace(s, &slot->spare, snap);
 	snap_collect(s);
 	return 0;
 }
@@ -196,18 +200,16 @@ int snap_add_spare(struct trace_snapshots *s, struct snap_slot *slot)
  */
 int snap_provide(struct trace_snapshots *s, struct snap_slot *slot)
 {
-	unsigned long flags;
-	bool ready;
-
 	lockdep_assert_held(&s->mutex);
-	/* A taker that comes after this leaves a snapshot that nobody reads yet. */
-	flags = snap_change_begin(s);
-	ready = slot->spare || snap_is_free(s, slot->last);
-	/* Memory that survives a reboot has room for one. */
-	if (s->tr->range_addr_start && slot->last)
-		ready = true;
-	snap_change_end(s, flags);
-	return ready ? 0 : snap_add_spare(s, slot);
+	scoped_guard(snap_change, s) {
+		/* A taker that comes after this leaves a snapshot that nobody reads yet. */
+		if (slot->spare || snap_is_free(s, slot->last))
+			return 0;
+		/* Memory that survives a reboot has room for one. */
+		if (s->tr->range_addr_start && slot->last)
+			return 0;
+	}
+	return snap_add_spare(s, slot);
 }
 
 /**
@@ -215,13 +217,15 @@ int snap_provide(struct trace_snapshots *s, struct snap_slot *slot)
  * @s:    the snapshots of the trace array
  * @slot: the slot
  *
- * Context: May sleep, &trace_snapshots.mutex is held.
+ * Context: May sleep.
  * Return: 0, and snap_disarm() has to follow; or as snap_provide().
  */
 int snap_arm(struct trace_snapshots *s, struct snap_slot *slot)
 {
-	int ret = snap_provide(s, slot);
+	int ret;
 
+	guard(mutex)(&s->mutex);
+	ret = snap_provide(s, slot);
 	if (!ret)
 		atomic_inc(&slot->armed);
 	return ret;
@@ -251,30 +255,17 @@ void snap_disarm(struct snap_slot *slot)
  */
 void snap_settle_next(struct trace_snapshots *s, struct snap_slot *slot)
 {
-	struct trace_snap *spare, *last = NULL;
-	unsigned long flags;
+	struct trace_snap *snap;
 
-	/* No cut may use the buffer meanwhile. */
-	flags = snap_change_begin(s);
-	spare = slot->spare;
-	slot->spare = NULL;
-	if (!spare && snap_is_free(s, slot->last)) {
-		last = slot->last;
-		atomic_inc(&last->users);
+	scoped_guard(snap_change, s) {
+		snap = slot->spare ?: slot->last;
+		if (!snap_is_free(s, snap))
+			return;
+		/* No cut uses the buffer meanwhile. */
+		atomic_inc(&snap->users);
 	}
-	snap_change_end(s, flags);
-
-	if (spare) {
-		snap_settle(spare);
-		flags = snap_change_begin(s);
-		swap(slot->spare, spare);
-		snap_discard(s, spare);
-		snap_change_end(s, flags);
-	}
-	if (last) {
-		snap_settle(last);
-		snap_unhold(last);
-	}
+	snap_settle(snap);
+	snap_unhold(snap);
 	snap_collect(s);
 }
 
@@ -288,15 +279,11 @@ void snap_settle_next(struct trace_snapshots *s, struct snap_slot *slot)
  */
 void snap_release(struct trace_snapshots *s, struct snap_slot *slot, bool all)
 {
-	unsigned long flags = snap_change_begin(s);
-
-	snap_discard(s, slot->spare);
-	slot->spare = NULL;
-	if (all) {
-		snap_discard(s, slot->last);
-		slot->last = NULL;
+	scoped_guard(snap_change, s) {
+		snap_replace(s, &slot->spare, NULL);
+		if (all)
+			snap_replace(s, &slot->last, NULL);
 	}
-	snap_change_end(s, flags);
 	snap_collect(s);
 }
 
@@ -312,21 +299,15 @@ void snap_release(struct trace_snapshots *s, struct snap_slot *slot, bool all)
  */
 void snap_erase(struct trace_snapshots *s, struct snap_slot *slot)
 {
-	struct trace_snap *last;
-	unsigned long flags;
-
 	if (snap_is_ready(s, slot))
 		snap_provide(s, slot);
-	flags = snap_change_begin(s);
-	last = slot->last;
-	slot->last = NULL;
-	if (!slot->spare && snap_is_free(s, last)) {
-		slot->spare = last;
-		snap_unsave(last);
-	} else {
-		snap_discard(s, last);
+	scoped_guard(snap_change, s) {
+		if (!slot->spare && snap_is_free(s, slot->last)) {
+			swap(slot->spare, slot->last);
+			snap_unsave(slot->spare);
+		}
+		snap_replace(s, &slot->last, NULL);
 	}
-	snap_change_end(s, flags);
 	snap_collect(s);
 }
 
@@ -343,17 +324,12 @@ void snap_erase(struct trace_snapshots *s, struct snap_slot *slot)
  */
 struct trace_snap *snap_hold(struct trace_snapshots *s, struct snap_slot *slot)
 {
-	struct trace_snap *snap;
-	unsigned long flags;
-
 	if (atomic_read(&slot->armed) && !READ_ONCE(slot->spare))
 		snap_add_spare(s, slot);
-	flags = snap_change_begin(s);
-	snap = slot->last;
-	if (snap)
-		atomic_inc(&snap->users);
-	snap_change_end(s, flags);
-	return snap;
+	guard(snap_change)(s);
+	if (slot->last)
+		atomic_inc(&slot->last->users);
+	return slot->last;
 }
 
 /**
@@ -371,13 +347,9 @@ void snap_unhold(struct trace_snap *snap)
 /* The newest snapshot is free again: then the empty buffer of snap_hold() is not needed. */
 static void snap_drop_surplus(struct trace_snapshots *s, struct snap_slot *slot)
 {
-	unsigned long flags = snap_change_begin(s);
-
-	if (snap_is_free(s, slot->last)) {
-		snap_discard(s, slot->spare);
-		slot->spare = NULL;
-	}
-	snap_change_end(s, flags);
+	guard(snap_change)(s);
+	if (snap_is_free(s, slot->last))
+		snap_replace(s, &slot->spare, NULL);
 }
 
 static void snap_lose_cpu(struct trace_snap *snap, int cpu)
@@ -431,15 +403,13 @@ static struct array_buffer *snap_get(struct trace_snapshots *s, struct snap_slot
 	struct trace_snap *snap;
 	u64 seq;
 
-	mutex_lock(&s->mutex);
+	guard(mutex)(&s->mutex);
 	seq = READ_ONCE(slot->seq);
-	snap = snap_hold(s, slot);
+	snap = snap_hold(s, slot) ?: snap_get_none(s, seq);
 	if (!snap)
-		snap = snap_get_none(s, seq);
-	if (snap)
-		snap_settle(snap);
-	mutex_unlock(&s->mutex);
-	return snap ? &snap->buf : NULL;
+		return NULL;
+	snap_settle(snap);
+	return &snap->buf;
 }
 
 /**
@@ -478,7 +448,7 @@ void trace_snapshot_put(struct array_buffer *buf)
 {
 	struct trace_snapshots *s = buf->tr->snapshots;
 
-	mutex_lock(&s->mutex);
+	guard(mutex)(&s->mutex);
 	snap_unhold(snap_of(buf));
 	snap_drop_surplus(s, &s->user);
 	snap_drop_surplus(s, &s->max);
@@ -486,5 +456,4 @@ void trace_snapshot_put(struct array_buffer *buf)
 	/* The only memory that survives a reboot was erased while it was read. */
 	if (s->pinned && s->tr->range_addr_start)
 		snap_provide(s, &s->user);
-	mutex_unlock(&s->mutex);
 }

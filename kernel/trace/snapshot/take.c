@@ -91,7 +91,8 @@ static struct trace_snap *snap_choose(struct trace_snapshots *s, struct snap_slo
 		return snap_is_free(s, slot->last) ? slot->last : NULL;
 	if (req->own && snap_fits(s, req->own))
 		return req->own;
-	if (slot->spare && snap_fits(s, slot->spare))
+	/* A task waits for the writers of a spare one that has a user. */
+	if (snap_is_free(s, slot->spare))
 		return slot->spare;
 	return snap_is_free(s, slot->last) ? slot->last : NULL;
 }
