@@ -150,7 +150,7 @@ static void snap_new_clock(struct trace_snapshots *s, struct snap_slot *slot, u6
 	if (last && last->last_boot)
 		ring_buffer_set_clock(last->buf.buffer, clock);
 	else
-		snap_erase(s, slot);
+		snap_erase(s, slot, RING_BUFFER_ALL_CPUS);
 	/* A taker may use it now, but only a task frees it. */
 	spare = READ_ONCE(slot->spare);
 	if (spare)
@@ -209,7 +209,7 @@ void trace_snapshot_disarm_tracer(struct trace_array *tr, struct tracer *t)
 	guard(mutex)(&s->mutex);
 	snap_disarm(&s->max);
 	if (atomic_read(&s->max.armed))
-		snap_erase(s, &s->max);
+		snap_erase(s, &s->max, RING_BUFFER_ALL_CPUS);
 	else
 		snap_release(s, &s->max, true);
 }
@@ -256,8 +256,8 @@ void trace_snapshot_erase(struct trace_array *tr)
 	struct trace_snap *snap;
 
 	guard(mutex)(&s->mutex);
-	snap_erase(s, &s->user);
-	snap_erase(s, &s->max);
+	snap_erase(s, &s->user, RING_BUFFER_ALL_CPUS);
+	snap_erase(s, &s->max, RING_BUFFER_ALL_CPUS);
 	/* Readers hold the rest. */
 	llist_for_each_entry(snap, s->gone.first, gone)
 		ring_buffer_reset(snap->buf.buffer);
@@ -276,10 +276,7 @@ int trace_snapshot_erase_max(struct trace_array *tr, int cpu)
 	struct trace_snapshots *s = tr->snapshots;
 
 	guard(mutex)(&s->mutex);
-	if (cpu != RING_BUFFER_ALL_CPUS)
-		return snap_erase_cpu(s, &s->max, cpu);
-	snap_erase(s, &s->max);
-	return 0;
+	return snap_erase(s, &s->max, cpu);
 }
 
 /**

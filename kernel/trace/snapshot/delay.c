@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Postponed requests: snapshot_delay, its timer, and tasks that wait.
+ * Postponed requests: their timer, and tasks that wait.
  */
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
-#include <linux/kernel.h>
 #include <linux/ring_buffer.h>
-#include <linux/string.h>
-#include <linux/time64.h>
 #include <linux/timekeeping.h>
 #include <linux/wait.h>
 
@@ -15,69 +12,6 @@
 
 /* Time to the next try while the live buffer changes its size */
 #define SNAP_CHANGE_NS	NSEC_PER_MSEC
-
-static const struct snap_unit {
-	const char	*name;
-	u64		ns;
-} snap_units[] = {
-	/* The longest that fits is shown. */
-	{ "s", NSEC_PER_SEC }, { "ms", NSEC_PER_MSEC }, { "us", NSEC_PER_USEC }, { "ns", 1 },
-};
-
-/**
- * snap_delay_parse() - parse a delay
- * @text: "0"; or a number with "s", "ms", "us" or "ns" behind it
- * @ns:   where to put the delay, in nanoseconds
- *
- * Context: Any context.
- * Return: 0; -EINVAL for another text, and for more than a timer can do.
- */
-int snap_delay_parse(const char *text, u64 *ns)
-{
-	char digits[24];
-	size_t len = strspn(text, "0123456789");
-	const char *unit = skip_spaces(text + len);
-	unsigned int i;
-	u64 val;
-
-	if (len >= sizeof(digits))
-		return -EINVAL;
-	strscpy(digits, text, len + 1);
-	if (kstrtou64(digits, 10, &val))
-		return -EINVAL;
-
-	*ns = 0;
-	if (!*unit)
-		return val ? -EINVAL : 0;
-	for (i = 0; i < ARRAY_SIZE(snap_units); i++) {
-		if (!strcmp(unit, snap_units[i].name))
-			return check_mul_overflow(val, snap_units[i].ns, ns) ||
-			       *ns > KTIME_MAX / 2 ? -EINVAL : 0;
-	}
-	return -EINVAL;
-}
-
-/**
- * snap_delay_print() - print a delay as snap_delay_parse() reads it
- * @buf:  where to
- * @size: bytes at @buf
- * @ns:   the delay, in nanoseconds
- *
- * Context: Any context.
- * Return: number of characters.
- */
-int snap_delay_print(char *buf, size_t size, u64 ns)
-{
-	unsigned int i = 0;
-	u64 rest;
-
-	if (!ns)
-		return scnprintf(buf, size, "0\n");
-	while (div64_u64_rem(ns, snap_units[i].ns, &rest), rest)
-		i++;
-	return scnprintf(buf, size, "%llu%s\n", div64_u64(ns, snap_units[i].ns),
-			 snap_units[i].name);
-}
 
 static void snap_pending_start(struct irq_work *irq_work)
 {

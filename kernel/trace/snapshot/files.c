@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The files "snapshot", "snapshots" and per_cpu/cpuN/snapshot[_raw]; errors of all files.
+ * The files of an instance: what they show and accept, and why a write fails.
  */
+#include <linux/array_size.h>
 #include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/kernel.h>
+#include <linux/limits.h>
+#include <linux/overflow.h>
 #include <linux/poll.h>
 #include <linux/ring_buffer.h>
 #include <linux/seq_file.h>
@@ -14,63 +17,75 @@
 
 #include "internal.h"
 
-static const char * const snap_errs[] = {
-	[SNAP_ERR_VALUE]	= "Invalid value",
-	[SNAP_ERR_MEMORY]	= "No memory for a snapshot of this size",
-	[SNAP_ERR_LIMIT]	= "Needs more memory than snapshot_limit_kb allows",
-	[SNAP_ERR_HELD]		= "Snapshots have more memory than that already",
-	[SNAP_ERR_ENOUGH]	= "snapshot_keep allows no more: remove a kept snapshot",
-	[SNAP_ERR_PENDING]	= "A snapshot is pending, see snapshot_delay",
-	[SNAP_ERR_ARMED]	= "A trigger needs the snapshot buffer: remove it first",
-	[SNAP_ERR_READ]		= "The snapshot is being read: close it first",
-	[SNAP_ERR_BUSY]		= "The buffer is being erased or resized: try again",
-	[SNAP_ERR_DELAY]	= "Cancelled by a write to snapshot_delay",
-	[SNAP_ERR_TRACER]	= "A latency tracer needs it: change current_tracer first",
-	[SNAP_ERR_CPU]		= "One CPU's part cannot be freed, or the CPU never was online",
-	[SNAP_ERR_PERSIST]	= "Add ^snapshot to trace_instance=, to have room for one",
-	[SNAP_ERR_ONE]		= "Memory that survives a reboot has room for one snapshot",
+/**
+ * struct snap_file - a file of an instance
+ * @name:  its name
+ * @show:  prints it, if it is a &struct seq_file of the snapshots
+ * @store: takes what is written to it, with a CPU or RING_BUFFER_ALL_CPUS, or NULL;
+ *	   returns 0 or an error that &snap_failures explains
+ * @fops:  its operations, which lead to this structure
+ */
+struct snap_file {
+	const char	*name;
+	int		(*show)(struct seq_file *m, void *v);
+	int		(*store)(struct trace_snapshots *s, const char *text, int cpu);
+	struct file_operations	fops;
 };
 
-/**
- * snap_fail() - tell in error_log why a write fails
- * @tr:   the trace array
- * @file: name of the file
- * @cmd:  the text that was written
- * @err:  the reason, one of SNAP_ERR_*
- * @ret:  the error
- *
- * Context: May sleep.
- * Return: @ret.
+/*
+ * How a write fails: the error in this file, the error for user space, and the text for
+ * error_log.
  */
-int snap_fail(struct trace_array *tr, const char *file, const char *cmd, int err, int ret)
+static const struct snap_failure {
+	int		err;
+	int		ret;
+	const char	*text;
+} snap_failures[] = {
+	{ -EINVAL, -EINVAL, "Invalid value" },
+	{ -ENOMEM, -ENOMEM, "No memory for a snapshot of this size" },
+	{ -ENOSPC, -ENOSPC, "Needs more memory than snapshot_limit_kb allows" },
+	{ -EFBIG, -ENOSPC, "Snapshots have more memory than that already" },
+	{ -EDQUOT, -ENOSPC, "snapshot_keep allows no more: remove a kept snapshot" },
+	{ -EINPROGRESS, -EBUSY, "A snapshot is pending, see snapshot_delay" },
+	{ -EADDRINUSE, -EBUSY, "A trigger needs the snapshot buffer: remove it first" },
+	{ -ENOBUFS, -EBUSY, "The snapshot is being read: close it first" },
+	{ -ECANCELED, -EBUSY, "Cancelled by a write to snapshot_delay" },
+	{ -EUSERS, -EBUSY, "A latency tracer needs it: change current_tracer first" },
+	{ -ENXIO, -EINVAL, "One CPU's part cannot be freed, or the CPU never was online" },
+	{ -EOPNOTSUPP, -EINVAL, "Add ^snapshot to trace_instance=, to have room for one" },
+	{ -EXFULL, -EINVAL, "Memory that survives a reboot has room for one snapshot" },
+	/* Any other error. */
+	{ -EBUSY, -EBUSY, "The buffer is being erased or resized: try again" },
+};
+
+/* Tell in error_log why a write fails. Return: the error for user space. */
+static int snap_fail(struct trace_array *tr, const char *file, const char *text, int err)
 {
-	tracing_log_err(tr, file, cmd, (const char **)snap_errs, err, 0);
-	return ret;
+	unsigned int i = 0;
+
+	if (err == -EINTR)
+		return err;
+	/* Memory that survives a reboot has one buffer. */
+	if (err == -EBUSY && tr->range_addr_start)
+		err = -ENOBUFS;
+	while (i < ARRAY_SIZE(snap_failures) - 1 && snap_failures[i].err != err)
+		i++;
+	tracing_log_err(tr, file, text, (const char **)&snap_failures[i].text, 0, 0);
+	return snap_failures[i].ret;
 }
 
-/**
- * snap_copy_value() - copy a value from user space
- * @tr:   the trace array
- * @file: name of the file
- * @buf:  buffer for the value
- * @size: bytes at @buf
- * @ubuf: the value in user space
- * @cnt:  bytes at @ubuf
- *
- * Context: May sleep.
- * Return: the text without blanks around it; -EINVAL if it is too long; -EFAULT.
- */
-char *snap_copy_value(struct trace_array *tr, const char *file, char *buf, size_t size,
-		      const char __user *ubuf, size_t cnt)
+static int snap_parse(const char *text, unsigned long max, unsigned long *val)
 {
-	size_t len = min(cnt, size - 1);
+	return kstrtoul(text, 10, val) || *val > max ? -EINVAL : 0;
+}
 
-	if (copy_from_user(buf, ubuf, len))
-		return ERR_PTR(-EFAULT);
-	buf[len] = '\0';
-	if (len < cnt)
-		return ERR_PTR(snap_fail(tr, file, buf, SNAP_ERR_VALUE, -EINVAL));
-	return strim(buf);
+/* Give the live buffer its full size before a buffer like it is allocated, if @needs that. */
+static int snap_expand(struct trace_array *tr, bool needs)
+{
+	/* Memory that survives a reboot has its size from the boot on. */
+	if (tr->range_addr_start)
+		return needs && !(tr->flags & TRACE_ARRAY_FL_SNAPSHOT) ? -EOPNOTSUPP : 0;
+	return min(tracing_update_buffers(tr), 0);
 }
 
 /**
@@ -86,9 +101,8 @@ void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter)
 	struct trace_snapshots *s = iter->tr->snapshots;
 	bool ready;
 
-	mutex_lock(&s->mutex);
-	ready = snap_is_ready(s, &s->user);
-	mutex_unlock(&s->mutex);
+	scoped_guard(mutex, &s->mutex)
+		ready = snap_is_ready(s, &s->user);
 
 	seq_printf(m, "#\n# * Snapshot is %s *\n#\n", ready ? "allocated" : "freed");
 	seq_puts(m, "# Write to this file\n");
@@ -99,32 +113,7 @@ void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter)
 	seq_puts(m, "#   2  or another number to erase it, but to keep the memory\n");
 }
 
-/**
- * snap_expand() - give the live buffer its full size before a buffer like it is allocated
- * @tr:   the trace array
- * @file: name of the file that was written to
- * @cmd:  the text that was written
- *
- * Memory that survives a reboot has its size from the boot on.
- *
- * Context: May sleep.
- * Return: 0; -ENOMEM, or -ENOSPC as snap_charge(); then error_log tells the reason.
- */
-int snap_expand(struct trace_array *tr, const char *file, const char *cmd)
-{
-	int ret = tr->range_addr_start ? 0 : tracing_update_buffers(tr);
-
-	if (ret >= 0)
-		return 0;
-	return snap_fail(tr, file, cmd, ret == -ENOSPC ? SNAP_ERR_LIMIT : SNAP_ERR_MEMORY, ret);
-}
-
-static bool snap_is_possible(struct trace_array *tr)
-{
-	return !tr->range_addr_start || tr->flags & TRACE_ARRAY_FL_SNAPSHOT;
-}
-
-static int snap_take_now(struct trace_array *tr, const char *cmd, int cpu)
+static int snap_take_now(struct trace_snapshots *s, int cpu)
 {
 	struct snap_waiter waiter = { };
 	struct snap_request req = {
@@ -133,129 +122,47 @@ static int snap_take_now(struct trace_array *tr, const char *cmd, int cpu)
 		.waits = true,
 		.waiter = &waiter,
 	};
-	struct trace_snapshots *s = tr->snapshots;
-	int ret = snap_take_wait(s, &s->user, &req);
+	int ret;
 
-	if (ret == -EINPROGRESS) {
-		mutex_unlock(&s->mutex);
+	/* At the limit, kept snapshots may make room. */
+	if (READ_ONCE(s->keep.nr))
+		snap_tend(s->tr);
+	scoped_guard(mutex, &s->mutex)
+		ret = snap_take_wait(s, &s->user, &req);
+	if (ret == -EINPROGRESS)
 		ret = snap_delay_wait(s, &waiter);
-		mutex_lock(&s->mutex);
-	}
-	switch (ret) {
-	case 0:
-	case -EINTR:
-		return ret;
-	case -ENOMEM:
-		return snap_fail(tr, "snapshot", cmd, SNAP_ERR_MEMORY, -ENOMEM);
-	case -ENOSPC:
-		return snap_fail(tr, "snapshot", cmd,
-				 READ_ONCE(s->room) > 0 ? SNAP_ERR_LIMIT : SNAP_ERR_ENOUGH,
-				 -ENOSPC);
-	case -ENOBUFS:
-		return snap_fail(tr, "snapshot", cmd, SNAP_ERR_READ, -EBUSY);
-	case -ECANCELED:
-		return snap_fail(tr, "snapshot", cmd, SNAP_ERR_DELAY, -EBUSY);
-	case -EINVAL:
-		return snap_fail(tr, "snapshot", cmd,
-				 snap_is_possible(tr) ? SNAP_ERR_CPU : SNAP_ERR_PERSIST, -EINVAL);
-	default:
-		return snap_fail(tr, "snapshot", cmd,
-				 tr->range_addr_start ? SNAP_ERR_READ : SNAP_ERR_BUSY, -EBUSY);
-	}
+	/* The writer finds the instance of the snapshot. */
+	if (!ret && READ_ONCE(s->keep.nr))
+		snap_tend(s->tr);
+	return ret == -EINVAL ? -ENXIO : ret;
 }
 
-/**
- * snap_free_now() - free the memory of the user's snapshots
- * @tr:   the trace array
- * @file: name of the file that was written to
- * @cmd:  the text that was written
- *
- * Context: May sleep, &trace_snapshots.mutex is held.
- * Return: 0; -EBUSY if a trigger or a pending snapshot needs it.
- */
-int snap_free_now(struct trace_array *tr, const char *file, const char *cmd)
+static int snap_free_now(struct trace_snapshots *s)
 {
-	struct trace_snapshots *s = tr->snapshots;
-
 	if (atomic_read(&s->user.armed))
-		return snap_fail(tr, file, cmd, SNAP_ERR_ARMED, -EBUSY);
+		return -EADDRINUSE;
 	if (atomic_long_read(&s->pending.requests))
-		return snap_fail(tr, file, cmd, SNAP_ERR_PENDING, -EBUSY);
+		return -EINPROGRESS;
 	s->pinned = false;
 	snap_release(s, &s->user, true);
 	return 0;
 }
 
-static int snap_erase_now(struct trace_array *tr, const char *cmd, int cpu)
+static int snap_store(struct trace_snapshots *s, const char *text, int cpu)
 {
-	struct trace_snapshots *s = tr->snapshots;
-
-	if (cpu == RING_BUFFER_ALL_CPUS)
-		snap_erase(s, &s->user);
-	else if (snap_erase_cpu(s, &s->user, cpu))
-		return snap_fail(tr, "snapshot", cmd, SNAP_ERR_READ, -EBUSY);
-	return 0;
-}
-
-/**
- * snap_parse() - parse a number
- * @tr:   the trace array
- * @file: name of the file that was written to
- * @text: the text that was written
- * @max:  the largest valid number
- * @val:  is set to the number
- *
- * Context: May sleep.
- * Return: 0; -EINVAL for another text; then error_log tells the reason.
- */
-int snap_parse(struct trace_array *tr, const char *file, const char *text,
-	       unsigned long max, unsigned long *val)
-{
-	if (kstrtoul(text, 10, val) || *val > max)
-		return snap_fail(tr, file, text, SNAP_ERR_VALUE, -EINVAL);
-	return 0;
-}
-
-static ssize_t snap_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
-{
-	struct trace_array *tr = file_inode(file)->i_private;
-	int cpu = tracing_get_cpu(file_inode(file)), ret;
-	struct trace_snapshots *s = tr->snapshots;
-	char buf[32], *text;
+	bool all = cpu == RING_BUFFER_ALL_CPUS;
 	unsigned long val;
+	int ret = snap_parse(text, ULONG_MAX, &val) ?: snap_expand(s->tr, val == 1);
 
-	text = snap_copy_value(tr, "snapshot", buf, sizeof(buf), ubuf, cnt);
-	if (IS_ERR(text))
-		return PTR_ERR(text);
-	ret = snap_parse(tr, "snapshot", text, ULONG_MAX, &val);
-	if (!ret)
-		ret = snap_expand(tr, "snapshot", text);
 	if (ret)
 		return ret;
-
-	/* At the limit, kept snapshots may make room. */
-	if (val == 1 && READ_ONCE(s->keep.nr))
-		snap_tend(tr);
-	mutex_lock(&s->mutex);
 	if (val == 1)
-		ret = snap_take_now(tr, text, cpu);
-	else if (val)
-		ret = snap_erase_now(tr, text, cpu);
-	else if (cpu != RING_BUFFER_ALL_CPUS)
-		ret = snap_fail(tr, "snapshot", text, SNAP_ERR_CPU, -EINVAL);
-	else if (atomic_read(&s->user.armed))
-		/* Scripts write 0 while a trigger is set, which needs its buffer. */
-		ret = snap_erase_now(tr, text, cpu);
-	else
-		ret = snap_free_now(tr, "snapshot", text);
-	mutex_unlock(&s->mutex);
-	if (ret)
-		return ret;
-	/* The writer finds the instance of the snapshot. */
-	if (val == 1 && READ_ONCE(s->keep.nr))
-		snap_tend(tr);
-	*ppos += cnt;
-	return cnt;
+		return snap_take_now(s, cpu);
+	guard(mutex)(&s->mutex);
+	/* Scripts write 0 while a trigger is set, which needs its buffer. */
+	if (val || (all && atomic_read(&s->user.armed)))
+		return snap_erase(s, &s->user, cpu) ? -ENOBUFS : 0;
+	return all ? snap_free_now(s) : -ENXIO;
 }
 
 static int snap_open(struct inode *inode, struct file *file)
@@ -270,14 +177,6 @@ static int snap_open(struct inode *inode, struct file *file)
 	if (ret)
 		trace_array_put(tr);
 	return ret;
-}
-
-static int snap_close(struct inode *inode, struct file *file)
-{
-	if (file->f_mode & FMODE_READ)
-		return tracing_release(inode, file);
-	trace_array_put(inode->i_private);
-	return 0;
 }
 
 /* A file is ready when there is a snapshot that it does not show. */
@@ -297,46 +196,184 @@ static __poll_t snap_poll(struct file *file, poll_table *wait)
 
 static int snap_list_show(struct seq_file *m, void *v)
 {
-	struct trace_array *tr = m->private;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = m->private;
 
-	snap_tend(tr);
-	mutex_lock(&trace_types_lock);
-	mutex_lock(&s->mutex);
-	snap_show_counts(m, s);
-	snap_show_all(m, tr);
-	mutex_unlock(&s->mutex);
-	mutex_unlock(&trace_types_lock);
+	snap_tend(s->tr);
+	guard(mutex)(&trace_types_lock);
+	guard(mutex)(&s->mutex);
+	snap_show_all(m, s);
 	return 0;
 }
 
-static int snap_list_open(struct inode *inode, struct file *file)
+static int snap_allocate_show(struct seq_file *m, void *v)
 {
-	struct trace_array *tr = inode->i_private;
-	int ret = tracing_check_open_get_tr(tr);
+	struct trace_snapshots *s = m->private;
+
+	guard(mutex)(&s->mutex);
+	seq_printf(m, "%d\n", atomic_read(&s->max.armed) || snap_is_ready(s, &s->user));
+	return 0;
+}
+
+static int snap_allocate_store(struct trace_snapshots *s, const char *text, int cpu)
+{
+	unsigned long val;
+	int ret = snap_parse(text, 1, &val) ?: snap_expand(s->tr, val);
 
 	if (ret)
 		return ret;
-	ret = single_open(file, snap_list_show, tr);
-	if (ret)
-		trace_array_put(tr);
-	return ret;
+	guard(mutex)(&s->mutex);
+	if (atomic_read(&s->max.armed))
+		return -EUSERS;
+	return val ? snap_provide(s, &s->user) : snap_free_now(s);
 }
 
-static const struct file_operations snap_list_fops = {
-	.open		= snap_list_open,
-	.read		= seq_read,
-	.llseek		= seq_lseek,
-	.release	= tracing_single_release_tr,
+static const struct snap_unit {
+	const char	*name;
+	u64		ns;
+} snap_units[] = {
+	/* The longest that fits is shown. */
+	{ "s", NSEC_PER_SEC }, { "ms", NSEC_PER_MSEC }, { "us", NSEC_PER_USEC }, { "ns", 1 },
 };
 
-static const struct file_operations snap_fops = {
-	.open		= snap_open,
-	.read		= seq_read,
-	.write		= snap_write,
-	.poll		= snap_poll,
-	.llseek		= tracing_lseek,
-	.release	= snap_close,
+static int snap_delay_show(struct seq_file *m, void *v)
+{
+	const struct snap_unit *unit = snap_units;
+	struct trace_snapshots *s = m->private;
+	u64 ns = s->delay, rest;
+
+	if (!ns) {
+		seq_puts(m, "0\n");
+		return 0;
+	}
+	while (div64_u64_rem(ns, unit->ns, &rest), rest)
+		unit++;
+	seq_printf(m, "%llu%s\n", div64_u64(ns, unit->ns), unit->name);
+	return 0;
+}
+
+static int snap_delay_store(struct trace_snapshots *s, const char *text, int cpu)
+{
+	char unit[4] = "", rest;
+	int i, n;
+	u64 ns;
+
+	/* 19 digits cannot overflow. */
+	n = sscanf(text, "%19llu%3s%c", &ns, unit, &rest);
+	if (n == 1 && !ns) {
+		snap_delay_set(s, 0);
+		return 0;
+	}
+	for (i = 0; n == 2 && i < ARRAY_SIZE(snap_units); i++) {
+		if (!strcmp(unit, snap_units[i].name) &&
+		    !check_mul_overflow(ns, snap_units[i].ns, &ns) && ns <= KTIME_MAX / 2) {
+			snap_delay_set(s, ns);
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+static int snap_keep_show(struct seq_file *m, void *v)
+{
+	struct trace_snapshots *s = m->private;
+
+	guard(mutex)(&s->mutex);
+	if (s->keep.nr)
+		seq_puts(m, s->keep.first ? "first " : "last ");
+	seq_printf(m, "%u\n", s->keep.nr);
+	return 0;
+}
+
+static int snap_keep_store(struct trace_snapshots *s, const char *text, int cpu)
+{
+	size_t len = str_has_prefix(text, "first ");
+	struct snap_keep keep = { .first = len };
+
+	if (!len)
+		len = str_has_prefix(text, "last ");
+	if (kstrtouint(skip_spaces(text + len), 10, &keep.nr) || (keep.first && !keep.nr))
+		return -EINVAL;
+	/* The next snapshot needs its memory. */
+	if (keep.nr && s->tr->range_addr_start)
+		return -EXFULL;
+	snap_keep_set(s, keep);
+	return 0;
+}
+
+static int snap_limit_kb_show(struct seq_file *m, void *v)
+{
+	struct trace_snapshots *s = m->private;
+
+	seq_printf(m, "%lu\n", READ_ONCE(s->limit_kb));
+	return 0;
+}
+
+static int snap_limit_kb_store(struct trace_snapshots *s, const char *text, int cpu)
+{
+	unsigned long kb;
+
+	if (snap_parse(text, ULONG_MAX, &kb))
+		return -EINVAL;
+	guard(mutex)(&s->mutex);
+	if (kb && s->kb > kb)
+		return -EFBIG;
+	s->limit_kb = kb;
+	return 0;
+}
+
+static const struct snap_file *snap_file_of(struct file *file)
+{
+	return container_of(file->f_op, struct snap_file, fops);
+}
+
+static int snap_file_open(struct inode *inode, struct file *file)
+{
+	return snap_open_single(inode, file, snap_file_of(file)->show);
+}
+
+static ssize_t snap_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	const struct snap_file *of = snap_file_of(file);
+	struct trace_array *tr = file_inode(file)->i_private;
+	/* The longest value is "first" and a number, or a delay, with blanks. */
+	char buf[40] = "", *text;
+	int ret = -EINVAL;
+
+	if (!of->store)
+		return -EINVAL;
+	if (copy_from_user(buf, ubuf, min(cnt, sizeof(buf) - 1)))
+		return -EFAULT;
+	text = strim(buf);
+	if (cnt < sizeof(buf))
+		ret = of->store(tr->snapshots, text, tracing_get_cpu(file_inode(file)));
+	if (ret)
+		return snap_fail(tr, of->name, text, ret);
+	*ppos += cnt;
+	return cnt;
+}
+
+static const struct snap_file snap_files[] = {
+	{ "snapshot", NULL, snap_store, {
+		.open		= snap_open,
+		.read		= seq_read,
+		.write		= snap_write,
+		.poll		= snap_poll,
+		.llseek		= tracing_lseek,
+		.release	= tracing_release,
+	} },
+#define SNAP_FILE(name, show, store)					\
+	{ name, show, store, {						\
+		.open		= snap_file_open,			\
+		.read		= seq_read,				\
+		.write		= snap_write,				\
+		.llseek		= seq_lseek,				\
+		.release	= tracing_single_release_tr,		\
+	} }
+	SNAP_FILE("snapshots", snap_list_show, NULL),
+	SNAP_FILE("snapshot_allocate", snap_allocate_show, snap_allocate_store),
+	SNAP_FILE("snapshot_delay", snap_delay_show, snap_delay_store),
+	SNAP_FILE("snapshot_keep", snap_keep_show, snap_keep_store),
+	SNAP_FILE("snapshot_limit_kb", snap_limit_kb_show, snap_limit_kb_store),
 };
 
 const struct file_operations trace_snapshot_raw_fops = {
@@ -347,16 +384,19 @@ const struct file_operations trace_snapshot_raw_fops = {
 };
 
 /**
- * snap_create_files() - create "snapshot" and "snapshots" of an instance
+ * trace_snapshot_create_files() - create the files of an instance
  * @tr:  the trace array
  * @dir: its directory
  *
  * Context: May sleep.
  */
-void snap_create_files(struct trace_array *tr, struct dentry *dir)
+void trace_snapshot_create_files(struct trace_array *tr, struct dentry *dir)
 {
-	trace_create_file("snapshot", TRACE_MODE_WRITE, dir, tr, &snap_fops);
-	trace_create_file("snapshots", TRACE_MODE_READ, dir, tr, &snap_list_fops);
+	const struct snap_file *file;
+
+	for (file = snap_files; file < snap_files + ARRAY_SIZE(snap_files); file++)
+		trace_create_file(file->name, file->store ? TRACE_MODE_WRITE : TRACE_MODE_READ,
+				  dir, tr, &file->fops);
 }
 
 /**
@@ -369,7 +409,7 @@ void snap_create_files(struct trace_array *tr, struct dentry *dir)
  */
 void trace_snapshot_create_cpu_files(struct trace_array *tr, struct dentry *dir, int cpu)
 {
-	trace_create_cpu_file("snapshot", TRACE_MODE_WRITE, dir, tr, cpu, &snap_fops);
+	trace_create_cpu_file("snapshot", TRACE_MODE_WRITE, dir, tr, cpu, &snap_files[0].fops);
 	trace_create_cpu_file("snapshot_raw", TRACE_MODE_READ, dir, tr, cpu,
 			      &trace_snapshot_raw_fops);
 }

@@ -16,8 +16,7 @@
  *   list.c      the lines of "snapshots"
  *   view.c      the read-only instance of a kept snapshot
  *   keep.c      which snapshots are kept
- *   files.c     "snapshot" and "snapshots"
- *   values.c    files of one value
+ *   files.c     the files of an instance
  *   array.c     create and destroy; the worker; the command line
  *   none.c      instead of all others in a kernel without snapshots
  */
@@ -389,8 +388,7 @@ int snap_arm(struct trace_snapshots *s, struct snap_slot *slot);
 void snap_disarm(struct snap_slot *slot);
 void snap_settle_next(struct trace_snapshots *s, struct snap_slot *slot);
 void snap_release(struct trace_snapshots *s, struct snap_slot *slot, bool all);
-void snap_erase(struct trace_snapshots *s, struct snap_slot *slot);
-int snap_erase_cpu(struct trace_snapshots *s, struct snap_slot *slot, int cpu);
+int snap_erase(struct trace_snapshots *s, struct snap_slot *slot, int cpu);
 struct trace_snap *snap_hold(struct trace_snapshots *s, struct snap_slot *slot);
 void snap_unhold(struct trace_snap *snap);
 
@@ -403,8 +401,6 @@ void snap_end_pending(struct trace_snapshots *s, long requests, int ret);
 /* delay.c */
 void snap_delay_init(struct trace_snapshots *s);
 void snap_delay_exit(struct trace_snapshots *s);
-int snap_delay_parse(const char *text, u64 *ns);
-int snap_delay_print(char *buf, size_t size, u64 ns);
 void snap_delay_set(struct trace_snapshots *s, u64 ns);
 int snap_delay_wait(struct trace_snapshots *s, struct snap_waiter *waiter);
 
@@ -421,8 +417,9 @@ void trace_snapshot_crash(enum snap_by by);
 
 /* list.c */
 void snap_show(struct seq_file *m, struct trace_array *tr, struct trace_snap *snap);
-void snap_show_counts(struct seq_file *m, struct trace_snapshots *s);
-void snap_show_all(struct seq_file *m, struct trace_array *tr);
+void snap_show_all(struct seq_file *m, struct trace_snapshots *s);
+int snap_open_single(struct inode *inode, struct file *file,
+		     int (*show)(struct seq_file *m, void *v));
 
 /* view.c */
 int snap_publish(struct trace_snapshots *s, struct trace_snap *snap);
@@ -430,7 +427,6 @@ bool snap_retire(struct trace_snapshots *s, struct trace_snap *snap);
 void snap_forget_kept(struct trace_snapshots *s, struct trace_snap *snap);
 
 /* keep.c */
-int snap_keep_parse(const char *text, struct snap_keep *keep);
 unsigned int snap_keep_surplus(struct snap_keep keep, unsigned int have);
 int snap_keep_room(struct snap_keep keep, unsigned int have);
 void snap_keep_queue(struct trace_snapshots *s);
@@ -438,32 +434,4 @@ void snap_keep_init(struct trace_snapshots *s);
 void snap_keep_exit(struct trace_snapshots *s);
 void snap_keep_set(struct trace_snapshots *s, struct snap_keep keep);
 void snap_tend(struct trace_array *tr);
-
-/* Errors that error_log describes. */
-enum {
-	SNAP_ERR_VALUE,
-	SNAP_ERR_MEMORY,
-	SNAP_ERR_LIMIT,
-	SNAP_ERR_HELD,
-	SNAP_ERR_ENOUGH,
-	SNAP_ERR_PENDING,
-	SNAP_ERR_ARMED,
-	SNAP_ERR_READ,
-	SNAP_ERR_BUSY,
-	SNAP_ERR_DELAY,
-	SNAP_ERR_TRACER,
-	SNAP_ERR_CPU,
-	SNAP_ERR_PERSIST,
-	SNAP_ERR_ONE,
-};
-
-/* files.c */
-int snap_expand(struct trace_array *tr, const char *file, const char *cmd);
-int snap_fail(struct trace_array *tr, const char *file, const char *cmd, int err, int ret);
-char *snap_copy_value(struct trace_array *tr, const char *file, char *buf, size_t size,
-		      const char __user *ubuf, size_t cnt);
-int snap_parse(struct trace_array *tr, const char *file, const char *text,
-	       unsigned long max, unsigned long *val);
-int snap_free_now(struct trace_array *tr, const char *file, const char *cmd);
-void snap_create_files(struct trace_array *tr, struct dentry *dir);
 #endif /* _KERNEL_TRACE_SNAPSHOT_INTERNAL_H */

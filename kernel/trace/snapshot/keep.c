@@ -26,27 +26,6 @@
  */
 
 /**
- * snap_keep_parse() - parse a value of snapshot_keep
- * @text: "N", "last N" or "first N"
- * @keep: is set to the value
- *
- * Context: Any context.
- * Return: 0; -EINVAL for another text.
- */
-int snap_keep_parse(const char *text, struct snap_keep *keep)
-{
-	size_t len = str_has_prefix(text, "first ");
-	bool first = len;
-
-	if (!len)
-		len = str_has_prefix(text, "last ");
-	if (kstrtouint(skip_spaces(text + len), 10, &keep->nr) || (first && !keep->nr))
-		return -EINVAL;
-	keep->first = first;
-	return 0;
-}
-
-/**
  * snap_keep_surplus() - count the kept snapshots that are too many
  * @keep: which snapshots are kept
  * @have: number of kept snapshots

@@ -80,6 +80,29 @@ static unsigned long snap_used_kb(struct trace_snap *snap)
 }
 
 /**
+ * snap_open_single() - open a file of a trace array that is printed in one go
+ * @inode: inode of the file
+ * @file:  the file; tracing_single_release_tr() releases it
+ * @show:  prints it, with the snapshots of the trace array as &seq_file.private
+ *
+ * Context: May sleep.
+ * Return: 0, or as single_open() and tracing_check_open_get_tr().
+ */
+int snap_open_single(struct inode *inode, struct file *file,
+		     int (*show)(struct seq_file *m, void *v))
+{
+	struct trace_array *tr = inode->i_private;
+	int ret = tracing_check_open_get_tr(tr);
+
+	if (ret)
+		return ret;
+	ret = single_open(file, show, tr->snapshots);
+	if (ret)
+		trace_array_put(tr);
+	return ret;
+}
+
+/**
  * snap_show() - print the line of a snapshot
  * @m:    the file
  * @tr:   the trace array, for the clock
@@ -126,9 +149,8 @@ void snap_show(struct seq_file *m, struct trace_array *tr, struct trace_snap *sn
  * A reader would keep the buffer from the next snapshot, so the list is no reader. If the
  * buffer was used meanwhile, the line is printed again. It cannot be freed.
  */
-static void snap_show_last(struct seq_file *m, struct trace_array *tr)
+static void snap_show_last(struct seq_file *m, struct trace_snapshots *s)
 {
-	struct trace_snapshots *s = tr->snapshots;
 	size_t before = m->count;
 	struct trace_snap *last;
 	int tries = 100;
@@ -142,7 +164,7 @@ static void snap_show_last(struct seq_file *m, struct trace_array *tr)
 		/* A line that was read while the snapshot changed is dropped. */
 		kcsan_disable_current();
 		if (last)
-			snap_show(m, last->kept ?: tr, last);
+			snap_show(m, last->kept ?: s->tr, last);
 		kcsan_enable_current();
 		/* Pairs with snap_lock:A: locked before it changes. */
 		smp_rmb(); /* RBB(snap_show_last:B) */
@@ -155,14 +177,18 @@ static void snap_show_last(struct seq_file *m, struct trace_array *tr)
 }
 
 /**
- * snap_show_counts() - print how many snapshots were taken, merged and refused
+ * snap_show_all() - print what was taken and refused, and the snapshots that exist
  * @m: the file
  * @s: the snapshots of a trace array
  *
- * Context: May sleep, &trace_snapshots.mutex is held.
+ * Context: May sleep, trace_types_lock and &trace_snapshots.mutex are held.
  */
-void snap_show_counts(struct seq_file *m, struct trace_snapshots *s)
+void snap_show_all(struct seq_file *m, struct trace_snapshots *s)
 {
+	struct trace_snap *snap, *last;
+	int tries = 10;
+	size_t before;
+
 	seq_printf(m, "# taken: %llu\n", READ_ONCE(s->user.seq));
 	seq_printf(m, "# merged into another: %ld\n", atomic_long_read(&s->merged));
 	seq_printf(m, "# refused, no buffer was ready: %ld\n", atomic_long_read(&s->no_spare));
@@ -171,22 +197,7 @@ void snap_show_counts(struct seq_file *m, struct trace_snapshots *s)
 	seq_printf(m, "# refused, too late for another: %ld\n", atomic_long_read(&s->late));
 	seq_printf(m, "# could not be kept: %ld\n", atomic_long_read(&s->unkept));
 	seq_printf(m, "# memory, in KiB: %lu\n", s->kb);
-}
-
-/**
- * snap_show_all() - print the lines of the snapshots that exist
- * @m:  the file
- * @tr: the trace array
- *
- * Context: May sleep, trace_types_lock and &trace_snapshots.mutex are held.
- */
-void snap_show_all(struct seq_file *m, struct trace_array *tr)
-{
-	struct trace_snapshots *s = tr->snapshots;
-	struct trace_snap *snap, *last;
-	size_t before = m->count;
-	int tries = 10;
-
+	before = m->count;
 	do {
 		m->count = before;
 		last = READ_ONCE(s->user.last);
@@ -194,7 +205,7 @@ void snap_show_all(struct seq_file *m, struct trace_array *tr)
 			if (snap != last)
 				snap_show(m, snap->kept, snap);
 		}
-		snap_show_last(m, tr);
+		snap_show_last(m, s);
 		/* Another one may have been taken, so that one is missing. */
 	} while (last != READ_ONCE(s->user.last) && --tries);
 }

@@ -44,7 +44,7 @@ bool trace_snapshot_trigger(struct trace_event_file *file, const struct snap_con
 	int ret = snap_take(s, &s->user, &req);
 
 	/* If the first ones are kept, there will be no others. */
-	return !ret || ret == -EINPROGRESS || ret == -ECANCELED || ret == -ENOSPC;
+	return !ret || ret == -EINPROGRESS || ret == -ECANCELED || ret == -EDQUOT;
 }
 
 /**

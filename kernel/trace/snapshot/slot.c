@@ -288,30 +288,6 @@ void snap_release(struct trace_snapshots *s, struct snap_slot *slot, bool all)
 }
 
 /**
- * snap_erase() - erase the newest snapshot, but keep its memory
- * @s:    the snapshots of the trace array
- * @slot: the slot
- *
- * A reader keeps what it reads. If there is no memory for another buffer then, the next
- * snapshot has none.
- *
- * Context: May sleep, &trace_snapshots.mutex is held.
- */
-void snap_erase(struct trace_snapshots *s, struct snap_slot *slot)
-{
-	if (snap_is_ready(s, slot))
-		snap_provide(s, slot);
-	scoped_guard(snap_change, s) {
-		if (!slot->spare && snap_is_free(s, slot->last)) {
-			swap(slot->spare, slot->last);
-			snap_unsave(slot->spare);
-		}
-		snap_replace(s, &slot->last, NULL);
-	}
-	snap_collect(s);
-}
-
-/**
  * snap_hold() - keep the newest snapshot as it is
  * @s:    the snapshots of the trace array
  * @slot: the slot
@@ -358,16 +334,8 @@ static void snap_lose_cpu(struct trace_snap *snap, int cpu)
 	WRITE_ONCE(snap->since, U64_MAX);
 }
 
-/**
- * snap_erase_cpu() - erase one CPU's part of the newest snapshot
- * @s:    the snapshots of the trace array
- * @slot: the slot
- * @cpu:  the CPU
- *
- * Context: May sleep, &trace_snapshots.mutex is held.
- * Return: 0; -EBUSY while somebody reads it.
- */
-int snap_erase_cpu(struct trace_snapshots *s, struct snap_slot *slot, int cpu)
+/* Erase one CPU's part of the newest snapshot. */
+static int snap_erase_cpu(struct trace_snapshots *s, struct snap_slot *slot, int cpu)
 {
 	struct trace_snap *last = snap_hold(s, slot);
 	int ret = 0;
@@ -382,6 +350,35 @@ int snap_erase_cpu(struct trace_snapshots *s, struct snap_slot *slot, int cpu)
 	snap_drop_surplus(s, slot);
 	snap_collect(s);
 	return ret;
+}
+
+/**
+ * snap_erase() - erase the newest snapshot, but keep its memory
+ * @s:    the snapshots of the trace array
+ * @slot: the slot
+ * @cpu:  the CPU, or RING_BUFFER_ALL_CPUS
+ *
+ * A reader keeps what it reads. If there is no memory for another buffer then, the next
+ * snapshot has none.
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ * Return: 0; -EBUSY while somebody reads it, for one CPU.
+ */
+int snap_erase(struct trace_snapshots *s, struct snap_slot *slot, int cpu)
+{
+	if (cpu != RING_BUFFER_ALL_CPUS)
+		return snap_erase_cpu(s, slot, cpu);
+	if (snap_is_ready(s, slot))
+		snap_provide(s, slot);
+	scoped_guard(snap_change, s) {
+		if (!slot->spare && snap_is_free(s, slot->last)) {
+			swap(slot->spare, slot->last);
+			snap_unsave(slot->spare);
+		}
+		snap_replace(s, &slot->last, NULL);
+	}
+	snap_collect(s);
+	return 0;
 }
 
 /* For a reader of a slot without a snapshot: an empty one. */

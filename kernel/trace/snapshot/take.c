@@ -200,7 +200,7 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 	int ret;
 
 	if (keep && s->room <= 0)
-		return -ENOSPC;
+		return -EDQUOT;
 	snap = snap_choose(s, slot, req);
 	if (!snap)
 		return -ENOBUFS;
@@ -346,7 +346,7 @@ static void snap_count(struct trace_snapshots *s, int ret, long n)
 		atomic_long_add(n, &s->merged);
 	else if (ret == -ENOBUFS)
 		atomic_long_add(n, &s->no_spare);
-	else if (ret == -ENOSPC)
+	else if (ret == -EDQUOT)
 		atomic_long_add(n, &s->enough);
 	else if (ret == -EALREADY)
 		atomic_long_add(n, &s->late);
@@ -379,7 +379,7 @@ static void snap_kick(struct trace_snapshots *s, int ret, bool wake)
  * Return: 0, also if another snapshot answers the request; -ECANCELED if its condition is not
  *	   met; -EINPROGRESS if it is postponed; -EAGAIN if the lock is not available;
  *	   -EALREADY if a cut in progress came too early for it; -ENOBUFS if no buffer is
- *	   ready; -ENOSPC if the first ones are kept, and there are enough; -EBUSY, -EINVAL
+ *	   ready; -EDQUOT if the first ones are kept, and there are enough; -EBUSY, -EINVAL
  *	   and -ENODEV as ring_buffer_cut(). On an error nothing has changed but the counts;
  *	   and for one CPU, the snapshot of the last boot may be erased.
  */
@@ -510,7 +510,7 @@ int snap_take_wait(struct trace_snapshots *s, struct snap_slot *slot, struct sna
 
 	/* Do not allocate a buffer in vain. */
 	if (slot == &s->user && READ_ONCE(s->room) <= 0)
-		return -ENOSPC;
+		return -EDQUOT;
 	ret = snap_provide(s, slot);
 	if (ret)
 		return ret;

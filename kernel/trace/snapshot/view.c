@@ -75,23 +75,15 @@ static const struct file_operations kept_size_fops = {
 
 static int kept_list_show(struct seq_file *m, void *v)
 {
-	struct trace_array *tr = m->private;
+	struct trace_snapshots *s = m->private;
 
-	snap_show(m, tr, tr->snapshots->shows);
+	snap_show(m, s->tr, s->shows);
 	return 0;
 }
 
 static int kept_list_open(struct inode *inode, struct file *file)
 {
-	struct trace_array *tr = inode->i_private;
-	int ret = tracing_check_open_get_tr(tr);
-
-	if (ret)
-		return ret;
-	ret = single_open(file, kept_list_show, tr);
-	if (ret)
-		trace_array_put(tr);
-	return ret;
+	return snap_open_single(inode, file, kept_list_show);
 }
 
 static const struct file_operations kept_list_fops = {

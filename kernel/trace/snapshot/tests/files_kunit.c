@@ -157,8 +157,8 @@ static void fs_test_snapshot(struct kunit *test)
 	snap_kunit_set(test, "snapshot_allocate", "0");
 
 	fs_mark(test, "one");
-	snap_kunit_set(test, "snapshot", fs_long(test, 31, '1'));
-	snap_kunit_set(test, "snapshot", fs_long(test, 31, '2'));
+	snap_kunit_set(test, "snapshot", fs_long(test, 39, '1'));
+	snap_kunit_set(test, "snapshot", fs_long(test, 39, '2'));
 	fs_mark(test, "two");
 	snap_kunit_set(test, "snapshot", "1\n");
 	fs_expect_only(test, "snapshot", "two");
@@ -183,7 +183,7 @@ static void fs_test_snapshot(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", HELP_ALL("freed")));
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# memory, in KiB: 0\n"));
 
-	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot", fs_long(test, 32, '1')),
+	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot", fs_long(test, 40, '1')),
 			(ssize_t)-EINVAL);
 	snap_kunit_close(snap_kunit_open(test, "error_log", O_WRONLY | O_TRUNC));
 	snap_kunit_fails(test, "snapshot", "x", -EINVAL, BAD_VALUE);

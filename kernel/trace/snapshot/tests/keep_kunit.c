@@ -22,26 +22,26 @@ static void keep_test_parse(struct kunit *test)
 {
 	static const struct {
 		const char	*text;
-		unsigned int	nr;
-		bool		first;
+		const char	*shown;
 	} good[] = {
-		{ "0", 0 }, { "1", 1 }, { "last 0", 0 }, { "last 12", 12 }, { "last  3", 3 },
-		{ "first 1", 1, true }, { "first 4294967295", UINT_MAX, true },
+		{ "0", "0\n" }, { "1", "last 1\n" }, { "last 0", "0\n" },
+		{ "last 12", "last 12\n" }, { "last  3", "last 3\n" }, { "first 1", "first 1\n" },
+		{ "first 4294967295", "first 4294967295\n" },
 	};
 	static const char * const bad[] = {
 		"", " ", "-1", "1 2", "last", "last ", "last -1", "last3", "first", "first 0",
 		"first x", "LAST 1", "4294967296", "1last", "first last 1", "0x10",
 	};
-	struct snap_keep keep;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(good); i++) {
-		KUNIT_EXPECT_EQ_MSG(test, snap_keep_parse(good[i].text, &keep), 0, good[i].text);
-		KUNIT_EXPECT_EQ_MSG(test, keep.nr, good[i].nr, good[i].text);
-		KUNIT_EXPECT_EQ_MSG(test, keep.first, good[i].first, good[i].text);
+		snap_kunit_set(test, "snapshot_keep", good[i].text);
+		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_keep"), good[i].shown);
 	}
 	for (i = 0; i < ARRAY_SIZE(bad); i++)
-		KUNIT_EXPECT_EQ_MSG(test, snap_keep_parse(bad[i], &keep), -EINVAL, bad[i]);
+		KUNIT_EXPECT_EQ_MSG(test, snap_kunit_write(test, "snapshot_keep", bad[i]),
+				    (ssize_t)-EINVAL, "%s", bad[i]);
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_keep"), "first 4294967295\n");
 }
 
 static void keep_test_delay(struct kunit *test)
@@ -60,20 +60,17 @@ static void keep_test_delay(struct kunit *test)
 		"", "1", "-1ms", "ms", "5m", "5msec", "5 events", "5ms 1", "0x5ms",
 		"99999999999s", "18446744073709551616ns",
 	};
+	struct trace_array *tr = test->priv;
 	unsigned int i;
-	char buf[32];
-	u64 ns;
 
 	for (i = 0; i < ARRAY_SIZE(good); i++) {
-		ns = 77;
-		KUNIT_EXPECT_EQ_MSG(test, snap_delay_parse(good[i].text, &ns), 0, good[i].text);
-		KUNIT_EXPECT_EQ_MSG(test, ns, good[i].ns, good[i].text);
-		KUNIT_EXPECT_EQ(test, snap_delay_print(buf, sizeof(buf), ns),
-				(int)strlen(good[i].shown));
-		KUNIT_EXPECT_STREQ(test, buf, good[i].shown);
+		snap_kunit_set(test, "snapshot_delay", good[i].text);
+		KUNIT_EXPECT_EQ_MSG(test, tr->snapshots->delay, good[i].ns, good[i].text);
+		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_delay"), good[i].shown);
 	}
 	for (i = 0; i < ARRAY_SIZE(bad); i++)
-		KUNIT_EXPECT_EQ_MSG(test, snap_delay_parse(bad[i], &ns), -EINVAL, bad[i]);
+		KUNIT_EXPECT_EQ_MSG(test, snap_kunit_write(test, "snapshot_delay", bad[i]),
+				    (ssize_t)-EINVAL, "%s", bad[i]);
 }
 
 static void keep_test_rules(struct kunit *test)
@@ -535,8 +532,6 @@ static void keep_test_files(struct kunit *test)
 }
 
 static struct kunit_case keep_rules[] = {
-	KUNIT_CASE(keep_test_parse),
-	KUNIT_CASE(keep_test_delay),
 	KUNIT_CASE(keep_test_rules),
 	KUNIT_CASE(keep_test_crash),
 	{ }
@@ -548,6 +543,8 @@ static struct kunit_suite keep_rules_suite = {
 };
 
 static struct kunit_case keep_cases[] = {
+	KUNIT_CASE(keep_test_parse),
+	KUNIT_CASE(keep_test_delay),
 	KUNIT_CASE(keep_test_last),
 	KUNIT_CASE(keep_test_first),
 	KUNIT_CASE(keep_test_burst),
