@@ -20,14 +20,8 @@ kept_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
 	return -EPERM;
 }
 
-static int kept_trace_open(struct inode *inode, struct file *file)
-{
-	file->f_flags &= ~O_TRUNC;
-	return tracing_open(inode, file);
-}
-
 static const struct file_operations kept_trace_fops = {
-	.open		= kept_trace_open,
+	.open		= tracing_open,
 	.read		= seq_read,
 	.read_iter	= seq_read_iter,
 	.splice_read	= copy_splice_read,
@@ -53,25 +47,17 @@ const struct file_operations trace_kept_enable_fops = {
  * Each CPU's ring has the size of its records. A program such as Perfetto reads no more
  * pages of a CPU than are in this file, so it holds the largest size, not "X".
  */
-static ssize_t kept_size_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
+static int kept_size_show(struct seq_file *m, void *v)
 {
-	struct trace_array *tr = file_inode(file)->i_private;
+	struct trace_snapshots *s = m->private;
 	unsigned long size = 0;
-	char buf[24];
-	int cpu, len;
+	int cpu;
 
 	for_each_tracing_cpu(cpu)
-		size = max(size, per_cpu_ptr(tr->array_buffer.data, cpu)->entries);
-	len = scnprintf(buf, sizeof(buf), "%lu\n", size >> 10);
-	return simple_read_from_buffer(ubuf, cnt, ppos, buf, len);
+		size = max(size, per_cpu_ptr(s->tr->array_buffer.data, cpu)->entries);
+	seq_printf(m, "%lu\n", size >> 10);
+	return 0;
 }
-
-static const struct file_operations kept_size_fops = {
-	.open		= tracing_open_generic_tr,
-	.read		= kept_size_read,
-	.llseek		= generic_file_llseek,
-	.release	= tracing_release_generic_tr,
-};
 
 static int kept_list_show(struct seq_file *m, void *v)
 {
@@ -81,44 +67,21 @@ static int kept_list_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static int kept_list_open(struct inode *inode, struct file *file)
-{
-	return snap_open_single(inode, file, kept_list_show);
+#define KEPT_FOPS(name)								\
+static int kept_##name##_open(struct inode *inode, struct file *file)		\
+{										\
+	return snap_open_single(inode, file, kept_##name##_show);		\
+}										\
+										\
+static const struct file_operations kept_##name##_fops = {			\
+	.open		= kept_##name##_open,					\
+	.read		= seq_read,						\
+	.llseek		= seq_lseek,						\
+	.release	= tracing_single_release_tr,				\
 }
 
-static const struct file_operations kept_list_fops = {
-	.open		= kept_list_open,
-	.read		= seq_read,
-	.llseek		= seq_lseek,
-	.release	= tracing_single_release_tr,
-};
-
-/* Files of an instance: those of another one, but nobody can write to them. */
-static struct kept_file {
-	const char			*name;
-	const struct file_operations	*of;
-	struct file_operations		fops;
-} kept_files[] = {
-	{ "trace",			&kept_trace_fops },
-	{ "trace_pipe",			&tracing_pipe_fops },
-	{ "trace_clock",		&trace_clock_fops },
-	{ "trace_options",		&tracing_iter_fops },
-	{ "saved_cmdlines",		&tracing_saved_cmdlines_fops },
-	{ "saved_tgids",		&tracing_saved_tgids_fops },
-	{ "timestamp_mode",		&trace_time_stamp_mode_fops },
-	{ "current_tracer",		&set_tracer_fops },
-	{ "tracing_on",			&rb_simple_fops },
-	{ "buffer_size_kb",		&kept_size_fops },
-	{ "buffer_total_size_kb",	&tracing_total_entries_fops },
-	{ "buffer_subbuf_size_kb",	&buffer_subbuf_size_fops },
-	{ "snapshots",			&kept_list_fops },
-}, kept_cpu_files[] = {
-	{ "trace",			&kept_trace_fops },
-	{ "trace_pipe",			&tracing_pipe_fops },
-	{ "trace_pipe_raw",		&tracing_buffers_fops },
-	{ "stats",			&tracing_stats_fops },
-	{ "buffer_size_kb",		&tracing_entries_fops },
-};
+KEPT_FOPS(size);
+KEPT_FOPS(list);
 
 /* "trace_pipe" consumes records one by one. */
 static int kept_alloc_copies(struct trace_array *tr)
@@ -129,48 +92,61 @@ static int kept_alloc_copies(struct trace_array *tr)
 	if (ret)
 		return ret;
 	s = tr->snapshots->shows->buf.tr->snapshots;
-	mutex_lock(&s->mutex);
-	ret = snap_alloc_copies(s, tr->snapshots->shows);
-	mutex_unlock(&s->mutex);
+	scoped_guard(mutex, &s->mutex)
+		ret = snap_alloc_copies(s, tr->snapshots->shows);
 	trace_array_put(tr);
 	return ret;
 }
 
+static int kept_open(struct inode *inode, struct file *file);
+
+/* Files of an instance: those of another one, but nobody can write to them. */
+static const struct kept_file {
+	const char			*name;
+	const struct file_operations	*of;
+	struct file_operations		fops;
+} kept_files[] = {
+#define KEPT_FILE(name, of) { name, of, { .open = kept_open } }
+	KEPT_FILE("trace", &kept_trace_fops),
+	KEPT_FILE("trace_pipe", &tracing_pipe_fops),
+	KEPT_FILE("trace_clock", &trace_clock_fops),
+	KEPT_FILE("trace_options", &tracing_iter_fops),
+	KEPT_FILE("saved_cmdlines", &tracing_saved_cmdlines_fops),
+	KEPT_FILE("saved_tgids", &tracing_saved_tgids_fops),
+	KEPT_FILE("timestamp_mode", &trace_time_stamp_mode_fops),
+	KEPT_FILE("current_tracer", &set_tracer_fops),
+	KEPT_FILE("tracing_on", &rb_simple_fops),
+	KEPT_FILE("buffer_size_kb", &kept_size_fops),
+	KEPT_FILE("buffer_total_size_kb", &tracing_total_entries_fops),
+	KEPT_FILE("buffer_subbuf_size_kb", &buffer_subbuf_size_fops),
+	KEPT_FILE("snapshots", &kept_list_fops),
+}, kept_cpu_files[] = {
+	KEPT_FILE("trace", &kept_trace_fops),
+	KEPT_FILE("trace_pipe", &tracing_pipe_fops),
+	KEPT_FILE("trace_pipe_raw", &tracing_buffers_fops),
+	KEPT_FILE("stats", &tracing_stats_fops),
+	KEPT_FILE("buffer_size_kb", &tracing_entries_fops),
+};
+
+/* From here on, the file is one of the other instance's kind. */
 static int kept_open(struct inode *inode, struct file *file)
 {
 	const struct file_operations *of = container_of(file->f_op, struct kept_file, fops)->of;
 	int ret = 0;
 
-	if (file->f_mode & FMODE_WRITE)
+	if ((file->f_mode & FMODE_WRITE) && of->write != kept_write)
 		return -EPERM;
+	file->f_flags &= ~O_TRUNC;
+	replace_fops(file, of);
 	if (of == &tracing_pipe_fops)
 		ret = kept_alloc_copies(inode->i_private);
 	return ret ?: of->open(inode, file);
 }
 
-static void __init kept_init_files(struct kept_file *files, unsigned int nr)
-{
-	for (; nr; nr--, files++) {
-		files->fops = *files->of;
-		if (files->fops.write == kept_write)
-			continue;
-		files->fops.open = kept_open;
-		files->fops.write = NULL;
-	}
-}
-
-static int __init kept_init(void)
-{
-	kept_init_files(kept_files, ARRAY_SIZE(kept_files));
-	kept_init_files(kept_cpu_files, ARRAY_SIZE(kept_cpu_files));
-	return 0;
-}
-core_initcall(kept_init);
-
 static struct lock_class_key kept_mutex;
 
 static int snap_create_kept_files(struct trace_array *tr, struct dentry *dir, int cpu,
-				  struct kept_file *files, unsigned int nr)
+				  const struct kept_file *files, unsigned int nr)
 {
 	for (; nr; nr--, files++) {
 		if (!trace_create_cpu_file(files->name, TRACE_MODE_READ, dir, tr, cpu,
