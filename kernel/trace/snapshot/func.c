@@ -5,22 +5,22 @@
 #include <linux/ftrace.h>
 #include <linux/init.h>
 #include <linux/kernel.h>
+#include <linux/ring_buffer.h>
 #include <linux/seq_file.h>
 
 #include "internal.h"
 
-static void snap_func(unsigned long ip, unsigned long parent_ip, struct trace_array *tr,
-		      struct ftrace_probe_ops *ops, void *data)
+static struct snap_func *snap_func_of(struct ftrace_probe_ops *ops)
 {
-	snap_request_function(tr, ip, NULL);
+	return container_of(ops, struct snap_func, ops);
 }
 
-/* How many snapshots @ip may still take, or NULL. */
+/* How many snapshots @ip may still take, or NULL for any number. */
 static atomic_long_t *snap_func_left(struct ftrace_probe_ops *ops, unsigned long ip)
 {
-	struct snap_func *func = container_of(ops, struct snap_func, counted);
+	struct ftrace_func_mapper *left = snap_func_of(ops)->left;
 
-	return (atomic_long_t *)ftrace_func_mapper_find_ip(func->left, ip);
+	return left ? (atomic_long_t *)ftrace_func_mapper_find_ip(left, ip) : NULL;
 }
 
 static bool snap_func_is_left(void *left)
@@ -33,40 +33,46 @@ static void snap_func_spend(void *left)
 	atomic_long_dec(left);
 }
 
-static void snap_func_counted(unsigned long ip, unsigned long parent_ip, struct trace_array *tr,
-			      struct ftrace_probe_ops *ops, void *data)
+static void snap_func_call(unsigned long ip, unsigned long parent_ip, struct trace_array *tr,
+			   struct ftrace_probe_ops *ops, void *data)
 {
 	const struct snap_cond cond = {
 		.wanted = snap_func_is_left,
 		.taken = snap_func_spend,
 		.data = snap_func_left(ops, ip),
 	};
+	const struct snap_request req = {
+		.cpu = RING_BUFFER_ALL_CPUS,
+		.by = SNAP_BY_FUNCTION,
+		.ip = ip,
+		.cond = cond.data ? &cond : NULL,
+	};
 
-	snap_request_function(tr, ip, &cond);
+	snap_take(tr->snapshots, &tr->snapshots->user, &req);
 }
 
 static int snap_func_print(struct seq_file *m, unsigned long ip, struct ftrace_probe_ops *ops,
 			   void *data)
 {
-	seq_printf(m, "%ps:snapshot:unlimited\n", (void *)ip);
+	atomic_long_t *left = snap_func_left(ops, ip);
+
+	seq_printf(m, "%ps:snapshot:", (void *)ip);
+	if (left)
+		seq_printf(m, "count=%ld\n", atomic_long_read(left));
+	else
+		seq_puts(m, "unlimited\n");
 	return 0;
 }
 
-static int snap_func_counted_print(struct seq_file *m, unsigned long ip,
-				   struct ftrace_probe_ops *ops, void *data)
+static int snap_func_init(struct ftrace_probe_ops *ops, struct trace_array *tr, unsigned long ip,
+			  void *count, void **data)
 {
-	seq_printf(m, "%ps:snapshot:count=%ld\n", (void *)ip,
-		   atomic_long_read(snap_func_left(ops, ip)));
-	return 0;
-}
-
-static int snap_func_counted_init(struct ftrace_probe_ops *ops, struct trace_array *tr,
-				  unsigned long ip, void *count, void **data)
-{
-	struct snap_func *func = &tr->snapshots->func;
+	struct snap_func *func = snap_func_of(ops);
 	atomic_long_t *left;
 	int ret = -ENOMEM;
 
+	if (func == &tr->snapshots->func[0])
+		return 0;
 	if (!func->left)
 		func->left = allocate_ftrace_func_mapper();
 	if (func->left) {
@@ -78,69 +84,52 @@ static int snap_func_counted_init(struct ftrace_probe_ops *ops, struct trace_arr
 		}
 		ret = ftrace_func_mapper_add_ip(func->left, ip, count);
 	}
-	/* If other functions of this command succeeded, snap_func_counted_free() is called. */
+	/* If other functions of this command succeeded, snap_func_free() is called. */
 	if (ret)
 		*data = func;
 	return ret;
 }
 
-/* The first probe of a kind armed the snapshot, the last one disarms it. */
-static void snap_func_disarm(struct trace_array *tr, int kind)
-{
-	if (test_and_clear_bit(kind, &tr->snapshots->func.armed))
-		tracing_disarm_snapshot(tr);
-}
-
-/* Free one function's part, or with @ip 0 the part that all functions share. */
+/*
+ * Free one function's part, or with @ip 0 the part that all functions share. The counts
+ * stay until the last function is removed, because other CPUs look up theirs without a
+ * lock. With @data, a command failed, and the others stay.
+ */
 static void snap_func_free(struct ftrace_probe_ops *ops, struct trace_array *tr, unsigned long ip,
 			   void *data)
 {
-	if (!ip)
-		snap_func_disarm(tr, SNAP_FUNC);
-}
-
-/*
- * The counts stay until the last function is removed, because other CPUs look up theirs
- * without a lock. With @data, a command failed, and the others stay.
- */
-static void snap_func_counted_free(struct ftrace_probe_ops *ops, struct trace_array *tr,
-				   unsigned long ip, void *data)
-{
-	struct snap_func *func = &tr->snapshots->func;
+	struct snap_func *func = snap_func_of(ops);
 
 	if (ip || data)
 		return;
-	free_ftrace_func_mapper(func->left, NULL);
+	if (func->left)
+		free_ftrace_func_mapper(func->left, NULL);
 	func->left = NULL;
-	snap_func_disarm(tr, SNAP_FUNC_COUNTED);
+	/* The first probe of a kind armed the snapshot, the last one disarms it. */
+	if (func->armed)
+		tracing_disarm_snapshot(tr);
+	func->armed = false;
 }
 
-static struct ftrace_probe_ops snap_func_ops = {
-	.func	= snap_func,
+/* Each instance has a copy of each kind, which leads to its counts. */
+static const struct ftrace_probe_ops snap_func_ops = {
+	.func	= snap_func_call,
 	.print	= snap_func_print,
+	.init	= snap_func_init,
 	.free	= snap_func_free,
 };
 
-/* Each instance has a copy, which leads to its counts. */
-static const struct ftrace_probe_ops snap_func_counted_ops = {
-	.func	= snap_func_counted,
-	.print	= snap_func_counted_print,
-	.init	= snap_func_counted_init,
-	.free	= snap_func_counted_free,
-};
-
-static int snap_func_add(struct trace_array *tr, char *glob, struct ftrace_probe_ops *ops, int kind,
-			 long count)
+static int snap_func_add(struct trace_array *tr, char *glob, struct snap_func *func, long count)
 {
 	int ret = tracing_arm_snapshot(tr);
 
 	if (ret)
 		return ret;
-	ret = register_ftrace_function_probe(glob, tr, ops, (void *)count);
-	if (ret < 0)
+	ret = register_ftrace_function_probe(glob, tr, &func->ops, (void *)count);
+	if (ret < 0 || func->armed)
 		tracing_disarm_snapshot(tr);
-	else if (test_and_set_bit(kind, &tr->snapshots->func.armed))
-		tracing_disarm_snapshot(tr);
+	else
+		func->armed = true;
 	return min(ret, 0);
 }
 
@@ -148,7 +137,7 @@ static int snap_func_command(struct trace_array *tr, struct ftrace_hash *hash, c
 			     char *cmd, char *param, int enable)
 {
 	bool counted = param && *param;
-	struct ftrace_probe_ops *ops = &snap_func_ops;
+	struct snap_func *func;
 	long count = 0;
 	int ret;
 
@@ -167,14 +156,12 @@ static int snap_func_command(struct trace_array *tr, struct ftrace_hash *hash, c
 	}
 
 	/* ftrace runs one command at a time. */
-	if (counted) {
-		ops = &tr->snapshots->func.counted;
-		if (!ops->func)
-			*ops = snap_func_counted_ops;
-	}
+	func = &tr->snapshots->func[counted];
+	if (!func->ops.func)
+		func->ops = snap_func_ops;
 	if (*glob == '!')
-		return unregister_ftrace_function_probe_func(glob + 1, tr, ops);
-	return snap_func_add(tr, glob, ops, counted ? SNAP_FUNC_COUNTED : SNAP_FUNC, count);
+		return unregister_ftrace_function_probe_func(glob + 1, tr, &func->ops);
+	return snap_func_add(tr, glob, func, count);
 }
 
 static struct ftrace_func_command snap_func_cmd = {

@@ -226,23 +226,17 @@ struct snap_pending {
 	struct hrtimer		timer;
 };
 
-/* Bits of &snap_func.armed. */
-enum {
-	SNAP_FUNC,
-	SNAP_FUNC_COUNTED,
-};
-
 /**
  * struct snap_func - commands of functions
- * @armed:   kinds of commands that exist, by SNAP_FUNC_*
- * @left:    how many snapshots each function may still take, of those with a count
- * @counted: operations of commands with a count
+ * @ops:   operations of these commands
+ * @left:  how many snapshots each function may still take, or NULL for any number
+ * @armed: there are commands, and they rely on a buffer
  */
 struct snap_func {
 #if defined(CONFIG_FUNCTION_TRACER) && defined(CONFIG_DYNAMIC_FTRACE)
-	unsigned long		armed;
+	struct ftrace_probe_ops	ops;
 	struct ftrace_func_mapper *left;
-	struct ftrace_probe_ops	counted;
+	bool			armed;
 #endif
 };
 
@@ -290,7 +284,7 @@ enum {
  * @kb:       charged memory, in KiB; @mutex
  * @limit_kb: upper bound of @kb, or 0; @mutex
  * @pinned:   the kernel relies on the buffer of @user; only user space frees it
- * @func:     commands of functions
+ * @func:     commands of functions, without and with a count
  * @wait:     tasks that poll or wait
  * @work_for: work to do, by SNAP_WORK_*
  * @irq_work: starts @work from any context
@@ -332,7 +326,7 @@ struct trace_snapshots {
 	unsigned long		kb;
 	unsigned long		limit_kb;
 	bool			pinned;
-	struct snap_func	func;
+	struct snap_func	func[2];
 	wait_queue_head_t	wait;
 	unsigned long		work_for;
 	struct irq_work		irq_work;
@@ -403,9 +397,6 @@ void snap_delay_init(struct trace_snapshots *s);
 void snap_delay_exit(struct trace_snapshots *s);
 void snap_delay_set(struct trace_snapshots *s, u64 ns);
 int snap_delay_wait(struct trace_snapshots *s, struct snap_waiter *waiter);
-
-/* request.c */
-void snap_request_function(struct trace_array *tr, unsigned long ip, const struct snap_cond *cond);
 
 /* crash.c */
 void snap_crash_add(struct trace_snapshots *s);

@@ -48,26 +48,6 @@ bool trace_snapshot_trigger(struct trace_event_file *file, const struct snap_con
 }
 
 /**
- * snap_request_function() - take a snapshot because a function was called
- * @tr:   the trace array
- * @ip:   address of the function
- * @cond: condition, or NULL
- *
- * Context: Any context, including NMI.
- */
-void snap_request_function(struct trace_array *tr, unsigned long ip, const struct snap_cond *cond)
-{
-	const struct snap_request req = {
-		.cpu = RING_BUFFER_ALL_CPUS,
-		.by = SNAP_BY_FUNCTION,
-		.ip = ip,
-		.cond = cond,
-	};
-
-	snap_take(tr->snapshots, &tr->snapshots->user, &req);
-}
-
-/**
  * tracing_snapshot() - take a snapshot of the top trace array
  *
  * Its buffer is allocated before, by tracing_alloc_snapshot() or by

@@ -52,6 +52,11 @@ static void take_test_who(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
 	unsigned long before = snap_crash_set(BIT(SNAP_BY_WARN));
+	const struct snap_request function = {
+		.cpu = RING_BUFFER_ALL_CPUS,
+		.by = SNAP_BY_FUNCTION,
+		.ip = (unsigned long)schedule,
+	};
 
 	snap_kunit_echo(test, "snapshot", "1");
 	take_expect_line(test, 1, "write");
@@ -66,7 +71,7 @@ static void take_test_who(struct kunit *test)
 	take_expect_line(test, 4, "kernel,nmi");
 	trace_snapshot_warn();
 	take_expect_line(test, 5, "warn");
-	snap_request_function(tr, (unsigned long)schedule, NULL);
+	snap_take(tr->snapshots, &tr->snapshots->user, &function);
 	take_expect_line(test, 6, "function:schedule");
 	snap_kunit_echo(test, "per_cpu/cpu0/snapshot", "1");
 	take_expect_line(test, 7, "write");
