@@ -72,7 +72,22 @@ static void snap_use_next(struct trace_snapshots *s, struct snap_slot *slot, boo
 	slot->next = NULL;
 }
 
-static int snap_begin_change(struct trace_array *tr, unsigned long size, int cpu, int order)
+/**
+ * trace_snapshot_begin_change() - prepare for another size of the live buffer
+ * @tr:    the trace array
+ * @size:  bytes for records, for each CPU
+ * @cpu:   the CPU, or RING_BUFFER_ALL_CPUS
+ * @order: pages of a sub-buffer, as a power of two; then @size stays as it is. -1 to keep it
+ *
+ * Until trace_snapshot_end_change(), requests for snapshots are postponed. Those of a
+ * crash or of a latency tracer are refused and counted.
+ *
+ * Context: May sleep.
+ * Return: 0; -ENOMEM, or -ENOSPC as snap_charge(); -EINVAL for an @order that is not
+ *	   possible. On an error nothing has changed, and trace_snapshot_end_change() must
+ *	   not follow.
+ */
+int trace_snapshot_begin_change(struct trace_array *tr, unsigned long size, int cpu, int order)
 {
 	struct trace_snapshots *s = tr->snapshots;
 	int ret;
@@ -90,42 +105,11 @@ static int snap_begin_change(struct trace_array *tr, unsigned long size, int cpu
 }
 
 /**
- * trace_snapshot_begin_resize() - prepare for another size of the live buffer
- * @tr:   the trace array
- * @size: bytes for records, for each CPU
- * @cpu:  the CPU, or RING_BUFFER_ALL_CPUS
- *
- * Until trace_snapshot_end_change(), requests for snapshots are postponed. Those of a
- * crash or of a latency tracer are refused and counted.
- *
- * Context: May sleep.
- * Return: 0; -ENOMEM, or -ENOSPC as snap_charge(); then nothing has changed, and
- *	   trace_snapshot_end_change() must not follow.
- */
-int trace_snapshot_begin_resize(struct trace_array *tr, unsigned long size, int cpu)
-{
-	return snap_begin_change(tr, size, cpu, -1);
-}
-
-/**
- * trace_snapshot_begin_order() - prepare for another size of the live buffer's sub-buffers
- * @tr:    the trace array
- * @order: pages of a sub-buffer, as a power of two
- *
- * Context: May sleep.
- * Return: as trace_snapshot_begin_resize(); -EINVAL for a size that is not possible.
- */
-int trace_snapshot_begin_order(struct trace_array *tr, int order)
-{
-	return snap_begin_change(tr, 0, RING_BUFFER_ALL_CPUS, order);
-}
-
-/**
  * trace_snapshot_end_change() - use the new size, or keep the old one
  * @tr:   the trace array
  * @done: the live buffer has the new size
  *
- * Context: May sleep, after trace_snapshot_begin_resize() or -order().
+ * Context: May sleep, after trace_snapshot_begin_change().
  */
 void trace_snapshot_end_change(struct trace_array *tr, bool done)
 {

@@ -395,8 +395,20 @@ static struct trace_snap *snap_get_none(struct trace_snapshots *s, u64 seq)
 	return snap;
 }
 
-static struct array_buffer *snap_get(struct trace_snapshots *s, struct snap_slot *slot)
+/**
+ * trace_snapshot_get() - begin to read the newest snapshot
+ * @tr:  the trace array
+ * @max: that of the longest latency, not that of the user
+ *
+ * It does not change until trace_snapshot_put().
+ *
+ * Context: May sleep.
+ * Return: its records, none if there is no snapshot; NULL without memory.
+ */
+struct array_buffer *trace_snapshot_get(struct trace_array *tr, bool max)
 {
+	struct trace_snapshots *s = tr->snapshots;
+	struct snap_slot *slot = max ? &s->max : &s->user;
 	struct trace_snap *snap;
 	u64 seq;
 
@@ -410,34 +422,8 @@ static struct array_buffer *snap_get(struct trace_snapshots *s, struct snap_slot
 }
 
 /**
- * trace_snapshot_get() - begin to read the newest snapshot
- * @tr: the trace array
- *
- * It does not change until trace_snapshot_put().
- *
- * Context: May sleep.
- * Return: its records, none if there is no snapshot; NULL without memory.
- */
-struct array_buffer *trace_snapshot_get(struct trace_array *tr)
-{
-	return snap_get(tr->snapshots, &tr->snapshots->user);
-}
-
-/**
- * trace_snapshot_get_max() - begin to read the snapshot of the longest latency
- * @tr: the trace array
- *
- * Context: May sleep.
- * Return: as trace_snapshot_get().
- */
-struct array_buffer *trace_snapshot_get_max(struct trace_array *tr)
-{
-	return snap_get(tr->snapshots, &tr->snapshots->max);
-}
-
-/**
  * trace_snapshot_put() - end the reading of a snapshot
- * @buf: the return value of trace_snapshot_get() or trace_snapshot_get_max()
+ * @buf: the return value of trace_snapshot_get()
  *
  * Context: May sleep.
  */

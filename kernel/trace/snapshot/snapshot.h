@@ -56,12 +56,10 @@ static inline bool trace_is_snapshot(struct file *file)
 	return file->f_op == &trace_snapshot_raw_fops;
 }
 
-struct array_buffer *trace_snapshot_get(struct trace_array *tr);
-struct array_buffer *trace_snapshot_get_max(struct trace_array *tr);
+struct array_buffer *trace_snapshot_get(struct trace_array *tr, bool max);
 void trace_snapshot_put(struct array_buffer *buf);
 
-int trace_snapshot_begin_resize(struct trace_array *tr, unsigned long size, int cpu);
-int trace_snapshot_begin_order(struct trace_array *tr, int order);
+int trace_snapshot_begin_change(struct trace_array *tr, unsigned long size, int cpu, int order);
 void trace_snapshot_end_change(struct trace_array *tr, bool done);
 void trace_snapshot_new_clock(struct trace_array *tr, u64 (*clock)(void));
 void trace_snapshot_erase(struct trace_array *tr);
@@ -98,17 +96,16 @@ static inline bool trace_is_kept(struct trace_array *tr) { return false; }
 static inline int trace_snapshot_remove(struct trace_array *tr) { return 0; }
 static inline void trace_snapshot_last_put(struct trace_array *tr) { }
 static inline bool trace_is_snapshot(struct file *file) { return false; }
-static inline struct array_buffer *trace_snapshot_get(struct trace_array *tr) { return NULL; }
-static inline struct array_buffer *trace_snapshot_get_max(struct trace_array *tr) { return NULL; }
+static inline struct array_buffer *
+trace_snapshot_get(struct trace_array *tr, bool max) { return NULL; }
 static inline void trace_snapshot_put(struct array_buffer *buf) { }
 
 static inline int
-trace_snapshot_begin_resize(struct trace_array *tr, unsigned long size, int cpu)
+trace_snapshot_begin_change(struct trace_array *tr, unsigned long size, int cpu, int order)
 {
 	return 0;
 }
 
-static inline int trace_snapshot_begin_order(struct trace_array *tr, int order) { return 0; }
 static inline void trace_snapshot_end_change(struct trace_array *tr, bool done) { }
 static inline void trace_snapshot_new_clock(struct trace_array *tr, u64 (*clock)(void)) { }
 static inline void trace_snapshot_erase(struct trace_array *tr) { }

@@ -169,19 +169,20 @@ static void change_test_fails(struct kunit *test)
 	tracing_snapshot_instance(tr);
 	/* The limit has room for one larger buffer only. */
 	change_limit(test, before * 2 + 100);
-	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_resize(tr, SZ_128K, RING_BUFFER_ALL_CPUS),
+	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_change(tr, SZ_128K, RING_BUFFER_ALL_CPUS, -1),
 			-ENOSPC);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before * 2);
 	change_limit(test, 0);
 	snap_kunit_kill(true);
-	ret = trace_snapshot_begin_order(tr, 1);
+	ret = trace_snapshot_begin_change(tr, 0, RING_BUFFER_ALL_CPUS, 1);
 	snap_kunit_kill(false);
 	KUNIT_EXPECT_EQ(test, ret, -ENOMEM);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before * 2);
-	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_order(tr, 30), -EINVAL);
+	ret = trace_snapshot_begin_change(tr, 0, RING_BUFFER_ALL_CPUS, 30);
+	KUNIT_EXPECT_EQ(test, ret, -EINVAL);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before * 2);
 	/* The live buffer fails to change after the buffers for snapshots have changed. */
-	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_order(tr, 1), 0);
+	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_change(tr, 0, RING_BUFFER_ALL_CPUS, 1), 0);
 	KUNIT_EXPECT_NE(test, s->kb, before * 2);
 	trace_snapshot_end_change(tr, false);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before * 2);
@@ -191,7 +192,7 @@ static void change_test_fails(struct kunit *test)
 	/* The newest snapshot still has the old size. */
 	snap_kunit_echo(test, "buffer_size_kb", "32");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before + 2 * snap_kunit_full(test));
-	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_order(tr, 1), 0);
+	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_change(tr, 0, RING_BUFFER_ALL_CPUS, 1), 0);
 	trace_snapshot_end_change(tr, false);
 	tracing_snapshot_instance(tr);
 	tracing_snapshot_instance(tr);
@@ -200,7 +201,8 @@ static void change_test_fails(struct kunit *test)
 
 	/* Memory that survives a reboot keeps its size. */
 	tr->range_addr_start = 1;
-	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_resize(tr, SZ_128K, RING_BUFFER_ALL_CPUS), 0);
+	ret = trace_snapshot_begin_change(tr, SZ_128K, RING_BUFFER_ALL_CPUS, -1);
+	KUNIT_EXPECT_EQ(test, ret, 0);
 	trace_snapshot_end_change(tr, true);
 	tr->range_addr_start = 0;
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 2 * snap_kunit_full(test));
@@ -274,7 +276,7 @@ static void change_test_waits(struct kunit *test)
 	unsigned int i;
 
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_resize(tr, SZ_32K, RING_BUFFER_ALL_CPUS), 0);
+	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_change(tr, SZ_32K, RING_BUFFER_ALL_CPUS, -1), 0);
 	tracing_snapshot_instance(tr);
 	irq_work_sync(&s->pending.start);
 	KUNIT_EXPECT_EQ(test, snap_take_pending(s), -EAGAIN);
@@ -299,7 +301,7 @@ static void change_test_erase(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, trace_snapshot_arm_tracer(tr, &fake), 0);
 	snap_kunit_mark(test, 1);
 	tracing_snapshot_instance(tr);
-	user = trace_snapshot_get(tr);
+	user = trace_snapshot_get(tr, false);
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries(user->buffer), 1UL);
 	snap_kunit_mark(test, 1);
 	tracing_snapshot_instance(tr);
@@ -310,7 +312,7 @@ static void change_test_erase(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries(user->buffer), 0UL);
 	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 0U);
 	trace_snapshot_put(user);
-	max = trace_snapshot_get_max(tr);
+	max = trace_snapshot_get(tr, true);
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries(max->buffer), 0UL);
 	trace_snapshot_put(max);
 	tracing_snapshot_instance(tr);

@@ -184,7 +184,7 @@ static void delay_test_fails(struct kunit *test)
 	unsigned int i;
 
 	snap_kunit_echo(test, "snapshot", "1");
-	buf = trace_snapshot_get(tr);
+	buf = trace_snapshot_get(tr, false);
 	snap_kunit_echo(test, "snapshot_delay", "1ms");
 	tracing_snapshot_instance(tr);
 	delay_wait(test);

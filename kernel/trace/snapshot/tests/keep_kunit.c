@@ -495,8 +495,8 @@ static void keep_test_change(struct kunit *test)
 	for (done = 0; done < 2; done++) {
 		u64 seq = s->user.seq;
 
-		KUNIT_ASSERT_EQ(test, trace_snapshot_begin_resize(tr, 8 * PAGE_SIZE,
-								  RING_BUFFER_ALL_CPUS), 0);
+		KUNIT_ASSERT_EQ(test, trace_snapshot_begin_change(tr, 8 * PAGE_SIZE,
+								  RING_BUFFER_ALL_CPUS, -1), 0);
 		keep_take(test, 3);
 		tracing_snapshot_instance(tr);
 		KUNIT_EXPECT_EQ(test, s->user.seq, seq);

@@ -304,7 +304,7 @@ static bool memory_leaks(struct kunit *test, struct trace_array *tr)
 		KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 		tracing_disarm_snapshot(tr);
 		trace_snapshot_trim(tr);
-		trace_snapshot_put(trace_snapshot_get(tr));
+		trace_snapshot_put(trace_snapshot_get(tr, false));
 	}
 	/* Rings are freed after a grace period. */
 	rcu_barrier();
@@ -366,7 +366,7 @@ static void memory_test_one(struct kunit *test)
 	tr->range_addr_start = 1;
 	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
 	tracing_snapshot_instance(tr);
-	buf = trace_snapshot_get(tr);
+	buf = trace_snapshot_get(tr, false);
 	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
 	KUNIT_EXPECT_EQ(test, s->kb, full);
 	/* While a reader holds it, only a panic takes a snapshot. */
@@ -384,7 +384,7 @@ static void memory_test_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->kb, full);
 	KUNIT_EXPECT_EQ(test, snap_take(s, &s->user, &panic), 0);
 	/* Without a pin, the reader's release frees it. */
-	buf = trace_snapshot_get(tr);
+	buf = trace_snapshot_get(tr, false);
 	s->pinned = false;
 	mutex_lock(&s->mutex);
 	snap_release(s, &s->user, true);
@@ -395,7 +395,7 @@ static void memory_test_one(struct kunit *test)
 	/* In other memory, not even a panic takes the buffer of a reader. Its release frees it. */
 	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
 	tracing_snapshot_instance(tr);
-	buf = trace_snapshot_get(tr);
+	buf = trace_snapshot_get(tr, false);
 	KUNIT_EXPECT_EQ(test, snap_take(s, &s->user, &panic), -ENOBUFS);
 	mutex_lock(&s->mutex);
 	snap_release(s, &s->user, true);

@@ -131,7 +131,7 @@ static void tracer_test_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tr->max_latency, 100UL * NSEC_PER_USEC);
 
 	s->limit_kb = full;
-	buf = trace_snapshot_get_max(tr);
+	buf = trace_snapshot_get(tr, true);
 	tracer_find(test, current, 200, 0);
 	KUNIT_EXPECT_EQ(test, tr->max_latency, 100UL * NSEC_PER_USEC);
 	tracer_find(test, current, 100, 0);
@@ -149,7 +149,7 @@ static void tracer_test_refused(struct kunit *test)
 	snap_kunit_expect(test, "starved 3");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	/* If no latency uses the second buffer, it is freed when the reader releases the first. */
-	buf = trace_snapshot_get_max(tr);
+	buf = trace_snapshot_get(tr, true);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full * 2);
 	trace_snapshot_put(buf);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
@@ -160,7 +160,7 @@ static void tracer_test_refused(struct kunit *test)
 	update_max_tr_single(tr, current, 0, 1);
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 2U);
-	buf = trace_snapshot_get_max(tr);
+	buf = trace_snapshot_get(tr, true);
 	snap_kunit_mark(test, 1);
 	local_irq_save(flags);
 	update_max_tr_single(tr, current, 0, 1);
@@ -205,7 +205,7 @@ static void tracer_test_erase(struct kunit *test)
 		snap_kunit_mark(test, 1);
 		tracer_find(test, current, 100, 0);
 		KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, files[i]), 1U);
-		buf = trace_snapshot_get_max(tr);
+		buf = trace_snapshot_get(tr, true);
 		file = snap_kunit_open(test, files[i], O_WRONLY | O_TRUNC);
 		if (i)
 			KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(file), -EBUSY);
