@@ -89,7 +89,7 @@ int trace_snapshot_init(struct trace_array *tr)
 		return -ENOMEM;
 	init_irq_work(&s->irq_work, snap_irq_work);
 	INIT_WORK(&s->work, snap_work);
-	snap_keep_init(s);
+	INIT_WORK(&s->keeper, snap_keep_work);
 	snap_delay_init(s);
 	snap_crash_add(s);
 	if (tr->flags & TRACE_ARRAY_FL_SNAPSHOT)
@@ -114,13 +114,16 @@ void trace_snapshot_exit(struct trace_array *tr)
 	snap_delay_exit(s);
 	irq_work_sync(&s->irq_work);
 	cancel_work_sync(&s->work);
-	snap_keep_exit(s);
 	mutex_lock(&s->mutex);
+	/* If the keeper runs, it comes to its end later: it may wait for locks of the caller. */
+	s->dead = true;
 	llist_for_each_entry_safe(snap, next, llist_del_all(&s->fresh), fresh)
 		snap_unhold(snap);
 	snap_release(s, &s->user, true);
 	snap_release(s, &s->max, true);
 	mutex_unlock(&s->mutex);
+	if (cancel_work(&s->keeper))
+		snap_put(s);
 	tr->snapshots = NULL;
 	snap_put(s);
 }

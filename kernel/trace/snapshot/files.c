@@ -126,14 +126,14 @@ static int snap_take_now(struct trace_snapshots *s, int cpu)
 
 	/* At the limit, kept snapshots may make room. */
 	if (READ_ONCE(s->keep.nr))
-		snap_tend(s->tr);
+		snap_tend(s);
 	scoped_guard(mutex, &s->mutex)
 		ret = snap_take_wait(s, &s->user, &req);
 	if (ret == -EINPROGRESS)
 		ret = snap_delay_wait(s, &waiter);
 	/* The writer finds the instance of the snapshot. */
 	if (!ret && READ_ONCE(s->keep.nr))
-		snap_tend(s->tr);
+		snap_tend(s);
 	return ret == -EINVAL ? -ENXIO : ret;
 }
 
@@ -198,7 +198,7 @@ static int snap_list_show(struct seq_file *m, void *v)
 {
 	struct trace_snapshots *s = m->private;
 
-	snap_tend(s->tr);
+	snap_tend(s);
 	guard(mutex)(&trace_types_lock);
 	guard(mutex)(&s->mutex);
 	snap_show_all(m, s);

@@ -414,15 +414,12 @@ int snap_open_single(struct inode *inode, struct file *file,
 
 /* view.c */
 int snap_publish(struct trace_snapshots *s, struct trace_snap *snap);
-bool snap_retire(struct trace_snapshots *s, struct trace_snap *snap);
-void snap_forget_kept(struct trace_snapshots *s, struct trace_snap *snap);
+void snap_retire(struct trace_snapshots *s, struct trace_snap *snap);
+void snap_forget_leaving(struct trace_snapshots *s);
 
 /* keep.c */
-unsigned int snap_keep_surplus(struct snap_keep keep, unsigned int have);
-int snap_keep_room(struct snap_keep keep, unsigned int have);
 void snap_keep_queue(struct trace_snapshots *s);
-void snap_keep_init(struct trace_snapshots *s);
-void snap_keep_exit(struct trace_snapshots *s);
+void snap_keep_work(struct work_struct *work);
 void snap_keep_set(struct trace_snapshots *s, struct snap_keep keep);
-void snap_tend(struct trace_array *tr);
+void snap_tend(struct trace_snapshots *s);
 #endif /* _KERNEL_TRACE_SNAPSHOT_INTERNAL_H */

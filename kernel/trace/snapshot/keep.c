@@ -25,34 +25,6 @@
  * &trace_snapshots.dead, and puts the last reference.
  */
 
-/**
- * snap_keep_surplus() - count the kept snapshots that are too many
- * @keep: which snapshots are kept
- * @have: number of kept snapshots
- *
- * Context: Any context.
- * Return: how many of the oldest are to be removed.
- */
-unsigned int snap_keep_surplus(struct snap_keep keep, unsigned int have)
-{
-	return keep.first || have <= keep.nr ? 0 : have - keep.nr;
-}
-
-/**
- * snap_keep_room() - count the snapshots that may still be taken
- * @keep: which snapshots are kept
- * @have: number of kept snapshots
- *
- * Context: Any context.
- * Return: the number; INT_MAX for no limit.
- */
-int snap_keep_room(struct snap_keep keep, unsigned int have)
-{
-	if (!keep.first)
-		return INT_MAX;
-	return have < keep.nr ? min(keep.nr - have, INT_MAX) : 0;
-}
-
 /* Instances change under these locks, which nobody holds while waiting for writers. */
 static void snap_lock_names(struct trace_snapshots *s)
 {
@@ -68,23 +40,7 @@ static void snap_unlock_names(struct trace_snapshots *s)
 	mutex_unlock(&event_mutex);
 }
 
-static void snap_assert_names(struct trace_snapshots *s)
-{
-	lockdep_assert_held(&event_mutex);
-	lockdep_assert_held(&trace_types_lock);
-	lockdep_assert_held(&s->mutex);
-}
-
-/* No longer keep @snap, an entry of @s->kept. */
-static void snap_let_go(struct trace_snapshots *s, struct trace_snap *snap)
-{
-	snap_assert_names(s);
-	s->nr_kept--;
-	if (snap_retire(s, snap))
-		list_move(&snap->keep, &s->leaving);
-	else
-		list_del(&snap->keep);
-}
+DEFINE_GUARD(snap_names, struct trace_snapshots *, snap_lock_names(_T), snap_unlock_names(_T))
 
 static struct trace_snap *snap_oldest(struct trace_snapshots *s)
 {
@@ -103,7 +59,7 @@ static bool snap_retire_oldest(struct trace_snapshots *s, unsigned long kb)
 	unsigned long room = s->limit_kb > s->kb ? s->limit_kb - s->kb : 0;
 	struct trace_snap *snap, *oldest = NULL;
 
-	if (s->keep.first)
+	if (s->dead || s->keep.first)
 		return false;
 	list_for_each_entry(snap, &s->kept, keep) {
 		if (snap_may_go(s, snap)) {
@@ -114,7 +70,7 @@ static bool snap_retire_oldest(struct trace_snapshots *s, unsigned long kb)
 	/* Remove none in vain. */
 	if (room < kb || !oldest)
 		return false;
-	snap_let_go(s, oldest);
+	snap_retire(s, oldest);
 	return true;
 }
 
@@ -126,12 +82,10 @@ static bool snap_make_room(struct trace_snapshots *s, unsigned long kb)
 {
 	bool ret;
 
-	snap_lock_names(s);
-	ret = !s->dead && snap_retire_oldest(s, kb);
-	snap_unlock_names(s);
-	mutex_lock(&s->mutex);
+	scoped_guard(snap_names, s)
+		ret = snap_retire_oldest(s, kb);
+	guard(mutex)(&s->mutex);
 	snap_collect(s);
-	mutex_unlock(&s->mutex);
 	return ret;
 }
 
@@ -140,51 +94,24 @@ static int snap_keep_trim(struct trace_snapshots *s, struct trace_snap *snap)
 {
 	int ret;
 
-	mutex_lock(&s->mutex);
+	guard(mutex)(&s->mutex);
 	ret = snap_trim(s, snap);
-	if (ret == -ENOSPC && !s->dead) {
-		snap_release(s, &s->user, false);
-		ret = snap_trim(s, snap);
-	}
-	mutex_unlock(&s->mutex);
-	return ret;
+	if (ret != -ENOSPC || s->dead)
+		return ret;
+	snap_release(s, &s->user, false);
+	return snap_trim(s, snap);
 }
 
 /* Set how many more snapshots may be taken. */
 static void snap_keep_count(struct trace_snapshots *s)
 {
-	unsigned long flags = snap_change_begin(s);
-	unsigned int have = s->nr_kept;
+	s64 room = (s64)s->keep.nr - s->nr_kept;
 	struct trace_snap *snap;
 
+	guard(snap_change)(s);
 	llist_for_each_entry(snap, s->fresh.first, fresh)
-		have++;
-	WRITE_ONCE(s->room, snap_keep_room(s->keep, have));
-	snap_change_end(s, flags);
-}
-
-/* Remove those that are too many. */
-static void snap_retire_surplus(struct trace_snapshots *s)
-{
-	unsigned int surplus = snap_keep_surplus(s->keep, s->nr_kept);
-
-	for (; surplus && snap_oldest(s); surplus--)
-		snap_let_go(s, snap_oldest(s));
-	snap_keep_count(s);
-}
-
-/* Free the instances of retired snapshots that nobody has open any more. */
-static void snap_forget_leaving(struct trace_snapshots *s)
-{
-	struct trace_snap *snap, *next;
-
-	snap_assert_names(s);
-	list_for_each_entry_safe(snap, next, &s->leaving, keep) {
-		if (!snap->kept->ref) {
-			list_del(&snap->keep);
-			snap_forget_kept(s, snap);
-		}
-	}
+		room--;
+	WRITE_ONCE(s->room, s->keep.first ? clamp(room, 0, INT_MAX) : INT_MAX);
 }
 
 static void snap_keep_publish(struct trace_snapshots *s, struct trace_snap *snap)
@@ -192,20 +119,16 @@ static void snap_keep_publish(struct trace_snapshots *s, struct trace_snap *snap
 	int ret;
 
 	do {
-		snap_lock_names(s);
-		ret = s->dead ? -ENODEV : snap_publish(s, snap);
-		if (!ret)
-			list_add_tail(&snap->keep, &s->kept);
-		snap_unlock_names(s);
+		scoped_guard(snap_names, s)
+			ret = s->dead ? -ENODEV : snap_publish(s, snap);
 	} while (ret == -ENOSPC && snap_make_room(s, snap->kept_kb));
 
-	if (ret) {
-		atomic_long_inc(&s->unkept);
-		mutex_lock(&s->mutex);
-		s->nr_kept--;
-		mutex_unlock(&s->mutex);
-		snap_unhold(snap);
-	}
+	if (!ret)
+		return;
+	guard(mutex)(&s->mutex);
+	atomic_long_inc(&s->unkept);
+	s->nr_kept--;
+	snap_unhold(snap);
 }
 
 /* Keep what takers have added. From here on, &trace_snapshots.nr_kept counts it. */
@@ -214,11 +137,11 @@ static void snap_keep_fresh(struct trace_snapshots *s)
 	struct trace_snap *snap, *next;
 	struct llist_node *fresh;
 
-	mutex_lock(&s->mutex);
-	fresh = llist_reverse_order(llist_del_all(&s->fresh));
-	llist_for_each_entry(snap, fresh, fresh)
-		s->nr_kept++;
-	mutex_unlock(&s->mutex);
+	scoped_guard(mutex, &s->mutex) {
+		fresh = llist_reverse_order(llist_del_all(&s->fresh));
+		llist_for_each_entry(snap, fresh, fresh)
+			s->nr_kept++;
+	}
 
 	lockdep_assert_not_held(&trace_types_lock);
 	llist_for_each_entry_safe(snap, next, fresh, fresh) {
@@ -233,49 +156,56 @@ static void snap_keep_fresh(struct trace_snapshots *s)
 /* Have a buffer for the next snapshot. Return: its memory in KiB if that has to be made. */
 static unsigned long snap_keep_provide(struct trace_snapshots *s)
 {
-	unsigned long kb = 0;
-
-	mutex_lock(&s->mutex);
+	guard(mutex)(&s->mutex);
 	if (s->dead || !s->keep.nr || !READ_ONCE(s->user.seq))
-		goto out;
-	if (READ_ONCE(s->room) > 0) {
-		if (snap_provide(s, &s->user) == -ENOSPC)
-			kb = snap_buffer_kb(s->tr->array_buffer.buffer);
-	} else if (!atomic_read(&s->user.armed) && !s->pinned) {
+		return 0;
+	if (READ_ONCE(s->room) > 0)
+		return snap_provide(s, &s->user) == -ENOSPC ?
+			snap_buffer_kb(s->tr->array_buffer.buffer) : 0;
+	if (!atomic_read(&s->user.armed) && !s->pinned)
 		snap_release(s, &s->user, false);
-	}
-out:
-	mutex_unlock(&s->mutex);
-	return kb;
+	return 0;
 }
 
-static void snap_keep(struct trace_snapshots *s)
+/**
+ * snap_tend() - look after kept snapshots now, as the keeper does
+ * @s: the snapshots of a trace array
+ *
+ * Context: May sleep.
+ */
+void snap_tend(struct trace_snapshots *s)
 {
 	unsigned long kb;
 
-	mutex_lock(&s->keeping);
+	guard(mutex)(&s->keeping);
 	clear_bit(SNAP_WORK_KEEP, &s->work_for);
 	snap_keep_fresh(s);
-	snap_lock_names(s);
-	snap_forget_leaving(s);
-	snap_retire_surplus(s);
-	snap_unlock_names(s);
+	scoped_guard(snap_names, s) {
+		snap_forget_leaving(s);
+		while (!s->keep.first && s->nr_kept > s->keep.nr && snap_oldest(s))
+			snap_retire(s, snap_oldest(s));
+		snap_keep_count(s);
+	}
 	do {
 		kb = snap_keep_provide(s);
 	} while (kb && snap_make_room(s, kb));
-	mutex_unlock(&s->keeping);
-	mutex_lock(&s->mutex);
+	guard(mutex)(&s->mutex);
 	snap_collect(s);
-	mutex_unlock(&s->mutex);
 }
 
-static void snap_keep_work(struct work_struct *work)
+/**
+ * snap_keep_work() - look after kept snapshots, and put a reference
+ * @work: the keeper
+ *
+ * Context: May sleep.
+ */
+void snap_keep_work(struct work_struct *work)
 {
 	struct trace_snapshots *s = container_of(work, struct trace_snapshots, keeper);
 
 	/* A task may have done it. */
 	if (test_bit(SNAP_WORK_KEEP, &s->work_for))
-		snap_keep(s);
+		snap_tend(s);
 	snap_put(s);
 }
 
@@ -295,45 +225,6 @@ void snap_keep_queue(struct trace_snapshots *s)
 }
 
 /**
- * snap_tend() - look after kept snapshots now, as the keeper does
- * @tr: the trace array
- *
- * Context: May sleep.
- */
-void snap_tend(struct trace_array *tr)
-{
-	snap_keep(tr->snapshots);
-}
-
-/**
- * snap_keep_init() - initialize the keeper
- * @s: the snapshots of a trace array
- *
- * Context: Any context.
- */
-void snap_keep_init(struct trace_snapshots *s)
-{
-	INIT_WORK(&s->keeper, snap_keep_work);
-}
-
-/**
- * snap_keep_exit() - let the keeper do no more
- * @s: the snapshots of a trace array, which is removed
- *
- * If it runs, it comes to its end later: it may wait for locks that the caller has.
- *
- * Context: May sleep.
- */
-void snap_keep_exit(struct trace_snapshots *s)
-{
-	mutex_lock(&s->mutex);
-	s->dead = true;
-	mutex_unlock(&s->mutex);
-	if (cancel_work(&s->keeper))
-		snap_put(s);
-}
-
-/**
  * snap_keep_set() - set which snapshots are kept
  * @s:    the snapshots of a trace array
  * @keep: which snapshots are kept
@@ -343,21 +234,20 @@ void snap_keep_exit(struct trace_snapshots *s)
 void snap_keep_set(struct trace_snapshots *s, struct snap_keep keep)
 {
 	struct trace_snap *last;
-	unsigned long flags;
 
 	mutex_lock(&s->mutex);
-	flags = snap_change_begin(s);
-	last = s->user.last;
-	/* The newest snapshot is kept as well. */
-	if (!s->keep.nr && keep.nr && last && !last->kept) {
-		atomic_inc(&last->users);
-		llist_add(&last->fresh, &s->fresh);
+	scoped_guard(snap_change, s) {
+		last = s->user.last;
+		/* The newest snapshot is kept as well. */
+		if (!s->keep.nr && keep.nr && last && !last->kept) {
+			atomic_inc(&last->users);
+			llist_add(&last->fresh, &s->fresh);
+		}
+		s->keep = keep;
 	}
-	s->keep = keep;
-	snap_change_end(s, flags);
 	snap_keep_count(s);
 	mutex_unlock(&s->mutex);
-	snap_tend(s->tr);
+	snap_tend(s);
 }
 
 /**
@@ -397,25 +287,22 @@ int trace_snapshot_remove(struct trace_array *tr)
 	bool one = trace_is_kept(tr);
 	struct trace_snapshots *s = one ? tr->snapshots->shows->buf.tr->snapshots : tr->snapshots;
 	struct trace_snap *snap;
-	int ret = one;
 
-	mutex_lock(&s->mutex);
+	guard(mutex)(&s->mutex);
 	if (one) {
-		snap_let_go(s, tr->snapshots->shows);
+		snap_retire(s, tr->snapshots->shows);
 		snap_keep_count(s);
 		snap_keep_queue(s);
-		goto out;
+		return 1;
 	}
 	snap_forget_leaving(s);
 	if (!list_empty(&s->leaving))
-		ret = -EBUSY;
+		return -EBUSY;
 	list_for_each_entry(snap, &s->kept, keep) {
 		if (snap->kept->ref > 1)
-			ret = -EBUSY;
+			return -EBUSY;
 	}
-	while (!ret && snap_oldest(s))
-		snap_let_go(s, snap_oldest(s));
-out:
-	mutex_unlock(&s->mutex);
-	return ret;
+	while (snap_oldest(s))
+		snap_retire(s, snap_oldest(s));
+	return 0;
 }

@@ -311,42 +311,58 @@ int snap_publish(struct trace_snapshots *s, struct trace_snap *snap)
 	snap->kb += snap->kept_kb;
 	tr->ref = 1;
 	list_add(&tr->list, &ftrace_trace_arrays);
+	list_add_tail(&snap->keep, &s->kept);
 	return 0;
 }
 
+static void snap_assert_names(struct trace_snapshots *s)
+{
+	lockdep_assert_held(&event_mutex);
+	lockdep_assert_held(&trace_types_lock);
+	lockdep_assert_held(&s->mutex);
+}
+
 /**
- * snap_forget_kept() - free the instance of a retired snapshot
- * @s:    the snapshots of the owner
- * @snap: the snapshot; its instance is not open
+ * snap_forget_leaving() - free the instances of retired snapshots that nobody has open
+ * @s: the snapshots of the owner
  *
  * Context: May sleep, event_mutex, trace_types_lock and &trace_snapshots.mutex are held.
  */
-void snap_forget_kept(struct trace_snapshots *s, struct trace_snap *snap)
+void snap_forget_leaving(struct trace_snapshots *s)
 {
-	snap_free_array(snap->kept);
-	snap->kept = NULL;
-	snap->kb -= snap->kept_kb;
-	s->kb -= snap->kept_kb;
-	snap_unhold(snap);
+	struct trace_snap *snap, *next;
+
+	snap_assert_names(s);
+	list_for_each_entry_safe(snap, next, &s->leaving, keep) {
+		if (snap->kept->ref)
+			continue;
+		list_del(&snap->keep);
+		snap_free_array(snap->kept);
+		snap->kept = NULL;
+		snap->kb -= snap->kept_kb;
+		s->kb -= snap->kept_kb;
+		snap_unhold(snap);
+	}
 }
 
 /**
  * snap_retire() - remove the instance of a kept snapshot
  * @s:    the snapshots of the owner
- * @snap: the snapshot
+ * @snap: the snapshot, an entry of &trace_snapshots.kept
+ *
+ * If somebody has it open, snap_forget_leaving() has to follow when &trace_array.ref is 0.
  *
  * Context: May sleep, event_mutex, trace_types_lock and &trace_snapshots.mutex are held.
- * Return: true if somebody has it open: then snap_forget_kept() has to follow when
- *	   &trace_array.ref is 0. Otherwise it is freed.
  */
-bool snap_retire(struct trace_snapshots *s, struct trace_snap *snap)
+void snap_retire(struct trace_snapshots *s, struct trace_snap *snap)
 {
 	struct trace_array *tr = snap->kept;
 
+	snap_assert_names(s);
 	list_del(&tr->list);
 	snap_remove_dir(tr);
-	if (--tr->ref)
-		return true;
-	snap_forget_kept(s, snap);
-	return false;
+	tr->ref--;
+	s->nr_kept--;
+	list_move(&snap->keep, &s->leaving);
+	snap_forget_leaving(s);
 }

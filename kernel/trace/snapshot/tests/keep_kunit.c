@@ -32,6 +32,7 @@ static void keep_test_parse(struct kunit *test)
 		"", " ", "-1", "1 2", "last", "last ", "last -1", "last3", "first", "first 0",
 		"first x", "LAST 1", "4294967296", "1last", "first last 1", "0x10",
 	};
+	struct trace_array *tr = test->priv;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(good); i++) {
@@ -42,6 +43,7 @@ static void keep_test_parse(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, snap_kunit_write(test, "snapshot_keep", bad[i]),
 				    (ssize_t)-EINVAL, "%s", bad[i]);
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_keep"), "first 4294967295\n");
+	KUNIT_EXPECT_EQ(test, tr->snapshots->room, INT_MAX);
 }
 
 static void keep_test_delay(struct kunit *test)
@@ -71,23 +73,6 @@ static void keep_test_delay(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(bad); i++)
 		KUNIT_EXPECT_EQ_MSG(test, snap_kunit_write(test, "snapshot_delay", bad[i]),
 				    (ssize_t)-EINVAL, "%s", bad[i]);
-}
-
-static void keep_test_rules(struct kunit *test)
-{
-	struct snap_keep last = { .nr = 3 }, first = { .nr = 3, .first = true }, none = { };
-	unsigned int have;
-
-	for (have = 0; have < 10; have++) {
-		KUNIT_EXPECT_EQ(test, snap_keep_surplus(last, have), have > 3 ? have - 3 : 0);
-		KUNIT_EXPECT_EQ(test, snap_keep_surplus(none, have), have);
-		KUNIT_EXPECT_EQ(test, snap_keep_surplus(first, have), 0U);
-		KUNIT_EXPECT_EQ(test, snap_keep_room(first, have), have < 3 ? 3 - (int)have : 0);
-		KUNIT_EXPECT_EQ(test, snap_keep_room(last, have), INT_MAX);
-		KUNIT_EXPECT_EQ(test, snap_keep_room(none, have), INT_MAX);
-	}
-	first.nr = UINT_MAX;
-	KUNIT_EXPECT_EQ(test, snap_keep_room(first, 0), INT_MAX);
 }
 
 static void keep_test_crash(struct kunit *test)
@@ -168,7 +153,7 @@ static void keep_test_last(struct kunit *test)
 	snap_keep_set(tr->snapshots, (struct snap_keep){ .nr = 3 });
 	for (n = 1; n <= 20; n++) {
 		keep_take(test, n);
-		snap_tend(tr);
+		snap_tend(tr->snapshots);
 		keep_expect(test, n > 3 ? n - 2 : 1, n);
 	}
 	snap_keep_set(tr->snapshots, (struct snap_keep){ .nr = 1 });
@@ -198,11 +183,11 @@ static void keep_test_first(struct kunit *test)
 	snap_keep_set(s, (struct snap_keep){ .nr = 3, .first = true });
 	for (n = 1; n <= 3; n++) {
 		keep_take(test, n);
-		snap_tend(tr);
+		snap_tend(tr->snapshots);
 	}
 	for (n = 0; n < 5; n++)
 		tracing_snapshot_instance(tr);
-	snap_tend(tr);
+	snap_tend(tr->snapshots);
 	keep_expect(test, 1, 3);
 	KUNIT_EXPECT_EQ(test, s->user.seq, 3ULL);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->enough), 5L);
@@ -210,7 +195,7 @@ static void keep_test_first(struct kunit *test)
 	snap_keep_set(s, (struct snap_keep){ .nr = 4, .first = true });
 	keep_take(test, 4);
 	tracing_snapshot_instance(tr);
-	snap_tend(tr);
+	snap_tend(tr->snapshots);
 	keep_expect(test, 1, 4);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->enough), 6L);
 	/* If no more snapshots can be kept, the empty buffer is freed, unless it is pinned. */
@@ -218,7 +203,7 @@ static void keep_test_first(struct kunit *test)
 	snap_keep_set(s, (struct snap_keep){ .nr = 4, .first = true });
 	KUNIT_EXPECT_NOT_NULL(test, s->user.spare);
 	s->pinned = false;
-	snap_tend(tr);
+	snap_tend(tr->snapshots);
 	KUNIT_EXPECT_NULL(test, s->user.spare);
 }
 
@@ -237,7 +222,7 @@ static void keep_test_burst(struct kunit *test)
 		for (i = 0; i < 3; i++)
 			tracing_snapshot_instance(tr);
 		mutex_unlock(&s->mutex);
-		snap_tend(tr);
+		snap_tend(tr->snapshots);
 		keep_expect(test, 1, n);
 	}
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->no_spare), 30L);
@@ -295,7 +280,7 @@ static void keep_test_limit(struct kunit *test)
 	for (n = 1; n <= 30; n++) {
 		keep_take(test, n);
 		KUNIT_EXPECT_LE(test, s->kb, s->limit_kb);
-		snap_tend(tr);
+		snap_tend(tr->snapshots);
 		KUNIT_EXPECT_LE(test, s->kb, s->limit_kb);
 		KUNIT_EXPECT_TRUE(test, snap_is_ready(s, &s->user));
 	}
@@ -307,7 +292,7 @@ static void keep_test_limit(struct kunit *test)
 	for (n = 31; n <= 60; n++) {
 		if (READ_ONCE(s->user.spare))
 			keep_take(test, s->user.seq + 1);
-		snap_tend(tr);
+		snap_tend(tr->snapshots);
 		KUNIT_EXPECT_LE(test, s->kb, s->limit_kb);
 	}
 	KUNIT_EXPECT_LT(test, s->user.seq, 60ULL);
@@ -322,16 +307,16 @@ static void keep_test_newest(struct kunit *test)
 
 	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
 	keep_take(test, 1);
-	snap_tend(tr);
+	snap_tend(tr->snapshots);
 	s->limit_kb = s->kb - 1;
 	mutex_lock(&s->mutex);
 	snap_release(s, &s->user, false);
 	mutex_unlock(&s->mutex);
-	snap_tend(tr);
+	snap_tend(tr->snapshots);
 	keep_expect(test, 1, 1);
 	KUNIT_EXPECT_FALSE(test, snap_is_ready(s, &s->user));
 	s->limit_kb = 0;
-	snap_tend(tr);
+	snap_tend(tr->snapshots);
 	KUNIT_EXPECT_TRUE(test, snap_is_ready(s, &s->user));
 }
 
@@ -353,7 +338,7 @@ static void keep_test_room(struct kunit *test)
 	mutex_unlock(&s->mutex);
 	mutex_unlock(&event_mutex);
 
-	snap_tend(tr);
+	snap_tend(tr->snapshots);
 	keep_expect(test, 1, 1);
 	KUNIT_EXPECT_LT(test, s->kb, full + full / 4);
 	KUNIT_EXPECT_TRUE(test, snap_is_ready(s, &s->user));
@@ -388,13 +373,13 @@ static void keep_test_cost(struct kunit *test)
 	snap_keep_set(s, (struct snap_keep){ .nr = KEEP_MANY + 10 });
 	for (n = 1; n <= 10; n++) {
 		keep_take(test, n);
-		snap_tend(tr);
+		snap_tend(tr->snapshots);
 	}
 	before = keep_free_kb();
 	counted = s->kb;
 	for (; n <= KEEP_MANY + 10; n++) {
 		keep_take(test, n);
-		snap_tend(tr);
+		snap_tend(tr->snapshots);
 	}
 	after = keep_free_kb();
 	cost = before - after;
@@ -431,7 +416,7 @@ static void keep_test_memory(struct kunit *test)
 	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
 	for (n = 1; n <= 5; n++) {
 		keep_take(test, n);
-		snap_tend(tr);
+		snap_tend(tr->snapshots);
 	}
 	kb = snap_kunit_full(test);
 	KUNIT_EXPECT_EQ(test, s->user.spare->kb, kb);
@@ -532,7 +517,6 @@ static void keep_test_files(struct kunit *test)
 }
 
 static struct kunit_case keep_rules[] = {
-	KUNIT_CASE(keep_test_rules),
 	KUNIT_CASE(keep_test_crash),
 	{ }
 };

@@ -285,7 +285,7 @@ static void take_test_halfway(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_KERNEL), 0);
 		KUNIT_EXPECT_NULL(test, rb_race_hook);
 		if (kept && !points[i % ARRAY_SIZE(points)].answered)
-			snap_tend(tr);
+			snap_tend(tr->snapshots);
 		take_wait(test);
 		if (points[i % ARRAY_SIZE(points)].answered) {
 			KUNIT_EXPECT_EQ(test, atomic_long_read(&s->merged), 1L);
@@ -554,7 +554,7 @@ static void take_test_cpu(struct kunit *test)
 	snap_kunit_echo(test, "buffer_size_kb", "32");
 	KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_CPU), 0);
 	snap_kunit_echo(test, "snapshot_keep", "2");
-	snap_tend(tr);
+	snap_tend(tr->snapshots);
 	KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_CPU), 0);
 	snap_kunit_expect(test, "taken 4 starved 1 refused 1");
 	snap_kunit_echo(test, "snapshot_keep", "0");

@@ -377,7 +377,7 @@ static void kept_test_top(struct kunit *test)
 	snap_kunit_set(test, "/snapshot", "0");
 	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, dir));
 	/* Wait for the keeper: no work is left for the next test. */
-	snap_tend(top);
+	snap_tend(top->snapshots);
 }
 
 /* A taker cannot create an instance. The keeper creates it, without any reader. */
@@ -560,11 +560,11 @@ static void kept_test_no_memory(struct kunit *test)
 	/* Only this task keeps snapshots, not the keeper. */
 	disable_work_sync(&s->keeper);
 	for (n = 1; failed && n < 2000; n++) {
-		snap_tend(tr);
+		snap_tend(tr->snapshots);
 		KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(tr), 0);
 		tracing_snapshot_instance(tr);
 		snap_kunit_fail_nth(n);
-		snap_tend(tr);
+		snap_tend(tr->snapshots);
 		failed = snap_kunit_failed();
 		tracing_disarm_snapshot(tr);
 		unkept = atomic_long_read(&s->unkept);
