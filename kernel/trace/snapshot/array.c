@@ -2,13 +2,8 @@
 /*
  * Create and destroy the snapshots of a trace array; the worker; the command line.
  */
-#include <linux/err.h>
 #include <linux/init.h>
-#include <linux/lockdep.h>
 #include <linux/printk.h>
-#include <linux/ring_buffer.h>
-#include <linux/slab.h>
-#include <linux/string.h>
 
 #include <asm/setup.h>	/* COMMAND_LINE_SIZE */
 

@@ -2,12 +2,7 @@
 /*
  * The memory of snapshots: allocate, charge, trim, settle, free.
  */
-#include <linux/err.h>
-#include <linux/lockdep.h>
-#include <linux/math.h>
 #include <linux/percpu.h>
-#include <linux/ring_buffer.h>
-#include <linux/slab.h>
 
 #include "internal.h"
 

@@ -2,10 +2,6 @@
 /*
  * Changes of a trace array that its snapshots follow: size, clock, tracer, contents.
  */
-#include <linux/err.h>
-#include <linux/rcupdate.h>
-#include <linux/ring_buffer.h>
-
 #include "internal.h"
 
 /*

@@ -4,14 +4,11 @@
  */
 #include <linux/init.h>
 #include <linux/kdebug.h>
-#include <linux/mutex.h>
 #include <linux/notifier.h>
 #include <linux/panic_notifier.h>
 #include <linux/preempt.h>
 #include <linux/printk.h>
 #include <linux/rculist.h>
-#include <linux/ring_buffer.h>
-#include <linux/string.h>
 #include <linux/sysctl.h>
 
 #include "internal.h"

@@ -2,11 +2,7 @@
 /*
  * Postponed requests: their timer, and tasks that wait.
  */
-#include <linux/hrtimer.h>
-#include <linux/irq_work.h>
-#include <linux/ring_buffer.h>
 #include <linux/timekeeping.h>
-#include <linux/wait.h>
 
 #include "internal.h"
 

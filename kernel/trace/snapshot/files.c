@@ -2,17 +2,8 @@
 /*
  * The files of an instance: what they show and accept, and why a write fails.
  */
-#include <linux/array_size.h>
-#include <linux/err.h>
-#include <linux/fs.h>
-#include <linux/kernel.h>
-#include <linux/limits.h>
 #include <linux/overflow.h>
 #include <linux/poll.h>
-#include <linux/ring_buffer.h>
-#include <linux/seq_file.h>
-#include <linux/slab.h>
-#include <linux/string.h>
 #include <linux/uaccess.h>
 
 #include "internal.h"

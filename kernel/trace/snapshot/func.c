@@ -2,11 +2,7 @@
 /*
  * The command of set_ftrace_filter that takes a snapshot: FUNCTION:snapshot[:COUNT]
  */
-#include <linux/ftrace.h>
 #include <linux/init.h>
-#include <linux/kernel.h>
-#include <linux/ring_buffer.h>
-#include <linux/seq_file.h>
 
 #include "internal.h"
 

@@ -23,17 +23,19 @@
 #ifndef _KERNEL_TRACE_SNAPSHOT_INTERNAL_H
 #define _KERNEL_TRACE_SNAPSHOT_INTERNAL_H
 
-#include <linux/atomic.h>
-#include <linux/cleanup.h>
+/* For all files of this directory, with what trace.h includes. */
+#include <linux/err.h>
 #include <linux/hrtimer.h>
-#include <linux/irq_work.h>
-#include <linux/list.h>
+#include <linux/kernel.h>
 #include <linux/llist.h>
+#include <linux/lockdep.h>
+#include <linux/math64.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
-#include <linux/sched.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/wait.h>
-#include <linux/workqueue.h>
 
 #include "../trace.h"
 

@@ -2,13 +2,6 @@
 /*
  * Which snapshots are kept, and how they stay below snapshot_limit_kb.
  */
-#include <linux/kernel.h>
-#include <linux/limits.h>
-#include <linux/lockdep.h>
-#include <linux/ring_buffer.h>
-#include <linux/string.h>
-#include <linux/workqueue.h>
-
 #include "internal.h"
 
 /**

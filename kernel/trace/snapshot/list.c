@@ -3,9 +3,6 @@
  * The lines of "snapshots": what was taken, what exists, and what it costs.
  */
 #include <linux/kcsan-checks.h>
-#include <linux/math64.h>
-#include <linux/ring_buffer.h>
-#include <linux/seq_file.h>
 
 #include "internal.h"
 

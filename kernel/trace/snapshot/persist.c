@@ -2,10 +2,6 @@
 /*
  * Memory that survives a reboot: a note beside the records describes the snapshot.
  */
-#include <linux/build_bug.h>
-#include <linux/ctype.h>
-#include <linux/ring_buffer.h>
-
 #include "internal.h"
 
 /* States of a &struct snap_saved. */

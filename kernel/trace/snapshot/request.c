@@ -3,9 +3,6 @@
  * Requests of the kernel, of triggers and of latency tracers.
  */
 #include <linux/export.h>
-#include <linux/rcupdate.h>
-#include <linux/ring_buffer.h>
-#include <linux/slab.h>
 
 #include "internal.h"
 

@@ -2,12 +2,8 @@
 /*
  * The lock of the snapshots, and the buffers of a slot: provide, hold, erase, release.
  */
-#include <linux/err.h>
 #include <linux/irqflags.h>
-#include <linux/lockdep.h>
 #include <linux/processor.h>
-#include <linux/ring_buffer.h>
-#include <linux/slab.h>
 
 #include "internal.h"
 

@@ -2,11 +2,8 @@
 /*
  * The cut: take a snapshot, or postpone it.
  */
-#include <linux/err.h>
 #include <linux/irqflags.h>
 #include <linux/ktime.h>
-#include <linux/ring_buffer.h>
-#include <linux/string.h>
 #include <linux/timekeeping.h>
 
 #include "internal.h"

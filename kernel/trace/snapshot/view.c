@@ -2,13 +2,6 @@
 /*
  * The read-only instance that shows a kept snapshot: NAME@SEQ.
  */
-#include <linux/cpumask.h>
-#include <linux/fs.h>
-#include <linux/ftrace.h>
-#include <linux/list.h>
-#include <linux/lockdep.h>
-#include <linux/ring_buffer.h>
-#include <linux/slab.h>
 #include <linux/tracefs.h>
 
 #include "internal.h"
