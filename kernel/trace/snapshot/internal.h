@@ -54,7 +54,7 @@ enum snap_by {
 };
 
 /**
- * struct snap_who - the requester of a snapshot
+ * struct snap_info - a snapshot and its requester
  * @by:     its kind
  * @nmi:    the request came from an NMI
  * @cpu:    CPU of the requester
@@ -67,8 +67,15 @@ enum snap_by {
  * @event:  event of the trigger, or empty
  * @ip:     address of the function, or 0
  * @asked:  time of a postponed request, by the clock of the trace; 0 for others
+ * @cuts:   &trace_snapshots.cuts, as the requester sees it before it gets the lock
+ * @ring:   ring that its CPU, which is @cpu for the user's slot, writes to then; 0 if that
+ *	    does not matter
+ * @since:  end of the cut before it, by the clock of the trace; U64_MAX if its CPUs
+ *	    were not cut off together
+ * @begin:  time before the first CPU was cut off
+ * @end:    time after the last CPU was cut off
  */
-struct snap_who {
+struct snap_info {
 	enum snap_by		by;
 	bool			nmi;
 	int			cpu;
@@ -81,6 +88,11 @@ struct snap_who {
 	char			event[MAX_EVENT_NAME_LEN];
 	unsigned long		ip;
 	u64			asked;
+	unsigned int		cuts;
+	unsigned long		ring;
+	u64			since;
+	u64			begin;
+	u64			end;
 };
 
 /**
@@ -128,12 +140,8 @@ struct snap_request {
  * @settled:   all writers have committed; cleared by a cut, set by snap_settle()
  * @last_boot: it was taken before the last reboot
  * @clock_id:  clock of its time stamps
- * @who:       the requester
+ * @info:      its requester and its times
  * @seq:       its number, from 1
- * @since:     end of the cut before it, by the clock of the trace; U64_MAX if its CPUs
- *	       were not cut off together
- * @begin:     time before the first CPU was cut off
- * @end:       time after the last CPU was cut off
  */
 struct trace_snap {
 	struct array_buffer	buf;
@@ -149,11 +157,8 @@ struct trace_snap {
 	bool			settled;
 	bool			last_boot;
 	int			clock_id;
-	struct snap_who		who;
+	struct snap_info	info;
 	u64			seq;
-	u64			since;
-	u64			begin;
-	u64			end;
 };
 
 /**
@@ -195,22 +200,9 @@ struct snap_waiter {
 };
 
 /**
- * struct snap_seen - what a requester sees before it gets the lock
- * @cuts:  &trace_snapshots.cuts
- * @cpu:   its CPU
- * @ring:  ring that this CPU writes to; 0 if that does not matter
- */
-struct snap_seen {
-	unsigned int		cuts;
-	int			cpu;
-	unsigned long		ring;
-};
-
-/**
  * struct snap_pending - the postponed request
  * @requests: number of requests that its snapshot answers, 0 if there is none
- * @who:      the first requester
- * @seen:     by the first requester
+ * @info:     the first requester
  * @waiters:  tasks that wait for it; under the lock
  * @at:       earliest time of the cut, in ns of CLOCK_MONOTONIC
  * @start:    starts @timer from any context
@@ -220,8 +212,7 @@ struct snap_seen {
  */
 struct snap_pending {
 	atomic_long_t		requests;
-	struct snap_who		who;
-	struct snap_seen	seen;
+	struct snap_info	info;
 	struct snap_waiter	*waiters;
 	u64			at;
 	struct irq_work		start;

@@ -35,12 +35,12 @@ static void snap_show_time(struct seq_file *m, struct trace_array *tr, u64 ts)
 /* The time since which every CPU has all its records; it ends at the cut. */
 static u64 snap_complete_since(struct trace_snap *snap)
 {
-	u64 since = READ_ONCE(snap->since);
+	u64 since = READ_ONCE(snap->info.since);
 	int cpu;
 
 	for_each_tracing_cpu(cpu)
 		since = max(since, ring_buffer_complete_since(snap->buf.buffer, cpu));
-	return min(since, snap->begin);
+	return min(since, snap->info.begin);
 }
 
 static void snap_show_cpus(struct seq_file *m, const char *name, struct trace_snap *snap,
@@ -109,28 +109,28 @@ int snap_open_single(struct inode *inode, struct file *file,
  */
 void snap_show(struct seq_file *m, struct trace_array *tr, struct trace_snap *snap)
 {
-	const struct snap_who *who = &snap->who;
+	const struct snap_info *info = &snap->info;
 
-	seq_printf(m, "%llu by=%s", snap->seq, snap_by_names[who->by]);
-	if (who->event[0])
-		seq_printf(m, ":%s", who->event);
-	if (who->ip)
-		seq_printf(m, ":%ps", (void *)who->ip);
-	seq_printf(m, "%s cpu=%d pid=%d", who->nmi ? ",nmi" : "", who->cpu, who->pid);
-	if (who->asked) {
+	seq_printf(m, "%llu by=%s", snap->seq, snap_by_names[info->by]);
+	if (info->event[0])
+		seq_printf(m, ":%s", info->event);
+	if (info->ip)
+		seq_printf(m, ":%ps", (void *)info->ip);
+	seq_printf(m, "%s cpu=%d pid=%d", info->nmi ? ",nmi" : "", info->cpu, info->pid);
+	if (info->asked) {
 		seq_puts(m, " asked=");
-		snap_show_time(m, tr, who->asked);
+		snap_show_time(m, tr, info->asked);
 	}
 	if (snap->last_boot)
 		seq_puts(m, " boot=last");
 	seq_puts(m, " cut=");
-	snap_show_time(m, tr, snap->begin);
+	snap_show_time(m, tr, snap->info.begin);
 	seq_puts(m, "..");
-	snap_show_time(m, tr, snap->end);
+	snap_show_time(m, tr, snap->info.end);
 	seq_puts(m, " complete=");
 	snap_show_time(m, tr, snap_complete_since(snap));
 	seq_puts(m, "..");
-	snap_show_time(m, tr, snap->begin);
+	snap_show_time(m, tr, snap->info.begin);
 	snap_show_cpus(m, "records", snap, ring_buffer_entries_cpu);
 	snap_show_cpus(m, "lost", snap, snap_lost);
 	seq_printf(m, " kb=%lu memory_kb=%lu", snap_used_kb(snap), snap->kb);
@@ -138,7 +138,7 @@ void snap_show(struct seq_file *m, struct trace_array *tr, struct trace_snap *sn
 		seq_printf(m, " instance=%s", snap->kept->name);
 	/* A program can set its name to anything. */
 	seq_puts(m, " comm=");
-	seq_escape(m, who->comm, "\n\\");
+	seq_escape(m, info->comm, "\n\\");
 	seq_putc(m, '\n');
 }
 

@@ -15,18 +15,12 @@ enum {
  * struct snap_saved - the note about a snapshot
  * @size:  size of this structure in the kernel that wrote it, in bytes
  * @state: SNAP_SAVED_*
- * @since: &trace_snap.since
- * @begin: &trace_snap.begin
- * @end:   &trace_snap.end
- * @who:   &trace_snap.who
+ * @info:  &trace_snap.info
  */
 struct snap_saved {
 	u32		size;
 	u32		state;
-	u64		since;
-	u64		begin;
-	u64		end;
-	struct snap_who	who;
+	struct snap_info info;
 };
 
 static_assert(sizeof(struct snap_saved) <= RB_NOTE_SIZE);
@@ -89,10 +83,7 @@ void snap_save(struct trace_snap *snap, int cpu)
 		live->data_delta = 0;
 	}
 	saved->size = sizeof(*saved);
-	saved->since = snap->since;
-	saved->begin = snap->begin;
-	saved->end = snap->end;
-	saved->who = snap->who;
+	saved->info = snap->info;
 	barrier();
 	WRITE_ONCE(saved->state, SNAP_SAVED);
 }
@@ -125,23 +116,20 @@ static void snap_recall_name(char *name, size_t size)
 }
 
 /* The note may have any contents. */
-static void snap_recall_who(struct trace_snap *snap, const struct snap_saved *saved)
+static void snap_recall_info(struct trace_snap *snap, const struct snap_saved *saved)
 {
-	struct snap_who *who = &snap->who;
+	struct snap_info *info = &snap->info;
 
-	who->by = SNAP_BY_UNKNOWN;
+	info->by = SNAP_BY_UNKNOWN;
 	if (saved->state != SNAP_SAVED || saved->size != sizeof(*saved) ||
-	    (unsigned int)saved->who.by > SNAP_BY_UNKNOWN)
+	    (unsigned int)saved->info.by > SNAP_BY_UNKNOWN)
 		return;
-	snap->since = saved->since;
-	snap->begin = saved->begin;
-	snap->end = saved->end;
-	*who = saved->who;
-	who->nmi = !!*(const u8 *)&saved->who.nmi;
-	snap_recall_name(who->comm, sizeof(who->comm));
-	snap_recall_name(who->event, sizeof(who->event));
-	if (who->ip)
-		who->ip += snap->buf.text_delta;
+	*info = saved->info;
+	info->nmi = !!*(const u8 *)&saved->info.nmi;
+	snap_recall_name(info->comm, sizeof(info->comm));
+	snap_recall_name(info->event, sizeof(info->event));
+	if (info->ip)
+		info->ip += snap->buf.text_delta;
 }
 
 /**
@@ -160,7 +148,7 @@ bool snap_recall(struct trace_snap *snap)
 	snap->last_boot = true;
 	ring_buffer_last_boot_delta(snap->buf.buffer, &snap->buf.text_delta,
 				    &snap->buf.data_delta);
-	snap_recall_who(snap, saved);
+	snap_recall_info(snap, saved);
 	snap->seq = 1;
 	return true;
 }

@@ -327,7 +327,7 @@ static void snap_drop_surplus(struct trace_snapshots *s, struct snap_slot *slot)
 static void snap_lose_cpu(struct trace_snap *snap, int cpu)
 {
 	ring_buffer_reset_cpu(snap->buf.buffer, cpu);
-	WRITE_ONCE(snap->since, U64_MAX);
+	WRITE_ONCE(snap->info.since, U64_MAX);
 }
 
 /* Erase one CPU's part of the newest snapshot. */

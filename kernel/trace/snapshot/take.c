@@ -68,11 +68,11 @@
  * llist_del_all() do, or wq_has_sleeper() and the wait queue.
  */
 
-static bool snap_is_plain(struct trace_snapshots *s, struct snap_slot *slot,
-			  const struct snap_request *req)
+/* Can the snapshot of another request answer this one? */
+static bool snap_is_shared(struct trace_snapshots *s, struct snap_slot *slot,
+			   const struct snap_request *req)
 {
-	return slot == &s->user && req->cpu == RING_BUFFER_ALL_CPUS && !req->cond &&
-	       !req->waits && !req->now;
+	return slot == &s->user && req->cpu == RING_BUFFER_ALL_CPUS;
 }
 
 /* The buffer for a snapshot, or NULL. */
@@ -94,52 +94,52 @@ static struct trace_snap *snap_choose(struct trace_snapshots *s, struct snap_slo
 	return snap_is_free(s, slot->last) ? slot->last : NULL;
 }
 
-static void snap_note_who(struct snap_who *who, const struct snap_request *req)
+static void snap_note_request(struct snap_info *info, const struct snap_request *req)
 {
 	struct task_struct *tsk = req->tsk ?: current;
 
-	who->by = req->by;
-	who->nmi = in_nmi();
-	who->cpu = req->tsk ? req->tsk_cpu : raw_smp_processor_id();
-	who->pid = tsk->pid;
-	strscpy(who->comm, tsk->comm);
+	memset(info, 0, sizeof(*info));
+	info->by = req->by;
+	info->nmi = in_nmi();
+	info->cpu = req->tsk ? req->tsk_cpu : raw_smp_processor_id();
+	info->pid = tsk->pid;
+	strscpy(info->comm, tsk->comm);
 	/* RCU may not watch in the context of a latency tracer. */
-	who->uid = tsk == current ? current_uid() : task_uid(tsk);
-	who->nice = task_nice(tsk);
-	who->policy = tsk->policy;
-	who->prio = tsk->rt_priority;
-	strscpy(who->event, req->event ?: "");
-	who->ip = req->ip;
-	who->asked = 0;
+	info->uid = tsk == current ? current_uid() : task_uid(tsk);
+	info->nice = task_nice(tsk);
+	info->policy = tsk->policy;
+	info->prio = tsk->rt_priority;
+	strscpy(info->event, req->event ?: "");
+	info->ip = req->ip;
 }
 
 static void snap_note(struct trace_snapshots *s, struct trace_snap *snap,
-		      const struct snap_request *req, const struct snap_who *who)
+		      const struct snap_request *req, const struct snap_info *info)
 {
 	bool traced = req->by == SNAP_BY_TRACER;
 	struct trace_array_cpu *live, *data;
 
-	snap->who = *who;
-	live = per_cpu_ptr(s->tr->array_buffer.data, who->cpu);
-	data = per_cpu_ptr(snap->buf.data, who->cpu);
+	snap->info = *info;
+	live = per_cpu_ptr(s->tr->array_buffer.data, info->cpu);
+	data = per_cpu_ptr(snap->buf.data, info->cpu);
 	snap->settled = false;
 	snap->clock_id = s->tr->clock_id;
-	snap->since = s->end;
+	snap->info.since = s->end;
 
 	/* "trace" begins at this time. */
 	snap->buf.time_start = traced ? READ_ONCE(live->preempt_timestamp) : 0;
 
 	/* For the header of the latency format. */
-	snap->buf.cpu = who->cpu;
+	snap->buf.cpu = info->cpu;
 	data->saved_latency = traced ? req->latency : READ_ONCE(s->tr->max_latency);
 	data->critical_start = READ_ONCE(live->critical_start);
 	data->critical_end = READ_ONCE(live->critical_end);
-	strscpy(data->comm, who->comm);
-	data->pid = who->pid;
-	data->uid = who->uid;
-	data->nice = who->nice;
-	data->policy = who->policy;
-	data->rt_priority = who->prio;
+	strscpy(data->comm, info->comm);
+	data->pid = info->pid;
+	data->uid = info->uid;
+	data->nice = info->nice;
+	data->policy = info->policy;
+	data->rt_priority = info->prio;
 }
 
 /* Make @snap the newest snapshot. The one before becomes the spare buffer if it can. */
@@ -186,7 +186,7 @@ static int snap_cut_off(struct trace_snapshots *s, struct trace_buffer *spare, i
 }
 
 static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
-		    const struct snap_request *req, const struct snap_who *who)
+		    const struct snap_request *req, const struct snap_info *info)
 {
 	struct trace_buffer *live = s->tr->array_buffer.buffer;
 	bool whole = req->cpu == RING_BUFFER_ALL_CPUS;
@@ -212,24 +212,24 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 		ret = 0;
 	begin = ring_buffer_time_stamp(live);
 	if (!ret)
-		ret = snap_cut_off(s, snap->buf.buffer, req->cpu, whole && slot == &s->user);
+		ret = snap_cut_off(s, snap->buf.buffer, req->cpu, snap_is_shared(s, slot, req));
 	if (ret) {
 		snap_save_cancel(snap, saved);
 		return ret;
 	}
-	snap_note(s, snap, req, who);
+	snap_note(s, snap, req, info);
 	if (!whole && nr_cpu_ids > 1)
-		snap->since = U64_MAX;
-	snap->begin = begin;
+		snap->info.since = U64_MAX;
+	snap->info.begin = begin;
 	/*
 	 * Every CPU finds the new ring before the time when none has the old one. Pairs
 	 * with reserve, which looks at the ring again after it has read the clock, as in
 	 * snap_cut+rb_reserve.litmus.
 	 */
 	smp_mb();
-	snap->end = ring_buffer_time_stamp(live);
+	snap->info.end = ring_buffer_time_stamp(live);
 	snap_save(snap, req->cpu);
-	s->end = snap->end;
+	s->end = snap->info.end;
 	snap->seq = slot->seq + 1;
 	if (keep) {
 		/* The keeper is a user of it. */
@@ -248,7 +248,7 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 }
 
 /* The view of the requester, after its event and before it gets the lock. */
-static void snap_look(struct trace_snapshots *s, struct snap_seen *seen)
+static void snap_look(struct trace_snapshots *s, struct snap_info *info)
 {
 	/* Pairs with snap_cut_off:A. RBB(snap_look:A) */
 	smp_mb();
@@ -256,39 +256,30 @@ static void snap_look(struct trace_snapshots *s, struct snap_seen *seen)
 	 * Pairs with snap_lock:A: a requester that sees a cut sees the rings of those
 	 * before it. RBB(snap_look:B)
 	 */
-	seen->cuts = smp_load_acquire(&s->cuts);
-	seen->cpu = smp_processor_id();
-	seen->ring = ring_buffer_ring_id(s->tr->array_buffer.buffer, seen->cpu);
+	info->cuts = smp_load_acquire(&s->cuts);
+	info->ring = ring_buffer_ring_id(s->tr->array_buffer.buffer, smp_processor_id());
 }
 
 /* 0; 1 if a cut since snap_look() has answered the request; -EALREADY if one came too early. */
-static int snap_is_answered(struct trace_snapshots *s, const struct snap_seen *seen)
+static int snap_is_answered(struct trace_snapshots *s, const struct snap_info *info)
 {
-	int later = s->cut_done - seen->cuts;
+	int later = s->cut_done - info->cuts;
 
-	if (!seen->ring || later < 0)
+	if (!info->ring || later < 0)
 		return 0;
 	/* It began after the request. */
 	if (later > 0)
 		return 1;
 	/* It was in progress, and nothing has moved the ring since. */
 	if (s->moves == s->cut_moves &&
-	    ring_buffer_ring_id(s->tr->array_buffer.buffer, seen->cpu) != seen->ring)
+	    ring_buffer_ring_id(s->tr->array_buffer.buffer, info->cpu) != info->ring)
 		return 1;
 	return s->keep.nr ? 0 : -EALREADY;
 }
 
-/* Is a request postponed, as by snapshot_delay, or while the live buffer changes its size? */
-static bool snap_is_delayed(struct trace_snapshots *s, struct snap_slot *slot,
-			    const struct snap_request *req)
-{
-	return (s->delay || s->gen % 2) && slot == &s->user && !req->now &&
-	       req->cpu == RING_BUFFER_ALL_CPUS;
-}
-
 /* The caller has the lock, or is an NMI in its holder. */
 static int snap_postpone(struct trace_snapshots *s, const struct snap_request *req,
-			 const struct snap_who *who, const struct snap_seen *seen)
+			 const struct snap_info *info)
 {
 	struct snap_pending *pending = &s->pending;
 
@@ -298,12 +289,11 @@ static int snap_postpone(struct trace_snapshots *s, const struct snap_request *r
 	}
 	if (atomic_long_fetch_inc(&pending->requests))
 		return -EINPROGRESS;
-	pending->who = *who;
-	pending->who.asked = ring_buffer_time_stamp(s->tr->array_buffer.buffer);
-	pending->seen = *seen;
+	pending->info = *info;
+	pending->info.asked = ring_buffer_time_stamp(s->tr->array_buffer.buffer);
 	/* A snapshot after a delay has what came after the request. */
 	if (s->delay)
-		pending->seen.ring = 0;
+		pending->info.ring = 0;
 	/* A trigger of the timer's own events must not keep the CPU busy. */
 	pending->at = ktime_get_mono_fast_ns() + (s->delay ? max(s->delay, SNAP_RETRY_NS) : 0);
 	irq_work_queue(&pending->start);
@@ -312,9 +302,9 @@ static int snap_postpone(struct trace_snapshots *s, const struct snap_request *r
 
 /* Return: as snap_take(), but 1 if another snapshot answers the request. */
 static int snap_take_locked(struct trace_snapshots *s, struct snap_slot *slot,
-			    const struct snap_request *req, const struct snap_who *who,
-			    const struct snap_seen *seen)
+			    const struct snap_request *req, const struct snap_info *info)
 {
+	bool shared = snap_is_shared(s, slot, req);
 	const struct snap_cond *cond = req->cond;
 	int ret = 0;
 
@@ -324,13 +314,13 @@ static int snap_take_locked(struct trace_snapshots *s, struct snap_slot *slot,
 	/* It must not store its value before the snapshot. */
 	if (cond && s->gen % 2)
 		return -EAGAIN;
-	if (snap_is_delayed(s, slot, req)) {
-		ret = snap_postpone(s, req, who, seen);
+	/* As by snapshot_delay, or while the live buffer changes its size. */
+	if (shared && !req->now && (s->delay || s->gen % 2)) {
+		ret = snap_postpone(s, req, info);
 	} else {
-		if (slot == &s->user && req->cpu == RING_BUFFER_ALL_CPUS && !req->waits)
-			ret = snap_is_answered(s, seen);
-		if (!ret)
-			ret = snap_cut(s, slot, req, who);
+		if (shared && !req->waits)
+			ret = snap_is_answered(s, info);
+		ret = ret ?: snap_cut(s, slot, req, info);
 	}
 	if (cond && (ret >= 0 || ret == -EINPROGRESS))
 		cond->taken(cond->data);
@@ -382,9 +372,8 @@ static void snap_kick(struct trace_snapshots *s, int ret, bool wake)
  */
 int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct snap_request *req)
 {
-	bool plain = snap_is_plain(s, slot, req);
-	struct snap_seen seen;
-	struct snap_who who;
+	bool plain = snap_is_shared(s, slot, req) && !req->cond && !req->waits && !req->now;
+	struct snap_info info;
 	unsigned long flags;
 	int ret;
 
@@ -397,14 +386,14 @@ int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct sn
 	if (plain && atomic_long_inc_not_zero(&s->pending.requests))
 		return -EINPROGRESS;
 
-	snap_note_who(&who, req);
 	local_irq_save(flags);
-	snap_look(s, &seen);
+	snap_note_request(&info, req);
+	snap_look(s, &info);
 	if (snap_lock(s)) {
-		ret = snap_take_locked(s, slot, req, &who, &seen);
+		ret = snap_take_locked(s, slot, req, &info);
 		snap_unlock(s);
 	} else if (plain && atomic_read(&s->owner) == smp_processor_id() + 1) {
-		ret = snap_postpone(s, req, &who, &seen);
+		ret = snap_postpone(s, req, &info);
 	} else {
 		ret = -EAGAIN;
 	}
@@ -456,8 +445,7 @@ int snap_take_pending(struct trace_snapshots *s)
 	struct snap_pending *pending = &s->pending;
 	int ret = -EAGAIN;
 	long requests;
-	struct snap_seen seen;
-	struct snap_who who;
+	struct snap_info info;
 	unsigned long flags;
 
 	local_irq_save(flags);
@@ -466,17 +454,16 @@ int snap_take_pending(struct trace_snapshots *s)
 	if (!atomic_long_read(&pending->requests)) {
 		ret = 0;
 	} else if (ktime_get_mono_fast_ns() >= pending->at && !(s->gen % 2)) {
-		who = pending->who;
-		seen = pending->seen;
+		info = pending->info;
 		/*
 		 * The next request begins another one. Pairs with snap_take:A.
 		 * RBB(snap_take_pending:A)
 		 */
 		requests = atomic_long_xchg(&pending->requests, 0);
 		/* A cut that answers the first one may have come before the others. */
-		ret = requests == 1 ? snap_is_answered(s, &seen) : 0;
+		ret = requests == 1 ? snap_is_answered(s, &info) : 0;
 		if (!ret)
-			ret = snap_cut(s, &s->user, &req, &who);
+			ret = snap_cut(s, &s->user, &req, &info);
 		snap_end_pending(s, requests, ret);
 	}
 	snap_unlock(s);

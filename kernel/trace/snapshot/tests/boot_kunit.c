@@ -99,10 +99,7 @@ static void boot_move(void *memory, unsigned long by)
 struct boot_note {
 	u32		size;
 	u32		state;
-	u64		since;
-	u64		begin;
-	u64		end;
-	struct snap_who	who;
+	struct snap_info info;
 };
 
 static struct boot_note *boot_note(struct kunit *test)
@@ -149,8 +146,8 @@ static void persist_test_reboot(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, boot_line(test), "");
 	boot_take(test);
 	snap = tr->snapshots->user.last;
-	snap->since = 1000000001;
-	boot_note(test)->since = 1000000001;
+	snap->info.since = 1000000001;
+	boot_note(test)->info.since = 1000000001;
 	before = boot_line(test);
 	KUNIT_EXPECT_NULL(test, strstr(before, "boot=last"));
 	kb = strstr(before, " kb=");
@@ -264,21 +261,21 @@ static void persist_test_failed(struct kunit *test)
 
 static void boot_change_state(struct boot_note *note) { note->state = 77; }
 static void boot_change_size(struct boot_note *note) { note->size--; }
-static void boot_change_by(struct boot_note *note) { note->who.by = SNAP_BY_UNKNOWN + 1; }
-static void boot_change_minus(struct boot_note *note) { note->who.by = -1; }
-static void boot_change_unknown(struct boot_note *note) { note->who.by = SNAP_BY_UNKNOWN; }
-static void boot_change_nmi(struct boot_note *note) { *(u8 *)&note->who.nmi = 2; }
+static void boot_change_by(struct boot_note *note) { note->info.by = SNAP_BY_UNKNOWN + 1; }
+static void boot_change_minus(struct boot_note *note) { note->info.by = -1; }
+static void boot_change_unknown(struct boot_note *note) { note->info.by = SNAP_BY_UNKNOWN; }
+static void boot_change_nmi(struct boot_note *note) { *(u8 *)&note->info.nmi = 2; }
 
 static void boot_change_names(struct boot_note *note)
 {
-	strscpy(note->who.comm, "ab\001cd", sizeof(note->who.comm));
-	strscpy(note->who.event, "ef\ngh", sizeof(note->who.event));
+	strscpy(note->info.comm, "ab\001cd", sizeof(note->info.comm));
+	strscpy(note->info.event, "ef\ngh", sizeof(note->info.event));
 }
 
 static void boot_change_ends(struct boot_note *note)
 {
-	memset(note->who.comm, 'c', sizeof(note->who.comm));
-	memset(note->who.event, 'e', sizeof(note->who.event));
+	memset(note->info.comm, 'c', sizeof(note->info.comm));
+	memset(note->info.event, 'e', sizeof(note->info.event));
 }
 
 static const struct boot_change {
@@ -312,15 +309,15 @@ static void persist_test_damage(struct kunit *test)
 	boot_first(test, memory);
 	boot_take(test);
 	note = boot_note(test);
-	note->who.pid = 7;
-	strscpy(note->who.comm, "x", sizeof(note->who.comm));
+	note->info.pid = 7;
+	strscpy(note->info.comm, "x", sizeof(note->info.comm));
 	c->change(note);
 	boot_again(test, memory, NULL);
 	line = boot_line(test);
 	KUNIT_EXPECT_EQ_MSG(test, strncmp(line, c->shows, strlen(c->shows)), 0, "%s", line);
 	snprintf(comm, sizeof(comm), " comm=%s\n", c->comm);
 	KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(line, comm), "%s", line);
-	KUNIT_EXPECT_LT(test, strlen(tr->snapshots->user.last->who.event),
+	KUNIT_EXPECT_LT(test, strlen(tr->snapshots->user.last->info.event),
 			(size_t)MAX_EVENT_NAME_LEN);
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", ": one\n"));
 }
@@ -335,7 +332,7 @@ static void persist_test_moved(struct kunit *test)
 
 	boot_first(test, memory);
 	boot_take(test);
-	boot_note(test)->who.ip = (unsigned long)boot_take - 4096;
+	boot_note(test)->info.ip = (unsigned long)boot_take - 4096;
 	boot_move(memory, 4096);
 	boot_again(test, memory, NULL);
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "1 by=write:boot_take "));
@@ -360,7 +357,7 @@ static void persist_test_moved(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap->buf.data_delta, 8192L);
 	KUNIT_EXPECT_EQ(test, live->text_delta, 0L);
 	KUNIT_EXPECT_EQ(test, live->data_delta, 0L);
-	boot_note(test)->who.ip = 0;
+	boot_note(test)->info.ip = 0;
 	boot_again(test, memory, NULL);
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "1 by=write cpu=0 "));
 }

@@ -496,28 +496,28 @@ static void fs_test_list(struct kunit *test)
 	snap_kunit_set(test, "snapshot", "1");
 	snap = s->user.last;
 	KUNIT_ASSERT_NOT_NULL(test, snap);
-	snap->who.pid = 77;
-	strscpy(snap->who.comm, "a\nb\\c", sizeof(snap->who.comm));
-	snap->since = 3000000004ULL;
-	snap->begin = 5000000006ULL;
-	snap->end = 7000000008ULL;
+	snap->info.pid = 77;
+	strscpy(snap->info.comm, "a\nb\\c", sizeof(snap->info.comm));
+	snap->info.since = 3000000004ULL;
+	snap->info.begin = 5000000006ULL;
+	snap->info.end = 7000000008ULL;
 	snprintf(text, sizeof(text), "1 by=write cpu=0 pid=77" LIST_CUT LIST_RECORDS "%s\n",
 		 PAGE_SIZE / 1024, s->kb, "a\\012b\\134c");
 	KUNIT_EXPECT_STREQ(test, fs_line(test), text);
 
-	snap->who.by = SNAP_BY_TRIGGER;
-	strscpy(snap->who.event, "some_event", sizeof(snap->who.event));
-	snap->who.nmi = true;
-	snap->who.asked = 4000000005ULL;
+	snap->info.by = SNAP_BY_TRIGGER;
+	strscpy(snap->info.event, "some_event", sizeof(snap->info.event));
+	snap->info.nmi = true;
+	snap->info.asked = 4000000005ULL;
 	snap->last_boot = true;
-	strscpy(snap->who.comm, "x", sizeof(snap->who.comm));
+	strscpy(snap->info.comm, "x", sizeof(snap->info.comm));
 	snprintf(text, sizeof(text), LIST_TRIGGER LIST_CUT LIST_RECORDS "%s\n",
 		 PAGE_SIZE / 1024, s->kb, "x");
 	KUNIT_EXPECT_STREQ(test, fs_line(test), text);
 
-	snap->who.by = SNAP_BY_FUNCTION;
-	snap->who.event[0] = '\0';
-	snap->who.ip = (unsigned long)snap_kunit_init;
+	snap->info.by = SNAP_BY_FUNCTION;
+	snap->info.event[0] = '\0';
+	snap->info.ip = (unsigned long)snap_kunit_init;
 	KUNIT_EXPECT_EQ(test, strncmp(fs_line(test), "1 by=function:snap_kunit_init,nmi cpu=0 ",
 				      strlen("1 by=function:snap_kunit_init,nmi cpu=0 ")), 0);
 
@@ -525,9 +525,9 @@ static void fs_test_list(struct kunit *test)
 	snap_kunit_set(test, "trace_clock", "counter");
 	snap_kunit_set(test, "snapshot", "1");
 	snap = s->user.last;
-	snap->since = 3000000004ULL;
-	snap->begin = 5000000006ULL;
-	snap->end = 7000000008ULL;
+	snap->info.since = 3000000004ULL;
+	snap->info.begin = 5000000006ULL;
+	snap->info.end = 7000000008ULL;
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", LIST_COUNTER));
 
 	/* Overwritten records count as lost. "complete=" never begins before the oldest record. */
@@ -536,15 +536,15 @@ static void fs_test_list(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, ring_buffer_write(live, 4, "abc"), 0);
 	i = ring_buffer_overruns(live);
 	snap_kunit_set(test, "snapshot", "1");
-	s->user.last->since = 11;
-	snprintf(text, sizeof(text), " complete=12..%llu ", s->user.last->begin);
+	s->user.last->info.since = 11;
+	snprintf(text, sizeof(text), " complete=12..%llu ", s->user.last->info.begin);
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", text));
 	snprintf(text, sizeof(text), " lost=%u kb=%zu ", i,
 		 ring_buffer_nr_dirty_pages(s->user.last->buf.buffer, 0) * PAGE_SIZE / 1024 +
 		 PAGE_SIZE / 1024);
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", text));
-	s->user.last->since = 13;
-	snprintf(text, sizeof(text), " complete=%llu..", min(13ULL, s->user.last->begin));
+	s->user.last->info.since = 13;
+	snprintf(text, sizeof(text), " complete=%llu..", min(13ULL, s->user.last->info.begin));
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", text));
 	ring_buffer_set_clock(live, trace_clock_local);
 }

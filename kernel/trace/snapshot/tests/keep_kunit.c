@@ -453,10 +453,10 @@ static void keep_test_warning(struct kunit *test)
 
 	snap_crash_set(BIT(SNAP_BY_WARN));
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries(s->user.last->buf.buffer), 1UL);
-	KUNIT_EXPECT_EQ(test, s->user.last->who.by, SNAP_BY_OOPS);
+	KUNIT_EXPECT_EQ(test, s->user.last->info.by, SNAP_BY_OOPS);
 	trace_snapshot_warn();
 	KUNIT_EXPECT_EQ(test, s->user.seq, 2ULL);
-	KUNIT_EXPECT_EQ(test, s->user.last->who.by, SNAP_BY_WARN);
+	KUNIT_EXPECT_EQ(test, s->user.last->info.by, SNAP_BY_WARN);
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries(s->user.last->buf.buffer), 0UL);
 
 	/* Without a buffer a warning takes no snapshot, and is not counted as refused. */
@@ -494,7 +494,7 @@ static void keep_test_change(struct kunit *test)
 		wait_event(s->wait, !atomic_long_read(&s->pending.requests));
 		KUNIT_EXPECT_EQ(test, s->user.seq, seq + 1);
 		KUNIT_EXPECT_EQ(test, ring_buffer_entries(s->user.last->buf.buffer), 3UL);
-		KUNIT_EXPECT_NE(test, s->user.last->who.asked, 0ULL);
+		KUNIT_EXPECT_NE(test, s->user.last->info.asked, 0ULL);
 		/* The two requests are merged. */
 		KUNIT_EXPECT_EQ(test, atomic_long_read(&s->merged), 1L + done);
 		KUNIT_EXPECT_EQ(test, atomic_long_read(&s->no_spare), 0L);
