@@ -209,7 +209,7 @@ void trace_snapshot_trim(struct trace_array *tr)
 	struct trace_snap *last;
 
 	guard(mutex)(&s->mutex);
-	if (atomic_read(&s->user.armed) || s->pinned || snap_crash_is_on() ||
+	if (atomic_read(&s->user.armed) || s->pinned || READ_ONCE(snap_crash_on) ||
 	    atomic_long_read(&s->pending.requests))
 		return;
 	snap_release(s, &s->user, false);

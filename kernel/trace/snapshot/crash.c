@@ -13,15 +13,22 @@
 
 #include "internal.h"
 
-static const struct snap_crash {
-	const char	*name;
-	enum snap_by	by;
-} snap_crashes[] = {
-	{ "panic", SNAP_BY_PANIC }, { "oops", SNAP_BY_OOPS }, { "warn", SNAP_BY_WARN },
+/* The kinds of requesters, as user space names them. */
+const char * const snap_by_names[] = {
+	[SNAP_BY_WRITE]		= "write",
+	[SNAP_BY_TRIGGER]	= "trigger",
+	[SNAP_BY_FUNCTION]	= "function",
+	[SNAP_BY_KERNEL]	= "kernel",
+	[SNAP_BY_TRACER]	= "tracer",
+	[SNAP_BY_BOOT]		= "boot",
+	[SNAP_BY_PANIC]		= "panic",
+	[SNAP_BY_OOPS]		= "oops",
+	[SNAP_BY_WARN]		= "warn",
+	[SNAP_BY_UNKNOWN]	= "unknown",
 };
 
-/* A bit for each &enum snap_by that takes a snapshot. */
-static unsigned long snap_on;
+/* A bit for each &enum snap_by that takes a snapshot, from SNAP_BY_PANIC to SNAP_BY_WARN. */
+unsigned long snap_crash_on;
 
 /* All trace arrays, in a list that can be walked in any context. */
 static LIST_HEAD(snap_all);
@@ -42,9 +49,8 @@ static u64 snap_oops_start;
  */
 void snap_crash_add(struct trace_snapshots *s)
 {
-	mutex_lock(&snap_all_mutex);
+	guard(mutex)(&snap_all_mutex);
 	list_add_tail_rcu(&s->all, &snap_all);
-	mutex_unlock(&snap_all_mutex);
 }
 
 /**
@@ -55,9 +61,8 @@ void snap_crash_add(struct trace_snapshots *s)
  */
 void snap_crash_del(struct trace_snapshots *s)
 {
-	mutex_lock(&snap_all_mutex);
-	list_del_rcu(&s->all);
-	mutex_unlock(&snap_all_mutex);
+	scoped_guard(mutex, &snap_all_mutex)
+		list_del_rcu(&s->all);
 	/* trace_snapshot_crash() walks the list with preemption off. */
 	synchronize_rcu();
 }
@@ -73,45 +78,19 @@ void snap_crash_del(struct trace_snapshots *s)
 int snap_crash_parse(char *text, unsigned long *on)
 {
 	unsigned long bits = 0;
-	unsigned int i;
 	char *word;
+	int by;
 
 	while ((word = strsep(&text, ", \t\n"))) {
 		if (!*word || !strcmp(word, "none"))
 			continue;
-		for (i = 0; i < ARRAY_SIZE(snap_crashes); i++) {
-			if (!strcmp(word, snap_crashes[i].name))
-				break;
-		}
-		if (i == ARRAY_SIZE(snap_crashes))
+		by = match_string(snap_by_names, SNAP_BY_WARN + 1, word);
+		if (by < SNAP_BY_PANIC)
 			return -EINVAL;
-		bits |= BIT(snap_crashes[i].by);
+		bits |= BIT(by);
 	}
 	WRITE_ONCE(*on, bits);
 	return 0;
-}
-
-/**
- * snap_crash_set() - set snapshot_on
- * @on: a bit for each &enum snap_by
- *
- * Context: Any context.
- * Return: the value before.
- */
-unsigned long snap_crash_set(unsigned long on)
-{
-	return xchg(&snap_on, on);
-}
-
-/**
- * snap_crash_is_on() - does any kind of crash take snapshots?
- *
- * Context: Any context.
- * Return: true if so.
- */
-bool snap_crash_is_on(void)
-{
-	return READ_ONCE(snap_on);
 }
 
 /**
@@ -129,7 +108,7 @@ void trace_snapshot_crash(enum snap_by by)
 	};
 	struct trace_snapshots *s;
 
-	if (!(READ_ONCE(snap_on) & BIT(by)))
+	if (!(READ_ONCE(snap_crash_on) & BIT(by)))
 		return;
 	/* Without RCU watching, the list cannot be walked: a warning may come from there. */
 	if (!rcu_is_watching())
@@ -155,7 +134,7 @@ void trace_snapshot_warn(void)
 static int snap_die(struct notifier_block *self, unsigned long event, void *unused)
 {
 	if (event == DIE_OOPS) {
-		if (READ_ONCE(snap_on) & BIT(SNAP_BY_OOPS)) {
+		if (READ_ONCE(snap_crash_on) & BIT(SNAP_BY_OOPS)) {
 			WRITE_ONCE(snap_oops_start, current->start_time);
 			WRITE_ONCE(snap_oops_of, current);
 		}
@@ -188,28 +167,19 @@ static int snap_on_handler(const struct ctl_table *table, int write, void *buffe
 {
 	char text[32] = "";
 	const struct ctl_table copy = { .data = text, .maxlen = sizeof(text) };
-	unsigned long on = READ_ONCE(snap_on);
-	unsigned int i;
-	int ret;
+	unsigned long on = READ_ONCE(snap_crash_on);
+	int by, ret, len = 0;
 
-	for (i = 0; i < ARRAY_SIZE(snap_crashes); i++) {
-		if (on & BIT(snap_crashes[i].by)) {
-			strlcat(text, *text ? "," : "", sizeof(text));
-			strlcat(text, snap_crashes[i].name, sizeof(text));
-		}
-	}
-	if (!*text)
+	for_each_set_bit(by, &on, SNAP_BY_UNKNOWN)
+		len += scnprintf(text + len, sizeof(text) - len, "%s%s", len ? "," : "",
+				 snap_by_names[by]);
+	if (!len)
 		strscpy(text, "none");
 	/* No valid text is that long. */
 	if (write && *lenp >= sizeof(text))
 		return -EINVAL;
 	ret = proc_dostring(&copy, write, buffer, lenp, ppos);
-	if (ret || !write)
-		return ret;
-	ret = snap_crash_parse(text, &on);
-	if (!ret)
-		snap_crash_set(on);
-	return ret;
+	return ret || !write ? ret : snap_crash_parse(text, &snap_crash_on);
 }
 
 static struct ctl_table snap_on_table[] = {
@@ -222,7 +192,7 @@ static struct ctl_table snap_on_table[] = {
 
 static int __init snap_on_setup(char *text)
 {
-	if (snap_crash_parse(text, &snap_on))
+	if (snap_crash_parse(text, &snap_crash_on))
 		pr_warn("snapshot_on: panic, oops and warn are what there is\n");
 	return 1;
 }

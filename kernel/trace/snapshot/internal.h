@@ -394,9 +394,9 @@ int snap_delay_wait(struct trace_snapshots *s, struct snap_waiter *waiter);
 /* crash.c */
 void snap_crash_add(struct trace_snapshots *s);
 void snap_crash_del(struct trace_snapshots *s);
+extern const char * const snap_by_names[];
+extern unsigned long snap_crash_on;
 int snap_crash_parse(char *text, unsigned long *on);
-unsigned long snap_crash_set(unsigned long on);
-bool snap_crash_is_on(void);
 void trace_snapshot_crash(enum snap_by by);
 
 /* list.c */

@@ -6,19 +6,6 @@
 
 #include "internal.h"
 
-static const char * const snap_by_names[] = {
-	[SNAP_BY_WRITE]		= "write",
-	[SNAP_BY_TRIGGER]	= "trigger",
-	[SNAP_BY_FUNCTION]	= "function",
-	[SNAP_BY_KERNEL]	= "kernel",
-	[SNAP_BY_TRACER]	= "tracer",
-	[SNAP_BY_BOOT]		= "boot",
-	[SNAP_BY_PANIC]		= "panic",
-	[SNAP_BY_OOPS]		= "oops",
-	[SNAP_BY_WARN]		= "warn",
-	[SNAP_BY_UNKNOWN]	= "unknown",
-};
-
 /* In seconds if the clock counts nanoseconds, as in the trace. */
 static void snap_show_time(struct seq_file *m, struct trace_array *tr, u64 ts)
 {

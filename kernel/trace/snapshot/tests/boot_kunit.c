@@ -390,12 +390,12 @@ static void persist_test_reader(struct kunit *test)
 	snap_kunit_set(test, "snapshot", "1");
 	file = snap_kunit_open(test, "snapshot", O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
-	snap_crash_set(BIT(SNAP_BY_PANIC) | BIT(SNAP_BY_OOPS));
+	xchg(&snap_crash_on, BIT(SNAP_BY_PANIC) | BIT(SNAP_BY_OOPS));
 	trace_snapshot_crash(SNAP_BY_OOPS);
 	KUNIT_EXPECT_EQ(test, s->user.seq, 2ULL);
 	trace_snapshot_crash(SNAP_BY_PANIC);
 	KUNIT_EXPECT_EQ(test, s->user.seq, 3ULL);
-	snap_crash_set(0);
+	xchg(&snap_crash_on, 0);
 	snap_kunit_close(file);
 }
 

@@ -24,7 +24,7 @@ static int crash_init(struct kunit *test)
 
 static void crash_exit(struct kunit *test)
 {
-	snap_crash_set(0);
+	xchg(&snap_crash_on, 0);
 	snap_kunit_exit(test);
 }
 
@@ -116,7 +116,7 @@ static void __init crash_test_option(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, crash_option(test, "snapshot_on=", good), 1);
 	KUNIT_EXPECT_EQ(test, crash_option(test, "snapshot_on=", bad), 1);
-	KUNIT_EXPECT_EQ(test, snap_crash_set(0), BIT(SNAP_BY_PANIC) | BIT(SNAP_BY_WARN));
+	KUNIT_EXPECT_EQ(test, xchg(&snap_crash_on, 0), BIT(SNAP_BY_PANIC) | BIT(SNAP_BY_WARN));
 }
 
 /* Expect @nr snapshots, and @by as the requester of the last one. */
@@ -170,20 +170,20 @@ static void crash_oops(enum die_val event)
 /* An oops, a panic and a warning take a snapshot if snapshot_on has them. Nothing else does. */
 static void crash_test_takes(struct kunit *test)
 {
-	snap_crash_set(BIT(SNAP_BY_WARN));
+	xchg(&snap_crash_on, BIT(SNAP_BY_WARN));
 	crash_oops(DIE_OOPS);
 	crash_panic(test);
 	trace_snapshot_warn();
 	crash_taken(test, 1, "warn");
 
 	/* The oops took no snapshot, so the panic takes one. */
-	snap_crash_set(BIT(SNAP_BY_PANIC));
+	xchg(&snap_crash_on, BIT(SNAP_BY_PANIC));
 	crash_oops(DIE_OOPS);
 	trace_snapshot_warn();
 	crash_panic(test);
 	crash_taken(test, 2, "panic");
 
-	snap_crash_set(BIT(SNAP_BY_OOPS) | BIT(SNAP_BY_PANIC));
+	xchg(&snap_crash_on, BIT(SNAP_BY_OOPS) | BIT(SNAP_BY_PANIC));
 	crash_oops(DIE_OOPS + 1);
 	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "snapshots", "3 by"));
 	crash_panic(test);
@@ -214,7 +214,7 @@ static void crash_test_task(struct kunit *test)
 {
 	struct task_struct *task;
 
-	snap_crash_set(BIT(SNAP_BY_OOPS) | BIT(SNAP_BY_PANIC));
+	xchg(&snap_crash_on, BIT(SNAP_BY_OOPS) | BIT(SNAP_BY_PANIC));
 	crash_oops(DIE_OOPS);
 	crash_taken(test, 1, "oops");
 	task = kthread_create(crash_other_task, test, "kunit-panic");
@@ -238,7 +238,7 @@ static void crash_test_arrays(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, none);
 	KUNIT_ASSERT_NOT_NULL(test, more);
 	KUNIT_ASSERT_EQ(test, tracing_alloc_snapshot_instance(more), 0);
-	snap_crash_set(BIT(SNAP_BY_WARN));
+	xchg(&snap_crash_on, BIT(SNAP_BY_WARN));
 	trace_snapshot_warn();
 	KUNIT_EXPECT_EQ(test, more->snapshots->user.seq, 1ULL);
 	KUNIT_EXPECT_EQ(test, none->snapshots->user.seq, 0ULL);

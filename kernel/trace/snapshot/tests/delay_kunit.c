@@ -78,7 +78,8 @@ static void delay_test_pending(struct kunit *test)
 {
 	const struct snap_request max = { .cpu = RING_BUFFER_ALL_CPUS, .by = SNAP_BY_TRACER };
 	struct trace_array *tr = test->priv;
-	unsigned long before = snap_crash_set(BIT(SNAP_BY_WARN)), full = snap_kunit_full(test);
+	unsigned long before = xchg(&snap_crash_on, BIT(SNAP_BY_WARN));
+	unsigned long full = snap_kunit_full(test);
 	struct tracer fake = { .use_max_tr = true };
 	const struct snap_cond cond = { .wanted = delay_ask, .taken = delay_note, .data = test };
 
@@ -118,7 +119,7 @@ static void delay_test_pending(struct kunit *test)
 	snap_kunit_echo(test, "snapshot", "1");
 	snap_kunit_expect(test, "taken 3 refused 3");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
-	snap_crash_set(before);
+	xchg(&snap_crash_on, before);
 }
 
 /* A cancelled request takes no snapshot, whether its timer runs or is about to start. */
@@ -206,7 +207,7 @@ static void delay_test_fails(struct kunit *test)
 	delay_wait(test);
 	snap_kunit_expect(test, "taken 2 starved 1");
 	/* A waiter also wakes up if another request has used the last room of snapshot_keep. */
-	before = snap_crash_set(BIT(SNAP_BY_WARN));
+	before = xchg(&snap_crash_on, BIT(SNAP_BY_WARN));
 	snap_kunit_echo(test, "snapshot_keep", "first 2");
 	snap_kunit_echo(test, "snapshot_delay", "20ms");
 	local_irq_save(flags);
@@ -214,7 +215,7 @@ static void delay_test_fails(struct kunit *test)
 	trace_snapshot_warn();
 	local_irq_restore(flags);
 	delay_wait(test);
-	snap_crash_set(before);
+	xchg(&snap_crash_on, before);
 	snap_kunit_expect(test, "taken 3 starved 1 enough 1");
 	snap_kunit_echo(test, "snapshot_keep", "0");
 }

@@ -438,20 +438,20 @@ static void keep_test_warning(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
 	struct trace_snapshots *s = tr->snapshots;
-	unsigned long before = snap_crash_set(0);
+	unsigned long before = xchg(&snap_crash_on, 0);
 
 	s->delay = NSEC_PER_SEC;
 	trace_snapshot_warn();
 	KUNIT_EXPECT_EQ(test, s->user.seq, 0ULL);
 
-	snap_crash_set(BIT(SNAP_BY_OOPS));
+	xchg(&snap_crash_on, BIT(SNAP_BY_OOPS));
 	trace_snapshot_warn();
 	KUNIT_EXPECT_EQ(test, s->user.seq, 0ULL);
 	KUNIT_ASSERT_EQ(test, ring_buffer_write(tr->array_buffer.buffer, 4, "oops"), 0);
 	trace_snapshot_crash(SNAP_BY_OOPS);
 	KUNIT_ASSERT_EQ(test, s->user.seq, 1ULL);
 
-	snap_crash_set(BIT(SNAP_BY_WARN));
+	xchg(&snap_crash_on, BIT(SNAP_BY_WARN));
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries(s->user.last->buf.buffer), 1UL);
 	KUNIT_EXPECT_EQ(test, s->user.last->info.by, SNAP_BY_OOPS);
 	trace_snapshot_warn();
@@ -467,7 +467,7 @@ static void keep_test_warning(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->user.seq, 2ULL);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->no_spare), 0L);
 	s->delay = 0;
-	snap_crash_set(before);
+	xchg(&snap_crash_on, before);
 }
 
 /* Requests during a resize are postponed until the resize ends. */

@@ -114,10 +114,10 @@ static void memory_test_reserved(struct kunit *test)
 
 	/* snapshot_on relies on it. */
 	snap_kunit_echo(test, "snapshot_allocate", "1");
-	before = snap_crash_set(BIT(SNAP_BY_OOPS));
+	before = xchg(&snap_crash_on, BIT(SNAP_BY_OOPS));
 	trace_snapshot_trim(tr);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
-	snap_crash_set(before);
+	xchg(&snap_crash_on, before);
 	trace_snapshot_trim(tr);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 

@@ -51,7 +51,7 @@ static void take_expect_line(struct kunit *test, unsigned int seq, const char *b
 static void take_test_who(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
-	unsigned long before = snap_crash_set(BIT(SNAP_BY_WARN));
+	unsigned long before = xchg(&snap_crash_on, BIT(SNAP_BY_WARN));
 	const struct snap_request function = {
 		.cpu = RING_BUFFER_ALL_CPUS,
 		.by = SNAP_BY_FUNCTION,
@@ -77,7 +77,7 @@ static void take_test_who(struct kunit *test)
 	take_expect_line(test, 7, "write");
 	snap_kunit_expect(test, "taken 7");
 	snap_kunit_echo(test, "events/ftrace/print/trigger", "!snapshot");
-	snap_crash_set(before);
+	xchg(&snap_crash_on, before);
 }
 
 /* The times of snapshots are in order. The clock "counter" never returns a value twice. */
