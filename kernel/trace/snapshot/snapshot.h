@@ -1,22 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Snapshots of trace arrays: the interface for the rest of tracing.
+ * Snapshots of trace arrays: the interface for the rest of tracing; a part of trace.h.
  */
 #ifndef _KERNEL_TRACE_SNAPSHOT_H
 #define _KERNEL_TRACE_SNAPSHOT_H
-
-#include <linux/fs.h>
-#include <linux/types.h>
-
-struct array_buffer;
-struct dentry;
-struct event_trigger_data;
-struct seq_file;
-struct task_struct;
-struct trace_array;
-struct trace_event_file;
-struct trace_iterator;
-struct tracer;
 
 /**
  * struct snap_cond - condition of a request
