@@ -134,8 +134,20 @@ void tracing_disarm_snapshot(struct trace_array *tr)
 	snap_disarm(&tr->snapshots->user);
 }
 
-static void snap_take_max(struct trace_array *tr, struct task_struct *tsk, int tsk_cpu, int cpu,
-			  unsigned long latency)
+/**
+ * update_max_tr() - store the longest latency so far, with a snapshot
+ * @tr:      the trace array
+ * @tsk:     the task that suffered it
+ * @tsk_cpu: the CPU of the task
+ * @cpu:     CPU of the snapshot, or RING_BUFFER_ALL_CPUS
+ * @latency: the latency, in the unit of &trace_array.max_latency
+ *
+ * If the snapshot is refused, nothing is stored.
+ *
+ * Context: Interrupts are off.
+ */
+void update_max_tr(struct trace_array *tr, struct task_struct *tsk, int tsk_cpu, int cpu,
+		   unsigned long latency)
 {
 	const struct snap_request req = {
 		.cpu = cpu,
@@ -151,37 +163,4 @@ static void snap_take_max(struct trace_array *tr, struct task_struct *tsk, int t
 	tr->max_latency = latency;
 	tracing_record_cmdline(tsk);
 	latency_fsnotify(tr);
-}
-
-/**
- * update_max_tr() - store the longest latency so far, with a snapshot
- * @tr:      the trace array
- * @tsk:     the task that suffered it
- * @cpu:     the CPU of the task
- * @latency: the latency, in the unit of &trace_array.max_latency
- *
- * If the snapshot is refused, nothing is stored.
- *
- * Context: Interrupts are off.
- */
-void update_max_tr(struct trace_array *tr, struct task_struct *tsk, int cpu, unsigned long latency)
-{
-	snap_take_max(tr, tsk, cpu, RING_BUFFER_ALL_CPUS, latency);
-}
-
-/**
- * update_max_tr_single() - store the longest latency so far, with a snapshot of one CPU
- * @tr:      the trace array
- * @tsk:     the task that suffered it
- * @cpu:     the CPU
- * @latency: the latency, in the unit of &trace_array.max_latency
- *
- * If the snapshot is refused, nothing is stored.
- *
- * Context: Interrupts are off.
- */
-void update_max_tr_single(struct trace_array *tr, struct task_struct *tsk, int cpu,
-			  unsigned long latency)
-{
-	snap_take_max(tr, tsk, cpu, cpu, latency);
 }

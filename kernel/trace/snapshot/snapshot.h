@@ -59,9 +59,8 @@ void trace_snapshot_trim(struct trace_array *tr);
 void trace_snapshot_boot(struct trace_array *tr, const char *name);
 void trace_snapshot_warn(void);
 
-void update_max_tr(struct trace_array *tr, struct task_struct *tsk, int cpu, unsigned long latency);
-void update_max_tr_single(struct trace_array *tr, struct task_struct *tsk, int cpu,
-			  unsigned long latency);
+void update_max_tr(struct trace_array *tr, struct task_struct *tsk, int tsk_cpu, int cpu,
+		   unsigned long latency);
 
 bool trace_snapshot_trigger(struct trace_event_file *file, const struct snap_cond *cond);
 void tracing_snapshot_instance(struct trace_array *tr);
@@ -111,11 +110,6 @@ static inline void tracing_disarm_snapshot(struct trace_array *tr) { }
 static inline void event_trigger_disarm(struct trace_event_file *file) { }
 #endif /* CONFIG_TRACER_SNAPSHOT */
 
-#ifdef CONFIG_HIST_TRIGGERS
 void hist_trigger_disarm(struct event_trigger_data *data, struct trace_event_file *file);
-#else
-static inline void
-hist_trigger_disarm(struct event_trigger_data *data, struct trace_event_file *file) { }
-#endif
 
 #endif

@@ -391,7 +391,7 @@ static void fs_test_poll(struct kunit *test)
 	unsigned int i;
 
 	init_poll_funcptr(&poll.table, fs_poll_queue);
-	update_max_tr(tr, current, 0, 1);
+	update_max_tr(tr, current, 0, RING_BUFFER_ALL_CPUS, 1);
 	for (i = 0; i < 2; i++) {
 		file = snap_kunit_open(test, "snapshot", O_RDONLY);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(file));

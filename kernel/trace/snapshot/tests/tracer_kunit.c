@@ -32,7 +32,7 @@ static void tracer_find(struct kunit *test, struct task_struct *tsk, unsigned lo
 	unsigned long flags;
 
 	local_irq_save(flags);
-	update_max_tr(tr, tsk, cpu, usecs * NSEC_PER_USEC);
+	update_max_tr(tr, tsk, cpu, RING_BUFFER_ALL_CPUS, usecs * NSEC_PER_USEC);
 	local_irq_restore(flags);
 }
 
@@ -157,18 +157,18 @@ static void tracer_test_refused(struct kunit *test)
 	/* Latencies of one CPU, also while a reader holds the newest snapshot. */
 	snap_kunit_mark(test, 2);
 	local_irq_save(flags);
-	update_max_tr_single(tr, current, 0, 1);
+	update_max_tr(tr, current, 0, 0, 1);
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 2U);
 	buf = trace_snapshot_get(tr, true);
 	snap_kunit_mark(test, 1);
 	local_irq_save(flags);
-	update_max_tr_single(tr, current, 0, 1);
+	update_max_tr(tr, current, 0, 0, 1);
 	local_irq_restore(flags);
 	trace_snapshot_put(buf);
 	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 1U);
 	local_irq_save(flags);
-	update_max_tr_single(tr, current, nr_cpu_ids, 1);
+	update_max_tr(tr, current, nr_cpu_ids, nr_cpu_ids, 1);
 	local_irq_restore(flags);
 	snap_kunit_expect(test, "starved 3 refused 1");
 }
