@@ -156,17 +156,10 @@ __setup("ftrace_boot_snapshot", snap_boot_snapshot);
 
 static bool __init snap_boot_named(const char *name)
 {
-	const char *at = snap_boot_names;
-	size_t len = strlen(name);
+	char between[NAME_MAX + 3];
 
-	if (!len)
-		return false;
-	while ((at = strstr(at, name))) {
-		if (at[-1] == ',' && at[len] == ',')
-			return true;
-		at++;
-	}
-	return false;
+	snprintf(between, sizeof(between), ",%s,", name);
+	return *name && strstr(snap_boot_names, between);
 }
 
 /**

@@ -54,21 +54,17 @@ struct trace_snap *snap_alloc(struct trace_array *tr, struct trace_buffer *buffe
 {
 	struct trace_snap *snap = kzalloc(sizeof(*snap), GFP_KERNEL);
 
-	if (!snap)
-		goto no_snap;
-	snap->buf.data = alloc_percpu(struct trace_array_cpu);
-	if (!snap->buf.data)
-		goto no_data;
+	if (snap)
+		snap->buf.data = alloc_percpu(struct trace_array_cpu);
+	if (!snap || !snap->buf.data) {
+		kfree(snap);
+		ring_buffer_free(buffer);
+		return NULL;
+	}
 	snap->buf.tr = tr;
 	snap->buf.buffer = buffer;
 	snap->settled = true;
 	return snap;
-
-no_data:
-	kfree(snap);
-no_snap:
-	ring_buffer_free(buffer);
-	return NULL;
 }
 
 /**

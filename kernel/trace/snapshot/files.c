@@ -95,13 +95,11 @@ void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter)
 	scoped_guard(mutex, &s->mutex)
 		ready = snap_is_ready(s, &s->user);
 
-	seq_printf(m, "#\n# * Snapshot is %s *\n#\n", ready ? "allocated" : "freed");
-	seq_puts(m, "# Write to this file\n");
-	seq_printf(m, "#   1  to take a snapshot%s, and to allocate memory for it if need be\n",
-		   all ? "" : " of this CPU");
-	if (all)
-		seq_puts(m, "#   0  to free it\n");
-	seq_puts(m, "#   2  or another number to erase it, but to keep the memory\n");
+	seq_printf(m, "#\n# * Snapshot is %s *\n#\n# Write to this file\n"
+		   "#   1  to take a snapshot%s, and to allocate memory for it if need be\n",
+		   ready ? "allocated" : "freed", all ? "" : " of this CPU");
+	seq_printf(m, "%s#   2  or another number to erase it, but to keep the memory\n",
+		   all ? "#   0  to free it\n" : "");
 }
 
 static int snap_take_now(struct trace_snapshots *s, int cpu)

@@ -324,12 +324,6 @@ static void snap_drop_surplus(struct trace_snapshots *s, struct snap_slot *slot)
 		snap_replace(s, &slot->spare, NULL);
 }
 
-static void snap_lose_cpu(struct trace_snap *snap, int cpu)
-{
-	ring_buffer_reset_cpu(snap->buf.buffer, cpu);
-	WRITE_ONCE(snap->info.since, U64_MAX);
-}
-
 /* Erase one CPU's part of the newest snapshot. */
 static int snap_erase_cpu(struct trace_snapshots *s, struct snap_slot *slot, int cpu)
 {
@@ -338,10 +332,12 @@ static int snap_erase_cpu(struct trace_snapshots *s, struct snap_slot *slot, int
 
 	if (!last)
 		return 0;
-	if (atomic_read(&last->users) > 1)
+	if (atomic_read(&last->users) > 1) {
 		ret = -EBUSY;
-	else
-		snap_lose_cpu(last, cpu);
+	} else {
+		ring_buffer_reset_cpu(last->buf.buffer, cpu);
+		WRITE_ONCE(last->info.since, U64_MAX);
+	}
 	snap_unhold(last);
 	snap_drop_surplus(s, slot);
 	snap_collect(s);

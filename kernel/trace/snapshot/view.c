@@ -138,34 +138,35 @@ static int kept_open(struct inode *inode, struct file *file)
 
 static struct lock_class_key kept_mutex;
 
-static int snap_create_kept_files(struct trace_array *tr, struct dentry *dir, int cpu,
-				  const struct kept_file *files, unsigned int nr)
+static struct dentry *snap_create_dir(struct trace_array *tr, struct dentry *parent,
+				      const char *name, int cpu,
+				      const struct kept_file *files, unsigned int nr)
 {
-	for (; nr; nr--, files++) {
+	struct dentry *dir = tracefs_create_dir(name, parent);
+
+	for (; dir && nr; nr--, files++) {
 		if (!trace_create_cpu_file(files->name, TRACE_MODE_READ, dir, tr, cpu,
-					   &files->fops))
-			return -ENOMEM;
+					   &files->fops)) {
+			tracefs_remove(dir);
+			return NULL;
+		}
 	}
-	return 0;
+	return dir;
 }
 
 static int snap_create_cpu_dirs(struct trace_array *tr)
 {
-	struct dentry *dir = tracefs_create_dir("per_cpu", tr->dir), *cpu_dir;
+	struct dentry *dir = tracefs_create_dir("per_cpu", tr->dir);
 	char name[16];
-	int cpu, ret;
+	int cpu;
 
 	if (!dir)
 		return -ENOMEM;
 	for_each_tracing_cpu(cpu) {
 		snprintf(name, sizeof(name), "cpu%d", cpu);
-		cpu_dir = tracefs_create_dir(name, dir);
-		if (!cpu_dir)
+		if (!snap_create_dir(tr, dir, name, cpu, kept_cpu_files,
+				     ARRAY_SIZE(kept_cpu_files)))
 			return -ENOMEM;
-		ret = snap_create_kept_files(tr, cpu_dir, cpu, kept_cpu_files,
-					     ARRAY_SIZE(kept_cpu_files));
-		if (ret)
-			return ret;
 	}
 	return 0;
 }
@@ -185,17 +186,13 @@ static unsigned long snap_instance_kb(struct trace_array *tr)
 }
 
 /* The files become visible before the trace array is in the list: they cannot be opened yet. */
-static int snap_create_dir(struct trace_array *tr, struct trace_array *from)
+static int snap_create_files(struct trace_array *tr, struct trace_array *from)
 {
-	int ret;
-
-	tr->dir = tracefs_create_dir(tr->name, trace_instance_dir);
+	tr->dir = snap_create_dir(tr, trace_instance_dir, tr->name, RING_BUFFER_ALL_CPUS,
+				  kept_files, ARRAY_SIZE(kept_files));
 	if (!tr->dir)
 		return -ENOMEM;
-	ret = snap_create_kept_files(tr, tr->dir, RING_BUFFER_ALL_CPUS, kept_files,
-				     ARRAY_SIZE(kept_files));
-	ret = ret ?: event_trace_add_kept(tr, from);
-	return ret ?: snap_create_cpu_dirs(tr);
+	return event_trace_add_kept(tr, from) ?: snap_create_cpu_dirs(tr);
 }
 
 static void snap_remove_dir(struct trace_array *tr)
@@ -287,7 +284,7 @@ int snap_publish(struct trace_snapshots *s, struct trace_snap *snap)
 
 	if (!tr)
 		return -ENOMEM;
-	ret = snap_create_dir(tr, snap->buf.tr);
+	ret = snap_create_files(tr, snap->buf.tr);
 	if (!ret) {
 		snap->kept_kb = snap_instance_kb(tr);
 		ret = snap_charge(s, snap->kept_kb);
