@@ -106,7 +106,8 @@ void trace_snapshot_exit(struct trace_array *tr)
 	if (!s)
 		return;
 	snap_crash_del(s);
-	snap_delay_exit(s);
+	irq_work_sync(&s->pending.start);
+	hrtimer_cancel(&s->pending.timer);
 	irq_work_sync(&s->irq_work);
 	cancel_work_sync(&s->work);
 	mutex_lock(&s->mutex);

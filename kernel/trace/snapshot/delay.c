@@ -69,18 +69,6 @@ void snap_delay_init(struct trace_snapshots *s)
 }
 
 /**
- * snap_delay_exit() - stop the timer of postponed requests
- * @s: the snapshots of a trace array; nobody requests one any more
- *
- * Context: May sleep.
- */
-void snap_delay_exit(struct trace_snapshots *s)
-{
-	irq_work_sync(&s->pending.start);
-	hrtimer_cancel(&s->pending.timer);
-}
-
-/**
  * snap_delay_set() - set the time from a request to its cut
  * @s:  the snapshots of a trace array
  * @ns: the time in nanoseconds

@@ -310,19 +310,15 @@ static int snap_limit_kb_store(struct trace_snapshots *s, const char *text, int 
 	return 0;
 }
 
-static const struct snap_file *snap_file_of(struct file *file)
-{
-	return container_of(file->f_op, struct snap_file, fops);
-}
-
 static int snap_file_open(struct inode *inode, struct file *file)
 {
-	return snap_open_single(inode, file, snap_file_of(file)->show);
+	return snap_open_single(inode, file,
+				container_of(file->f_op, struct snap_file, fops)->show);
 }
 
 static ssize_t snap_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
 {
-	const struct snap_file *of = snap_file_of(file);
+	const struct snap_file *of = container_of(file->f_op, struct snap_file, fops);
 	struct trace_array *tr = file_inode(file)->i_private;
 	/* The longest value is "first" and a number, or a delay, with blanks. */
 	char buf[40] = "", *text;

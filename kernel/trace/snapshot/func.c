@@ -71,15 +71,14 @@ static int snap_func_init(struct ftrace_probe_ops *ops, struct trace_array *tr, 
 		return 0;
 	if (!func->left)
 		func->left = allocate_ftrace_func_mapper();
-	if (func->left) {
-		/* Left by a command that was removed. */
-		left = snap_func_left(ops, ip);
-		if (left) {
-			atomic_long_set(left, (long)count);
-			return 0;
-		}
-		ret = ftrace_func_mapper_add_ip(func->left, ip, count);
+	/* Left by a command that was removed. */
+	left = snap_func_left(ops, ip);
+	if (left) {
+		atomic_long_set(left, (long)count);
+		return 0;
 	}
+	if (func->left)
+		ret = ftrace_func_mapper_add_ip(func->left, ip, count);
 	/* If other functions of this command succeeded, snap_func_free() is called. */
 	if (ret)
 		*data = func;

@@ -333,9 +333,15 @@ struct trace_snapshots {
 
 #define snap_of(buffer) container_of(buffer, struct trace_snap, buf)
 
+/* States of a note about a snapshot. */
+enum {
+	SNAP_SAVED_NONE,
+	SNAP_SAVED_CUTTING,	/* a cut is in progress */
+	SNAP_SAVED,
+};
+
 /* persist.c */
-u32 snap_save_begin(struct trace_snap *snap);
-void snap_save_cancel(struct trace_snap *snap, u32 state);
+u32 snap_save_state(struct trace_snap *snap, u32 state);
 void snap_save(struct trace_snap *snap, int cpu);
 void snap_unsave(struct trace_snap *snap);
 bool snap_recall(struct trace_snap *snap);
@@ -387,7 +393,6 @@ void snap_end_pending(struct trace_snapshots *s, long requests, int ret);
 
 /* delay.c */
 void snap_delay_init(struct trace_snapshots *s);
-void snap_delay_exit(struct trace_snapshots *s);
 void snap_delay_set(struct trace_snapshots *s, u64 ns);
 int snap_delay_wait(struct trace_snapshots *s, struct snap_waiter *waiter);
 

@@ -4,13 +4,6 @@
  */
 #include "internal.h"
 
-/* States of a &struct snap_saved. */
-enum {
-	SNAP_SAVED_NONE,
-	SNAP_SAVED_CUTTING,	/* a cut is in progress */
-	SNAP_SAVED,
-};
-
 /**
  * struct snap_saved - the note about a snapshot
  * @size:  size of this structure in the kernel that wrote it, in bytes
@@ -26,38 +19,24 @@ struct snap_saved {
 static_assert(sizeof(struct snap_saved) <= RB_NOTE_SIZE);
 
 /**
- * snap_save_begin() - note that a cut begins
- * @snap: the buffer for the snapshot
+ * snap_save_state() - note whether there is a snapshot
+ * @snap:  the buffer for the snapshot
+ * @state: SNAP_SAVED_*
  *
  * Context: Any context, including NMI.
- * Return: the state before, for snap_save_cancel().
+ * Return: the state before.
  */
-u32 snap_save_begin(struct trace_snap *snap)
+u32 snap_save_state(struct trace_snap *snap, u32 state)
 {
 	struct snap_saved *saved = ring_buffer_note(snap->buf.buffer);
-	u32 state;
+	u32 before;
 
 	if (!saved)
 		return SNAP_SAVED_NONE;
-	state = saved->state;
-	WRITE_ONCE(saved->state, SNAP_SAVED_CUTTING);
+	before = saved->state;
+	WRITE_ONCE(saved->state, state);
 	barrier();
-	return state;
-}
-
-/**
- * snap_save_cancel() - note that a cut has failed
- * @snap:  the buffer for the snapshot
- * @state: the return value of snap_save_begin()
- *
- * Context: Any context, including NMI.
- */
-void snap_save_cancel(struct trace_snap *snap, u32 state)
-{
-	struct snap_saved *saved = ring_buffer_note(snap->buf.buffer);
-
-	if (saved)
-		WRITE_ONCE(saved->state, state);
+	return before;
 }
 
 /**
@@ -85,7 +64,7 @@ void snap_save(struct trace_snap *snap, int cpu)
 	saved->size = sizeof(*saved);
 	saved->info = snap->info;
 	barrier();
-	WRITE_ONCE(saved->state, SNAP_SAVED);
+	snap_save_state(snap, SNAP_SAVED);
 }
 
 /**
@@ -96,12 +75,9 @@ void snap_save(struct trace_snap *snap, int cpu)
  */
 void snap_unsave(struct trace_snap *snap)
 {
-	struct snap_saved *saved = ring_buffer_note(snap->buf.buffer);
-
-	if (!saved)
+	if (!ring_buffer_note(snap->buf.buffer))
 		return;
-	WRITE_ONCE(saved->state, SNAP_SAVED_NONE);
-	barrier();
+	snap_save_state(snap, SNAP_SAVED_NONE);
 	ring_buffer_forget(snap->buf.buffer);
 }
 

@@ -193,8 +193,8 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 	bool keep = slot == &s->user && s->keep.nr;
 	struct trace_snap *snap;
 	u32 saved;
+	int ret = 0;
 	u64 begin;
-	int ret;
 
 	if (keep && s->room <= 0)
 		return -EDQUOT;
@@ -204,17 +204,15 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 	if (!whole && !ring_buffer_size(live, req->cpu))
 		return -EINVAL;
 
-	saved = snap_save_begin(snap);
+	saved = snap_save_state(snap, SNAP_SAVED_CUTTING);
 	/* Other CPUs' parts of a spare buffer are stale; two boots do not mix. */
 	if (!whole && (snap != slot->last || snap->last_boot))
 		ret = ring_buffer_forget(snap->buf.buffer);
-	else
-		ret = 0;
 	begin = ring_buffer_time_stamp(live);
 	if (!ret)
 		ret = snap_cut_off(s, snap->buf.buffer, req->cpu, snap_is_shared(s, slot, req));
 	if (ret) {
-		snap_save_cancel(snap, saved);
+		snap_save_state(snap, saved);
 		return ret;
 	}
 	snap_note(s, snap, req, info);

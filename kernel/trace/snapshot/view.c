@@ -211,20 +211,6 @@ static void snap_free_array(struct trace_array *tr)
 	kfree(tr);
 }
 
-/* Settings that matter for reading. */
-static void snap_inherit(struct trace_array *tr, struct trace_snap *snap)
-{
-	struct trace_array *from = snap->buf.tr;
-	struct tracer *t = from->current_trace;
-
-	/* A latency tracer would show its own snapshot. */
-	tr->current_trace = t->allow_instances && !t->use_max_tr ? t : &nop_trace;
-	tr->clock_id = snap->clock_id;
-	/* Nothing is recorded. */
-	tr->trace_flags = from->trace_flags &
-			  ~(TRACE_ITER_PAUSE_ON_TRACE | TRACE_ITER_PRINTK | TRACE_ITER_MARKERS);
-}
-
 /* NAME@SEQ; NAME@SEQ.2 and so on if the user has created an instance of this name. */
 static char *snap_alloc_name(struct trace_snap *snap)
 {
@@ -241,7 +227,8 @@ static char *snap_alloc_name(struct trace_snap *snap)
 
 static struct trace_array *snap_alloc_array(struct trace_snap *snap)
 {
-	struct trace_array *tr = kzalloc(sizeof(*tr), GFP_KERNEL);
+	struct trace_array *tr = kzalloc(sizeof(*tr), GFP_KERNEL), *from = snap->buf.tr;
+	struct tracer *t = from->current_trace;
 	int cpu;
 
 	if (!tr)
@@ -265,7 +252,13 @@ static struct trace_array *snap_alloc_array(struct trace_snap *snap)
 		per_cpu_ptr(tr->array_buffer.data, cpu)->entries =
 			ring_buffer_size(tr->array_buffer.buffer, cpu);
 	tr->ring_buffer_expanded = true;
-	snap_inherit(tr, snap);
+
+	/* A latency tracer would show its own snapshot. */
+	tr->current_trace = t->allow_instances && !t->use_max_tr ? t : &nop_trace;
+	tr->clock_id = snap->clock_id;
+	/* Nothing is recorded. */
+	tr->trace_flags = from->trace_flags &
+			  ~(TRACE_ITER_PAUSE_ON_TRACE | TRACE_ITER_PRINTK | TRACE_ITER_MARKERS);
 	return tr;
 }
 
