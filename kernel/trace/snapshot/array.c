@@ -131,19 +131,17 @@ static bool snap_boot_take __initdata;
 
 static int __init snap_boot_alloc(char *str)
 {
-	char *names = snap_boot_names;
+	size_t len = strlen(snap_boot_names);
 
 	if (*str++ != '=') {
 		snap_boot_top = true;
 		trace_set_ring_buffer_expanded(NULL);
 		return 1;
 	}
-	if (strlen(names) + strlen(str) + 2 > sizeof(snap_boot_names)) {
+	if (len + strlen(str) + 2 > sizeof(snap_boot_names))
 		pr_warn("alloc_snapshot: too many instances\n");
-		return 1;
-	}
-	strlcat(names, str, sizeof(snap_boot_names));
-	strlcat(names, ",", sizeof(snap_boot_names));
+	else
+		sprintf(snap_boot_names + len, "%s,", str);
 	return 1;
 }
 __setup("alloc_snapshot", snap_boot_alloc);

@@ -108,17 +108,14 @@ void trace_snapshot_crash(enum snap_by by)
 	};
 	struct trace_snapshots *s;
 
-	if (!(READ_ONCE(snap_crash_on) & BIT(by)))
-		return;
 	/* Without RCU watching, the list cannot be walked: a warning may come from there. */
-	if (!rcu_is_watching())
+	if (!(READ_ONCE(snap_crash_on) & BIT(by)) || !rcu_is_watching())
 		return;
-	preempt_disable_notrace();
+	guard(preempt_notrace)();
 	list_for_each_entry_rcu(s, &snap_all, all, true) {
 		if (READ_ONCE(s->user.spare) || READ_ONCE(s->user.last))
 			snap_take(s, &s->user, &req);
 	}
-	preempt_enable_notrace();
 }
 
 /**

@@ -7,10 +7,11 @@
 #include "internal.h"
 
 /* In seconds if the clock counts nanoseconds, as in the trace. */
-static void snap_show_time(struct seq_file *m, struct trace_array *tr, u64 ts)
+static void snap_show_time(struct seq_file *m, struct trace_array *tr, const char *before, u64 ts)
 {
 	u32 ns;
 
+	seq_puts(m, before);
 	if (!trace_clock_in_ns(tr)) {
 		seq_printf(m, "%llu", ts);
 		return;
@@ -104,20 +105,14 @@ void snap_show(struct seq_file *m, struct trace_array *tr, struct trace_snap *sn
 	if (info->ip)
 		seq_printf(m, ":%ps", (void *)info->ip);
 	seq_printf(m, "%s cpu=%d pid=%d", info->nmi ? ",nmi" : "", info->cpu, info->pid);
-	if (info->asked) {
-		seq_puts(m, " asked=");
-		snap_show_time(m, tr, info->asked);
-	}
+	if (info->asked)
+		snap_show_time(m, tr, " asked=", info->asked);
 	if (snap->last_boot)
 		seq_puts(m, " boot=last");
-	seq_puts(m, " cut=");
-	snap_show_time(m, tr, snap->info.begin);
-	seq_puts(m, "..");
-	snap_show_time(m, tr, snap->info.end);
-	seq_puts(m, " complete=");
-	snap_show_time(m, tr, snap_complete_since(snap));
-	seq_puts(m, "..");
-	snap_show_time(m, tr, snap->info.begin);
+	snap_show_time(m, tr, " cut=", info->begin);
+	snap_show_time(m, tr, "..", info->end);
+	snap_show_time(m, tr, " complete=", snap_complete_since(snap));
+	snap_show_time(m, tr, "..", info->begin);
 	snap_show_cpus(m, "records", snap, ring_buffer_entries_cpu);
 	snap_show_cpus(m, "lost", snap, snap_lost);
 	seq_printf(m, " kb=%lu memory_kb=%lu", snap_used_kb(snap), snap->kb);

@@ -91,23 +91,6 @@ static void snap_recall_name(char *name, size_t size)
 	name[i] = '\0';
 }
 
-/* The note may have any contents. */
-static void snap_recall_info(struct trace_snap *snap, const struct snap_saved *saved)
-{
-	struct snap_info *info = &snap->info;
-
-	info->by = SNAP_BY_UNKNOWN;
-	if (saved->state != SNAP_SAVED || saved->size != sizeof(*saved) ||
-	    (unsigned int)saved->info.by > SNAP_BY_UNKNOWN)
-		return;
-	*info = saved->info;
-	info->nmi = !!*(const u8 *)&saved->info.nmi;
-	snap_recall_name(info->comm, sizeof(info->comm));
-	snap_recall_name(info->event, sizeof(info->event));
-	if (info->ip)
-		info->ip += snap->buf.text_delta;
-}
-
 /**
  * snap_recall() - find the snapshot of the last boot in memory that survives a reboot
  * @snap: the buffer in that memory
@@ -118,13 +101,24 @@ static void snap_recall_info(struct trace_snap *snap, const struct snap_saved *s
 bool snap_recall(struct trace_snap *snap)
 {
 	const struct snap_saved *saved = ring_buffer_note(snap->buf.buffer);
+	struct snap_info *info = &snap->info;
 
 	if (!saved || saved->state == SNAP_SAVED_NONE)
 		return false;
 	snap->last_boot = true;
 	ring_buffer_last_boot_delta(snap->buf.buffer, &snap->buf.text_delta,
 				    &snap->buf.data_delta);
-	snap_recall_info(snap, saved);
 	snap->seq = 1;
+	info->by = SNAP_BY_UNKNOWN;
+	/* The note may have any contents. */
+	if (saved->state != SNAP_SAVED || saved->size != sizeof(*saved) ||
+	    (unsigned int)saved->info.by > SNAP_BY_UNKNOWN)
+		return true;
+	*info = saved->info;
+	info->nmi = !!*(const u8 *)&saved->info.nmi;
+	snap_recall_name(info->comm, sizeof(info->comm));
+	snap_recall_name(info->event, sizeof(info->event));
+	if (info->ip)
+		info->ip += snap->buf.text_delta;
 	return true;
 }

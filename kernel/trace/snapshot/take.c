@@ -372,7 +372,6 @@ int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct sn
 {
 	bool plain = snap_is_shared(s, slot, req) && !req->cond && !req->waits && !req->now;
 	struct snap_info info;
-	unsigned long flags;
 	int ret;
 
 	if (req->cond && !req->cond->wanted(req->cond->data))
@@ -384,7 +383,7 @@ int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct sn
 	if (plain && atomic_long_inc_not_zero(&s->pending.requests))
 		return -EINPROGRESS;
 
-	local_irq_save(flags);
+	guard(irqsave)();
 	snap_note_request(&info, req);
 	snap_look(s, &info);
 	if (snap_lock(s)) {
@@ -395,7 +394,6 @@ int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct sn
 	} else {
 		ret = -EAGAIN;
 	}
-	local_irq_restore(flags);
 	if (ret && !req->waits)
 		snap_count(s, ret, 1);
 	snap_kick(s, ret, !ret);
@@ -441,14 +439,13 @@ int snap_take_pending(struct trace_snapshots *s)
 {
 	const struct snap_request req = { .cpu = RING_BUFFER_ALL_CPUS };
 	struct snap_pending *pending = &s->pending;
+	struct snap_info info;
 	int ret = -EAGAIN;
 	long requests;
-	struct snap_info info;
-	unsigned long flags;
 
-	local_irq_save(flags);
+	guard(irqsave)();
 	if (!snap_lock(s))
-		goto out;
+		return -EAGAIN;
 	if (!atomic_long_read(&pending->requests)) {
 		ret = 0;
 	} else if (ktime_get_mono_fast_ns() >= pending->at && !(s->gen % 2)) {
@@ -465,8 +462,6 @@ int snap_take_pending(struct trace_snapshots *s)
 		snap_end_pending(s, requests, ret);
 	}
 	snap_unlock(s);
-out:
-	local_irq_restore(flags);
 	if (ret == -EAGAIN)
 		return ret;
 	/* Waiters are woken whatever the result is. */
