@@ -11,13 +11,6 @@
  * are postponed, others are refused.
  */
 
-/* May the change go on without a buffer? The snapshot needs more memory than the buffer. */
-static bool snap_is_dispensable(struct trace_snapshots *s, struct snap_slot *slot, unsigned long kb)
-{
-	return !atomic_read(&slot->armed) && !s->pinned && !slot->spare &&
-	       slot->last && kb < slot->last->kb;
-}
-
 /* Have @slot->next, if @slot has a buffer now. */
 static int snap_alloc_next(struct trace_snapshots *s, struct snap_slot *slot, unsigned long size,
 			   int cpu, int order)
@@ -50,7 +43,9 @@ static int snap_alloc_next(struct trace_snapshots *s, struct snap_slot *slot, un
 		slot->next = next;
 		return 0;
 	}
-	if (snap_is_dispensable(s, slot, kb))
+	/* It may go on without a buffer if the snapshot needs more memory than that. */
+	if (!atomic_read(&slot->armed) && !s->pinned && !slot->spare &&
+	    slot->last && kb < slot->last->kb)
 		ret = 0;
 free:
 	snap_free(s, next);

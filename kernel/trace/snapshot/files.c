@@ -157,9 +157,8 @@ static int snap_store(struct trace_snapshots *s, const char *text, int cpu)
 static int snap_open(struct inode *inode, struct file *file)
 {
 	struct trace_array *tr = inode->i_private;
-	int ret;
+	int ret = tracing_check_open_get_tr(tr);
 
-	ret = tracing_check_open_get_tr(tr);
 	if (ret || !(file->f_mode & FMODE_READ))
 		return ret;
 	ret = PTR_ERR_OR_ZERO(__tracing_open(inode, file, true));
@@ -230,29 +229,24 @@ static int snap_delay_show(struct seq_file *m, void *v)
 	struct trace_snapshots *s = m->private;
 	u64 ns = s->delay, rest;
 
-	if (!ns) {
-		seq_puts(m, "0\n");
-		return 0;
-	}
 	while (div64_u64_rem(ns, unit->ns, &rest), rest)
 		unit++;
-	seq_printf(m, "%llu%s\n", div64_u64(ns, unit->ns), unit->name);
+	seq_printf(m, "%llu%s\n", div64_u64(ns, unit->ns), ns ? unit->name : "");
 	return 0;
 }
 
 static int snap_delay_store(struct trace_snapshots *s, const char *text, int cpu)
 {
-	char unit[4] = "", rest;
+	char unit[4] = "ns", rest;
 	int i, n;
 	u64 ns;
 
 	/* 19 digits cannot overflow. */
 	n = sscanf(text, "%19llu%3s%c", &ns, unit, &rest);
-	if (n == 1 && !ns) {
-		snap_delay_set(s, 0);
-		return 0;
-	}
-	for (i = 0; n == 2 && i < ARRAY_SIZE(snap_units); i++) {
+	/* 0 needs no unit. */
+	if (n != 2 && (n != 1 || ns))
+		return -EINVAL;
+	for (i = 0; i < ARRAY_SIZE(snap_units); i++) {
 		if (!strcmp(unit, snap_units[i].name) &&
 		    !check_mul_overflow(ns, snap_units[i].ns, &ns) && ns <= KTIME_MAX / 2) {
 			snap_delay_set(s, ns);

@@ -40,13 +40,6 @@ static struct trace_snap *snap_oldest(struct trace_snapshots *s)
 	return list_first_entry_or_null(&s->kept, struct trace_snap, keep);
 }
 
-/* Would removing it free its memory? The newest stays. */
-static bool snap_may_go(struct trace_snapshots *s, struct trace_snap *snap)
-{
-	return !list_is_last(&snap->keep, &s->kept) && snap->kept->ref == 1 &&
-	       atomic_read(&snap->users) == 1;
-}
-
 static bool snap_retire_oldest(struct trace_snapshots *s, unsigned long kb)
 {
 	unsigned long room = s->limit_kb > s->kb ? s->limit_kb - s->kb : 0;
@@ -55,10 +48,12 @@ static bool snap_retire_oldest(struct trace_snapshots *s, unsigned long kb)
 	if (s->dead || s->keep.first)
 		return false;
 	list_for_each_entry(snap, &s->kept, keep) {
-		if (snap_may_go(s, snap)) {
-			room += snap->kb;
-			oldest = oldest ?: snap;
-		}
+		/* Would removing it free its memory? The newest stays. */
+		if (list_is_last(&snap->keep, &s->kept) || snap->kept->ref != 1 ||
+		    atomic_read(&snap->users) != 1)
+			continue;
+		room += snap->kb;
+		oldest = oldest ?: snap;
 	}
 	/* Remove none in vain. */
 	if (room < kb || !oldest)
