@@ -78,10 +78,23 @@ static void snap_restore(struct trace_snapshots *s)
  */
 int trace_snapshot_init(struct trace_array *tr)
 {
-	struct trace_snapshots *s = snap_create(tr);
+	struct trace_snapshots *s = kzalloc(sizeof(*s), GFP_KERNEL);
 
 	if (!s)
 		return -ENOMEM;
+	s->tr = tr;
+	tr->snapshots = s;
+	refcount_set(&s->ref, 1);
+	mutex_init(&s->mutex);
+	mutex_init(&s->keeping);
+	init_waitqueue_head(&s->wait);
+	s->room = INT_MAX;
+	/* Odd, and before any cut. */
+	s->cut_done = -1;
+	/* Even, and not that of a trimmed buffer. */
+	s->gen = 2;
+	INIT_LIST_HEAD(&s->kept);
+	INIT_LIST_HEAD(&s->leaving);
 	init_irq_work(&s->irq_work, snap_irq_work);
 	INIT_WORK(&s->work, snap_work);
 	INIT_WORK(&s->keeper, snap_keep_work);
@@ -198,6 +211,8 @@ void __init ftrace_boot_snapshot(void)
 	guard(mutex)(&trace_types_lock);
 	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
 		s = tr->snapshots;
+		if (trace_is_kept(tr))
+			continue;
 		guard(mutex)(&s->mutex);
 		req.own = NULL;
 		/* A snapshot of the last boot stays. */

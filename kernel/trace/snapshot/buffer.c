@@ -222,35 +222,6 @@ void snap_settle(struct trace_snap *snap)
 }
 
 /**
- * snap_create() - allocate what describes the snapshots of a trace array
- * @tr: the trace array
- *
- * Context: May sleep.
- * Return: &trace_array.snapshots, or NULL.
- */
-struct trace_snapshots *snap_create(struct trace_array *tr)
-{
-	struct trace_snapshots *s = kzalloc(sizeof(*s), GFP_KERNEL);
-
-	if (!s)
-		return NULL;
-	s->tr = tr;
-	refcount_set(&s->ref, 1);
-	mutex_init(&s->mutex);
-	mutex_init(&s->keeping);
-	init_waitqueue_head(&s->wait);
-	s->room = INT_MAX;
-	/* Odd, and before any cut. */
-	s->cut_done = -1;
-	/* Even, and not that of a trimmed buffer. */
-	s->gen = 2;
-	INIT_LIST_HEAD(&s->kept);
-	INIT_LIST_HEAD(&s->leaving);
-	tr->snapshots = s;
-	return s;
-}
-
-/**
  * snap_put() - release a reference to what describes the snapshots of a trace array
  * @s: the snapshots of the trace array
  *

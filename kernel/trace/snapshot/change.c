@@ -219,7 +219,7 @@ void trace_snapshot_trim(struct trace_array *tr)
 
 /**
  * trace_snapshot_erase() - erase all snapshots that are not kept
- * @tr: the trace array
+ * @tr: the trace array, or the instance of a kept snapshot, which has no others
  *
  * The types of their records lose their meaning, as those of the live buffer.
  *
@@ -230,6 +230,8 @@ void trace_snapshot_erase(struct trace_array *tr)
 	struct trace_snapshots *s = tr->snapshots;
 	struct trace_snap *snap;
 
+	if (!s)
+		return;
 	guard(mutex)(&s->mutex);
 	snap_erase(s, &s->user, RING_BUFFER_ALL_CPUS);
 	snap_erase(s, &s->max, RING_BUFFER_ALL_CPUS);

@@ -273,7 +273,6 @@ enum {
  * @kept:     kept snapshots, the oldest first; &trace_types_lock
  * @nr_kept:  number of entries of @kept, and of those that @keeper is about to add; @mutex
  * @leaving:  retired snapshots with open instances; &trace_types_lock
- * @shows:    the snapshot, if the trace array is the instance of a kept one
  * @kb:       charged memory, in KiB; @mutex
  * @limit_kb: upper bound of @kb, or 0; @mutex
  * @pinned:   the kernel relies on the buffer of @user; only user space frees it
@@ -315,7 +314,6 @@ struct trace_snapshots {
 	struct list_head	kept;
 	unsigned int		nr_kept;
 	struct list_head	leaving;
-	struct trace_snap	*shows;
 	unsigned long		kb;
 	unsigned long		limit_kb;
 	bool			pinned;
@@ -357,7 +355,6 @@ unsigned long snap_trimmed_kb(struct trace_snap *snap);
 int snap_trim(struct trace_snapshots *s, struct trace_snap *snap);
 int snap_alloc_copies(struct trace_snapshots *s, struct trace_snap *snap);
 void snap_settle(struct trace_snap *snap);
-struct trace_snapshots *snap_create(struct trace_array *tr);
 void snap_put(struct trace_snapshots *s);
 
 /* slot.c */

@@ -247,19 +247,7 @@ void snap_keep_set(struct trace_snapshots *s, struct snap_keep keep)
 void trace_snapshot_last_put(struct trace_array *tr)
 {
 	if (trace_is_kept(tr))
-		snap_keep_queue(tr->snapshots->shows->buf.tr->snapshots);
-}
-
-/**
- * trace_is_kept() - is an instance a kept snapshot?
- * @tr: the instance
- *
- * Context: Any context.
- * Return: true if so.
- */
-bool trace_is_kept(struct trace_array *tr)
-{
-	return tr->snapshots && tr->snapshots->shows;
+		snap_keep_queue(tr->shows->buf.tr->snapshots);
 }
 
 /**
@@ -272,13 +260,12 @@ bool trace_is_kept(struct trace_array *tr)
  */
 int trace_snapshot_remove(struct trace_array *tr)
 {
-	bool one = trace_is_kept(tr);
-	struct trace_snapshots *s = one ? tr->snapshots->shows->buf.tr->snapshots : tr->snapshots;
+	struct trace_snapshots *s = tr->shows ? tr->shows->buf.tr->snapshots : tr->snapshots;
 	struct trace_snap *snap;
 
 	guard(mutex)(&s->mutex);
-	if (one) {
-		snap_retire(s, tr->snapshots->shows);
+	if (tr->shows) {
+		snap_retire(s, tr->shows);
 		snap_keep_count(s);
 		snap_keep_queue(s);
 		return 1;

@@ -22,6 +22,12 @@ int tracing_alloc_snapshot(void);
 
 extern const struct file_operations trace_kept_enable_fops;
 
+/* Is an instance a kept snapshot? */
+static inline bool trace_is_kept(struct trace_array *tr)
+{
+	return tr->shows;
+}
+
 #ifdef CONFIG_TRACER_SNAPSHOT
 extern const struct file_operations trace_snapshot_raw_fops;
 
@@ -31,7 +37,6 @@ void trace_snapshot_create_files(struct trace_array *tr, struct dentry *dir);
 void trace_snapshot_create_cpu_files(struct trace_array *tr, struct dentry *dir, int cpu);
 void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter);
 
-bool trace_is_kept(struct trace_array *tr);
 int event_trace_add_kept(struct trace_array *tr, struct trace_array *from);
 void event_trace_del_kept(struct trace_array *tr);
 int trace_snapshot_remove(struct trace_array *tr);
@@ -78,7 +83,6 @@ trace_snapshot_create_cpu_files(struct trace_array *tr, struct dentry *dir, int 
 
 static inline void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter) { }
 
-static inline bool trace_is_kept(struct trace_array *tr) { return false; }
 static inline int trace_snapshot_remove(struct trace_array *tr) { return 0; }
 static inline void trace_snapshot_last_put(struct trace_array *tr) { }
 static inline bool trace_is_snapshot(struct file *file) { return false; }

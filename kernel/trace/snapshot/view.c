@@ -42,21 +42,21 @@ const struct file_operations trace_kept_enable_fops = {
  */
 static int kept_size_show(struct seq_file *m, void *v)
 {
-	struct trace_snapshots *s = m->private;
+	struct trace_array *tr = file_inode(m->file)->i_private;
 	unsigned long size = 0;
 	int cpu;
 
 	for_each_tracing_cpu(cpu)
-		size = max(size, per_cpu_ptr(s->tr->array_buffer.data, cpu)->entries);
+		size = max(size, per_cpu_ptr(tr->array_buffer.data, cpu)->entries);
 	seq_printf(m, "%lu\n", size >> 10);
 	return 0;
 }
 
 static int kept_list_show(struct seq_file *m, void *v)
 {
-	struct trace_snapshots *s = m->private;
+	struct trace_array *tr = file_inode(m->file)->i_private;
 
-	snap_show(m, s->tr, s->shows);
+	snap_show(m, tr, tr->shows);
 	return 0;
 }
 
@@ -84,9 +84,9 @@ static int kept_alloc_copies(struct trace_array *tr)
 
 	if (ret)
 		return ret;
-	s = tr->snapshots->shows->buf.tr->snapshots;
+	s = tr->shows->buf.tr->snapshots;
 	scoped_guard(mutex, &s->mutex)
-		ret = snap_alloc_copies(s, tr->snapshots->shows);
+		ret = snap_alloc_copies(s, tr->shows);
 	trace_array_put(tr);
 	return ret;
 }
@@ -136,8 +136,6 @@ static int kept_open(struct inode *inode, struct file *file)
 	return ret ?: of->open(inode, file);
 }
 
-static struct lock_class_key kept_mutex;
-
 static struct dentry *snap_create_dir(struct trace_array *tr, struct dentry *parent,
 				      const char *name, int cpu,
 				      const struct kept_file *files, unsigned int nr)
@@ -181,7 +179,7 @@ static unsigned long snap_instance_kb(struct trace_array *tr)
 	unsigned long files = 3 + ARRAY_SIZE(kept_files) +
 			      num_possible_cpus() * (1 + ARRAY_SIZE(kept_cpu_files));
 
-	return DIV_ROUND_UP(sizeof(*tr) + sizeof(*tr->snapshots) + files * KEPT_FILE_BYTES +
+	return DIV_ROUND_UP(sizeof(*tr) + files * KEPT_FILE_BYTES +
 			    list_count_nodes(&tr->events) * KEPT_EVENT_BYTES, 1024);
 }
 
@@ -204,8 +202,6 @@ static void snap_remove_dir(struct trace_array *tr)
 
 static void snap_free_array(struct trace_array *tr)
 {
-	if (tr->snapshots)
-		snap_put(tr->snapshots);
 	free_cpumask_var(tr->pipe_cpumask);
 	kfree(tr->name);
 	kfree(tr);
@@ -234,14 +230,11 @@ static struct trace_array *snap_alloc_array(struct trace_snap *snap)
 	if (!tr)
 		return NULL;
 	tr->name = snap_alloc_name(snap);
-	if (!tr->name || !zalloc_cpumask_var(&tr->pipe_cpumask, GFP_KERNEL) ||
-	    !snap_create(tr)) {
+	if (!tr->name || !zalloc_cpumask_var(&tr->pipe_cpumask, GFP_KERNEL)) {
 		snap_free_array(tr);
 		return NULL;
 	}
-	/* It is taken inside that of the owner. */
-	lockdep_set_class(&tr->snapshots->mutex, &kept_mutex);
-	tr->snapshots->shows = snap;
+	tr->shows = snap;
 	INIT_LIST_HEAD(&tr->systems);
 	INIT_LIST_HEAD(&tr->events);
 	ftrace_init_trace_array(tr);

@@ -36,7 +36,8 @@ static void snap_kunit_malloc(void *unused, unsigned long site, const void *at, 
 	unsigned int i;
 
 	sprint_symbol_no_offset(name, site);
-	if (!at || (!strstarts(name, "snap_") && strcmp(name, "kasprintf")))
+	if (!at || (!strstarts(name, "snap_") && !strstarts(name, "trace_snapshot_") &&
+		    strcmp(name, "kasprintf")))
 		return;
 	raw_spin_lock_irqsave(&snap_kunit_memory_lock, flags);
 	for (i = 0; i < ARRAY_SIZE(snap_kunit_memory) && snap_kunit_memory[i].at; i++)
