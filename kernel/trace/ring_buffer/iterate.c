@@ -426,6 +426,11 @@ void ring_buffer_iter_reset(struct ring_buffer_iter *iter)
 	/* Where records are now: since it was opened, another ring may have taken over. */
 	old = iter->ring;
 	ring = rb_read_lock(iter->rcpu, &flags);
+	/* A copy of its sub-buffers is too long: their size was changing at the open. */
+	if (unlikely(ring->order > iter->order)) {
+		rb_read_unlock(ring, flags);
+		return;
+	}
 	refcount_inc(&ring->ref);
 	rb_iter_attach(iter, ring);
 	rb_read_unlock(ring, flags);

@@ -72,6 +72,12 @@ static void rb_take_over(struct rb_subbuf *sb, struct rb_subbuf *from, u64 seq, 
 	atomic64_set(&sb->publish, rb_pub_word(seq, RB_PUB_FINAL, units));
 }
 
+/* The records of @sb, of the old ring, have moved: a dump in an NMI may still look there. */
+static void rb_empty(struct rb_subbuf *sb)
+{
+	atomic64_set(&sb->publish, rb_pub_word(sb->seq, RB_PUB_FINAL, 0));
+}
+
 /*
  * Put the records of @sb, of the old ring, into @ring as sequence @seq. @sb gets the
  * memory that was meant for that slot, and the old ring takes it along. *@spare is a
@@ -99,6 +105,7 @@ static bool rb_adopt(struct rb_ring *ring, struct rb_subbuf **spare, struct rb_s
 		return false;
 	}
 	rb_race_point(ADOPTED);
+	rb_empty(sb);
 	WRITE_ONCE(sb->page, was->page);
 	was->page = NULL;
 	*spare = was;
@@ -111,6 +118,7 @@ static void rb_own(struct rb_ring *ring, struct rb_subbuf *sb, u64 seq, u64 num,
 	struct rb_data_page *page = ring->reader.sb->page;
 
 	rb_take_over(ring->reader.sb, sb, seq, num, byte);
+	rb_empty(sb);
 	WRITE_ONCE(sb->page, page);
 }
 

@@ -25,7 +25,7 @@ extern const struct file_operations trace_kept_enable_fops;
 /* Is an instance a kept snapshot? */
 static inline bool trace_is_kept(struct trace_array *tr)
 {
-	return tr->shows;
+	return IS_ENABLED(CONFIG_TRACER_SNAPSHOT) && tr->shows;
 }
 
 #ifdef CONFIG_TRACER_SNAPSHOT

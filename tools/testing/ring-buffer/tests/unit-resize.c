@@ -395,6 +395,79 @@ static void largest(long unused)
 	EXPECT_EQ(ring_buffer_subbuf_size_get(buf), 1 << 20);
 }
 
+/* ---- readers that come meanwhile ---------------------------------------------- */
+
+/* A dump in an NMI: what it finds is a record, also where the records are moving */
+static void nmi_drain(void)
+{
+	struct ring_buffer_event *e;
+	int n = 0;
+	u64 ts;
+
+	shim_ctx_enter(CTX_NMI);
+	while (n++ < 1000 && (e = ring_buffer_consume(buf, 0, &ts, NULL)))
+		EXPECT(ts && ring_buffer_event_length(e) >= REC_LEN, "%u bytes at %llu",
+		       ring_buffer_event_length(e), ts);
+	EXPECT(n <= 1000, "a dump does not end");
+	shim_ctx_exit(CTX_NMI);
+}
+
+static void op_grow(void)
+{
+	EXPECT_EQ(ring_buffer_resize(buf, 9 * SUBBUF_DATA, 0), 0);
+}
+
+static void dump_meanwhile(long begun)
+{
+	struct step s = { .op = op_grow, .act = { nmi_drain } };
+
+	for_each_instruction(&s, 3) {
+		begin(4, true);
+		put_n(3 * PER_SUBBUF);
+		EXPECT_EQ(consume(buf, 0, begun), begun);
+		if (!step_run(&s))
+			return;
+		free_buffers();
+	}
+}
+
+/* The sub-buffers change their size while an iterator is opened: its copy stays too short */
+static struct ring_buffer_iter *opened;
+
+static void open_iter(void) { opened = ring_buffer_read_start(buf, 0, GFP_KERNEL); }
+static void remote_open(void) { step_remote(1, open_iter, 1); }
+static void op_larger(void) { ring_buffer_subbuf_order_set(buf, 3); }
+
+static void open_meanwhile(long unused)
+{
+	struct step s = { .op = op_larger, .act = { remote_open }, .may_wait = 1 };
+	struct ring_buffer_event *e;
+	unsigned int i, len, sum;
+	u64 ts;
+
+	for_each_instruction(&s, 3) {
+		begin(4, true);
+		put_n(5);
+		if (!step_run(&s))
+			return;
+		if (!opened)
+			open_iter();
+		/* As long as a copy: it would end in the middle of this. */
+		put(buf, min(ring_buffer_max_event_size(buf), 6000UL), PUT_COMMIT);
+		ring_buffer_iter_reset(opened);
+		while ((e = ring_buffer_iter_peek(opened, &ts))) {
+			len = ring_buffer_event_length(e);
+			for (i = sum = 0; i < len; i++)
+				sum += ((u8 *)ring_buffer_event_data(e))[i];
+			EXPECT(sum && len >= REC_LEN, "%u bytes", len);
+			ring_buffer_iter_advance(opened);
+		}
+		ring_buffer_read_finish(opened);
+		opened = NULL;
+		free_buffers();
+	}
+}
+
 /* ---- snapshots ------------------------------------------------------------ */
 
 /* The snapshot of each CPU uses the sub-buffers with records; a CPU with few slots keeps them */
@@ -520,6 +593,9 @@ const struct scenario resize_scenarios[] = {
 	{ "unit.order-no-memory", no_memory, 1, SC_QUICK, "R6" },
 	{ "unit.resize-refused", refused, 0, SC_QUICK, "R6" },
 	{ "unit.order-largest", largest, 0, SC_QUICK, "R6" },
+	{ "unit.resize-dump", dump_meanwhile, 0, SC_QUICK, "R4 R6, 15" },
+	{ "unit.resize-dump-begun", dump_meanwhile, 5, SC_QUICK, "R4 R6, 15" },
+	{ "unit.order-iterator", open_meanwhile, 0, SC_QUICK, "R6 R7" },
 	{ "unit.resize-trim", trim, 0, SC_QUICK, "R5 R6" },
 	{ "unit.resize-trim-full", trim_full, 0, SC_QUICK, "R5 R6" },
 	{ "unit.resize-same", beside_writer, 0, SC_QUICK, "R6" },
