@@ -81,13 +81,13 @@ static void rb_group_free(struct rb_subbuf *group, unsigned int n)
 		kfree(group);
 }
 
-/* How many are in the group that begins with that of id @i. */
+/* Length of the group whose first id is @i. */
 static unsigned int rb_group_len(struct rb_ring *ring, unsigned int i)
 {
 	return min(ring->nr_subbufs - i, RB_GROUP);
 }
 
-/* Describe the ring's sub-buffers, which have no memory yet. */
+/* Allocate the descriptions of all sub-buffers; their memory comes later. */
 static bool rb_subbufs_alloc(struct rb_ring *ring, int cpu)
 {
 	struct rb_subbuf *group;
@@ -135,14 +135,14 @@ static void rb_subbufs_free(struct rb_ring *ring)
 
 /*
  * A grace period after rb_ring_strip() or the last rb_ring_put(): no reader looks at the
- * sub-buffers. There can be many of them, so this is no softirq.
+ * sub-buffers. They can be many, so a work item frees them, not a softirq.
  */
 static void rb_ring_reap(struct work_struct *work)
 {
 	struct rb_ring *ring = container_of(work, struct rb_ring, reap);
 
 	rb_subbufs_free(ring);
-	/* Stripped: that holds a reference. */
+	/* rb_ring_strip() holds a reference. */
 	if (refcount_read(&ring->ref)) {
 		rb_ring_put(ring);
 		return;
@@ -187,7 +187,7 @@ void rb_ring_put(struct rb_ring *ring)
  * rb_ring_strip() - free the sub-buffers of a ring that has a successor
  * @ring: the ring
  *
- * After a grace period, as for rb_ring_put(), but whatever iterators hold it.
+ * After a grace period, as for rb_ring_put(), even while iterators hold a reference.
  *
  * Context: Any context but NMI. Once for a ring.
  */
@@ -302,7 +302,7 @@ size_t rb_ring_memory(unsigned int nr, unsigned int order)
  * @order: pages of a sub-buffer, as a power of two
  *
  * Context: May sleep.
- * Return: an empty ring, or NULL.
+ * Return: an empty ring; NULL without memory, for too many slots, or if the task is killed.
  */
 struct rb_ring *rb_ring_alloc(struct rb_cpu *rcpu, unsigned int nr, unsigned int order)
 {
@@ -310,7 +310,7 @@ struct rb_ring *rb_ring_alloc(struct rb_cpu *rcpu, unsigned int nr, unsigned int
 	struct rb_ring *ring;
 	unsigned int i;
 
-	/* One for each slot, and one for the reader. */
+	/* Far below the ids that a slot word has, see also rb_persist_attach(). */
 	if (nr >= RB_MAX_SUBBUFS / 2)
 		return NULL;
 	if (!rcpu->buffer->persist && !rb_memory_for(nr + 1, order))

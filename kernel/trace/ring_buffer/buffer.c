@@ -188,7 +188,9 @@ struct trace_buffer *__ring_buffer_alloc_range(unsigned long size, unsigned int 
 
 /**
  * ring_buffer_free() - free a buffer
- * @buffer: the buffer, without readers and new writers
+ * @buffer: the buffer; it has no readers, and no write begins any more
+ *
+ * Its memory is freed after a grace period: tracing_off_all() may look at it.
  *
  * Context: May sleep.
  */
@@ -270,7 +272,7 @@ static int rb_take_shape(struct trace_buffer *buffer, struct trace_buffer *like)
 	bool differs;
 	int cpu, ret;
 
-	/* Again if a CPU came online behind the loop's back: its sizes are guesses. */
+	/* Again: a CPU that came online meanwhile has a size by guess. */
 	do {
 		differs = false;
 		rb_for_each_cpu(like, cpu) {

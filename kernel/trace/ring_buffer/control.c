@@ -152,11 +152,11 @@ void rb_depart(struct trace_buffer *buffer)
 /**
  * tracing_off_all() - switch recording off in every buffer
  *
- * That includes the buffers of modules and those that are allocated later. Records that
- * are being written are finished; synchronize_rcu() waits for them. It is no count: one
+ * That includes the buffers of modules and those that are allocated later. Records in
+ * flight are still committed; synchronize_rcu() waits for them. It is no count: one
  * tracing_on_all() is enough to undo it.
  *
- * Context: Any context, including NMI.
+ * Context: Any context where RCU watches, including NMI.
  */
 void tracing_off_all(void)
 {
@@ -188,7 +188,7 @@ EXPORT_SYMBOL_GPL(tracing_on_all);
  * tracing_is_on_all() - has each buffer its own switches?
  *
  * Context: Any context, including NMI.
- * Return: false behind tracing_off_all().
+ * Return: false after tracing_off_all(), until tracing_on_all().
  */
 bool tracing_is_on_all(void)
 {
@@ -291,12 +291,12 @@ bool ring_buffer_time_stamp_abs(struct trace_buffer *buffer)
 }
 
 /**
- * ring_buffer_normalize_time_stamp() - from a buffer's unit to nanoseconds
+ * ring_buffer_normalize_time_stamp() - does nothing: times are in the unit of the clock
  * @buffer: the buffer
  * @cpu:    the CPU
- * @ts:     the time
+ * @ts:     the time; it stays as it is
  *
- * The buffer keeps the unit of its clock: there is nothing to do.
+ * For callers that know ring buffers with a unit of their own.
  *
  * Context: Any context.
  */

@@ -196,8 +196,8 @@
  * rb_swap:A,              rb_enter:A              a ring's content; its address
  * rb_go_live:A
  * trace_rb_cpu_prepare:A  rb_get_cpu:A            a CPU's part; its being there
- * rb_join:A               tracing_off_all:A       a buffer; its being looked for, against
- *                                                 the global switch; a writer's look
+ * rb_join:A               tracing_off_all:A       a buffer in the list, then a look at the
+ *                                                 switch; the switch, then the list
  * ======================  ======================  ===========================
  *
  * rb_publish_subbuf() stores the page's commit field with release order, too: the other
@@ -488,7 +488,7 @@ struct rb_losses {
  * @generation:	counts the cuts that put the ring in place of a live one; taker
  * @num_base:	running number from which statistics count; @lock
  * @carried:	@overrun, @commit_overrun and @dropped of the rings before; @lock
- * @successor:	ring that took over the sub-buffers, set once; @lock
+ * @successor:	ring that took over the records, set once; @lock
  * @successor_num: running number at which the successor's number 0 stands
  * @ref:	one for &rb_cpu, one for each iterator, one for each &rb_map
  * @mapped:	how many of those: its sub-buffers keep their pages, and it is not put

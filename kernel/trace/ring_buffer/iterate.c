@@ -88,7 +88,7 @@ static void rb_iter_catch_up(struct ring_buffer_iter *iter)
 	rb_iter_rewind(iter);
 }
 
-/* The sub-buffers went to another ring: go on there behind the last record seen. */
+/* The records moved to another ring: go on there, behind the last one seen. */
 static void rb_iter_follow(struct ring_buffer_iter *iter)
 {
 	struct rb_ring *old = iter->ring;
@@ -321,7 +321,8 @@ void rb_iter_free(struct ring_buffer_iter *iter)
  * @cpu:    CPU of the records
  * @flags:  how to allocate
  *
- * Writers, consumers, other iterators, resizes and swaps go on. Records that
+ * Writers, consumers, other iterators, resizes and swaps go on, but no change of the
+ * sub-buffers' size. Records that
  * are overwritten before the iterator gets there are skipped, see
  * ring_buffer_iter_dropped().
  *
@@ -354,7 +355,7 @@ ring_buffer_read_start(struct trace_buffer *buffer, int cpu, gfp_t flags)
 		ring = rb_read_lock(rcpu, &irq);
 		if (likely(ring->order == order))
 			break;
-		/* It has been changed since the increment, for the last time. */
+		/* A change that had begun before the increment is over now. No other one begins. */
 		rb_read_unlock(ring, irq);
 		rb_iter_free(iter);
 	}

@@ -9,10 +9,9 @@
  * the writer was faster, that one and the older ones do not fit any more, and
  * are counted as overwritten. Readers stay on the old ring until that is done.
  *
- * struct rb_subbuf stays in its ring: only the memory moves, with the numbers of its
- * records. The writer may take the one in a slot at any moment, so the memory moves to
- * one that is in no slot, and the exchange puts its id into the slot. The one that was
- * there is free for the next move then.
+ * A struct rb_subbuf stays in its ring; its memory and the numbers of its records move. The
+ * writer may claim a slot at any moment, so they move to a sub-buffer in no slot, and the
+ * exchange of the slot word puts that one in place. The replaced one takes the next move.
  */
 #include <linux/export.h>
 
@@ -41,7 +40,7 @@ static void rb_hold_slots(struct rb_ring *ring, unsigned int n)
 		atomic64_set(rb_slot(ring, seq), rb_untouched(ring, seq, RB_SLOT_HELD));
 }
 
-/* Let the writer have those that were not needed. */
+/* Release the held slots that got no sub-buffer. */
 static void rb_release_slots(struct rb_ring *ring, u64 first)
 {
 	u64 seq, word;
@@ -79,11 +78,11 @@ static void rb_empty(struct rb_subbuf *sb)
 }
 
 /*
- * Put the records of @sb, of the old ring, into @ring as sequence @seq. @sb gets the
- * memory that was meant for that slot, and the old ring takes it along. *@spare is a
- * sub-buffer of @ring in no slot, without memory; then the one that was in the slot.
+ * Move the memory of @sb, of the old ring, into *@spare, and put that into the slot of @seq.
+ * @sb gets the memory of the sub-buffer that was in the slot, which becomes *@spare. *@spare
+ * is in no slot and has no memory, before and after.
  *
- * Return: false if the slot is the writer's: it has been there, or began there.
+ * Return: false if the writer has claimed the slot.
  */
 static bool rb_adopt(struct rb_ring *ring, struct rb_subbuf **spare, struct rb_subbuf *sb,
 		     u64 seq, u64 num, u64 byte)
@@ -216,8 +215,8 @@ static void rb_inherit(struct rb_ring *ring, struct rb_ring *old, u64 now)
 }
 
 /*
- * The sub-buffers change their size: unread records are overwritten, and the next
- * reader is told so.
+ * The sub-buffers change their size: count unread records as overwritten, and as lost for
+ * the next reader.
  */
 static void rb_disinherit(struct rb_ring *ring, struct rb_ring *old)
 {

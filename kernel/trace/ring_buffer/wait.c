@@ -259,7 +259,7 @@ int ring_buffer_wait(struct trace_buffer *buffer, int cpu, int full,
  * @full:       percentage of the CPU's ring that must be filled, or 0
  *
  * Context: May sleep.
- * Return: EPOLLIN | EPOLLRDNORM if there is something to read, else 0;
+ * Return: EPOLLIN | EPOLLRDNORM if something is unread and @full is reached, else 0;
  *         EPOLLERR if @cpu never was online.
  */
 __poll_t ring_buffer_poll_wait(struct trace_buffer *buffer, int cpu, struct file *filp,

@@ -11,7 +11,7 @@
  * are postponed, others are refused.
  */
 
-/* Have @slot->next, if @slot has a buffer now. */
+/* Allocate @slot->next of the new size, if @slot has or needs a buffer. */
 static int snap_alloc_next(struct trace_snapshots *s, struct snap_slot *slot, unsigned long size,
 			   int cpu, int order)
 {

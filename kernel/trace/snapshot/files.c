@@ -18,6 +18,7 @@
  */
 struct snap_file {
 	const char	*name;
+	const char	*invalid;
 	int		(*show)(struct seq_file *m, void *v);
 	int		(*store)(struct trace_snapshots *s, const char *text, int cpu);
 	struct file_operations	fops;
@@ -32,7 +33,6 @@ static const struct snap_failure {
 	int		ret;
 	const char	*text;
 } snap_failures[] = {
-	{ -EINVAL, -EINVAL, "Invalid value" },
 	{ -ENOMEM, -ENOMEM, "No memory for a snapshot of this size" },
 	{ -ENOSPC, -ENOSPC, "Needs more memory than snapshot_limit_kb allows" },
 	{ -EFBIG, -ENOSPC, "Snapshots have more memory than that already" },
@@ -50,18 +50,22 @@ static const struct snap_failure {
 };
 
 /* Tell in error_log why a write fails. Return: the error for user space. */
-static int snap_fail(struct trace_array *tr, const char *file, const char *text, int err)
+static int snap_fail(struct trace_array *tr, const struct snap_file *of, const char *text, int err)
 {
 	unsigned int i = 0;
 
 	if (err == -EINTR)
 		return err;
+	if (err == -EINVAL) {
+		tracing_log_err(tr, of->name, text, (const char **)&of->invalid, 0, 0);
+		return err;
+	}
 	/* Memory that survives a reboot has one buffer. */
 	if (err == -EBUSY && tr->range_addr_start)
 		err = -ENOBUFS;
 	while (i < ARRAY_SIZE(snap_failures) - 1 && snap_failures[i].err != err)
 		i++;
-	tracing_log_err(tr, file, text, (const char **)&snap_failures[i].text, 0, 0);
+	tracing_log_err(tr, of->name, text, (const char **)&snap_failures[i].text, 0, 0);
 	return snap_failures[i].ret;
 }
 
@@ -306,8 +310,13 @@ static int snap_limit_kb_store(struct trace_snapshots *s, const char *text, int 
 
 static int snap_file_open(struct inode *inode, struct file *file)
 {
-	return snap_open_single(inode, file,
-				container_of(file->f_op, struct snap_file, fops)->show);
+	int ret = snap_open_single(inode, file,
+				   container_of(file->f_op, struct snap_file, fops)->show);
+
+	/* A sequential file is read in order, but any offset of a write is good. */
+	if (!ret && file->f_mode & FMODE_WRITE)
+		file->f_mode |= FMODE_PWRITE;
+	return ret;
 }
 
 static ssize_t snap_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
@@ -326,13 +335,13 @@ static ssize_t snap_write(struct file *file, const char __user *ubuf, size_t cnt
 	if (cnt < sizeof(buf))
 		ret = of->store(tr->snapshots, text, tracing_get_cpu(file_inode(file)));
 	if (ret)
-		return snap_fail(tr, of->name, text, ret);
+		return snap_fail(tr, of, text, ret);
 	*ppos += cnt;
 	return cnt;
 }
 
 static const struct snap_file snap_files[] = {
-	{ "snapshot", NULL, snap_store, {
+	{ "snapshot", "Invalid value, expected a number", NULL, snap_store, {
 		.open		= snap_open,
 		.read		= seq_read,
 		.write		= snap_write,
@@ -340,19 +349,20 @@ static const struct snap_file snap_files[] = {
 		.llseek		= tracing_lseek,
 		.release	= tracing_release,
 	} },
-#define SNAP_FILE(name, show, store)					\
-	{ name, show, store, {						\
+#define SNAP_FILE(name, expected, show, store)				\
+	{ name, "Invalid value, expected " expected, show, store, {	\
 		.open		= snap_file_open,			\
 		.read		= seq_read,				\
 		.write		= snap_write,				\
 		.llseek		= seq_lseek,				\
 		.release	= tracing_single_release_tr,		\
 	} }
-	SNAP_FILE("snapshots", snap_list_show, NULL),
-	SNAP_FILE("snapshot_allocate", snap_allocate_show, snap_allocate_store),
-	SNAP_FILE("snapshot_delay", snap_delay_show, snap_delay_store),
-	SNAP_FILE("snapshot_keep", snap_keep_show, snap_keep_store),
-	SNAP_FILE("snapshot_limit_kb", snap_limit_kb_show, snap_limit_kb_store),
+	SNAP_FILE("snapshots", "nothing", snap_list_show, NULL),
+	SNAP_FILE("snapshot_allocate", "0 or 1", snap_allocate_show, snap_allocate_store),
+	SNAP_FILE("snapshot_delay", "a time such as 5ms", snap_delay_show, snap_delay_store),
+	SNAP_FILE("snapshot_keep", "N, last N or first N", snap_keep_show, snap_keep_store),
+	SNAP_FILE("snapshot_limit_kb", "a number of KiB", snap_limit_kb_show,
+		  snap_limit_kb_store),
 };
 
 const struct file_operations trace_snapshot_raw_fops = {

@@ -134,8 +134,8 @@ struct snap_request {
  * @kept:      the instance that shows it, or NULL
  * @kb:        charged memory, in KiB
  * @kept_kb:   memory of @kept, in KiB
- * @copies:    memory for those who consume its records is allocated
- * @users:     number of readers; grows only under the lock
+ * @copies:    ring_buffer_alloc_copies() has succeeded
+ * @users:     readers, the keeper, a task that waits for its writers; grows only under the lock
  * @gen:       &trace_snapshots.gen that its size belongs to; 0 if it was trimmed
  * @settled:   all writers have committed; cleared by a cut, set by snap_settle()
  * @last_boot: it was taken before the last reboot
@@ -306,7 +306,7 @@ struct trace_snapshots {
 	u64			delay;
 	struct snap_pending	pending;
 	atomic_long_t		unkept;
-	struct mutex		mutex;		/* for those who may sleep */
+	struct mutex		mutex;		/* tasks that change buffers */
 	struct llist_head	gone;
 	struct snap_keep	keep;
 	int			room;

@@ -18,7 +18,7 @@
  * &trace_snapshots.dead, and puts the last reference.
  */
 
-/* Instances change under these locks, which nobody holds while waiting for writers. */
+/* Instances change under these locks. The keeper never waits for writers under them. */
 static void snap_lock_names(struct trace_snapshots *s)
 {
 	mutex_lock(&event_mutex);

@@ -95,12 +95,12 @@ bool snap_fits(const struct trace_snapshots *s, const struct trace_snap *snap)
 }
 
 /**
- * snap_is_free() - may the next snapshot take the place of this one?
+ * snap_is_free() - can the next snapshot use this buffer?
  * @s:    the snapshots of the trace array
- * @snap: the newest snapshot of a slot, or NULL
+ * @snap: a buffer of a slot, or NULL
  *
  * Context: The caller has the lock.
- * Return: true if it fits, and nobody reads it or has it mapped.
+ * Return: true if it fits, has no users and is not mapped.
  */
 bool snap_is_free(const struct trace_snapshots *s, struct trace_snap *snap)
 {
@@ -140,7 +140,7 @@ void snap_discard(struct trace_snapshots *s, struct trace_snap *snap)
 		llist_add(&snap->gone, &s->gone);
 }
 
-/* Have @snap at @at, and leave the buffer that is there to snap_collect(). */
+/* Store @snap at @at, and discard the buffer that was there. */
 static void snap_replace(struct trace_snapshots *s, struct trace_snap **at, struct trace_snap *snap)
 {
 	snap_discard(s, *at);
@@ -316,7 +316,7 @@ void snap_unhold(struct trace_snap *snap)
 	(void)atomic_dec_return_release(&snap->users);
 }
 
-/* The newest snapshot is free again: then the empty buffer of snap_hold() is not needed. */
+/* Drop the spare buffer of snap_hold() once the newest snapshot can be replaced. */
 static void snap_drop_surplus(struct trace_snapshots *s, struct snap_slot *slot)
 {
 	guard(snap_change)(s);

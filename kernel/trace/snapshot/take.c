@@ -16,7 +16,7 @@
  * or in the live buffer. The spare buffer has to exist before, because a cut can be taken
  * in any context.
  *
- * Each &struct snap_slot has up to two buffers: the newest snapshot and a spare one. If
+ * Each &struct snap_slot has two buffers for takers: the newest snapshot and a spare one. If
  * there is no spare one, a snapshot takes the place of the newest, unless somebody reads
  * that or has it mapped. The user and a latency tracer have a slot each.
  *
@@ -25,7 +25,7 @@
  * ======================  ====================================================
  * &snap_slot.last, .spare change under the lock, see snap_lock()
  * &trace_snap.users       grows under the lock, so that a taker that sees no
- *                         user may have the buffer; falls at any time
+ *                         user may have the buffer; falls under the mutex
  * &trace_snapshots.gone   takers add; the holder of the mutex removes and frees
  * &snap_pending.requests  grows at any time; under the lock it becomes 0
  * all else                as &struct trace_snapshots says
@@ -33,7 +33,8 @@
  *
  * The lock is taken in any context, by takers and by tasks that change buffers. Its
  * holder has interrupts off, takes no other lock and waits for nothing, so others spin.
- * Only an NMI can interrupt the holder. A request from there is postponed.
+ * Only an NMI can interrupt the holder. It postpones a plain request; others fail with
+ * -EAGAIN.
  *
  * Requests that come at the same time share a snapshot. A request that waited for the
  * lock is answered by a cut that began after the request. A cut in progress answers it
@@ -79,7 +80,7 @@ static bool snap_is_shared(struct trace_snapshots *s, struct snap_slot *slot,
 static struct trace_snap *snap_choose(struct trace_snapshots *s, struct snap_slot *slot,
 				      const struct snap_request *req)
 {
-	/* No other memory survives, and nobody will read it any more. */
+	/* Only this memory survives, and no reader runs after a panic. */
 	if (req->by == SNAP_BY_PANIC && s->tr->range_addr_start && slot->last)
 		return slot->last;
 	/* The other CPUs' parts of the newest snapshot stay, unless it is kept as it is. */
@@ -362,11 +363,12 @@ static void snap_kick(struct trace_snapshots *s, int ret, bool wake)
  *
  * Context: Any context, including NMI.
  * Return: 0, also if another snapshot answers the request; -ECANCELED if its condition is not
- *	   met; -EINPROGRESS if it is postponed; -EAGAIN if the lock is not available;
- *	   -EALREADY if a cut in progress came too early for it; -ENOBUFS if no buffer is
- *	   ready; -EDQUOT if the first ones are kept, and there are enough; -EBUSY, -EINVAL
- *	   and -ENODEV as ring_buffer_cut(). On an error nothing has changed but the counts;
- *	   and for one CPU, the snapshot of the last boot may be erased.
+ *	   met; -EINPROGRESS if it is postponed; -EAGAIN if the lock is not available or, with
+ *	   a condition, while the size changes; -EALREADY if a cut in progress came too early
+ *	   for it; -ENOBUFS if no buffer is ready; -EDQUOT if the first ones are kept, and
+ *	   there are enough; -EBUSY, -EINVAL and -ENODEV as ring_buffer_cut(). On an error
+ *	   nothing has changed but the counts; and for one CPU, the snapshot of the last boot
+ *	   may be erased.
  */
 int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct snap_request *req)
 {

@@ -93,7 +93,7 @@ static int kept_alloc_copies(struct trace_array *tr)
 
 static int kept_open(struct inode *inode, struct file *file);
 
-/* Files of an instance: those of another one, but nobody can write to them. */
+/* Read-only versions of the files of a normal instance. */
 static const struct kept_file {
 	const char			*name;
 	const struct file_operations	*of;
@@ -121,7 +121,7 @@ static const struct kept_file {
 	KEPT_FILE("buffer_size_kb", &tracing_entries_fops),
 };
 
-/* From here on, the file is one of the other instance's kind. */
+/* Give the open file the operations of a normal instance, unless it is open for writing. */
 static int kept_open(struct inode *inode, struct file *file)
 {
 	const struct file_operations *of = container_of(file->f_op, struct kept_file, fops)->of;

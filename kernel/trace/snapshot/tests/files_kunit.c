@@ -15,7 +15,7 @@
 #include "../../ring_buffer/race.h"
 #include "tracefs.h"
 
-#define BAD_VALUE	"Invalid value"
+#define BAD_NUMBER	"Invalid value, expected a number"
 #define BAD_MEMORY	"No memory for a snapshot of this size"
 #define BAD_LIMIT	"Needs more memory than snapshot_limit_kb allows"
 #define BAD_HELD	"Snapshots have more memory than that already"
@@ -84,14 +84,17 @@ static const struct fs_value {
 	const char	*wants[3];	/* valid; the first is the default */
 	const char	*shows[3];
 	const char	*bad[3];
+	const char	*why;
 } fs_values[] = {
-	{ "snapshot_allocate", { "0", "1", " 0 " }, { "0\n", "1\n", "0\n" }, { "2", "-1", "" } },
+	{ "snapshot_allocate", { "0", "1", " 0 " }, { "0\n", "1\n", "0\n" },
+	  { "2", "-1", "" }, "Invalid value, expected 0 or 1" },
 	{ "snapshot_delay", { "0", "7us", "5ms" }, { "0\n", "7us\n", "5ms\n" },
-	  { "2", "-1ms", "7 events" } },
+	  { "2", "-1ms", "7 events" }, "Invalid value, expected a time such as 5ms" },
 	{ "snapshot_keep", { "0", "first 3", "2" }, { "0\n", "first 3\n", "last 2\n" },
-	  { "-1", "first 0", "last" } },
+	  { "-1", "first 0", "last" }, "Invalid value, expected N, last N or first N" },
 	{ "snapshot_limit_kb", { "0", "4294967295", "5000000" },
-	  { "0\n", "4294967295\n", "5000000\n" }, { "x", "-1", "99999999999999999999999" } },
+	  { "0\n", "4294967295\n", "5000000\n" }, { "x", "-1", "99999999999999999999999" },
+	  "Invalid value, expected a number of KiB" },
 };
 
 static void fs_value_desc(const struct fs_value *v, char *desc)
@@ -108,7 +111,7 @@ static void fs_test_value(struct kunit *test)
 	const char *name = v->name;
 	unsigned int i, n;
 	struct file *file;
-	char text[40];
+	char text[100];
 
 	for (i = 0; i < ARRAY_SIZE(v->wants); i++) {
 		snap_kunit_set(test, name, v->wants[i]);
@@ -116,7 +119,7 @@ static void fs_test_value(struct kunit *test)
 			KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, fs_values[n].name),
 					   &fs_values[n] == v ? v->shows[i] : "0\n");
 		for (n = 0; n < ARRAY_SIZE(v->bad); n++) {
-			snap_kunit_fails(test, name, v->bad[n], -EINVAL, BAD_VALUE);
+			snap_kunit_fails(test, name, v->bad[n], -EINVAL, v->why);
 			KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, name), v->shows[i]);
 		}
 	}
@@ -126,7 +129,7 @@ static void fs_test_value(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, name), "0\n");
 	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, name, fs_long(test, 40, '0')),
 			(ssize_t)-EINVAL);
-	snprintf(text, sizeof(text), "] %s: error: %s\n", name, BAD_VALUE);
+	snprintf(text, sizeof(text), "] %s: error: %s\n", name, v->why);
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "error_log", text));
 	snap_kunit_set(test, name, v->wants[1]);
 
@@ -186,8 +189,8 @@ static void fs_test_snapshot(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot", fs_long(test, 40, '1')),
 			(ssize_t)-EINVAL);
 	snap_kunit_close(snap_kunit_open(test, "error_log", O_WRONLY | O_TRUNC));
-	snap_kunit_fails(test, "snapshot", "x", -EINVAL, BAD_VALUE);
-	snap_kunit_fails(test, "snapshot", "-1", -EINVAL, BAD_VALUE);
+	snap_kunit_fails(test, "snapshot", "x", -EINVAL, BAD_NUMBER);
+	snap_kunit_fails(test, "snapshot", "-1", -EINVAL, BAD_NUMBER);
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# taken: 4\n"));
 	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshots", "1"), (ssize_t)-EINVAL);
 }
