@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Buffers and their CPUs: how they come and go.
+ *
+ * A buffer has rings from the start, or it is unexpanded: then each CPU's part is
+ * &rb_no_cpu, which refuses records, until ring_buffer_expand(). The CPU hotplug state
+ * knows both kinds, so an expansion needs no lock of CPU hotplug: a mapping does it inside
+ * the mmap lock.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/err.h>
@@ -38,7 +43,6 @@ static struct rb_cpu *rb_cpu_alloc(struct trace_buffer *buffer, unsigned int nr,
 	/* The first writer has to ask: the buffer may have been switched off before. */
 	atomic_set(&rcpu->state, 1 << RB_STATE_ASK_SHIFT);
 	mutex_init(&rcpu->map_lock);
-	rb_wait_init(&rcpu->wait);
 	init_irq_work(&rcpu->wake_work, rb_wake_work);
 
 	/* ring_buffer_alloc_copies() does it for a spare buffer. */
@@ -60,6 +64,14 @@ fail:
 	return NULL;
 }
 
+static void rb_buffer_free_masks(struct trace_buffer *buffer)
+{
+	kvfree(buffer->cpu_wait);
+	free_cpumask_var(buffer->seen);
+	free_cpumask_var(buffer->cpumask);
+	kfree(buffer);
+}
+
 /* A grace period after rb_depart(): tracing_off_all() does not access it any more. */
 static void rb_buffer_free_rcu(struct rcu_head *rcu)
 {
@@ -68,8 +80,7 @@ static void rb_buffer_free_rcu(struct rcu_head *rcu)
 
 	rb_for_each_cpu(buffer, cpu)
 		kfree(buffer->cpus[cpu]);
-	free_cpumask_var(buffer->cpumask);
-	kfree(buffer);
+	rb_buffer_free_masks(buffer);
 }
 
 static void rb_buffer_free(struct trace_buffer *buffer)
@@ -77,6 +88,7 @@ static void rb_buffer_free(struct trace_buffer *buffer)
 	int cpu;
 
 	rb_wait_destroy(buffer);
+	irq_work_sync(&buffer->wake_work);
 	rb_for_each_cpu(buffer, cpu)
 		rb_cpu_free(buffer->cpus[cpu]);
 	if (buffer->persist)
@@ -94,8 +106,10 @@ rb_buffer_new(unsigned int flags, unsigned int order, struct lock_class_key *key
 	buffer = kzalloc(struct_size(buffer, cpus, nr_cpu_ids), RB_GFP);
 	if (!buffer)
 		return NULL;
-	if (!zalloc_cpumask_var(&buffer->cpumask, RB_GFP)) {
-		kfree(buffer);
+	buffer->cpu_wait = kvcalloc(nr_cpu_ids, sizeof(*buffer->cpu_wait), RB_GFP);
+	if (!zalloc_cpumask_var(&buffer->cpumask, RB_GFP) ||
+	    !zalloc_cpumask_var(&buffer->seen, RB_GFP) || !buffer->cpu_wait) {
+		rb_buffer_free_masks(buffer);
 		return NULL;
 	}
 
@@ -106,10 +120,27 @@ rb_buffer_new(unsigned int flags, unsigned int order, struct lock_class_key *key
 	mutex_init(&buffer->mutex);
 	mutex_init(&buffer->cpu_mutex);
 	rb_wait_init(&buffer->wait);
+	init_irq_work(&buffer->wake_work, rb_wake_empty_work);
 
-	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
+		rb_wait_init(&buffer->cpu_wait[cpu]);
 		buffer->cpus[cpu] = &rb_no_cpu;
+	}
 	return buffer;
+}
+
+/* Let everybody find the part of a CPU, which is complete. */
+static void rb_cpu_add(struct trace_buffer *buffer, int cpu, struct rb_cpu *rcpu)
+{
+	lockdep_assert_held(&buffer->cpu_mutex);
+	/* A writer of that CPU needs no more than the pointer: an address dependency. */
+	smp_store_release(&buffer->cpus[cpu], rcpu);
+	/*
+	 * Pairs with rb_get_cpu:A: a caller that sees the CPU
+	 * in the mask sees its part. RBB(rb_cpu_add:A)
+	 */
+	smp_wmb();
+	cpumask_set_cpu(cpu, buffer->cpumask);
 }
 
 /* Give a buffer its CPUs, @nr slots each; or free it. */
@@ -121,8 +152,10 @@ static struct trace_buffer *rb_buffer_fill(struct trace_buffer *buffer, unsigned
 
 	if (!rcpu)
 		goto fail;
-	buffer->cpus[cpu] = rcpu;
-	cpumask_set_cpu(cpu, buffer->cpumask);
+	mutex_lock(&buffer->cpu_mutex);
+	rb_cpu_add(buffer, cpu, rcpu);
+	buffer->expanded = true;
+	mutex_unlock(&buffer->cpu_mutex);
 
 	if (cpuhp_state_add_instance(CPUHP_TRACE_RB_PREPARE, &buffer->node) < 0)
 		goto fail;
@@ -153,6 +186,164 @@ struct trace_buffer *__ring_buffer_alloc(unsigned long size, unsigned int flags,
 	return buffer ? rb_buffer_fill(buffer, rb_slots_for(size, 0)) : NULL;
 }
 EXPORT_SYMBOL_GPL(__ring_buffer_alloc);
+
+/**
+ * __ring_buffer_alloc_unexpanded() - allocate a buffer that has no rings yet
+ * @flags: as for __ring_buffer_alloc()
+ * @key:   lockdep class of its readers' locks
+ *
+ * It refuses records and is empty until ring_buffer_expand(). Until then all functions can
+ * be called but ring_buffer_resize(), which has no ring to resize, and ring_buffer_map().
+ *
+ * Context: May sleep.
+ * Return: the buffer, or NULL if there is no memory.
+ */
+struct trace_buffer *
+__ring_buffer_alloc_unexpanded(unsigned int flags, struct lock_class_key *key)
+{
+	struct trace_buffer *buffer = rb_buffer_new(flags, 0, key);
+
+	if (!buffer)
+		return NULL;
+	cpumask_set_cpu(raw_smp_processor_id(), buffer->seen);
+	if (cpuhp_state_add_instance(CPUHP_TRACE_RB_PREPARE, &buffer->node) < 0) {
+		rb_buffer_free(buffer);
+		return NULL;
+	}
+	rb_join(buffer);
+	return buffer;
+}
+
+/* Fill @cpus with a part for each CPU that was online. */
+static int rb_alloc_cpus(struct trace_buffer *buffer, struct rb_cpu **cpus, unsigned int nr)
+{
+	int cpu;
+
+	for_each_cpu(cpu, buffer->seen) {
+		cpus[cpu] = rb_cpu_alloc(buffer, nr, cpu);
+		if (!cpus[cpu])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Free the parts in @cpus, and @cpus. */
+static void rb_free_cpus(struct rb_cpu **cpus)
+{
+	int cpu;
+
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
+		if (cpus[cpu])
+			rb_cpu_free(cpus[cpu]);
+		kfree(cpus[cpu]);
+	}
+	kvfree(cpus);
+}
+
+/**
+ * ring_buffer_expand() - give a buffer its rings
+ * @buffer: the buffer
+ * @size:   bytes for records, for each CPU
+ *
+ * All rings are there before a writer finds the first one. Readers that wait or poll go on
+ * with them; an iterator that was opened before stays empty.
+ *
+ * Context: May sleep; the mmap lock may be held.
+ * Return: 0; 1 if it has its rings already; -ENOMEM, then nothing has changed.
+ */
+int ring_buffer_expand(struct trace_buffer *buffer, unsigned long size)
+{
+	struct rb_cpu **cpus;
+	int cpu, ret;
+
+	guard(mutex)(&buffer->mutex);
+	guard(mutex)(&buffer->cpu_mutex);
+	if (buffer->expanded)
+		return 1;
+	cpus = kvcalloc(nr_cpu_ids, sizeof(*cpus), RB_GFP);
+	if (!cpus)
+		return -ENOMEM;
+	ret = rb_alloc_cpus(buffer, cpus, rb_slots_for(size, buffer->order));
+	if (!ret) {
+		for_each_cpu(cpu, buffer->seen)
+			rb_cpu_add(buffer, cpu, no_free_ptr(cpus[cpu]));
+		WRITE_ONCE(buffer->expanded, true);
+		/* A switch that was thrown meanwhile may not have found all of these CPUs. */
+		rb_ask(buffer);
+		rb_wake_all(buffer);
+	}
+	rb_free_cpus(cpus);
+	return ret;
+}
+
+/* Hide the part of each CPU, and move it to @cpus. */
+static int rb_hide_cpus(struct trace_buffer *buffer, struct rb_cpu **cpus)
+{
+	int cpu;
+
+	guard(mutex)(&buffer->cpu_mutex);
+	if (buffer->persist || !ring_buffer_empty(buffer))
+		return -EBUSY;
+	rb_for_each_cpu(buffer, cpu) {
+		if (buffer->cpus[cpu]->mapped || atomic_read(&buffer->cpus[cpu]->iterators))
+			return -EBUSY;
+	}
+	cpumask_copy(buffer->seen, buffer->cpumask);
+	WRITE_ONCE(buffer->expanded, false);
+	for_each_cpu(cpu, buffer->seen) {
+		cpus[cpu] = buffer->cpus[cpu];
+		cpumask_clear_cpu(cpu, buffer->cpumask);
+	}
+	return 0;
+}
+
+/**
+ * ring_buffer_unexpand() - free the rings of a buffer that is empty
+ * @buffer: the buffer; no writer is in it, and nobody uses it meanwhile but for a dump
+ *
+ * Its statistics begin again at 0.
+ *
+ * Context: May sleep.
+ * Return: 0; -ENOMEM; -EBUSY if it has records, is iterated over or mapped, or survives a
+ *         reboot.
+ */
+int ring_buffer_unexpand(struct trace_buffer *buffer)
+{
+	struct rb_cpu **cpus;
+	int cpu, ret;
+
+	guard(mutex)(&buffer->mutex);
+	if (!buffer->expanded)
+		return 0;
+	cpus = kvcalloc(nr_cpu_ids, sizeof(*cpus), RB_GFP);
+	if (!cpus)
+		return -ENOMEM;
+	ret = rb_hide_cpus(buffer, cpus);
+	if (!ret) {
+		/* A dump that found a CPU in the mask has its part, not &rb_no_cpu. */
+		synchronize_rcu();
+		for (cpu = 0; cpu < nr_cpu_ids; cpu++)
+			WRITE_ONCE(buffer->cpus[cpu], &rb_no_cpu);
+		synchronize_rcu();
+		rb_free_cpus(cpus);
+	} else {
+		kvfree(cpus);
+	}
+	return ret;
+}
+
+/**
+ * ring_buffer_is_expanded() - has a buffer its rings?
+ * @buffer: the buffer
+ *
+ * Context: Any context.
+ * Return: false between __ring_buffer_alloc_unexpanded() or ring_buffer_unexpand() and
+ *         ring_buffer_expand().
+ */
+bool ring_buffer_is_expanded(struct trace_buffer *buffer)
+{
+	return READ_ONCE(buffer->expanded);
+}
 
 /**
  * __ring_buffer_alloc_range() - make a buffer in memory that is there already
@@ -235,6 +426,10 @@ int trace_rb_cpu_prepare(unsigned int cpu, struct hlist_node *node)
 	int i;
 
 	guard(mutex)(&buffer->cpu_mutex);
+	if (!buffer->expanded) {
+		cpumask_set_cpu(cpu, buffer->seen);
+		return 0;
+	}
 	if (cpumask_test_cpu(cpu, buffer->cpumask))
 		return 0;
 
@@ -253,13 +448,7 @@ int trace_rb_cpu_prepare(unsigned int cpu, struct hlist_node *node)
 		pr_warn("ring buffer: no memory for CPU %u\n", cpu);
 		return -ENOMEM;
 	}
-	buffer->cpus[cpu] = rcpu;
-	/*
-	 * Pairs with rb_get_cpu:A: a caller that sees the CPU
-	 * in the mask sees its part. RBB(trace_rb_cpu_prepare:A)
-	 */
-	smp_wmb();
-	cpumask_set_cpu(cpu, buffer->cpumask);
+	rb_cpu_add(buffer, cpu, rcpu);
 	/* A task that waits for any CPU has to wait for this one, too. */
 	wake_up_all(&buffer->wait.any);
 	return 0;

@@ -17,12 +17,17 @@ int rb_all_off;
 /* In &trace_buffer.record_disabled, above any number of disablers. */
 #define RB_RECORD_OFF	BIT(20)
 
-/*
- * Have the writers of each CPU look at &trace_buffer.record_disabled and rb_all_off, which
- * they otherwise do not: see rb_is_on(). Each time with another number, so that a writer
- * that has looked before cannot take this request for one that it has fulfilled.
+/**
+ * rb_ask() - have the writers of a buffer look at its switches
+ * @buffer: the buffer
+ *
+ * They do not look at &trace_buffer.record_disabled and rb_all_off otherwise, see rb_is_on().
+ * Each request has another number, so that a writer that has looked before cannot take this
+ * one for one that it has fulfilled.
+ *
+ * Context: Any context, including NMI.
  */
-static void rb_ask(struct trace_buffer *buffer)
+void rb_ask(struct trace_buffer *buffer)
 {
 	/* Fully ordered: after the switch, before the request. 0 is no request. */
 	u32 ask = (u32)atomic_inc_return(&buffer->asked) % 0xffff + 1;

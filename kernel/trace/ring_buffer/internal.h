@@ -195,7 +195,7 @@
  *                         rb_adopt:A, rb_adopt:B  its being the writer's
  * rb_swap:A,              rb_enter:A              a ring's content; its address
  * rb_go_live:A
- * trace_rb_cpu_prepare:A  rb_get_cpu:A            a CPU's part; its being there
+ * rb_cpu_add:A            rb_get_cpu:A            a CPU's part; its being there
  * rb_join:A               tracing_off_all:A       a buffer in the list, then a look at the
  *                                                 switch; the switch, then the list
  * ======================  ======================  ===========================
@@ -675,7 +675,6 @@ struct rb_map {
  * @nest_drops:	records refused because writers nest too deep; own CPU
  * @spare:	data page that a reader gave back, and its order, or 0
  * @copies:	copies of records for callers; &rb_ring.lock
- * @wait:	waiters for this CPU
  * @watermark:	lowest percentage that a task waits for, or 0
  * @due:	RB_WAKE_* that are left for @wake_work
  * @wake_work:	does the waking, in hard interrupt context
@@ -712,7 +711,6 @@ struct rb_cpu {
 	local_t			nest_drops;
 	unsigned long		spare;
 	struct rb_copies	copies;
-	struct rb_wait		wait;
 	unsigned int		watermark;
 	atomic_t		due;
 	struct irq_work		wake_work;
@@ -735,15 +733,20 @@ static_assert(RB_SHARE_SPECIAL <= U16_MAX && RB_MAX_WRITES < RB_SHARE_SPECIAL);
  * @cpumask:	CPUs that have their part
  * @mutex:	serializes changes of size, order, flags, mappings, and reset; held while
  *		they wait for writers
- * @cpu_mutex:	protects @cpumask, @order, @stamp_abs and &rb_cpu.next_ring. Inside @mutex.
+ * @cpu_mutex:	protects @cpumask, @seen, @expanded, @order, @stamp_abs and &rb_cpu.next_ring.
+ *		Inside @mutex.
  *		CPU hotplug takes it: nothing waits for a grace period in it
  * @order:	pages of a sub-buffer, as a power of two; @mutex and @cpu_mutex
  * @node:	in the CPU hotplug state's list
  * @all:	link of the list of all buffers, see rb_join()
  * @rcu:	for the grace period before it is freed
+ * @expanded:	CPUs have their part when they come online; until then it has no rings
+ * @seen:	CPUs that get their part when it is expanded
  * @lock_key:	lockdep class of the readers' locks
  * @persist:	memory that survives a reboot, or NULL
  * @wait:	waiters for any CPU
+ * @cpu_wait:	waiters by CPU
+ * @wake_work:	wakes them while there are no rings, in hard interrupt context
  * @cpus:	by CPU; &rb_no_cpu until a CPU was online
  */
 struct trace_buffer {
@@ -759,20 +762,24 @@ struct trace_buffer {
 	struct hlist_node	node;
 	struct list_head	all;
 	struct rcu_head		rcu;
+	bool			expanded;
+	cpumask_var_t		seen;
 	struct lock_class_key	*lock_key;
 	struct rb_persist	*persist;
 	struct rb_wait		wait;
+	struct rb_wait		*cpu_wait;
+	struct irq_work		wake_work;
 	struct rb_cpu		*cpus[];
 };
 
 #define rb_for_each_cpu(buffer, cpu)	for_each_cpu(cpu, (buffer)->cpumask)
 
-/* The part of a CPU, or NULL if it never was online. */
+/* The part of a CPU, or NULL if it never was online, or the buffer has no rings. */
 static __always_inline struct rb_cpu *rb_get_cpu(struct trace_buffer *buffer, int cpu)
 {
 	if ((unsigned int)cpu >= nr_cpu_ids || !cpumask_test_cpu(cpu, buffer->cpumask))
 		return NULL;
-	/* Pairs with trace_rb_cpu_prepare:A. */
+	/* Pairs with rb_cpu_add:A. */
 	smp_rmb(); /* RBB(rb_get_cpu:A) */
 	return buffer->cpus[cpu];
 }
@@ -967,6 +974,7 @@ static __always_inline void rb_publish_subbuf(struct rb_subbuf *sb, u64 final, u
 
 /* control.c */
 extern int rb_all_off;
+void rb_ask(struct trace_buffer *buffer);
 void rb_join(struct trace_buffer *buffer);
 void rb_depart(struct trace_buffer *buffer);
 
@@ -974,6 +982,7 @@ void rb_depart(struct trace_buffer *buffer);
 void rb_reader_clear(struct rb_ring *ring);
 unsigned int rb_reader_fill(struct rb_ring *ring);
 bool rb_reader_empty(struct rb_ring *ring);
+bool rb_is_absent(struct trace_buffer *buffer, int cpu);
 void rb_reader_settle(struct rb_ring *ring);
 struct rb_ring *rb_read_lock(struct rb_cpu *rcpu, unsigned long *flags);
 struct rb_ring *rb_read_trylock(struct rb_cpu *rcpu, unsigned long *flags);
@@ -1043,6 +1052,8 @@ size_t rb_copies_memory(unsigned int order);
 /* wait.c */
 void rb_wait_init(struct rb_wait *wait);
 void rb_wait_destroy(struct trace_buffer *buffer);
+void rb_wake_all(struct trace_buffer *buffer);
+void rb_wake_empty_work(struct irq_work *work);
 void rb_wake_work(struct irq_work *work);
 void rb_wake_writer(struct rb_cpu *rcpu, struct rb_ring *ring);
 

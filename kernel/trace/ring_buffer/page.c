@@ -59,7 +59,7 @@ int ring_buffer_alloc_read_page(struct trace_buffer *buffer, int cpu,
 	struct buffer_data_read_page *rp;
 	unsigned int order = READ_ONCE(buffer->order);
 
-	if (!rcpu)
+	if (!rcpu && rb_is_absent(buffer, cpu))
 		return -ENODEV;
 	if (!rpage)
 		return -EINVAL;
@@ -77,7 +77,7 @@ int ring_buffer_alloc_read_page(struct trace_buffer *buffer, int cpu,
 
 	rp->order = order;
 	rp->dirty = rb_subbuf_room(order);
-	rp->data = rb_spare_get(rcpu, order);
+	rp->data = rcpu ? rb_spare_get(rcpu, order) : NULL;
 	if (!rp->data) {
 		rp->dirty = 0;
 		rp->data = rb_data_page_alloc(cpu, order, GFP_KERNEL);

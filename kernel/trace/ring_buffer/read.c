@@ -86,6 +86,22 @@ unsigned int rb_reader_fill(struct rb_ring *ring)
 }
 
 /**
+ * rb_is_absent() - will a CPU have nothing to read until it comes online?
+ * @buffer: the buffer
+ * @cpu:    the CPU
+ *
+ * Context: May sleep.
+ * Return: true if there is no such CPU, or the buffer has rings and @cpu never was online.
+ */
+bool rb_is_absent(struct trace_buffer *buffer, int cpu)
+{
+	if ((unsigned int)cpu >= nr_cpu_ids)
+		return true;
+	guard(mutex)(&buffer->cpu_mutex);
+	return buffer->expanded && !cpumask_test_cpu(cpu, buffer->cpumask);
+}
+
+/**
  * rb_reader_empty() - is nothing unread?
  * @ring: the ring
  *

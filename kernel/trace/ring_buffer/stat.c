@@ -338,7 +338,8 @@ EXPORT_SYMBOL_GPL(ring_buffer_size);
  */
 size_t ring_buffer_memory(struct trace_buffer *buffer, bool copies)
 {
-	size_t sum = kmalloc_size_roundup(struct_size(buffer, cpus, nr_cpu_ids));
+	size_t sum = kmalloc_size_roundup(struct_size(buffer, cpus, nr_cpu_ids)) +
+		     kmalloc_size_roundup(nr_cpu_ids * sizeof(struct rb_wait));
 	int cpu;
 
 	rb_for_each_cpu(buffer, cpu) {

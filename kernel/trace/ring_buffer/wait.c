@@ -75,12 +75,51 @@ void rb_wait_destroy(struct trace_buffer *buffer)
 
 	do {
 		pending = rb_wait_pending(&buffer->wait);
-		rb_for_each_cpu(buffer, cpu)
-			pending |= rb_wait_pending(&buffer->cpus[cpu]->wait);
+		for (cpu = 0; cpu < nr_cpu_ids; cpu++)
+			pending |= rb_wait_pending(&buffer->cpu_wait[cpu]);
 		/* Again only if a callback has begun another round just then. */
 		if (pending)
 			rcu_barrier();
 	} while (pending);
+}
+
+static struct rb_wait *rb_cpu_wait(struct rb_cpu *rcpu)
+{
+	return &rcpu->buffer->cpu_wait[rcpu->cpu];
+}
+
+/**
+ * rb_wake_all() - have all waiters of a buffer look again
+ * @buffer: the buffer
+ *
+ * Context: Any context but NMI.
+ */
+void rb_wake_all(struct trace_buffer *buffer)
+{
+	int cpu;
+
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
+		wake_up_all(&buffer->cpu_wait[cpu].any);
+		wake_up_all(&buffer->cpu_wait[cpu].full);
+	}
+	wake_up_all(&buffer->wait.any);
+}
+
+/**
+ * rb_wake_empty_work() - wake the waiters of a buffer without rings
+ * @work: of the buffer
+ *
+ * Context: Hard interrupt.
+ */
+void rb_wake_empty_work(struct irq_work *work)
+{
+	struct trace_buffer *buffer = container_of(work, struct trace_buffer, wake_work);
+	int cpu;
+
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
+		atomic_inc(&buffer->cpu_wait[cpu].seq);
+	atomic_inc(&buffer->wait.seq);
+	rb_wake_all(buffer);
 }
 
 /**
@@ -92,19 +131,19 @@ void rb_wait_destroy(struct trace_buffer *buffer)
 void rb_wake_work(struct irq_work *work)
 {
 	struct rb_cpu *rcpu = container_of(work, struct rb_cpu, wake_work);
-	struct rb_wait *all = &rcpu->buffer->wait;
+	struct rb_wait *all = &rcpu->buffer->wait, *wait = rb_cpu_wait(rcpu);
 	int due = atomic_xchg(&rcpu->due, 0);
 
 	if (due & RB_WAKE_ANY) {
-		atomic_inc(&rcpu->wait.seq);
+		atomic_inc(&wait->seq);
 		atomic_inc(&all->seq);
-		wake_up_all(&rcpu->wait.any);
+		wake_up_all(&wait->any);
 		wake_up_all(&all->any);
 	}
 	if (due & RB_WAKE_FULL) {
 		/* Those that go on waiting set theirs again. */
 		WRITE_ONCE(rcpu->watermark, 0);
-		wake_up_all(&rcpu->wait.full);
+		wake_up_all(&wait->full);
 	}
 }
 
@@ -155,7 +194,7 @@ static void rb_wait_tell(struct rb_cpu *rcpu, int what)
 	if (what & RB_WAKE_FULL ? atomic_xchg(&rcpu->wake_full, 1) :
 				  atomic_fetch_or(RB_STATE_WAKE, &rcpu->state) & RB_STATE_WAKE)
 		return;
-	rb_wait_arm(&rcpu->wait);
+	rb_wait_arm(rb_cpu_wait(rcpu));
 	if (what & RB_WAKE_ANY)
 		rb_wait_arm(&rcpu->buffer->wait);
 }
@@ -174,16 +213,22 @@ static bool rb_ready_cpu(struct rb_cpu *rcpu, unsigned int full)
 	rb_read_unlock(ring, flags);
 	/* A writer may have looked at the one before. */
 	if (lower)
-		rb_wait_arm(&rcpu->wait);
+		rb_wait_arm(rb_cpu_wait(rcpu));
 	return ready;
 }
 
-/* Is the condition of the wait met? If not, see to it that the waiter is woken. */
-static bool rb_ready(struct trace_buffer *buffer, struct rb_cpu *rcpu, unsigned int full)
+/*
+ * Is the condition of the wait met? If not, see to it that the waiter is woken; a CPU
+ * without its part wakes all waiters when it gets it.
+ */
+static bool rb_ready(struct trace_buffer *buffer, int cpu, unsigned int full)
 {
-	int cpu;
+	struct rb_cpu *rcpu;
 
-	if (rcpu) {
+	if (cpu != RING_BUFFER_ALL_CPUS) {
+		rcpu = rb_get_cpu(buffer, cpu);
+		if (!rcpu)
+			return false;
 		if (rb_ready_cpu(rcpu, full))
 			return true;
 		rb_race_point(WAIT);
@@ -227,17 +272,15 @@ static bool rb_woken_once(void *data)
 int ring_buffer_wait(struct trace_buffer *buffer, int cpu, int full,
 		     ring_buffer_cond_fn cond, void *data)
 {
-	struct rb_cpu *rcpu = NULL;
 	struct rb_wait *wait = &buffer->wait;
 	struct rb_once once;
 
 	if (cpu == RING_BUFFER_ALL_CPUS) {
 		full = 0;
 	} else {
-		rcpu = rb_get_cpu(buffer, cpu);
-		if (!rcpu)
+		if (rb_is_absent(buffer, cpu))
 			return -ENODEV;
-		wait = &rcpu->wait;
+		wait = &buffer->cpu_wait[cpu];
 	}
 
 	if (!cond) {
@@ -247,7 +290,7 @@ int ring_buffer_wait(struct trace_buffer *buffer, int cpu, int full,
 		data = &once;
 	}
 	return wait_event_interruptible(*(full ? &wait->full : &wait->any),
-					rb_ready(buffer, rcpu, full) || cond(data));
+					rb_ready(buffer, cpu, full) || cond(data));
 }
 
 /**
@@ -265,20 +308,18 @@ int ring_buffer_wait(struct trace_buffer *buffer, int cpu, int full,
 __poll_t ring_buffer_poll_wait(struct trace_buffer *buffer, int cpu, struct file *filp,
 			       poll_table *poll_table, int full)
 {
-	struct rb_cpu *rcpu = NULL;
 	struct rb_wait *wait = &buffer->wait;
 
 	if (cpu == RING_BUFFER_ALL_CPUS) {
 		full = 0;
 	} else {
-		rcpu = rb_get_cpu(buffer, cpu);
-		if (!rcpu)
+		if (rb_is_absent(buffer, cpu))
 			return EPOLLERR;
-		wait = &rcpu->wait;
+		wait = &buffer->cpu_wait[cpu];
 	}
 
 	poll_wait(filp, full ? &wait->full : &wait->any, poll_table);
-	return rb_ready(buffer, rcpu, full) ? EPOLLIN | EPOLLRDNORM : 0;
+	return rb_ready(buffer, cpu, full) ? EPOLLIN | EPOLLRDNORM : 0;
 }
 
 /**
@@ -294,6 +335,10 @@ void ring_buffer_wake_waiters(struct trace_buffer *buffer, int cpu)
 
 	if (!buffer)
 		return;
+	if (!READ_ONCE(buffer->expanded)) {
+		irq_work_queue(&buffer->wake_work);
+		return;
+	}
 	if (cpu != RING_BUFFER_ALL_CPUS) {
 		rcpu = rb_get_cpu(buffer, cpu);
 		if (rcpu)

@@ -612,7 +612,7 @@ ring_buffer_lock_reserve(struct trace_buffer *buffer, unsigned long length)
 	struct rb_cpu *rcpu;
 
 	preempt_disable_notrace();
-	rcpu = buffer->cpus[raw_smp_processor_id()];
+	rcpu = READ_ONCE(buffer->cpus[raw_smp_processor_id()]);
 	/* Others change it at any time, and it says no more than where to look. */
 	if (unlikely(data_race(rcpu->special | rcpu->write.live) || rb_refuse_context()))
 		return rb_reserve_special(buffer, length, rcpu);
@@ -786,7 +786,7 @@ void ring_buffer_nest_start(struct trace_buffer *buffer)
 	struct rb_cpu *rcpu;
 
 	preempt_disable_notrace();
-	rcpu = buffer->cpus[raw_smp_processor_id()];
+	rcpu = READ_ONCE(buffer->cpus[raw_smp_processor_id()]);
 	if (rcpu != &rb_no_cpu)
 		rcpu->nested++;
 }
@@ -799,9 +799,10 @@ void ring_buffer_nest_start(struct trace_buffer *buffer)
  */
 void ring_buffer_nest_end(struct trace_buffer *buffer)
 {
-	struct rb_cpu *rcpu = buffer->cpus[raw_smp_processor_id()];
+	struct rb_cpu *rcpu = READ_ONCE(buffer->cpus[raw_smp_processor_id()]);
 
-	if (rcpu != &rb_no_cpu)
+	/* The buffer may have got its rings, or lost them, since the start. */
+	if (rcpu->nested)
 		rcpu->nested--;
 	preempt_enable_notrace();
 }

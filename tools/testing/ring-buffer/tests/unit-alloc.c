@@ -393,6 +393,183 @@ static void cpu_up_resize(long unused)
 	free_buffers();
 }
 
+#ifdef RB_NOTE_SIZE	/* not in the base kernel */
+/* ---- buffers that get their rings later ---------------------------------------- */
+
+/* In place of a buffer with rings; begin() has reset all counts */
+static void begin_unexpanded(void)
+{
+	begin(3, true);
+	ring_buffer_free(buf);
+	shim_rcu_run();
+	buf = ring_buffer_alloc_unexpanded(RB_FL_OVERWRITE);
+	ring_buffer_set_clock(buf, test_clock);
+}
+
+/* It refuses records, and readers find it empty */
+static void is_unexpanded(const char *when)
+{
+	struct buffer_data_read_page *rp = NULL;
+	int cpu;
+
+	EXPECT(!ring_buffer_is_expanded(buf), "%s", when);
+	for (cpu = 0; cpu < 3; cpu++) {
+		host_cpu_switch(cpu);
+		ring_buffer_nest_start(buf);
+		EXPECT(!ring_buffer_lock_reserve(buf, 8), "%s, CPU %d", when, cpu);
+		ring_buffer_nest_end(buf);
+		EXPECT_EQ(ring_buffer_size(buf, cpu), 0);
+		EXPECT_EQ(ring_buffer_entries_cpu(buf, cpu), 0);
+		EXPECT(ring_buffer_empty_cpu(buf, cpu), "%s, CPU %d", when, cpu);
+		EXPECT(!ring_buffer_consume(buf, cpu, NULL, NULL), "%s, CPU %d", when, cpu);
+		EXPECT(!ring_buffer_read_start(buf, cpu, GFP_KERNEL), "%s, CPU %d", when, cpu);
+		EXPECT_EQ(ring_buffer_poll_wait(buf, cpu, NULL, NULL, 0), 0);
+		EXPECT_EQ(ring_buffer_alloc_read_page(buf, cpu, &rp), 0);
+		EXPECT_EQ(ring_buffer_read_page(buf, rp, 4096, cpu, 0), -1);
+		ring_buffer_free_read_page(buf, cpu, rp);
+		rp = NULL;
+	}
+	host_cpu_switch(0);
+	EXPECT_EQ(ring_buffer_alloc_read_page(buf, nr_cpu_ids, &rp), -ENODEV);
+	EXPECT(ring_buffer_empty(buf), "%s", when);
+	ring_buffer_reset(buf);
+	ring_buffer_record_disable_cpu(buf, 0);
+	ring_buffer_record_enable_cpu(buf, 0);
+}
+
+/* It has the CPUs that were online, with what was set before, and gives it all back */
+static void expand(long unused)
+{
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		begin_unexpanded();
+		is_unexpanded("new");
+		EXPECT_EQ(ring_buffer_subbuf_order_set(buf, i), 0);
+		ring_buffer_set_time_stamp_abs(buf, true);
+		shim_cpu_up(2);
+		is_unexpanded("CPU 2 came online");
+
+		EXPECT_EQ(ring_buffer_expand(buf, 4 * (ring_buffer_subbuf_size_get(buf) - 16)), 0);
+		EXPECT_EQ(ring_buffer_expand(buf, 1), 1);
+		EXPECT_EQ(ring_buffer_size(buf, 1), 4 * (ring_buffer_subbuf_size_get(buf) - 16));
+		EXPECT_EQ(ring_buffer_size(buf, 2), ring_buffer_size(buf, 0));
+		EXPECT_EQ(ring_buffer_size(buf, 3), 0);
+		shim_cpu_up(3);
+		EXPECT_EQ(ring_buffer_size(buf, 3), ring_buffer_size(buf, 0));
+		put_on(0, buf, 3);
+		put_on(2, buf, 2);
+		EXPECT_EQ(ring_buffer_unexpand(buf), -EBUSY);
+		EXPECT_EQ(consume(buf, 0, -1), 3);
+		EXPECT_EQ(ring_buffer_unexpand(buf), -EBUSY);
+		EXPECT_EQ(consume(buf, 2, -1), 2);
+		check_end(0, 0, "order %d", i);
+		check_end(2, 0, "order %d", i);
+
+		EXPECT_EQ(ring_buffer_unexpand(buf), 0);
+		EXPECT_EQ(ring_buffer_unexpand(buf), 0);
+		is_unexpanded("given back");
+		EXPECT_EQ(ring_buffer_expand(buf, 1), 0);
+		EXPECT(ring_buffer_size(buf, 3), "CPU 3 has its ring again");
+		free_buffers();
+		shim_set_online(2, 0);
+		shim_set_online(3, 0);
+	}
+}
+
+/* Each allocation fails once: nothing has changed then */
+static void expand_fails(long unused)
+{
+	long before;
+	int i, ret;
+
+	for (i = 0; i < 1000; i++) {
+		begin_unexpanded();
+		shim_rcu_run();
+		before = shim_allocated;
+		shim_fail_alloc_after = i;
+		ret = ring_buffer_expand(buf, 3 * SUBBUF_DATA);
+		if (shim_fail_alloc_after >= 0)
+			break;
+		EXPECT_EQ(ret, -ENOMEM);
+		is_unexpanded("no memory");
+		shim_rcu_run();
+		EXPECT_EQ(shim_allocated, before);
+		EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
+		put_on(1, buf, 2);
+		EXPECT_EQ(consume(buf, 1, -1), 2);
+		check_end(1, 0, "allocation %d failed", i);
+	}
+	shim_fail_alloc_after = -1;
+	EXPECT_EQ(ret, 0);
+	EXPECT(i > 10 && i < 1000, "%d allocations", i);
+	EXPECT_EQ(ring_buffer_unexpand(buf), 0);
+	shim_rcu_run();
+	EXPECT_EQ(shim_allocated, before);
+	free_buffers();
+}
+
+static void wait_one(void)
+{
+	host_cpu_switch(1);
+	EXPECT_EQ(ring_buffer_wait(buf, 0, 0, never, NULL), 0);
+}
+
+static void wait_once(void)
+{
+	host_cpu_switch(1);
+	EXPECT_EQ(ring_buffer_wait(buf, 0, 0, NULL, NULL), 0);
+}
+
+/* A waiter of before the expansion sleeps until there is a record, or it is woken */
+static void expand_wakes(long all)
+{
+	int i;
+
+	begin_unexpanded();
+	EXPECT(!co_start(all ? wait_any : wait_one), "there is no record");
+	EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
+	for (i = 0; i < 5; i++) {
+		shim_poll();
+		EXPECT(!co_resume(), "there still is none");
+	}
+	put_on(0, buf, 1);
+	for (i = 0; i < 5 && co_active(); i++) {
+		shim_poll();
+		co_resume();
+	}
+	EXPECT(!co_active(), "it sleeps, a record is there");
+	co_abandon();
+	consume(buf, 0, -1);
+	check_end(0, 0, "CPU 0 wakes");
+
+	begin_unexpanded();
+	EXPECT(!co_start(wait_once), "nobody has woken it");
+	ring_buffer_wake_waiters(buf, 0);
+	for (i = 0; i < 5 && co_active(); i++) {
+		shim_poll();
+		co_resume();
+	}
+	EXPECT(!co_active(), "it sleeps, it was woken");
+	co_abandon();
+	free_buffers();
+}
+
+/* A nesting that began without rings does not end one of the rings */
+static void expand_nested(long unused)
+{
+	begin_unexpanded();
+	ring_buffer_nest_start(buf);
+	EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
+	ring_buffer_nest_end(buf);
+	put_n(2);
+	put_in(CTX_IRQ, buf, REC_LEN, PUT_COMMIT);
+	EXPECT_EQ(consume(buf, 0, -1), 3);
+	check_end(0, 0, "%s", "nested");
+	free_buffers();
+}
+#endif /* RB_NOTE_SIZE */
+
 /* ---- without memory ---------------------------------------------------------- */
 
 /* Free it; all CPUs have their part */
@@ -604,5 +781,12 @@ const struct scenario alloc_scenarios[] = {
 	{ "unit.cpu-up-wakes", cpu_up_wakes, 0, SC_QUICK, "R6, 13" },
 	{ "unit.cpu-up-resize", cpu_up_resize, 0, SC_QUICK, "R6, 9" },
 	{ "unit.spare", spare_alike, 0, SC_QUICK, "R5 R6" },
+#ifdef RB_NOTE_SIZE
+	{ "unit.expand", expand, 0, SC_QUICK, "R6" },
+	{ "unit.expand-fails", expand_fails, 0, SC_QUICK, "R6" },
+	{ "unit.expand-wakes", expand_wakes, 0, SC_QUICK, "R6, 13" },
+	{ "unit.expand-wakes-any", expand_wakes, 1, SC_QUICK, "R6, 13" },
+	{ "unit.expand-nested", expand_nested, 0, SC_QUICK, "R4 R6" },
+#endif
 	{ }
 };
