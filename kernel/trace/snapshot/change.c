@@ -218,6 +218,23 @@ void trace_snapshot_trim(struct trace_array *tr)
 }
 
 /**
+ * trace_snapshot_is_used() - does anything need a live buffer to take snapshots from?
+ * @tr: the trace array
+ *
+ * Context: May sleep.
+ * Return: true if there is a snapshot or a buffer for one, or a buffer would be allocated.
+ */
+bool trace_snapshot_is_used(struct trace_array *tr)
+{
+	struct trace_snapshots *s = tr->snapshots;
+
+	guard(mutex)(&s->mutex);
+	return atomic_read(&s->user.armed) || atomic_read(&s->max.armed) || s->keep.nr ||
+	       s->user.spare || s->user.last || s->max.spare || s->max.last ||
+	       atomic_long_read(&s->pending.requests);
+}
+
+/**
  * trace_snapshot_erase() - erase all snapshots that are not kept
  * @tr: the trace array, or the instance of a kept snapshot, which has no others
  *

@@ -74,13 +74,12 @@ static int snap_parse(const char *text, unsigned long max, unsigned long *val)
 	return kstrtoul(text, 10, val) || *val > max ? -EINVAL : 0;
 }
 
-/* Give the live buffer its full size before a buffer like it is allocated, if @needs that. */
-static int snap_expand(struct trace_array *tr, bool needs)
+/* Give the live buffer its full size before a buffer like it is allocated. */
+static int snap_expand(struct trace_array *tr)
 {
-	/* Memory that survives a reboot has its size from the boot on. */
-	if (tr->range_addr_start)
-		return needs && !(tr->flags & TRACE_ARRAY_FL_SNAPSHOT) ? -EOPNOTSUPP : 0;
-	return min(tracing_update_buffers(tr), 0);
+	if (tr->range_addr_start && !(tr->flags & TRACE_ARRAY_FL_SNAPSHOT))
+		return -EOPNOTSUPP;
+	return snap_expand_live(tr);
 }
 
 /**
@@ -145,8 +144,10 @@ static int snap_store(struct trace_snapshots *s, const char *text, int cpu)
 {
 	bool all = cpu == RING_BUFFER_ALL_CPUS;
 	unsigned long val;
-	int ret = snap_parse(text, ULONG_MAX, &val) ?: snap_expand(s->tr, val == 1);
+	int ret = snap_parse(text, ULONG_MAX, &val);
 
+	if (!ret && val == 1)
+		ret = snap_expand(s->tr);
 	if (ret)
 		return ret;
 	if (val == 1)
@@ -209,8 +210,10 @@ static int snap_allocate_show(struct seq_file *m, void *v)
 static int snap_allocate_store(struct trace_snapshots *s, const char *text, int cpu)
 {
 	unsigned long val;
-	int ret = snap_parse(text, 1, &val) ?: snap_expand(s->tr, val);
+	int ret = snap_parse(text, 1, &val);
 
+	if (!ret && val)
+		ret = snap_expand(s->tr);
 	if (ret)
 		return ret;
 	guard(mutex)(&s->mutex);

@@ -393,6 +393,9 @@ void snap_delay_init(struct trace_snapshots *s);
 void snap_delay_set(struct trace_snapshots *s, u64 ns);
 int snap_delay_wait(struct trace_snapshots *s, struct snap_waiter *waiter);
 
+/* request.c */
+int snap_expand_live(struct trace_array *tr);
+
 /* crash.c */
 void snap_crash_add(struct trace_snapshots *s);
 void snap_crash_del(struct trace_snapshots *s);

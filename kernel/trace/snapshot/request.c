@@ -63,6 +63,20 @@ void tracing_snapshot(void)
 EXPORT_SYMBOL_GPL(tracing_snapshot);
 
 /**
+ * snap_expand_live() - give the live buffer its full size before a buffer like it is allocated
+ * @tr: the trace array
+ *
+ * Memory that survives a reboot has its size from the boot on.
+ *
+ * Context: May sleep, trace_types_lock and &trace_snapshots.mutex are not held.
+ * Return: 0; -ENOMEM, or -ENOSPC as snap_charge().
+ */
+int snap_expand_live(struct trace_array *tr)
+{
+	return tr->range_addr_start ? 0 : min(tracing_update_buffers(tr), 0);
+}
+
+/**
  * tracing_alloc_snapshot_instance() - allocate the buffer for the next snapshot
  * @tr: the trace array
  *
@@ -74,8 +88,10 @@ EXPORT_SYMBOL_GPL(tracing_snapshot);
 int tracing_alloc_snapshot_instance(struct trace_array *tr)
 {
 	struct trace_snapshots *s = tr->snapshots;
-	int ret;
+	int ret = snap_expand_live(tr);
 
+	if (ret)
+		return ret;
 	guard(mutex)(&s->mutex);
 	ret = snap_provide(s, &s->user);
 	if (!ret)
@@ -118,7 +134,7 @@ EXPORT_SYMBOL_GPL(tracing_snapshot_alloc);
  */
 int tracing_arm_snapshot(struct trace_array *tr)
 {
-	return snap_arm(tr->snapshots, &tr->snapshots->user);
+	return snap_expand_live(tr) ?: snap_arm(tr->snapshots, &tr->snapshots->user);
 }
 
 /**

@@ -61,6 +61,7 @@ void trace_snapshot_begin_anew(struct trace_array *tr);
 int trace_snapshot_arm_tracer(struct trace_array *tr, struct tracer *t);
 void trace_snapshot_disarm_tracer(struct trace_array *tr, struct tracer *t);
 void trace_snapshot_trim(struct trace_array *tr);
+bool trace_snapshot_is_used(struct trace_array *tr);
 void trace_snapshot_boot(struct trace_array *tr, const char *name);
 void trace_snapshot_warn(void);
 
@@ -104,6 +105,7 @@ static inline void trace_snapshot_begin_anew(struct trace_array *tr) { }
 static inline int trace_snapshot_arm_tracer(struct trace_array *tr, struct tracer *t) { return 0; }
 static inline void trace_snapshot_disarm_tracer(struct trace_array *tr, struct tracer *t) { }
 static inline void trace_snapshot_trim(struct trace_array *tr) { }
+static inline bool trace_snapshot_is_used(struct trace_array *tr) { return false; }
 static inline void trace_snapshot_boot(struct trace_array *tr, const char *name) { }
 static inline void trace_snapshot_warn(void) { }
 

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The file "buffer_allocate": take the memory of an instance now, or give it back.
+ */
+#include <linux/fs.h>
+#include <linux/kstrtox.h>
+#include <linux/uaccess.h>
+
+#include "internal.h"
+
+enum {
+	ALLOCATE_ERR_VALUE,
+	ALLOCATE_ERR_MEMORY,
+	ALLOCATE_ERR_RECORDS,
+	ALLOCATE_ERR_USED,
+};
+
+static const char *const allocate_errs[] = {
+	"Invalid value, expected 0 or 1",
+	"Not enough memory",
+	"The buffer holds records: empty it first",
+	"The buffer is in use: disable events, tracer and snapshots, close its files",
+};
+
+static ssize_t
+allocate_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	struct trace_array *tr = file->private_data;
+	const char *text = trace_array_is_unexpanded(tr) ? "0\n" : "1\n";
+
+	return simple_read_from_buffer(ubuf, cnt, ppos, text, 2);
+}
+
+static int allocate_free(struct trace_array *tr)
+{
+	guard(mutex)(&event_mutex);
+	guard(mutex)(&trace_types_lock);
+	return instance_unexpand(tr);
+}
+
+static int allocate_fail(struct trace_array *tr, const char *text, int ret)
+{
+	u8 err = ret == -EBUSY ? ALLOCATE_ERR_USED : ret == -ENOTEMPTY ? ALLOCATE_ERR_RECORDS :
+		 ret == -ENOMEM ? ALLOCATE_ERR_MEMORY : ALLOCATE_ERR_VALUE;
+
+	tracing_log_err(tr, "buffer_allocate", text, (const char **)allocate_errs, err, 0);
+	return ret == -ENOTEMPTY ? -EBUSY : ret;
+}
+
+static ssize_t
+allocate_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	struct trace_array *tr = file->private_data;
+	char buf[16] = "";
+	bool on;
+	int ret;
+
+	if (copy_from_user(buf, ubuf, min(cnt, sizeof(buf) - 1)))
+		return -EFAULT;
+	strim(buf);
+	ret = cnt < sizeof(buf) && !buf[1] ? kstrtobool(buf, &on) : -EINVAL;
+	if (!ret && buf[0] != '0' && buf[0] != '1')
+		ret = -EINVAL;
+	if (!ret)
+		ret = on ? trace_array_expand(tr) : allocate_free(tr);
+	if (ret)
+		return allocate_fail(tr, buf, ret);
+	*ppos += cnt;
+	return cnt;
+}
+
+static const struct file_operations allocate_fops = {
+	.open		= tracing_open_generic_tr,
+	.read		= allocate_read,
+	.write		= allocate_write,
+	.llseek		= generic_file_llseek,
+	.release	= tracing_release_generic_tr,
+};
+
+/**
+ * trace_array_create_allocate() - create "buffer_allocate"
+ * @tr:  the instance
+ * @dir: its directory
+ *
+ * Context: May sleep.
+ */
+void trace_array_create_allocate(struct trace_array *tr, struct dentry *dir)
+{
+	trace_create_file("buffer_allocate", TRACE_MODE_WRITE, dir, tr, &allocate_fops);
+}

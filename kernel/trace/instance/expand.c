@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Allocate the rings of an instance when they are needed, and free them.
+ *
+ * An instance is created without rings. Everything that enables recording and may sleep
+ * expands it first, so the rings are complete before the first writer looks for them: an
+ * event (also one that a trigger enables softly), a command of a function, a tracer,
+ * trace_marker, trace_printk_dest, trace_array_init_printk(), a snapshot, a mapping, a size.
+ */
+#include <linux/cpumask.h>
+#include <linux/ftrace.h>
+#include <linux/list.h>
+#include <linux/lockdep.h>
+#include <linux/ring_buffer.h>
+#include <linux/tracepoint.h>
+
+#include "internal.h"
+
+/* Also for changes of &trace_array.tracing_cpumask, see instance.h */
+DEFINE_MUTEX(trace_expand_mutex);
+
+/**
+ * trace_array_is_unexpanded() - is a trace array an instance without rings?
+ * @tr: the trace array
+ *
+ * The top trace array has small rings until it is used, which is something else.
+ *
+ * Context: Any context.
+ * Return: true if it is.
+ */
+bool trace_array_is_unexpanded(struct trace_array *tr)
+{
+	return tr->name && !READ_ONCE(tr->ring_buffer_expanded);
+}
+
+/* The rings have come: those of CPUs that tracing_cpumask excludes stay off. */
+static void instance_start(struct trace_array *tr)
+{
+	struct array_buffer *buf = &tr->array_buffer;
+	int cpu;
+
+	for_each_tracing_cpu(cpu) {
+		if (!cpumask_test_cpu(cpu, tr->tracing_cpumask))
+			ring_buffer_record_disable_cpu(buf->buffer, cpu);
+		per_cpu_ptr(buf->data, cpu)->entries = ring_buffer_size(buf->buffer, cpu);
+	}
+	WRITE_ONCE(tr->ring_buffer_expanded, true);
+}
+
+/**
+ * trace_array_expand_to() - give an instance rings of a size
+ * @tr:   the instance
+ * @size: bytes for records, for each CPU
+ *
+ * Context: May sleep; the mmap lock may be held.
+ * Return: 0; 1 if it has its rings already; -ENOMEM, then nothing has changed.
+ */
+int trace_array_expand_to(struct trace_array *tr, unsigned long size)
+{
+	struct trace_buffer *buffer = tr->array_buffer.buffer;
+	int ret;
+
+	guard(mutex)(&trace_expand_mutex);
+	ring_buffer_record_disable(buffer);
+	ret = ring_buffer_expand(buffer, size);
+	if (!ret)
+		instance_start(tr);
+	ring_buffer_record_enable(buffer);
+	return ret;
+}
+
+/**
+ * trace_array_expand() - give an instance its rings before something records
+ * @tr: the trace array
+ *
+ * Context: May sleep; the mmap lock may be held.
+ * Return: 0 or -ENOMEM.
+ */
+int trace_array_expand(struct trace_array *tr)
+{
+	if (!trace_array_is_unexpanded(tr))
+		return 0;
+	return min(trace_array_expand_to(tr, trace_buf_size), 0);
+}
+
+static bool instance_has_probes(struct trace_array *tr)
+{
+#if defined(CONFIG_FUNCTION_TRACER) && defined(CONFIG_DYNAMIC_FTRACE)
+	return !list_empty(&tr->func_probes);
+#else
+	return false;
+#endif
+}
+
+/* May anything record, other than user space through an open file? */
+static bool instance_records(struct trace_array *tr)
+{
+	struct trace_event_file *file;
+
+	lockdep_assert_held(&event_mutex);
+	if (tr->current_trace != &nop_trace || tr->trace_flags & TRACE_ITER_TRACE_PRINTK ||
+	    instance_has_probes(tr) || trace_snapshot_is_used(tr))
+		return true;
+	list_for_each_entry(file, &tr->events, list) {
+		if (file->flags & EVENT_FILE_FL_ENABLED)
+			return true;
+	}
+	return false;
+}
+
+/**
+ * instance_unexpand() - free the rings of an instance
+ * @tr: the instance; the caller has one file of it open
+ *
+ * Context: May sleep, event_mutex and trace_types_lock are held.
+ * Return: 0; -EBUSY if something records, or other files are open, or it has its rings for
+ *	   good; -ENOTEMPTY if it has records; -ENOMEM.
+ */
+int instance_unexpand(struct trace_array *tr)
+{
+	int cpu, ret;
+
+	lockdep_assert_held(&trace_types_lock);
+	if (trace_array_is_unexpanded(tr))
+		return 0;
+	/* One reference is that of its existence. */
+	if (tr->flags & TRACE_ARRAY_FL_EXPANDED || tr->ref > 2 || instance_records(tr))
+		return -EBUSY;
+	/* A writer that found its event enabled may be in the buffer. */
+	tracepoint_synchronize_unregister();
+	guard(mutex)(&trace_expand_mutex);
+	if (!ring_buffer_empty(tr->array_buffer.buffer))
+		return -ENOTEMPTY;
+	ret = ring_buffer_unexpand(tr->array_buffer.buffer);
+	if (ret)
+		return ret;
+	for_each_tracing_cpu(cpu)
+		per_cpu_ptr(tr->array_buffer.data, cpu)->entries = 0;
+	WRITE_ONCE(tr->ring_buffer_expanded, false);
+	return 0;
+}

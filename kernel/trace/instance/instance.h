@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Instances: functions for the files of kernel/trace/.
+ */
+#ifndef _KERNEL_TRACE_INSTANCE_H
+#define _KERNEL_TRACE_INSTANCE_H
+
+#include <linux/mutex.h>
+#include <linux/types.h>
+
+struct dentry;
+struct trace_array;
+
+/*
+ * Serializes expansions, and changes of &trace_array.tracing_cpumask. Innermost but for
+ * the locks of the ring buffer; the mmap lock may be held.
+ */
+extern struct mutex trace_expand_mutex;
+
+bool trace_array_is_unexpanded(struct trace_array *tr);
+int trace_array_expand_to(struct trace_array *tr, unsigned long size);
+int trace_array_expand(struct trace_array *tr);
+void trace_array_create_allocate(struct trace_array *tr, struct dentry *dir);
+
+#endif /* _KERNEL_TRACE_INSTANCE_H */
