@@ -224,6 +224,18 @@ static void nmi_all_off(void)
 
 static void op_put(void) { put(buf, REC_LEN, PUT_COMMIT); }
 static void op_alloc(void) { fresh2(3 * SUBBUF_DATA); }
+static void op_expand(void)
+{
+	EXPECT_EQ(ring_buffer_expand(buf2, 3 * SUBBUF_DATA), 0);
+}
+
+/* A writer that finds a ring, and has looked, before the NMI */
+static void put_all_off(void)
+{
+	put_in(CTX_IRQ, buf2, REC_LEN, PUT_COMMIT);
+	nmi_all_off();
+}
+
 static void op_on_off(void)
 {
 	ring_buffer_record_off(buf);
@@ -252,6 +264,23 @@ static void all_off_meanwhile(long which)
 		consume(buf, 0, -1);
 		EXPECT_EQ(consume(buf2, 0, -1), 1);
 		check_end(0, END_NO_DROP, "all off, instruction %ld", s.at[0]);
+	}
+}
+
+static void all_off_expand(long unused)
+{
+	struct step s = { .op = op_expand, .act = { put_all_off } };
+
+	for_each_instruction(&s, 3) {
+		begin(3, true);
+		buf2 = ring_buffer_alloc_unexpanded(RB_FL_OVERWRITE);
+		if (!step_run(&s))
+			continue;
+		if (!s.at[0])
+			nmi_all_off();
+		EXPECT(!put(buf2, 8, PUT_COMMIT), "a record, instruction %ld", s.at[0]);
+		tracing_on_all();
+		EXPECT(put(buf2, 8, PUT_COMMIT), "on again, instruction %ld", s.at[0]);
 	}
 }
 
@@ -441,6 +470,7 @@ const struct scenario write_scenarios[] = {
 	{ "unit.all-off", all_off, 0, SC_QUICK, "off is off" },
 	{ "unit.all-off-write", all_off_meanwhile, 0, SC_QUICK, "off is off" },
 	{ "unit.all-off-new", all_off_meanwhile, 1, SC_QUICK, "off is off" },
+	{ "unit.all-off-expand", all_off_expand, 0, SC_QUICK, "off is off" },
 	{ "unit.all-off-switch", all_off_meanwhile, 2, SC_QUICK, "off is off" },
 	{ "unit.all-off-beside", all_off_beside, 0, SC_QUICK, "off is off" },
 	{ "unit.all-off-freed", all_off_freed, 0, SC_QUICK, "off is off" },
