@@ -81,7 +81,7 @@ static void rb_group_free(struct rb_subbuf *group, unsigned int n)
 		kfree(group);
 }
 
-/* Length of the group whose first id is @i. */
+/* Length of the group that begins with id @i. */
 static unsigned int rb_group_len(struct rb_ring *ring, unsigned int i)
 {
 	return min(ring->nr_subbufs - i, RB_GROUP);

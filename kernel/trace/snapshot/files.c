@@ -10,11 +10,12 @@
 
 /**
  * struct snap_file - a file of an instance
- * @name:  its name
- * @show:  prints it, if it is a &struct seq_file of the snapshots
- * @store: takes what is written to it, with a CPU or RING_BUFFER_ALL_CPUS, or NULL;
- *	   returns 0 or an error that &snap_failures explains
- * @fops:  its operations, which lead to this structure
+ * @name:    its name
+ * @invalid: text of error_log for an invalid value
+ * @show:    prints it, if it is a &struct seq_file of the snapshots
+ * @store:   takes what is written to it, with a CPU or RING_BUFFER_ALL_CPUS, or NULL;
+ *	     returns 0 or an error that &snap_failures explains
+ * @fops:    its operations, which lead to this structure
  */
 struct snap_file {
 	const char	*name;
