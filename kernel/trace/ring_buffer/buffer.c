@@ -483,10 +483,10 @@ static int rb_take_shape(struct trace_buffer *buffer, struct trace_buffer *like)
  * ring_buffer_alloc_spare() - allocate a buffer that can take the records of another one
  * @like: the other, see ring_buffer_cut()
  *
- * Its rings have the sizes of those of @like, for CPUs that are offline as well, and
- * it has the clock and the flags. It survives a reboot if @like does, and the first one
- * has the records that the last boot left for it. ring_buffer_alloc_copies() has to come
- * before records are consumed one by one.
+ * Its rings have the sizes of those of @like, also for CPUs that are offline. Clock and
+ * flags are copied. If @like survives a reboot, so does it, and the first one after a boot
+ * holds the snapshot of the last boot. Before records are consumed one by one, call
+ * ring_buffer_alloc_copies().
  *
  * Context: May sleep. The caller keeps the sizes of @like from changing.
  * Return: the buffer; -ENOMEM; if @like survives a reboot -EINVAL where its memory has no

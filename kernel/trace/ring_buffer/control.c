@@ -47,8 +47,8 @@ void rb_ask(struct trace_buffer *buffer)
  * ring_buffer_record_disable() - refuse records
  * @buffer: the buffer
  *
- * Records that are being written are finished; synchronize_rcu() waits for
- * them. Nests: as many ring_buffer_record_enable() are needed to undo it.
+ * Records in flight are still committed; synchronize_rcu() waits for them. Nests: as many
+ * ring_buffer_record_enable() are needed to undo it.
  *
  * Context: Any context.
  */

@@ -76,10 +76,10 @@
  * reserve read, nested ones included.
  *
  * The tail word has 46 bits for the time and counts from &rb_subbuf.epoch, which
- * is the time of the first record. Where that does not do, after a long pause or
- * when the clock steps back, the record gets an absolute stamp and begins another
- * epoch. While the epoch changes it is a time that is near to none, so that an
- * interrupt looks for a stamp of its own.
+ * is the time of the first record. After a long pause, or when the clock steps
+ * back, 46 bits are not enough: the record gets an absolute stamp and begins another
+ * epoch. While the epoch changes, its value is far from any time, so an interrupt
+ * writes a stamp of its own.
  *
  * **Commit.** &rb_ring.nest counts the writers inside a ring. Only the
  * outermost one publishes: all that it and its interrupts wrote, up to the tail
@@ -173,29 +173,29 @@
  * Writer                  Reader                  Orders
  * ======================  ======================  ===========================
  * rb_publish_subbuf:A     rb_locate:B,            records, first number, count;
- *                         rb_reader_fill:A,       their being published
+ *                         rb_reader_fill:A,       the publish word
  *                         rb_ring_written:C
  * rb_claim_slot:A         rb_locate:A,            the slot; later stores to
  *                         rb_iter_copy:B,         the sub-buffer
  *                         rb_ring_oldest_ts:A,
  *                         rb_ring_bytes:B
- * rb_publish:A            rb_ring_written:A,      numbers of a sub-buffer; its
- *                         rb_ring_written:D,      being the last
+ * rb_publish:A            rb_ring_written:A,      numbers of a sub-buffer;
+ *                         rb_ring_written:D,      &rb_ring.commit
  *                         rb_ring_bytes:A,
  *                         rb_reader_renew:B
- * rb_next_subbuf:A        rb_reader_renew:A       first_seq of a generation; its having
- *                                                 begun
- * rb_next_subbuf:A        rb_is_left:A            writers in the ring before; that a
- *                                                 generation has begun
+ * rb_next_subbuf:A        rb_reader_renew:A       first_seq of a generation; its first
+ *                                                 &rb_ring.tail
+ * rb_next_subbuf:A        rb_is_left:A            writers in the ring before; the first
+ *                                                 tail of the generation
  * rb_forget:A             rb_reader_renew:C       the tail of a new generation; its number
  * rb_publish:B            rb_ring_written:B       final; the next use's base
  * rb_leave:A,             rb_forget:A             all that writers stored;
- * rb_finish:A                                     their being gone
+ * rb_finish:A                                     &rb_ring.nest is 0
  * rb_claim_slot:A         rb_reader_take:A,       all use of a sub-buffer by others;
- *                         rb_adopt:A, rb_adopt:B  its being the writer's
+ *                         rb_adopt:A, rb_adopt:B  the slot word
  * rb_swap:A,              rb_enter:A              a ring's content; its address
  * rb_go_live:A
- * rb_cpu_add:A            rb_get_cpu:A            a CPU's part; its being there
+ * rb_cpu_add:A            rb_get_cpu:A            a CPU's part; its bit in cpumask
  * rb_join:A               tracing_off_all:A       a buffer in the list, then a look at the
  *                                                 switch; the switch, then the list
  * ======================  ======================  ===========================

@@ -265,7 +265,7 @@ static_assert(sizeof(u32) <= RB_PAGE_HDR);
 
 /**
  * rb_iter_memory() - tell the memory of an iterator
- * @order: of the sub-buffers
+ * @order: pages of a sub-buffer, as a power of two
  *
  * Context: Any context.
  * Return: bytes.
@@ -276,9 +276,9 @@ size_t rb_iter_memory(unsigned int order)
 }
 
 /**
- * rb_iter_alloc() - the memory of an iterator
+ * rb_iter_alloc() - allocate an iterator that is in no ring yet
  * @rcpu:  part of the CPU of the records
- * @order: of the sub-buffers
+ * @order: pages of a sub-buffer, as a power of two
  * @gfp:   how to allocate
  *
  * Context: As @gfp says.
@@ -386,8 +386,8 @@ EXPORT_SYMBOL_GPL(ring_buffer_read_finish);
  * @ts:   time of the record, in the unit of the buffer's clock, or NULL
  *
  * Context: Any context but NMI.
- * Return: The record, valid until the iterator goes on, or NULL if there is
- *         none for now.
+ * Return: the record, valid until the iterator advances, is reset or released; NULL if
+ *         there is none for now.
  */
 struct ring_buffer_event *ring_buffer_iter_peek(struct ring_buffer_iter *iter, u64 *ts)
 {

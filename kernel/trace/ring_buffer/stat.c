@@ -171,7 +171,7 @@ unsigned long ring_buffer_overrun_cpu(struct trace_buffer *buffer, int cpu)
 EXPORT_SYMBOL_GPL(ring_buffer_overrun_cpu);
 
 /**
- * ring_buffer_commit_overrun_cpu() - records refused behind an unfinished one
+ * ring_buffer_commit_overrun_cpu() - records refused behind an uncommitted one
  * @buffer: the buffer
  * @cpu:    the CPU
  *

@@ -52,14 +52,14 @@ static int rb_may_swap(struct rb_cpu *a, struct rb_cpu *b, bool alike)
  * @buffer_b: the one that takes the records of @buffer_a
  * @cpu:      the CPU
  *
- * Writers of @buffer_a go on. A record that is being written is in @buffer_b
- * when it is finished; every record of @buffer_b is older than any that comes
- * to @buffer_a.
+ * Writers of @buffer_a go on. A record in flight is committed in @buffer_b; every record
+ * of @buffer_b is older than any that comes to @buffer_a.
  *
  * Context: Any context, including NMI. Does not wait.
  * Return: 0; -EINVAL if @cpu never was online, the sizes differ, or a buffer lies in
- *         memory that survives a reboot; -EAGAIN if a buffer does not record; -EBUSY
- *         while a buffer or its ring is mapped, resized or swapped by another caller.
+ *         memory that survives a reboot; -EAGAIN if a buffer or @cpu is switched off by
+ *         its own switch; -EBUSY while a buffer or its ring is mapped, resized or swapped
+ *         by another caller.
  */
 int ring_buffer_swap_cpu(struct trace_buffer *buffer_a, struct trace_buffer *buffer_b, int cpu)
 {
@@ -175,11 +175,10 @@ static void rb_cut(struct rb_cpu *live, struct rb_cpu *spare)
  * @sure:  asked when nothing else can fail any more, or NULL
  * @data:  for @sure
  *
- * Writers go on, and find @live empty. A record that is being written is in
- * @spare when it is finished. Of each CPU, every record of @spare is older than any
- * that comes to @live. The sizes of the two change places as well, but for CPUs that
- * have written nothing since the last cut. Records that such a CPU writes after this
- * has begun stay in @live.
+ * Writers go on, and find @live empty. A record in flight is committed in @spare. Of each
+ * CPU, every record of @spare is older than any that comes to @live. The sizes of the two
+ * change places as well, but for CPUs that have written nothing since the last cut. Records
+ * that such a CPU writes after this has begun stay in @live.
  *
  * Rings that have been cut off must not come back to a live buffer by other means than a
  * cut before a grace period has passed.

@@ -43,7 +43,7 @@ static int snap_alloc_next(struct trace_snapshots *s, struct snap_slot *slot, un
 		slot->next = next;
 		return 0;
 	}
-	/* It may go on without a buffer if the snapshot needs more memory than that. */
+	/* The slot does without a spare buffer if its snapshot is larger than that. */
 	if (!atomic_read(&slot->armed) && !s->pinned && !slot->spare &&
 	    slot->last && kb < slot->last->kb)
 		ret = 0;

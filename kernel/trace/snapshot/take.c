@@ -89,7 +89,7 @@ static struct trace_snap *snap_choose(struct trace_snapshots *s, struct snap_slo
 		return snap_is_free(s, slot->last) ? slot->last : NULL;
 	if (req->own && snap_fits(s, req->own))
 		return req->own;
-	/* A task waits for the writers of a spare one that has a user. */
+	/* A spare buffer with a user waits for its writers in snap_settle_next(). */
 	if (snap_is_free(s, slot->spare))
 		return slot->spare;
 	return snap_is_free(s, slot->last) ? slot->last : NULL;

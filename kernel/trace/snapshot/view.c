@@ -76,7 +76,7 @@ static const struct file_operations kept_##name##_fops = {			\
 KEPT_FOPS(size);
 KEPT_FOPS(list);
 
-/* "trace_pipe" consumes records one by one. */
+/* "trace_pipe" consumes record by record, which needs memory for copies. */
 static int kept_alloc_copies(struct trace_array *tr)
 {
 	int ret = tracing_check_open_get_tr(tr);
