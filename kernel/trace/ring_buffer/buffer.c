@@ -366,11 +366,12 @@ struct trace_buffer *__ring_buffer_alloc_range(unsigned long size, unsigned int 
 					       struct lock_class_key *key)
 {
 	struct trace_buffer *buffer = rb_buffer_new(flags & ~RB_FL_SPARE, order, key);
-	unsigned int nr;
+	int nr;
 
 	if (!buffer)
 		return NULL;
-	if (rb_persist_attach(buffer, start, range_size, flags & RB_FL_SPARE, &nr)) {
+	nr = rb_persist_attach(buffer, start, range_size, flags & RB_FL_SPARE);
+	if (nr < 0) {
 		rb_buffer_free(buffer);
 		return NULL;
 	}
@@ -496,16 +497,15 @@ struct trace_buffer *ring_buffer_alloc_spare(struct trace_buffer *like)
 {
 	struct trace_buffer *buffer = rb_buffer_new(like->flags | RB_FL_SPARE, like->order,
 						    like->lock_key);
-	unsigned int nr = RB_MIN_SLOTS;
-	int ret = 0;
+	int nr = RB_MIN_SLOTS;
 
 	if (!buffer)
 		return ERR_PTR(-ENOMEM);
 	if (like->persist)
-		ret = rb_persist_share(buffer, like, &nr);
-	if (ret) {
+		nr = rb_persist_share(buffer, like);
+	if (nr < 0) {
 		rb_buffer_free(buffer);
-		return ERR_PTR(ret);
+		return ERR_PTR(nr);
 	}
 	buffer = rb_buffer_fill(buffer, nr);
 	if (!buffer)

@@ -92,7 +92,7 @@ int ring_buffer_alloc_copies(struct trace_buffer *spare)
 	}
 	/* A CPU that comes online has them, too. */
 	if (!ret)
-		spare->flags &= ~RB_FL_SPARE;
+		WRITE_ONCE(spare->flags, spare->flags & ~RB_FL_SPARE);
 	mutex_unlock(&spare->cpu_mutex);
 	mutex_unlock(&spare->mutex);
 	return ret;

@@ -9,6 +9,7 @@
 
 /* All buffers, for tracing_off_all() */
 static LIST_HEAD(rb_buffers);
+/* Also for &trace_buffer.followers of all buffers */
 static DEFINE_MUTEX(rb_buffers_mutex);
 
 /* Every buffer is off: read by writers that are asked to */
@@ -16,6 +17,8 @@ int rb_all_off;
 
 /* In &trace_buffer.record_disabled, above any number of disablers. */
 #define RB_RECORD_OFF	BIT(20)
+/* The same of another buffer, see ring_buffer_follow(). */
+#define RB_LEADER_OFF	BIT(21)
 
 /**
  * rb_ask() - have the writers of a buffer look at its switches
@@ -72,17 +75,68 @@ void ring_buffer_record_enable(struct trace_buffer *buffer)
 EXPORT_SYMBOL_GPL(ring_buffer_record_enable);
 
 /**
+ * ring_buffer_record_is_set_on() - is the switch on?
+ * @buffer: the buffer
+ *
+ * Context: Any context.
+ * Return: true if it is, even while the buffer is disabled, or all buffers are off.
+ */
+bool ring_buffer_record_is_set_on(struct trace_buffer *buffer)
+{
+	return !(atomic_read(&buffer->record_disabled) & RB_RECORD_OFF);
+}
+
+/* Have a buffer refuse records while the switch of another one is off; NULL: end that. */
+static void rb_follow(struct trace_buffer *buffer, struct trace_buffer *leader)
+{
+	bool off;
+
+	/* Between its two looks, @leader and @buffer may differ: not for the time of a task. */
+	guard(preempt_notrace)();
+	do {
+		off = leader && !ring_buffer_record_is_set_on(leader);
+		if (off) {
+			atomic_or(RB_LEADER_OFF, &buffer->record_disabled);
+			rb_ask(buffer);
+		} else {
+			atomic_andnot(RB_LEADER_OFF, &buffer->record_disabled);
+		}
+		/* Others may do the same meanwhile: the last one of them sees the last switch. */
+		smp_mb();
+	} while (leader && off == ring_buffer_record_is_set_on(leader));
+}
+
+/* The switch of a buffer was changed. */
+static void rb_lead(struct trace_buffer *leader)
+{
+	struct trace_buffer *buffer;
+
+	/*
+	 * Pairs with ring_buffer_follow:A. Either this finds the buffer, or that sees the
+	 * switch. RBB(rb_lead:A)
+	 */
+	smp_mb();
+	if (!READ_ONCE(leader->followers.first))
+		return;
+	rcu_read_lock();
+	hlist_for_each_entry_rcu(buffer, &leader->followers, follower)
+		rb_follow(buffer, leader);
+	rcu_read_unlock();
+}
+
+/**
  * ring_buffer_record_off() - switch recording off
  * @buffer: the buffer
  *
  * A switch, not a count: tracing_on in tracefs.
  *
- * Context: Any context.
+ * Context: Any context; if others follow it, one where RCU watches.
  */
 void ring_buffer_record_off(struct trace_buffer *buffer)
 {
 	atomic_or(RB_RECORD_OFF, &buffer->record_disabled);
 	rb_ask(buffer);
+	rb_lead(buffer);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_record_off);
 
@@ -90,11 +144,12 @@ EXPORT_SYMBOL_GPL(ring_buffer_record_off);
  * ring_buffer_record_on() - switch recording on
  * @buffer: the buffer
  *
- * Context: Any context.
+ * Context: Any context; if others follow it, one where RCU watches.
  */
 void ring_buffer_record_on(struct trace_buffer *buffer)
 {
 	atomic_andnot(RB_RECORD_OFF, &buffer->record_disabled);
+	rb_lead(buffer);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_record_on);
 
@@ -111,15 +166,55 @@ bool ring_buffer_record_is_on(struct trace_buffer *buffer)
 }
 
 /**
- * ring_buffer_record_is_set_on() - is the switch on?
- * @buffer: the buffer
+ * ring_buffer_follow() - switch a buffer off while another one is
+ * @buffer: the buffer, which follows no other one; its own switch counts as well
+ * @leader: the other one; ring_buffer_unfollow() or ring_buffer_disband() has to follow
+ *	    before one of them is freed
  *
- * Context: Any context.
- * Return: true if it is, even while the buffer is disabled, or all buffers are off.
+ * Context: May sleep.
  */
-bool ring_buffer_record_is_set_on(struct trace_buffer *buffer)
+void ring_buffer_follow(struct trace_buffer *buffer, struct trace_buffer *leader)
 {
-	return !(atomic_read(&buffer->record_disabled) & RB_RECORD_OFF);
+	guard(mutex)(&rb_buffers_mutex);
+	hlist_add_head_rcu(&buffer->follower, &leader->followers);
+	/* Pairs with rb_lead:A. RBB(ring_buffer_follow:A) */
+	smp_mb();
+	rb_follow(buffer, leader);
+}
+
+/**
+ * ring_buffer_unfollow() - end what ring_buffer_follow() has begun
+ * @buffer: the buffer that follows another one
+ *
+ * Context: May sleep.
+ */
+void ring_buffer_unfollow(struct trace_buffer *buffer)
+{
+	guard(mutex)(&rb_buffers_mutex);
+	hlist_del_rcu(&buffer->follower);
+	/* rb_lead() may have found it before. */
+	synchronize_rcu();
+	rb_follow(buffer, NULL);
+}
+
+/**
+ * ring_buffer_disband() - end ring_buffer_follow() of all buffers that follow one
+ * @leader: that one
+ *
+ * Context: May sleep.
+ */
+void ring_buffer_disband(struct trace_buffer *leader)
+{
+	struct trace_buffer *buffer;
+	struct hlist_head followers;
+
+	guard(mutex)(&rb_buffers_mutex);
+	if (hlist_empty(&leader->followers))
+		return;
+	hlist_move_list(&leader->followers, &followers);
+	synchronize_rcu();
+	hlist_for_each_entry(buffer, &followers, follower)
+		rb_follow(buffer, NULL);
 }
 
 /**

@@ -197,7 +197,7 @@
  * rb_go_live:A
  * rb_cpu_add:A            rb_get_cpu:A            a CPU's part; its bit in cpumask
  * rb_join:A               tracing_off_all:A       a buffer in the list, then a look at the
- *                                                 switch; the switch, then the list
+ * ring_buffer_follow:A    rb_lead:A               switch; the switch, then the list
  * ======================  ======================  ===========================
  *
  * rb_publish_subbuf() stores the page's commit field with release order, too: the other
@@ -739,6 +739,8 @@ static_assert(RB_SHARE_SPECIAL <= U16_MAX && RB_MAX_WRITES < RB_SHARE_SPECIAL);
  * @order:	pages of a sub-buffer, as a power of two; @mutex and @cpu_mutex
  * @node:	in the CPU hotplug state's list
  * @all:	link of the list of all buffers, see rb_join()
+ * @followers:	buffers that are off while this one is, see ring_buffer_follow()
+ * @follower:	link of that list of another buffer
  * @rcu:	for the grace period before it is freed
  * @expanded:	CPUs have their part when they come online; until then it has no rings
  * @seen:	CPUs that get their part when it is expanded
@@ -761,6 +763,8 @@ struct trace_buffer {
 	unsigned int		order;
 	struct hlist_node	node;
 	struct list_head	all;
+	struct hlist_head	followers;
+	struct hlist_node	follower;
 	struct rcu_head		rcu;
 	bool			expanded;
 	cpumask_var_t		seen;
@@ -1016,8 +1020,8 @@ void rb_forget_writes(struct rb_cpu *rcpu);
 
 /* persist.c */
 int rb_persist_attach(struct trace_buffer *buffer, unsigned long start,
-		      unsigned long size, bool spare, unsigned int *nr);
-int rb_persist_share(struct trace_buffer *buffer, struct trace_buffer *live, unsigned int *nr);
+		      unsigned long size, bool spare);
+int rb_persist_share(struct trace_buffer *buffer, struct trace_buffer *live);
 void rb_persist_detach(struct trace_buffer *buffer);
 void rb_persist_place(struct rb_cpu *rcpu, struct rb_subbuf *sb, unsigned int index);
 void rb_persist_restore(struct rb_cpu *rcpu, struct rb_ring *ring);

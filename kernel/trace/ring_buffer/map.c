@@ -229,6 +229,8 @@ static int rb_map_vma(struct rb_cpu *rcpu, struct vm_area_struct *vma)
  */
 static void rb_map_count(struct rb_cpu *rcpu, int by)
 {
+	lockdep_assert_held(&rcpu->map_lock);
+	lockdep_assert_held(&rcpu->buffer->mutex);
 	WRITE_ONCE(rcpu->mapped, rcpu->mapped + by);
 }
 

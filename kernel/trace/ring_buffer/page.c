@@ -36,7 +36,8 @@ static void rb_spare_put(struct rb_cpu *rcpu, struct rb_data_page *page, unsigne
 	unsigned long none = 0;
 
 	/* A page that is still in a pipe belongs to the pipe as well. */
-	if (rcpu->buffer->flags & RB_FL_SPARE || page_ref_count(virt_to_page(page)) > 1 ||
+	if (READ_ONCE(rcpu->buffer->flags) & RB_FL_SPARE ||
+	    page_ref_count(virt_to_page(page)) > 1 ||
 	    order != READ_ONCE(rcpu->buffer->order) ||
 	    !try_cmpxchg(&rcpu->spare, &none, (unsigned long)page | order))
 		rb_data_page_free(page, order);
@@ -128,8 +129,33 @@ static void rb_page_exchange(struct rb_ring *ring, struct buffer_data_read_page 
 }
 
 /*
- * Copy as many whole records as fit into @len bytes, the stamps in front of
- * them included.
+ * Find the end of the whole records that fit into @len bytes, the stamps in front of them
+ * included. Return: how many they are; @c is moved behind them unless there are none.
+ */
+static __always_inline unsigned long rb_page_fit(struct rb_cursor *c, unsigned int len)
+{
+	unsigned int start = c->pos;
+	struct rb_cursor end = *c;
+	struct ring_buffer_event *rec;
+	unsigned long records = 0;
+
+	for (;;) {
+		records += rb_cursor_skip_plain(&end, start + len);
+		if (records)
+			*c = end;
+		/* Only a final sub-buffer can end in stamps, of a discarded record. */
+		rec = rb_cursor_next(&end);
+		if (!rec)
+			return records;
+		rb_cursor_skip(&end, rec);
+		if (end.pos - start > len)
+			return records;
+		records++;
+	}
+}
+
+/*
+ * Copy as many whole records as fit into @len bytes.
  *
  * Return: bytes that were copied, or 0 if not even one fits.
  */
@@ -139,36 +165,22 @@ static unsigned int rb_page_copy(struct rb_ring *ring, struct rb_data_page *to,
 	struct rb_reader *rd = &ring->reader;
 	struct rb_data_page *from = rd->sb->page;
 	struct rb_cursor c = rb_cursor(from, rd->pos, rb_pub_bytes(pub), rd->time);
-	unsigned int start = rd->pos, end = start;
-	struct ring_buffer_event *rec;
-	unsigned long records = 0;
-	u64 time = rd->time;
+	unsigned int start = rd->pos;
+	unsigned long records;
 
 	to->time_stamp = rd->time;
 	if (pub & RB_PUB_FINAL && c.end - start <= len) {
-		end = c.end;
-		time = U64_MAX;
+		c.pos = c.end;
+		c.time = U64_MAX;
 		records = rd->sb->first + rd->sb->count - rd->num;
 	} else {
-		for (;;) {
-			records += rb_cursor_skip_plain(&c, start + len);
-			end = c.pos;
-			time = c.time;
-			/* Only a final sub-buffer can end in stamps, of a discarded record. */
-			rec = rb_cursor_next(&c);
-			if (!rec)
-				break;
-			rb_cursor_skip(&c, rec);
-			if (c.pos - start > len)
-				break;
-			records++;
-		}
+		records = rb_page_fit(&c, len);
 		if (!records)
 			return 0;
 	}
-	memcpy(to->data, from->data + start, end - start);
-	rb_reader_skip(ring, end, time, records);
-	return end - start;
+	memcpy(to->data, from->data + start, c.pos - start);
+	rb_reader_skip(ring, c.pos, c.time, records);
+	return c.pos - start;
 }
 
 /* Say on the page how many bytes of records it holds, and how many records were lost before. */
@@ -266,6 +278,120 @@ out:
 	return ret;
 }
 EXPORT_SYMBOL_GPL(ring_buffer_read_page);
+
+/* Begin where the reader is, unless @place is behind that. */
+static void rb_place_begin(struct rb_ring *ring, struct ring_buffer_place *place)
+{
+	struct rb_reader *rd = &ring->reader;
+
+	if (place->begun && ((s64)(place->seq - rd->seq) > 0 ||
+			     (place->seq == rd->seq && place->pos >= rd->pos)))
+		return;
+	*place = (struct ring_buffer_place){
+		.begun = true,
+		.seq = rd->seq,
+		.pos = rd->pos,
+		.time = rd->time,
+		.num = rd->num,
+		.lost = rd->lost,
+	};
+}
+
+/* Move @place on to the first sub-buffer with a record behind it, which is stored in @view. */
+static bool rb_place_find(struct rb_ring *ring, struct ring_buffer_place *place,
+			  struct rb_view *view)
+{
+	struct rb_reader *rd = &ring->reader;
+	u64 seq;
+
+	for (;; place->seq++, place->pos = 0) {
+		seq = place->seq;
+		if (seq == rd->seq) {
+			view->sb = rd->sb;
+			view->pub = atomic64_read_acquire(&rd->sb->publish);
+		} else if (!rb_locate(ring, &seq, view)) {
+			return false;
+		} else if (seq != place->seq) {
+			place->seq = seq;
+			place->pos = 0;
+		}
+
+		if (place->pos < rb_pub_bytes(view->pub)) {
+			if (!place->pos) {
+				place->time = view->sb->page->time_stamp;
+				place->lost += view->sb->first - place->num;
+				place->num = view->sb->first;
+			}
+			/* Others may hold only stamps, of discarded records. */
+			if (!(view->pub & RB_PUB_FINAL) ||
+			    place->num != view->sb->first + view->sb->count)
+				return true;
+		}
+		if (!(view->pub & RB_PUB_FINAL))
+			return false;
+	}
+}
+
+/**
+ * ring_buffer_copy_page() - copy a page of records, and consume nothing
+ * @buffer: a buffer that nobody writes to
+ * @cpu:    CPU of the records
+ * @place:  all 0 for the first page; moves on behind the page
+ * @rpage:  from ring_buffer_alloc_read_page(), filled as by ring_buffer_read_page(); NULL to
+ *	    move on only
+ *
+ * It gives the same pages each time, unless a reader consumes meanwhile: then it goes on with
+ * the reader's position. Sub-buffers without records are left out. The page says how many
+ * records were lost in front of it, so a sub-buffer without room for that number makes two.
+ *
+ * Context: Any context but NMI.
+ * Return: true; false if there is no page any more.
+ */
+bool ring_buffer_copy_page(struct trace_buffer *buffer, int cpu,
+			   struct ring_buffer_place *place,
+			   struct buffer_data_read_page *rpage)
+{
+	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
+	unsigned int room, fit;
+	unsigned long flags, records;
+	struct rb_view view;
+	struct rb_ring *ring;
+	struct rb_cursor c;
+	bool found;
+
+	if (!rcpu)
+		return false;
+	ring = rb_read_lock(rcpu, &flags);
+	rb_place_begin(ring, place);
+	found = rb_place_find(ring, place, &view) &&
+		!WARN_ON_ONCE(rpage && rpage->order != ring->order);
+	if (!found)
+		goto out;
+
+	room = rb_subbuf_room(ring->order);
+	fit = place->lost ? room - sizeof(place->lost) : room;
+	c = rb_cursor(view.sb->page, place->pos, rb_pub_bytes(view.pub), place->time);
+	if (view.pub & RB_PUB_FINAL && c.end - c.pos <= fit) {
+		c.pos = c.end;
+		records = view.sb->first + view.sb->count - place->num;
+	} else {
+		/* One record may be as long as the page. */
+		records = rb_page_fit(&c, fit) ?: rb_page_fit(&c, room);
+	}
+	if (rpage) {
+		rpage->data->time_stamp = place->time;
+		memcpy(rpage->data->data, view.sb->page->data + place->pos, c.pos - place->pos);
+		rb_page_finish(rpage, c.pos - place->pos, place->lost);
+	}
+	place->pos = c.pos;
+	place->time = c.time;
+	place->num += records;
+	place->lost = 0;
+out:
+	rb_read_unlock(ring, flags);
+	return found;
+}
+EXPORT_SYMBOL_GPL(ring_buffer_copy_page);
 
 /**
  * ring_buffer_read_page_data() - the memory of a page

@@ -282,16 +282,15 @@ static int rb_persist_panic(struct notifier_block *nb, unsigned long event, void
  * @start:  where the memory is mapped
  * @size:   bytes of it
  * @spare:  there shall be room for a spare buffer, too
- * @nr:     where the slots are returned that each CPU's ring can have
  *
  * The content of the memory is kept if it is that of a buffer of the same shape.
  *
  * Context: May sleep.
- * Return: 0; -EINVAL if that is no range; -ENOMEM if it is too small or there
- *         is no memory. Then there is nothing to detach.
+ * Return: the number of slots that each CPU's ring can have; -EINVAL if that is no range;
+ *         -ENOMEM if it is too small or there is no memory. Then there is nothing to detach.
  */
 int rb_persist_attach(struct trace_buffer *buffer, unsigned long start,
-		      unsigned long size, bool spare, unsigned int *nr)
+		      unsigned long size, bool spare)
 {
 	struct rb_persist *persist;
 	unsigned long end;
@@ -322,22 +321,21 @@ int rb_persist_attach(struct trace_buffer *buffer, unsigned long start,
 	/* Others may have something to record, or take a snapshot. */
 	persist->panic.priority = INT_MIN;
 	atomic_notifier_chain_register(&panic_notifier_list, &persist->panic);
-	*nr = persist->nr_subbufs - 1;
-	return 0;
+	return persist->nr_subbufs - 1;
 }
 
 /**
  * rb_persist_share() - let a spare buffer have its part of the memory
  * @buffer: the spare buffer, without sub-buffers yet
  * @live:   the live one
- * @nr:     where the slots are returned that each CPU's ring can have
  *
  * The records that the last cut before a reboot has left there are kept.
  *
  * Context: May sleep.
- * Return: 0; -EINVAL if there is no room for one; -EBUSY if there is one already.
+ * Return: the number of slots that each CPU's ring can have; -EINVAL if there is no room for
+ *         a spare buffer; -EBUSY if there is one already.
  */
-int rb_persist_share(struct trace_buffer *buffer, struct trace_buffer *live, unsigned int *nr)
+int rb_persist_share(struct trace_buffer *buffer, struct trace_buffer *live)
 {
 	struct rb_persist *persist = live->persist;
 
@@ -346,8 +344,7 @@ int rb_persist_share(struct trace_buffer *buffer, struct trace_buffer *live, uns
 	if (atomic_cmpxchg(&persist->users, 1, 2) != 1)
 		return -EBUSY;
 	buffer->persist = persist;
-	*nr = persist->nr_subbufs - 1;
-	return 0;
+	return persist->nr_subbufs - 1;
 }
 
 /**
@@ -427,9 +424,7 @@ void rb_persist_reset_absent(struct trace_buffer *buffer)
 	unsigned int cpu;
 
 	lockdep_assert_held(&buffer->cpu_mutex);
-	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
-		if (cpumask_test_cpu(cpu, buffer->cpumask))
-			continue;
+	for_each_clear_bit(cpu, cpumask_bits(buffer->cpumask), nr_cpu_ids) {
 		ring = rb_persist_ring(buffer, cpu);
 		WRITE_ONCE(ring->first, U64_MAX);
 		rb_persist_renew(ring);

@@ -105,6 +105,7 @@ void ring_buffer_wait_writers(struct trace_buffer *spare)
 	int cpu;
 
 	synchronize_rcu();
+	rb_race_point(WAITED);
 	rb_for_each_cpu(spare, cpu) {
 		ring = rb_read_lock(rb_get_cpu(spare, cpu), &flags);
 		rb_ring_quiesce(ring);

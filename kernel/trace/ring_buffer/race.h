@@ -95,6 +95,7 @@ enum rb_race {
 	RB_RACE_FOLLOW,
 	RB_RACE_REFUSING,
 	RB_RACE_RESET,
+	RB_RACE_WAITED,
 
 	/* wait */
 	RB_RACE_WAIT,

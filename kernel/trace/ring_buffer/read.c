@@ -255,17 +255,15 @@ struct rb_ring *rb_read_trylock(struct rb_cpu *rcpu, unsigned long *flags)
 	if (likely(!in_nmi()))
 		return rb_read_lock(rcpu, flags);
 
-	local_irq_save(*flags);
 	ring = rcu_dereference_raw(rcpu->read_ring);
-	if (raw_spin_trylock(&ring->lock)) {
-		if (ring == rcu_access_pointer(rcpu->read_ring)) {
-			rb_reader_settle(ring);
-			__release(&ring->lock);
-			return ring;
-		}
-		raw_spin_unlock(&ring->lock);
+	if (!raw_spin_trylock_irqsave(&ring->lock, *flags))
+		return NULL;
+	if (ring == rcu_access_pointer(rcpu->read_ring)) {
+		rb_reader_settle(ring);
+		__release(&ring->lock);
+		return ring;
 	}
-	local_irq_restore(*flags);
+	raw_spin_unlock_irqrestore(&ring->lock, *flags);
 	return NULL;
 }
 

@@ -166,6 +166,100 @@ static void rb_cut(struct rb_cpu *live, struct rb_cpu *spare)
 	rb_swap(live, spare);
 }
 
+/* Drop what the spare buffers had before. */
+static void rb_cut_forget(const struct ring_buffer_cut *first, const struct cpumask *which,
+			  int owner)
+{
+	const struct ring_buffer_cut *c;
+	int i;
+
+	for (c = first; c; c = c->next) {
+		if (c->spare->persist)
+			rb_persist_forget_all(c->spare);
+		for_each_cpu_and(i, c->live->cpumask, which) {
+			if (!rb_is_cut_by(c->live, i, owner))
+				continue;
+			rb_race_point(CUT);
+			rb_forget(rb_untag(READ_ONCE(c->spare->cpus[i]->ring)));
+		}
+	}
+}
+
+/* CPU by CPU: all buffers of a CPU together. */
+static void rb_cut_exchange(const struct ring_buffer_cut *first, const struct cpumask *which,
+			    int owner)
+{
+	const struct ring_buffer_cut *c;
+	int i;
+
+	for_each_cpu(i, which) {
+		for (c = first; c; c = c->next) {
+			if (cpumask_test_cpu(i, c->live->cpumask) &&
+			    rb_is_cut_by(c->live, i, owner) && !c->live->cpus[i]->idle)
+				rb_cut(c->live->cpus[i], c->spare->cpus[i]);
+		}
+	}
+}
+
+/* Undo rb_cut_begin(): of all cuts before @last, and of that for CPUs below @end. */
+static void rb_cut_end(const struct ring_buffer_cut *first, const struct cpumask *which, int owner,
+		       const struct ring_buffer_cut *last, int end)
+{
+	const struct ring_buffer_cut *c;
+	int i;
+
+	for (c = first; c; c = c == last ? NULL : c->next) {
+		for_each_cpu_and(i, c->live->cpumask, which) {
+			if ((c == last && i >= end) || !rb_is_cut_by(c->live, i, owner))
+				continue;
+			rb_exchange_unlock(c->spare->cpus[i]);
+			rb_exchange_unlock(c->live->cpus[i]);
+		}
+	}
+}
+
+static int rb_cut_all(const struct ring_buffer_cut *first, int cpu,
+		      bool (*sure)(void *data), void *data)
+{
+	const struct ring_buffer_cut *c, *last = NULL;
+	const struct cpumask *which;
+	int owner, i, end = nr_cpu_ids, ret = 0;
+
+	if (cpu != RING_BUFFER_ALL_CPUS)
+		which = cpumask_of(cpu);
+	else
+		which = first->next ? cpu_possible_mask : first->live->cpumask;
+
+	/* A task that waits for this to be over must not wait for its CPU. */
+	preempt_disable_notrace();
+	owner = smp_processor_id() + 2;
+	for (c = first; c && !ret; c = c->next) {
+		last = c;
+		for_each_cpu_and(i, c->live->cpumask, which) {
+			ret = rb_cut_begin(rb_get_cpu(c->live, i), rb_get_cpu(c->spare, i), owner);
+			if (ret) {
+				end = i;
+				break;
+			}
+		}
+	}
+	if (!ret && sure && !sure(data))
+		ret = -ECANCELED;
+	/*
+	 * Not CPUs that have come online meanwhile, and not those that this CPU had begun
+	 * to cut when an interrupt brought it here: they are @end or behind it.
+	 *
+	 * Forget all of them first: if the machine goes down, no two snapshots are mixed.
+	 */
+	if (!ret) {
+		rb_cut_forget(first, which, owner);
+		rb_cut_exchange(first, which, owner);
+	}
+	rb_cut_end(first, which, owner, last, end);
+	preempt_enable_notrace();
+	return ret;
+}
+
 /**
  * ring_buffer_cut_if() - have a spare buffer take the records of another one
  * @live:  the buffer that is written
@@ -193,54 +287,29 @@ static void rb_cut(struct rb_cpu *live, struct rb_cpu *spare)
 int ring_buffer_cut_if(struct trace_buffer *live, struct trace_buffer *spare, int cpu,
 		       bool (*sure)(void *data), void *data)
 {
-	const struct cpumask *which = cpu == RING_BUFFER_ALL_CPUS ? cpu_possible_mask : NULL;
-	int owner, i, end = nr_cpu_ids, ret = 0;
+	const struct ring_buffer_cut one = { .live = live, .spare = spare };
 
-	if (!which) {
-		if (!rb_get_cpu(live, cpu))
-			return -EINVAL;
-		which = cpumask_of(cpu);
-	}
-
-	/* A task that waits for this to be over must not wait for its CPU. */
-	preempt_disable_notrace();
-	owner = smp_processor_id() + 2;
-	for_each_cpu_and(i, live->cpumask, which) {
-		ret = rb_cut_begin(rb_get_cpu(live, i), rb_get_cpu(spare, i), owner);
-		if (ret) {
-			end = i;
-			break;
-		}
-	}
-	if (!ret && sure && !sure(data))
-		ret = -ECANCELED;
-	/*
-	 * Not CPUs that have come online meanwhile, and not those that this CPU had begun
-	 * to cut when an interrupt brought it here: they are @end or behind it.
-	 */
-	if (!ret && spare->persist)
-		rb_persist_forget_all(spare);
-	/* All of them first: if the machine goes down, no two snapshots are mixed. */
-	for_each_cpu_and(i, live->cpumask, which) {
-		if (!ret && rb_is_cut_by(live, i, owner)) {
-			rb_race_point(CUT);
-			rb_forget(rb_untag(READ_ONCE(spare->cpus[i]->ring)));
-		}
-	}
-	for_each_cpu_and(i, live->cpumask, which) {
-		if (!ret && rb_is_cut_by(live, i, owner) && !live->cpus[i]->idle)
-			rb_cut(live->cpus[i], spare->cpus[i]);
-	}
-	for_each_cpu_and(i, live->cpumask, which) {
-		if (i < end && rb_is_cut_by(live, i, owner)) {
-			rb_exchange_unlock(spare->cpus[i]);
-			rb_exchange_unlock(live->cpus[i]);
-		}
-	}
-	preempt_enable_notrace();
-	return ret;
+	if (cpu != RING_BUFFER_ALL_CPUS && !rb_get_cpu(live, cpu))
+		return -EINVAL;
+	return rb_cut_all(&one, cpu, sure, data);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_cut_if);
+
+/**
+ * ring_buffer_cut_all() - cut several buffers at once
+ * @first: the first one; no buffer is in the list twice
+ * @cpu:   CPU of the records, or RING_BUFFER_ALL_CPUS
+ *
+ * As ring_buffer_cut_if() of each, but all of them or none. A CPU is cut off from all live
+ * buffers before the next CPU is. A CPU without a ring in a buffer has nothing there to cut.
+ *
+ * Context: Any context, including NMI. Does not wait.
+ * Return: 0, or as ring_buffer_cut_if(). On an error nothing has changed.
+ */
+int ring_buffer_cut_all(const struct ring_buffer_cut *first, int cpu)
+{
+	return rb_cut_all(first, cpu, NULL, NULL);
+}
 
 /**
  * ring_buffer_cut() - have a spare buffer take the records of another one

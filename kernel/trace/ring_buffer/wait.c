@@ -75,7 +75,7 @@ void rb_wait_destroy(struct trace_buffer *buffer)
 
 	do {
 		pending = rb_wait_pending(&buffer->wait);
-		for (cpu = 0; cpu < nr_cpu_ids; cpu++)
+		for_each_possible_cpu(cpu)
 			pending |= rb_wait_pending(&buffer->cpu_wait[cpu]);
 		/* Again only if a callback has begun another round just then. */
 		if (pending)
@@ -98,7 +98,7 @@ void rb_wake_all(struct trace_buffer *buffer)
 {
 	int cpu;
 
-	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
+	for_each_possible_cpu(cpu) {
 		wake_up_all(&buffer->cpu_wait[cpu].any);
 		wake_up_all(&buffer->cpu_wait[cpu].full);
 	}
@@ -116,7 +116,7 @@ void rb_wake_empty_work(struct irq_work *work)
 	struct trace_buffer *buffer = container_of(work, struct trace_buffer, wake_work);
 	int cpu;
 
-	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
+	for_each_possible_cpu(cpu)
 		atomic_inc(&buffer->cpu_wait[cpu].seq);
 	atomic_inc(&buffer->wait.seq);
 	rb_wake_all(buffer);

@@ -166,18 +166,17 @@ static bool rb_still_full(struct rb_cpu *rcpu)
 {
 	struct rb_ring *ring = rb_untag(READ_ONCE(rcpu->ring));
 	struct rb_subbuf *sb = READ_ONCE(ring->tail);
-	u64 word;
+	u64 seq = READ_ONCE(sb->seq), word;
 
+	/* It may have been in another ring, or in front of this sub-buffer. */
 	if (rb_overwrites(rcpu->buffer) || sb == &rb_fresh ||
-	    !rb_tail_closed(local64_read(&sb->tail)))
+	    local64_read(&ring->refused) != seq)
 		return false;
 
-	word = atomic64_read(rb_slot(ring, READ_ONCE(sb->seq) + 1));
+	word = atomic64_read(rb_slot(ring, seq + 1));
 	if ((word & (RB_SLOT_EMPTY | RB_SLOT_HELD)) == RB_SLOT_EMPTY)
 		return false;
 	local_inc(&ring->dropped);
-	if (unlikely(local64_read(&ring->refused) != sb->seq))
-		rb_note_refused(ring, sb->seq);
 	return true;
 }
 

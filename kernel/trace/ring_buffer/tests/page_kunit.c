@@ -194,6 +194,125 @@ static void page_test_no_exchange(struct kunit *test)
 	ring_buffer_free_read_page(w->buffer, w->cpu, rpage);
 }
 
+#define PAGE_COPIES	64
+
+/* Copy all pages and consume nothing. Return: how many they are; @to has room for more. */
+static unsigned int page_copy_all(struct rbt *w, void *to)
+{
+	unsigned int size = ring_buffer_subbuf_size_get(w->buffer), nr = 0;
+	struct buffer_data_read_page *rpage = NULL;
+	struct ring_buffer_place place = {};
+
+	KUNIT_ASSERT_EQ(w->test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &rpage), 0);
+	while (ring_buffer_copy_page(w->buffer, w->cpu, &place, rpage)) {
+		KUNIT_ASSERT_LT(w->test, nr, PAGE_COPIES);
+		memcpy(to + size * nr++, ring_buffer_read_page_data(rpage), size);
+	}
+	KUNIT_EXPECT_FALSE(w->test, ring_buffer_copy_page(w->buffer, w->cpu, &place, rpage));
+	ring_buffer_free_read_page(w->buffer, w->cpu, rpage);
+	return nr;
+}
+
+/* Copies are the pages that a consumer gets after them, bit by bit. Return: how many. */
+static unsigned int page_expect_copies(struct rbt *w)
+{
+	unsigned int size = ring_buffer_subbuf_size_get(w->buffer), nr, i = 0;
+	struct buffer_data_read_page *rpage = NULL;
+	struct ring_buffer_place place = {};
+	struct kunit *test = w->test;
+	struct rbt_page page;
+	void *copies, *again;
+
+	copies = kvzalloc(2 * PAGE_COPIES * size, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, copies);
+	again = copies + PAGE_COPIES * size;
+	nr = page_copy_all(w, copies);
+	KUNIT_EXPECT_EQ(test, page_copy_all(w, again), nr);
+	KUNIT_EXPECT_EQ(test, memcmp(copies, again, nr * size), 0);
+	while (ring_buffer_copy_page(w->buffer, w->cpu, &place, NULL))
+		i++;
+	KUNIT_EXPECT_EQ(test, i, nr);
+
+	KUNIT_ASSERT_EQ(test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &rpage), 0);
+	for (i = 0; !ring_buffer_read_page(w->buffer, rpage, size, w->cpu, 0) && !w->failed;) {
+		rbt_take_page(w, rpage, false, &page);
+		if (!page.records)
+			continue;
+		if (i < nr)
+			KUNIT_EXPECT_EQ_MSG(test, memcmp(ring_buffer_read_page_data(rpage),
+							 copies + i * size, size), 0,
+					    "page %u of %u", i, nr);
+		i++;
+	}
+	KUNIT_EXPECT_EQ(test, i, nr);
+	ring_buffer_free_read_page(w->buffer, w->cpu, rpage);
+	kvfree(copies);
+	return nr;
+}
+
+/* Whatever was lost or consumed before. */
+static void page_test_copies(struct kunit *test)
+{
+	struct buffer_data_read_page *rpage = NULL;
+	struct ring_buffer_place place = {};
+	struct rbt *w = test->priv;
+	unsigned int i;
+
+	rbt_open(w, 4, RB_FL_OVERWRITE);
+	KUNIT_EXPECT_EQ(test, page_expect_copies(w), 0U);
+	KUNIT_EXPECT_FALSE(test, ring_buffer_copy_page(w->buffer, nr_cpu_ids, &place, rpage));
+	rbt_write(w, 100);
+	KUNIT_EXPECT_EQ(test, page_expect_copies(w), 1U);
+	KUNIT_EXPECT_EQ(test, page_expect_copies(w), 0U);
+	for (i = 0; i < 30 && !w->failed; i++) {
+		rbt_write_n(w, 200, 5 + 11 * i % 90);
+		rbt_now += i % 3 ? 0 : 1 << 30;
+		if (i % 4)
+			rbt_consume_n(w, i % 7);
+		page_expect_copies(w);
+	}
+	rbt_account(w);
+}
+
+/* The number of lost records has no room on a page that is full: its records are on two. */
+static void page_test_copies_full(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+
+	rbt_open(w, 3, RB_FL_OVERWRITE);
+	/* 16 bytes each, a divisor of 4080; with 32 bits, 4084 has room for the number. */
+	rbt_write_n(w, 12, 5 * rbt_room_for(w, 12));
+	KUNIT_EXPECT_GT(test, ring_buffer_overrun_cpu(w->buffer, w->cpu), 0UL);
+	KUNIT_EXPECT_EQ(test, page_expect_copies(w), sizeof(long) == 8 ? 4U : 3U);
+	rbt_account(w);
+}
+
+/* A consumer that comes between takes its records, and no other ones are missing. */
+static void page_test_copies_consumed(struct kunit *test)
+{
+	struct buffer_data_read_page *rpage = NULL;
+	struct ring_buffer_place place = {};
+	struct rbt *w = test->priv;
+	unsigned int per_page;
+	u64 num;
+
+	rbt_open(w, 4, RB_FL_OVERWRITE);
+	per_page = rbt_room_for(w, 100);
+	rbt_write_n(w, 100, 3 * per_page);
+	KUNIT_ASSERT_EQ(test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &rpage), 0);
+	KUNIT_EXPECT_TRUE(test, ring_buffer_copy_page(w->buffer, w->cpu, &place, rpage));
+	num = place.num;
+	rbt_consume_n(w, per_page + 2);
+	KUNIT_EXPECT_TRUE(test, ring_buffer_copy_page(w->buffer, w->cpu, &place, rpage));
+	KUNIT_EXPECT_EQ(test, place.num, num + per_page);
+	KUNIT_EXPECT_TRUE(test, ring_buffer_copy_page(w->buffer, w->cpu, &place, rpage));
+	KUNIT_EXPECT_EQ(test, place.num, num + 2 * per_page);
+	KUNIT_EXPECT_FALSE(test, ring_buffer_copy_page(w->buffer, w->cpu, &place, rpage));
+	ring_buffer_free_read_page(w->buffer, w->cpu, rpage);
+	page_expect_copies(w);
+	rbt_account(w);
+}
+
 static const int orders[] = { 0, 1, 2, 3, 4 };
 
 static void page_desc_order(const int *order, char *desc)
@@ -218,6 +337,8 @@ static void page_test_order(struct kunit *test)
 	rbt_write_n(w, 1000, 100);
 	while (page_read(w, PAGE_SIZE << order, 0, &page) && !w->failed)
 		;
+	rbt_write_n(w, 1000, 30);
+	page_expect_copies(w);
 	rbt_account(w);
 }
 
@@ -249,6 +370,9 @@ static struct kunit_case page_test_cases[] = {
 	KUNIT_CASE(page_test_spare),
 	KUNIT_CASE(page_test_spare_shared),
 	KUNIT_CASE(page_test_no_exchange),
+	KUNIT_CASE(page_test_copies),
+	KUNIT_CASE(page_test_copies_full),
+	KUNIT_CASE(page_test_copies_consumed),
 	KUNIT_CASE_PARAM(page_test_order, page_order_gen_params),
 	KUNIT_CASE(page_test_order_refused),
 	{}

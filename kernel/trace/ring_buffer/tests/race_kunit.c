@@ -541,7 +541,9 @@ static void race_test_two_levels(struct kunit *test)
  */
 static void race_test_all_taken(struct kunit *test)
 {
-	static const enum rb_race elsewhere[] = { RB_RACE_WAIT, RB_RACE_WAIT_TOLD };
+	static const enum rb_race elsewhere[] = { RB_RACE_WAIT, RB_RACE_WAIT_TOLD,
+		RB_RACE_WAITED,
+	};
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(elsewhere); i++)

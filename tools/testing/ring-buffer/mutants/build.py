@@ -17,6 +17,7 @@ import source
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TOP = os.path.abspath(os.path.join(HERE, "../../.."))
 RING = "kernel/trace/ring_buffer/"
+OTHERS = ("kernel/trace/snapshot/", "kernel/trace/instance/", "kernel/trace/channel/")
 OUT = os.path.join(TOP, "build/mutants")
 ROOT = os.path.join(OUT, "root")
 JOBS = f"-j{os.cpu_count()}"
@@ -56,12 +57,11 @@ def run(command, wrong, **options):
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, start_new_session=True, errors="replace",
                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limit), **options)
-    hung = threading.Event()
+    hung, over = threading.Event(), threading.Event()
 
     def watch():
         idle, last = 0, 0
-        while process.poll() is None:
-            time.sleep(1)
+        while not over.wait(1):
             now = progress_of(process.pid)
             idle = idle + 1 if now is not None and now - last <= IDLE_TICKS else 0
             last = now or last
@@ -82,13 +82,17 @@ def run(command, wrong, **options):
     except ProcessLookupError:
         pass
     process.stdout.close()
-    status = process.wait()
+    _, status, usage = os.wait4(process.pid, 0)
+    over.set()
+    process.returncode = status = os.waitstatus_to_exitcode(status)
+    run.last.seconds = usage.ru_utime + usage.ru_stime
     if hung.is_set():
         raise Hung
     return status, lines, match and match.group(match.lastindex)
 
 
 run.seconds = CPU_SECONDS
+run.last = threading.local()     # .seconds: processor time of the last command of this thread
 
 
 def write_if_new(path, text):
@@ -327,12 +331,13 @@ late_initcall(rb_entered_init);
         return result.returncode, result.stdout + result.stderr
 
     def objects(self):
-        return [p for pattern in ("ring_buffer/*.o", "snapshot/*.o")
-                for p in glob.glob(os.path.join(self.sources, "kernel/trace", pattern))]
+        return [p for path in (RING, *OTHERS) for p in glob.glob(os.path.join(self.sources, path, "*.o"))]
 
     def boot(self, number, wrong, *arguments):
         return run([os.path.join(self.sources, "linux"), "mem=384M", "con=null", "con0=null,fd:1",
-                    "rcupdate.rcu_expedited=1", f"rb_mutant={number}", *arguments], wrong + self.COMPLAINT, env=ENV)
+                    "rcupdate.rcu_expedited=1",
+                    "rcupdate.rcu_cpu_stall_suppress=1",    # it measures the time of day; run() the processor's
+                    f"rb_mutant={number}", *arguments], wrong + self.COMPLAINT, env=ENV)
 
     def boot_units(self, number, glob_of_suites):
         return self.boot(number, r"^ *(?:not ok \d+ (?:- )?|# )(\w+)(?:$|: EXPECTATION|: ASSERTION)",
@@ -362,6 +367,12 @@ late_initcall(rb_entered_init);
         """The functions that were entered, from the console."""
         digits = re.search(r"\b([01]+)=rb_entered", "\n".join(lines)).group(1)
         return [":".join(function) for function, digit in zip(self.functions, digits) if digit == "1"]
+
+
+def root_is_old():
+    """Has a .tc file changed since make_root()?"""
+    files = glob.glob(os.path.join(TOP, "tools/testing/selftests/**"), recursive=True)
+    return not os.path.isdir(ROOT) or os.path.getmtime(ROOT) < max(os.path.getmtime(f) for f in files)
 
 
 def make_root():

@@ -36,9 +36,10 @@ OTHER = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 OPEN, CLOSE = "([{", ")]}"
 
 # Statements that only tell, check or mark: the program is the same without them.
-TELLING = re.compile(r"""pr_\w+ | printk\w* | WARN\w* | BUG\w* | BUILD_BUG\w* | lockdep_\w+ | might_\w+ |
+TELLING = re.compile(r"""pr_\w+ | printk\w* | WARN\w* | BUG\w* | BUILD_BUG\w* | lockdep_\w+ | snap_assert_\w+ | might_\w+ |
     cond_resched | rb_race_point | barrier | cpu_relax | smp_\w*mb | static_assert | EXPORT_\w+ | MODULE_\w+ |
-    DEFINE_\w+ | DECLARE_\w+ | prefetch\w* | trace_\w*printk | module_\w+ | \w+_initcall | __setup | kfree_sensitive
+    DEFINE_\w+ | DECLARE_\w+ | prefetch\w* | trace_\w*printk | module_\w+ | \w+_initcall | __setup | kfree_sensitive |
+    do_ftrace_record_recursion | merge_count | merge_race_point
     """, re.X)
 
 

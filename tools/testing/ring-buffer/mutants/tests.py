@@ -8,15 +8,14 @@ import json
 import os
 import re
 import sys
-import time
 
-from build import HERE, OUT, RING, ROOT, TOP, Hung
+from build import HERE, OTHERS, OUT, RING, ROOT, TOP, Hung, run
 
 SUITE = os.path.join(ROOT, "suite/ftrace/test.d")
 CACHE = os.path.join(OUT, "entered")
 # The long scenarios of the native harness look at the write path; these at all the rest.
 WRITES = ("write.c", "ring.c", "record.h", "quiesce.c", "internal.h")
-RATHER_SHORT = ("remote.", "swap.", "cut.", "storm.", "reader.c", "reader.i", "reader.map", "pair.")
+RATHER_SHORT = ("remote.", "swap.", "cut.", "cut_all.", "storm.", "reader.c", "reader.i", "reader.map", "pair.")
 
 
 QUICK_SECONDS = 2
@@ -33,23 +32,24 @@ class Tests:
         self.asan, self.native, self.kernel, self.jobs, self.quick = asan, native, kernel, jobs, quick
         self.known = json.load(open(CACHE)) if os.path.exists(CACHE) else {}
         harness = hash_of(sorted(glob.glob(os.path.join(HERE, "tests/*.[ch]"))))
-        files = sorted(os.path.relpath(p, SUITE) for kind in ("ring_buffer", "snapshot")
+        files = sorted(os.path.relpath(p, SUITE) for kind in ("ring_buffer", "snapshot", "instances", "channels")
                        for p in glob.glob(os.path.join(SUITE, kind, "*.tc")))
-        self.look("asan", {n: harness for n in asan.list("-t", "unit.")}, asan.entered)
-        self.look("native", {n: harness for n in native.list("-q") if not n.startswith("unit.")}, native.entered)
+        if native:
+            self.look("asan", {n: harness for n in asan.list("-t", "unit.")}, asan.entered)
+            self.look("native", {n: harness for n in native.list("-q") if not n.startswith("unit.")}, native.entered)
         self.look("units", suites(), self.entered_by_units)
         self.look("files", {f: hash_of([os.path.join(SUITE, f)]) for f in files}, self.entered_by_file)
 
     def look(self, kind, hashes, look):
         """Run those that are new or have changed; one that does not pass is none."""
         def timed(name):
-            begin = time.monotonic()
             entered = look(name)
-            return name, time.monotonic() - begin, entered
+            return name, run.last.seconds, entered
 
         last = self.known.get(kind, {})
         known = {name: last[name] for name, what in hashes.items() if name in last and
-                 (last[name][2] == what or self.quick and last[name][0] > QUICK_SECONDS)}
+                 (last[name][2] == what or
+                  self.quick and kind == "native" and last[name][0] > QUICK_SECONDS)}
         new = [name for name in hashes if name not in known]
         if new:
             print(f"-- looking which functions {len(new)} tests enter ({kind})", flush=True)
@@ -76,7 +76,7 @@ class Tests:
 
     def those(self, kind, function):
         """The tests that enter the function, the fastest ones first."""
-        return [name for name, (seconds, entered, _) in sorted(self.known[kind].items(), key=lambda t: t[1][0])
+        return [name for name, (seconds, entered, _) in sorted(self.known.get(kind, {}).items(), key=lambda t: t[1][0])
                 if function in entered and not (self.quick and seconds > QUICK_SECONDS)]
 
     def first_failure(self, number, path, function):
@@ -109,7 +109,7 @@ def hash_of(paths):
 def suites():
     """{suite of unit tests: hash of its source}."""
     found = {}
-    for path in glob.glob(os.path.join(TOP, RING, "tests/*.c")) + glob.glob(os.path.join(TOP, "kernel/trace/snapshot/tests/*.c")):
+    for path in (p for folder in (RING, *OTHERS) for p in glob.glob(os.path.join(TOP, folder, "tests/*.c"))):
         for body in re.findall(r"struct kunit_suite \w+ = \{(.*?)\};", open(path).read(), re.S):
             found.update((name, hash_of([path])) for name in re.findall(r'\.name\s*=\s*"([^"]+)"', body))
     return found

@@ -158,3 +158,15 @@ void seq_putc(struct seq_file *m, char c) { }
 ssize_t seq_read(struct file *f, char __user *b, size_t n, loff_t *p) { return -EINVAL; }
 loff_t seq_lseek(struct file *f, loff_t o, int w) { return -EINVAL; }
 int seq_release(struct inode *i, struct file *f) { return 0; }
+
+unsigned long _find_next_zero_bit(const unsigned long *addr, unsigned long nbits,
+				  unsigned long start)
+{
+	while (start < nbits && test_bit(start, addr))
+		start++;
+	return min(start, nbits);
+}
+
+/* printk() does not wait here */
+void __printk_deferred_enter(void) { }
+void __printk_deferred_exit(void) { }

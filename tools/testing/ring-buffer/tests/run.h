@@ -20,7 +20,7 @@ extern const struct scenario unit_scenarios[], write_scenarios[], alloc_scenario
 			     ring_scenarios[], kernel_scenarios[], stat_scenarios[],
 			     persist_scenarios[], nested_scenarios[], remote_scenarios[],
 			     reader_scenarios[], swap_scenarios[], cut_scenarios[],
-			     pair_scenarios[], storm_scenarios[];
+			     cut_all_scenarios[], pair_scenarios[], storm_scenarios[];
 
 /* Faults by kind, so that one line names them */
 enum fault_kind {

@@ -336,7 +336,8 @@ static bool never(void *data)
 static void wait_any(void)
 {
 	host_cpu_switch(1);
-	EXPECT_EQ(ring_buffer_wait(buf, RING_BUFFER_ALL_CPUS, 0, never, NULL), 0);
+	/* There is no watermark for all CPUs: any record ends it. */
+	EXPECT_EQ(ring_buffer_wait(buf, RING_BUFFER_ALL_CPUS, 50, never, NULL), 0);
 }
 
 /* A record of a CPU that came online later wakes those that wait for any */
@@ -503,6 +504,10 @@ static void expand_fails(long unused)
 	shim_fail_alloc_after = -1;
 	EXPECT_EQ(ret, 0);
 	EXPECT(i > 10 && i < 1000, "%d allocations", i);
+	shim_fail_alloc_after = 0;
+	EXPECT_EQ(ring_buffer_unexpand(buf), -ENOMEM);
+	shim_fail_alloc_after = -1;
+	EXPECT_EQ(ring_buffer_size(buf, 1), 3 * SUBBUF_DATA);
 	EXPECT_EQ(ring_buffer_unexpand(buf), 0);
 	shim_rcu_run();
 	EXPECT_EQ(shim_allocated, before);
@@ -519,6 +524,12 @@ static void wait_once(void)
 {
 	host_cpu_switch(1);
 	EXPECT_EQ(ring_buffer_wait(buf, 0, 0, NULL, NULL), 0);
+}
+
+static void wait_half_once(void)
+{
+	host_cpu_switch(1);
+	EXPECT_EQ(ring_buffer_wait(buf, 0, 50, NULL, NULL), 0);
 }
 
 /* A waiter of before the expansion sleeps until there is a record, or it is woken */
@@ -544,7 +555,7 @@ static void expand_wakes(long all)
 	check_end(0, 0, "CPU 0 wakes");
 
 	begin_unexpanded();
-	EXPECT(!co_start(wait_once), "nobody has woken it");
+	EXPECT(!co_start(all ? wait_half_once : wait_once), "nobody has woken it");
 	ring_buffer_wake_waiters(buf, 0);
 	for (i = 0; i < 5 && co_active(); i++) {
 		shim_poll();
@@ -761,6 +772,47 @@ static void spare_alike(long unused)
 	}
 }
 
+/* One without copies of records refuses to be consumed, and keeps its records */
+static void spare_unready(long unused)
+{
+	u64 ts;
+
+	begin(3, true);
+	buf2 = ring_buffer_alloc_spare(buf);
+	put_n(5);
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+	EXPECT(!ring_buffer_peek(buf2, 0, &ts, NULL), "it has no copies");
+	EXPECT(!ring_buffer_consume(buf2, 0, &ts, NULL), "it has no copies");
+	EXPECT_EQ(ring_buffer_alloc_copies(buf2), 0);
+	EXPECT_EQ(consume(buf2, 0, -1), 5);
+	check_end(0, 0, "copies");
+}
+
+/* A CPU that comes online meanwhile has the same size in both */
+static void up_1(void) { shim_cpu_up(1); }
+static void up_1_remote(void) { step_remote(2, up_1, 1); }
+static void op_spare(void) { buf2 = ring_buffer_alloc_spare(buf); }
+
+static void spare_cpu_up(long unused)
+{
+	struct step s = { .op = op_spare, .act = { up_1_remote }, .may_wait = 1 };
+	int cpu;
+
+	for_each_instruction(&s, 1 + s.last / 400) {
+		shim_set_online(1, 0);
+		shim_set_online(2, 1);
+		begin(7, true);
+		if (!step_run(&s) || !s.at[0])
+			continue;
+		for (cpu = 0; cpu < 3; cpu++)
+			EXPECT(subbufs_of(buf2, cpu) == 7, "at instruction %ld, CPU %d has %lu",
+			       s.at[0], cpu, subbufs_of(buf2, cpu));
+	}
+	free_buffers();
+	shim_set_online(1, 1);
+	shim_set_online(2, 0);
+}
+
 const struct scenario alloc_scenarios[] = {
 	{ "unit.alloc-lengths", lengths, 0, SC_QUICK, "R6" },
 	{ "unit.alloc-full", full, 0, SC_QUICK, "R3" },
@@ -781,6 +833,8 @@ const struct scenario alloc_scenarios[] = {
 	{ "unit.cpu-up-wakes", cpu_up_wakes, 0, SC_QUICK, "R6, 13" },
 	{ "unit.cpu-up-resize", cpu_up_resize, 0, SC_QUICK, "R6, 9" },
 	{ "unit.spare", spare_alike, 0, SC_QUICK, "R5 R6" },
+	{ "unit.spare-unready", spare_unready, 0, SC_QUICK, "R3, 15" },
+	{ "unit.spare-cpu-up", spare_cpu_up, 0, SC_QUICK, "R5 R6" },
 #ifdef RB_NOTE_SIZE
 	{ "unit.expand", expand, 0, SC_QUICK, "R6" },
 	{ "unit.expand-fails", expand_fails, 0, SC_QUICK, "R6" },

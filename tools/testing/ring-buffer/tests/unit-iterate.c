@@ -415,7 +415,49 @@ static void order(long unused)
 	end(allocated);
 }
 
+/* The size changes while another CPU begins to iterate: its first iterator may not fit */
+static int order_result;
+static void op_order(void) { order_result = ring_buffer_subbuf_order_set(buf, 1); }
+static void start(void) { open_iter(buf); }
+static void start_nested(void) { step_nested(start); }
+static void start_remote(void) { step_remote(2, start_nested, 1); }
+
+static void start_in_order(struct step *s, long allocated)
+{
+	begin_iter(3);
+	mark(3);
+	it = NULL;
+	if (!step_run(s)) {
+		fault(F_STUCK, "at instruction %ld, the iterator at %ld", s->at[0], s->at[1]);
+		return;
+	}
+	EXPECT(!order_result || order_result == -EBUSY, "it returns %d", order_result);
+	if (it)
+		ring_buffer_read_finish(it);
+	free_buffers();
+	EXPECT(shim_allocated == allocated, "at instruction %ld, the iterator at %ld: %ld are left",
+	       s->at[0], s->at[1], shim_allocated - allocated);
+}
+
+static void start_while_order(long unused)
+{
+	struct step s = { .op = op_order, .act = { start_remote, step_stop }, .may_wait = 1 };
+	long allocated = allocated_without_buffers(), last, inner;
+
+	start_in_order(&s, allocated);
+	last = s.n[0];
+	for (s.at[0] = 1; s.at[0] <= last; s.at[0] += 1 + last / 30) {
+		s.at[1] = 0;
+		s.n[1] = 0;
+		start_in_order(&s, allocated);
+		inner = s.n[1];
+		for (s.at[1] = 1; s.at[1] <= inner; s.at[1] += 1 + inner / 30)
+			start_in_order(&s, allocated);
+	}
+}
+
 const struct scenario iterate_scenarios[] = {
+	{ "unit.iterate-start-while-order", start_while_order, 0, SC_QUICK, "8" },
 	{ "unit.iterate-parts", parts, 0, SC_QUICK, "R7, 8" },
 	{ "unit.iterate-taken-back", taken_back, 0, SC_QUICK, "R7, 8" },
 	{ "unit.iterate-stamps", stamps, 0, SC_QUICK, "R2 R7, 8" },

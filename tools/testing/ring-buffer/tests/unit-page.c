@@ -125,6 +125,25 @@ static void page_spare(long unused)
 	EXPECT_EQ(shim_allocated, before - 3);
 }
 
+/* A spare buffer keeps none, in both modes of a full ring: its memory is counted */
+static void page_of_spare(long unused)
+{
+	struct buffer_data_read_page *rp;
+	long before, i;
+
+	for (i = 0; i < 3; i++) {
+		begin(3, true);
+		buf2 = ring_buffer_alloc_spare(buf);
+		if (i)
+			ring_buffer_change_overwrite(buf2, i == 2);
+		before = shim_allocated;
+		rp = NULL;
+		EXPECT_EQ(ring_buffer_alloc_read_page(buf2, 0, &rp), 0);
+		ring_buffer_free_read_page(buf2, 0, rp);
+		EXPECT_EQ(shim_allocated, before);
+	}
+}
+
 /* Each allocation fails once: of a page, and of one in place of another of the old size */
 static void page_no_memory(long unused)
 {
@@ -554,6 +573,23 @@ static void map_keeps(long unused)
 	EXPECT_EQ(shim_allocated, before);
 }
 
+/* If a cut has moved the mapped ring, the copy has the unread records, and no more */
+static void map_unread(long unused)
+{
+	struct trace_buffer_meta *meta;
+
+	begin(8, true);
+	fresh2(8 * SUBBUF_DATA);
+	meta = map_all(0);
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+	put_n(20);
+	consume(buf, 0, 5);
+	EXPECT_EQ(ring_buffer_map_get_reader(buf, 0), 0);
+	EXPECT_EQ(meta->reader.read, 15 * (REC_LEN + 4));
+	EXPECT_EQ(page_parse(map_page(meta, 0), PAGE_SIZE, NULL, NULL), 15);
+	EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
+}
+
 /*
  * A final sub-buffer has the number of records that were lost in front of it behind its
  * records, if there is room; the meta page has it in any case, for that sub-buffer only.
@@ -698,9 +734,103 @@ static void page_only_stamps(long records)
 	check_end(0, 0, "only stamps");
 }
 
+/* ---- pages that are copied, and stay --------------------------------------- */
+
+#define COPIES	64
+
+static void saw_on_read_page(struct ring_buffer_event *e, u64 ts, long lost, void *unused)
+{
+	saw(e, ts, lost, 0);
+}
+
+/* Consume all, and compare it with copies of the pages that were made before. */
+static void expect_copies(void)
+{
+	static unsigned char copies[COPIES][PAGE_SIZE];
+	struct ring_buffer_place place = {}, again = {};
+	struct buffer_data_read_page *rp = page_get();
+	void *page = ring_buffer_read_page_data(rp);
+	int n = 0, i = 0, records;
+
+	for (; n < COPIES && ring_buffer_copy_page(buf, 0, &place, rp); n++) {
+		EXPECT(page_rest_is_clear(page, PAGE_SIZE), "behind the records of page %d", n);
+		memcpy(copies[n], page, PAGE_SIZE);
+	}
+	while (ring_buffer_copy_page(buf, 0, &again, NULL))
+		i++;
+	EXPECT_EQ(i, n);
+
+	for (i = 0; ring_buffer_read_page(buf, rp, PAGE_SIZE, 0, 0) >= 0;) {
+		page = ring_buffer_read_page_data(rp);
+		records = page_parse(page, PAGE_SIZE, saw_on_read_page, NULL);
+		if (records < 0)
+			break;
+		/* There is no copy of one with stamps only. */
+		if (!records)
+			continue;
+		EXPECT(i < n && !memcmp(copies[i], page, PAGE_SIZE), "page %d of %d", i, n);
+		i++;
+	}
+	EXPECT_EQ(i, n);
+	ring_buffer_free_read_page(buf, 0, rp);
+}
+
+/* Discard a record in front of one of an interrupt, which stays or not. */
+static void put_discarded(unsigned int len, bool stays)
+{
+	struct ring_buffer_event *e = ring_buffer_lock_reserve(buf, len);
+
+	put_in(CTX_NMI, buf, len, stays ? PUT_COMMIT : PUT_DISCARD);
+	if (e)
+		ring_buffer_discard_commit(buf, e);
+}
+
+static void page_copies(long stamps)
+{
+	unsigned int seed, n, op;
+
+	for (seed = 1; seed <= 200; seed++) {
+		begin(2 + seed % 5, seed & 8);
+		ring_buffer_set_time_stamp_abs(buf, stamps);
+		n = seed * 2654435761U;
+		for (op = 0; op < 16; op++) {
+			n = n * 1664525 + 1013904223;
+			switch (n >> 28) {
+			case 0 ... 5:
+				put_n((n >> 16) % (3 * PER_SUBBUF));
+				break;
+			case 6 ... 7:
+				put(buf, (n >> 12) % 4000 + 8, PUT_COMMIT);
+				break;
+			case 8 ... 9:
+				put_discarded((n >> 12) % 4000 + 8, n & 1024);
+				break;
+			case 10:
+				put_subbufs(1 + n % 3, (n >> 16) % 5 * 4);
+				break;
+			case 11 ... 12:
+				consume(buf, 0, 1 + (n >> 16) % PER_SUBBUF);
+				break;
+			case 13:
+				EXPECT_EQ(ring_buffer_resize(buf, (2 + (n >> 16) % 6) * SUBBUF_DATA,
+							     0), 0);
+				break;
+			default:
+				expect_copies();
+				break;
+			}
+		}
+		expect_copies();
+		/* Records that put_discarded() was refused are not noted. */
+		check_end(0, END_NO_DROP, "copies, seed %u", seed);
+		free_buffers();
+	}
+}
+
 const struct scenario page_scenarios[] = {
 	{ "unit.page-refused", page_refused, 0, SC_QUICK, "R8" },
 	{ "unit.page-spare", page_spare, 0, SC_QUICK, "R8" },
+	{ "unit.page-of-spare", page_of_spare, 0, SC_QUICK, "R5 R8" },
 	{ "unit.page-no-memory", page_no_memory, 0, SC_QUICK, "R8" },
 	{ "unit.page-exchange", page_exchange, 0, SC_QUICK, "R3 R8" },
 	{ "unit.page-longest", page_longest, 0, SC_QUICK, "R3 R8" },
@@ -719,7 +849,10 @@ const struct scenario page_scenarios[] = {
 	{ "unit.map-lost", map_lost, 0, SC_QUICK, "R3 R8" },
 	{ "unit.map-lost-cut", map_lost, 1, SC_QUICK, "R3 R5 R8" },
 	{ "unit.map-lost-open", map_lost_open, 0, SC_QUICK, "R3 R8" },
+	{ "unit.map-unread", map_unread, 0, SC_QUICK, "R3 R5" },
 	{ "unit.page-only-stamps", page_only_stamps, 0, SC_QUICK, "R3 R8" },
+	{ "unit.page-copies", page_copies, 0, SC_QUICK, "R3 R8" },
+	{ "unit.page-copies-stamps", page_copies, 1, SC_QUICK, "R3 R8" },
 	{ "unit.only-stamps", page_only_stamps, 1, SC_QUICK, "R3" },
 	{ }
 };

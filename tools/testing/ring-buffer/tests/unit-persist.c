@@ -222,6 +222,37 @@ static void refused(long unused)
 	end(start);
 }
 
+/* The memory identifies the kernel by this address. */
+extern char rb_persist_attach[];
+
+#define MOVED_TEXT	1
+#define MOVED_DATA	2
+
+/* Behind the address of a function is that of a variable */
+static void move_kernel(unsigned long start, int what)
+{
+	u64 *word, was = (unsigned long)rb_persist_attach;
+
+	free_buffers();
+	for (word = (u64 *)start; word < (u64 *)(start + PAGE_SIZE); word++) {
+		if (word[0] != was)
+			continue;
+		if (what & MOVED_TEXT)
+			word[0] -= 0x1000;
+		if (what & MOVED_DATA)
+			word[1] -= 0x3000;
+	}
+}
+
+static void expect_moved(int what)
+{
+	long text = 1, data = 1;
+
+	EXPECT_EQ(ring_buffer_last_boot_delta(buf, &text, &data), !!what);
+	EXPECT_EQ(text, what & MOVED_TEXT ? 0x1000 : 0);
+	EXPECT_EQ(data, what & MOVED_DATA ? 0x3000 : 0);
+}
+
 /* Without memory for the check of the old records, none is kept, and all else works */
 static void no_memory(long unused)
 {
@@ -239,7 +270,7 @@ static void no_memory(long unused)
 		put_n(30 * PER_SUBBUF);
 		EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
 		put_n(30 * PER_SUBBUF);
-		free_buffers();
+		move_kernel(start, MOVED_TEXT);
 		EXPECT_EQ(shim_allocated, before);
 		shim_fail_alloc_after = n;
 		buf = ring_buffer_alloc_range(0, RB_FL_OVERWRITE | RB_FL_SPARE, 0, start,
@@ -253,6 +284,7 @@ static void no_memory(long unused)
 		kept = ring_buffer_entries_cpu(buf, 0);
 		EXPECT(!kept || kept >= 6 * PER_SUBBUF, "%ld", kept);
 		EXPECT(!kept == !!strstr(host_said, "no memory"), "%ld: %s", kept, host_said);
+		expect_moved(kept ? MOVED_TEXT : 0);
 		put_n(3);
 		reboot(start, RANGE_BYTES, RB_FL_SPARE);
 		if (!kept)
@@ -301,6 +333,11 @@ static void boot_without_cpu_2(unsigned long start)
 	EXPECT_EQ(ring_buffer_entries_cpu(buf, 2), 0);
 }
 
+static bool never(void *data)
+{
+	return false;
+}
+
 /*
  * A CPU that is not online yet has its records still, unless they are thrown away,
  * in this boot or, with @again, in the one before
@@ -324,6 +361,9 @@ static void absent_run(const char *how, bool again, unsigned int live, unsigned 
 		EXPECT_EQ(ring_buffer_forget(buf2), 0);
 	else if (!strcmp(how, "cut"))
 		EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+	else if (!strcmp(how, "canceled"))
+		EXPECT_EQ(ring_buffer_cut_if(buf, buf2, RING_BUFFER_ALL_CPUS, never, NULL),
+			  -ECANCELED);
 	put_n(3);
 	if (again)
 		boot_without_cpu_2(start);
@@ -350,39 +390,24 @@ static void absent(long unused)
 	absent_run("reset", true, 0, 10);
 	absent_run("forget", false, 7, 0);
 	absent_run("cut", false, 7, 0);
+	absent_run("canceled", false, 7, 10);
 }
 
 /* ---- another kernel, another shape ---------------------------------------- */
 
-/* The memory identifies the kernel by this address. */
-extern char rb_persist_attach[];
-
-#define MOVED_TEXT	1
-#define MOVED_DATA	2
-
-/* Behind the address of a function is that of a variable */
-static void move_kernel(unsigned long start, int what)
+/* A CPU that is not online has records of another kernel, until they are reset */
+static void moved_absent(long unused)
 {
-	u64 *word, was = (unsigned long)rb_persist_attach;
+	unsigned long start = first_boot(RB_FL_SPARE);
 
-	free_buffers();
-	for (word = (u64 *)start; word < (u64 *)(start + PAGE_SIZE); word++) {
-		if (word[0] != was)
-			continue;
-		if (what & MOVED_TEXT)
-			word[0] -= 0x1000;
-		if (what & MOVED_DATA)
-			word[1] -= 0x3000;
-	}
-}
-
-static void expect_moved(int what)
-{
-	long text = 1, data = 1;
-
-	EXPECT_EQ(ring_buffer_last_boot_delta(buf, &text, &data), !!what);
-	EXPECT_EQ(text, what & MOVED_TEXT ? 0x1000 : 0);
-	EXPECT_EQ(data, what & MOVED_DATA ? 0x3000 : 0);
+	shim_cpu_up(2);
+	put_on(2, buf, 10);
+	move_kernel(start, MOVED_TEXT);
+	boot_without_cpu_2(start);
+	expect_moved(MOVED_TEXT);
+	ring_buffer_reset(buf);
+	expect_moved(0);
+	end(start);
 }
 
 /* The addresses are those of the kernel that wrote the remaining records */
@@ -418,6 +443,28 @@ static void moved(long unused)
 	data = 1;
 	EXPECT(!ring_buffer_last_boot_delta(NULL, &text, &data), "no buffer");
 	EXPECT(!text && !data, "%ld %ld", text, data);
+}
+
+/* Dropped sub-buffers do not count, and the first one behind a cut does */
+static void moved_cut(long unused)
+{
+	unsigned long start = first_boot(RB_FL_SPARE);
+
+	put_n(3 * PER_SUBBUF);
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+	put_n(1);
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+	move_kernel(start, MOVED_TEXT);
+	reboot(start, RANGE_BYTES, RB_FL_SPARE);
+	EXPECT_EQ(ring_buffer_entries(buf), 0);
+	expect_moved(0);
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+	put_n(1);
+	move_kernel(start, MOVED_TEXT);
+	reboot(start, RANGE_BYTES, RB_FL_SPARE);
+	EXPECT_EQ(ring_buffer_entries(buf), 1);
+	expect_moved(MOVED_TEXT);
+	end(start);
 }
 
 /* Of memory that held something else nothing is believed */
@@ -711,8 +758,12 @@ static void twice(void)
 
 	if (!header)
 		return;
+	EXPECT_EQ(ring_buffer_complete_since(buf, 0), 0);
+	reboot(start, RANGE_BYTES, 0);
+	EXPECT_EQ(ring_buffer_complete_since(buf, 0), 0);
 	header[2 * 12] = header[2 * 13];
 	reboot(start, RANGE_BYTES, 0);
+	EXPECT_EQ(ring_buffer_complete_since(buf, 0), U64_MAX);
 	EXPECT(strstr(host_said, "dropped 1 damaged sub-buffers, kept 452 records in 4"), "%s",
 	       host_said);
 	EXPECT(ring_buffer_peek(buf, 0, &ts, NULL), "the oldest is left");
@@ -857,6 +908,8 @@ const struct scenario persist_scenarios[] = {
 	{ "unit.range-panic", panics, 0, SC_QUICK, "12" },
 	{ "unit.range-absent", absent, 0, SC_QUICK, "12" },
 	{ "unit.range-moved", moved, 0, SC_QUICK, "12" },
+	{ "unit.range-moved-absent", moved_absent, 0, SC_QUICK, "12" },
+	{ "unit.range-moved-cut", moved_cut, 0, SC_QUICK, "12, R5" },
 	{ "unit.range-garbage", garbage, 0, SC_QUICK, "12" },
 	{ "unit.range-header", header, 0, SC_QUICK, "12" },
 	{ "unit.range-divided", divided, 0, SC_QUICK, "12" },

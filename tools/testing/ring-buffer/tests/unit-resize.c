@@ -441,6 +441,7 @@ static void op_larger(void) { ring_buffer_subbuf_order_set(buf, 3); }
 static void open_meanwhile(long unused)
 {
 	struct step s = { .op = op_larger, .act = { remote_open }, .may_wait = 1 };
+	long before = allocated_without_buffers();
 	struct ring_buffer_event *e;
 	unsigned int i, len, sum;
 	u64 ts;
@@ -465,6 +466,7 @@ static void open_meanwhile(long unused)
 		ring_buffer_read_finish(opened);
 		opened = NULL;
 		free_buffers();
+		no_leak(before, "an iterator");
 	}
 }
 

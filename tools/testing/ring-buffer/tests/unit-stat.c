@@ -322,6 +322,36 @@ static void sums(long unused)
 	EXPECT_EQ(ring_buffer_subbuf_order_get(buf), 0);
 }
 
+/* A ring that comes back to the live buffer does not remember what it lacked before */
+static void complete_cut(long unused)
+{
+	begin(4, true);
+	EXPECT_EQ(ring_buffer_subbuf_order_set(buf, 1), 0);
+	EXPECT(ring_buffer_complete_since(buf, 0), "a change of the size erases");
+	buf2 = ring_buffer_alloc_spare(buf);
+	put_n(3);
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+	put_n(3);
+	EXPECT(ring_buffer_complete_since(buf2, 0), "it still lacks them");
+	ring_buffer_wait_writers(buf2);
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+	put_n(3);
+	EXPECT_EQ(ring_buffer_complete_since(buf, 0), 0);
+}
+
+/* A record that was never committed is missing */
+static void complete_died(long unused)
+{
+	begin(4, true);
+	buf2 = ring_buffer_alloc_spare(buf);
+	put_n(3);
+	EXPECT(ring_buffer_lock_reserve(buf, 8), "its task dies");
+	preempt_enable_notrace();
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+	ring_buffer_wait_writers(buf2);
+	EXPECT(ring_buffer_complete_since(buf2, 0), "a record is missing");
+}
+
 const struct scenario stat_scenarios[] = {
 	{ "unit.stat-entries", run_answers, 0, SC_QUICK, "R3 R7" },
 	{ "unit.stat-bytes", run_answers, 1, SC_QUICK, "R7 R8" },
@@ -330,6 +360,8 @@ const struct scenario stat_scenarios[] = {
 	{ "unit.stat-sums", sums, 0, SC_QUICK, "R3" },
 #ifdef RB_NOTE_SIZE
 	{ "unit.stat-complete", since_when, 1, SC_QUICK, "R3 R7" },
+	{ "unit.stat-complete-cut", complete_cut, 0, SC_QUICK, "R3 R5" },
+	{ "unit.stat-complete-died", complete_died, 0, SC_QUICK, "R3" },
 	{ "unit.stat-complete-dropping", since_when, 0, SC_QUICK, "R3 R7" },
 #endif
 	{ }

@@ -332,6 +332,92 @@ static void all_off_beside(long unused)
 	}
 }
 
+/* A buffer is off while another one is, and keeps its own switch */
+static void follow(long unused)
+{
+	begin(3, true);
+	fresh2(3 * SUBBUF_DATA);
+	ring_buffer_follow(buf2, buf);
+	EXPECT(put(buf2, 8, PUT_COMMIT), "both are on");
+	ring_buffer_record_off(buf);
+	EXPECT(!put(buf2, 8, PUT_COMMIT), "the leader is off");
+	EXPECT(!ring_buffer_record_is_on(buf2), "the leader is off");
+	EXPECT(ring_buffer_record_is_set_on(buf2), "its own switch is on");
+	ring_buffer_record_off(buf2);
+	ring_buffer_record_on(buf);
+	EXPECT(put(buf, 8, PUT_COMMIT), "the leader is on");
+	EXPECT(!put(buf2, 8, PUT_COMMIT), "its own switch is off");
+	ring_buffer_record_on(buf2);
+	EXPECT(put(buf2, 8, PUT_COMMIT), "both are on");
+	ring_buffer_record_disable(buf);
+	EXPECT(put(buf2, 8, PUT_COMMIT), "a switch, not a count");
+	ring_buffer_record_enable(buf);
+
+	ring_buffer_record_off(buf);
+	ring_buffer_unfollow(buf2);
+	EXPECT(put(buf2, 8, PUT_COMMIT), "it follows no other one");
+	ring_buffer_follow(buf2, buf);
+	EXPECT(!put(buf2, 8, PUT_COMMIT), "the leader is off");
+	ring_buffer_disband(buf);
+	EXPECT(put(buf2, 8, PUT_COMMIT), "it follows no other one");
+	ring_buffer_disband(buf);
+	ring_buffer_record_off(buf);
+	ring_buffer_record_on(buf);
+	EXPECT_EQ(consume(buf2, 0, -1), 5);
+}
+
+static void op_follow(void) { ring_buffer_follow(buf2, buf); }
+static void op_unfollow(void) { ring_buffer_unfollow(buf2); }
+static void op_switch_on(void) { ring_buffer_record_on(buf); }
+static void op_switch_off(void) { ring_buffer_record_off(buf); }
+
+static void nmi_switch(void)
+{
+	shim_ctx_enter(CTX_NMI);
+	if (ring_buffer_record_is_set_on(buf))
+		ring_buffer_record_off(buf);
+	else
+		ring_buffer_record_on(buf);
+	shim_ctx_exit(CTX_NMI);
+}
+
+static const struct {
+	void		(*op)(void);
+	bool		follows;	/* before */
+	bool		off;		/* before */
+	bool		member;		/* after */
+} follow_ops[] = {
+	{ op_follow, false, false, true },
+	{ op_follow, false, true, true },
+	{ op_unfollow, true, false, false },
+	{ op_unfollow, true, true, false },
+	{ op_switch_on, true, true, true },
+	{ op_switch_off, true, false, true },
+};
+
+/* An NMI throws the switch at each instruction: the last word counts */
+static void follow_nmi(long n)
+{
+	struct step s = { .op = follow_ops[n].op, .act = { nmi_switch }, .may_wait = 1 };
+	bool want;
+
+	for_each_instruction(&s, 1) {
+		begin(3, true);
+		fresh2(3 * SUBBUF_DATA);
+		if (follow_ops[n].off)
+			ring_buffer_record_off(buf);
+		if (follow_ops[n].follows)
+			ring_buffer_follow(buf2, buf);
+		if (!step_run(&s))
+			continue;
+		want = !follow_ops[n].member || ring_buffer_record_is_set_on(buf);
+		EXPECT_EQ(put(buf2, 8, PUT_COMMIT), want);
+		EXPECT_EQ(ring_buffer_record_is_on(buf2), want);
+		if (follow_ops[n].member)
+			ring_buffer_unfollow(buf2);
+	}
+}
+
 /* The overwrite mode can change at any time, and nothing else changes with it */
 static void overwrite_switch(long unused)
 {
@@ -459,6 +545,37 @@ static void mapped(long unused)
 	check_end(0, 0, "mapped");
 }
 
+/* ---- a discard under the records of interrupts -------------------------------- */
+
+static struct ring_buffer_event *below;
+static void op_take_back(void) { ring_buffer_discard_commit(buf, below); }
+
+/* Those of one interrupt are there, another interrupt comes: both keep their records and times */
+static void discard_below(long clock_step)
+{
+	struct step s = { .op = op_take_back, .act = { irq_put } };
+	s64 step = clock_step;
+	int records;
+
+	for (records = 0; records < 3; records++) {
+		for_each_instruction(&s, 1) {
+			begin(3, true);
+			clock_steps(1, &step);
+			put_n(2);
+			below = ring_buffer_lock_reserve(buf, 60);
+			if (records)
+				irq_put();
+			if (records > 1)
+				irq_put();
+			if (!step_run(&s))
+				continue;
+			put_n(1);
+			consume(buf, 0, -1);
+			check_end(0, 0, "%d records, instruction %ld", records, s.at[0]);
+		}
+	}
+}
+
 const struct scenario write_scenarios[] = {
 	{ "unit.clock-looks", clock_looks, 0, SC_QUICK, "R2, 17" },
 	{ "unit.no-event", no_event, 0, SC_QUICK, "16" },
@@ -474,6 +591,16 @@ const struct scenario write_scenarios[] = {
 	{ "unit.all-off-switch", all_off_meanwhile, 2, SC_QUICK, "off is off" },
 	{ "unit.all-off-beside", all_off_beside, 0, SC_QUICK, "off is off" },
 	{ "unit.all-off-freed", all_off_freed, 0, SC_QUICK, "off is off" },
+	{ "unit.follow", follow, 0, SC_QUICK, "off is off" },
+	{ "unit.follow-join-on", follow_nmi, 0, SC_QUICK, "off is off" },
+	{ "unit.follow-join-off", follow_nmi, 1, SC_QUICK, "off is off" },
+	{ "unit.follow-leave-on", follow_nmi, 2, SC_QUICK, "off is off" },
+	{ "unit.follow-leave-off", follow_nmi, 3, SC_QUICK, "off is off" },
+	{ "unit.follow-on", follow_nmi, 4, SC_QUICK, "off is off" },
+	{ "unit.follow-off", follow_nmi, 5, SC_QUICK, "off is off" },
+	{ "unit.discard-below", discard_below, 8, SC_QUICK, "R2 R3, 11" },
+	{ "unit.discard-below-near", discard_below, (1 << 27) - 100, SC_QUICK, "R2 R3, 11" },
+	{ "unit.discard-below-far", discard_below, 1 << 28, SC_QUICK, "R2 R3, 11" },
 	{ "unit.wait-writers", wait_writers, 0, SC_QUICK, "R5, 7" },
 	{ "unit.write-mapped", mapped, 0, SC_QUICK, "R8" },
 	{ "unit.no-such-cpu", no_such_cpu, 0, SC_QUICK, "R4" },
