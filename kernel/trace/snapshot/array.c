@@ -12,6 +12,7 @@
 static void snap_work(struct work_struct *work)
 {
 	struct trace_snapshots *s = container_of(work, struct trace_snapshots, work);
+	bool spare;
 
 	clear_bit(SNAP_WORK_QUEUED, &s->work_for);
 	/*
@@ -25,11 +26,12 @@ static void snap_work(struct work_struct *work)
 	guard(mutex)(&s->mutex);
 	clear_bit(SNAP_WORK_FREE, &s->work_for);
 	snap_collect(s);
-	if (test_and_clear_bit(SNAP_WORK_SPARE, &s->work_for)) {
+	spare = test_and_clear_bit(SNAP_WORK_SPARE, &s->work_for);
+	if (spare) {
 		snap_settle_next(s, &s->user);
 		snap_settle_next(s, &s->max);
 	}
-	if (atomic_read(&s->user.armed) ||
+	if (atomic_read(&s->user.armed) || (spare && snap_is_ready(s, &s->user)) ||
 	    (s->keep.nr && READ_ONCE(s->user.seq) && READ_ONCE(s->room) > 0)) {
 		/* Kept snapshots may make room. */
 		if (snap_provide(s, &s->user) == -ENOSPC && s->keep.nr)
@@ -44,8 +46,6 @@ static void snap_irq_work(struct irq_work *irq_work)
 	struct trace_snapshots *s = container_of(irq_work, struct trace_snapshots, irq_work);
 
 	wake_up_all(&s->wait);
-	if (!llist_empty(&s->fresh))
-		snap_keep_queue(s);
 	schedule_work(&s->work);
 }
 
@@ -94,6 +94,8 @@ int trace_snapshot_init(struct trace_array *tr)
 	/* Even, and not that of a trimmed buffer. */
 	s->gen = 2;
 	INIT_LIST_HEAD(&s->kept);
+	INIT_LIST_HEAD(&s->kept_parts);
+	INIT_LIST_HEAD(&s->owned);
 	INIT_LIST_HEAD(&s->leaving);
 	init_irq_work(&s->irq_work, snap_irq_work);
 	INIT_WORK(&s->work, snap_work);
@@ -118,7 +120,10 @@ void trace_snapshot_exit(struct trace_array *tr)
 
 	if (!s)
 		return;
-	snap_crash_del(s);
+	if (!s->stopped) {
+		trace_snapshot_stop(tr);
+		synchronize_rcu();
+	}
 	irq_work_sync(&s->pending.start);
 	hrtimer_cancel(&s->pending.timer);
 	irq_work_sync(&s->irq_work);
@@ -126,8 +131,10 @@ void trace_snapshot_exit(struct trace_array *tr)
 	mutex_lock(&s->mutex);
 	/* If the keeper runs, it comes to its end later: it may wait for locks of the caller. */
 	s->dead = true;
-	llist_for_each_entry_safe(snap, next, llist_del_all(&s->fresh), fresh)
-		snap_unhold(snap);
+	llist_for_each_entry_safe(snap, next, llist_del_all(&s->fresh), fresh) {
+		snap_end_parts(snap);
+		snap_unhold(s, snap);
+	}
 	snap_release(s, &s->user, true);
 	snap_release(s, &s->max, true);
 	mutex_unlock(&s->mutex);

@@ -63,6 +63,7 @@ struct trace_snap *snap_alloc(struct trace_array *tr, struct trace_buffer *buffe
 	}
 	snap->buf.tr = tr;
 	snap->buf.buffer = buffer;
+	snap->owner = tr->snapshots;
 	snap->settled = true;
 	return snap;
 }

@@ -44,8 +44,7 @@ static int snap_alloc_next(struct trace_snapshots *s, struct snap_slot *slot, un
 		return 0;
 	}
 	/* The slot does without a spare buffer if its snapshot is larger than that. */
-	if (!atomic_read(&slot->armed) && !s->pinned && !slot->spare &&
-	    slot->last && kb < slot->last->kb)
+	if (!atomic_read(&slot->armed) && !s->pinned && !slot->spare && kb < slot->last->kb)
 		ret = 0;
 free:
 	snap_free(s, next);
@@ -214,7 +213,7 @@ void trace_snapshot_trim(struct trace_array *tr)
 	snap_settle(last);
 	WRITE_ONCE(last->gen, 0);
 	snap_trim(s, last);
-	snap_unhold(last);
+	snap_unhold(s, last);
 }
 
 /**

@@ -54,17 +54,21 @@ void snap_crash_add(struct trace_snapshots *s)
 }
 
 /**
- * snap_crash_del() - no longer let crashes take snapshots of a trace array
- * @s: the snapshots of the trace array
+ * trace_snapshot_stop() - no longer let crashes take snapshots of a trace array
+ * @tr: the trace array
+ *
+ * trace_snapshot_exit() has to follow, a grace period of RCU later.
  *
  * Context: May sleep.
  */
-void snap_crash_del(struct trace_snapshots *s)
+void trace_snapshot_stop(struct trace_array *tr)
 {
-	scoped_guard(mutex, &snap_all_mutex)
-		list_del_rcu(&s->all);
+	struct trace_snapshots *s = tr->snapshots;
+
 	/* trace_snapshot_crash() walks the list with preemption off. */
-	synchronize_rcu();
+	guard(mutex)(&snap_all_mutex);
+	list_del_rcu(&s->all);
+	s->stopped = true;
 }
 
 /**
@@ -93,6 +97,12 @@ int snap_crash_parse(char *text, unsigned long *on)
 	return 0;
 }
 
+/* Is there a buffer for a snapshot? */
+static bool snap_crash_wants(struct trace_snapshots *s)
+{
+	return s && (READ_ONCE(s->user.spare) || READ_ONCE(s->user.last));
+}
+
 /**
  * trace_snapshot_crash() - take a snapshot of each trace array that has a buffer for it
  * @by: kind of the crash; nothing is taken unless snapshot_on has it
@@ -106,15 +116,22 @@ void trace_snapshot_crash(enum snap_by by)
 		.by = by,
 		.now = true,
 	};
-	struct trace_snapshots *s;
+	struct trace_snapshots *s, *channel;
 
 	/* Without RCU watching, the list cannot be walked: a warning may come from there. */
 	if (!(READ_ONCE(snap_crash_on) & BIT(by)) || !rcu_is_watching())
 		return;
 	guard(preempt_notrace)();
 	list_for_each_entry_rcu(s, &snap_all, all, true) {
-		if (READ_ONCE(s->user.spare) || READ_ONCE(s->user.last))
-			snap_take(s, &s->user, &req);
+		/* The session takes a channel's with its own: a second one would erase it. */
+		if (!snap_crash_wants(s) || snap_crash_wants(READ_ONCE(s->session)) ||
+		    !snap_take(s, &s->user, &req))
+			continue;
+		/* A session that cannot take all leaves each channel to itself. */
+		list_for_each_entry_rcu(channel, &snap_all, all, true) {
+			if (READ_ONCE(channel->session) == s && snap_crash_wants(channel))
+				snap_take(channel, &channel->user, &req);
+		}
 	}
 }
 

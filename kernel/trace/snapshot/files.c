@@ -6,6 +6,8 @@
 #include <linux/poll.h>
 #include <linux/uaccess.h>
 
+#include <uapi/linux/trace_instance.h>
+
 #include "internal.h"
 
 /**
@@ -167,7 +169,10 @@ static int snap_open(struct inode *inode, struct file *file)
 
 	if (ret || !(file->f_mode & FMODE_READ))
 		return ret;
-	ret = PTR_ERR_OR_ZERO(__tracing_open(inode, file, true));
+	/* Until all channels of a session show the same cut. */
+	do {
+		ret = PTR_ERR_OR_ZERO(__tracing_open(inode, file, true));
+	} while (ret == -EAGAIN && !signal_pending(current));
 	if (ret)
 		trace_array_put(tr);
 	return ret;
@@ -284,11 +289,7 @@ static int snap_keep_store(struct trace_snapshots *s, const char *text, int cpu)
 		len = str_has_prefix(text, "last ");
 	if (kstrtouint(skip_spaces(text + len), 10, &keep.nr) || (keep.first && !keep.nr))
 		return -EINVAL;
-	/* The next snapshot needs its memory. */
-	if (keep.nr && s->tr->range_addr_start)
-		return -EXFULL;
-	snap_keep_set(s, keep);
-	return 0;
+	return snap_keep_set(s, keep);
 }
 
 static int snap_limit_kb_show(struct seq_file *m, void *v)
@@ -344,12 +345,38 @@ static ssize_t snap_write(struct file *file, const char __user *ubuf, size_t cnt
 	return cnt;
 }
 
+/* It does what a write does, so that it needs a file that is open for writing. */
+static long snap_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	const struct snap_file *of = container_of(file->f_op, struct snap_file, fops);
+	struct trace_array *tr = file_inode(file)->i_private;
+	int ret;
+
+	if (cmd != TRACE_IOC_SNAPSHOT)
+		return -ENOTTY;
+	if (!(file->f_mode & FMODE_WRITE))
+		return -EBADF;
+	if (arg)
+		return -EINVAL;
+	ret = snap_expand(tr);
+	if (!ret)
+		ret = snap_own(tr->snapshots, tracing_get_cpu(file_inode(file)),
+			       file->f_path.mnt);
+	if (ret == -EINVAL)
+		ret = -ENXIO;
+	if (ret >= 0 || ret == -EMFILE || ret == -ENFILE || ret == -ENODEV)
+		return ret;
+	return snap_fail(tr, of, "TRACE_IOC_SNAPSHOT", ret);
+}
+
 static const struct snap_file snap_files[] = {
 	{ "snapshot", "Invalid value, expected a number", NULL, snap_store, {
 		.open		= snap_open,
 		.read		= seq_read,
 		.write		= snap_write,
 		.poll		= snap_poll,
+		.unlocked_ioctl	= snap_ioctl,
+		.compat_ioctl	= compat_ptr_ioctl,
 		.llseek		= tracing_lseek,
 		.release	= tracing_release,
 	} },

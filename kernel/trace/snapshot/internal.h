@@ -16,6 +16,7 @@
  *   list.c      the lines of "snapshots"
  *   view.c      the read-only instance of a kept snapshot
  *   keep.c      which snapshots are kept
+ *   own.c       snapshots that belong to a file descriptor
  *   files.c     the files of an instance
  *   array.c     create and destroy; the worker; the command line
  *   none.c      instead of all others in a kernel without snapshots
@@ -109,6 +110,8 @@ struct snap_info {
  * @cond:    condition, or NULL
  * @waiter:  waits for the snapshot if it is postponed, or NULL
  * @own:     buffer for this request alone, or NULL
+ * @taken:   where the snapshot is stored, with a user for the requester, which is to own it; or
+ *	     NULL
  */
 struct snap_request {
 	int			cpu;
@@ -123,6 +126,7 @@ struct snap_request {
 	const struct snap_cond	*cond;
 	struct snap_waiter	*waiter;
 	struct trace_snap	*own;
+	struct trace_snap	**taken;
 };
 
 /**
@@ -130,10 +134,15 @@ struct snap_request {
  * @buf:       the records
  * @gone:      link of &trace_snapshots.gone
  * @fresh:     link of &trace_snapshots.fresh
- * @keep:      link of &trace_snapshots.kept or .leaving
+ * @keep:      link of &trace_snapshots.kept, .kept_parts, .owned or .leaving
  * @kept:      the instance that shows it, or NULL
+ * @owner:     the snapshots that it belongs to
+ * @parts:     the first snapshot of a channel that was cut with this one of a session, until
+ *	       the keeper has taken them; or NULL
+ * @next_part: the next one of the same cut
  * @kb:        charged memory, in KiB
  * @kept_kb:   memory of @kept, in KiB
+ * @owned:     it belongs to a file descriptor, and the keeper leaves it alone
  * @copies:    ring_buffer_alloc_copies() has succeeded
  * @users:     readers, the keeper, a task that waits for its writers; grows only under the lock
  * @gen:       &trace_snapshots.gen that its size belongs to; 0 if it was trimmed
@@ -149,8 +158,12 @@ struct trace_snap {
 	struct llist_node	fresh;
 	struct list_head	keep;
 	struct trace_array	*kept;
+	struct trace_snapshots	*owner;
+	struct trace_snap	*parts;
+	struct trace_snap	*next_part;
 	unsigned long		kb;
 	unsigned long		kept_kb;
+	bool			owned;
 	bool			copies;
 	atomic_t		users;
 	unsigned int		gen;
@@ -246,6 +259,7 @@ enum {
  * @tr:       the trace array
  * @ref:      references: of @tr, and of @keeper while it is queued or runs
  * @dead:     @tr was removed, only @keeper is left; @mutex
+ * @stopped:  it has left @all
  * @all:      link of the list of all trace arrays
  * @owner:    the lock: CPU that holds it, plus 1; or 0
  * @cuts:     counts the begin and the end of each cut of all CPUs for @user: odd during one;
@@ -271,6 +285,8 @@ enum {
  * @room:     how many more may be taken; under the lock
  * @fresh:    snapshots to be kept
  * @kept:     kept snapshots, the oldest first; &trace_types_lock
+ * @kept_parts: snapshots that a session keeps together with its own; &trace_types_lock
+ * @owned:    kept snapshots that belong to a file descriptor; &trace_types_lock
  * @nr_kept:  number of entries of @kept, and of those that @keeper is about to add; @mutex
  * @leaving:  retired snapshots with open instances; &trace_types_lock
  * @kb:       charged memory, in KiB; @mutex
@@ -283,11 +299,19 @@ enum {
  * @work:     frees and allocates buffers
  * @keeper:   creates and removes the instances of kept snapshots
  * @keeping:  serializes @keeper and tasks that do its work
+ * @session:  the session that it is a channel of, or NULL; RCU
+ * @channels: the first channel of a session, or NULL; under the lock of the session
+ * @next_channel: the next channel of the same session, or NULL; under the lock of the session
+ * @cut:      its part of a cut; under the lock
+ * @cutting:  the buffer that gets the records of this cut, or NULL if there are none; under
+ *            the lock
+ * @saved:    state of the note about @cutting before the cut; under the lock
  */
 struct trace_snapshots {
 	struct trace_array	*tr;
 	refcount_t		ref;
 	bool			dead;
+	bool			stopped;
 	struct list_head	all;
 	atomic_t		owner;
 	unsigned int		cuts;
@@ -312,6 +336,8 @@ struct trace_snapshots {
 	int			room;
 	struct llist_head	fresh;
 	struct list_head	kept;
+	struct list_head	kept_parts;
+	struct list_head	owned;
 	unsigned int		nr_kept;
 	struct list_head	leaving;
 	unsigned long		kb;
@@ -324,6 +350,12 @@ struct trace_snapshots {
 	struct work_struct	work;
 	struct work_struct	keeper;
 	struct mutex		keeping;	/* taken before event_mutex */
+	struct trace_snapshots	*session;
+	struct trace_snapshots	*channels;
+	struct trace_snapshots	*next_channel;
+	struct ring_buffer_cut	cut;
+	struct trace_snap	*cutting;
+	u32			saved;
 };
 
 /* Time between two tries to take a postponed snapshot, in ns */
@@ -372,19 +404,23 @@ bool snap_is_free(const struct trace_snapshots *s, struct trace_snap *snap);
 bool snap_is_ready(const struct trace_snapshots *s, const struct snap_slot *slot);
 void snap_discard(struct trace_snapshots *s, struct trace_snap *snap);
 void snap_collect(struct trace_snapshots *s);
+struct trace_snapshots *snap_get_channel(struct trace_snapshots *s, unsigned int n);
 int snap_add_spare(struct trace_snapshots *s, struct snap_slot *slot);
+int snap_provide_one(struct trace_snapshots *s, struct snap_slot *slot);
 int snap_provide(struct trace_snapshots *s, struct snap_slot *slot);
 int snap_arm(struct trace_snapshots *s, struct snap_slot *slot);
 void snap_disarm(struct snap_slot *slot);
 void snap_settle_next(struct trace_snapshots *s, struct snap_slot *slot);
 void snap_release(struct trace_snapshots *s, struct snap_slot *slot, bool all);
+void snap_drop(struct trace_snapshots *s, struct snap_slot *slot, struct trace_snap *snap);
 int snap_erase(struct trace_snapshots *s, struct snap_slot *slot, int cpu);
 struct trace_snap *snap_hold(struct trace_snapshots *s, struct snap_slot *slot);
-void snap_unhold(struct trace_snap *snap);
+void snap_unhold(struct trace_snapshots *s, struct trace_snap *snap);
 
 /* take.c */
 int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct snap_request *req);
 int snap_take_wait(struct trace_snapshots *s, struct snap_slot *slot, struct snap_request *req);
+void snap_keep_begin(struct trace_snapshots *s, struct snap_keep keep);
 int snap_take_pending(struct trace_snapshots *s);
 void snap_end_pending(struct trace_snapshots *s, long requests, int ret);
 
@@ -398,7 +434,6 @@ int snap_expand_live(struct trace_array *tr);
 
 /* crash.c */
 void snap_crash_add(struct trace_snapshots *s);
-void snap_crash_del(struct trace_snapshots *s);
 extern const char * const snap_by_names[];
 extern unsigned long snap_crash_on;
 int snap_crash_parse(char *text, unsigned long *on);
@@ -406,18 +441,27 @@ void trace_snapshot_crash(enum snap_by by);
 
 /* list.c */
 void snap_show(struct seq_file *m, struct trace_array *tr, struct trace_snap *snap);
+void snap_show_part(struct seq_file *m, struct trace_array *part);
 void snap_show_all(struct seq_file *m, struct trace_snapshots *s);
 int snap_open_single(struct inode *inode, struct file *file,
 		     int (*show)(struct seq_file *m, void *v));
 
 /* view.c */
-int snap_publish(struct trace_snapshots *s, struct trace_snap *snap);
+int snap_publish(struct trace_snapshots *s, struct trace_snap *snap, struct trace_array *whole);
 void snap_retire(struct trace_snapshots *s, struct trace_snap *snap);
+void snap_unpublish(struct trace_snapshots *s, struct trace_snap *snap);
+bool snap_is_open(struct trace_snap *snap);
 void snap_forget_leaving(struct trace_snapshots *s);
 
 /* keep.c */
 void snap_keep_queue(struct trace_snapshots *s);
 void snap_keep_work(struct work_struct *work);
-void snap_keep_set(struct trace_snapshots *s, struct snap_keep keep);
+void snap_end_parts(struct trace_snap *whole);
+int snap_keep_set(struct trace_snapshots *s, struct snap_keep keep);
+int snap_keep_owned(struct trace_snapshots *s, int cpu, struct trace_snap **owned);
+void snap_end_owned(struct trace_snap *snap);
 void snap_tend(struct trace_snapshots *s);
+
+/* own.c */
+int snap_own(struct trace_snapshots *s, int cpu, struct vfsmount *mnt);
 #endif /* _KERNEL_TRACE_SNAPSHOT_INTERNAL_H */

@@ -12,6 +12,18 @@
  * sub-buffers without records, and, if the newest ones are kept, removes the oldest. If
  * the first ones are kept, takers count down how many more may be taken.
  *
+ * A snapshot of a session is kept with its channels' parts of the cut, all or none. Each part
+ * belongs to the snapshots of its channel, which it is charged to, and is shown by an
+ * instance of its own, a channel of the instance of the whole. It is removed with the whole,
+ * or with its channel.
+ *
+ * A snapshot that belongs to a file descriptor is kept in the same way, but by the task that
+ * takes it, and whatever &trace_snapshots.keep says: takers do not add it to .fresh, the keeper
+ * does not count it in .nr_kept, and it does not take room from the first ones. The owner has
+ * a user of the snapshot and a reference to its instance, so that neither the keeper nor rmdir
+ * removes it. It is in .owned until snap_end_owned(). Then it is retired as any kept one, and
+ * freed also if it is the newest snapshot.
+ *
  * Instances change under event_mutex and trace_types_lock, and these are taken before
  * &trace_snapshots.mutex. The keeper waits for writers and trims without them. They are held
  * where an instance is removed, so that does not wait for its keeper: the keeper finds
@@ -40,20 +52,37 @@ static struct trace_snap *snap_oldest(struct trace_snapshots *s)
 	return list_first_entry_or_null(&s->kept, struct trace_snap, keep);
 }
 
-static bool snap_retire_oldest(struct trace_snapshots *s, unsigned long kb)
+/* The memory of @of that removing a kept snapshot of @s would free, in KiB. */
+static unsigned long snap_kept_kb(struct trace_snap *snap, struct trace_snapshots *of)
 {
-	unsigned long room = s->limit_kb > s->kb ? s->limit_kb - s->kb : 0;
+	struct trace_array *part;
+
+	/* The newest stays. */
+	if (list_is_last(&snap->keep, &snap->owner->kept) || snap_is_open(snap))
+		return 0;
+	if (snap->owner == of)
+		return atomic_read(&snap->users) == 1 ? snap->kb : 0;
+	for_each_channel(part, snap->kept) {
+		if (part->shows->owner == of && atomic_read(&part->shows->users) == 1)
+			return READ_ONCE(part->shows->kb);
+	}
+	return 0;
+}
+
+static bool snap_retire_oldest(struct trace_snapshots *s, struct trace_snapshots *of,
+			       unsigned long kb)
+{
+	unsigned long limit = READ_ONCE(of->limit_kb), used = READ_ONCE(of->kb);
+	unsigned long room = limit > used ? limit - used : 0, more;
 	struct trace_snap *snap, *oldest = NULL;
 
 	if (s->dead || s->keep.first)
 		return false;
 	list_for_each_entry(snap, &s->kept, keep) {
-		/* Would removing it free its memory? The newest stays. */
-		if (list_is_last(&snap->keep, &s->kept) || snap->kept->ref != 1 ||
-		    atomic_read(&snap->users) != 1)
-			continue;
-		room += snap->kb;
-		oldest = oldest ?: snap;
+		more = snap_kept_kb(snap, of);
+		room += more;
+		if (more && !oldest)
+			oldest = snap;
 	}
 	/* Remove none in vain. */
 	if (room < kb || !oldest)
@@ -63,28 +92,31 @@ static bool snap_retire_oldest(struct trace_snapshots *s, unsigned long kb)
 }
 
 /*
- * Remove the oldest one that nobody has open, if removing such ones makes room for @kb.
+ * Remove the oldest one that nobody has open, if removing such ones makes room for @kb in
+ * the memory of @of, which is @s or a channel of it.
  * Return: false if there is none.
  */
-static bool snap_make_room(struct trace_snapshots *s, unsigned long kb)
+static bool snap_make_room(struct trace_snapshots *s, struct trace_snapshots *of,
+			   unsigned long kb)
 {
 	bool ret;
 
 	scoped_guard(snap_names, s)
-		ret = snap_retire_oldest(s, kb);
-	guard(mutex)(&s->mutex);
-	snap_collect(s);
+		ret = snap_retire_oldest(s, of, kb);
+	guard(mutex)(&of->mutex);
+	snap_collect(of);
 	return ret;
 }
 
 /* Trimming takes memory for a moment: that of the empty buffer, which comes back later. */
-static int snap_keep_trim(struct trace_snapshots *s, struct trace_snap *snap)
+static int snap_keep_trim(struct trace_snap *snap)
 {
+	struct trace_snapshots *s = snap->owner;
 	int ret;
 
 	guard(mutex)(&s->mutex);
 	ret = snap_trim(s, snap);
-	if (ret != -ENOSPC || s->dead)
+	if (ret != -ENOSPC)
 		return ret;
 	snap_release(s, &s->user, false);
 	return snap_trim(s, snap);
@@ -102,57 +134,158 @@ static void snap_keep_count(struct trace_snapshots *s)
 	WRITE_ONCE(s->room, s->keep.first ? clamp(room, 0, INT_MAX) : INT_MAX);
 }
 
-static void snap_keep_publish(struct trace_snapshots *s, struct trace_snap *snap)
+/*
+ * Create the instances of a snapshot and of its parts, or none. It leaves out parts of
+ * removed channels. Return: 0 or an error, and which instance had it in @bad.
+ */
+static int snap_publish_all(struct trace_snap *whole, struct trace_snap **bad)
 {
+	struct trace_snap *part;
+	int ret;
+
+	*bad = whole;
+	ret = snap_publish(whole->owner, whole, NULL);
+	if (ret)
+		return ret;
+	for (part = whole->parts; part; part = part->next_part) {
+		mutex_lock_nested(&part->owner->mutex, SINGLE_DEPTH_NESTING);
+		if (!part->owner->dead)
+			ret = snap_publish(part->owner, part, whole->kept);
+		mutex_unlock(&part->owner->mutex);
+		if (ret) {
+			*bad = part;
+			snap_unpublish(whole->owner, whole);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+/**
+ * snap_end_parts() - release the channels that a snapshot of a session has parts of
+ * @whole: the snapshot, which takers have added
+ *
+ * Parts without an instance are released, too.
+ *
+ * Context: May sleep; the mutex of the session may be held, but those of its channels not.
+ */
+void snap_end_parts(struct trace_snap *whole)
+{
+	struct trace_snap *part, *next;
+	struct trace_snapshots *s;
+
+	for (part = whole->parts; part; part = next) {
+		next = part->next_part;
+		s = part->owner;
+		mutex_lock_nested(&s->mutex, SINGLE_DEPTH_NESTING);
+		if (!part->kept) {
+			snap_unhold(s, part);
+			snap_collect(s);
+		}
+		mutex_unlock(&s->mutex);
+		snap_put(s);
+	}
+	whole->parts = NULL;
+}
+
+static int snap_keep_publish(struct trace_snapshots *s, struct trace_snap *whole)
+{
+	struct trace_snap *bad;
 	int ret;
 
 	do {
 		scoped_guard(snap_names, s)
-			ret = s->dead ? -ENODEV : snap_publish(s, snap);
-	} while (ret == -ENOSPC && snap_make_room(s, snap->kept_kb));
+			ret = s->dead ? -ENODEV : snap_publish_all(whole, &bad);
+	} while (ret == -ENOSPC && snap_make_room(s, bad->owner, bad->kept_kb));
 
+	snap_end_parts(whole);
 	if (!ret)
-		return;
+		return 0;
 	guard(mutex)(&s->mutex);
-	atomic_long_inc(&s->unkept);
-	s->nr_kept--;
-	snap_unhold(snap);
+	if (!whole->owned) {
+		atomic_long_inc(&s->unkept);
+		s->nr_kept--;
+	}
+	whole->owned = false;
+	snap_unhold(s, whole);
+	return ret;
+}
+
+/* Keep a snapshot that was taken. Return: 0 or an error; then it is not kept. */
+static int snap_keep_one(struct trace_snapshots *s, struct trace_snap *whole)
+{
+	struct trace_snap *snap;
+
+	lockdep_assert_not_held(&trace_types_lock);
+	for (snap = whole; snap; snap = snap == whole ? whole->parts : snap->next_part) {
+		snap_settle(snap);
+		while (snap_keep_trim(snap) == -ENOSPC &&
+		       snap_make_room(s, snap->owner, snap_trimmed_kb(snap)))
+			;
+	}
+	return snap_keep_publish(s, whole);
 }
 
 /* Keep what takers have added. From here on, &trace_snapshots.nr_kept counts it. */
 static void snap_keep_fresh(struct trace_snapshots *s)
 {
-	struct trace_snap *snap, *next;
+	struct trace_snap *whole, *next;
 	struct llist_node *fresh;
 
+	lockdep_assert_held(&s->keeping);
 	scoped_guard(mutex, &s->mutex) {
 		fresh = llist_reverse_order(llist_del_all(&s->fresh));
-		llist_for_each_entry(snap, fresh, fresh)
+		llist_for_each_entry(whole, fresh, fresh)
 			s->nr_kept++;
 	}
 
-	lockdep_assert_not_held(&trace_types_lock);
-	llist_for_each_entry_safe(snap, next, fresh, fresh) {
-		snap_settle(snap);
-		while (snap_keep_trim(s, snap) == -ENOSPC &&
-		       snap_make_room(s, snap_trimmed_kb(snap)))
-			;
-		snap_keep_publish(s, snap);
-	}
+	llist_for_each_entry_safe(whole, next, fresh, fresh)
+		snap_keep_one(s, whole);
 }
 
 /* Have a buffer for the next snapshot. Return: its memory in KiB if that has to be made. */
-static unsigned long snap_keep_provide(struct trace_snapshots *s)
+static unsigned long snap_keep_provide_one(struct trace_snapshots *s)
+{
+	struct trace_buffer *live;
+
+	guard(mutex)(&s->mutex);
+	if (s->dead)
+		return 0;
+	live = s->tr->array_buffer.buffer;
+	if (!ring_buffer_is_expanded(live) || snap_provide_one(s, &s->user) != -ENOSPC)
+		return 0;
+	return snap_buffer_kb(live);
+}
+
+/* May there be another snapshot? If the first ones are kept, and are there, free its memory. */
+static bool snap_keep_more(struct trace_snapshots *s)
 {
 	guard(mutex)(&s->mutex);
 	if (s->dead || !s->keep.nr || !READ_ONCE(s->user.seq))
-		return 0;
+		return false;
 	if (READ_ONCE(s->room) > 0)
-		return snap_provide(s, &s->user) == -ENOSPC ?
-			snap_buffer_kb(s->tr->array_buffer.buffer) : 0;
+		return true;
 	if (!atomic_read(&s->user.armed) && !s->pinned)
 		snap_release(s, &s->user, false);
-	return 0;
+	return false;
+}
+
+/* Have buffers for the next snapshot, in the channels as well. */
+static void snap_keep_provide(struct trace_snapshots *s)
+{
+	struct trace_snapshots *of = s;
+	unsigned int n = 0;
+	unsigned long kb;
+
+	if (!snap_keep_more(s))
+		return;
+	for (; of; of = snap_get_channel(s, n++)) {
+		do {
+			kb = snap_keep_provide_one(of);
+		} while (kb && snap_make_room(s, of, kb));
+		if (of != s)
+			snap_put(of);
+	}
 }
 
 /**
@@ -163,8 +296,6 @@ static unsigned long snap_keep_provide(struct trace_snapshots *s)
  */
 void snap_tend(struct trace_snapshots *s)
 {
-	unsigned long kb;
-
 	guard(mutex)(&s->keeping);
 	clear_bit(SNAP_WORK_KEEP, &s->work_for);
 	snap_keep_fresh(s);
@@ -174,9 +305,7 @@ void snap_tend(struct trace_snapshots *s)
 			snap_retire(s, snap_oldest(s));
 		snap_keep_count(s);
 	}
-	do {
-		kb = snap_keep_provide(s);
-	} while (kb && snap_make_room(s, kb));
+	snap_keep_provide(s);
 	guard(mutex)(&s->mutex);
 	snap_collect(s);
 }
@@ -212,30 +341,118 @@ void snap_keep_queue(struct trace_snapshots *s)
 		snap_put(s);
 }
 
+/* Memory that survives a reboot has room for one snapshot. */
+static bool snap_may_keep(struct trace_snapshots *s)
+{
+	struct trace_snapshots *channel;
+
+	lockdep_assert_held(&s->mutex);
+	if (s->tr->range_addr_start)
+		return false;
+	/* Their list changes under the mutex. */
+	for (channel = s->channels; channel; channel = channel->next_channel) {
+		if (channel->tr->range_addr_start)
+			return false;
+	}
+	return true;
+}
+
 /**
  * snap_keep_set() - set which snapshots are kept
  * @s:    the snapshots of a trace array
  * @keep: which snapshots are kept
  *
  * Context: May sleep.
+ * Return: 0; -EXFULL if it would keep memory that survives a reboot, which has room for one
+ *	   snapshot.
  */
-void snap_keep_set(struct trace_snapshots *s, struct snap_keep keep)
+int snap_keep_set(struct trace_snapshots *s, struct snap_keep keep)
 {
-	struct trace_snap *last;
-
-	mutex_lock(&s->mutex);
-	scoped_guard(snap_change, s) {
-		last = s->user.last;
-		/* The newest snapshot is kept as well. */
-		if (!s->keep.nr && keep.nr && last && !last->kept) {
-			atomic_inc(&last->users);
-			llist_add(&last->fresh, &s->fresh);
-		}
-		s->keep = keep;
+	scoped_guard(mutex, &s->mutex) {
+		if (keep.nr && !snap_may_keep(s))
+			return -EXFULL;
+		snap_keep_begin(s, keep);
+		snap_keep_count(s);
 	}
-	snap_keep_count(s);
-	mutex_unlock(&s->mutex);
 	snap_tend(s);
+	return 0;
+}
+
+static int snap_take_owned(struct trace_snapshots *s, int cpu, struct trace_snap **owned)
+{
+	struct snap_request req = {
+		.cpu = cpu,
+		.by = SNAP_BY_WRITE,
+		.waits = true,
+		.now = true,
+		.taken = owned,
+	};
+	int ret;
+
+	guard(mutex)(&s->mutex);
+	if (READ_ONCE(s->tr->retired))
+		return -ENODEV;
+	if (!snap_may_keep(s))
+		return -EXFULL;
+	ret = snap_take_wait(s, &s->user, &req);
+	/* The requester is its only user that knows it. */
+	if (!ret)
+		(*owned)->owned = true;
+	return ret;
+}
+
+/**
+ * snap_keep_owned() - take a snapshot, and keep it for an owner
+ * @s:     the snapshots of a trace array, of which the caller has a file open
+ * @cpu:   the CPU, or RING_BUFFER_ALL_CPUS
+ * @owned: is set to the snapshot
+ *
+ * It does not wait for &trace_snapshots.delay.
+ *
+ * Context: May sleep.
+ * Return: 0, and snap_end_owned() has to follow; -EXFULL as snap_keep_set(); -ENODEV if the
+ *	   trace array is retired; as snap_take_wait() and snap_publish(). If it cannot be kept, it
+ *	   is the newest snapshot, but not @owned.
+ */
+int snap_keep_owned(struct trace_snapshots *s, int cpu, struct trace_snap **owned)
+{
+	int ret;
+
+	/* At the limit, kept snapshots may make room. */
+	if (READ_ONCE(s->keep.nr))
+		snap_tend(s);
+	scoped_guard(mutex, &s->keeping)
+		ret = snap_take_owned(s, cpu, owned) ?: snap_keep_one(s, *owned);
+	scoped_guard(mutex, &s->mutex) {
+		/* It has the buffer that others rely on: they get another one if they can. */
+		if (atomic_read(&s->user.armed) || s->pinned)
+			snap_provide(s, &s->user);
+		snap_collect(s);
+	}
+	if (READ_ONCE(s->keep.nr))
+		snap_tend(s);
+	return ret;
+}
+
+/**
+ * snap_end_owned() - free a snapshot that an owner had
+ * @snap: the snapshot; its owner has ended
+ *
+ * Its files that are open stay readable; they hold it.
+ *
+ * Context: May sleep, takes event_mutex and trace_types_lock.
+ */
+void snap_end_owned(struct trace_snap *snap)
+{
+	struct trace_snapshots *s = snap->owner;
+
+	guard(snap_names)(s);
+	snap->kept->owned = false;
+	snap->kept->ref--;
+	snap_retire(s, snap);
+	/* It may have been what still held the trace array. */
+	if (s->tr->retired)
+		schedule_work(s->tr->retired);
 }
 
 /**
@@ -247,7 +464,17 @@ void snap_keep_set(struct trace_snapshots *s, struct snap_keep keep)
 void trace_snapshot_last_put(struct trace_array *tr)
 {
 	if (trace_is_kept(tr))
-		snap_keep_queue(tr->shows->buf.tr->snapshots);
+		snap_keep_queue(tr->shows->owner);
+}
+
+static void snap_retire_all(struct trace_snapshots *s)
+{
+	struct trace_snap *snap, *next;
+
+	while (snap_oldest(s))
+		snap_retire(s, snap_oldest(s));
+	list_for_each_entry_safe(snap, next, &s->kept_parts, keep)
+		snap_retire(s, snap);
 }
 
 /**
@@ -256,28 +483,59 @@ void trace_snapshot_last_put(struct trace_array *tr)
  *
  * Context: May sleep, event_mutex and trace_types_lock are held.
  * Return: 0; 1 if @tr was a kept snapshot, and was removed; -EBUSY if a kept snapshot of
- *	   the instance is open.
+ *	   the instance, or a part of the kept snapshot, is open.
  */
 int trace_snapshot_remove(struct trace_array *tr)
 {
-	struct trace_snapshots *s = tr->shows ? tr->shows->buf.tr->snapshots : tr->snapshots;
+	struct trace_snapshots *s = tr->shows ? tr->shows->owner : tr->snapshots;
 	struct trace_snap *snap;
 
 	guard(mutex)(&s->mutex);
 	if (tr->shows) {
+		if (snap_is_open(tr->shows))
+			return -EBUSY;
 		snap_retire(s, tr->shows);
 		snap_keep_count(s);
 		snap_keep_queue(s);
 		return 1;
 	}
 	snap_forget_leaving(s);
-	if (!list_empty(&s->leaving))
+	if (!list_empty(&s->leaving) || !list_empty(&s->owned))
 		return -EBUSY;
 	list_for_each_entry(snap, &s->kept, keep) {
-		if (snap->kept->ref > 1)
+		if (snap_is_open(snap))
 			return -EBUSY;
 	}
-	while (snap_oldest(s))
-		snap_retire(s, snap_oldest(s));
+	list_for_each_entry(snap, &s->kept_parts, keep) {
+		if (snap_is_open(snap))
+			return -EBUSY;
+	}
+	snap_retire_all(s);
 	return 0;
+}
+
+/**
+ * trace_snapshot_retire() - retire the kept snapshots of an instance
+ * @tr: the instance, which is retired, too
+ *
+ * Their open files stay readable. Those that have an owner stay as they are.
+ *
+ * Context: May sleep, event_mutex and trace_types_lock are held.
+ */
+void trace_snapshot_retire(struct trace_array *tr)
+{
+	guard(mutex)(&tr->snapshots->mutex);
+	snap_retire_all(tr->snapshots);
+}
+
+/**
+ * trace_snapshot_owner() - tell which trace array a kept snapshot is of
+ * @tr: the instance of a kept snapshot
+ *
+ * Context: trace_types_lock is held.
+ * Return: the trace array.
+ */
+struct trace_array *trace_snapshot_owner(struct trace_array *tr)
+{
+	return tr->shows->owner->tr;
 }

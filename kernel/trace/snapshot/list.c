@@ -124,6 +124,26 @@ void snap_show(struct seq_file *m, struct trace_array *tr, struct trace_snap *sn
 	seq_putc(m, '\n');
 }
 
+/**
+ * snap_show_part() - print the line of a channel's part of a snapshot
+ * @m:    the file
+ * @part: the instance of the part
+ *
+ * Context: May sleep, trace_types_lock is held.
+ */
+void snap_show_part(struct seq_file *m, struct trace_array *part)
+{
+	struct trace_buffer *buffer = part->array_buffer.buffer;
+	unsigned long lost = 0;
+	int cpu;
+
+	for_each_tracing_cpu(cpu)
+		lost += snap_lost(buffer, cpu);
+	seq_printf(m, "%s mode=%s on=0 kb=%lu records=%lu lost=%lu\n", part->name,
+		   part->trace_flags & TRACE_ITER_OVERWRITE ? "overwrite" : "discard",
+		   snap_used_kb(part->shows), ring_buffer_entries(buffer), lost);
+}
+
 /*
  * A reader would keep the buffer from the next snapshot, so the list is no reader. If the
  * buffer was used meanwhile, the line is printed again. It cannot be freed.
@@ -137,7 +157,7 @@ static void snap_show_last(struct seq_file *m, struct trace_snapshots *s)
 
 	while (tries--) {
 		seq = READ_ONCE(s->user.seq);
-		/* Pairs with snap_cut:A: the snapshot of this number is complete. */
+		/* Pairs with snap_finish:A: the snapshot of this number is complete. */
 		smp_rmb(); /* RBB(snap_show_last:A) */
 		last = READ_ONCE(s->user.last);
 		/* A line that was read while the snapshot changed is dropped. */
@@ -181,6 +201,14 @@ void snap_show_all(struct seq_file *m, struct trace_snapshots *s)
 		m->count = before;
 		last = READ_ONCE(s->user.last);
 		list_for_each_entry(snap, &s->kept, keep) {
+			if (snap != last)
+				snap_show(m, snap->kept, snap);
+		}
+		list_for_each_entry(snap, &s->kept_parts, keep) {
+			if (snap != last)
+				snap_show(m, snap->kept, snap);
+		}
+		list_for_each_entry(snap, &s->owned, keep) {
 			if (snap != last)
 				snap_show(m, snap->kept, snap);
 		}

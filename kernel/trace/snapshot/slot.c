@@ -124,6 +124,7 @@ bool snap_is_ready(const struct trace_snapshots *s, const struct snap_slot *slot
 {
 	struct trace_snap *last = READ_ONCE(slot->last);
 
+	lockdep_assert_held(&s->mutex);
 	return READ_ONCE(slot->spare) || (last && snap_fits(s, last) && !last->kept);
 }
 
@@ -187,16 +188,59 @@ int snap_add_spare(struct trace_snapshots *s, struct snap_slot *slot)
 }
 
 /**
- * snap_provide() - have a buffer ready for the next snapshot
- * @s:    the snapshots of the trace array
+ * snap_get_channel() - find a channel of a session
+ * @s: the snapshots of the session
+ * @n: number of the channel, from 0
+ *
+ * Context: May sleep.
+ * Return: its snapshots, and snap_put() has to follow; NULL if there are no so many.
+ */
+struct trace_snapshots *snap_get_channel(struct trace_snapshots *s, unsigned int n)
+{
+	struct trace_snapshots *channel;
+
+	guard(snap_change)(s);
+	channel = s->channels;
+	while (channel && n--)
+		channel = channel->next_channel;
+	if (channel)
+		refcount_inc(&channel->ref);
+	return channel;
+}
+
+/*
+ * Call @fn for the user's slot of each channel with rings, until it fails. A session is no
+ * channel, so its mutex is always taken before that of a channel; and it is held where the
+ * list of its channels changes.
+ */
+static int snap_each_channel(struct trace_snapshots *s,
+			     int (*fn)(struct trace_snapshots *s, struct snap_slot *slot))
+{
+	struct trace_snapshots *channel;
+	unsigned int n;
+	int ret = 0;
+
+	lockdep_assert_held(&s->mutex);
+	for (n = 0; !ret && (channel = snap_get_channel(s, n)); n++) {
+		mutex_lock_nested(&channel->mutex, SINGLE_DEPTH_NESTING);
+		if (!channel->dead && ring_buffer_is_expanded(channel->tr->array_buffer.buffer))
+			ret = fn(channel, &channel->user);
+		mutex_unlock(&channel->mutex);
+		snap_put(channel);
+	}
+	return ret;
+}
+
+/**
+ * snap_provide_one() - as snap_provide(), but not in the channels of a session
+ * @s:    the snapshots of a trace array
  * @slot: the slot
  *
  * Context: May sleep, &trace_snapshots.mutex is held.
  * Return: 0, or as snap_alloc_spare().
  */
-int snap_provide(struct trace_snapshots *s, struct snap_slot *slot)
+int snap_provide_one(struct trace_snapshots *s, struct snap_slot *slot)
 {
-	lockdep_assert_held(&s->mutex);
 	scoped_guard(snap_change, s) {
 		/* A taker that comes after this leaves a snapshot that nobody reads yet. */
 		if (slot->spare || snap_is_free(s, slot->last))
@@ -206,6 +250,25 @@ int snap_provide(struct trace_snapshots *s, struct snap_slot *slot)
 			return 0;
 	}
 	return snap_add_spare(s, slot);
+}
+
+/**
+ * snap_provide() - have a buffer ready for the next snapshot
+ * @s:    the snapshots of the trace array
+ * @slot: the slot
+ *
+ * For the user's slot of a session, in each of its channels with rings, too.
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ * Return: 0, or as snap_alloc_spare().
+ */
+int snap_provide(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	int ret;
+
+	lockdep_assert_held(&s->mutex);
+	ret = snap_provide_one(s, slot);
+	return ret || slot != &s->user ? ret : snap_each_channel(s, snap_provide_one);
 }
 
 /**
@@ -240,6 +303,23 @@ void snap_disarm(struct snap_slot *slot)
 	WARN_ON_ONCE(atomic_dec_if_positive(&slot->armed) < 0);
 }
 
+static int snap_settle_one(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	struct trace_snap *snap;
+
+	scoped_guard(snap_change, s) {
+		snap = slot->spare ?: slot->last;
+		if (!snap_is_free(s, snap))
+			return 0;
+		/* No cut uses the buffer meanwhile. */
+		atomic_inc(&snap->users);
+	}
+	snap_settle(snap);
+	snap_unhold(s, snap);
+	snap_collect(s);
+	return 0;
+}
+
 /**
  * snap_settle_next() - wait for the writers of the buffer for the next snapshot
  * @s:    the snapshots of the trace array
@@ -247,22 +327,15 @@ void snap_disarm(struct snap_slot *slot)
  *
  * A request failed because a record in this buffer is in flight, or was never committed.
  *
+ * For the user's slot of a session, in each of its channels with rings, too.
+ *
  * Context: May sleep, &trace_snapshots.mutex is held.
  */
 void snap_settle_next(struct trace_snapshots *s, struct snap_slot *slot)
 {
-	struct trace_snap *snap;
-
-	scoped_guard(snap_change, s) {
-		snap = slot->spare ?: slot->last;
-		if (!snap_is_free(s, snap))
-			return;
-		/* No cut uses the buffer meanwhile. */
-		atomic_inc(&snap->users);
-	}
-	snap_settle(snap);
-	snap_unhold(snap);
-	snap_collect(s);
+	snap_settle_one(s, slot);
+	if (slot == &s->user)
+		snap_each_channel(s, snap_settle_one);
 }
 
 /**
@@ -306,12 +379,14 @@ struct trace_snap *snap_hold(struct trace_snapshots *s, struct snap_slot *slot)
 
 /**
  * snap_unhold() - end the use of a snapshot
+ * @s:    the snapshots of the trace array
  * @snap: the snapshot; the caller no longer accesses it
  *
  * Context: &trace_snapshots.mutex is held.
  */
-void snap_unhold(struct trace_snap *snap)
+void snap_unhold(struct trace_snapshots *s, struct trace_snap *snap)
 {
+	lockdep_assert_held(&s->mutex);
 	/* Pairs with snap_is_free:A. RBB(snap_unhold:A) */
 	(void)atomic_dec_return_release(&snap->users);
 }
@@ -338,10 +413,28 @@ static int snap_erase_cpu(struct trace_snapshots *s, struct snap_slot *slot, int
 		ring_buffer_reset_cpu(last->buf.buffer, cpu);
 		WRITE_ONCE(last->info.since, U64_MAX);
 	}
-	snap_unhold(last);
+	snap_unhold(s, last);
 	snap_drop_surplus(s, slot);
 	snap_collect(s);
 	return ret;
+}
+
+/**
+ * snap_drop() - free a snapshot also if it is the newest one
+ * @s:    the snapshots of the trace array
+ * @slot: the slot
+ * @snap: a snapshot of it, which has users
+ *
+ * snap_collect() frees it when it has none.
+ *
+ * Context: &trace_snapshots.mutex is held.
+ */
+void snap_drop(struct trace_snapshots *s, struct snap_slot *slot, struct trace_snap *snap)
+{
+	guard(snap_change)(s);
+	/* One that was superseded while it had users is discarded already. */
+	if (slot->last == snap)
+		snap_replace(s, &slot->last, NULL);
 }
 
 /**
@@ -361,7 +454,7 @@ int snap_erase(struct trace_snapshots *s, struct snap_slot *slot, int cpu)
 	if (cpu != RING_BUFFER_ALL_CPUS)
 		return snap_erase_cpu(s, slot, cpu);
 	if (snap_is_ready(s, slot))
-		snap_provide(s, slot);
+		snap_provide_one(s, slot);
 	scoped_guard(snap_change, s) {
 		if (!slot->spare && snap_is_free(s, slot->last)) {
 			swap(slot->spare, slot->last);
@@ -424,11 +517,72 @@ void trace_snapshot_put(struct array_buffer *buf)
 	struct trace_snapshots *s = buf->tr->snapshots;
 
 	guard(mutex)(&s->mutex);
-	snap_unhold(snap_of(buf));
+	snap_unhold(s, snap_of(buf));
 	snap_drop_surplus(s, &s->user);
 	snap_drop_surplus(s, &s->max);
 	snap_collect(s);
 	/* The only memory that survives a reboot was erased while it was read. */
 	if (s->pinned && s->tr->range_addr_start)
 		snap_provide(s, &s->user);
+}
+
+/**
+ * trace_snapshot_is_newest() - is there no newer snapshot than this?
+ * @buf: the return value of trace_snapshot_get()
+ *
+ * Context: May sleep.
+ * Return: true if so; for a session, then the newest snapshot of each channel that was not
+ *	   taken by the channel itself is of the same cut.
+ */
+bool trace_snapshot_is_newest(struct array_buffer *buf)
+{
+	return READ_ONCE(buf->tr->snapshots->user.seq) == snap_of(buf)->seq;
+}
+
+/**
+ * trace_snapshot_add_channel() - have the snapshots of a session cut a channel, too
+ * @tr: the session
+ * @ch: the channel; it was none before, and has no channels
+ *
+ * Context: May sleep.
+ * Return: 0; -EXFULL if the memory of @ch survives a reboot, and has no room for a snapshot, or
+ *	   if the snapshots of @tr are kept.
+ */
+int trace_snapshot_add_channel(struct trace_array *tr, struct trace_array *ch)
+{
+	struct trace_snapshots *s = tr->snapshots, **link = &s->channels;
+
+	guard(mutex)(&s->mutex);
+	if (ch->range_addr_start && (!(ch->flags & TRACE_ARRAY_FL_SNAPSHOT) || s->keep.nr))
+		return -EXFULL;
+	scoped_guard(snap_change, s) {
+		while (*link)
+			link = &(*link)->next_channel;
+		*link = ch->snapshots;
+		WRITE_ONCE(ch->snapshots->session, s);
+	}
+	/* The channel needs a buffer if the session has one; without memory, the worker tries. */
+	if (atomic_read(&s->user.armed) || snap_is_ready(s, &s->user))
+		snap_provide(s, &s->user);
+	return 0;
+}
+
+/**
+ * trace_snapshot_del_channel() - undo trace_snapshot_add_channel()
+ * @tr: the session
+ * @ch: the channel
+ *
+ * Context: May sleep.
+ */
+void trace_snapshot_del_channel(struct trace_array *tr, struct trace_array *ch)
+{
+	struct trace_snapshots *s = tr->snapshots, **link = &s->channels;
+
+	guard(mutex)(&s->mutex);
+	guard(snap_change)(s);
+	while (*link != ch->snapshots)
+		link = &(*link)->next_channel;
+	*link = ch->snapshots->next_channel;
+	ch->snapshots->next_channel = NULL;
+	WRITE_ONCE(ch->snapshots->session, NULL);
 }

@@ -32,6 +32,7 @@ static inline bool trace_is_kept(struct trace_array *tr)
 extern const struct file_operations trace_snapshot_raw_fops;
 
 int trace_snapshot_init(struct trace_array *tr);
+void trace_snapshot_stop(struct trace_array *tr);
 void trace_snapshot_exit(struct trace_array *tr);
 void trace_snapshot_create_files(struct trace_array *tr, struct dentry *dir);
 void trace_snapshot_create_cpu_files(struct trace_array *tr, struct dentry *dir, int cpu);
@@ -40,7 +41,10 @@ void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter);
 int event_trace_add_kept(struct trace_array *tr, struct trace_array *from);
 void event_trace_del_kept(struct trace_array *tr);
 int trace_snapshot_remove(struct trace_array *tr);
+void trace_snapshot_retire(struct trace_array *tr);
 void trace_snapshot_last_put(struct trace_array *tr);
+struct trace_array *trace_snapshot_owner(struct trace_array *tr);
+int trace_snapshot_charge(struct trace_array *tr, unsigned long kb);
 
 /* Is this per_cpu/cpuN/snapshot_raw, not trace_pipe_raw? */
 static inline bool trace_is_snapshot(struct file *file)
@@ -50,6 +54,9 @@ static inline bool trace_is_snapshot(struct file *file)
 
 struct array_buffer *trace_snapshot_get(struct trace_array *tr, bool max);
 void trace_snapshot_put(struct array_buffer *buf);
+bool trace_snapshot_is_newest(struct array_buffer *buf);
+int trace_snapshot_add_channel(struct trace_array *tr, struct trace_array *ch);
+void trace_snapshot_del_channel(struct trace_array *tr, struct trace_array *ch);
 
 int trace_snapshot_begin_change(struct trace_array *tr, unsigned long size, int cpu, int order);
 void trace_snapshot_end_change(struct trace_array *tr, bool done);
@@ -76,6 +83,7 @@ void tracing_disarm_snapshot(struct trace_array *tr);
 void event_trigger_disarm(struct trace_event_file *file);
 #else
 static inline int trace_snapshot_init(struct trace_array *tr) { return 0; }
+static inline void trace_snapshot_stop(struct trace_array *tr) { }
 static inline void trace_snapshot_exit(struct trace_array *tr) { }
 static inline void trace_snapshot_create_files(struct trace_array *tr, struct dentry *dir) { }
 
@@ -85,11 +93,21 @@ trace_snapshot_create_cpu_files(struct trace_array *tr, struct dentry *dir, int 
 static inline void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter) { }
 
 static inline int trace_snapshot_remove(struct trace_array *tr) { return 0; }
+static inline void trace_snapshot_retire(struct trace_array *tr) { }
 static inline void trace_snapshot_last_put(struct trace_array *tr) { }
+static inline struct trace_array *
+trace_snapshot_owner(struct trace_array *tr) { return NULL; }
 static inline bool trace_is_snapshot(struct file *file) { return false; }
 static inline struct array_buffer *
 trace_snapshot_get(struct trace_array *tr, bool max) { return NULL; }
 static inline void trace_snapshot_put(struct array_buffer *buf) { }
+static inline bool trace_snapshot_is_newest(struct array_buffer *buf) { return true; }
+
+static inline int
+trace_snapshot_add_channel(struct trace_array *tr, struct trace_array *ch) { return 0; }
+
+static inline void
+trace_snapshot_del_channel(struct trace_array *tr, struct trace_array *ch) { }
 
 static inline int
 trace_snapshot_begin_change(struct trace_array *tr, unsigned long size, int cpu, int order)

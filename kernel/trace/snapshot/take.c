@@ -54,7 +54,7 @@
  * snap_unlock:A        snap_lock:A           all that the lock protects; the lock
  * snap_lock:A          snap_show_last:B      the lock; changes of the newest snapshot
  * snap_unlock:A        snap_show_last:C      its number; the lock
- * snap_cut:A           snap_show_last:A      a new snapshot; its number
+ * snap_finish:A        snap_show_last:A      a new snapshot; its number
  * snap_lock:A          snap_look:B           rings of earlier cuts; &trace_snapshots.cuts
  * snap_cut_off:A       snap_look:A           .cuts; what the cut reads, against the
  *                                            event of a request; .cuts
@@ -76,15 +76,23 @@ static bool snap_is_shared(struct trace_snapshots *s, struct snap_slot *slot,
 	return slot == &s->user && req->cpu == RING_BUFFER_ALL_CPUS;
 }
 
-/* The buffer for a snapshot, or NULL. */
+/*
+ * Is the snapshot to be kept, by the keeper of @by or by an owner? Only the former counts it.
+ */
+static bool snap_is_wanted(const struct trace_snapshots *by, const struct snap_request *req)
+{
+	return by->keep.nr || req->taken;
+}
+
+/* The buffer for a snapshot, or NULL. If it is to be kept, no other one becomes a part of it. */
 static struct trace_snap *snap_choose(struct trace_snapshots *s, struct snap_slot *slot,
-				      const struct snap_request *req)
+				      const struct snap_request *req, bool keep)
 {
 	/* Only this memory survives, and no reader runs after a panic. */
 	if (req->by == SNAP_BY_PANIC && s->tr->range_addr_start && slot->last)
 		return slot->last;
 	/* The other CPUs' parts of the newest snapshot stay, unless it is kept as it is. */
-	if (req->cpu != RING_BUFFER_ALL_CPUS && slot == &s->user && !s->keep.nr &&
+	if (req->cpu != RING_BUFFER_ALL_CPUS && slot == &s->user && !keep &&
 	    slot->last && snap_fits(s, slot->last))
 		return snap_is_free(s, slot->last) ? slot->last : NULL;
 	if (req->own && snap_fits(s, req->own))
@@ -162,87 +170,235 @@ static void snap_supersede(struct trace_snapshots *s, struct snap_slot *slot,
 	}
 }
 
-/* The cut itself; snap_look() on other CPUs sees whether it is in progress. */
-static int snap_cut_off(struct trace_snapshots *s, struct trace_buffer *spare, int cpu, bool counts)
+/*
+ * Start the worker, and wake tasks if @wake. A trigger may trace what that causes: so it is
+ * done once until the worker runs, which only does so if the CPU runs tasks.
+ */
+static void snap_kick(struct trace_snapshots *s, int ret, bool wake)
 {
-	struct trace_buffer *live = s->tr->array_buffer.buffer;
+	if (ret == -ENOBUFS || ret == -EBUSY)
+		set_bit(SNAP_WORK_SPARE, &s->work_for);
+	if (((READ_ONCE(s->work_for) & (BIT(SNAP_WORK_FREE) | BIT(SNAP_WORK_SPARE))) ||
+	     !llist_empty(&s->fresh) || (wake && wq_has_sleeper(&s->wait))) &&
+	    /* Pairs with snap_work:A. RBB(snap_kick:A) */
+	    !test_and_set_bit(SNAP_WORK_QUEUED, &s->work_for))
+		irq_work_queue(&s->irq_work);
+}
+
+/*
+ * The parts of a cut: @s, and for the slot of the user its channels.
+ * Return: the part behind @part, or NULL.
+ */
+static struct trace_snapshots *snap_next_part(struct trace_snapshots *s, struct snap_slot *slot,
+					      struct trace_snapshots *part)
+{
+	if (slot != &s->user)
+		return NULL;
+	return part == s ? s->channels : part->next_channel;
+}
+
+/* The cut itself; snap_look() on other CPUs sees whether it is in progress. */
+static int snap_cut_off(struct trace_snapshots *s, struct snap_slot *slot, int cpu, bool counts)
+{
+	struct trace_snapshots *part;
 	int ret;
 
-	s->moves++;
+	for (part = s; part; part = snap_next_part(s, slot, part)) {
+		part->moves++;
+		if (counts)
+			WRITE_ONCE(part->cuts, part->cuts + 1);
+	}
 	if (!counts)
-		return ring_buffer_cut(live, spare, cpu);
-	WRITE_ONCE(s->cuts, s->cuts + 1);
+		return ring_buffer_cut_all(&s->cut, cpu);
 	/*
 	 * Pairs with snap_look:A. Either this cut sees the event of the request, or the
 	 * requester sees this cut. RBB(snap_cut_off:A)
 	 */
 	smp_mb();
-	ret = ring_buffer_cut(live, spare, cpu);
-	if (!ret) {
-		s->cut_done = s->cuts;
-		s->cut_moves = s->moves;
+	ret = ring_buffer_cut_all(&s->cut, cpu);
+	for (part = s; part; part = snap_next_part(s, slot, part)) {
+		if (!ret) {
+			part->cut_done = part->cuts;
+			part->cut_moves = part->moves;
+		}
+		WRITE_ONCE(part->cuts, part->cuts + 1);
 	}
-	WRITE_ONCE(s->cuts, s->cuts + 1);
 	return ret;
 }
 
-static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
-		    const struct snap_request *req, const struct snap_info *info)
+/* The snapshots that keep what is cut off from @part: those of the session if it keeps any. */
+static struct trace_snapshots *snap_keeps(struct trace_snapshots *s, struct trace_snapshots *part)
 {
-	struct trace_buffer *live = s->tr->array_buffer.buffer;
-	bool whole = req->cpu == RING_BUFFER_ALL_CPUS;
-	bool keep = slot == &s->user && s->keep.nr;
-	struct trace_snap *snap;
-	u32 saved;
-	int ret = 0;
-	u64 begin;
+	return s->keep.nr ? s : part;
+}
 
-	if (keep && s->room <= 0)
+/*
+ * Have a buffer for one part of the cut, which @by keeps; a channel without rings has
+ * none.
+ */
+static int snap_prepare(struct trace_snapshots *part, struct snap_slot *slot,
+			const struct snap_request *req, const struct trace_snapshots *by)
+{
+	struct trace_buffer *live = part->tr->array_buffer.buffer;
+	bool whole = req->cpu == RING_BUFFER_ALL_CPUS;
+	struct trace_snap *snap;
+	int ret = 0;
+
+	if (slot == &part->user && by->keep.nr && by->room <= 0 && !req->taken)
 		return -EDQUOT;
-	snap = snap_choose(s, slot, req);
+	snap = snap_choose(part, slot, req, snap_is_wanted(by, req));
 	if (!snap)
 		return -ENOBUFS;
 	if (!whole && !ring_buffer_size(live, req->cpu))
 		return -EINVAL;
 
-	saved = snap_save_state(snap, SNAP_SAVED_CUTTING);
+	part->saved = snap_save_state(snap, SNAP_SAVED_CUTTING);
 	/* Other CPUs' parts of a spare buffer are stale; two boots do not mix. */
 	if (!whole && (snap != slot->last || snap->last_boot))
 		ret = ring_buffer_forget(snap->buf.buffer);
-	begin = ring_buffer_time_stamp(live);
-	if (!ret)
-		ret = snap_cut_off(s, snap->buf.buffer, req->cpu, snap_is_shared(s, slot, req));
 	if (ret) {
-		snap_save_state(snap, saved);
+		snap_save_state(snap, part->saved);
 		return ret;
 	}
-	snap_note(s, snap, req, info);
-	if (!whole && nr_cpu_ids > 1)
+	part->cutting = snap;
+	part->cut.live = live;
+	part->cut.spare = snap->buf.buffer;
+	return 0;
+}
+
+/* A channel without rings, or without that of the CPU, has no part in a cut. */
+static bool snap_has_nothing(struct trace_snapshots *part, int cpu)
+{
+	struct trace_buffer *live = part->tr->array_buffer.buffer;
+
+	return !ring_buffer_is_expanded(live) ||
+	       (cpu != RING_BUFFER_ALL_CPUS && !ring_buffer_size(live, cpu));
+}
+
+static void snap_unprepare(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	struct trace_snapshots *part;
+
+	for (part = s; part; part = snap_next_part(s, slot, part)) {
+		if (part->cutting)
+			snap_save_state(part->cutting, part->saved);
+	}
+}
+
+/* Have a buffer for each part, and put the parts in a list for ring_buffer_cut_all(). */
+static int snap_prepare_all(struct trace_snapshots *s, struct snap_slot *slot,
+			    const struct snap_request *req)
+{
+	struct snap_request channel = *req;
+	struct trace_snapshots *part, *last = NULL;
+	int ret;
+
+	channel.own = NULL;
+	for (part = s; part; part = snap_next_part(s, slot, part))
+		part->cutting = NULL;
+	for (part = s; part; part = snap_next_part(s, slot, part)) {
+		if (part != s && snap_has_nothing(part, req->cpu))
+			continue;
+		ret = part == s ? snap_prepare(s, slot, req, s) :
+				  snap_prepare(part, &part->user, &channel, snap_keeps(s, part));
+		if (ret) {
+			if (part != s)
+				snap_kick(part, ret, false);
+			snap_unprepare(s, slot);
+			return ret;
+		}
+		part->cut.next = NULL;
+		if (last)
+			last->cut.next = &part->cut;
+		last = part;
+	}
+	return 0;
+}
+
+/* Have the session keep its channels' parts of the cut together with its own. */
+static void snap_join_parts(struct trace_snapshots *s)
+{
+	struct trace_snap *whole = s->cutting, *snap;
+	struct trace_snapshots *part;
+
+	whole->parts = NULL;
+	for (part = s->channels; part; part = part->next_channel) {
+		snap = part->cutting;
+		if (!snap)
+			continue;
+		/* The keeper of the session puts both. */
+		atomic_inc(&snap->users);
+		refcount_inc(&part->ref);
+		snap->next_part = whole->parts;
+		whole->parts = snap;
+	}
+}
+
+/* The records of a part are in its buffer: make that the newest snapshot. */
+static void snap_finish(struct trace_snapshots *part, struct snap_slot *slot,
+			const struct snap_request *req, const struct snap_info *info, bool keep)
+{
+	struct trace_snap *snap = part->cutting;
+
+	snap_note(part, snap, req, info);
+	if (req->cpu != RING_BUFFER_ALL_CPUS && nr_cpu_ids > 1)
 		snap->info.since = U64_MAX;
-	snap->info.begin = begin;
+	snap_save(snap, req->cpu);
+	part->end = snap->info.end;
+	snap->seq = slot->seq + 1;
+	/* The keeper or the owner is a user of it. */
+	if (keep)
+		atomic_inc(&snap->users);
+	if (keep && req->taken) {
+		*req->taken = snap;
+	} else if (keep) {
+		llist_add(&snap->fresh, &part->fresh);
+		WRITE_ONCE(part->room, part->room - part->keep.first);
+	}
+	snap_supersede(part, slot, snap);
+	/* Pairs with snap_show_last:A: a reader that sees the number sees the snapshot. */
+	smp_wmb(); /* RBB(snap_finish:A) */
+	WRITE_ONCE(slot->seq, snap->seq);
+	/* The next one cannot take the place of a mapped one. */
+	if (!slot->spare && ring_buffer_is_mapped(snap->buf.buffer))
+		set_bit(SNAP_WORK_SPARE, &part->work_for);
+}
+
+static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
+		    const struct snap_request *req, struct snap_info *info)
+{
+	struct trace_buffer *live = s->tr->array_buffer.buffer;
+	bool keep = slot == &s->user && snap_is_wanted(s, req);
+	struct trace_snapshots *part;
+	int ret;
+
+	ret = snap_prepare_all(s, slot, req);
+	if (ret)
+		return ret;
+	info->begin = ring_buffer_time_stamp(live);
+	ret = snap_cut_off(s, slot, req->cpu, snap_is_shared(s, slot, req));
+	if (ret) {
+		snap_unprepare(s, slot);
+		return ret;
+	}
 	/*
 	 * Every CPU finds the new ring before the time when none has the old one. Pairs
 	 * with reserve, which looks at the ring again after it has read the clock, as in
 	 * snap_cut+rb_reserve.litmus.
 	 */
 	smp_mb();
-	snap->info.end = ring_buffer_time_stamp(live);
-	snap_save(snap, req->cpu);
-	s->end = snap->info.end;
-	snap->seq = slot->seq + 1;
-	if (keep) {
-		/* The keeper is a user of it. */
-		atomic_inc(&snap->users);
-		llist_add(&snap->fresh, &s->fresh);
-		WRITE_ONCE(s->room, s->room - s->keep.first);
+	info->end = ring_buffer_time_stamp(live);
+	/* Before the keeper can find the snapshot. */
+	if (keep)
+		snap_join_parts(s);
+	for (part = s; part; part = snap_next_part(s, slot, part)) {
+		if (!part->cutting)
+			continue;
+		snap_finish(part, part == s ? slot : &part->user, req, info,
+			    part == s ? keep : !keep && part->keep.nr);
+		if (part != s)
+			snap_kick(part, 0, true);
 	}
-	snap_supersede(s, slot, snap);
-	/* Pairs with snap_show_last:A: a reader that sees the number sees the snapshot. */
-	smp_wmb(); /* RBB(snap_cut:A) */
-	WRITE_ONCE(slot->seq, snap->seq);
-	/* The next one cannot take the place of a mapped one. */
-	if (!slot->spare && ring_buffer_is_mapped(snap->buf.buffer))
-		set_bit(SNAP_WORK_SPARE, &s->work_for);
 	return 0;
 }
 
@@ -299,9 +455,62 @@ static int snap_postpone(struct trace_snapshots *s, const struct snap_request *r
 	return -EINPROGRESS;
 }
 
+/* Does a live buffer of the cut change its size? */
+static bool snap_is_changing(struct trace_snapshots *s)
+{
+	struct trace_snapshots *part;
+
+	for (part = s; part; part = snap_next_part(s, &s->user, part)) {
+		if (part->gen % 2)
+			return true;
+	}
+	return false;
+}
+
+/* The lock of @s last: it protects the list of its channels. @end is not locked. */
+static void snap_unlock_all(struct trace_snapshots *s, struct trace_snapshots *end)
+{
+	struct trace_snapshots *part;
+
+	for (part = s->channels; s != end && part != end; part = part->next_channel)
+		snap_unlock(part);
+	if (s != end)
+		snap_unlock(s);
+}
+
+/* The lock of a trace array, then those of its channels. */
+static bool snap_lock_all(struct trace_snapshots *s)
+{
+	struct trace_snapshots *part;
+
+	for (part = s; part; part = snap_next_part(s, &s->user, part)) {
+		if (!snap_lock(part)) {
+			snap_unlock_all(s, part);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Postpone a request. snap_lock_all() has failed, because this CPU has one of the locks. */
+static int snap_postpone_locked(struct trace_snapshots *s, const struct snap_request *req,
+				const struct snap_info *info)
+{
+	int ret;
+
+	if (atomic_read(&s->owner) == smp_processor_id() + 1)
+		return snap_postpone(s, req, info);
+	/* The lock is that of a channel. */
+	if (!s->channels || !snap_lock(s))
+		return -EAGAIN;
+	ret = snap_postpone(s, req, info);
+	snap_unlock(s);
+	return ret;
+}
+
 /* Return: as snap_take(), but 1 if another snapshot answers the request. */
 static int snap_take_locked(struct trace_snapshots *s, struct snap_slot *slot,
-			    const struct snap_request *req, const struct snap_info *info)
+			    const struct snap_request *req, struct snap_info *info)
 {
 	bool shared = snap_is_shared(s, slot, req);
 	const struct snap_cond *cond = req->cond;
@@ -311,10 +520,10 @@ static int snap_take_locked(struct trace_snapshots *s, struct snap_slot *slot,
 	if (cond && !cond->wanted(cond->data))
 		return -ECANCELED;
 	/* It must not store its value before the snapshot. */
-	if (cond && s->gen % 2)
+	if (cond && snap_is_changing(s))
 		return -EAGAIN;
-	/* As by snapshot_delay, or while the live buffer changes its size. */
-	if (shared && !req->now && (s->delay || s->gen % 2)) {
+	/* As by snapshot_delay, or while a live buffer changes its size. */
+	if (shared && !req->now && (s->delay || snap_is_changing(s))) {
 		ret = snap_postpone(s, req, info);
 	} else {
 		if (shared && !req->waits)
@@ -338,21 +547,6 @@ static void snap_count(struct trace_snapshots *s, int ret, long n)
 		atomic_long_add(n, &s->late);
 	else if (ret != -ECANCELED && ret != -EINPROGRESS)
 		atomic_long_add(n, &s->refused);
-}
-
-/*
- * Start the worker, and wake tasks if @wake. A trigger may trace what that causes: so it is
- * done once until the worker runs, which only does so if the CPU runs tasks.
- */
-static void snap_kick(struct trace_snapshots *s, int ret, bool wake)
-{
-	if (ret == -ENOBUFS || ret == -EBUSY)
-		set_bit(SNAP_WORK_SPARE, &s->work_for);
-	if (((READ_ONCE(s->work_for) & (BIT(SNAP_WORK_FREE) | BIT(SNAP_WORK_SPARE))) ||
-	     !llist_empty(&s->fresh) || (wake && wq_has_sleeper(&s->wait))) &&
-	    /* Pairs with snap_work:A. RBB(snap_kick:A) */
-	    !test_and_set_bit(SNAP_WORK_QUEUED, &s->work_for))
-		irq_work_queue(&s->irq_work);
 }
 
 /**
@@ -388,11 +582,11 @@ int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct sn
 	guard(irqsave)();
 	snap_note_request(&info, req);
 	snap_look(s, &info);
-	if (snap_lock(s)) {
+	if (snap_lock_all(s)) {
 		ret = snap_take_locked(s, slot, req, &info);
-		snap_unlock(s);
-	} else if (plain && atomic_read(&s->owner) == smp_processor_id() + 1) {
-		ret = snap_postpone(s, req, &info);
+		snap_unlock_all(s, NULL);
+	} else if (plain) {
+		ret = snap_postpone_locked(s, req, &info);
 	} else {
 		ret = -EAGAIN;
 	}
@@ -446,11 +640,11 @@ int snap_take_pending(struct trace_snapshots *s)
 	long requests;
 
 	guard(irqsave)();
-	if (!snap_lock(s))
+	if (!snap_lock_all(s))
 		return -EAGAIN;
 	if (!atomic_long_read(&pending->requests)) {
 		ret = 0;
-	} else if (ktime_get_mono_fast_ns() >= pending->at && !(s->gen % 2)) {
+	} else if (ktime_get_mono_fast_ns() >= pending->at && !snap_is_changing(s)) {
 		info = pending->info;
 		/*
 		 * The next request begins another one. Pairs with snap_take:A.
@@ -463,7 +657,7 @@ int snap_take_pending(struct trace_snapshots *s)
 			ret = snap_cut(s, &s->user, &req, &info);
 		snap_end_pending(s, requests, ret);
 	}
-	snap_unlock(s);
+	snap_unlock_all(s, NULL);
 	if (ret == -EAGAIN)
 		return ret;
 	/* Waiters are woken whatever the result is. */
@@ -488,7 +682,7 @@ int snap_take_wait(struct trace_snapshots *s, struct snap_slot *slot, struct sna
 	int ret, tries = 3;
 
 	/* Do not allocate a buffer in vain. */
-	if (slot == &s->user && READ_ONCE(s->room) <= 0)
+	if (slot == &s->user && READ_ONCE(s->room) <= 0 && !req->taken)
 		return -EDQUOT;
 	ret = snap_provide(s, slot);
 	if (ret)
@@ -497,6 +691,11 @@ int snap_take_wait(struct trace_snapshots *s, struct snap_slot *slot, struct sna
 		ret = snap_take(s, slot, req);
 		if (ret == -EAGAIN) {
 			cond_resched();
+		} else if (ret == -ENOBUFS && s->channels && --tries) {
+			/* A channel has used its buffer since. */
+			ret = snap_provide(s, slot);
+			if (ret)
+				return ret;
 		} else if (ret == -ENOBUFS && !req->own && !s->tr->range_addr_start) {
 			req->own = snap_alloc_spare(s);
 			if (IS_ERR(req->own))
@@ -511,4 +710,52 @@ int snap_take_wait(struct trace_snapshots *s, struct snap_slot *slot, struct sna
 	if (req->own && !req->own->seq)
 		snap_free(s, req->own);
 	return ret;
+}
+
+/* The part of the newest snapshot of @s that a channel has, if it was not kept before. */
+static struct trace_snap *snap_newest_part(struct trace_snapshots *s, struct trace_snapshots *part)
+{
+	struct trace_snap *snap = part->user.last;
+
+	return snap && !snap->kept && snap->info.end == s->user.last->info.end ? snap : NULL;
+}
+
+static void snap_keep_begin_locked(struct trace_snapshots *s, struct snap_keep keep)
+{
+	struct trace_snap *last = s->user.last;
+	struct trace_snapshots *part;
+
+	/* The newest snapshot is kept as well. */
+	if (!s->keep.nr && keep.nr && last && !last->kept) {
+		s->cutting = last;
+		for (part = s->channels; part; part = part->next_channel)
+			part->cutting = snap_newest_part(s, part);
+		snap_join_parts(s);
+		atomic_inc(&last->users);
+		llist_add(&last->fresh, &s->fresh);
+	}
+	s->keep = keep;
+}
+
+/**
+ * snap_keep_begin() - set which snapshots are kept, and keep the newest one
+ * @s:    the snapshots of a trace array
+ * @keep: which snapshots are kept
+ *
+ * Context: A task.
+ */
+void snap_keep_begin(struct trace_snapshots *s, struct snap_keep keep)
+{
+	bool locked;
+
+	do {
+		scoped_guard(irqsave) {
+			locked = snap_lock_all(s);
+			if (locked) {
+				snap_keep_begin_locked(s, keep);
+				snap_unlock_all(s, NULL);
+			}
+		}
+		cond_resched();
+	} while (!locked);
 }

@@ -60,6 +60,17 @@ static int kept_list_show(struct seq_file *m, void *v)
 	return 0;
 }
 
+/* As the file of a session. */
+static int kept_channels_show(struct seq_file *m, void *v)
+{
+	struct trace_array *tr = file_inode(m->file)->i_private, *part;
+
+	guard(mutex)(&trace_types_lock);
+	for_each_channel(part, tr)
+		snap_show_part(m, part);
+	return 0;
+}
+
 #define KEPT_FOPS(name)								\
 static int kept_##name##_open(struct inode *inode, struct file *file)		\
 {										\
@@ -75,18 +86,27 @@ static const struct file_operations kept_##name##_fops = {			\
 
 KEPT_FOPS(size);
 KEPT_FOPS(list);
+KEPT_FOPS(channels);
+
+static int kept_alloc_copies(struct trace_snap *snap)
+{
+	guard(mutex)(&snap->owner->mutex);
+	return snap_alloc_copies(snap->owner, snap);
+}
 
 /* "trace_pipe" consumes record by record, which needs memory for copies. */
-static int kept_alloc_copies(struct trace_array *tr)
+static int kept_prepare_pipe(struct trace_array *tr)
 {
 	int ret = tracing_check_open_get_tr(tr);
-	struct trace_snapshots *s;
+	struct trace_array *part;
 
 	if (ret)
 		return ret;
-	s = tr->shows->buf.tr->snapshots;
-	scoped_guard(mutex, &s->mutex)
-		ret = snap_alloc_copies(s, tr->shows);
+	scoped_guard(mutex, &trace_types_lock) {
+		ret = kept_alloc_copies(tr->shows);
+		for_each_channel(part, tr)
+			ret = ret ?: kept_alloc_copies(part->shows);
+	}
 	trace_array_put(tr);
 	return ret;
 }
@@ -113,6 +133,8 @@ static const struct kept_file {
 	KEPT_FILE("buffer_total_size_kb", &tracing_total_entries_fops),
 	KEPT_FILE("buffer_subbuf_size_kb", &buffer_subbuf_size_fops),
 	KEPT_FILE("snapshots", &kept_list_fops),
+	KEPT_FILE("trace.dat", &trace_dat_fops),
+	KEPT_FILE("channels", &kept_channels_fops),
 }, kept_cpu_files[] = {
 	KEPT_FILE("trace", &kept_trace_fops),
 	KEPT_FILE("trace_pipe", &tracing_pipe_fops),
@@ -132,7 +154,7 @@ static int kept_open(struct inode *inode, struct file *file)
 	file->f_flags &= ~O_TRUNC;
 	replace_fops(file, of);
 	if (of == &tracing_pipe_fops)
-		ret = kept_alloc_copies(inode->i_private);
+		ret = kept_prepare_pipe(inode->i_private);
 	return ret ?: of->open(inode, file);
 }
 
@@ -202,26 +224,38 @@ static void snap_remove_dir(struct trace_array *tr)
 
 static void snap_free_array(struct trace_array *tr)
 {
+	trace_dat_free(tr);
 	free_cpumask_var(tr->pipe_cpumask);
 	kfree(tr->name);
 	kfree(tr);
 }
 
-/* NAME@SEQ; NAME@SEQ.2 and so on if the user has created an instance of this name. */
-static char *snap_alloc_name(struct trace_snap *snap)
+static char *snap_name(struct trace_snap *snap, struct trace_array *whole)
 {
 	const char *from = snap->buf.tr->name ?: "top";
-	char *name = kasprintf(GFP_KERNEL, "%s@%llu", from, snap->seq);
+
+	return whole ? kasprintf(GFP_KERNEL, "%s.%s", whole->name, from) :
+		       kasprintf(GFP_KERNEL, "%s@%llu", from, snap->seq);
+}
+
+/*
+ * NAME@SEQ, and for a part NAME@SEQ.CHANNEL. With .2 and so on behind it if there is an
+ * instance of this name.
+ */
+static char *snap_alloc_name(struct trace_snap *snap, struct trace_array *whole)
+{
+	char *base __free(kfree) = snap_name(snap, whole);
+	char *name = base ? kstrdup(base, GFP_KERNEL) : NULL;
 	unsigned int n;
 
 	for (n = 2; name && trace_array_find(name); n++) {
 		kfree(name);
-		name = kasprintf(GFP_KERNEL, "%s@%llu.%u", from, snap->seq, n);
+		name = kasprintf(GFP_KERNEL, "%s.%u", base, n);
 	}
 	return name;
 }
 
-static struct trace_array *snap_alloc_array(struct trace_snap *snap)
+static struct trace_array *snap_alloc_array(struct trace_snap *snap, struct trace_array *whole)
 {
 	struct trace_array *tr = kzalloc(sizeof(*tr), GFP_KERNEL), *from = snap->buf.tr;
 	struct tracer *t = from->current_trace;
@@ -229,7 +263,7 @@ static struct trace_array *snap_alloc_array(struct trace_snap *snap)
 
 	if (!tr)
 		return NULL;
-	tr->name = snap_alloc_name(snap);
+	tr->name = snap_alloc_name(snap, whole);
 	if (!tr->name || !zalloc_cpumask_var(&tr->pipe_cpumask, GFP_KERNEL)) {
 		snap_free_array(tr);
 		return NULL;
@@ -237,6 +271,7 @@ static struct trace_array *snap_alloc_array(struct trace_snap *snap)
 	tr->shows = snap;
 	INIT_LIST_HEAD(&tr->systems);
 	INIT_LIST_HEAD(&tr->events);
+	INIT_LIST_HEAD(&tr->channels);
 	ftrace_init_trace_array(tr);
 
 	tr->array_buffer = snap->buf;
@@ -257,15 +292,16 @@ static struct trace_array *snap_alloc_array(struct trace_snap *snap)
 
 /**
  * snap_publish() - create the instance that shows a kept snapshot
- * @s:    the snapshots of the owner
- * @snap: the snapshot; the caller holds it
+ * @s:     the snapshots of the owner
+ * @snap:  the snapshot; the caller holds it
+ * @whole: the instance of the session's snapshot that it is a part of, or NULL
  *
  * Context: May sleep, event_mutex, trace_types_lock and &trace_snapshots.mutex are held.
  * Return: 0 or -ENOMEM; -ENOSPC as snap_charge(), for &trace_snap.kept_kb.
  */
-int snap_publish(struct trace_snapshots *s, struct trace_snap *snap)
+int snap_publish(struct trace_snapshots *s, struct trace_snap *snap, struct trace_array *whole)
 {
-	struct trace_array *tr = snap_alloc_array(snap);
+	struct trace_array *tr = snap_alloc_array(snap, whole);
 	int ret;
 
 	if (!tr)
@@ -285,9 +321,37 @@ int snap_publish(struct trace_snapshots *s, struct trace_snap *snap)
 	ring_buffer_record_off(snap->buf.buffer);
 	snap->kept = tr;
 	snap->kb += snap->kept_kb;
-	tr->ref = 1;
+	/* The owner has a reference. */
+	tr->owned = snap->owned;
+	tr->ref = 1 + snap->owned;
 	list_add(&tr->list, &ftrace_trace_arrays);
-	list_add_tail(&snap->keep, &s->kept);
+	list_add_tail(&snap->keep, whole ? &s->kept_parts : snap->owned ? &s->owned : &s->kept);
+	if (whole) {
+		tr->session = whole;
+		list_add_tail(&tr->channel, &whole->channels);
+	}
+	return 0;
+}
+
+/**
+ * trace_snapshot_charge() - count memory of the instance of a kept snapshot
+ * @tr: the instance; the memory is freed with it
+ * @kb: the memory, in KiB
+ *
+ * Context: May sleep.
+ * Return: 0; -ENOSPC if snapshot_limit_kb does not allow it.
+ */
+int trace_snapshot_charge(struct trace_array *tr, unsigned long kb)
+{
+	struct trace_snap *snap = tr->shows;
+	int ret;
+
+	guard(mutex)(&snap->owner->mutex);
+	ret = snap_charge(snap->owner, kb);
+	if (ret)
+		return ret;
+	snap->kept_kb += kb;
+	snap->kb += kb;
 	return 0;
 }
 
@@ -296,6 +360,58 @@ static void snap_assert_names(struct trace_snapshots *s)
 	lockdep_assert_held(&event_mutex);
 	lockdep_assert_held(&trace_types_lock);
 	lockdep_assert_held(&s->mutex);
+}
+
+/* Have nobody find the instance of a kept snapshot any more. */
+static void snap_hide(struct trace_snap *snap)
+{
+	struct trace_array *tr = snap->kept;
+
+	list_del(&tr->list);
+	list_del(&snap->keep);
+	if (tr->session)
+		list_del(&tr->channel);
+	tr->session = NULL;
+	snap_remove_dir(tr);
+	tr->ref--;
+}
+
+static void snap_free_instance(struct trace_snapshots *s, struct trace_snap *snap)
+{
+	snap_free_array(snap->kept);
+	snap->kept = NULL;
+	snap->kb -= snap->kept_kb;
+	s->kb -= snap->kept_kb;
+}
+
+/* Call @fn for each part of a kept snapshot, with the mutex of its owner. @fn may remove it. */
+static void snap_each_part(struct trace_snap *snap,
+			   void (*fn)(struct trace_snapshots *s, struct trace_snap *part))
+{
+	struct trace_array *part, *next;
+	struct trace_snapshots *s;
+
+	list_for_each_entry_safe(part, next, &snap->kept->channels, channel) {
+		s = part->shows->owner;
+		mutex_lock_nested(&s->mutex, SINGLE_DEPTH_NESTING);
+		fn(s, part->shows);
+		mutex_unlock(&s->mutex);
+	}
+}
+
+/**
+ * snap_unpublish() - undo snap_publish() of a snapshot and of its parts
+ * @s:    the snapshots of the owner
+ * @snap: the snapshot, which nobody has found since
+ *
+ * Context: May sleep, event_mutex, trace_types_lock and &trace_snapshots.mutex are held.
+ */
+void snap_unpublish(struct trace_snapshots *s, struct trace_snap *snap)
+{
+	snap_assert_names(s);
+	snap_each_part(snap, snap_unpublish);
+	snap_hide(snap);
+	snap_free_instance(s, snap);
 }
 
 /**
@@ -313,32 +429,55 @@ void snap_forget_leaving(struct trace_snapshots *s)
 		if (snap->kept->ref)
 			continue;
 		list_del(&snap->keep);
-		snap_free_array(snap->kept);
-		snap->kept = NULL;
-		snap->kb -= snap->kept_kb;
-		s->kb -= snap->kept_kb;
-		snap_unhold(snap);
+		snap_free_instance(s, snap);
+		snap_unhold(s, snap);
 	}
 }
 
 /**
  * snap_retire() - remove the instance of a kept snapshot
  * @s:    the snapshots of the owner
- * @snap: the snapshot, an entry of &trace_snapshots.kept
+ * @snap: the snapshot, an entry of &trace_snapshots.kept, .kept_parts or .owned
  *
- * If somebody has it open, snap_forget_leaving() has to follow when &trace_array.ref is 0.
+ * Its parts are removed, too. If somebody has it open, snap_forget_leaving() has to
+ * follow when &trace_array.ref is 0.
  *
  * Context: May sleep, event_mutex, trace_types_lock and &trace_snapshots.mutex are held.
  */
 void snap_retire(struct trace_snapshots *s, struct trace_snap *snap)
 {
-	struct trace_array *tr = snap->kept;
-
 	snap_assert_names(s);
-	list_del(&tr->list);
-	snap_remove_dir(tr);
-	tr->ref--;
-	s->nr_kept--;
-	list_move(&snap->keep, &s->leaving);
+	snap_each_part(snap, snap_retire);
+	/* It was taken for the owner alone. */
+	if ((snap->kept->session ?: snap->kept)->shows->owned)
+		snap_drop(s, &s->user, snap);
+	/* The keeper frees the memory of a whole; that of another one is freed by this worker. */
+	if (snap->kept->session || snap->owned)
+		schedule_work(&s->work);
+	else
+		s->nr_kept--;
+	snap_hide(snap);
+	list_add_tail(&snap->keep, &s->leaving);
 	snap_forget_leaving(s);
+}
+
+/**
+ * snap_is_open() - has somebody a kept snapshot, or a part of it, open?
+ * @snap: the snapshot
+ *
+ * Context: trace_types_lock is held.
+ * Return: true if so.
+ */
+bool snap_is_open(struct trace_snap *snap)
+{
+	struct trace_array *part;
+
+	lockdep_assert_held(&trace_types_lock);
+	if (snap->kept->ref > 1)
+		return true;
+	for_each_channel(part, snap->kept) {
+		if (part->ref > 1)
+			return true;
+	}
+	return false;
 }

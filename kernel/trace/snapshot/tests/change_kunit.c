@@ -138,6 +138,8 @@ static void change_test_smaller(struct kunit *test)
 	snap_kunit_echo(test, "snapshot", "1");
 	change_limit(test, full);
 	snap_kunit_refuse(test, "buffer_size_kb", "128", -ENOSPC);
+	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_change(tr, SZ_64K, RING_BUFFER_ALL_CPUS, -1),
+			-ENOSPC);
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	snap_kunit_refuse(test, "buffer_size_kb", "8", -ENOSPC);
 	tracing_disarm_snapshot(tr);
@@ -268,6 +270,67 @@ static void change_test_clock(struct kunit *test)
 	KUNIT_EXPECT_LT(test, since, end);
 }
 
+/* The buffer for the next snapshot has the clock of the live one. */
+static void change_test_spare_clock(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_buffer *spare;
+	u64 time;
+
+	snap_kunit_echo(test, "snapshot_allocate", "1");
+	spare = tr->snapshots->user.spare->buf.buffer;
+	snap_kunit_echo(test, "trace_clock", "counter");
+	time = ring_buffer_time_stamp(tr->array_buffer.buffer);
+	KUNIT_EXPECT_EQ(test, ring_buffer_time_stamp(spare), time + 1);
+	snap_kunit_echo(test, "trace_clock", "local");
+}
+
+/* Each of these alone needs the live buffer. */
+static void change_test_used(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	struct tracer fake = { .use_max_tr = true };
+
+	KUNIT_EXPECT_FALSE(test, trace_snapshot_is_used(tr));
+	snap_kunit_echo(test, "snapshot_keep", "1");
+	KUNIT_EXPECT_TRUE(test, trace_snapshot_is_used(tr));
+	snap_kunit_echo(test, "snapshot_keep", "0");
+	KUNIT_EXPECT_FALSE(test, trace_snapshot_is_used(tr));
+
+	/* An empty buffer, and a trigger that has lost it */
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	tracing_disarm_snapshot(tr);
+	KUNIT_EXPECT_TRUE(test, trace_snapshot_is_used(tr));
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	change_lose(tr);
+	KUNIT_EXPECT_TRUE(test, trace_snapshot_is_used(tr));
+	tracing_disarm_snapshot(tr);
+	KUNIT_EXPECT_FALSE(test, trace_snapshot_is_used(tr));
+
+	/* A snapshot */
+	snap_kunit_echo(test, "snapshot", "1");
+	KUNIT_EXPECT_NULL(test, s->user.spare);
+	KUNIT_EXPECT_TRUE(test, trace_snapshot_is_used(tr));
+	snap_kunit_echo(test, "snapshot", "0");
+
+	/* A request that is pending */
+	snap_kunit_echo(test, "snapshot_delay", "3000s");
+	tracing_snapshot_instance(tr);
+	KUNIT_EXPECT_TRUE(test, trace_snapshot_is_used(tr));
+	snap_kunit_echo(test, "snapshot_delay", "0");
+	KUNIT_EXPECT_FALSE(test, trace_snapshot_is_used(tr));
+
+	/* A latency tracer that has lost its buffer */
+	KUNIT_EXPECT_EQ(test, trace_snapshot_arm_tracer(tr, &fake), 0);
+	mutex_lock(&s->mutex);
+	snap_release(s, &s->max, true);
+	mutex_unlock(&s->mutex);
+	KUNIT_EXPECT_TRUE(test, trace_snapshot_is_used(tr));
+	trace_snapshot_disarm_tracer(tr, &fake);
+	KUNIT_EXPECT_FALSE(test, trace_snapshot_is_used(tr));
+}
+
 /* A request during a resize is postponed until the resize ends. */
 static void change_test_waits(struct kunit *test)
 {
@@ -328,6 +391,8 @@ static struct kunit_case change_kunit[] = {
 	KUNIT_CASE(change_test_smaller),
 	KUNIT_CASE(change_test_fails),
 	KUNIT_CASE(change_test_clock),
+	KUNIT_CASE(change_test_spare_clock),
+	KUNIT_CASE(change_test_used),
 	KUNIT_CASE(change_test_waits),
 	KUNIT_CASE(change_test_erase),
 	{ }

@@ -8,11 +8,10 @@
 #include <linux/kdebug.h>
 #include <linux/kthread.h>
 #include <linux/mount.h>
-#include <linux/notifier.h>
-#include <linux/panic_notifier.h>
 #include <linux/ring_buffer.h>
 #include <linux/string.h>
 
+#include "panic.h"
 #include "tracefs.h"
 
 static int crash_init(struct kunit *test)
@@ -130,38 +129,6 @@ static void crash_taken(struct kunit *test, u64 nr, const char *by)
 	KUNIT_EXPECT_TRUE_MSG(test, snap_kunit_shows(test, "snapshots", text), "%s", text);
 }
 
-/* Stop before the notifiers that would end this machine. */
-static int crash_stop(struct notifier_block *self, unsigned long event, void *unused)
-{
-	return NOTIFY_STOP;
-}
-
-static struct notifier_block crash_last = {
-	.notifier_call	= crash_stop,
-	.priority	= INT_MAX - 3,
-};
-
-/* Call the panic notifier of snapshots, and none that comes before or after it. */
-static void crash_panic(struct kunit *test)
-{
-	struct notifier_block *first[8];
-	unsigned int i, nr = 0;
-
-	while (nr < ARRAY_SIZE(first)) {
-		struct notifier_block *nb = rcu_access_pointer(panic_notifier_list.head);
-
-		if (!nb || nb->priority < INT_MAX - 1)
-			break;
-		first[nr++] = nb;
-		atomic_notifier_chain_unregister(&panic_notifier_list, nb);
-	}
-	KUNIT_ASSERT_EQ(test, atomic_notifier_chain_register(&panic_notifier_list, &crash_last), 0);
-	atomic_notifier_call_chain(&panic_notifier_list, 0, "");
-	atomic_notifier_chain_unregister(&panic_notifier_list, &crash_last);
-	for (i = 0; i < nr; i++)
-		atomic_notifier_chain_register(&panic_notifier_list, first[i]);
-}
-
 static void crash_oops(enum die_val event)
 {
 	notify_die(event, "test", NULL, 0, 0, 0);
@@ -172,7 +139,7 @@ static void crash_test_takes(struct kunit *test)
 {
 	xchg(&snap_crash_on, BIT(SNAP_BY_WARN));
 	crash_oops(DIE_OOPS);
-	crash_panic(test);
+	kunit_panic(test);
 	trace_snapshot_warn();
 	crash_taken(test, 1, "warn");
 
@@ -180,22 +147,22 @@ static void crash_test_takes(struct kunit *test)
 	xchg(&snap_crash_on, BIT(SNAP_BY_PANIC));
 	crash_oops(DIE_OOPS);
 	trace_snapshot_warn();
-	crash_panic(test);
+	kunit_panic(test);
 	crash_taken(test, 2, "panic");
 
 	xchg(&snap_crash_on, BIT(SNAP_BY_OOPS) | BIT(SNAP_BY_PANIC));
 	crash_oops(DIE_OOPS + 1);
 	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "snapshots", "3 by"));
-	crash_panic(test);
+	kunit_panic(test);
 	crash_taken(test, 3, "panic");
 	crash_oops(DIE_OOPS);
 	crash_taken(test, 4, "oops");
 	/* The panic of the same crash takes no second snapshot. */
-	crash_panic(test);
+	kunit_panic(test);
 	crash_taken(test, 4, "oops");
 	/* The panic of a task that reuses the same task_struct takes one. */
 	current->start_time++;
-	crash_panic(test);
+	kunit_panic(test);
 	current->start_time--;
 	crash_taken(test, 5, "panic");
 }
@@ -204,7 +171,7 @@ static DECLARE_COMPLETION(crash_done);
 
 static int crash_other_task(void *test)
 {
-	crash_panic(test);
+	kunit_panic(test);
 	complete(&crash_done);
 	return 0;
 }

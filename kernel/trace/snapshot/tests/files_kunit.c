@@ -12,10 +12,11 @@
 #include <linux/trace_clock.h>
 #include <linux/uaccess.h>
 
-#include "../../ring_buffer/race.h"
+#include "../../ring_buffer/internal.h"
 #include "tracefs.h"
 
 #define BAD_NUMBER	"Invalid value, expected a number"
+#define BAD_BUSY	"The buffer is being erased or resized: try again"
 #define BAD_MEMORY	"No memory for a snapshot of this size"
 #define BAD_LIMIT	"Needs more memory than snapshot_limit_kb allows"
 #define BAD_HELD	"Snapshots have more memory than that already"
@@ -698,12 +699,27 @@ static void fs_test_no_memory(struct kunit *test)
 	}
 }
 
+/* The live buffer is in the hands of another caller, as of a resize. */
+static void fs_test_busy(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	atomic_t *exchange = &tr->array_buffer.buffer->cpus[0]->exchange;
+
+	snap_kunit_set(test, "snapshot", "1");
+	atomic_set(exchange, 1);
+	snap_kunit_fails(test, "snapshot", "1", -EBUSY, BAD_BUSY);
+	atomic_set(exchange, 0);
+	snap_kunit_set(test, "snapshot", "1");
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# taken: 2\n"));
+}
+
 static struct kunit_case fs_cases[] = {
 	KUNIT_CASE(fs_test_expand),
 	KUNIT_CASE(fs_test_no_memory),
 	KUNIT_CASE_PARAM(fs_test_value, fs_value_gen_params),
 	KUNIT_CASE(fs_test_snapshot),
 	KUNIT_CASE(fs_test_cpu),
+	KUNIT_CASE(fs_test_busy),
 	KUNIT_CASE(fs_test_needed),
 	KUNIT_CASE(fs_test_limit),
 	KUNIT_CASE(fs_test_delay),

@@ -267,6 +267,12 @@ static void keep_test_waiter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->user.seq, 2ULL);
 }
 
+static bool keep_is_ready(struct trace_snapshots *s)
+{
+	guard(mutex)(&s->mutex);
+	return snap_is_ready(s, &s->user);
+}
+
 static void keep_test_limit(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -282,7 +288,7 @@ static void keep_test_limit(struct kunit *test)
 		KUNIT_EXPECT_LE(test, s->kb, s->limit_kb);
 		snap_tend(tr->snapshots);
 		KUNIT_EXPECT_LE(test, s->kb, s->limit_kb);
-		KUNIT_EXPECT_TRUE(test, snap_is_ready(s, &s->user));
+		KUNIT_EXPECT_TRUE(test, keep_is_ready(s));
 	}
 	KUNIT_EXPECT_LT(test, s->nr_kept, 30U);
 	keep_expect(test, 31 - s->nr_kept, 30);
@@ -314,10 +320,10 @@ static void keep_test_newest(struct kunit *test)
 	mutex_unlock(&s->mutex);
 	snap_tend(tr->snapshots);
 	keep_expect(test, 1, 1);
-	KUNIT_EXPECT_FALSE(test, snap_is_ready(s, &s->user));
+	KUNIT_EXPECT_FALSE(test, keep_is_ready(s));
 	s->limit_kb = 0;
 	snap_tend(tr->snapshots);
-	KUNIT_EXPECT_TRUE(test, snap_is_ready(s, &s->user));
+	KUNIT_EXPECT_TRUE(test, keep_is_ready(s));
 }
 
 /* If the empty buffer leaves no room to trim a snapshot, it is freed and allocated again. */
@@ -341,7 +347,59 @@ static void keep_test_room(struct kunit *test)
 	snap_tend(tr->snapshots);
 	keep_expect(test, 1, 1);
 	KUNIT_EXPECT_LT(test, s->kb, full + full / 4);
-	KUNIT_EXPECT_TRUE(test, snap_is_ready(s, &s->user));
+	KUNIT_EXPECT_TRUE(test, keep_is_ready(s));
+	s->limit_kb = 0;
+}
+
+/* A request that lacks a buffer at the limit has the oldest snapshot removed. */
+static void keep_test_starved(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned long full = s->kb;
+	unsigned int n;
+
+	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
+	for (n = 1; n <= 3; n++) {
+		keep_take(test, n);
+		snap_tend(tr->snapshots);
+	}
+	mutex_lock(&s->mutex);
+	snap_release(s, &s->user, false);
+	s->limit_kb = s->kb + full - 1;
+	mutex_unlock(&s->mutex);
+	tracing_snapshot_instance(tr);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->no_spare), 1L);
+	snap_kunit_worker(tr);
+	flush_work(&s->keeper);
+	KUNIT_EXPECT_TRUE(test, keep_is_ready(s));
+	keep_expect(test, 2, 3);
+	s->limit_kb = 0;
+}
+
+/* The oldest snapshot is removed if its memory is just enough. */
+static void keep_test_enough(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned long full = s->kb;
+	unsigned int lacks;
+
+	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
+	keep_take(test, 1);
+	snap_tend(tr->snapshots);
+	keep_take(test, 2);
+	snap_tend(tr->snapshots);
+	for (lacks = 2; lacks--; ) {
+		mutex_lock(&s->mutex);
+		snap_release(s, &s->user, false);
+		s->limit_kb = s->kb + full - list_first_entry(&s->kept, struct trace_snap,
+							      keep)->kb - lacks;
+		mutex_unlock(&s->mutex);
+		snap_tend(tr->snapshots);
+		KUNIT_EXPECT_NE(test, keep_is_ready(s), lacks);
+		keep_expect(test, lacks ? 1 : 2, 2);
+	}
 	s->limit_kb = 0;
 }
 
@@ -536,7 +594,8 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_limit),
 	KUNIT_CASE(keep_test_newest),
 	KUNIT_CASE(keep_test_room),
-	KUNIT_CASE(keep_test_cost),
+	KUNIT_CASE(keep_test_starved),
+	KUNIT_CASE(keep_test_enough),
 	KUNIT_CASE(keep_test_memory),
 	KUNIT_CASE(keep_test_warning),
 	KUNIT_CASE(keep_test_change),
@@ -551,4 +610,17 @@ static struct kunit_suite keep_suite = {
 	.test_cases = keep_cases,
 };
 
-kunit_test_suites(&keep_rules_suite, &keep_suite);
+/* Slow: workers free memory a while after it was used. */
+static struct kunit_case keep_cost_cases[] = {
+	KUNIT_CASE_SLOW(keep_test_cost),
+	{ }
+};
+
+static struct kunit_suite keep_cost_suite = {
+	.name = "trace_snapshot_cost",
+	.init = keep_init,
+	.exit = snap_kunit_exit,
+	.test_cases = keep_cost_cases,
+};
+
+kunit_test_suites(&keep_rules_suite, &keep_suite, &keep_cost_suite);

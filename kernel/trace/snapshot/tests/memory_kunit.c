@@ -10,6 +10,7 @@
 #include <linux/ring_buffer.h>
 #include <linux/vmstat.h>
 
+#include "../../ring_buffer/race.h"
 #include "tracefs.h"
 
 static void memory_limit(struct kunit *test, unsigned long kb)
@@ -360,6 +361,9 @@ static void memory_test_one(struct kunit *test)
 	const struct snap_request panic = {
 		.cpu = RING_BUFFER_ALL_CPUS, .by = SNAP_BY_PANIC, .now = true,
 	};
+	struct snap_request write = {
+		.cpu = RING_BUFFER_ALL_CPUS, .by = SNAP_BY_WRITE, .waits = true,
+	};
 	struct array_buffer *buf;
 
 	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
@@ -370,6 +374,9 @@ static void memory_test_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
 	KUNIT_EXPECT_EQ(test, s->kb, full);
 	/* While a reader holds it, only a panic takes a snapshot. */
+	scoped_guard(mutex, &s->mutex)
+		KUNIT_EXPECT_EQ(test, snap_take_wait(s, &s->user, &write), -ENOBUFS);
+	KUNIT_EXPECT_EQ(test, s->kb, full);
 	tracing_snapshot_instance(tr);
 	KUNIT_EXPECT_EQ(test, s->user.seq, 1ULL);
 	KUNIT_EXPECT_EQ(test, snap_take(s, &s->user, &panic), 0);
@@ -378,9 +385,9 @@ static void memory_test_one(struct kunit *test)
 	mutex_lock(&s->mutex);
 	snap_release(s, &s->user, true);
 	mutex_unlock(&s->mutex);
-	KUNIT_EXPECT_FALSE(test, snap_is_ready(s, &s->user));
+	KUNIT_EXPECT_NULL(test, s->user.spare);
 	trace_snapshot_put(buf);
-	KUNIT_EXPECT_TRUE(test, snap_is_ready(s, &s->user));
+	KUNIT_EXPECT_NOT_NULL(test, s->user.spare);
 	KUNIT_EXPECT_EQ(test, s->kb, full);
 	KUNIT_EXPECT_EQ(test, snap_take(s, &s->user, &panic), 0);
 	/* Without a pin, the reader's release frees it. */
@@ -404,6 +411,34 @@ static void memory_test_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->kb, 0UL);
 }
 
+static unsigned int memory_waits;
+
+static void memory_count(enum rb_race point, const char *name)
+{
+	memory_waits += point == RB_RACE_WAITED;
+}
+
+/* A snapshot is freed when all writers have left it: its memory may be used again at once. */
+static void memory_test_writers(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snap *snap;
+	unsigned int settled;
+
+	guard(mutex)(&s->mutex);
+	for (settled = 0; settled < 2; settled++) {
+		snap = snap_alloc_spare(s);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(snap));
+		snap->settled = settled;
+		memory_waits = 0;
+		rb_race_hook = memory_count;
+		snap_free(s, snap);
+		rb_race_hook = NULL;
+		KUNIT_EXPECT_EQ(test, memory_waits, 1 - settled);
+	}
+}
+
 static struct kunit_case memory_cases[] = {
 	KUNIT_CASE(memory_test_limit),
 	KUNIT_CASE(memory_test_killed),
@@ -415,6 +450,7 @@ static struct kunit_case memory_cases[] = {
 	KUNIT_CASE(memory_test_leak),
 	KUNIT_CASE(memory_test_gone),
 	KUNIT_CASE(memory_test_one),
+	KUNIT_CASE(memory_test_writers),
 	{ }
 };
 

@@ -467,6 +467,35 @@ static void take_test_joins(struct kunit *test)
 	tracing_disarm_snapshot(tr);
 }
 
+/*
+ * A snapshot of another CPU that begins after a request answers the request, unless that waits
+ * for its own snapshot, is for one CPU, or is from a tracer.
+ */
+static void take_test_answered(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned int kind, own;
+	u64 seq;
+
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	mutex_lock(&s->mutex);
+	KUNIT_EXPECT_EQ(test, snap_provide(s, &s->max), 0);
+	mutex_unlock(&s->mutex);
+	for (kind = 0; kind < TAKE_KINDS; kind++) {
+		own = kind == TAKE_WAITS || kind == TAKE_CPU || kind == TAKE_MAX;
+		seq = s->user.seq + s->max.seq;
+		snap_kunit_mark(test, 1);
+		/* As if that snapshot were taken while this CPU waits for the lock. */
+		s->cut_done = s->cuts + 2;
+		KUNIT_EXPECT_EQ(test, take_kind(test, kind), 0);
+		KUNIT_EXPECT_EQ_MSG(test, s->user.seq + s->max.seq, seq + own, "kind %u", kind);
+		s->cut_done = s->cuts;
+	}
+	snap_kunit_expect(test, "taken 2 merged 3");
+	tracing_disarm_snapshot(tr);
+}
+
 /* The count of a trigger is the number of its snapshots, without refused requests. */
 static void take_test_counted(struct kunit *test)
 {
@@ -548,6 +577,8 @@ static void take_test_cpu(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), i);
 		KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "per_cpu/cpu0/snapshot"), i);
 	}
+	/* Of a single CPU, it is complete. */
+	KUNIT_EXPECT_EQ(test, s->user.last->info.since == U64_MAX, nr_cpu_ids > 1);
 	none.cpu = nr_cpu_ids;
 	KUNIT_EXPECT_EQ(test, snap_take(s, &s->user, &none), -EINVAL);
 	snap_kunit_expect(test, "taken 2 starved 1 refused 1");
@@ -557,8 +588,58 @@ static void take_test_cpu(struct kunit *test)
 	snap_tend(tr->snapshots);
 	KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_CPU), 0);
 	snap_kunit_expect(test, "taken 4 starved 1 refused 1");
+	/* It leaves the one before alone also before the keeper has trimmed that. */
+	mutex_lock(&s->mutex);
+	for (i = 0; i < 2; i++) {
+		KUNIT_EXPECT_EQ(test, snap_provide(s, &s->user), 0);
+		KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_CPU), 0);
+	}
+	mutex_unlock(&s->mutex);
 	snap_kunit_echo(test, "snapshot_keep", "0");
 	tracing_disarm_snapshot(tr);
+}
+
+/* A request with a buffer of its own leaves the empty one where it is. */
+static void take_test_own(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	unsigned long full = snap_kunit_full(test);
+	struct trace_snapshots *s = tr->snapshots;
+	struct snap_request own = take_kinds[TAKE_WAITS];
+	struct trace_snap *spare;
+
+	snap_kunit_echo(test, "snapshot", "1");
+	mutex_lock(&s->mutex);
+	KUNIT_EXPECT_EQ(test, snap_add_spare(s, &s->user), 0);
+	spare = s->user.spare;
+	own.own = snap_alloc_spare(s);
+	KUNIT_EXPECT_FALSE(test, IS_ERR(own.own));
+	KUNIT_EXPECT_EQ(test, snap_take(s, &s->user, &own), 0);
+	KUNIT_EXPECT_PTR_EQ(test, s->user.last, own.own);
+	KUNIT_EXPECT_PTR_EQ(test, s->user.spare, spare);
+	snap_collect(s);
+	mutex_unlock(&s->mutex);
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 2 * full);
+}
+
+/* The worker is started once until it runs: a trigger may trace what that causes. */
+static void take_test_once(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	bool queued, again;
+
+	scoped_guard(irqsave) {
+		set_bit(SNAP_WORK_QUEUED, &s->work_for);
+		tracing_snapshot_instance(tr);
+		queued = irq_work_is_pending(&s->irq_work);
+		clear_bit(SNAP_WORK_QUEUED, &s->work_for);
+		tracing_snapshot_instance(tr);
+		again = irq_work_is_pending(&s->irq_work);
+	}
+	KUNIT_EXPECT_FALSE(test, queued);
+	KUNIT_EXPECT_TRUE(test, again);
+	snap_kunit_expect(test, "starved 2");
 }
 
 /* No writer gets a sub-buffer that user space has mapped, and that a snapshot has taken. */
@@ -723,6 +804,38 @@ static void take_test_poll(struct kunit *test)
 	snap_kunit_expect(test, "taken 2");
 }
 
+/* Both the interrupt work and the worker wake: a task may begin to wait between the two. */
+static void take_test_wake(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	struct poll_wqueues table;
+	struct file *file;
+	unsigned int i;
+
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	for (i = 0; i < 2; i++) {
+		file = snap_kunit_open(test, "snapshot", O_RDONLY);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+		disable_work_sync(&s->work);
+		poll_initwait(&table);
+		KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, &table.pt), 0U);
+		if (i)
+			set_bit(SNAP_WORK_QUEUED, &s->work_for);
+		tracing_snapshot_instance(tr);
+		irq_work_sync(&s->irq_work);
+		KUNIT_EXPECT_EQ(test, table.triggered, i ? 0 : 1);
+		enable_work(&s->work);
+		schedule_work(&s->work);
+		snap_kunit_worker(tr);
+		KUNIT_EXPECT_EQ(test, table.triggered, 1);
+		poll_freewait(&table);
+		snap_kunit_close(file);
+	}
+	snap_kunit_expect(test, "taken 2");
+	tracing_disarm_snapshot(tr);
+}
+
 static struct kunit_case take_cases[] = {
 	KUNIT_CASE(take_test_who),
 	KUNIT_CASE(take_test_times),
@@ -733,14 +846,22 @@ static struct kunit_case take_cases[] = {
 	KUNIT_CASE(take_test_waits),
 	KUNIT_CASE(take_test_condition),
 	KUNIT_CASE(take_test_joins),
+	KUNIT_CASE(take_test_answered),
 	KUNIT_CASE(take_test_counted),
+	KUNIT_CASE(take_test_poll),
+	KUNIT_CASE(take_test_wake),
+	{ }
+};
+
+static struct kunit_case take_buffer_cases[] = {
 	KUNIT_CASE(take_test_read),
 	KUNIT_CASE(take_test_cpu),
+	KUNIT_CASE(take_test_own),
+	KUNIT_CASE(take_test_once),
 	KUNIT_CASE(take_test_mapped),
 	KUNIT_CASE_PARAM(take_test_died, take_bools_gen_params),
 	KUNIT_CASE(take_test_died_read),
 	KUNIT_CASE_PARAM(take_test_died_spare, take_bools_gen_params),
-	KUNIT_CASE(take_test_poll),
 	{ }
 };
 
@@ -751,4 +872,11 @@ static struct kunit_suite take_suite = {
 	.test_cases = take_cases,
 };
 
-kunit_test_suite(take_suite);
+static struct kunit_suite take_buffer_suite = {
+	.name = "trace_snapshot_buffer",
+	.init = snap_kunit_init_small,
+	.exit = snap_kunit_exit,
+	.test_cases = take_buffer_cases,
+};
+
+kunit_test_suites(&take_suite, &take_buffer_suite);

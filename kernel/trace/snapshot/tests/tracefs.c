@@ -19,7 +19,7 @@
 
 static struct vfsmount *snap_kunit_mnt;
 
-/* Allocations of snapshots since the test began that are not freed yet. */
+/* Allocations since the test began that are not freed yet. */
 static struct snap_kunit_memory {
 	const void	*at;
 	size_t		size;
@@ -27,6 +27,22 @@ static struct snap_kunit_memory {
 } snap_kunit_memory[512];
 static DEFINE_RAW_SPINLOCK(snap_kunit_memory_lock);
 static unsigned int snap_kunit_memory_lost;
+
+/* Functions of snapshots, instances and channels, and those that allocate for them */
+static bool snap_kunit_is_ours(const char *name)
+{
+	static const char * const begins[] = {
+		"snap_", "trace_snapshot_", "instance_", "channels_", "merge_", "trace_merge_",
+		"trace_pipe_wait", "ring_buffer_read_start",
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(begins); i++) {
+		if (strstarts(name, begins[i]))
+			return true;
+	}
+	return !strcmp(name, "kasprintf");
+}
 
 static void snap_kunit_malloc(void *unused, unsigned long site, const void *at, size_t wanted,
 			      size_t size, gfp_t gfp, int node)
@@ -36,8 +52,7 @@ static void snap_kunit_malloc(void *unused, unsigned long site, const void *at, 
 	unsigned int i;
 
 	sprint_symbol_no_offset(name, site);
-	if (!at || (!strstarts(name, "snap_") && !strstarts(name, "trace_snapshot_") &&
-		    strcmp(name, "kasprintf")))
+	if (!at || !snap_kunit_is_ours(name))
 		return;
 	raw_spin_lock_irqsave(&snap_kunit_memory_lock, flags);
 	for (i = 0; i < ARRAY_SIZE(snap_kunit_memory) && snap_kunit_memory[i].at; i++)

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of snapshots and instances that belong to a file descriptor.
+ */
+#include <linux/delay.h>
+#include <linux/fcntl.h>
+#include <linux/fdtable.h>
+#include <linux/file.h>
+#include <linux/list.h>
+#include <linux/ring_buffer.h>
+#include <linux/string.h>
+
+#include <uapi/linux/trace_instance.h>
+
+#include "tracefs.h"
+
+/* Take a snapshot with one record that an owner has. */
+static struct trace_snap *own_take(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snap *snap = NULL;
+
+	snap_kunit_mark(test, 1);
+	KUNIT_ASSERT_EQ(test, snap_keep_owned(tr->snapshots, RING_BUFFER_ALL_CPUS, &snap), 0);
+	KUNIT_ASSERT_NOT_NULL(test, snap);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(snap->buf.buffer), 1UL);
+	KUNIT_EXPECT_TRUE(test, snap->kept->owned);
+	return snap;
+}
+
+static void own_expect(struct kunit *test, unsigned int kept, unsigned int owned)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+
+	guard(mutex)(&trace_types_lock);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&s->kept), (size_t)kept);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&s->owned), (size_t)owned);
+	KUNIT_EXPECT_EQ(test, s->nr_kept, kept);
+}
+
+/* Without the newest ones that are kept, and beside them. */
+static void own_test_last(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snap *a = own_take(test), *b;
+	unsigned int i;
+
+	own_expect(test, 0, 1);
+	snap_keep_set(s, (struct snap_keep){ .nr = 2 });
+	b = own_take(test);
+	for (i = 0; i < 5; i++) {
+		tracing_snapshot_instance(tr);
+		snap_tend(s);
+	}
+	own_expect(test, 2, 2);
+	snap_keep_set(s, (struct snap_keep){ });
+	own_expect(test, 0, 2);
+	snap_end_owned(b);
+	own_expect(test, 0, 1);
+	snap_end_owned(a);
+	own_expect(test, 0, 0);
+}
+
+/* It takes no room from the first ones, and needs none. */
+static void own_test_first(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snap *snap[3];
+	unsigned int i;
+
+	snap_keep_set(s, (struct snap_keep){ .nr = 2, .first = true });
+	for (i = 0; i < 3; i++) {
+		snap[i] = own_take(test);
+		tracing_snapshot_instance(tr);
+		snap_tend(s);
+		own_expect(test, min(i + 1, 2), i + 1);
+	}
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->enough), 1L);
+	KUNIT_EXPECT_EQ(test, s->user.seq, 5ULL);
+	while (i--)
+		snap_end_owned(snap[i]);
+	own_expect(test, 2, 0);
+}
+
+/* All memory is free without its owner, also if it is the newest one, or is held open. */
+static void own_test_memory(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snap *snap;
+	struct file *file;
+	char path[64];
+
+	snap_end_owned(own_take(test));
+	snap_kunit_worker(tr);
+	KUNIT_EXPECT_NULL(test, s->user.last);
+	KUNIT_EXPECT_EQ(test, s->kb, 0UL);
+
+	snap = own_take(test);
+	snprintf(path, sizeof(path), "/instances/%s/trace", snap->kept->name);
+	file = snap_kunit_open(test, path, O_RDONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	snap_end_owned(snap);
+	snap_kunit_worker(tr);
+	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, path));
+	KUNIT_EXPECT_GT(test, s->kb, 0UL);
+	snap_kunit_close(file);
+	snap_tend(s);
+	KUNIT_EXPECT_EQ(test, s->kb, 0UL);
+}
+
+/* An error leaves nothing, and the records are in the newest snapshot or in the live buffer. */
+static void own_test_limit(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snap *snap = NULL;
+	unsigned long kb = 0, records;
+	int ret;
+
+	do {
+		kb++;
+		snap_kunit_mark(test, 1);
+		s->limit_kb = kb;
+		ret = snap_keep_owned(s, RING_BUFFER_ALL_CPUS, &snap);
+		s->limit_kb = 0;
+		if (!ret)
+			break;
+		KUNIT_EXPECT_EQ(test, ret, -ENOSPC);
+		own_expect(test, 0, 0);
+		records = ring_buffer_entries(tr->array_buffer.buffer);
+		if (s->user.last)
+			records += ring_buffer_entries(s->user.last->buf.buffer);
+		KUNIT_EXPECT_GE(test, records, 1UL);
+		KUNIT_EXPECT_LE(test, s->kb, kb);
+		scoped_guard(mutex, &s->mutex)
+			snap_release(s, &s->user, true);
+	} while (kb < 4096);
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	KUNIT_EXPECT_GT(test, kb, 1UL);
+	snap_end_owned(snap);
+}
+
+/* The ioctl of the file, and the file that owns. */
+static void own_test_file(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct file *file = snap_kunit_open(test, "snapshot", O_RDONLY), *owner;
+	char name[64] = "";
+	unsigned int tries;
+	long fd, dir;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	KUNIT_EXPECT_EQ(test, vfs_ioctl(file, TRACE_IOC_SNAPSHOT, 0), (long)-EBADF);
+	snap_kunit_close(file);
+	file = snap_kunit_open(test, "snapshot", O_WRONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	KUNIT_EXPECT_EQ(test, vfs_ioctl(file, TRACE_IOC_SNAPSHOT, 1), (long)-EINVAL);
+	KUNIT_EXPECT_EQ(test, vfs_ioctl(file, TRACE_IOC_INSTANCE_DIR, 0), (long)-ENOTTY);
+	own_expect(test, 0, 0);
+	fd = vfs_ioctl(file, TRACE_IOC_SNAPSHOT, 0);
+	KUNIT_ASSERT_GE(test, fd, 0L);
+	own_expect(test, 0, 1);
+	snap_kunit_close(file);
+
+	owner = fget(fd);
+	KUNIT_ASSERT_NOT_NULL(test, owner);
+	KUNIT_EXPECT_GT(test, snap_kunit_read_file(test, owner, name, sizeof(name)), (ssize_t)0);
+	KUNIT_EXPECT_STREQ(test, name, "kunit@1\n");
+	KUNIT_EXPECT_EQ(test, vfs_ioctl(owner, TRACE_IOC_INSTANCE_DIR, 1), (long)-EINVAL);
+	dir = vfs_ioctl(owner, TRACE_IOC_INSTANCE_DIR, 0);
+	KUNIT_EXPECT_GE(test, dir, 0L);
+	close_fd(dir);
+	close_fd(fd);
+	own_expect(test, 0, 1);
+	snap_kunit_close(owner);
+	flush_delayed_fput();
+	for (tries = 3000; tries && !list_empty_careful(&tr->snapshots->owned); tries--)
+		msleep(20);
+	own_expect(test, 0, 0);
+	/* The work is at its end. */
+	mutex_lock(&event_mutex);
+	mutex_unlock(&event_mutex);
+}
+
+static bool own_is_there(const char *name)
+{
+	guard(mutex)(&trace_types_lock);
+	return trace_array_find(name);
+}
+
+/* An instance of an open file: owned, retired, removed. */
+static void own_test_instance(struct kunit *test)
+{
+	struct file *owner, *trace;
+	struct trace_array *tr;
+	char name[64] = "", path[96];
+	unsigned int tries;
+
+	owner = snap_kunit_open(test, "/instance_open", O_RDONLY);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(owner), -EACCES);
+	owner = snap_kunit_open(test, "/instance_open", O_RDWR);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(owner));
+	KUNIT_EXPECT_GT(test, snap_kunit_read_file(test, owner, name, sizeof(name)), (ssize_t)0);
+	*strchrnul(name, '\n') = '\0';
+	tr = trace_array_find_get(name);
+	KUNIT_ASSERT_NOT_NULL(test, tr);
+	KUNIT_EXPECT_TRUE(test, tr->owned);
+	trace_array_put(tr);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), -EBUSY);
+
+	snprintf(path, sizeof(path), "/instances/%s/trace", name);
+	trace = snap_kunit_open(test, path, O_RDONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(trace));
+	snap_kunit_close(owner);
+	for (tries = 3000; tries && !READ_ONCE(tr->retired); tries--)
+		msleep(20);
+	KUNIT_EXPECT_EQ(test, trace_array_get(tr), -ENODEV);
+	KUNIT_EXPECT_NULL(test, trace_array_find_get(name));
+	KUNIT_EXPECT_NULL(test, trace_array_get_by_name(name, NULL));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, path));
+	snap_kunit_close(trace);
+	for (tries = 3000; tries && own_is_there(name); tries--)
+		msleep(20);
+	KUNIT_EXPECT_FALSE(test, own_is_there(name));
+	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, path));
+	/* The name stays reserved. */
+	KUNIT_EXPECT_NULL(test, trace_array_get_by_name(name, NULL));
+}
+
+static struct kunit_case own_cases[] = {
+	KUNIT_CASE(own_test_last),
+	KUNIT_CASE(own_test_first),
+	KUNIT_CASE(own_test_memory),
+	KUNIT_CASE(own_test_limit),
+	KUNIT_CASE(own_test_file),
+	KUNIT_CASE(own_test_instance),
+	{ }
+};
+
+static struct kunit_suite own_suite = {
+	.name = "trace_snapshot_own",
+	.init = snap_kunit_init,
+	.exit = snap_kunit_exit,
+	.test_cases = own_cases,
+};
+
+kunit_test_suites(&own_suite);
