@@ -113,8 +113,8 @@ static bool instance_records(struct trace_array *tr)
  * @tr: the instance; the caller has one file of it open
  *
  * Context: May sleep, event_mutex and trace_types_lock are held.
- * Return: 0; -EBUSY if something records, or other files are open, or it has its rings for
- *	   good; -ENOTEMPTY if it has records; -ENOMEM.
+ * Return: 0; -EBUSY if something records, or other files are open, or it is a channel, or
+ *	   it has its rings for good; -ENOTEMPTY if it has records; -ENOMEM.
  */
 int instance_unexpand(struct trace_array *tr)
 {
@@ -123,8 +123,9 @@ int instance_unexpand(struct trace_array *tr)
 	lockdep_assert_held(&trace_types_lock);
 	if (trace_array_is_unexpanded(tr))
 		return 0;
-	/* One reference is that of its existence. */
-	if (tr->flags & TRACE_ARRAY_FL_EXPANDED || tr->ref > 2 || instance_records(tr))
+	/* One reference is that of its existence, and one may be that of its owner. */
+	if (tr->flags & TRACE_ARRAY_FL_EXPANDED || tr->ref > 2 + tr->owned || tr->session ||
+	    instance_records(tr))
 		return -EBUSY;
 	/* A writer that found its event enabled may be in the buffer. */
 	tracepoint_synchronize_unregister();
