@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Snapshots that belong to a file descriptor.
+ */
+#include <linux/anon_inodes.h>
+#include <linux/fcntl.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/mount.h>
+#include <linux/workqueue.h>
+
+#include "../trace_owner.h"
+#include "internal.h"
+
+/**
+ * struct snap_owner - an open file that owns a snapshot
+ * @snap: the snapshot; it is kept
+ * @mnt:  mount of tracefs by which it was requested
+ * @end:  ends the life of the snapshot
+ */
+struct snap_owner {
+	struct trace_snap	*snap;
+	struct vfsmount		*mnt;
+	struct work_struct	end;
+};
+
+static ssize_t snap_owner_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	struct snap_owner *owner = file->private_data;
+
+	return trace_owner_read(owner->snap->kept, ubuf, cnt, ppos);
+}
+
+static long snap_owner_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	struct snap_owner *owner = file->private_data;
+
+	return trace_owner_ioctl(owner->snap->kept, owner->mnt, cmd, arg);
+}
+
+static void snap_owner_end(struct work_struct *end)
+{
+	struct snap_owner *owner = container_of(end, struct snap_owner, end);
+
+	snap_end_owned(owner->snap);
+	kfree(owner);
+}
+
+/* The locks of the task that puts the last reference are unknown. */
+static int snap_owner_release(struct inode *inode, struct file *file)
+{
+	struct snap_owner *owner = file->private_data;
+
+	mntput(owner->mnt);
+	schedule_work(&owner->end);
+	return 0;
+}
+
+static const struct file_operations snap_owner_fops = {
+	.read		= snap_owner_read,
+	.llseek		= default_llseek,
+	.unlocked_ioctl	= snap_owner_ioctl,
+	.compat_ioctl	= compat_ptr_ioctl,
+	.release	= snap_owner_release,
+};
+
+/**
+ * snap_own() - take a snapshot that belongs to a new file descriptor
+ * @s:   the snapshots of a trace array, of which the caller has a file open
+ * @cpu: the CPU, or RING_BUFFER_ALL_CPUS
+ * @mnt: mount of that file
+ *
+ * Context: May sleep.
+ * Return: the descriptor; -EMFILE, -ENFILE and -ENOMEM as open(); as snap_keep_owned().
+ */
+int snap_own(struct trace_snapshots *s, int cpu, struct vfsmount *mnt)
+{
+	struct snap_owner *owner = kzalloc(sizeof(*owner), GFP_KERNEL);
+	struct file *file;
+	int fd, ret;
+
+	if (!owner)
+		return -ENOMEM;
+	INIT_WORK(&owner->end, snap_owner_end);
+	fd = get_unused_fd_flags(O_CLOEXEC);
+	ret = fd < 0 ? fd : snap_keep_owned(s, cpu, &owner->snap);
+	if (ret)
+		goto fail;
+	file = anon_inode_getfile_fmode("[trace_snapshot]", &snap_owner_fops, owner, O_RDONLY,
+					FMODE_PREAD);
+	if (IS_ERR(file)) {
+		ret = PTR_ERR(file);
+		snap_end_owned(owner->snap);
+		goto fail;
+	}
+	owner->mnt = mntget(mnt);
+	fd_install(fd, file);
+	return fd;
+fail:
+	if (fd >= 0)
+		put_unused_fd(fd);
+	kfree(owner);
+	return ret;
+}
