@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The parts of trace.dat besides its records. They are captured once.
+ */
+#include <linux/trace_seq.h>
+#include <linux/utsname.h>
+
+#include "internal.h"
+
+/* Options of the file, by their number in the format. */
+#define DAT_OPTION_CPUSTAT	2
+#define DAT_OPTION_TRACECLOCK	4
+#define DAT_OPTION_UNAME	5
+
+static void dat_put_headers(struct dat_text *text, struct trace_buffer *buffer)
+{
+	struct trace_seq *s = kmalloc(sizeof(*s), GFP_KERNEL);
+
+	if (!s) {
+		text->err = -ENOMEM;
+		return;
+	}
+	trace_seq_init(s);
+	ring_buffer_print_page_header(buffer, s);
+	dat_put_string(text, "header_page");
+	dat_put_u64(text, trace_seq_used(s));
+	dat_put(text, s->buffer, trace_seq_used(s));
+
+	trace_seq_init(s);
+	ring_buffer_print_entry_header(s);
+	dat_put_string(text, "header_event");
+	dat_put_u64(text, trace_seq_used(s));
+	dat_put(text, s->buffer, trace_seq_used(s));
+	kfree(s);
+}
+
+static void dat_print_format(struct seq_file *m, void *call)
+{
+	trace_event_show_format(m, call);
+}
+
+/* Has a member in front of @tr the event of @file, too? */
+static bool dat_had_event(struct trace_array *whole, struct trace_array *tr,
+			  struct trace_event_file *file)
+{
+	struct trace_array *before;
+	struct trace_event_file *other;
+
+	for (before = whole; before; before = dat_next(whole, before)) {
+		if (before == tr)
+			return false;
+		list_for_each_entry(other, &before->events, list) {
+			if (other->event_call == file->event_call)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Call @fn for each event of a system that a member of @whole has. Return: how many. */
+static u32 dat_each_event(struct trace_array *whole, struct event_subsystem *system,
+			  struct dat_text *text,
+			  void (*fn)(struct dat_text *text, struct trace_event_call *call))
+{
+	struct trace_event_file *file;
+	struct trace_array *tr;
+	u32 nr = 0;
+
+	for (tr = whole; tr; tr = dat_next(whole, tr)) {
+		list_for_each_entry(file, &tr->events, list) {
+			if (file->system->subsystem != system || dat_had_event(whole, tr, file))
+				continue;
+			nr++;
+			if (fn)
+				fn(text, file->event_call);
+		}
+	}
+	return nr;
+}
+
+static void dat_put_format(struct dat_text *text, struct trace_event_call *call)
+{
+	size_t begin = dat_begin(text, sizeof(u64));
+
+	dat_print(text, dat_print_format, call);
+	dat_end(text, sizeof(u64), begin);
+}
+
+static void dat_put_system(struct dat_text *text, struct trace_array *whole,
+			   struct event_subsystem *system)
+{
+	dat_put_u32(text, dat_each_event(whole, system, text, NULL));
+	dat_each_event(whole, system, text, dat_put_format);
+}
+
+static bool dat_had_system(struct trace_array *whole, struct trace_array *tr,
+			   struct event_subsystem *system)
+{
+	struct trace_subsystem_dir *other;
+	struct trace_array *before;
+
+	for (before = whole; before; before = dat_next(whole, before)) {
+		if (before == tr)
+			return false;
+		list_for_each_entry(other, &before->systems, list) {
+			if (other->subsystem == system)
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool dat_is_ftrace(struct event_subsystem *system)
+{
+	return !strcmp(system->name, "ftrace");
+}
+
+/* Return: how many systems there are besides "ftrace"; all are appended if @text is there. */
+static u32 dat_each_system(struct dat_text *text, struct trace_array *whole)
+{
+	struct trace_subsystem_dir *dir;
+	struct trace_array *tr;
+	u32 nr = 0;
+
+	for (tr = whole; tr; tr = dat_next(whole, tr)) {
+		list_for_each_entry(dir, &tr->systems, list) {
+			if (dat_is_ftrace(dir->subsystem) ||
+			    dat_had_system(whole, tr, dir->subsystem))
+				continue;
+			nr++;
+			if (!text)
+				continue;
+			dat_put_string(text, dir->subsystem->name);
+			dat_put_system(text, whole, dir->subsystem);
+		}
+	}
+	return nr;
+}
+
+/* Formats of the events that the members have: those that may have records. */
+static void dat_put_formats(struct dat_text *text, struct trace_array *whole)
+{
+	struct trace_subsystem_dir *dir;
+	struct event_subsystem *ftrace = NULL;
+
+	/* Each instance has it. */
+	list_for_each_entry(dir, &whole->systems, list) {
+		if (dat_is_ftrace(dir->subsystem))
+			ftrace = dir->subsystem;
+	}
+	if (ftrace)
+		dat_put_system(text, whole, ftrace);
+	else
+		dat_put_u32(text, 0);
+	dat_put_u32(text, dat_each_system(NULL, whole));
+	dat_each_system(text, whole);
+}
+
+static void dat_put_head(struct dat_text *text, struct trace_array *tr)
+{
+	static const char magic[] = "\x17\x08\x44tracing6";
+	struct trace_buffer *buffer = tr->array_buffer.buffer;
+	u8 sizes[] = { IS_ENABLED(CONFIG_CPU_BIG_ENDIAN), sizeof(long) };
+
+	dat_put(text, magic, sizeof(magic));
+	dat_put(text, sizes, sizeof(sizes));
+	dat_put_u32(text, ring_buffer_subbuf_size_get(buffer));
+	dat_put_headers(text, buffer);
+	dat_put_formats(text, tr);
+}
+
+struct dat_stat {
+	struct trace_array	*tr;
+	int			cpu;
+};
+
+/* Only counts that reading does not change. */
+static void dat_print_stat(struct seq_file *m, void *data)
+{
+	struct dat_stat *stat = data;
+	struct trace_buffer *buffer = stat->tr->array_buffer.buffer;
+
+	seq_printf(m, "Buffer: %s\nCPU: %d\n", stat->tr->name, stat->cpu);
+	seq_printf(m, "overrun: %lu\n", ring_buffer_overrun_cpu(buffer, stat->cpu));
+	seq_printf(m, "commit overrun: %lu\n", ring_buffer_commit_overrun_cpu(buffer, stat->cpu));
+	seq_printf(m, "dropped events: %lu\n", ring_buffer_dropped_events_cpu(buffer, stat->cpu));
+}
+
+static void dat_print_uname(struct seq_file *m, void *data)
+{
+	struct new_utsname *u = init_utsname();
+
+	seq_printf(m, "%s %s %s %s", u->sysname, u->nodename, u->release, u->machine);
+	seq_putc(m, '\0');
+}
+
+static void dat_put_stats(struct dat_text *text, struct trace_array *tr)
+{
+	struct dat_stat stat = { .tr = tr };
+	size_t begin;
+
+	for_each_tracing_cpu(stat.cpu) {
+		dat_put_u16(text, DAT_OPTION_CPUSTAT);
+		begin = dat_begin(text, sizeof(u32));
+		dat_print(text, dat_print_stat, &stat);
+		dat_end(text, sizeof(u32), begin);
+	}
+}
+
+/* Others follow: those of channels have offsets that an open file knows. */
+static void dat_put_options(struct dat_text *text, struct trace_array *whole)
+{
+	struct trace_array *tr;
+	size_t begin;
+
+	dat_put(text, "options  ", sizeof("options  "));
+	/* Then the clocks follow the table of CPUs. */
+	dat_put_u16(text, DAT_OPTION_TRACECLOCK);
+	dat_put_u32(text, 0);
+
+	dat_put_u16(text, DAT_OPTION_UNAME);
+	begin = dat_begin(text, sizeof(u32));
+	dat_print(text, dat_print_uname, NULL);
+	dat_end(text, sizeof(u32), begin);
+
+	for (tr = whole; tr; tr = dat_next(whole, tr))
+		dat_put_stats(text, tr);
+}
+
+static void dat_put_tail(struct dat_text *text, struct trace_array *tr)
+{
+	size_t begin;
+
+	begin = dat_begin(text, sizeof(u32));
+	dat_print_all(text, &trace_printk_formats_seq_ops);
+	dat_end(text, sizeof(u32), begin);
+
+	begin = dat_begin(text, sizeof(u64));
+	dat_print_all(text, &tracing_saved_cmdlines_seq_ops);
+	dat_end(text, sizeof(u64), begin);
+
+	dat_put_u32(text, nr_cpu_ids);
+	dat_put_options(text, tr);
+}
+
+static void dat_print_clock(struct seq_file *m, void *data)
+{
+	tracing_clock_show(m, NULL);
+}
+
+static void dat_put_clock(struct dat_text *text, struct trace_array *tr)
+{
+	size_t begin = dat_begin(text, sizeof(u64));
+
+	text->m.private = tr;
+	dat_print(text, dat_print_clock, NULL);
+	dat_end(text, sizeof(u64), begin);
+}
+
+static void dat_free(struct trace_dat *dat)
+{
+	int i;
+
+	for (i = 0; i < DAT_NR_PARTS; i++)
+		kvfree(dat->part[i].data);
+	kfree(dat);
+}
+
+/**
+ * dat_capture() - capture the parts of trace.dat of a kept snapshot besides its records
+ * @tr: the instance of the snapshot
+ *
+ * Context: May sleep, event_mutex is held.
+ * Return: 0, also if that was done before; -ENODEV if the snapshot was retired; -ENOMEM;
+ *	   -ENOSPC if snapshot_limit_kb does not allow it.
+ */
+int dat_capture(struct trace_array *tr)
+{
+	static void (*const put[])(struct dat_text *text, struct trace_array *tr) = {
+		[DAT_HEAD] = dat_put_head,
+		[DAT_SYMBOLS] = dat_put_symbols,
+		[DAT_TAIL] = dat_put_tail,
+		[DAT_CLOCK] = dat_put_clock,
+	};
+	struct trace_dat *dat;
+	size_t size = sizeof(*dat);
+	int i, ret = 0;
+
+	lockdep_assert_held(&event_mutex);
+	if (tr->dat)
+		return 0;
+	/* It was retired after the caller had found it: its events are removed. */
+	if (!tr->event_dir)
+		return -ENODEV;
+	dat = kzalloc(sizeof(*dat), GFP_KERNEL);
+	if (!dat)
+		return -ENOMEM;
+	for (i = 0; !ret && i < DAT_NR_PARTS; i++) {
+		struct dat_text text = {};
+
+		put[i](&text, tr);
+		ret = dat_finish(&text, &dat->part[i]);
+		size += dat->part[i].len;
+	}
+	ret = ret ?: trace_snapshot_charge(tr, DIV_ROUND_UP(size, 1024));
+	if (ret) {
+		dat_free(dat);
+		return ret;
+	}
+	tr->dat = dat;
+	return 0;
+}
+
+/**
+ * trace_dat_end_event() - capture before an event of an instance is removed
+ * @tr: the instance
+ *
+ * Without memory, the records of the event stay undecoded.
+ *
+ * Context: May sleep, event_mutex is held.
+ */
+void trace_dat_end_event(struct trace_array *tr)
+{
+	int ret;
+
+	if (!trace_is_kept(tr))
+		return;
+	/* The file of a session has its event as well. */
+	ret = tr->session ? dat_capture(tr->session) : 0;
+	ret = dat_capture(tr) ?: ret;
+	if (ret)
+		pr_warn("%s/trace.dat: no formats of removed events: %d\n", tr->name, ret);
+}
+
+/**
+ * trace_dat_free() - free the captured parts
+ * @tr: the instance of a kept snapshot; nobody has it open
+ *
+ * Context: May sleep.
+ */
+void trace_dat_free(struct trace_array *tr)
+{
+	if (tr->dat)
+		dat_free(tr->dat);
+	tr->dat = NULL;
+}

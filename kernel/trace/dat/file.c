@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The open file trace.dat of a kept snapshot.
+ */
+#include <linux/cred.h>
+#include <linux/kallsyms.h>
+#include <linux/sched/signal.h>
+#include <linux/uio.h>
+
+#include "internal.h"
+
+/* In error_log of the instance that the snapshot was taken of: this one has none. */
+static void dat_log(struct trace_array *tr, int ret)
+{
+	static const char *const errs[] = {
+		"Another reader consumes from it: end that one first",
+		"snapshot_limit_kb allows no more memory",
+		"Its channels have several sizes of sub-buffers: read trace.dat of each",
+	};
+	u8 err = ret == -EBUSY ? 0 : ret == -ENOSPC ? 1 : 2;
+
+	guard(mutex)(&trace_types_lock);
+	if (ret == -EBUSY || ret == -ENOSPC || ret == -EOPNOTSUPP)
+		tracing_log_err(trace_snapshot_owner(tr), "trace.dat", tr->name,
+				(const char **)errs, err, 0);
+}
+
+/*
+ * Exclude consumers of an instance and of its channels, and hold references to these.
+ * Return: an open file that has all of them as members, or an error.
+ */
+static struct dat_file *dat_begin_reading(struct trace_array *whole)
+{
+	struct trace_array *tr;
+	struct dat_file *f;
+	unsigned int nr = 0;
+
+	guard(mutex)(&trace_types_lock);
+	for (tr = whole; tr; tr = dat_next(whole, tr)) {
+		if (!tr->dat_readers && tr->trace_ref)
+			return ERR_PTR(-EBUSY);
+		nr++;
+	}
+	f = kvzalloc(struct_size(f, member, nr), GFP_KERNEL);
+	if (!f)
+		return ERR_PTR(-ENOMEM);
+	for (tr = whole; tr; tr = dat_next(whole, tr)) {
+		if (!tr->dat_readers++)
+			cpumask_setall(tr->pipe_cpumask);
+		if (tr != whole)
+			tr->ref++;
+		f->member[f->nr++].tr = tr;
+	}
+	mutex_init(&f->mutex);
+	return f;
+}
+
+/* Put the references to all members but the first one, and release the open file. */
+static void dat_end_reading(struct dat_file *f)
+{
+	unsigned int i;
+
+	scoped_guard(mutex, &trace_types_lock) {
+		for (i = 0; i < f->nr; i++) {
+			if (!--f->member[i].tr->dat_readers)
+				cpumask_clear(f->member[i].tr->pipe_cpumask);
+		}
+	}
+	dat_free_layout(f);
+	for (i = 1; i < f->nr; i++)
+		trace_array_put(f->member[i].tr);
+	kvfree(f);
+}
+
+static int dat_open_kept(struct trace_array *tr, struct file *file)
+{
+	struct dat_file *f = dat_begin_reading(tr);
+	int ret;
+
+	if (IS_ERR(f))
+		return PTR_ERR(f);
+	scoped_guard(mutex, &event_mutex)
+		ret = dat_capture(tr);
+	ret = ret ?: dat_lay_out(f, kallsyms_show_value(file->f_cred));
+	if (ret)
+		dat_end_reading(f);
+	else
+		file->private_data = f;
+	return ret;
+}
+
+static int dat_open(struct inode *inode, struct file *file)
+{
+	struct trace_array *tr = inode->i_private;
+	int ret = tracing_check_open_get_tr(tr);
+
+	if (ret)
+		return ret;
+	/* All writers have committed: a snapshot has no instance before that. */
+	ret = dat_open_kept(tr, file);
+	if (ret) {
+		dat_log(tr, ret);
+		trace_array_put(tr);
+	}
+	return ret;
+}
+
+static int dat_release(struct inode *inode, struct file *file)
+{
+	struct dat_file *f = file->private_data;
+	struct trace_array *tr = f->member[0].tr;
+
+	dat_end_reading(f);
+	trace_array_put(tr);
+	return 0;
+}
+
+static ssize_t dat_copy_page(struct dat_file *f, u64 pos, struct iov_iter *to)
+{
+	unsigned int page_size = f->member[0].pages.page_size;
+	unsigned int skip = (pos - f->begin) & (page_size - 1), i = 0;
+	struct dat_member *member;
+	const char *page;
+
+	while (pos >= f->range[i].offset + f->range[i].size)
+		i++;
+	member = &f->member[i / nr_cpu_ids];
+	page = dat_pages_at(&member->pages, &f->range[i], i % nr_cpu_ids, pos - skip);
+	if (IS_ERR(page))
+		return PTR_ERR(page);
+	return copy_to_iter(page + skip, page_size - skip, to);
+}
+
+/* Copy some of the bytes at @pos. */
+static ssize_t dat_copy(struct dat_file *f, u64 pos, struct iov_iter *to)
+{
+	size_t at = pos;
+	unsigned int i;
+
+	if (pos >= f->begin)
+		return dat_copy_page(f, pos, to);
+	for (i = 0; i < f->nr_parts; at -= f->part[i++].len) {
+		if (at < f->part[i].len)
+			return copy_to_iter(f->part[i].data + at, f->part[i].len - at, to);
+	}
+	return iov_iter_zero(f->begin - pos, to);
+}
+
+static ssize_t dat_read_iter(struct kiocb *iocb, struct iov_iter *to)
+{
+	struct dat_file *f = iocb->ki_filp->private_data;
+	ssize_t done = 0, ret = 0;
+
+	guard(mutex)(&f->mutex);
+	while (iov_iter_count(to) && iocb->ki_pos < f->size) {
+		ret = fatal_signal_pending(current) ? -EINTR : dat_copy(f, iocb->ki_pos, to);
+		if (!ret)
+			ret = -EFAULT;
+		if (ret < 0)
+			break;
+		iocb->ki_pos += ret;
+		done += ret;
+	}
+	return done ?: ret;
+}
+
+static loff_t dat_llseek(struct file *file, loff_t offset, int whence)
+{
+	struct dat_file *f = file->private_data;
+
+	return fixed_size_llseek(file, offset, whence, f->size);
+}
+
+const struct file_operations trace_dat_fops = {
+	.open		= dat_open,
+	.read_iter	= dat_read_iter,
+	.splice_read	= copy_splice_read,
+	.llseek		= dat_llseek,
+	.release	= dat_release,
+};

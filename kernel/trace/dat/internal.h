@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * trace.dat: types and functions that the files of this directory share.
+ *
+ * Each file calls only files above it in this list:
+ *
+ *   text.c      text that grows
+ *   symbols.c   names of the addresses that records have
+ *   capture.c   the parts besides the records, captured once
+ *   pages.c     the pages of a CPU as one run of bytes
+ *   layout.c    the parts of the file, and where they are
+ *   file.c      the open file
+ */
+#ifndef _KERNEL_TRACE_DAT_INTERNAL_H
+#define _KERNEL_TRACE_DAT_INTERNAL_H
+
+#include <linux/ring_buffer.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+
+#include "../trace.h"
+
+/**
+ * DOC: trace.dat
+ *
+ * The file has version 6 of the format of trace-cmd:
+ *
+ * =========================  ===========================================================
+ * Part                       Content
+ * =========================  ===========================================================
+ * DAT_HEAD                   magic, version, sizes; header_page, header_event; formats
+ * size, DAT_SYMBOLS          kallsyms; empty for a file that was opened without
+ *                            kallsyms_show_value()
+ * DAT_TAIL                   formats of trace_printk(), names of tasks, CPUs, options
+ * more options               of each channel: its name, and the offset of its table
+ * table, DAT_CLOCK           of each CPU: offset and size of its pages; then the clocks,
+ *                            with the one in use in brackets
+ * table, DAT_CLOCK           the same of each channel
+ * zeros                      up to a multiple of the size of a sub-buffer
+ * pages                      of CPU 0, then of CPU 1, and so on; then of each channel
+ * =========================  ===========================================================
+ *
+ * **Members.** The file of a session's snapshot has the records of its own buffer and those
+ * of the channels' parts of the cut: a member each. Their sub-buffers have one size, as
+ * the format wants. Others have one member.
+ *
+ * **Capture.** The parts DAT_* are captured at the first open, or before the first of the
+ * snapshot's events is removed, since its number may be used for another event from then on.
+ * Nothing changes them afterwards. They stay until the instance of the snapshot is freed, and
+ * count against snapshot_limit_kb until then.
+ *
+ * **Readers.** Each open file counts in &trace_array.dat_readers of each member, and the first
+ * one takes all CPUs of &trace_array.pipe_cpumask. So no file consumes from the snapshot, its
+ * rings do not change, and each read of an offset gives the same bytes.
+ *
+ * **Locks.** event_mutex: &trace_array.dat is set once. trace_types_lock, inside it:
+ * &trace_array.dat_readers. &dat_file.mutex: the page that an open file has copied.
+ */
+
+/**
+ * struct dat_text - text that grows
+ * @m:   the text; &seq_file.private is free for the caller
+ * @err: 0, or -ENOMEM: the text is not complete
+ */
+struct dat_text {
+	struct seq_file		m;
+	int			err;
+};
+
+/**
+ * struct dat_block - bytes in memory
+ * @data: their address, from kvmalloc()
+ * @len:  number of bytes
+ */
+struct dat_block {
+	const void		*data;
+	size_t			len;
+};
+
+enum dat_part {
+	DAT_HEAD,
+	DAT_SYMBOLS,
+	DAT_TAIL,
+	DAT_CLOCK,
+	DAT_NR_PARTS
+};
+
+/**
+ * struct trace_dat - captured parts of trace.dat of a kept snapshot
+ * @part: parts of the file
+ */
+struct trace_dat {
+	struct dat_block	part[DAT_NR_PARTS];
+};
+
+/**
+ * struct dat_range - an entry of the table of CPUs, as in the file
+ * @offset: of the CPU's pages in the file, in bytes
+ * @size:   of the CPU's pages, in bytes
+ */
+struct dat_range {
+	u64			offset;
+	u64			size;
+};
+
+/**
+ * struct dat_pages - the pages of a snapshot
+ * @buffer:    the records
+ * @page_size: size of a page in bytes
+ * @rpage:     the page that was copied last, or NULL
+ * @cpu:       its CPU
+ * @at:        its offset in the file; 0: none was copied
+ * @place:     behind it
+ */
+struct dat_pages {
+	struct trace_buffer		*buffer;
+	unsigned int			page_size;
+	struct buffer_data_read_page	*rpage;
+	int				cpu;
+	u64				at;
+	struct ring_buffer_place	place;
+};
+
+/**
+ * struct dat_member - a buffer with records of an open file
+ * @tr:    the instance
+ * @pages: its pages
+ * @range: the table of its CPUs
+ */
+struct dat_member {
+	struct trace_array	*tr;
+	struct dat_pages	pages;
+	struct dat_range	*range;
+};
+
+/**
+ * struct dat_file - an open file
+ * @mutex:   serializes reads; protects &dat_member.pages
+ * @symbols: bytes of the part of symbols
+ * @options: options of channels, and the name of the first table
+ * @range:   the tables of all members
+ * @part:    the parts in front of the zeros
+ * @nr_parts: number of @part
+ * @begin:   offset of the first page
+ * @size:    of the file
+ * @nr:      number of @member
+ * @member:  the instance of the file, then the parts of its channels
+ */
+struct dat_file {
+	struct mutex		mutex;		/* reads */
+	u32			symbols;
+	struct dat_block	options;
+	struct dat_range	*range;
+	struct dat_block	*part;
+	unsigned int		nr_parts;
+	u64			begin;
+	u64			size;
+	unsigned int		nr;
+	struct dat_member	member[];
+};
+
+/*
+ * The member of a snapshot behind @tr, or NULL. Its channels change under event_mutex and
+ * trace_types_lock, so one of them is enough.
+ */
+static inline struct trace_array *dat_next(struct trace_array *whole, struct trace_array *tr)
+{
+	struct list_head *next = tr == whole ? whole->channels.next : tr->channel.next;
+
+	return next == &whole->channels ? NULL : list_entry(next, struct trace_array, channel);
+}
+
+/* text.c */
+void dat_put(struct dat_text *text, const void *data, size_t len);
+void dat_put_u16(struct dat_text *text, u16 value);
+void dat_put_u32(struct dat_text *text, u32 value);
+void dat_put_u64(struct dat_text *text, u64 value);
+void dat_put_string(struct dat_text *text, const char *string);
+void dat_print(struct dat_text *text, void (*print)(struct seq_file *m, void *data), void *data);
+void dat_print_all(struct dat_text *text, const struct seq_operations *op);
+size_t dat_begin(struct dat_text *text, size_t width);
+void dat_end(struct dat_text *text, size_t width, size_t begin);
+int dat_finish(struct dat_text *text, struct dat_block *block);
+
+/* symbols.c */
+void dat_put_symbols(struct dat_text *text, struct trace_array *whole);
+
+/* capture.c */
+int dat_capture(struct trace_array *tr);
+
+/* pages.c */
+void dat_pages_init(struct dat_pages *pages, struct trace_buffer *buffer);
+void dat_pages_exit(struct dat_pages *pages);
+u64 dat_pages_size(struct dat_pages *pages, int cpu);
+const void *dat_pages_at(struct dat_pages *pages, const struct dat_range *range, int cpu,
+			 u64 at);
+
+/* layout.c */
+int dat_lay_out(struct dat_file *f, bool symbols);
+void dat_free_layout(struct dat_file *f);
+
+#endif /* _KERNEL_TRACE_DAT_INTERNAL_H */

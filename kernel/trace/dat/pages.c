@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The pages of a CPU as one run of bytes.
+ *
+ * One page is copied at a time. The next one is found from there; a page in front of it, by
+ * walking from the CPU's first one, which copies nothing.
+ */
+#include "internal.h"
+
+/**
+ * dat_pages_init() - begin to read the pages of a snapshot
+ * @pages:  where the state is
+ * @buffer: the records, which nobody writes or consumes
+ *
+ * Context: Any context.
+ */
+void dat_pages_init(struct dat_pages *pages, struct trace_buffer *buffer)
+{
+	*pages = (struct dat_pages){
+		.buffer = buffer,
+		.page_size = ring_buffer_subbuf_size_get(buffer),
+	};
+}
+
+/**
+ * dat_pages_exit() - release the page that was copied
+ * @pages: the state
+ *
+ * Context: May sleep.
+ */
+void dat_pages_exit(struct dat_pages *pages)
+{
+	ring_buffer_free_read_page(pages->buffer, pages->cpu, pages->rpage);
+}
+
+/**
+ * dat_pages_size() - tell the size of the pages of a CPU
+ * @pages: the state
+ * @cpu:   the CPU
+ *
+ * Context: May sleep.
+ * Return: bytes.
+ */
+u64 dat_pages_size(struct dat_pages *pages, int cpu)
+{
+	struct ring_buffer_place place = {};
+	u64 size = 0;
+
+	while (ring_buffer_copy_page(pages->buffer, cpu, &place, NULL)) {
+		size += pages->page_size;
+		cond_resched();
+	}
+	return size;
+}
+
+/**
+ * dat_pages_at() - copy a page
+ * @pages: the state
+ * @range: where the CPU's pages are in the file
+ * @cpu:   the CPU
+ * @at:    offset of the page in the file
+ *
+ * Context: May sleep.
+ * Return: the bytes of the page; -ENOMEM; -EIO if there is no such page.
+ */
+const void *dat_pages_at(struct dat_pages *pages, const struct dat_range *range, int cpu, u64 at)
+{
+	u64 next = pages->at + pages->page_size;
+	bool found = true;
+	int ret;
+
+	if (pages->at == at)
+		return ring_buffer_read_page_data(pages->rpage);
+	if (pages->at < range->offset || next > at) {
+		next = range->offset;
+		pages->place = (struct ring_buffer_place){};
+	}
+	pages->at = 0;
+	ret = ring_buffer_alloc_read_page(pages->buffer, cpu, &pages->rpage);
+	if (ret)
+		return ERR_PTR(ret);
+	pages->cpu = cpu;
+	for (; found && next <= at; next += pages->page_size) {
+		found = ring_buffer_copy_page(pages->buffer, cpu, &pages->place,
+					      next == at ? pages->rpage : NULL);
+		cond_resched();
+	}
+	if (!found)
+		return ERR_PTR(-EIO);
+	pages->at = at;
+	return ring_buffer_read_page_data(pages->rpage);
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The names of the addresses that records have.
+ *
+ * All symbols of a kernel take megabytes, and those that the records of a snapshot need
+ * take kilobytes. So each word of the records is looked up: a field or a stack entry that
+ * is an address is one of these words.
+ */
+#include <linux/hash.h>
+#include <linux/kallsyms.h>
+#include <linux/mm.h>
+#include <linux/sort.h>
+#include <linux/unaligned.h>
+#include <asm/sections.h>
+
+#include "internal.h"
+
+#define DAT_RECENT_BITS	10
+
+/**
+ * struct dat_words - a set of words
+ * @word:   the words, in any order, some of them several times
+ * @nr:     number of entries of @word
+ * @size:   number of entries that it has room for
+ * @err:    0 or -ENOMEM
+ * @recent: words that were added lately
+ */
+struct dat_words {
+	unsigned long	*word;
+	size_t		nr;
+	size_t		size;
+	int		err;
+	unsigned long	recent[1 << DAT_RECENT_BITS];
+};
+
+static int dat_words_cmp(const void *a, const void *b)
+{
+	unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void dat_words_sort(struct dat_words *w)
+{
+	size_t i, nr = 0;
+
+	sort(w->word, w->nr, sizeof(*w->word), dat_words_cmp, NULL);
+	for (i = 0; i < w->nr; i++) {
+		if (!nr || w->word[i] != w->word[nr - 1])
+			w->word[nr++] = w->word[i];
+	}
+	w->nr = nr;
+}
+
+static void dat_words_grow(struct dat_words *w)
+{
+	size_t size = max_t(size_t, 2 * w->size, 1024);
+	unsigned long *word;
+
+	dat_words_sort(w);
+	if (w->size && w->nr <= w->size / 2)
+		return;
+	word = kvmalloc_array(size, sizeof(*word), GFP_KERNEL);
+	if (!word) {
+		w->err = -ENOMEM;
+		return;
+	}
+	if (w->nr)
+		memcpy(word, w->word, w->nr * sizeof(*word));
+	kvfree(w->word);
+	w->word = word;
+	w->size = size;
+}
+
+static void dat_words_add(struct dat_words *w, unsigned long word)
+{
+	unsigned long *recent = &w->recent[hash_long(word, DAT_RECENT_BITS)];
+
+	if (*recent == word)
+		return;
+	*recent = word;
+	if (w->nr == w->size)
+		dat_words_grow(w);
+	if (!w->err)
+		w->word[w->nr++] = word;
+}
+
+/* Records and their fields are aligned to 4 bytes. */
+static void dat_words_scan(struct dat_words *w, const void *page, size_t len)
+{
+	unsigned long word;
+	size_t pos;
+
+	for (pos = 0; !w->err && pos + sizeof(word) <= len; pos += sizeof(u32)) {
+		word = get_unaligned((const unsigned long *)(page + pos));
+		if (is_kernel(word) || is_vmalloc_or_module_addr((void *)word))
+			dat_words_add(w, word);
+	}
+}
+
+static void dat_words_scan_cpu(struct dat_words *w, struct trace_buffer *buffer, int cpu)
+{
+	struct buffer_data_read_page *page = NULL;
+	struct ring_buffer_place place = {};
+
+	w->err = ring_buffer_alloc_read_page(buffer, cpu, &page);
+	/* This CPU never was online. */
+	if (w->err == -ENODEV)
+		w->err = 0;
+	if (!page)
+		return;
+	while (!w->err && ring_buffer_copy_page(buffer, cpu, &place, page)) {
+		dat_words_scan(w, ring_buffer_read_page_data(page),
+			       ring_buffer_read_page_size(page));
+		cond_resched();
+	}
+	ring_buffer_free_read_page(buffer, cpu, page);
+}
+
+/* A symbol as in a line of /proc/kallsyms. */
+struct dat_symbol {
+	unsigned long	addr;
+	char		type;
+	const char	*name;
+	char		*module;
+};
+
+static void dat_symbol_print(struct seq_file *m, void *data)
+{
+	struct dat_symbol *symbol = data;
+
+	seq_printf(m, "%0*lx %c %s", (int)(2 * sizeof(long)), symbol->addr, symbol->type,
+		   symbol->name);
+	if (symbol->module)
+		seq_printf(m, "\t[%s]", symbol->module);
+	seq_putc(m, '\n');
+}
+
+/* The range of the kernel's functions: perf resolves only the addresses in it. */
+static void dat_print_bounds(struct dat_text *text)
+{
+	struct dat_symbol begin = { (unsigned long)_text, 'T', "_text" };
+	struct dat_symbol end = { (unsigned long)_etext, 'T', "_etext" };
+
+	dat_print(text, dat_symbol_print, &begin);
+	dat_print(text, dat_symbol_print, &end);
+}
+
+/* event_mutex keeps a module that is found, and so its name: its end notifies tracing. */
+static void dat_words_print(struct dat_words *w, struct dat_text *text)
+{
+	char *name = kmalloc(KSYM_NAME_LEN, GFP_KERNEL);
+	unsigned long size, offset, last = 0, end = 0;
+	struct dat_symbol symbol;
+	size_t i;
+
+	if (!name) {
+		text->err = -ENOMEM;
+		return;
+	}
+	dat_print_bounds(text);
+	dat_words_sort(w);
+	for (i = 0; i < w->nr; i++) {
+		symbol = (struct dat_symbol){ .type = 't' };
+		symbol.name = kallsyms_lookup(w->word[i], &size, &offset, &symbol.module, name);
+		symbol.addr = w->word[i] - offset;
+		if (!symbol.name || symbol.addr == last)
+			continue;
+		dat_print(text, dat_symbol_print, &symbol);
+		last = symbol.addr;
+		end = last + size;
+		cond_resched();
+	}
+	/* A reader takes the next line for the end of a symbol. */
+	if (last) {
+		symbol = (struct dat_symbol){ .addr = end, .type = 't', .name = "end" };
+		dat_print(text, dat_symbol_print, &symbol);
+	}
+	kfree(name);
+}
+
+/**
+ * dat_put_symbols() - append the symbols of the addresses in the records of a snapshot
+ * @text:  the text
+ * @whole: the instance of the snapshot; its parts belong to it
+ *
+ * Context: May sleep, event_mutex is held.
+ */
+void dat_put_symbols(struct dat_text *text, struct trace_array *whole)
+{
+	struct trace_array *tr;
+	struct dat_words *w;
+	int cpu;
+
+	lockdep_assert_held(&event_mutex);
+	if (!IS_ENABLED(CONFIG_KALLSYMS))
+		return;
+	w = kvzalloc(sizeof(*w), GFP_KERNEL);
+	if (!w) {
+		text->err = -ENOMEM;
+		return;
+	}
+	for (tr = whole; tr; tr = dat_next(whole, tr)) {
+		for_each_tracing_cpu(cpu) {
+			if (!w->err)
+				dat_words_scan_cpu(w, tr->array_buffer.buffer, cpu);
+		}
+	}
+	text->err = text->err ?: w->err;
+	if (!text->err)
+		dat_words_print(w, text);
+	kvfree(w->word);
+	kvfree(w);
+}

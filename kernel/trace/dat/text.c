@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Text that grows: what the functions of files in tracefs print, and numbers between.
+ */
+#include <linux/sizes.h>
+#include <linux/unaligned.h>
+
+#include "internal.h"
+
+static bool dat_grow(struct dat_text *text)
+{
+	struct seq_file *m = &text->m;
+	size_t size = max_t(size_t, 2 * m->size, SZ_4K);
+	void *buf = kvmalloc(size, GFP_KERNEL);
+
+	if (!buf) {
+		text->err = -ENOMEM;
+		return false;
+	}
+	if (m->count)
+		memcpy(buf, m->buf, m->count);
+	kvfree(m->buf);
+	m->buf = buf;
+	m->size = size;
+	return true;
+}
+
+/**
+ * dat_put() - append bytes
+ * @text: the text
+ * @data: the bytes
+ * @len:  number of bytes
+ *
+ * Context: May sleep.
+ */
+void dat_put(struct dat_text *text, const void *data, size_t len)
+{
+	size_t count = text->m.count;
+
+	while (!text->err) {
+		seq_write(&text->m, data, len);
+		if (!seq_has_overflowed(&text->m))
+			return;
+		text->m.count = count;
+		dat_grow(text);
+	}
+}
+
+/**
+ * dat_put_u16() - append a number of 16 bits
+ * @text:  the text
+ * @value: the number
+ *
+ * Context: May sleep.
+ */
+void dat_put_u16(struct dat_text *text, u16 value)
+{
+	dat_put(text, &value, sizeof(value));
+}
+
+/**
+ * dat_put_u32() - append a number of 32 bits
+ * @text:  the text
+ * @value: the number
+ *
+ * Context: May sleep.
+ */
+void dat_put_u32(struct dat_text *text, u32 value)
+{
+	dat_put(text, &value, sizeof(value));
+}
+
+/**
+ * dat_put_u64() - append a number of 64 bits
+ * @text:  the text
+ * @value: the number
+ *
+ * Context: May sleep.
+ */
+void dat_put_u64(struct dat_text *text, u64 value)
+{
+	dat_put(text, &value, sizeof(value));
+}
+
+/**
+ * dat_put_string() - append a string with the 0 at its end
+ * @text:   the text
+ * @string: the string
+ *
+ * Context: May sleep.
+ */
+void dat_put_string(struct dat_text *text, const char *string)
+{
+	dat_put(text, string, strlen(string) + 1);
+}
+
+/**
+ * dat_print() - append what a function prints
+ * @text:  the text
+ * @print: the function; called again with more room if there was too little
+ * @data:  for @print
+ *
+ * Context: May sleep.
+ */
+void dat_print(struct dat_text *text, void (*print)(struct seq_file *m, void *data), void *data)
+{
+	size_t count = text->m.count;
+
+	while (!text->err) {
+		print(&text->m, data);
+		if (!seq_has_overflowed(&text->m))
+			return;
+		text->m.count = count;
+		dat_grow(text);
+	}
+}
+
+/**
+ * dat_print_all() - append the text of a sequential file
+ * @text: the text
+ * @op:   operations of the file, which do not use the file itself
+ *
+ * Context: May sleep. Memory is allocated outside of what @op locks.
+ */
+void dat_print_all(struct dat_text *text, const struct seq_operations *op)
+{
+	struct seq_file *m = &text->m;
+	bool again = true;
+	size_t count;
+	loff_t pos = 0;
+	void *v;
+
+	while (again && !text->err) {
+		again = false;
+		v = op->start(m, &pos);
+		while (!IS_ERR_OR_NULL(v)) {
+			count = m->count;
+			op->show(m, v);
+			again = seq_has_overflowed(m);
+			if (again) {
+				m->count = count;
+				break;
+			}
+			v = op->next(m, v, &pos);
+		}
+		op->stop(m, v);
+		if (again)
+			dat_grow(text);
+	}
+}
+
+/**
+ * dat_begin() - begin a block with its length in front
+ * @text:  the text
+ * @width: bytes of the length, 4 or 8
+ *
+ * Context: May sleep.
+ * Return: where the block begins, for dat_end().
+ */
+size_t dat_begin(struct dat_text *text, size_t width)
+{
+	u64 zero = 0;
+
+	dat_put(text, &zero, width);
+	return text->m.count;
+}
+
+/**
+ * dat_end() - store the length of a block
+ * @text:  the text, which ends with the block
+ * @width: as of dat_begin()
+ * @begin: where the block begins
+ *
+ * Context: Any context.
+ */
+void dat_end(struct dat_text *text, size_t width, size_t begin)
+{
+	size_t len = text->m.count - begin;
+	char *at = text->m.buf + begin;
+
+	if (text->err)
+		return;
+	if (width == sizeof(u32))
+		put_unaligned((u32)len, (u32 *)(at - width));
+	else
+		put_unaligned((u64)len, (u64 *)(at - width));
+}
+
+/**
+ * dat_finish() - release a text, and keep a copy that is not larger than it
+ * @text:  the text
+ * @block: where the copy is stored
+ *
+ * Context: May sleep.
+ * Return: 0; -ENOMEM if the text is not complete, or without memory for the copy.
+ */
+int dat_finish(struct dat_text *text, struct dat_block *block)
+{
+	struct seq_file *m = &text->m;
+
+	if (!text->err && m->count) {
+		block->data = kvmemdup(m->buf, m->count, GFP_KERNEL);
+		if (block->data)
+			block->len = m->count;
+		else
+			text->err = -ENOMEM;
+	}
+	kvfree(m->buf);
+	return text->err;
+}
