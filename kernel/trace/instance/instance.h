@@ -5,6 +5,7 @@
 #ifndef _KERNEL_TRACE_INSTANCE_H
 #define _KERNEL_TRACE_INSTANCE_H
 
+#include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/types.h>
 
@@ -21,5 +22,17 @@ bool trace_array_is_unexpanded(struct trace_array *tr);
 int trace_array_expand_to(struct trace_array *tr, unsigned long size);
 int trace_array_expand(struct trace_array *tr);
 void trace_array_create_allocate(struct trace_array *tr, struct dentry *dir);
+
+int trace_session_join(struct trace_array *tr, const char *name);
+int trace_session_leave(struct trace_array *tr, const char *name);
+int trace_session_may_set_clock(struct trace_array *tr, int clock_id);
+void trace_session_erase(struct trace_array *tr, int cpu);
+
+void __trace_array_put(struct trace_array *tr);
+void instance_lost_file(void);
+void instance_quiesce(struct trace_array *tr);
+void trace_create_instances(struct dentry *top);
+struct trace_array *trace_create_boot_instance(char *text, unsigned long per_cpu);
+void trace_create_boot_instances(void);
 
 #endif /* _KERNEL_TRACE_INSTANCE_H */

@@ -6,13 +6,85 @@
  *
  *   expand.c    allocate the rings of an instance when they are needed, and free them
  *   allocate.c  the file "buffer_allocate"
+ *   find.c      look up instances by name, and count their references
+ *   session.c   which channels a session has
+ *   create.c    allocate instances and their files, and free them
+ *   remove.c    remove instances that nothing holds
+ *   retire.c    retire instances of open files that have ended
+ *   open.c      the file "instance_open"
+ *   report.c    errors of mkdir and rmdir in error_log
+ *   dir.c       the directory "instances", and functions for modules
+ *   boot.c      instances of the command line
  */
 #ifndef _KERNEL_TRACE_INSTANCE_INTERNAL_H
 #define _KERNEL_TRACE_INSTANCE_INTERNAL_H
 
+#include <linux/llist.h>
+
 #include "../trace.h"
+
+/* These flags are not taken from the top directory. */
+#define INSTANCE_OWN_FLAGS \
+	(TRACE_ITER_EVENT_FORK | TRACE_ITER_FUNC_FORK | TRACE_ITER_TRACE_PRINTK)
+
+/* Only instances of "instance_open" have names that begin so. */
+#define INSTANCE_RESERVED	"fd-"
+
+/**
+ * struct instance_spec - what a new instance is to be
+ * @name:    its name
+ * @systems: systems of its events, with commas between; NULL for all of them
+ * @start:   address of memory that survives a reboot; 0 if its buffer has none
+ * @size:    bytes of it
+ * @flags:   TRACE_ARRAY_FL_*
+ * @owned:   it belongs to an open file, and its name is a reserved one
+ */
+struct instance_spec {
+	const char	*name;
+	const char	*systems;
+	unsigned long	start, size;
+	unsigned int	flags;
+	bool		owned;
+};
+
+/**
+ * struct instance_owner - an open file that owns an instance
+ * @tr:    the instance; it holds a reference
+ * @ended: link of the owners that have ended
+ */
+struct instance_owner {
+	struct trace_array	*tr;
+	struct llist_node	ended;
+};
 
 /* expand.c */
 int instance_unexpand(struct trace_array *tr);
+
+/* find.c */
+bool instance_exists(const struct trace_array *tr);
+
+/* session.c */
+void instance_leave_session(struct trace_array *tr);
+void instance_end_session(struct trace_array *tr);
+
+/* create.c */
+bool instance_is_reserved(const char *name);
+struct trace_array *instance_create(const struct instance_spec *spec);
+int instance_create_files(struct trace_array *tr);
+void instance_dismantle(struct trace_array *tr);
+
+/* remove.c */
+void instance_stop(struct trace_array *tr);
+int instance_remove(struct trace_array *tr);
+
+/* retire.c */
+void instance_end_owner(struct instance_owner *owner);
+
+/* open.c */
+void instance_create_open(struct dentry *top);
+
+/* report.c */
+void instance_report_mkdir(const char *name, int err);
+void instance_report_busy(struct trace_array *tr);
 
 #endif /* _KERNEL_TRACE_INSTANCE_INTERNAL_H */

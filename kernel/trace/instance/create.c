@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Allocate instances and their files, and free them.
+ *
+ * An instance is created completely or not at all: a file that cannot be created counts as
+ * well as memory. Its directory is visible before it is in the list of trace arrays, and
+ * after it has left it. Its files cannot be opened then.
+ */
+#include <linux/atomic.h>
+#include <linux/cpumask.h>
+#include <linux/err.h>
+#include <linux/limits.h>
+#include <linux/list.h>
+#include <linux/lockdep.h>
+#include <linux/percpu.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/srcu.h>
+#include <linux/string.h>
+#include <linux/tracefs.h>
+#include <linux/tracepoint.h>
+
+#include "internal.h"
+
+/* How many files and directories could not be created, of all trace arrays. */
+static atomic_t instance_lost = ATOMIC_INIT(0);
+
+/**
+ * instance_lost_file() - note that a file in tracefs could not be created
+ *
+ * Context: Any context.
+ */
+void instance_lost_file(void)
+{
+	atomic_inc(&instance_lost);
+}
+
+/**
+ * instance_is_reserved() - is a name reserved for instances of open files?
+ * @name: the name
+ *
+ * Context: Any context.
+ * Return: true if so.
+ */
+bool instance_is_reserved(const char *name)
+{
+	return str_has_prefix(name, INSTANCE_RESERVED);
+}
+
+/* At the boot no directory tells that a name is not one of a file. */
+static int instance_check_name(const struct instance_spec *spec)
+{
+	const char *name = spec->name;
+	size_t len = strnlen(name, NAME_MAX + 1);
+
+	if (!len || len > NAME_MAX || strchr(name, '/') || !strcmp(name, ".") ||
+	    !strcmp(name, ".."))
+		return -EINVAL;
+	return instance_is_reserved(name) == spec->owned ? 0 : -EINVAL;
+}
+
+static void instance_init(struct trace_array *tr, const struct instance_spec *spec)
+{
+	tr->flags = spec->flags;
+	tr->range_addr_start = spec->start;
+	tr->range_addr_size = spec->size;
+	tr->trace_flags = top_trace_array()->trace_flags & ~INSTANCE_OWN_FLAGS;
+	tr->current_trace = &nop_trace;
+	raw_spin_lock_init(&tr->start_lock);
+	INIT_LIST_HEAD(&tr->systems);
+	INIT_LIST_HEAD(&tr->events);
+	INIT_LIST_HEAD(&tr->hist_vars);
+	INIT_LIST_HEAD(&tr->err_log);
+	INIT_LIST_HEAD(&tr->channels);
+	ftrace_init_trace_array(tr);
+	init_trace_flags_index(tr);
+}
+
+static int instance_alloc_buffer(struct trace_array *tr)
+{
+	int ret = allocate_trace_buffers(tr, trace_buf_size);
+
+	if (ret)
+		return ret;
+	if (!tr->range_addr_start)
+		return tr->flags & TRACE_ARRAY_FL_EXPANDED ? trace_array_expand(tr) : 0;
+	/* Memory that survives a reboot has its rings. */
+	trace_set_ring_buffer_expanded(tr);
+	return 0;
+}
+
+static int instance_alloc_parts(struct trace_array *tr, const struct instance_spec *spec)
+{
+	tr->name = kstrdup(spec->name, GFP_KERNEL);
+	if (spec->systems)
+		tr->system_names = kstrdup_const(spec->systems, GFP_KERNEL);
+	if (!tr->name || (spec->systems && !tr->system_names))
+		return -ENOMEM;
+	if (!alloc_cpumask_var(&tr->tracing_cpumask, GFP_KERNEL) ||
+	    !zalloc_cpumask_var(&tr->pipe_cpumask, GFP_KERNEL))
+		return -ENOMEM;
+	cpumask_setall(tr->tracing_cpumask);
+	return ftrace_allocate_ftrace_ops(tr) ?: instance_alloc_buffer(tr);
+}
+
+/* The instance has no files, or its files are removed already. */
+static void instance_free(struct trace_array *tr)
+{
+	int i;
+
+	free_trace_buffers(tr);
+	ftrace_free_ftrace_ops(tr);
+	clear_tracing_err_log(tr);
+	for (i = 0; i < tr->nr_topts; i++)
+		kfree(tr->topts[i].topts);
+	kfree(tr->topts);
+	free_percpu(tr->last_func_repeats);
+	free_cpumask_var(tr->tracing_cpumask);
+	free_cpumask_var(tr->pipe_cpumask);
+	kfree_const(tr->system_names);
+	kfree(tr->name);
+	kfree(tr);
+}
+
+static struct trace_array *instance_alloc(const struct instance_spec *spec)
+{
+	struct trace_array *tr = kzalloc(sizeof(*tr), GFP_KERNEL);
+
+	if (!tr)
+		return NULL;
+	instance_init(tr, spec);
+	if (instance_alloc_parts(tr, spec)) {
+		instance_free(tr);
+		return NULL;
+	}
+	return tr;
+}
+
+/**
+ * instance_create_files() - create the directory of an instance
+ * @tr: the instance
+ *
+ * Context: May sleep, event_mutex and trace_types_lock are held.
+ * Return: 0; -ENOMEM if a part of it could not be created.
+ */
+int instance_create_files(struct trace_array *tr)
+{
+	int lost = atomic_read(&instance_lost);
+
+	tr->dir = tracefs_create_dir(tr->name, trace_instance_dir);
+	if (!tr->dir || event_trace_add_tracer(tr->dir, tr))
+		return -ENOMEM;
+	init_tracer_tracefs(tr, tr->dir);
+	__update_tracer_options(tr);
+	return atomic_read(&instance_lost) == lost ? 0 : -ENOMEM;
+}
+
+/**
+ * instance_quiesce() - wait until nothing records in an instance
+ * @tr: the instance; its events and its tracer are off, trace_snapshot_stop() was called
+ *
+ * This is the only wait of a removal, for all CPUs and all parts of the instance. Pending
+ * probes of an event are in a read side of RCU or, where RCU does not watch, of
+ * tracepoint_srcu. Both waits run at the same time.
+ *
+ * Context: May sleep.
+ */
+void instance_quiesce(struct trace_array *tr)
+{
+	bool probed = !trace_array_is_unexpanded(tr);
+	unsigned long cookie = 0;
+
+	/* No event was enabled since it was unexpanded, which waited for those before. */
+	if (probed)
+		cookie = start_poll_synchronize_srcu(&tracepoint_srcu);
+	synchronize_rcu();
+	if (probed && !poll_state_synchronize_srcu(&tracepoint_srcu, cookie))
+		synchronize_srcu(&tracepoint_srcu);
+}
+
+/**
+ * instance_dismantle() - remove the files of an instance, and free it
+ * @tr: the instance; it is not in the list of trace arrays, and has no references
+ *
+ * It may be one that was created in part.
+ *
+ * Context: May sleep, event_mutex and trace_types_lock are held.
+ */
+void instance_dismantle(struct trace_array *tr)
+{
+	lockdep_assert_held(&event_mutex);
+	lockdep_assert_held(&trace_types_lock);
+	trace_snapshot_stop(tr);
+	event_trace_del_tracer(tr);
+	ftrace_clear_pids(tr);
+	ftrace_destroy_function_files(tr);
+	tracefs_remove(tr->dir);
+	instance_free(tr);
+}
+
+/**
+ * instance_create() - create an instance
+ * @spec: its name and its settings
+ *
+ * Before tracefs is there, it gets its events only, and its files from
+ * trace_create_instances().
+ *
+ * Context: May sleep, event_mutex and trace_types_lock are held.
+ * Return: the instance, with the reference of its existence; -EINVAL for a name that no
+ *	   directory can have, or that is reserved; -EEXIST; -ENOMEM, then nothing is left of it.
+ */
+struct trace_array *instance_create(const struct instance_spec *spec)
+{
+	struct trace_array *tr;
+	int ret;
+
+	lockdep_assert_held(&event_mutex);
+	lockdep_assert_held(&trace_types_lock);
+	ret = instance_check_name(spec);
+	if (!ret && trace_array_find(spec->name))
+		ret = -EEXIST;
+	if (ret)
+		return ERR_PTR(ret);
+	tr = instance_alloc(spec);
+	if (!tr)
+		return ERR_PTR(-ENOMEM);
+	if (trace_instance_dir)
+		ret = instance_create_files(tr);
+	else
+		__trace_early_add_events(tr);
+	if (ret) {
+		instance_dismantle(tr);
+		return ERR_PTR(ret);
+	}
+	tr->ref = 1;
+	list_add(&tr->list, &ftrace_trace_arrays);
+	return tr;
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The directory "instances", and the functions for modules that do the same.
+ */
+#include <linux/err.h>
+#include <linux/export.h>
+#include <linux/init.h>
+#include <linux/kernel.h>
+#include <linux/list.h>
+#include <linux/printk.h>
+#include <linux/trace.h>
+#include <linux/tracefs.h>
+
+#include "internal.h"
+
+static int instance_mkdir(const char *name)
+{
+	const struct instance_spec spec = { .name = name };
+	int ret;
+
+	guard(mutex)(&event_mutex);
+	guard(mutex)(&trace_types_lock);
+	ret = PTR_ERR_OR_ZERO(instance_create(&spec));
+	if (ret)
+		instance_report_mkdir(name, ret);
+	return ret;
+}
+
+static int instance_rmdir(const char *name)
+{
+	struct trace_array *tr;
+	int ret;
+
+	guard(mutex)(&event_mutex);
+	guard(mutex)(&trace_types_lock);
+	tr = trace_array_find(name);
+	ret = tr ? instance_remove(tr) : -ENODEV;
+	if (ret == -EBUSY)
+		instance_report_busy(tr);
+	return ret;
+}
+
+/**
+ * trace_array_get_by_name() - look up an instance, or create it
+ * @name:    its name
+ * @systems: a new instance has only the events of these systems, a list with commas;
+ *	     NULL for those of all
+ *
+ * User space cannot remove the instance until trace_array_put(). Then it can, and so can
+ * trace_array_destroy(). An instance that is created during the boot has its memory at once.
+ *
+ * Context: May sleep, takes event_mutex and trace_types_lock.
+ * Return: the instance; NULL if there is not enough memory, no directory can have @name, it is
+ *	   reserved for instances of open files, or is that of one that is retired.
+ */
+struct trace_array *trace_array_get_by_name(const char *name, const char *systems)
+{
+	const struct instance_spec spec = {
+		.name = name,
+		.systems = systems,
+		.flags = system_state < SYSTEM_RUNNING ? TRACE_ARRAY_FL_EXPANDED : 0,
+	};
+	struct trace_array *tr;
+
+	guard(mutex)(&event_mutex);
+	guard(mutex)(&trace_types_lock);
+	tr = trace_array_find(name) ?: instance_create(&spec);
+	if (IS_ERR(tr) || tr->retired)
+		return NULL;
+	tr->ref++;
+	return tr;
+}
+EXPORT_SYMBOL_GPL(trace_array_get_by_name);
+
+/**
+ * trace_array_destroy() - remove an instance
+ * @tr: the instance; the caller has released it. It may have been removed since
+ *
+ * Context: May sleep, takes event_mutex and trace_types_lock.
+ * Return: 0; -EINVAL if @tr is NULL; -ENODEV if it does not exist; -EBUSY if it is in use.
+ */
+int trace_array_destroy(struct trace_array *tr)
+{
+	if (!tr)
+		return -EINVAL;
+	guard(mutex)(&event_mutex);
+	guard(mutex)(&trace_types_lock);
+	return instance_exists(tr) ? instance_remove(tr) : -ENODEV;
+}
+EXPORT_SYMBOL_GPL(trace_array_destroy);
+
+/**
+ * trace_create_instances() - create "instance_open", and "instances" with those that exist
+ * @top: the top directory of tracefs, NULL for its root
+ *
+ * Context: May sleep, takes event_mutex and trace_types_lock.
+ */
+void __init trace_create_instances(struct dentry *top)
+{
+	struct trace_array *tr;
+
+	trace_instance_dir = tracefs_create_instance_dir("instances", top, instance_mkdir,
+							 instance_rmdir);
+	if (!trace_instance_dir) {
+		pr_warn("Tracing: cannot create the directory of instances\n");
+		return;
+	}
+	instance_create_open(top);
+	guard(mutex)(&event_mutex);
+	guard(mutex)(&trace_types_lock);
+	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
+		/* It records already, so it stays. */
+		if (tr->name && instance_create_files(tr))
+			pr_warn("Tracing: instance %s has not all of its files: not enough memory\n",
+				tr->name);
+	}
+}

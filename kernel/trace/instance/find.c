@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Look up instances by name, and count their references.
+ *
+ * One reference is that of its existence. Each open file has one, and so has each caller of
+ * trace_array_get_by_name() and each histogram with variables.
+ */
+#include <linux/bug.h>
+#include <linux/export.h>
+#include <linux/list.h>
+#include <linux/lockdep.h>
+#include <linux/string.h>
+#include <linux/workqueue.h>
+
+#include "internal.h"
+
+/**
+ * instance_exists() - is a pointer that of a trace array?
+ * @tr: the pointer; it may be stale
+ *
+ * Context: trace_types_lock is held.
+ * Return: true if it is.
+ */
+bool instance_exists(const struct trace_array *tr)
+{
+	const struct trace_array *pos;
+
+	lockdep_assert_held(&trace_types_lock);
+	list_for_each_entry(pos, &ftrace_trace_arrays, list)
+		if (pos == tr)
+			return true;
+	return false;
+}
+
+/**
+ * trace_array_find() - look up an instance by its name
+ * @name: the name
+ *
+ * Context: trace_types_lock is held. A dump of the buffers at a crash cannot take it.
+ * Return: the instance, without a reference; NULL if there is none.
+ */
+struct trace_array *trace_array_find(const char *name)
+{
+	struct trace_array *tr;
+
+	list_for_each_entry(tr, &ftrace_trace_arrays, list)
+		if (tr->name && !strcmp(name, tr->name))
+			return tr;
+	return NULL;
+}
+
+/**
+ * trace_array_find_get() - look up an instance by its name, and hold it
+ * @name: the name
+ *
+ * Context: May sleep, takes trace_types_lock.
+ * Return: the instance, for trace_array_put(); NULL if there is none, or it is retired.
+ */
+struct trace_array *trace_array_find_get(const char *name)
+{
+	struct trace_array *tr;
+
+	guard(mutex)(&trace_types_lock);
+	tr = trace_array_find(name);
+	if (!tr || tr->retired)
+		return NULL;
+	tr->ref++;
+	return tr;
+}
+
+/**
+ * trace_array_get() - hold a trace array that may be gone
+ * @tr: the trace array, as a file has stored it
+ *
+ * Context: May sleep, takes trace_types_lock.
+ * Return: 0, then trace_array_put() has to follow; -ENODEV if it was removed or retired.
+ */
+int trace_array_get(struct trace_array *tr)
+{
+	guard(mutex)(&trace_types_lock);
+	if (!instance_exists(tr) || tr->retired)
+		return -ENODEV;
+	tr->ref++;
+	return 0;
+}
+
+/* Have a retired instance removed if nothing else holds it, or holds a kept snapshot of it. */
+static void instance_end_retired(struct trace_array *tr)
+{
+	if (trace_is_kept(tr))
+		tr = trace_snapshot_owner(tr);
+	if (tr->retired)
+		schedule_work(tr->retired);
+}
+
+/**
+ * __trace_array_put() - release a trace array, with the lock held
+ * @tr: the trace array
+ *
+ * Context: trace_types_lock is held.
+ */
+void __trace_array_put(struct trace_array *tr)
+{
+	lockdep_assert_held(&trace_types_lock);
+	if (WARN_ON(tr->ref <= 0))
+		return;
+	tr->ref--;
+	if (!tr->ref)
+		trace_snapshot_last_put(tr);
+	if (tr->ref <= 1)
+		instance_end_retired(tr);
+}
+
+/**
+ * trace_array_put() - release a trace array
+ * @tr: the trace array, from trace_array_get_by_name(); or NULL
+ *
+ * User space can remove the instance afterwards, and so can trace_array_destroy().
+ *
+ * Context: May sleep, takes trace_types_lock.
+ */
+void trace_array_put(struct trace_array *tr)
+{
+	if (!tr)
+		return;
+	guard(mutex)(&trace_types_lock);
+	__trace_array_put(tr);
+}
+EXPORT_SYMBOL_GPL(trace_array_put);

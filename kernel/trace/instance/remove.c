@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Remove instances that nothing holds.
+ */
+#include <linux/list.h>
+#include <linux/lockdep.h>
+
+#include "internal.h"
+
+/**
+ * instance_stop() - end what user space and function probes have set up
+ * @tr: the instance; it is retired, or nothing finds it any more
+ *
+ * Context: May sleep, event_mutex and trace_types_lock are held.
+ */
+void instance_stop(struct trace_array *tr)
+{
+	tracing_set_nop(tr);
+	/* The nop tracer refuses no change of a flag. */
+	set_tracer_flag(tr, TRACE_ITER_EVENT_FORK, 0);
+	set_tracer_flag(tr, TRACE_ITER_FUNC_FORK, 0);
+	set_tracer_flag(tr, TRACE_ITER_TRACE_PRINTK, 0);
+	trace_forget_maxlat(tr);
+	clear_ftrace_function_probes(tr);
+}
+
+/**
+ * instance_remove() - remove an instance
+ * @tr: the instance; it may be one that shows a kept snapshot
+ *
+ * Its events, triggers and snapshots go with it; its channels become normal instances.
+ *
+ * Context: May sleep, event_mutex and trace_types_lock are held.
+ * Return: 0; -EBUSY if it has references, is a channel, or a kept snapshot of it is open.
+ */
+int instance_remove(struct trace_array *tr)
+{
+	int ret;
+
+	lockdep_assert_held(&event_mutex);
+	lockdep_assert_held(&trace_types_lock);
+	if (tr->ref > 1 || tr->trace_ref || tr->session)
+		return -EBUSY;
+	ret = trace_snapshot_remove(tr);
+	if (ret)
+		return min(ret, 0);
+	list_del(&tr->list);
+	instance_end_session(tr);
+	instance_stop(tr);
+	instance_dismantle(tr);
+	return 0;
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Errors of mkdir and rmdir in the error_log of the top directory.
+ */
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/list.h>
+#include <linux/lockdep.h>
+#include <linux/ring_buffer.h>
+#include <linux/seq_buf.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "internal.h"
+
+enum {
+	INSTANCE_ERR_NAME,
+	INSTANCE_ERR_RESERVED,
+	INSTANCE_ERR_EXISTS,
+	INSTANCE_ERR_MEMORY,
+	INSTANCE_ERR_BOOT,
+	INSTANCE_ERR_OWNED,
+	INSTANCE_ERR_RETIRED,
+	INSTANCE_ERR_KEPT,
+	INSTANCE_ERR_CHANNEL,
+	INSTANCE_ERR_PART,
+	INSTANCE_ERR_HIST,
+	INSTANCE_ERR_MAPPED,
+	INSTANCE_ERR_PIPE,
+	INSTANCE_ERR_OPEN,
+};
+
+static const char *const instance_errs[] = {
+	"Invalid name, expected 1 to 255 characters without '/'",
+	"Names that begin with fd- are those of instance_open, expected another",
+	"An instance of this name exists",
+	"Not enough memory",
+	"Its memory survives a reboot: it cannot be removed",
+	"It belongs to a file descriptor: close that",
+	"It is removed when its open files are closed",
+	"A kept snapshot of it is open: close its files",
+	"It is a channel of a session: remove it from there first",
+	"It is a part of a kept snapshot: remove that",
+	"Histograms of it have variables: remove their triggers",
+	"Its buffer is mapped: unmap it, and close the file",
+	"trace_pipe or trace_pipe_raw is open: close it",
+	"Files are open, or the kernel holds references",
+};
+
+/* Both are in the line "Command:", so what is counted comes behind the name. */
+static void instance_log(const char *command, const char *name, const char *counts, u8 err)
+{
+	char *text = kasprintf(GFP_KERNEL, "%s %s%s", command, name, counts);
+
+	if (text)
+		tracing_log_err(NULL, "instances", text, (const char **)instance_errs, err,
+				strlen(command) + 1);
+	kfree(text);
+}
+
+/**
+ * instance_report_mkdir() - tell why an instance was not created
+ * @name: its name
+ * @err:  error of instance_create()
+ *
+ * Context: May sleep.
+ */
+void instance_report_mkdir(const char *name, int err)
+{
+	u8 what = err == -EEXIST ? INSTANCE_ERR_EXISTS :
+		  err != -EINVAL ? INSTANCE_ERR_MEMORY :
+		  instance_is_reserved(name) ? INSTANCE_ERR_RESERVED : INSTANCE_ERR_NAME;
+
+	instance_log("mkdir", name, "", what);
+}
+
+/* The names of kept snapshots of an instance, or of parts of a kept one, that are open. */
+static void instance_list_kept(struct trace_array *tr, struct seq_buf *s)
+{
+	struct trace_array *pos;
+
+	list_for_each_entry(pos, &ftrace_trace_arrays, list) {
+		if (trace_is_kept(pos) && pos->ref > 1 &&
+		    (trace_snapshot_owner(pos) == tr || pos->session == tr))
+			seq_buf_printf(s, ", %s open", pos->name);
+	}
+}
+
+/**
+ * instance_report_busy() - tell what holds an instance
+ * @tr: the instance; instance_remove() has returned -EBUSY
+ *
+ * A reference does not tell its holder. Histograms, memory that survives a reboot, open
+ * files of trace_pipe and trace_pipe_raw, and mappings are known.
+ *
+ * Context: May sleep, trace_types_lock is held.
+ */
+void instance_report_busy(struct trace_array *tr)
+{
+	bool boot = tr->flags & TRACE_ARRAY_FL_BOOT;
+	/* One that shows a kept snapshot has no histograms. */
+	int hists = trace_is_kept(tr) ? 0 : list_count_nodes(&tr->hist_vars);
+	bool mapped = ring_buffer_is_mapped(tr->array_buffer.buffer);
+	char counts[256];
+	struct seq_buf s;
+
+	lockdep_assert_held(&trace_types_lock);
+	seq_buf_init(&s, counts, sizeof(counts));
+	seq_buf_printf(&s, ": %d open files or references",
+		       tr->ref - 1 - boot - hists - tr->owned);
+	if (tr->trace_ref)
+		seq_buf_printf(&s, ", %d of trace_pipe or trace_pipe_raw", tr->trace_ref);
+	if (mapped)
+		seq_buf_puts(&s, ", mapped");
+	if (hists)
+		seq_buf_printf(&s, ", %d histograms with variables", hists);
+	if (tr->session)
+		seq_buf_printf(&s, ", channel of %s", tr->session->name ?: "top");
+	instance_list_kept(tr, &s);
+	instance_log("rmdir", tr->name, seq_buf_str(&s), boot ? INSTANCE_ERR_BOOT :
+		     tr->owned ? INSTANCE_ERR_OWNED :
+		     tr->retired ? INSTANCE_ERR_RETIRED :
+		     tr->session && trace_is_kept(tr) ? INSTANCE_ERR_PART :
+		     tr->session ? INSTANCE_ERR_CHANNEL :
+		     tr->ref == 1 ? INSTANCE_ERR_KEPT :
+		     mapped ? INSTANCE_ERR_MAPPED :
+		     tr->trace_ref ? INSTANCE_ERR_PIPE :
+		     hists ? INSTANCE_ERR_HIST : INSTANCE_ERR_OPEN);
+}
