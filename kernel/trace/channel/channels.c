@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The file "channels": which channels a session has.
+ */
+#include <linux/fs.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "internal.h"
+
+/* The longest name of a directory, a "!", blanks, and the line's end */
+#define CHANNELS_SIZE	(NAME_MAX + 16)
+
+enum {
+	CHANNELS_ERR_NONE,
+	CHANNELS_ERR_SESSION,
+	CHANNELS_ERR_MEMBER,
+	CHANNELS_ERR_OTHER,
+	CHANNELS_ERR_KEPT,
+	CHANNELS_ERR_CLOCK,
+	CHANNELS_ERR_MEMORY,
+};
+
+/* Kept by the error log, which prints them later. */
+static const char *const channels_errs[] = {
+	"No such instance, or not a channel of this session",
+	"A session cannot be a channel, nor a channel a session",
+	"Is a channel of this session",
+	"Is a channel of another session: remove it there first",
+	"A kept snapshot cannot be a channel",
+	"Has another trace_clock than the session",
+	"Its memory has no room for the snapshots of the session: see snapshot.rst",
+};
+
+static void channels_fail(struct trace_array *tr, const char *text, int ret, unsigned int pos)
+{
+	u8 err = ret == -ELOOP ? CHANNELS_ERR_SESSION : ret == -EEXIST ? CHANNELS_ERR_MEMBER :
+		 ret == -EXFULL ? CHANNELS_ERR_MEMORY :
+		 ret == -EBUSY ? CHANNELS_ERR_OTHER : ret == -EPERM ? CHANNELS_ERR_KEPT :
+		 ret == -EINVAL ? CHANNELS_ERR_CLOCK : CHANNELS_ERR_NONE;
+
+	tracing_log_err(tr, "channels", text, (const char **)channels_errs, err, pos);
+}
+
+static ssize_t
+channels_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	struct trace_array *tr = file_inode(file)->i_private;
+	char *buf, *name;
+	bool leave;
+	int ret;
+
+	if (cnt > CHANNELS_SIZE)
+		return -EINVAL;
+	buf = memdup_user_nul(ubuf, cnt);
+	if (IS_ERR(buf))
+		return PTR_ERR(buf);
+	name = strim(buf);
+	leave = *name == '!';
+	ret = leave ? trace_session_leave(tr, name + 1) : trace_session_join(tr, name);
+	if (ret)
+		channels_fail(tr, name, ret, leave);
+	kfree(buf);
+	if (ret)
+		return ret;
+	*ppos += cnt;
+	return cnt;
+}
+
+/* In KiB; an instance without rings has none. */
+static unsigned long channel_kb(struct trace_buffer *buffer)
+{
+	unsigned long kb = 0;
+	int cpu;
+
+	for_each_tracing_cpu(cpu)
+		kb += ring_buffer_size(buffer, cpu) >> 10;
+	return kb;
+}
+
+static unsigned long channel_lost(struct trace_buffer *buffer)
+{
+	unsigned long lost = 0;
+	int cpu;
+
+	for_each_tracing_cpu(cpu)
+		lost += ring_buffer_overrun_cpu(buffer, cpu) +
+			ring_buffer_commit_overrun_cpu(buffer, cpu) +
+			ring_buffer_dropped_events_cpu(buffer, cpu);
+	return lost;
+}
+
+static int channels_show(struct seq_file *m, void *v)
+{
+	struct trace_array *tr = m->private, *ch;
+	struct trace_buffer *buffer;
+
+	guard(mutex)(&trace_types_lock);
+	for_each_channel(ch, tr) {
+		buffer = ch->array_buffer.buffer;
+		seq_printf(m, "%s mode=%s on=%d kb=%lu records=%lu lost=%lu\n", ch->name,
+			   ch->trace_flags & TRACE_ITER_OVERWRITE ? "overwrite" : "discard",
+			   ring_buffer_record_is_on(buffer), channel_kb(buffer),
+			   ring_buffer_entries(buffer), channel_lost(buffer));
+	}
+	return 0;
+}
+
+static int channels_open(struct inode *inode, struct file *file)
+{
+	struct trace_array *tr = inode->i_private;
+	int ret = tracing_check_open_get_tr(tr);
+
+	if (ret)
+		return ret;
+	ret = single_open(file, channels_show, tr);
+	if (ret)
+		trace_array_put(tr);
+	return ret;
+}
+
+static const struct file_operations channels_fops = {
+	.open		= channels_open,
+	.read		= seq_read,
+	.write		= channels_write,
+	.llseek		= seq_lseek,
+	.release	= tracing_single_release_tr,
+};
+
+/**
+ * trace_array_create_channels() - create "channels"
+ * @tr:  the trace array
+ * @dir: its directory
+ *
+ * Context: May sleep.
+ */
+void trace_array_create_channels(struct trace_array *tr, struct dentry *dir)
+{
+	trace_create_file("channels", TRACE_MODE_WRITE, dir, tr, &channels_fops);
+}

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The records of a session and of its channels, by time.
+ *
+ * Each CPU of each channel is a source. A heap has the sources with a record, the oldest
+ * record on top, so that the next record of n sources costs O(log n). A source without one is
+ * looked at again when the record on top is newer than the last such look: until then, a
+ * record that the source gets is newer than the one on top.
+ */
+#include <linux/lockdep.h>
+#include <linux/mm.h>
+#include <linux/seq_file.h>
+
+#include "internal.h"
+
+static bool merge_less(const void *lhs, const void *rhs, void *args)
+{
+	const struct merge_source *a = lhs, *b = rhs;
+
+	merge_count();
+	if (a->ts != b->ts)
+		return a->ts < b->ts;
+	return a->cpu != b->cpu ? a->cpu < b->cpu : a->order < b->order;
+}
+
+static void merge_swap(void *lhs, void *rhs, void *args)
+{
+	struct merge_source *a = lhs, *b = rhs;
+
+	swap(*a, *b);
+}
+
+static const struct min_heap_callbacks merge_calls = { .less = merge_less, .swp = merge_swap };
+
+/* Move the sources that have a record now to the heap. */
+static void merge_poll(struct trace_merge *m, struct trace_buffer *clock)
+{
+	struct merge_source src;
+	unsigned int i;
+
+	/* First: a record that this does not find is not older. */
+	m->polled = ring_buffer_time_stamp(clock);
+	for (i = m->heap.nr; i < m->nr_sources; i++) {
+		src = m->sources[i];
+		merge_race_point(i);
+		if (!peek_next_entry(src.iter, src.cpu, &src.ts, NULL))
+			continue;
+		/* The heap grows by this place. */
+		m->sources[i] = m->sources[m->heap.nr];
+		min_heap_push(&m->heap, &src, &merge_calls, NULL);
+	}
+}
+
+/* Move the source on top out of the heap. */
+static void merge_drop(struct trace_merge *m)
+{
+	struct merge_source src = m->sources[0];
+
+	min_heap_pop(&m->heap, &merge_calls, NULL);
+	m->sources[m->heap.nr] = src;
+}
+
+/**
+ * trace_merge_current() - the iterator of the record that was found last
+ * @iter: iterator of an open file
+ *
+ * Context: As trace_merge_next().
+ * Return: iterator of the channel that has it; @iter if that is no channel, or there is none.
+ */
+struct trace_iterator *trace_merge_current(struct trace_iterator *iter)
+{
+	return iter->merge && iter->merge->found ? iter->merge->found : iter;
+}
+
+/* Make the next record of a source the current one. */
+static struct trace_iterator *
+merge_take(struct trace_iterator *iter, struct merge_source *src, void *ent, unsigned long lost)
+{
+	struct trace_iterator *sub = src->iter;
+	struct ring_buffer_iter *buf_iter = trace_buffer_iter(sub, src->cpu);
+
+	iter->ent = NULL;
+	sub->ent = ent;
+	sub->cpu = src->cpu;
+	sub->ts = src->ts;
+	sub->lost_events = lost;
+	iter->idx++;
+	if (buf_iter)
+		ring_buffer_iter_advance(buf_iter);
+	return sub;
+}
+
+/*
+ * Twice if the first look has found a record that is newer than its begin: the sources before
+ * that one may have got an older record meanwhile. Not more often, as the clocks of CPUs differ.
+ */
+static bool merge_must_poll(const struct trace_merge *m, unsigned int polls)
+{
+	if (!m->heap.nr)
+		return !polls;
+	return polls < 2 && m->sources->ts > m->polled;
+}
+
+/**
+ * trace_merge_next() - find the next record of a session
+ * @iter: iterator of the session's file
+ *
+ * As trace_find_next_entry_inc(): it goes behind the record, unless the file consumes.
+ *
+ * Context: May sleep. The caller serializes the use of @iter.
+ * Return: iterator of the channel with the record, or @iter if it is in the session's own
+ *	   buffer; NULL if there is no record.
+ */
+void *trace_merge_next(struct trace_iterator *iter)
+{
+	struct trace_merge *m = iter->merge;
+	struct merge_source *src;
+	unsigned long lost;
+	unsigned int polls = 0;
+	void *ent;
+	u64 ts;
+
+	for (;;) {
+		if (merge_must_poll(m, polls)) {
+			merge_poll(m, iter->tr->array_buffer.buffer);
+			polls++;
+			continue;
+		}
+		if (!m->heap.nr)
+			break;
+		src = m->sources;
+		ent = peek_next_entry(src->iter, src->cpu, &ts, &lost);
+		if (ent && ts == src->ts) {
+			m->found = merge_take(iter, src, ent, lost);
+			return m->found;
+		}
+		/* The record before was read, or writers have overwritten this one. */
+		if (ent) {
+			src->ts = ts;
+			min_heap_sift_down(&m->heap, 0, &merge_calls, NULL);
+		} else {
+			merge_drop(m);
+		}
+	}
+	iter->ent = NULL;
+	m->found = NULL;
+	return NULL;
+}
+
+/**
+ * trace_merge_reset() - have an open file of a session begin again
+ * @iter: iterator of the file, which does not consume, after its own reset
+ *
+ * Context: May sleep. The caller serializes the use of @iter.
+ */
+void trace_merge_reset(struct trace_iterator *iter)
+{
+	struct trace_merge *m = iter->merge;
+	struct trace_iterator *sub;
+	unsigned int i;
+	int cpu;
+
+	if (!m)
+		return;
+	m->found = NULL;
+	m->heap.nr = 0;
+	for (i = 0; i < m->nr_iters; i++) {
+		sub = m->iters[i];
+		sub->leftover = 0;
+		for_each_tracing_cpu(cpu)
+			tracing_iter_reset(sub, cpu);
+	}
+}
+
+static void merge_free(struct trace_merge *m)
+{
+	unsigned int i;
+
+	for (i = 0; i < m->nr_iters; i++) {
+		if (!IS_ERR_OR_NULL(m->iters[i]))
+			merge_close_channel(m->iters[i]);
+	}
+	kvfree(m->sources);
+	kvfree(m);
+}
+
+static void
+merge_add_sources(struct trace_merge *m, struct trace_iterator *iter, unsigned int order)
+{
+	int cpu;
+
+	for_each_tracing_cpu(cpu) {
+		if (iter->cpu_file == RING_BUFFER_ALL_CPUS || iter->cpu_file == cpu)
+			m->sources[m->nr_sources++] = (struct merge_source){
+				.iter = iter, .cpu = cpu, .order = order,
+			};
+	}
+}
+
+static int merge_open_channels(struct trace_merge *m, struct trace_iterator *iter)
+{
+	struct trace_array *ch;
+	unsigned int i = 0;
+
+	m->sources = kvcalloc(m->nr_iters + 1, nr_cpu_ids * sizeof(*m->sources), GFP_KERNEL);
+	if (!m->sources)
+		return -ENOMEM;
+	merge_add_sources(m, iter, 0);
+	for_each_channel(ch, iter->tr) {
+		m->iters[i] = merge_open_channel(iter, ch);
+		if (IS_ERR(m->iters[i]))
+			return PTR_ERR(m->iters[i]);
+		merge_add_sources(m, m->iters[i], i + 1);
+		i++;
+	}
+	if (iter->snapshot && !trace_snapshot_is_newest(iter->array_buffer))
+		return -EAGAIN;
+	min_heap_init(&m->heap, m->sources, m->nr_sources);
+	return 0;
+}
+
+/**
+ * trace_merge_open() - have an open file show the channels, too
+ * @iter: iterator of the file, which is complete but for this
+ *
+ * It shows the channels that there are now.
+ *
+ * Context: May sleep, trace_types_lock is held.
+ * Return: 0, and trace_merge_close() has to follow; -ENOMEM; -EBUSY if @iter consumes, and
+ *	   another reader consumes from a channel; -EAGAIN if it shows a snapshot, and there
+ *	   is a newer one now.
+ */
+int trace_merge_open(struct trace_iterator *iter)
+{
+	struct trace_merge *m;
+	unsigned int nr;
+	int ret;
+
+	lockdep_assert_held(&trace_types_lock);
+	if (list_empty(&iter->tr->channels))
+		return 0;
+	nr = list_count_nodes(&iter->tr->channels);
+	m = kvzalloc(struct_size(m, iters, nr), GFP_KERNEL);
+	if (!m)
+		return -ENOMEM;
+	m->nr_iters = nr;
+	ret = merge_open_channels(m, iter);
+	if (ret) {
+		merge_free(m);
+		return ret;
+	}
+	iter->merge = m;
+	return 0;
+}
+
+/**
+ * trace_merge_close() - undo trace_merge_open()
+ * @iter: iterator of the file
+ *
+ * Context: May sleep, trace_types_lock is held.
+ */
+void trace_merge_close(struct trace_iterator *iter)
+{
+	struct trace_merge *m = iter->merge;
+
+	lockdep_assert_held(&trace_types_lock);
+	if (!m)
+		return;
+	iter->merge = NULL;
+	merge_free(m);
+}
+
+/**
+ * trace_merge_follow_tracers() - print the records of each channel as its tracer does
+ * @iter: iterator of a file that does not consume
+ *
+ * A channel may have got another tracer since the open.
+ *
+ * Context: May sleep, trace_types_lock is held.
+ */
+void trace_merge_follow_tracers(struct trace_iterator *iter)
+{
+	struct trace_merge *m = iter->merge;
+	struct trace_iterator *sub;
+	unsigned int i;
+
+	lockdep_assert_held(&trace_types_lock);
+	for (i = 0; m && i < m->nr_iters; i++) {
+		sub = m->iters[i];
+		if (sub->trace == sub->tr->current_trace)
+			continue;
+		if (sub->trace->close)
+			sub->trace->close(sub);
+		sub->trace = sub->tr->current_trace;
+		if (sub->trace->open)
+			sub->trace->open(sub);
+	}
+}
+
+/**
+ * trace_merge_is_empty() - have the channels no records?
+ * @iter: iterator of an open file
+ *
+ * Context: Any context but NMI.
+ * Return: true if so; the session's own buffer does not count.
+ */
+bool trace_merge_is_empty(struct trace_iterator *iter)
+{
+	unsigned int i;
+
+	for (i = 0; iter->merge && i < iter->merge->nr_iters; i++) {
+		if (!trace_empty(iter->merge->iters[i]))
+			return false;
+	}
+	return true;
+}
+
+/**
+ * trace_merge_header() - print the numbers of records of the channels
+ * @m:    the file
+ * @iter: its iterator
+ *
+ * Context: May sleep.
+ */
+void trace_merge_header(struct seq_file *m, struct trace_iterator *iter)
+{
+	struct trace_buffer *buffer;
+	unsigned long entries;
+	unsigned int i;
+
+	for (i = 0; iter->merge && i < iter->merge->nr_iters; i++) {
+		buffer = iter->merge->iters[i]->array_buffer->buffer;
+		entries = ring_buffer_entries(buffer);
+		seq_printf(m, "# channel %s: %lu/%lu\n", iter->merge->iters[i]->channel, entries,
+			   entries + ring_buffer_overruns(buffer));
+	}
+}

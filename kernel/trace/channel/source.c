@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The iterator of one channel, for an open file of its session.
+ *
+ * It has the options, the tracer and the position of the channel. Only the file of the
+ * session is there for user space.
+ */
+#include <linux/lockdep.h>
+#include <linux/mm.h>
+#include <linux/string.h>
+
+#include "internal.h"
+
+/* Read without consuming, as "trace" or "snapshot" of the channel. */
+static int merge_open_iter(struct trace_iterator *sub)
+{
+	struct trace_array *ch = sub->tr;
+	int cpu;
+
+	sub->buffer_iter = kcalloc(nr_cpu_ids, sizeof(*sub->buffer_iter), GFP_KERNEL);
+	if (!sub->buffer_iter)
+		return -ENOMEM;
+	sub->array_buffer = &ch->array_buffer;
+	if (sub->snapshot || ch->current_trace->print_max)
+		sub->array_buffer = trace_snapshot_get(ch, !sub->snapshot);
+	if (!sub->array_buffer)
+		return -ENOMEM;
+	if (sub->trace->open)
+		sub->trace->open(sub);
+	for_each_tracing_cpu(cpu) {
+		if (sub->cpu_file != RING_BUFFER_ALL_CPUS && sub->cpu_file != cpu)
+			continue;
+		if (!tracing_iter_start(sub, cpu))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Consume, as "trace_pipe" of the channel. */
+static int merge_open_pipe(struct trace_iterator *sub)
+{
+	struct trace_array *ch = sub->tr;
+	int ret = open_pipe_on_cpu(ch, sub->cpu_file);
+
+	if (ret)
+		return ret;
+	/* merge_close_channel() undoes what was done, this tells it. */
+	sub->array_buffer = &ch->array_buffer;
+	ch->trace_ref++;
+	cpumask_setall(sub->started);
+	if (sub->trace->pipe_open)
+		sub->trace->pipe_open(sub);
+	return 0;
+}
+
+/* Of a part of a kept snapshot, the name behind that of the snapshot. */
+static const char *merge_channel_name(struct trace_array *ch)
+{
+	return trace_is_kept(ch) ? ch->name + strlen(ch->session->name) + 1 : ch->name;
+}
+
+/**
+ * merge_open_channel() - make an iterator for a channel
+ * @iter: iterator of the session, with &trace_iterator.buffer_iter if it does not consume
+ * @ch:   the channel
+ *
+ * Context: May sleep, trace_types_lock is held.
+ * Return: the iterator, which holds a reference to @ch, and merge_close_channel() has to
+ *	   follow; -ENOMEM; -EBUSY if another reader consumes from @ch.
+ */
+struct trace_iterator *merge_open_channel(struct trace_iterator *iter, struct trace_array *ch)
+{
+	struct trace_iterator *sub = kvzalloc(sizeof(*sub), GFP_KERNEL);
+	int ret;
+
+	lockdep_assert_held(&trace_types_lock);
+	if (!sub)
+		return ERR_PTR(-ENOMEM);
+	sub->tr = ch;
+	sub->channel = merge_channel_name(ch);
+	sub->trace = ch->current_trace;
+	sub->snapshot = iter->snapshot;
+	sub->cpu_file = iter->cpu_file;
+	mutex_init(&sub->mutex);
+	trace_seq_init(&sub->seq);
+	if (ch->trace_flags & TRACE_ITER_LATENCY_FMT)
+		sub->iter_flags |= TRACE_FILE_LAT_FMT;
+	if (trace_clock_in_ns(ch))
+		sub->iter_flags |= TRACE_FILE_TIME_IN_NS;
+	ch->ref++;
+
+	ret = -ENOMEM;
+	if (zalloc_cpumask_var(&sub->started, GFP_KERNEL))
+		ret = iter->buffer_iter ? merge_open_iter(sub) : merge_open_pipe(sub);
+	if (ret) {
+		merge_close_channel(sub);
+		return ERR_PTR(ret);
+	}
+	return sub;
+}
+
+static void merge_close_iter(struct trace_iterator *sub)
+{
+	int cpu;
+
+	for_each_tracing_cpu(cpu) {
+		if (sub->buffer_iter[cpu])
+			ring_buffer_read_finish(sub->buffer_iter[cpu]);
+	}
+	if (sub->trace->close)
+		sub->trace->close(sub);
+	if (sub->array_buffer != &sub->tr->array_buffer)
+		trace_snapshot_put(sub->array_buffer);
+}
+
+static void merge_close_pipe(struct trace_iterator *sub)
+{
+	if (sub->trace->pipe_close)
+		sub->trace->pipe_close(sub);
+	sub->tr->trace_ref--;
+	close_pipe_on_cpu(sub->tr, sub->cpu_file);
+}
+
+/**
+ * merge_close_channel() - free the iterator of a channel
+ * @sub: the iterator
+ *
+ * Context: May sleep, trace_types_lock is held.
+ */
+void merge_close_channel(struct trace_iterator *sub)
+{
+	lockdep_assert_held(&trace_types_lock);
+	if (sub->array_buffer) {
+		if (sub->buffer_iter)
+			merge_close_iter(sub);
+		else
+			merge_close_pipe(sub);
+	}
+	__trace_array_put(sub->tr);
+	free_trace_iter_content(sub);
+	kvfree(sub);
+}
