@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The file "stop_on": the lines that stop recording, and the stop that has happened.
+ */
+#include <linux/fs.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/string_helpers.h>
+#include <linux/uaccess.h>
+
+#include "internal.h"
+
+/* Bytes read of a write, at most: enough to report a line that is too long, with a part of it */
+#define STOP_WRITE_SIZE	(2 * STOP_LINE_SIZE)
+
+static const struct stop_failure {
+	int		ret;
+	const char	*text;
+} stop_failures[] = {
+	[STOP_ERR_KIND] = { -EINVAL, "Expected panic, oops, warn or event SYSTEM:NAME" },
+	[STOP_ERR_NAME] = { -EINVAL, "Expected an event as SYSTEM:NAME" },
+	[STOP_ERR_REST] = { -EINVAL, "Expected if FILTER (of an event), after TIME, or the end" },
+	[STOP_ERR_TIME] = { -EINVAL, "Invalid time, expected a number and us, ms or s" },
+	[STOP_ERR_PANIC_AFTER] = { -EINVAL, "panic cannot have a delay: no timer runs then" },
+	[STOP_ERR_LONG] = { -E2BIG, "The line is too long, expected 255 characters at most" },
+	[STOP_ERR_NO_EVENT] = { -ENOENT, "No such event in this instance" },
+	/* create_event_filter() reports it. */
+	[STOP_ERR_FILTER] = { -EINVAL, NULL },
+	[STOP_ERR_EXISTS] = { -EEXIST, "This cause has a line already: remove it first" },
+	[STOP_ERR_NO_LINE] = { -ENOENT, "No such line" },
+	[STOP_ERR_MEMORY] = { -ENOMEM, "No memory for another line" },
+	[STOP_ERR_ENABLE] = { -EBUSY, "The event cannot be enabled" },
+};
+
+static enum stop_err stop_change(struct trace_array *tr, char *text, const char **at)
+{
+	struct stop_spec spec;
+	enum stop_err err;
+	bool remove = *text == '!';
+
+	text += remove;
+	err = stop_parse(text, &spec, at);
+	if (err)
+		return err;
+	guard(mutex)(&event_mutex);
+	err = remove ? stop_remove(tr, &spec) : stop_add(tr, &spec);
+	*at = err == STOP_ERR_NO_EVENT ? spec.system : text;
+	return err;
+}
+
+/**
+ * trace_stop_change() - add or remove a line of stop_on
+ * @tr:   the trace array
+ * @text: the line, behind a "!" if it is to be removed; is cut into words
+ * @at:   is set to the place of an error in @text
+ *
+ * Context: May sleep.
+ * Return: NULL, or why the line is refused; then nothing has changed.
+ */
+const char *trace_stop_change(struct trace_array *tr, char *text, const char **at)
+{
+	enum stop_err err = stop_change(tr, text, at);
+
+	return err ? stop_failures[err].text ?: "Invalid filter" : NULL;
+}
+
+static int stop_fail(struct trace_array *tr, const char *text, enum stop_err err, size_t at)
+{
+	const struct stop_failure *failure = &stop_failures[err];
+
+	if (failure->text)
+		tracing_log_err(tr, "stop_on", text, (const char **)&failure->text, 0, at);
+	return failure->ret;
+}
+
+static ssize_t stop_on_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	struct trace_array *tr = file_inode(file)->i_private;
+	enum stop_err err = STOP_ERR_LONG;
+	char *buf, *text, *copy;
+	const char *at;
+	int ret = 0;
+
+	buf = memdup_user_nul(ubuf, min(cnt, STOP_WRITE_SIZE));
+	if (IS_ERR(buf))
+		return PTR_ERR(buf);
+	text = strim(buf);
+	/* It is cut into words; error_log has it as it was. */
+	copy = kstrdup(text, GFP_KERNEL);
+	at = copy;
+	if (!copy)
+		err = STOP_ERR_MEMORY;
+	else if (cnt <= STOP_WRITE_SIZE)
+		err = stop_change(tr, copy, &at);
+	if (err)
+		ret = stop_fail(tr, text, err, at - copy);
+	kfree(copy);
+	kfree(buf);
+	if (ret)
+		return ret;
+	*ppos += cnt;
+	return cnt;
+}
+
+static void stop_show_time(struct seq_file *m, struct trace_array *tr, u64 ts)
+{
+	u32 ns;
+
+	if (!trace_clock_in_ns(tr)) {
+		seq_printf(m, "%llu", ts);
+		return;
+	}
+	ts = div_u64_rem(ts, NSEC_PER_SEC, &ns);
+	seq_printf(m, "%llu.%09u", ts, ns);
+}
+
+static void stop_show_cause(struct seq_file *m, struct trace_array *tr, const char *state,
+			    const struct stop_cause *cause)
+{
+	seq_printf(m, "# %s: %s\n# cause=", state, cause->line);
+	stop_show_time(m, tr, cause->ts);
+	if (cause->off) {
+		seq_puts(m, " stop=");
+		stop_show_time(m, tr, cause->off);
+	}
+	seq_printf(m, " cpu=%d pid=%d comm=", cause->cpu, cause->pid);
+	/* A program can set its name to anything. */
+	seq_escape(m, cause->comm, "\n\\");
+	seq_putc(m, '\n');
+}
+
+static int stop_on_show(struct seq_file *m, void *v)
+{
+	struct trace_array *tr = m->private;
+	struct stop_cause cause;
+	struct stop_line *line;
+
+	guard(mutex)(&event_mutex);
+	if (!tr->stop_on)
+		return 0;
+	list_for_each_entry(line, &tr->stop_on->lines, list)
+		seq_printf(m, "%s\n", line->text);
+	list_for_each_entry(line, &tr->stop_on->lines, list) {
+		if (stop_read(&line->later, &cause))
+			stop_show_cause(m, tr, "will stop by", &cause);
+	}
+	if (stop_read(&tr->stop_on->why, &cause) && !tracer_tracing_is_on(tr))
+		stop_show_cause(m, tr, "stopped by", &cause);
+	return 0;
+}
+
+static int stop_on_open(struct inode *inode, struct file *file)
+{
+	struct trace_array *tr = inode->i_private;
+	int ret = tracing_check_open_get_tr(tr);
+
+	if (ret)
+		return ret;
+	ret = single_open(file, stop_on_show, tr);
+	if (ret)
+		trace_array_put(tr);
+	return ret;
+}
+
+static const struct file_operations stop_on_fops = {
+	.open		= stop_on_open,
+	.read		= seq_read,
+	.write		= stop_on_write,
+	.llseek		= seq_lseek,
+	.release	= tracing_single_release_tr,
+};
+
+/**
+ * trace_array_create_stop_on() - create "stop_on"
+ * @tr:  the trace array
+ * @dir: its directory
+ *
+ * Context: May sleep.
+ */
+void trace_array_create_stop_on(struct trace_array *tr, struct dentry *dir)
+{
+	trace_create_file("stop_on", TRACE_MODE_WRITE, dir, tr, &stop_on_fops);
+}

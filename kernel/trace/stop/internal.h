@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Stops: functions that the files of this directory share.
+ *
+ * Each file calls only files above it in this list:
+ *
+ *   parse.c  read a line of stop_on
+ *   stop.c   stop a trace array, at once or later, and start it again
+ *   crash.c  stops by a panic, an oops, a warning
+ *   line.c   add and remove lines; stops by an event
+ *   file.c   the file "stop_on"
+ */
+#ifndef _KERNEL_TRACE_STOP_INTERNAL_H
+#define _KERNEL_TRACE_STOP_INTERNAL_H
+
+#include <linux/atomic.h>
+#include <linux/hrtimer.h>
+#include <linux/irq_work.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/sched.h>
+#include <linux/types.h>
+
+#include "../trace.h"
+
+/**
+ * DOC: stops of a trace array
+ *
+ * A trace array gets a &struct trace_stop with its first line, and keeps it until it is
+ * removed. event_mutex serializes changes of the lines; stop_mutex, which is innermost, lets
+ * trace_stop_cancel() walk them.
+ *
+ * A &struct stop_record tells of a stop: &trace_stop.why of the one that has happened,
+ * &stop_line.later of one that its timer will make. A CPU locks it in any context by
+ * stop_try_lock(), and never waits there: where an NMI or another CPU finds it locked,
+ * a stop is being made already, or a writer of tracing_on is about to start recording, which
+ * counts as later. Preemption is off while it is locked, so a task on another CPU may wait.
+ * Readers try again if &stop_record.seq has changed.
+ *
+ * &trace_stop.why is locked while the switch is thrown, so that a stop and a start do not mix:
+ * either the trace array is off and tells why, or it is on and tells nothing. All other ways
+ * to throw the switch stay as they are. So a stop counts only while the switch is off.
+ *
+ * &stop_line.later is claimed by the first cause, and released by the timer or by
+ * trace_stop_cancel(). A cause finds its line under RCU or in a probe, and removed lines wait
+ * for both.
+ */
+
+/* The longest line of stop_on, with its end */
+#define STOP_LINE_SIZE	256
+
+/* Causes that stop recording. Those before STOP_EVENT are crashes. */
+enum stop_kind {
+	STOP_PANIC,
+	STOP_OOPS,
+	STOP_WARN,
+	STOP_EVENT,
+};
+
+/* The reasons to refuse a line, see stop_failures[] */
+enum stop_err {
+	STOP_OK,
+	STOP_ERR_KIND,
+	STOP_ERR_NAME,
+	STOP_ERR_REST,
+	STOP_ERR_TIME,
+	STOP_ERR_PANIC_AFTER,
+	STOP_ERR_LONG,
+	STOP_ERR_NO_EVENT,
+	STOP_ERR_FILTER,
+	STOP_ERR_EXISTS,
+	STOP_ERR_NO_LINE,
+	STOP_ERR_MEMORY,
+	STOP_ERR_ENABLE,
+};
+
+/**
+ * struct stop_spec - a line of stop_on, in parts
+ * @kind:   the cause
+ * @system: system of the event
+ * @event:  name of the event
+ * @filter: filter of the event, or NULL
+ * @time:   text of @after, or NULL
+ * @after:  time from the cause to the stop, in nanoseconds
+ */
+struct stop_spec {
+	enum stop_kind	kind;
+	const char	*system, *event, *filter, *time;
+	u64		after;
+};
+
+/**
+ * struct stop_cause - the cause of a stop
+ * @ts:   time of the cause, by the clock of the trace array
+ * @off:  time of the stop; no record of CPU @cpu is later, if the stop was not delayed
+ * @cpu:  CPU of the cause
+ * @pid:  task that ran there
+ * @comm: name of the task
+ * @line: the line of stop_on
+ */
+struct stop_cause {
+	u64		ts, off;
+	int		cpu;
+	pid_t		pid;
+	char		comm[TASK_COMM_LEN];
+	char		line[STOP_LINE_SIZE];
+};
+
+/**
+ * struct stop_record - a stop that has happened, or will
+ * @seq:   odd while it is locked
+ * @set:   is there one?
+ * @cause: its cause; changes only while @seq is odd
+ */
+struct stop_record {
+	atomic_t		seq;
+	bool			set;
+	struct stop_cause	cause;
+};
+
+/**
+ * struct stop_line - a line of stop_on
+ * @list:    entry of &trace_stop.lines
+ * @crash:   entry of the list of all lines of crashes, or empty
+ * @tr:      the trace array
+ * @kind:    the cause
+ * @file:    the event
+ * @trigger: the trigger of @file
+ * @after:   time from the cause to the stop, in nanoseconds
+ * @at:      end of that time, in nanoseconds of CLOCK_MONOTONIC
+ * @later:   the stop that @timer will make
+ * @start:   starts @timer
+ * @timer:   makes the stop
+ * @text:    the line
+ */
+struct stop_line {
+	struct list_head		list;
+	struct list_head		crash;
+	struct trace_array		*tr;
+	enum stop_kind			kind;
+	struct trace_event_file		*file;
+	struct event_trigger_data	*trigger;
+	u64				after, at;
+	struct stop_record		later;
+	struct irq_work			start;
+	struct hrtimer			timer;
+	char				text[STOP_LINE_SIZE];
+};
+
+/**
+ * struct trace_stop - stops of a trace array
+ * @lines: the lines of stop_on
+ * @why:   the stop that has happened
+ */
+struct trace_stop {
+	struct list_head	lines;
+	struct stop_record	why;
+};
+
+/* Names of the kinds */
+extern const char * const stop_kinds[STOP_EVENT + 1];
+/* For &trace_stop.lines, see DOC: stops of a trace array */
+extern struct mutex stop_mutex;
+
+/* parse.c */
+enum stop_err stop_parse(char *text, struct stop_spec *spec, const char **at);
+bool stop_print(const struct stop_spec *spec, char *text);
+
+/* stop.c */
+void stop_by(struct stop_line *line);
+void stop_line_init(struct stop_line *line);
+void stop_line_cancel(struct stop_line *line);
+bool stop_read(struct stop_record *rec, struct stop_cause *cause);
+
+/* crash.c */
+void stop_crash(enum stop_kind kind);
+void stop_crash_add(struct stop_line *line);
+void stop_crash_del(struct stop_line *line);
+
+/* line.c */
+enum stop_err stop_add(struct trace_array *tr, const struct stop_spec *spec);
+enum stop_err stop_remove(struct trace_array *tr, const struct stop_spec *spec);
+
+#endif /* _KERNEL_TRACE_STOP_INTERNAL_H */

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Lines of stop_on: add and remove them; stops by an event.
+ *
+ * An event stops by a trigger that no trigger file can set or remove. It runs after the event is
+ * committed. It is the last one in the list of its event, so that a snapshot trigger runs
+ * before.
+ */
+#include <linux/list.h>
+#include <linux/lockdep.h>
+#include <linux/rculist.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/tracepoint.h>
+
+#include "internal.h"
+
+static void stop_trigger(struct event_trigger_data *data, struct trace_buffer *buffer, void *rec,
+			 struct ring_buffer_event *event)
+{
+	stop_by(data->private_data);
+}
+
+/* Scripts remove each line of a trigger file that is no comment. */
+static int stop_trigger_print(struct seq_file *m, struct event_trigger_data *data)
+{
+	struct stop_line *line = data->private_data;
+
+	seq_printf(m, "# stop_on: %s\n", line->text);
+	return 0;
+}
+
+/* It is not registered: only stop_on sets it. */
+static struct event_command stop_command = {
+	.name		= "stop_on",
+	.trigger_type	= ETT_STOP_ON,
+	.flags		= EVENT_CMD_FL_POST_TRIGGER,
+	.set_filter	= set_trigger_filter,
+	.trigger	= stop_trigger,
+	.print		= stop_trigger_print,
+};
+
+static void stop_disarm_event(struct stop_line *line)
+{
+	if (!line->trigger)
+		return;
+	list_del_rcu(&line->trigger->list);
+	trace_event_trigger_enable_disable(line->file, 0);
+	update_cond_flag(line->file);
+	/* It waits until the probes have ended. */
+	trigger_data_free(line->trigger);
+	line->trigger = NULL;
+}
+
+static enum stop_err stop_set_filter(struct stop_line *line, const char *filter)
+{
+	char *text;
+	int ret;
+
+	if (!filter)
+		return STOP_OK;
+	text = kasprintf(GFP_KERNEL, "if %s", filter);
+	if (!text)
+		return STOP_ERR_MEMORY;
+	ret = set_trigger_filter(text, line->trigger, line->file);
+	kfree(text);
+	return !ret ? STOP_OK : ret == -ENOMEM ? STOP_ERR_MEMORY : STOP_ERR_FILTER;
+}
+
+static enum stop_err stop_arm_event(struct stop_line *line, const char *filter)
+{
+	struct trace_event_file *file = line->file;
+	enum stop_err err;
+
+	line->trigger = trigger_data_alloc(&stop_command, NULL, NULL, line);
+	if (!line->trigger)
+		return STOP_ERR_MEMORY;
+	err = stop_set_filter(line, filter);
+	if (err) {
+		trigger_data_free(line->trigger);
+		line->trigger = NULL;
+		return err;
+	}
+	list_add_tail_rcu(&line->trigger->list, &file->triggers);
+	update_cond_flag(file);
+	if (trace_event_trigger_enable_disable(file, 1) < 0) {
+		stop_disarm_event(line);
+		return STOP_ERR_ENABLE;
+	}
+	return STOP_OK;
+}
+
+/* It is on its list, so that its delayed stop can be cancelled as soon as there is one. */
+static enum stop_err stop_arm(struct stop_line *line, const struct stop_spec *spec)
+{
+	if (line->kind == STOP_EVENT)
+		return stop_arm_event(line, spec->filter);
+	guard(mutex)(&stop_mutex);
+	stop_crash_add(line);
+	return STOP_OK;
+}
+
+/* No cause finds the line any more. */
+static void stop_free(struct stop_line *line)
+{
+	stop_line_cancel(line);
+	scoped_guard(mutex, &stop_mutex)
+		list_del(&line->list);
+	kfree(line);
+}
+
+static void stop_remove_line(struct stop_line *line)
+{
+	if (line->kind == STOP_EVENT) {
+		stop_disarm_event(line);
+	} else {
+		scoped_guard(mutex, &stop_mutex)
+			stop_crash_del(line);
+		synchronize_rcu();
+	}
+	stop_free(line);
+}
+
+static bool stop_is_of(const struct stop_line *line, const struct stop_spec *spec)
+{
+	const struct trace_event_call *call;
+
+	if (line->kind != spec->kind)
+		return false;
+	if (line->kind != STOP_EVENT)
+		return true;
+	call = line->file->event_call;
+	return !strcmp(call->class->system, spec->system) &&
+	       !strcmp(trace_event_name((struct trace_event_call *)call), spec->event);
+}
+
+/* A cause has one line at most. */
+static struct stop_line *stop_find(struct trace_stop *stop, const struct stop_spec *spec)
+{
+	struct stop_line *line;
+
+	if (!stop)
+		return NULL;
+	list_for_each_entry(line, &stop->lines, list) {
+		if (stop_is_of(line, spec))
+			return line;
+	}
+	return NULL;
+}
+
+static struct trace_event_file *stop_find_event(struct trace_array *tr,
+						const struct stop_spec *spec)
+{
+	struct trace_event_file *file = __find_event_file(tr, spec->system, spec->event);
+
+	/* trace_marker calls triggers, too, though its event cannot be enabled. */
+	if (file && file == tr->trace_marker_file)
+		return file;
+	return find_event_file(tr, spec->system, spec->event);
+}
+
+static struct trace_stop *stop_of(struct trace_array *tr)
+{
+	struct trace_stop *stop = tr->stop_on;
+
+	if (stop)
+		return stop;
+	stop = kzalloc(sizeof(*stop), GFP_KERNEL);
+	if (!stop)
+		return NULL;
+	INIT_LIST_HEAD(&stop->lines);
+	scoped_guard(mutex, &stop_mutex) {
+		/* Pairs with the READ_ONCE() of trace_stop_start(): it is initialized. */
+		smp_store_release(&tr->stop_on, stop);
+	}
+	return stop;
+}
+
+/**
+ * stop_add() - add a line
+ * @tr:   the trace array
+ * @spec: the line
+ *
+ * Context: May sleep, event_mutex is held.
+ * Return: STOP_OK; STOP_ERR_LONG; STOP_ERR_EXISTS if the cause has a line already;
+ *	   STOP_ERR_NO_EVENT, STOP_ERR_FILTER, STOP_ERR_ENABLE for an event;
+ *	   STOP_ERR_MEMORY. On an error nothing has changed.
+ */
+enum stop_err stop_add(struct trace_array *tr, const struct stop_spec *spec)
+{
+	struct trace_event_file *file = NULL;
+	struct stop_line *line;
+	struct trace_stop *stop;
+	enum stop_err err;
+
+	lockdep_assert_held(&event_mutex);
+	if (stop_find(tr->stop_on, spec))
+		return STOP_ERR_EXISTS;
+	if (spec->kind == STOP_EVENT) {
+		file = stop_find_event(tr, spec);
+		if (!file)
+			return STOP_ERR_NO_EVENT;
+	}
+	stop = stop_of(tr);
+	line = kzalloc(sizeof(*line), GFP_KERNEL);
+	if (!stop || !line) {
+		kfree(line);
+		return STOP_ERR_MEMORY;
+	}
+	line->tr = tr;
+	line->kind = spec->kind;
+	line->file = file;
+	line->after = spec->after;
+	stop_line_init(line);
+	if (!stop_print(spec, line->text)) {
+		kfree(line);
+		return STOP_ERR_LONG;
+	}
+	scoped_guard(mutex, &stop_mutex)
+		list_add_tail(&line->list, &stop->lines);
+	err = stop_arm(line, spec);
+	if (err)
+		stop_free(line);
+	return err;
+}
+
+/**
+ * stop_remove() - remove a line
+ * @tr:   the trace array
+ * @spec: the line, or its cause only
+ *
+ * Its delayed stop is cancelled.
+ *
+ * Context: May sleep, event_mutex is held.
+ * Return: STOP_OK, or STOP_ERR_NO_LINE if there is no such line.
+ */
+enum stop_err stop_remove(struct trace_array *tr, const struct stop_spec *spec)
+{
+	struct stop_line *line = stop_find(tr->stop_on, spec);
+	char text[STOP_LINE_SIZE];
+
+	lockdep_assert_held(&event_mutex);
+	if (!line)
+		return STOP_ERR_NO_LINE;
+	if ((spec->filter || spec->time) &&
+	    (!stop_print(spec, text) || strcmp(text, line->text)))
+		return STOP_ERR_NO_LINE;
+	stop_remove_line(line);
+	return STOP_OK;
+}
+
+/**
+ * trace_stop_remove_event() - remove the line of an event
+ * @file: the event of a trace array, which is about to go
+ *
+ * Context: May sleep, event_mutex is held.
+ */
+void trace_stop_remove_event(struct trace_event_file *file)
+{
+	struct stop_line *line;
+
+	lockdep_assert_held(&event_mutex);
+	if (!file->tr->stop_on)
+		return;
+	list_for_each_entry(line, &file->tr->stop_on->lines, list) {
+		if (line->file == file) {
+			stop_remove_line(line);
+			return;
+		}
+	}
+}
+
+/**
+ * trace_stop_exit() - remove all lines of a trace array
+ * @tr: the trace array, which is about to be removed
+ *
+ * Context: May sleep, event_mutex is held.
+ */
+void trace_stop_exit(struct trace_array *tr)
+{
+	struct stop_line *line, *next;
+
+	lockdep_assert_held(&event_mutex);
+	if (!tr->stop_on)
+		return;
+	list_for_each_entry_safe(line, next, &tr->stop_on->lines, list)
+		stop_remove_line(line);
+	kfree(tr->stop_on);
+	tr->stop_on = NULL;
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Read a line of stop_on:
+ *
+ *   panic
+ *   oops [after TIME]
+ *   warn [after TIME]
+ *   event SYSTEM:NAME [if FILTER] [after TIME]
+ */
+#include <linux/ctype.h>
+#include <linux/kernel.h>
+#include <linux/overflow.h>
+#include <linux/string.h>
+#include <linux/time64.h>
+
+#include "internal.h"
+
+const char * const stop_kinds[] = {
+	[STOP_PANIC]	= "panic",
+	[STOP_OOPS]	= "oops",
+	[STOP_WARN]	= "warn",
+	[STOP_EVENT]	= "event",
+};
+
+/* Cut off the first word. */
+static char *stop_word(char **text)
+{
+	char *word = strsep(text, " \t");
+
+	*text = *text ? skip_spaces(*text) : word + strlen(word);
+	return word;
+}
+
+static bool stop_parse_time(const char *text, u64 *ns)
+{
+	static const struct {
+		const char	*name;
+		u64		ns;
+	} units[] = {
+		{ "us", NSEC_PER_USEC }, { "ms", NSEC_PER_MSEC }, { "s", NSEC_PER_SEC },
+	};
+	char unit[4], rest;
+	u64 n;
+	int i;
+
+	/* 19 digits cannot overflow. */
+	if (sscanf(text, "%19llu%3s%c", &n, unit, &rest) != 2 || !n)
+		return false;
+	for (i = 0; i < ARRAY_SIZE(units); i++) {
+		if (!strcmp(unit, units[i].name))
+			return !check_mul_overflow(n, units[i].ns, ns) && *ns <= KTIME_MAX / 2;
+	}
+	return false;
+}
+
+static bool stop_in_string(const char *text, const char *at)
+{
+	char quote = '\0';
+
+	for (; text < at; text++) {
+		if (quote)
+			quote = *text == quote ? '\0' : quote;
+		else if (*text == '"' || *text == '\'')
+			quote = *text;
+	}
+	return quote;
+}
+
+/* The last but one word, if it is "after"; it may also be a field or in a string of a filter. */
+static char *stop_find_after(char *text)
+{
+	char *at = text + strlen(text);
+
+	while (at > text && !isspace(at[-1]))
+		at--;
+	while (at > text && isspace(at[-1]))
+		at--;
+	at -= min_t(size_t, strlen("after"), at - text);
+	if (!str_has_prefix(at, "after") || !isspace(at[strlen("after")]) ||
+	    (at > text && !isspace(at[-1])) || stop_in_string(text, at))
+		return NULL;
+	return at;
+}
+
+static enum stop_err stop_parse_name(char *name, struct stop_spec *spec)
+{
+	spec->system = strsep(&name, ":");
+	spec->event = name;
+	return !*spec->system || !name || !*name || strchr(name, ':') ? STOP_ERR_NAME : STOP_OK;
+}
+
+/* "after TIME" */
+static enum stop_err stop_parse_after(char *text, struct stop_spec *spec, const char **at)
+{
+	*at = text;
+	if (spec->kind == STOP_PANIC)
+		return STOP_ERR_PANIC_AFTER;
+	spec->time = skip_spaces(text + strlen("after"));
+	*at = spec->time;
+	if (!stop_parse_time(spec->time, &spec->after))
+		return STOP_ERR_TIME;
+	/* The filter ends here. */
+	*text = '\0';
+	return STOP_OK;
+}
+
+/**
+ * stop_parse() - read a line of stop_on
+ * @text: the line, without blanks around it; is cut into words
+ * @spec: is set to its parts, which point into @text
+ * @at:   is set to the place of an error in @text
+ *
+ * Context: Any context.
+ * Return: STOP_OK or the error.
+ */
+enum stop_err stop_parse(char *text, struct stop_spec *spec, const char **at)
+{
+	enum stop_err err = STOP_OK;
+	char *after, *word;
+	int kind;
+
+	*spec = (struct stop_spec){ };
+	*at = text;
+	if (strchr(text, '\n')) {
+		*at = strchr(text, '\n');
+		return STOP_ERR_REST;
+	}
+	kind = match_string(stop_kinds, ARRAY_SIZE(stop_kinds), stop_word(&text));
+	if (kind < 0)
+		return STOP_ERR_KIND;
+	spec->kind = kind;
+	if (kind == STOP_EVENT) {
+		*at = text;
+		err = stop_parse_name(stop_word(&text), spec);
+	}
+	after = stop_find_after(text);
+	if (!err && after)
+		err = stop_parse_after(after, spec, at);
+	if (err)
+		return err;
+	text = strim(text);
+	*at = text;
+	if (!*text)
+		return STOP_OK;
+	word = stop_word(&text);
+	if (kind != STOP_EVENT || strcmp(word, "if") || !*text)
+		return STOP_ERR_REST;
+	spec->filter = text;
+	return STOP_OK;
+}
+
+/**
+ * stop_print() - print a line of stop_on
+ * @spec: its parts
+ * @text: STOP_LINE_SIZE bytes for the line
+ *
+ * Context: Any context.
+ * Return: false if the line is too long.
+ */
+bool stop_print(const struct stop_spec *spec, char *text)
+{
+	const char *name = stop_kinds[spec->kind];
+	int len;
+
+	len = snprintf(text, STOP_LINE_SIZE, "%s%s%s%s%s%s%s%s%s", name,
+		       spec->event ? " " : "", spec->event ? spec->system : "",
+		       spec->event ? ":" : "", spec->event ?: "",
+		       spec->filter ? " if " : "", spec->filter ?: "",
+		       spec->time ? " after " : "", spec->time ?: "");
+	return len < STOP_LINE_SIZE;
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Stop a trace array, at once or later, and start it again.
+ */
+#include <linux/kcsan-checks.h>
+#include <linux/list.h>
+#include <linux/preempt.h>
+#include <linux/processor.h>
+#include <linux/rcupdate.h>
+#include <linux/ring_buffer.h>
+#include <linux/string.h>
+#include <linux/timekeeping.h>
+
+#include "internal.h"
+
+/* For the lines of all trace arrays, see internal.h */
+DEFINE_MUTEX(stop_mutex);
+
+/*
+ * Preemption is off until stop_unlock(). The full barrier pairs with the one of stop_read(): a
+ * reader that sees a part of a new cause sees the odd number, too.
+ */
+static bool stop_try_lock(struct stop_record *rec)
+{
+	int seq = atomic_read(&rec->seq);
+
+	return !(seq & 1) && atomic_try_cmpxchg(&rec->seq, &seq, seq + 1);
+}
+
+static void stop_unlock(struct stop_record *rec)
+{
+	/* Pairs with the acquire of stop_read(), which sees the cause then. */
+	atomic_inc_return_release(&rec->seq);
+}
+
+static u64 stop_clock(struct trace_array *tr)
+{
+	return ring_buffer_time_stamp(tr->array_buffer.buffer);
+}
+
+static void stop_describe(struct stop_cause *cause, struct stop_line *line)
+{
+	cause->ts = stop_clock(line->tr);
+	cause->cpu = smp_processor_id();
+	cause->pid = current->pid;
+	memcpy(cause->comm, current->comm, sizeof(cause->comm));
+	cause->comm[sizeof(cause->comm) - 1] = '\0';
+	strscpy(cause->line, line->text);
+}
+
+/* @cause was described when it happened, or NULL: it happens now. */
+static void stop_now(struct stop_line *line, const struct stop_cause *cause)
+{
+	struct stop_record *why = &line->tr->stop_on->why;
+
+	if (!stop_try_lock(why))
+		return;
+	if (tracer_tracing_is_on(line->tr)) {
+		if (cause)
+			why->cause = *cause;
+		else
+			stop_describe(&why->cause, line);
+		tracer_tracing_off(line->tr);
+		why->cause.off = stop_clock(line->tr);
+		WRITE_ONCE(why->set, true);
+	}
+	stop_unlock(why);
+}
+
+static void stop_later(struct stop_line *line)
+{
+	struct stop_record *later = &line->later;
+
+	if (READ_ONCE(later->set) || !stop_try_lock(later))
+		return;
+	if (!later->set) {
+		stop_describe(&later->cause, line);
+		line->at = ktime_get_mono_fast_ns() + line->after;
+		WRITE_ONCE(later->set, true);
+		irq_work_queue(&line->start);
+	}
+	stop_unlock(later);
+}
+
+/**
+ * stop_by() - stop recording because of a line, now or later
+ * @line: the line; the first cause counts
+ *
+ * Context: Any context, including NMI, where RCU watches, or a probe.
+ */
+void stop_by(struct stop_line *line)
+{
+	guard(preempt_notrace)();
+	if (!tracer_tracing_is_on(line->tr))
+		return;
+	if (line->after)
+		stop_later(line);
+	else
+		stop_now(line, NULL);
+}
+
+static void stop_line_start(struct irq_work *work)
+{
+	struct stop_line *line = container_of(work, struct stop_line, start);
+
+	hrtimer_start(&line->timer, ns_to_ktime(line->at), HRTIMER_MODE_ABS_HARD);
+}
+
+static enum hrtimer_restart stop_line_timer(struct hrtimer *timer)
+{
+	struct stop_line *line = container_of(timer, struct stop_line, timer);
+
+	stop_now(line, &line->later.cause);
+	/*
+	 * The next cause counts again, if recording goes on. Pairs with stop_try_lock() of it: the
+	 * description was read.
+	 */
+	smp_store_release(&line->later.set, false);
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * stop_line_init() - prepare a line for causes
+ * @line: the line
+ *
+ * Context: Any context.
+ */
+void stop_line_init(struct stop_line *line)
+{
+	line->start = IRQ_WORK_INIT_HARD(stop_line_start);
+	hrtimer_init(&line->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_HARD);
+	line->timer.function = stop_line_timer;
+}
+
+/**
+ * stop_line_cancel() - cancel the delayed stop of a line
+ * @line: the line; no cause is in stop_by() that began before
+ *
+ * Context: May sleep.
+ */
+void stop_line_cancel(struct stop_line *line)
+{
+	irq_work_sync(&line->start);
+	hrtimer_cancel(&line->timer);
+	WRITE_ONCE(line->later.set, false);
+}
+
+/**
+ * stop_read() - read a record
+ * @rec:   the record
+ * @cause: is set to its cause
+ *
+ * Context: Task.
+ * Return: false if it has no stop.
+ */
+bool stop_read(struct stop_record *rec, struct stop_cause *cause)
+{
+	bool set;
+	int seq;
+
+	do {
+		/* Pairs with the release of stop_unlock(). */
+		while ((seq = atomic_read_acquire(&rec->seq)) & 1)
+			cpu_relax();
+		set = READ_ONCE(rec->set);
+		/* It is read again if it changes meanwhile. */
+		kcsan_disable_current();
+		*cause = rec->cause;
+		kcsan_enable_current();
+		/* Pairs with the full barrier of stop_try_lock(). */
+		smp_rmb();
+	} while (atomic_read(&rec->seq) != seq);
+	return set;
+}
+
+/**
+ * trace_stop_cancel() - cancel the delayed stops of a trace array
+ * @tr: the trace array
+ *
+ * Context: May sleep.
+ */
+void trace_stop_cancel(struct trace_array *tr)
+{
+	struct stop_line *line;
+	bool any = false;
+
+	guard(mutex)(&stop_mutex);
+	if (!tr->stop_on)
+		return;
+	list_for_each_entry(line, &tr->stop_on->lines, list)
+		any |= READ_ONCE(line->later.set);
+	if (!any)
+		return;
+	/* Each cause that has claimed a line has queued its work then. */
+	synchronize_rcu();
+	list_for_each_entry(line, &tr->stop_on->lines, list)
+		stop_line_cancel(line);
+}
+
+/**
+ * trace_stop_start() - switch recording on, and forget the stop
+ * @tr: the trace array
+ *
+ * Context: Task.
+ */
+void trace_stop_start(struct trace_array *tr)
+{
+	struct trace_stop *stop = READ_ONCE(tr->stop_on);
+
+	/* Without lines nothing stops it. */
+	if (!stop) {
+		tracer_tracing_on(tr);
+		return;
+	}
+	guard(irqsave)();
+	while (!stop_try_lock(&stop->why))
+		cpu_relax();
+	WRITE_ONCE(stop->why.set, false);
+	tracer_tracing_on(tr);
+	stop_unlock(&stop->why);
+}
