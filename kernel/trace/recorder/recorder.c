@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The recorder: an instance that records from the boot on.
+ *
+ *   trace_recorder[=[EVENTS][@RESERVED] | off]
+ *   trace_recorder_size=SIZE
+ *   trace_stop_on=LINE[;LINE]...
+ *
+ * EVENTS are names with commas between them, as in trace_event=. Those that do not exist yet
+ * may come with a module. RESERVED is the name of memory from the parameter reserve_mem=.
+ */
+#include <linux/ctype.h>
+#include <linux/init.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/notifier.h>
+#include <linux/printk.h>
+#include <linux/ring_buffer.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include <asm/setup.h>
+
+#include "../trace.h"
+#include "recorder.h"
+
+#undef pr_fmt
+#define pr_fmt(fmt) "trace_recorder=: " fmt
+
+static bool recorder_on __initdata = IS_ENABLED(CONFIG_TRACE_RECORDER);
+static char recorder_value[COMMAND_LINE_SIZE] __initdata;
+static char recorder_size[32] __initdata;
+static char recorder_stops[COMMAND_LINE_SIZE] __initdata = "panic";
+
+/* It is off until all CPUs are there. */
+static bool recorder_waits __initdata;
+
+/* The recorder while it exists, and its events; event_mutex. */
+static struct trace_array *recorder;
+static const char *recorder_events = CONFIG_TRACE_RECORDER_EVENTS;
+
+static int __init recorder_param(char *str)
+{
+	/* Another parameter may begin with the same name. */
+	if (*str && *str++ != '=')
+		return 0;
+	recorder_on = strcmp(str, "off");
+	strscpy(recorder_value, recorder_on ? str : "");
+	return 1;
+}
+__setup("trace_recorder", recorder_param);
+
+static int __init recorder_size_param(char *str)
+{
+	strscpy(recorder_size, str);
+	return 1;
+}
+__setup("trace_recorder_size=", recorder_size_param);
+
+static int __init recorder_stops_param(char *str)
+{
+	strscpy(recorder_stops, str);
+	return 1;
+}
+__setup("trace_stop_on=", recorder_stops_param);
+
+/**
+ * recorder_parse_size() - read trace_recorder_size=
+ * @text:  a number of KiB, or a number and a suffix
+ * @max:   the largest size, in bytes
+ * @bytes: is set to the size, if it is valid
+ *
+ * Context: Any context.
+ * Return: false if it is invalid.
+ */
+bool recorder_parse_size(const char *text, u64 max, unsigned long *bytes)
+{
+	size_t digits = strspn(text, "0123456789");
+	char *end;
+	u64 size;
+
+	/* 9 digits cannot overflow with these suffixes. */
+	if (!digits || digits > 9 || (text[digits] && !strchr("kKmMgG", text[digits])))
+		return false;
+	size = memparse(text, &end);
+	if (*end)
+		return false;
+	if (!text[digits])
+		size <<= 10;
+	if (!size || size > max)
+		return false;
+	*bytes = size;
+	return true;
+}
+
+/* Is it the name, or does it stand for any? */
+static bool recorder_is(const char *pattern, size_t len, const char *name)
+{
+	return !len || (len == 1 && *pattern == '*') ||
+	       (len == strlen(name) && !memcmp(pattern, name, len));
+}
+
+/**
+ * recorder_wants() - is an event in a list?
+ * @events: the list, as in trace_event=: SYSTEM:NAME, SYSTEM or NAME, with commas between
+ * @system: system of the event
+ * @name:   its name
+ *
+ * Context: Any context.
+ * Return: true if it is.
+ */
+bool recorder_wants(const char *events, const char *system, const char *name)
+{
+	const char *colon;
+	size_t len, first;
+
+	for (; *events; events += len + !!events[len]) {
+		len = strcspn(events, ",");
+		colon = memchr(events, ':', len);
+		first = colon ? colon - events : len;
+		if (colon && recorder_is(events, first, system) &&
+		    recorder_is(colon + 1, len - first - 1, name))
+			return true;
+		if (!colon && len && (recorder_is(events, len, system) ||
+				      recorder_is(events, len, name)))
+			return true;
+	}
+	return false;
+}
+
+static bool recorder_file_wanted(const char *events, struct trace_event_file *file)
+{
+	struct trace_event_call *call = file->event_call;
+
+	return call->class && call->class->reg && !(call->flags & TRACE_EVENT_FL_IGNORE_ENABLE) &&
+	       recorder_wants(events, call->class->system, trace_event_name(call));
+}
+
+static bool __init recorder_has(struct trace_array *tr, const char *event)
+{
+	struct trace_event_file *file;
+
+	guard(mutex)(&event_mutex);
+	list_for_each_entry(file, &tr->events, list) {
+		if (recorder_file_wanted(event, file))
+			return true;
+	}
+	return false;
+}
+
+static void __init recorder_enable(struct trace_array *tr, const char *events)
+{
+	char *copy = kstrdup(events, GFP_KERNEL), *next = copy, *event;
+
+	while ((event = strsep(&next, ","))) {
+		if (!*event)
+			continue;
+		if (recorder_has(tr, event))
+			early_enable_events(tr, event, true);
+		else
+			pr_info("there is no event '%s', but a module may bring it\n", event);
+	}
+	kfree(copy);
+}
+
+static void __init recorder_add_stops(struct trace_array *tr)
+{
+	char *next = recorder_stops, *line;
+	const char *at, *why;
+
+	while ((line = strsep(&next, ";"))) {
+		line = strim(line);
+		if (!*line)
+			continue;
+		why = trace_stop_change(tr, line, &at);
+		if (why)
+			pr_warn("trace_stop_on=: a line is ignored at '%s': %s\n", at, why);
+	}
+}
+
+static unsigned long __init recorder_per_cpu(void)
+{
+	u64 max = ((u64)totalram_pages() << PAGE_SHIFT) / 2 / num_possible_cpus();
+	unsigned long size = 0;
+
+	if (*recorder_size && !recorder_parse_size(recorder_size, max, &size))
+		pr_warn("trace_recorder_size=%s is ignored, expected 1 to %llu KiB, or such as 4M\n",
+			recorder_size, max >> 10);
+	return size;
+}
+
+static struct trace_array __init *recorder_create(const char *memory)
+{
+	const char *snapshot = IS_ENABLED(CONFIG_TRACER_SNAPSHOT) ? "^snapshot" : "";
+	char *text = memory ? kasprintf(GFP_KERNEL, "recorder^traceoff%s@%s", snapshot, memory) :
+			      kstrdup("recorder", GFP_KERNEL);
+	struct trace_array *tr = NULL;
+	unsigned long per_cpu;
+
+	if (!text)
+		return NULL;
+	per_cpu = recorder_per_cpu();
+	if (memory && per_cpu)
+		pr_warn("trace_recorder_size= is ignored, the memory '%s' has a size\n", memory);
+	/* The instance keeps a copy of its name. */
+	tr = trace_create_boot_instance(text, memory ? 0 : per_cpu);
+	kfree(text);
+	return tr;
+}
+
+/**
+ * trace_recorder_boot() - create the recorder, if it is wanted
+ *
+ * Context: Boot, may sleep.
+ */
+void __init trace_recorder_boot(void)
+{
+	char *memory = recorder_value, *events;
+	struct trace_array *tr;
+
+	if (!recorder_on)
+		return;
+	events = strsep(&memory, "@");
+	tr = recorder_create(memory);
+	if (!tr)
+		return;
+	if (*events)
+		recorder_events = kstrdup(events, GFP_KERNEL) ?: recorder_events;
+	scoped_guard(mutex, &event_mutex) {
+		guard(mutex)(&trace_types_lock);
+		set_tracer_flag(tr, TRACE_ITER_OVERWRITE, 1);
+		recorder = tr;
+	}
+	recorder_waits = memory;
+	recorder_add_stops(tr);
+	recorder_enable(tr, recorder_events);
+}
+
+/*
+ * The records of the last boot become the snapshot, so that they do not mix with those of
+ * this boot. A CPU has its records of the last boot only when it comes online.
+ */
+static int __init recorder_start(void)
+{
+	struct trace_array *tr;
+
+	if (!recorder_waits)
+		return 0;
+	guard(mutex)(&trace_types_lock);
+	/* In that memory it is never removed. */
+	tr = recorder;
+	if (!ring_buffer_empty(tr->array_buffer.buffer))
+		tracing_snapshot_instance(tr);
+	if (!ring_buffer_empty(tr->array_buffer.buffer))
+		pr_warn("the memory has no room for a snapshot of the last boot\n");
+	update_last_data(tr);
+	tracer_tracing_on(tr);
+	return 0;
+}
+core_initcall(recorder_start);
+
+/**
+ * trace_recorder_exit() - forget the recorder
+ * @tr: a trace array that is about to be removed
+ *
+ * Context: event_mutex is held.
+ */
+void trace_recorder_exit(struct trace_array *tr)
+{
+	lockdep_assert_held(&event_mutex);
+	if (tr == recorder)
+		recorder = NULL;
+}
+
+#ifdef CONFIG_MODULES
+static int recorder_module(struct notifier_block *self, unsigned long val, void *data)
+{
+	struct trace_event_file *file;
+
+	if (val != MODULE_STATE_COMING)
+		return NOTIFY_OK;
+	guard(mutex)(&event_mutex);
+	if (!recorder)
+		return NOTIFY_OK;
+	list_for_each_entry(file, &recorder->events, list) {
+		if (!(file->event_call->flags & TRACE_EVENT_FL_DYNAMIC) &&
+		    file->event_call->module == data &&
+		    recorder_file_wanted(recorder_events, file))
+			trace_event_enable_disable(file, 1, 0);
+	}
+	return NOTIFY_OK;
+}
+
+/* After trace_module_notify(), which adds the events, and before the module runs. */
+static struct notifier_block recorder_module_nb = {
+	.notifier_call	= recorder_module,
+	.priority	= 0,
+};
+
+static int __init recorder_module_init(void)
+{
+	return register_module_notifier(&recorder_module_nb);
+}
+early_initcall(recorder_module_init);
+#endif /* CONFIG_MODULES */
