@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A sampler, and its counter on each CPU.
+ */
+#include <linux/err.h>
+#include <linux/lockdep.h>
+#include <linux/percpu.h>
+#include <linux/perf_event.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+
+#include "internal.h"
+
+/**
+ * sampler_alloc() - allocate a sampler without counters
+ * @spec: the event, and the options
+ *
+ * Context: May sleep.
+ * Return: the sampler, or NULL.
+ */
+struct trace_sampler *sampler_alloc(const struct sampler_spec *spec)
+{
+	struct trace_sampler *s = kzalloc(sizeof(*s), GFP_KERNEL);
+
+	if (!s)
+		return NULL;
+	s->cpus = alloc_percpu(struct sampler_cpu);
+	if (!s->cpus) {
+		kfree(s);
+		return NULL;
+	}
+	s->spec = *spec;
+	return s;
+}
+
+/**
+ * sampler_free() - release the counters of a sampler, and free it
+ * @s: the sampler; it is in no list
+ *
+ * sampler_overflow() does not run for it any more.
+ *
+ * Context: May sleep, holds neither event_mutex nor trace_types_lock.
+ */
+void sampler_free(struct trace_sampler *s)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sampler_stop(s, cpu);
+	/*
+	 * perf ends a counter by an interrupt on its CPU. That may come while a handler runs
+	 * there in a task, as that of a page fault.
+	 */
+	synchronize_rcu();
+	free_percpu(s->cpus);
+	kfree(s);
+}
+
+/*
+ * perf_event_open() makes these settings and checks for user space. precise_ip is 0, so that a
+ * counter does not need more of the PMU than an interrupt.
+ */
+static void sampler_set_attr(const struct sampler_spec *spec, struct perf_event_attr *attr)
+{
+	*attr = (struct perf_event_attr) {
+		.size		= sizeof(*attr),
+		.type		= spec->type,
+		.config		= spec->config,
+		.sample_type	= PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD,
+		.exclude_user	= spec->kernel,
+		.exclude_kernel	= spec->user,
+		.exclude_hv	= 1,
+		.exclude_guest	= 1,
+		.exclude_callchain_kernel = spec->user,
+	};
+	if (spec->freq) {
+		attr->freq = 1;
+		attr->sample_freq = spec->freq;
+	} else {
+		attr->sample_period = spec->period;
+	}
+	if (spec->stack) {
+		/* perf allocates the memory that perf_callchain() needs. */
+		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+		attr->sample_max_stack = spec->stack;
+	}
+}
+
+/* An interrupt, and no buffer of the PMU's own */
+static bool sampler_can_sample(const struct perf_event *counter)
+{
+	return !(counter->pmu->capabilities & PERF_PMU_CAP_NO_INTERRUPT) &&
+	       !counter->pmu->setup_aux;
+}
+
+/**
+ * sampler_start() - have a sampler count on a CPU
+ * @s:     the sampler
+ * @cpu:   the CPU, on which it does not count yet
+ * @fault: on an error, its member @err is set to the reason
+ *
+ * Context: May sleep, holds neither event_mutex nor trace_types_lock.
+ * Return: 0; -ENODEV if no PMU counts the event, or the CPU is not online; -EOPNOTSUPP if the
+ *	   PMU cannot sample; another error of perf.
+ */
+int sampler_start(struct trace_sampler *s, int cpu, struct sampler_fault *fault)
+{
+	struct perf_event_attr attr;
+	struct perf_event *counter;
+
+	sampler_set_attr(&s->spec, &attr);
+	counter = perf_event_create_kernel_counter(&attr, cpu, NULL, sampler_overflow, s);
+	if (IS_ERR(counter)) {
+		switch (PTR_ERR(counter)) {
+		case -ENOENT:
+		case -ENODEV:
+		case -EOPNOTSUPP:
+			fault->err = SAMPLER_ERR_NO_PMU;
+			return -ENODEV;
+		default:
+			fault->err = SAMPLER_ERR_PERF;
+			return PTR_ERR(counter);
+		}
+	}
+	if (!sampler_can_sample(counter)) {
+		perf_event_release_kernel(counter);
+		fault->err = SAMPLER_ERR_NO_SAMPLES;
+		return -EOPNOTSUPP;
+	}
+	per_cpu_ptr(s->cpus, cpu)->counter = counter;
+	return 0;
+}
+
+/**
+ * sampler_stop() - end what sampler_start() has begun
+ * @s:   the sampler
+ * @cpu: the CPU; the sampler may have no counter on it
+ *
+ * The counts of the CPU stay.
+ *
+ * Context: May sleep, holds neither event_mutex nor trace_types_lock.
+ */
+void sampler_stop(struct trace_sampler *s, int cpu)
+{
+	struct sampler_cpu *c = per_cpu_ptr(s->cpus, cpu);
+
+	if (c->counter)
+		perf_event_release_kernel(c->counter);
+	c->counter = NULL;
+}
+
+/**
+ * sampler_detach() - take a sampler from its instance
+ * @s: the sampler
+ *
+ * Its counters may run on. After synchronize_rcu() none of their samples uses the instance.
+ *
+ * Context: Any context.
+ */
+void sampler_detach(struct trace_sampler *s)
+{
+	hlist_del_init(&s->of_tr);
+	/* Last: sampler_work() frees a sampler that has no event. */
+	rcu_assign_pointer(s->file, NULL);
+}

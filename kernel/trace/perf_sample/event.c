@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The trace event perf:sample.
+ *
+ * It is like other events for user space: it has a format, a filter, triggers and histograms.
+ * It has no tracepoint, because a sample is for the one instance that has asked for it.
+ */
+#include <linux/build_bug.h>
+#include <linux/errno.h>
+#include <linux/perf_event.h>
+#include <linux/trace_events.h>
+
+#include "../trace_output.h"
+#include "internal.h"
+
+#define SAMPLE_FIELD(_type, _name, _size) \
+	{ .type = _type, .name = _name, .size = _size, .align = 4, .filter_type = FILTER_OTHER }
+
+/* In the order of struct sample_entry, and without gaps: see the assertion */
+static struct trace_event_fields sample_fields[] = {
+	SAMPLE_FIELD("u64", "ip", sizeof(u64)),
+	SAMPLE_FIELD("u64", "addr", sizeof(u64)),
+	SAMPLE_FIELD("u64", "period", sizeof(u64)),
+	SAMPLE_FIELD("__data_loc char[]", "event", sizeof(u32)),
+	SAMPLE_FIELD("__data_loc unsigned long[]", "kernel", sizeof(u32)),
+	SAMPLE_FIELD("__data_loc unsigned long[]", "user", sizeof(u32)),
+	SAMPLE_FIELD("u32", "tgid", sizeof(u32)),
+	SAMPLE_FIELD("u32", "mode", sizeof(u32)),
+	{}
+};
+
+static_assert(offsetof(struct sample_entry, data) ==
+	      sizeof(struct trace_entry) + 3 * sizeof(u64) + 5 * sizeof(u32));
+
+static const char *sample_mode(u32 mode)
+{
+	switch (mode) {
+	case PERF_RECORD_MISC_KERNEL:
+		return "kernel";
+	case PERF_RECORD_MISC_USER:
+		return "user";
+	case PERF_RECORD_MISC_HYPERVISOR:
+		return "hypervisor";
+	case PERF_RECORD_MISC_GUEST_KERNEL:
+		return "guest-kernel";
+	case PERF_RECORD_MISC_GUEST_USER:
+		return "guest-user";
+	default:
+		return "unknown";
+	}
+}
+
+/* Addresses of the kernel have names, those of user space are numbers. */
+static void sample_print_ip(struct trace_iterator *iter, u64 ip, bool kernel, int flags)
+{
+	if (kernel)
+		seq_print_ip_sym(&iter->seq, ip + iter->array_buffer->text_delta, flags);
+	else
+		trace_seq_printf(&iter->seq, "<%016llx>", ip);
+}
+
+static void sample_print_stack(struct trace_iterator *iter, u32 loc, bool kernel, int flags)
+{
+	unsigned long *stack = (void *)iter->ent + (loc & 0xffff);
+	unsigned int i, nr = (loc >> 16) / sizeof(*stack);
+
+	for (i = 0; i < nr; i++) {
+		trace_seq_puts(&iter->seq, " => ");
+		sample_print_ip(iter, stack[i], kernel, flags);
+		trace_seq_putc(&iter->seq, '\n');
+	}
+}
+
+static enum print_line_t
+sample_print(struct trace_iterator *iter, int flags, struct trace_event *event)
+{
+	struct sample_entry *entry = (void *)iter->ent;
+	struct trace_seq *s = &iter->seq;
+	int ret = trace_raw_output_prep(iter, event);
+
+	if (ret != TRACE_TYPE_HANDLED)
+		return ret;
+	trace_seq_printf(s, "event=%s mode=%s ip=", (char *)entry + (entry->event & 0xffff),
+			 sample_mode(entry->mode));
+	sample_print_ip(iter, entry->ip, entry->mode == PERF_RECORD_MISC_KERNEL,
+			flags | TRACE_ITER_SYM_OFFSET);
+	trace_seq_printf(s, " addr=0x%llx period=%llu tgid=%u\n", entry->addr, entry->period,
+			 entry->tgid);
+	sample_print_stack(iter, entry->kernel, true, flags);
+	sample_print_stack(iter, entry->user, false, flags);
+	return trace_handle_return(s);
+}
+
+/* Only the switch of the event changes. The counters run as long as perf_events has them. */
+static int sample_reg(struct trace_event_call *call, enum trace_reg type, void *data)
+{
+	return type == TRACE_REG_PERF_REGISTER ? -EOPNOTSUPP : 0;
+}
+
+static struct trace_event_class sample_class = {
+	.system		= "perf",
+	.fields_array	= sample_fields,
+	.fields		= LIST_HEAD_INIT(sample_class.fields),
+	.raw_init	= trace_event_raw_init,
+	.reg		= sample_reg,
+};
+
+static struct trace_event_functions sample_functions = {
+	.trace		= sample_print,
+};
+
+/* Tools print the event by this, as well as they can: without names in the stacks. */
+#define SAMPLE_PRINT_FMT								\
+	"\"event=%s mode=%s ip=%pS addr=0x%llx period=%llu tgid=%u kernel=%s user=%s\", " \
+	"__get_str(event), "								\
+	"__print_symbolic(REC->mode, { 0, \"unknown\" }, { 1, \"kernel\" }, "		\
+	"{ 2, \"user\" }, { 3, \"hypervisor\" }, { 4, \"guest-kernel\" }, "		\
+	"{ 5, \"guest-user\" }), (void *)REC->ip, REC->addr, REC->period, REC->tgid, "	\
+	"__print_array(__get_dynamic_array(kernel), "					\
+	"__get_dynamic_array_len(kernel) / " __stringify(__SIZEOF_LONG__) ", "		\
+	__stringify(__SIZEOF_LONG__) "), "						\
+	"__print_array(__get_dynamic_array(user), "					\
+	"__get_dynamic_array_len(user) / " __stringify(__SIZEOF_LONG__) ", "		\
+	__stringify(__SIZEOF_LONG__) ")"
+
+struct trace_event_call sample_call = {
+	.class		= &sample_class,
+	.name		= "sample",
+	.event.funcs	= &sample_functions,
+	.print_fmt	= SAMPLE_PRINT_FMT,
+};
+
+static struct trace_event_call *sample_event __used __section("_ftrace_events") = &sample_call;

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The file "perf_events": which events of perf an instance samples.
+ */
+#include <linux/build_bug.h>
+#include <linux/fs.h>
+#include <linux/perf_event.h>
+#include <linux/security.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "internal.h"
+
+/* The longest name, all options with their numbers, blanks, and the line's end */
+#define SAMPLER_TEXT_SIZE	160
+
+/* Kept by the error log, which prints them later. */
+static const char *const sampler_errs[] = {
+	[SAMPLER_ERR_EVENT]	 = "Unknown event, expected one such as cpu-clock or page-faults",
+	[SAMPLER_ERR_NUMBERS]	 = "Expected type=N/config=N/",
+	[SAMPLER_ERR_TYPE]	 = "Tracepoints are in events/, breakpoints cannot be sampled",
+	[SAMPLER_ERR_OPTION]	 = "Expected :period=N, :freq=N, :callchain, :user or :kernel",
+	[SAMPLER_ERR_NUMBER]	 = "Expected a number in the range of this value",
+	[SAMPLER_ERR_TWICE]	 = "An option before it has set this already",
+	[SAMPLER_ERR_RATE]	 = "Above kernel.perf_event_max_sample_rate",
+	[SAMPLER_ERR_STACK]	 = "Above kernel.perf_event_max_stack",
+	[SAMPLER_ERR_REMOVE]	 = "Expected the end: an event is removed by its name only",
+	[SAMPLER_ERR_EXISTS]	 = "The event is in the list: remove it first",
+	[SAMPLER_ERR_ABSENT]	 = "The event is not in the list",
+	[SAMPLER_ERR_NO_FILE]	 = "This instance does not have the event perf:sample",
+	[SAMPLER_ERR_NO_PMU]	 = "No PMU of this machine counts this event",
+	[SAMPLER_ERR_NO_SAMPLES] = "Its PMU counts, but cannot sample",
+	[SAMPLER_ERR_PARANOID]	 = "Not permitted: see kernel.perf_event_paranoid",
+	[SAMPLER_ERR_LOCKDOWN]	 = "Not permitted: the kernel is locked down",
+	[SAMPLER_ERR_PERF]	 = "The counters cannot be created",
+};
+
+static_assert(ARRAY_SIZE(sampler_errs) == SAMPLER_ERRS);
+
+/* The checks of perf_event_open(): perf does not check counters of the kernel. */
+static int sampler_allow(const struct sampler_spec *spec, struct sampler_fault *fault)
+{
+	int ret;
+
+	fault->err = SAMPLER_ERR_PARANOID;
+	ret = perf_allow_cpu();
+	if (!ret && !spec->user)
+		ret = perf_allow_kernel();
+	if (ret)
+		return ret;
+	fault->err = SAMPLER_ERR_LOCKDOWN;
+	return security_locked_down(LOCKDOWN_PERF);
+}
+
+static int sampler_change(struct trace_array *tr, const char *text, struct sampler_fault *fault)
+{
+	struct sampler_limits limits = {
+		.rate  = READ_ONCE(sysctl_perf_event_sample_rate),
+		.stack = READ_ONCE(sysctl_perf_event_max_stack),
+	};
+	struct sampler_spec spec;
+	int ret;
+
+	ret = sampler_parse(text, &limits, &spec, fault);
+	if (ret)
+		return ret;
+	fault->pos = spec.remove;
+	if (spec.remove)
+		return sampler_remove(tr, &spec, fault);
+	return sampler_allow(&spec, fault) ?: sampler_add(tr, &spec, fault);
+}
+
+static ssize_t
+sampler_file_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	struct trace_array *tr = file_inode(file)->i_private;
+	struct sampler_fault fault = {};
+	char *buf, *text;
+	int ret;
+
+	if (cnt > SAMPLER_TEXT_SIZE)
+		return -EINVAL;
+	buf = memdup_user_nul(ubuf, cnt);
+	if (IS_ERR(buf))
+		return PTR_ERR(buf);
+	text = strim(buf);
+	ret = sampler_change(tr, text, &fault);
+	if (ret)
+		tracing_log_err(tr, "perf_events", text, (const char **)sampler_errs, fault.err,
+				fault.pos);
+	kfree(buf);
+	if (ret)
+		return ret;
+	*ppos += cnt;
+	return cnt;
+}
+
+static void sampler_show_spec(struct seq_file *m, const struct sampler_spec *spec)
+{
+	seq_puts(m, spec->name);
+	if (spec->freq)
+		seq_printf(m, ":freq=%llu", spec->freq);
+	else
+		seq_printf(m, ":period=%llu", spec->period);
+	if (spec->stack)
+		seq_printf(m, ":callchain=%u", spec->stack);
+	if (spec->user)
+		seq_puts(m, ":user");
+	if (spec->kernel)
+		seq_puts(m, ":kernel");
+}
+
+static void sampler_show_counts(struct seq_file *m, const struct trace_sampler *s)
+{
+	unsigned long samples = 0, refused = 0, throttled = 0, stackless = 0;
+	unsigned int cpus = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct sampler_cpu *c = per_cpu_ptr(s->cpus, cpu);
+
+		cpus += !!c->counter;
+		samples += local_read(&c->samples);
+		refused += local_read(&c->refused);
+		throttled += local_read(&c->throttled);
+		stackless += local_read(&c->stackless);
+	}
+	seq_printf(m, " cpus=%u samples=%lu refused=%lu throttled=%lu stackless=%lu\n", cpus,
+		   samples, refused, throttled, stackless);
+}
+
+static int sampler_file_show(struct seq_file *m, void *v)
+{
+	struct trace_sampler *s = sampler_list_lock(m->private);
+
+	hlist_for_each_entry_from(s, of_tr) {
+		sampler_show_spec(m, &s->spec);
+		sampler_show_counts(m, s);
+	}
+	sampler_list_unlock();
+	return 0;
+}
+
+static int sampler_file_open(struct inode *inode, struct file *file)
+{
+	struct trace_array *tr = inode->i_private;
+	int ret = tracing_check_open_get_tr(tr);
+
+	if (ret)
+		return ret;
+	ret = single_open(file, sampler_file_show, tr);
+	if (ret)
+		trace_array_put(tr);
+	return ret;
+}
+
+static const struct file_operations sampler_fops = {
+	.open		= sampler_file_open,
+	.read		= seq_read,
+	.write		= sampler_file_write,
+	.llseek		= seq_lseek,
+	.release	= tracing_single_release_tr,
+};
+
+/**
+ * trace_samplers_create_file() - create "perf_events"
+ * @tr:  the trace array
+ * @dir: its directory
+ *
+ * Context: May sleep.
+ */
+void trace_samplers_create_file(struct trace_array *tr, struct dentry *dir)
+{
+	trace_create_file("perf_events", TRACE_MODE_WRITE, dir, tr, &sampler_fops);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Samples of perf events: functions that the files of this directory share.
+ *
+ * Each file calls only files above it in this list:
+ *
+ *   parse.c    what a line of perf_events means
+ *   event.c    the trace event perf:sample
+ *   record.c   write a sample, in the context of the event
+ *   counter.c  a sampler, and its counter on each CPU
+ *   list.c     which samplers an instance has; CPUs that come and go
+ *   file.c     the file "perf_events"
+ */
+#ifndef _KERNEL_TRACE_PERF_SAMPLE_INTERNAL_H
+#define _KERNEL_TRACE_PERF_SAMPLE_INTERNAL_H
+
+#include <linux/list.h>
+#include <linux/percpu.h>
+#include <linux/perf_event.h>
+#include <asm/local.h>
+
+#include "../trace.h"
+#include "parse.h"
+
+/**
+ * struct sampler_cpu - a CPU of a sampler
+ * @counter:   its counter, or NULL
+ * @samples:   number of samples that were written
+ * @refused:   number of samples that the ring buffer refused, see sampler_overflow()
+ * @throttled: how often perf has stopped the counter until the next tick
+ * @stackless: number of samples without the stack that they should have
+ */
+struct sampler_cpu {
+	struct perf_event	*counter;
+	local_t			samples;
+	local_t			refused;
+	local_t			throttled;
+	local_t			stackless;
+};
+
+/**
+ * struct trace_sampler - an event of perf that an instance samples
+ * @of_tr: in &trace_array.samplers
+ * @all:   in the list of all samplers
+ * @file:  the event perf:sample of the instance; NULL once the instance has no sampler
+ *	   any more. The handler reads it with preemption off
+ * @spec:  the event, and the options
+ * @cpus:  its CPUs
+ */
+struct trace_sampler {
+	struct hlist_node		of_tr;
+	struct list_head		all;
+	struct trace_event_file __rcu	*file;
+	struct sampler_spec		spec;
+	struct sampler_cpu __percpu	*cpus;
+};
+
+/**
+ * struct sample_entry - the record of a sample
+ * @ent:    of each trace event
+ * @ip:     address of the instruction
+ * @addr:   address of the data, as of a page fault; 0 if there is none
+ * @period: number of events since the last sample of this counter
+ * @event:  place of the name of the event, as __data_loc has it
+ * @kernel: the same of the stack in the kernel, in bytes
+ * @user:   the same of the stack in user space
+ * @tgid:   thread group of the task; its own number is in @ent
+ * @mode:   where @ip is: PERF_RECORD_MISC_KERNEL, PERF_RECORD_MISC_USER ...
+ * @data:   the name and the stacks, at the three places
+ */
+struct sample_entry {
+	struct trace_entry	ent;
+	u64			ip;
+	u64			addr;
+	u64			period;
+	u32			event;
+	u32			kernel;
+	u32			user;
+	u32			tgid;
+	u32			mode;
+	char			data[];
+};
+
+/* event.c */
+extern struct trace_event_call sample_call;
+
+/* record.c */
+void sampler_overflow(struct perf_event *counter, struct perf_sample_data *data,
+		      struct pt_regs *regs);
+
+/* counter.c */
+struct trace_sampler *sampler_alloc(const struct sampler_spec *spec);
+void sampler_free(struct trace_sampler *s);
+int sampler_start(struct trace_sampler *s, int cpu, struct sampler_fault *fault);
+void sampler_stop(struct trace_sampler *s, int cpu);
+void sampler_detach(struct trace_sampler *s);
+
+/* list.c */
+struct trace_sampler *sampler_list_lock(struct trace_array *tr);
+void sampler_list_unlock(void);
+int sampler_add(struct trace_array *tr, const struct sampler_spec *spec,
+		struct sampler_fault *fault);
+int sampler_remove(struct trace_array *tr, const struct sampler_spec *spec,
+		   struct sampler_fault *fault);
+
+#endif /* _KERNEL_TRACE_PERF_SAMPLE_INTERNAL_H */

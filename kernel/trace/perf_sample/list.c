@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which samplers an instance has, and CPUs that come and go.
+ */
+#include <linux/cpuhotplug.h>
+#include <linux/cpumask.h>
+#include <linux/err.h>
+#include <linux/init.h>
+#include <linux/list.h>
+#include <linux/lockdep.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/string.h>
+#include <linux/trace_events.h>
+#include <linux/workqueue.h>
+
+#include "internal.h"
+
+/**
+ * DOC: the life of a sampler
+ *
+ *   listed    sampler_add() has created its counters, and they record. In
+ *             &trace_array.samplers and in sampler_all
+ *   detached  the instance is being removed: only in sampler_all. A sample of it is dropped, so
+ *             the instance can be freed after a grace period, which its removal waits for anyway
+ *   freed     sampler_work() has released its counters
+ *
+ * The user can remove a listed one, which frees it at once.
+ *
+ * Counters are created and released under sampler_mutex, which is the outermost lock: perf takes
+ * the lock of CPU hotplug for it, and the locks of PMUs, and trace events take event_mutex inside
+ * of some of those. But the removal of an instance holds event_mutex, and a callback of CPU
+ * hotplug holds the lock of CPU hotplug. So both of them only make a note, and queue
+ * sampler_work():
+ *
+ *   removal   a sampler without event is detached
+ *   hotplug   sampler_online has the CPUs that can have counters, sampler_stale those that
+ *             were offline since the work has looked. perf has disabled counters there for good
+ *
+ * &trace_array.samplers changes under sampler_mutex while the caller holds a reference to the
+ * trace array, or at its removal, when nobody has a reference. sampler_all changes under
+ * sampler_mutex.
+ */
+static DEFINE_MUTEX(sampler_mutex);
+static LIST_HEAD(sampler_all);
+static struct cpumask sampler_online, sampler_stale;
+
+/* Release counters of CPUs that were offline, create those of CPUs that are online. */
+static void sampler_follow_cpus(struct trace_sampler *s, const struct cpumask *stale)
+{
+	struct sampler_fault fault;
+	int cpu;
+
+	for_each_cpu(cpu, stale)
+		sampler_stop(s, cpu);
+	for_each_cpu(cpu, &sampler_online) {
+		/* If that fails, "cpus" in perf_events shows it. */
+		if (!per_cpu_ptr(s->cpus, cpu)->counter)
+			sampler_start(s, cpu, &fault);
+	}
+}
+
+static void sampler_work_fn(struct work_struct *work)
+{
+	struct trace_sampler *s, *next;
+	struct cpumask stale = {};
+	int cpu;
+
+	guard(mutex)(&sampler_mutex);
+	for_each_possible_cpu(cpu) {
+		if (cpumask_test_and_clear_cpu(cpu, &sampler_stale))
+			cpumask_set_cpu(cpu, &stale);
+	}
+	list_for_each_entry_safe(s, next, &sampler_all, all) {
+		if (rcu_access_pointer(s->file)) {
+			sampler_follow_cpus(s, &stale);
+		} else {
+			list_del(&s->all);
+			sampler_free(s);
+		}
+	}
+}
+
+static DECLARE_WORK(sampler_work, sampler_work_fn);
+
+/**
+ * sampler_list_lock() - keep the samplers of a trace array as they are
+ * @tr: the trace array; the caller holds a reference
+ *
+ * All changes of CPUs that have ended are seen.
+ *
+ * Context: May sleep; sampler_list_unlock() has to follow.
+ * Return: the first sampler, or NULL.
+ */
+struct trace_sampler *sampler_list_lock(struct trace_array *tr)
+{
+	flush_work(&sampler_work);
+	mutex_lock(&sampler_mutex);
+	return hlist_entry_safe(tr->samplers.first, struct trace_sampler, of_tr);
+}
+
+/**
+ * sampler_list_unlock() - end what sampler_list_lock() has begun
+ *
+ * Context: May sleep.
+ */
+void sampler_list_unlock(void)
+{
+	mutex_unlock(&sampler_mutex);
+}
+
+static struct trace_sampler *sampler_find(struct trace_array *tr, const struct sampler_spec *spec)
+{
+	struct trace_sampler *s;
+
+	hlist_for_each_entry(s, &tr->samplers, of_tr) {
+		if (s->spec.type == spec->type && s->spec.config == spec->config)
+			return s;
+	}
+	return NULL;
+}
+
+static int sampler_start_all(struct trace_sampler *s, struct sampler_fault *fault)
+{
+	int cpu, ret;
+
+	for_each_cpu(cpu, &sampler_online) {
+		ret = sampler_start(s, cpu, fault);
+		/* It may go offline at any time. */
+		if (ret && cpumask_test_cpu(cpu, &sampler_online))
+			return ret;
+	}
+	return 0;
+}
+
+/* Behind the others */
+static void sampler_link(struct trace_array *tr, struct trace_sampler *s)
+{
+	struct hlist_node **end = &tr->samplers.first;
+
+	while (*end)
+		end = &(*end)->next;
+	s->of_tr.next = NULL;
+	s->of_tr.pprev = end;
+	*end = &s->of_tr;
+	list_add_tail(&s->all, &sampler_all);
+}
+
+static struct trace_event_file *sampler_find_file(struct trace_array *tr)
+{
+	guard(mutex)(&event_mutex);
+	return find_event_file(tr, sample_call.class->system, sample_call.name);
+}
+
+static int sampler_enable(struct trace_array *tr, bool enable)
+{
+	/* The top directory has small rings before its first event. */
+	int ret = !enable || trace_array_is_unexpanded(tr) ? 0 : tracing_update_buffers(tr);
+
+	if (ret < 0)
+		return ret;
+	return trace_array_set_clr_event(tr, sample_call.class->system, sample_call.name, enable);
+}
+
+/**
+ * sampler_add() - have a trace array sample an event
+ * @tr:    the trace array; the caller holds a reference
+ * @spec:  the event, and the options
+ * @fault: on an error, its member @err is set to the reason
+ *
+ * This enables the event perf:sample, too.
+ *
+ * Context: May sleep, holds no lock.
+ * Return: 0; -EEXIST if @tr samples it already; -ENODEV if no PMU counts it, or @tr does not
+ *	   have the event perf:sample; -ENOMEM; another error of sampler_start(). On an error
+ *	   nothing has changed.
+ */
+int sampler_add(struct trace_array *tr, const struct sampler_spec *spec,
+		struct sampler_fault *fault)
+{
+	struct trace_event_file *file;
+	struct trace_sampler *s;
+	int ret;
+
+	guard(mutex)(&sampler_mutex);
+	fault->err = SAMPLER_ERR_EXISTS;
+	if (sampler_find(tr, spec))
+		return -EEXIST;
+	fault->err = SAMPLER_ERR_NO_FILE;
+	file = sampler_find_file(tr);
+	if (IS_ERR_OR_NULL(file))
+		return -ENODEV;
+	fault->err = SAMPLER_ERR_PERF;
+	s = sampler_alloc(spec);
+	if (!s)
+		return -ENOMEM;
+	ret = sampler_start_all(s, fault);
+	if (!ret)
+		ret = sampler_enable(tr, true);
+	if (ret) {
+		sampler_free(s);
+		return ret;
+	}
+	rcu_assign_pointer(s->file, file);
+	sampler_link(tr, s);
+	return 0;
+}
+
+/**
+ * sampler_remove() - have a trace array no longer sample an event
+ * @tr:    the trace array; the caller holds a reference
+ * @spec:  the event
+ * @fault: on an error, its member @err is set to the reason
+ *
+ * After the last one, the event perf:sample is disabled.
+ *
+ * Context: May sleep, holds no lock.
+ * Return: 0, or -ENOENT if @tr does not sample it.
+ */
+int sampler_remove(struct trace_array *tr, const struct sampler_spec *spec,
+		   struct sampler_fault *fault)
+{
+	struct trace_sampler *s;
+
+	guard(mutex)(&sampler_mutex);
+	s = sampler_find(tr, spec);
+	if (!s) {
+		fault->err = SAMPLER_ERR_ABSENT;
+		return -ENOENT;
+	}
+	sampler_detach(s);
+	list_del(&s->all);
+	sampler_free(s);
+	if (hlist_empty(&tr->samplers))
+		sampler_enable(tr, false);
+	return 0;
+}
+
+/**
+ * trace_samplers_detach() - take all samplers from a trace array
+ * @tr: the trace array, which is about to be removed
+ *
+ * After synchronize_rcu() no sample uses @tr. A worker releases the counters.
+ *
+ * Context: May sleep, event_mutex is held; nobody has a reference to @tr.
+ */
+void trace_samplers_detach(struct trace_array *tr)
+{
+	struct trace_sampler *s;
+	struct hlist_node *next;
+
+	lockdep_assert_held(&event_mutex);
+	if (hlist_empty(&tr->samplers))
+		return;
+	hlist_for_each_entry_safe(s, next, &tr->samplers, of_tr)
+		sampler_detach(s);
+	schedule_work(&sampler_work);
+}
+
+static int sampler_cpu_online(unsigned int cpu)
+{
+	cpumask_set_cpu(cpu, &sampler_online);
+	schedule_work(&sampler_work);
+	return 0;
+}
+
+/* perf disables the counters of this CPU later. */
+static int sampler_cpu_offline(unsigned int cpu)
+{
+	cpumask_clear_cpu(cpu, &sampler_online);
+	cpumask_set_cpu(cpu, &sampler_stale);
+	schedule_work(&sampler_work);
+	return 0;
+}
+
+static int __init sampler_init(void)
+{
+	int ret = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "trace/perf_sample:online",
+				    sampler_cpu_online, sampler_cpu_offline);
+
+	return min(ret, 0);
+}
+fs_initcall(sampler_init);

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Parse a line of the file perf_events.
+ *
+ *   EVENT[:period=N|:freq=N][:callchain[=N]][:user|:kernel]
+ *   !EVENT
+ */
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+#include <uapi/linux/perf_event.h>
+
+#include "parse.h"
+
+/* Digits of a number, at most: those of 64 bits in octal, and a prefix */
+#define NUMBER_SIZE	26
+
+/**
+ * struct parser - a text that is read from the left to the right
+ * @text:  the text
+ * @at:    the rest, which is not read yet
+ * @fault: where an error goes
+ */
+struct parser {
+	const char		*text;
+	const char		*at;
+	struct sampler_fault	*fault;
+};
+
+/**
+ * struct known_event - an event that has a name
+ * @name:  name of it, as perf has it
+ * @alias: another one, or NULL
+ * @type:   PERF_TYPE_*
+ * @config: number of the event
+ * @counted: each one is a sample by default: they are not as frequent as cycles
+ */
+struct known_event {
+	const char	*name;
+	const char	*alias;
+	u32		type;
+	u64		config;
+	bool		counted;
+};
+
+#define HARDWARE(nr, name, alias) \
+	{ name, alias, PERF_TYPE_HARDWARE, PERF_COUNT_HW_##nr, false }
+#define CLOCK(nr, name) \
+	{ name, NULL, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##nr, false }
+#define COUNTED(nr, name, alias) \
+	{ name, alias, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##nr, true }
+
+static const struct known_event known_events[] = {
+	HARDWARE(CPU_CYCLES, "cycles", "cpu-cycles"),
+	HARDWARE(INSTRUCTIONS, "instructions", NULL),
+	HARDWARE(CACHE_REFERENCES, "cache-references", NULL),
+	HARDWARE(CACHE_MISSES, "cache-misses", NULL),
+	HARDWARE(BRANCH_INSTRUCTIONS, "branches", "branch-instructions"),
+	HARDWARE(BRANCH_MISSES, "branch-misses", NULL),
+	HARDWARE(BUS_CYCLES, "bus-cycles", NULL),
+	HARDWARE(STALLED_CYCLES_FRONTEND, "stalled-cycles-frontend", "idle-cycles-frontend"),
+	HARDWARE(STALLED_CYCLES_BACKEND, "stalled-cycles-backend", "idle-cycles-backend"),
+	HARDWARE(REF_CPU_CYCLES, "ref-cycles", NULL),
+	CLOCK(CPU_CLOCK, "cpu-clock"),
+	CLOCK(TASK_CLOCK, "task-clock"),
+	COUNTED(PAGE_FAULTS, "page-faults", "faults"),
+	COUNTED(PAGE_FAULTS_MIN, "minor-faults", NULL),
+	COUNTED(PAGE_FAULTS_MAJ, "major-faults", NULL),
+	COUNTED(CONTEXT_SWITCHES, "context-switches", "cs"),
+	COUNTED(CPU_MIGRATIONS, "cpu-migrations", "migrations"),
+	COUNTED(CGROUP_SWITCHES, "cgroup-switches", NULL),
+	COUNTED(ALIGNMENT_FAULTS, "alignment-faults", NULL),
+	COUNTED(EMULATION_FAULTS, "emulation-faults", NULL),
+};
+
+static int parse_fail(struct parser *p, enum sampler_err err)
+{
+	p->fault->err = err;
+	p->fault->pos = p->at - p->text;
+	return -EINVAL;
+}
+
+/* Is @word next, up to a character that no word has? */
+static bool parse_word(struct parser *p, const char *word)
+{
+	size_t len = strcspn(p->at, ":=/");
+
+	if (!word || len != strlen(word) || strncmp(p->at, word, len))
+		return false;
+	p->at += len;
+	return true;
+}
+
+static bool parse_char(struct parser *p, char c)
+{
+	if (*p->at != c)
+		return false;
+	p->at++;
+	return true;
+}
+
+static int parse_number(struct parser *p, u64 min, u64 max, u64 *number)
+{
+	size_t len = strcspn(p->at, ":=/");
+	char digits[NUMBER_SIZE];
+
+	if (len >= sizeof(digits))
+		return parse_fail(p, SAMPLER_ERR_NUMBER);
+	memcpy(digits, p->at, len);
+	digits[len] = '\0';
+	if (kstrtou64(digits, 0, number) || *number < min || *number > max)
+		return parse_fail(p, SAMPLER_ERR_NUMBER);
+	p->at += len;
+	return 0;
+}
+
+static int parse_numbers(struct parser *p, struct sampler_spec *spec)
+{
+	const char *start;
+	u64 type;
+	int ret;
+
+	if (!parse_char(p, '='))
+		return parse_fail(p, SAMPLER_ERR_NUMBERS);
+	start = p->at;
+	ret = parse_number(p, 0, U32_MAX, &type);
+	if (ret)
+		return ret;
+	if (!parse_char(p, '/') || !parse_word(p, "config") || !parse_char(p, '='))
+		return parse_fail(p, SAMPLER_ERR_NUMBERS);
+	ret = parse_number(p, 0, U64_MAX, &spec->config);
+	if (ret)
+		return ret;
+	parse_char(p, '/');
+	if (type == PERF_TYPE_TRACEPOINT || type == PERF_TYPE_BREAKPOINT) {
+		p->at = start;
+		return parse_fail(p, SAMPLER_ERR_TYPE);
+	}
+	spec->type = type;
+	snprintf(spec->name, sizeof(spec->name), "type=%u/config=0x%llx/", spec->type,
+		 spec->config);
+	return 0;
+}
+
+static int parse_event(struct parser *p, struct sampler_spec *spec, bool *counted)
+{
+	const struct known_event *known;
+
+	*counted = false;
+	if (parse_word(p, "type"))
+		return parse_numbers(p, spec);
+	for (known = known_events; known < known_events + ARRAY_SIZE(known_events); known++) {
+		if (!parse_word(p, known->name) && !parse_word(p, known->alias))
+			continue;
+		strscpy(spec->name, known->name);
+		spec->type = known->type;
+		spec->config = known->config;
+		*counted = known->counted;
+		return 0;
+	}
+	return parse_fail(p, SAMPLER_ERR_EVENT);
+}
+
+static int parse_freq(struct parser *p, const struct sampler_limits *limits, u64 *freq)
+{
+	const char *start = p->at;
+	int ret = parse_number(p, 1, U64_MAX, freq);
+
+	if (ret || *freq <= limits->rate)
+		return ret;
+	p->at = start;
+	return parse_fail(p, SAMPLER_ERR_RATE);
+}
+
+static int parse_stack(struct parser *p, const struct sampler_limits *limits, unsigned int *stack)
+{
+	const char *start;
+	u64 number;
+	int ret;
+
+	*stack = limits->stack;
+	if (!parse_char(p, '='))
+		return 0;
+	start = p->at;
+	ret = parse_number(p, 1, U64_MAX, &number);
+	if (ret)
+		return ret;
+	if (number > limits->stack) {
+		p->at = start;
+		return parse_fail(p, SAMPLER_ERR_STACK);
+	}
+	*stack = number;
+	return 0;
+}
+
+static int parse_option(struct parser *p, const struct sampler_limits *limits,
+			struct sampler_spec *spec)
+{
+	const char *start = p->at;
+	bool twice;
+	int ret = 0;
+
+	if (parse_word(p, "period") && parse_char(p, '=')) {
+		twice = spec->period || spec->freq;
+		/* The kernel counts down to it with a sign. */
+		ret = parse_number(p, 1, S64_MAX, &spec->period);
+	} else if (parse_word(p, "freq") && parse_char(p, '=')) {
+		twice = spec->period || spec->freq;
+		ret = parse_freq(p, limits, &spec->freq);
+	} else if (parse_word(p, "callchain")) {
+		twice = spec->stack;
+		ret = parse_stack(p, limits, &spec->stack);
+	} else if (parse_word(p, "user")) {
+		twice = spec->user || spec->kernel;
+		spec->user = true;
+	} else if (parse_word(p, "kernel")) {
+		twice = spec->user || spec->kernel;
+		spec->kernel = true;
+	} else {
+		p->at = start;
+		return parse_fail(p, SAMPLER_ERR_OPTION);
+	}
+	if (!ret && twice) {
+		p->at = start;
+		return parse_fail(p, SAMPLER_ERR_TWICE);
+	}
+	return ret;
+}
+
+/**
+ * sampler_parse() - parse a line of perf_events
+ * @text:   the line, without blanks around it
+ * @limits: limits of frequencies and stacks
+ * @spec:   set to the event and its options
+ * @fault:  on an error, set to the reason and its place
+ *
+ * Context: Any context.
+ * Return: 0; -EINVAL if @text is invalid, or above a limit.
+ */
+int sampler_parse(const char *text, const struct sampler_limits *limits,
+		  struct sampler_spec *spec, struct sampler_fault *fault)
+{
+	struct parser p = { .text = text, .at = text, .fault = fault };
+	bool counted;
+	int ret;
+
+	memset(spec, 0, sizeof(*spec));
+	spec->remove = parse_char(&p, '!');
+	ret = parse_event(&p, spec, &counted);
+	if (ret)
+		return ret;
+	if (spec->remove)
+		return *p.at ? parse_fail(&p, SAMPLER_ERR_REMOVE) : 0;
+	while (*p.at) {
+		if (!parse_char(&p, ':'))
+			return parse_fail(&p, SAMPLER_ERR_OPTION);
+		ret = parse_option(&p, limits, spec);
+		if (ret)
+			return ret;
+	}
+	if (!spec->period && !spec->freq) {
+		spec->period = counted;
+		spec->freq = counted ? 0 : min(SAMPLER_FREQ, limits->rate);
+	}
+	return 0;
+}

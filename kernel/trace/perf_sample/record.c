@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Write a sample, in the context of the event: a task, an interrupt, or an NMI.
+ *
+ * All that is called here works in an NMI: the ring buffer, triggers and filters as for any
+ * other trace event, and perf_callchain(), which perf calls in the same place.
+ */
+#include <linux/ftrace.h>
+#include <linux/perf_event.h>
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
+#include <linux/ring_buffer.h>
+#include <linux/sched.h>
+#include <linux/string.h>
+#include <linux/trace_events.h>
+
+#include "internal.h"
+
+/* &hw_perf_event.interrupts of a counter that perf has just stopped until the next tick */
+#define SAMPLER_THROTTLED	(~0ULL)
+
+/**
+ * struct sample_stack - the stack of a sample
+ * @kernel:    entries of the kernel, in the memory of perf
+ * @user:      entries of user space
+ * @nr_kernel: number of entries of the kernel
+ * @nr_user:   number of entries of user space
+ */
+struct sample_stack {
+	const u64	*kernel;
+	const u64	*user;
+	unsigned int	nr_kernel;
+	unsigned int	nr_user;
+};
+
+/* Find the two parts of a stack, @max entries together. */
+static void sample_split_stack(struct sample_stack *stack, const struct perf_callchain_entry *chain,
+			       unsigned int max)
+{
+	bool user = false;
+	unsigned int i;
+
+	for (i = 0; i < chain->nr && stack->nr_kernel + stack->nr_user < max; i++) {
+		/* A marker is above all addresses. */
+		if (chain->ip[i] >= PERF_CONTEXT_MAX) {
+			user = chain->ip[i] == PERF_CONTEXT_USER;
+			if (user)
+				stack->user = &chain->ip[i + 1];
+			else
+				stack->kernel = &chain->ip[i + 1];
+		} else if (user) {
+			stack->nr_user++;
+		} else {
+			stack->nr_kernel++;
+		}
+	}
+}
+
+/* Copy a part of the stack to @pos of a record. Return: its place, as __data_loc has it. */
+static u32 sample_copy_stack(struct sample_entry *entry, unsigned int *pos, const u64 *ips,
+			     unsigned int nr)
+{
+	unsigned long *to = (void *)entry + *pos;
+	u32 loc = *pos | (u32)(nr * sizeof(*to)) << 16;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		to[i] = ips[i];
+	*pos += nr * sizeof(*to);
+	return loc;
+}
+
+static void sample_fill(struct sample_entry *entry, const struct trace_sampler *s, size_t name_size,
+			const struct sample_stack *stack, struct perf_sample_data *data,
+			struct pt_regs *regs)
+{
+	unsigned int pos = offsetof(struct sample_entry, data);
+
+	entry->ip = perf_instruction_pointer(regs);
+	entry->addr = data->sample_flags & PERF_SAMPLE_ADDR ? data->addr : 0;
+	entry->period = data->period;
+	entry->tgid = current->tgid;
+	entry->mode = perf_misc_flags(regs) & PERF_RECORD_MISC_CPUMODE_MASK;
+	entry->event = pos | (u32)name_size << 16;
+	memcpy(entry->data, s->spec.name, name_size);
+	pos = ALIGN(pos + name_size, sizeof(long));
+	entry->kernel = sample_copy_stack(entry, &pos, stack->kernel, stack->nr_kernel);
+	entry->user = sample_copy_stack(entry, &pos, stack->user, stack->nr_user);
+}
+
+/* Does the instance want samples now? A filter and a trigger with a condition look later. */
+static bool sample_is_wanted(struct trace_event_file *file)
+{
+	struct trace_array *tr = file->tr;
+
+	if (!(file->flags & EVENT_FILE_FL_ENABLED) || trace_trigger_soft_disabled(file))
+		return false;
+	if (file->flags & EVENT_FILE_FL_PID_FILTER && trace_event_ignore_this_pid(file))
+		return false;
+	return ring_buffer_record_is_on(tr->array_buffer.buffer) &&
+	       cpumask_test_cpu(smp_processor_id(), tr->tracing_cpumask);
+}
+
+/*
+ * Return: false if the ring buffer refuses the record: the context of the sample is writing one,
+ *	   or there is no room.
+ */
+static bool sample_write(struct trace_sampler *s, struct trace_event_file *file,
+			 const struct sample_stack *stack, struct perf_sample_data *data,
+			 struct pt_regs *regs)
+{
+	size_t name_size = strlen(s->spec.name) + 1;
+	size_t size = ALIGN(offsetof(struct sample_entry, data) + name_size, sizeof(long)) +
+		      (stack->nr_kernel + stack->nr_user) * sizeof(long);
+	struct trace_event_buffer fbuffer;
+	struct sample_entry *entry;
+
+	/* The console that tp_printk writes to has a lock. */
+	if (in_nmi() && tracepoint_printk)
+		return false;
+	entry = trace_event_buffer_reserve(&fbuffer, file, size);
+	if (!entry)
+		return false;
+	fbuffer.regs = regs;
+	sample_fill(entry, s, name_size, stack, data, regs);
+	trace_event_buffer_commit(&fbuffer);
+	return true;
+}
+
+/* How many entries of a stack fit in a record */
+static unsigned int sample_max_stack(struct trace_event_file *file)
+{
+	size_t size = ring_buffer_max_event_size(file->tr->array_buffer.buffer);
+
+	return (size - sizeof(struct sample_entry) - SAMPLER_NAME_SIZE) / sizeof(long);
+}
+
+/**
+ * sampler_overflow() - write a sample
+ * @counter: the counter, with its sampler as context
+ * @data:    the sample, as perf has it
+ * @regs:    the registers where the event occurred
+ *
+ * The overflow handler of the counters. Nothing is counted while the instance does not record,
+ * or does not want the sample.
+ *
+ * Context: Any context, including NMI, with preemption disabled.
+ */
+void sampler_overflow(struct perf_event *counter, struct perf_sample_data *data,
+		      struct pt_regs *regs)
+{
+	struct trace_sampler *s = counter->overflow_handler_context;
+	struct sampler_cpu *cpu = this_cpu_ptr(s->cpus);
+	struct trace_event_file *file = rcu_dereference_sched(s->file);
+	struct sample_stack stack = {};
+
+	if (counter->hw.interrupts == SAMPLER_THROTTLED)
+		local_inc(&cpu->throttled);
+	if (!file || !sample_is_wanted(file))
+		return;
+	if (s->spec.stack) {
+		sample_split_stack(&stack, perf_callchain(counter, regs), sample_max_stack(file));
+		if (!stack.nr_kernel && !stack.nr_user)
+			local_inc(&cpu->stackless);
+	}
+	if (sample_write(s, file, &stack, data, regs))
+		local_inc(&cpu->samples);
+	else
+		local_inc(&cpu->refused);
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of the text of perf_events.
+ */
+#include <kunit/test.h>
+#include <linux/errno.h>
+#include <linux/string.h>
+#include <uapi/linux/perf_event.h>
+
+#include "../parse.h"
+
+#define RATE	100000
+#define STACK	127
+
+static const struct sampler_limits limits = { .rate = RATE, .stack = STACK };
+
+/**
+ * struct parse_good - a text that means something
+ * @text: the text
+ * @want: the event and its options
+ */
+struct parse_good {
+	const char		*text;
+	struct sampler_spec	want;
+};
+
+#define HARDWARE(nr)	.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_##nr
+#define SOFTWARE(nr)	.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_##nr
+#define GOOD(_text, ...)	{ .text = _text, .want = { __VA_ARGS__ } }
+
+static const struct parse_good parse_goods[] = {
+	GOOD("cycles", "cycles", HARDWARE(CPU_CYCLES), .freq = 4000),
+	GOOD("cpu-cycles", "cycles", HARDWARE(CPU_CYCLES), .freq = 4000),
+	GOOD("branch-instructions", "branches", HARDWARE(BRANCH_INSTRUCTIONS), .freq = 4000),
+	GOOD("branch-misses:period=1000003", "branch-misses", HARDWARE(BRANCH_MISSES),
+	     .period = 1000003),
+	GOOD("cpu-clock:freq=100000", "cpu-clock", SOFTWARE(CPU_CLOCK), .freq = RATE),
+	GOOD("task-clock", "task-clock", SOFTWARE(TASK_CLOCK), .freq = 4000),
+	GOOD("page-faults", "page-faults", SOFTWARE(PAGE_FAULTS), .period = 1),
+	GOOD("faults:user", "page-faults", SOFTWARE(PAGE_FAULTS), .period = 1, .user = true),
+	GOOD("cs:kernel:callchain", "context-switches", SOFTWARE(CONTEXT_SWITCHES), .period = 1,
+	     .kernel = true, .stack = STACK),
+	GOOD("migrations:callchain=5:freq=0x10", "cpu-migrations", SOFTWARE(CPU_MIGRATIONS),
+	     .freq = 16, .stack = 5),
+	GOOD("major-faults:period=9223372036854775807", "major-faults", SOFTWARE(PAGE_FAULTS_MAJ),
+	     .period = S64_MAX),
+	GOOD("type=4/config=0x1c2/:period=7", "type=4/config=0x1c2/", .type = PERF_TYPE_RAW,
+	     .config = 0x1c2, .period = 7),
+	GOOD("type=0x1/config=2:user", "type=1/config=0x2/", SOFTWARE(PAGE_FAULTS), .freq = 4000,
+	     .user = true),
+	GOOD("type=4294967295/config=0xffffffffffffffff/",
+	     "type=4294967295/config=0xffffffffffffffff/", .type = U32_MAX, .config = U64_MAX,
+	     .freq = 4000),
+	GOOD("!cs", "context-switches", SOFTWARE(CONTEXT_SWITCHES), .remove = true),
+	GOOD("!type=4/config=2/", "type=4/config=0x2/", .type = PERF_TYPE_RAW, .config = 2,
+	     .remove = true),
+};
+
+/**
+ * struct parse_bad - a text that means nothing
+ * @text: the text
+ * @err:  why
+ * @pos:  the character that is wrong
+ */
+struct parse_bad {
+	const char		*text;
+	enum sampler_err	err;
+	unsigned int		pos;
+};
+
+static const struct parse_bad parse_bads[] = {
+	{ "", SAMPLER_ERR_EVENT, 0 },
+	{ "!", SAMPLER_ERR_EVENT, 1 },
+	{ "cycle", SAMPLER_ERR_EVENT, 0 },
+	{ "cycless", SAMPLER_ERR_EVENT, 0 },
+	{ "cpu-clock faults", SAMPLER_ERR_EVENT, 0 },
+	{ ":freq=1", SAMPLER_ERR_EVENT, 0 },
+	{ "typ=1/config=1/", SAMPLER_ERR_EVENT, 0 },
+	{ "type", SAMPLER_ERR_NUMBERS, 4 },
+	{ "type=1", SAMPLER_ERR_NUMBERS, 6 },
+	{ "type=1/conf=1/", SAMPLER_ERR_NUMBERS, 7 },
+	{ "type=1/config", SAMPLER_ERR_NUMBERS, 13 },
+	{ "type=x/config=1/", SAMPLER_ERR_NUMBER, 5 },
+	{ "type=4294967296/config=1/", SAMPLER_ERR_NUMBER, 5 },
+	{ "type=1/config=0x10000000000000000/", SAMPLER_ERR_NUMBER, 14 },
+	{ "type=1/config=/", SAMPLER_ERR_NUMBER, 14 },
+	{ "type=2/config=1/", SAMPLER_ERR_TYPE, 5 },
+	{ "type=5/config=1/", SAMPLER_ERR_TYPE, 5 },
+	{ "type=4/config=1/freq=1", SAMPLER_ERR_OPTION, 16 },
+	{ "cs:", SAMPLER_ERR_OPTION, 3 },
+	{ "cs=1", SAMPLER_ERR_OPTION, 2 },
+	{ "cs:stack", SAMPLER_ERR_OPTION, 3 },
+	{ "cs:freq", SAMPLER_ERR_OPTION, 3 },
+	{ "cs:user=1", SAMPLER_ERR_OPTION, 7 },
+	{ "cs:users", SAMPLER_ERR_OPTION, 3 },
+	{ "cs:period=", SAMPLER_ERR_NUMBER, 10 },
+	{ "cs:period=0", SAMPLER_ERR_NUMBER, 10 },
+	{ "cs:period=-1", SAMPLER_ERR_NUMBER, 10 },
+	{ "cs:period=1k", SAMPLER_ERR_NUMBER, 10 },
+	{ "cs:period=9223372036854775808", SAMPLER_ERR_NUMBER, 10 },
+	{ "cs:period=000000000000000000000000000000001", SAMPLER_ERR_NUMBER, 10 },
+	{ "cs:freq=0", SAMPLER_ERR_NUMBER, 8 },
+	{ "cs:freq=100001", SAMPLER_ERR_RATE, 8 },
+	{ "cs:callchain=0", SAMPLER_ERR_NUMBER, 13 },
+	{ "cs:callchain=128", SAMPLER_ERR_STACK, 13 },
+	{ "cs:period=1:freq=1", SAMPLER_ERR_TWICE, 12 },
+	{ "cs:freq=1:freq=1", SAMPLER_ERR_TWICE, 10 },
+	{ "cs:callchain:callchain=2", SAMPLER_ERR_TWICE, 13 },
+	{ "cs:user:kernel", SAMPLER_ERR_TWICE, 8 },
+	{ "!cs:freq=1", SAMPLER_ERR_REMOVE, 3 },
+	{ "!!cs", SAMPLER_ERR_EVENT, 1 },
+};
+
+static void good_name(const struct parse_good *good, char *name)
+{
+	strscpy(name, good->text, KUNIT_PARAM_DESC_SIZE);
+}
+
+static void bad_name(const struct parse_bad *bad, char *name)
+{
+	strscpy(name, *bad->text ? bad->text : "nothing", KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(good, parse_goods, good_name);
+KUNIT_ARRAY_PARAM(bad, parse_bads, bad_name);
+
+static void parse_test_good(struct kunit *test)
+{
+	const struct parse_good *good = test->param_value;
+	struct sampler_fault fault;
+	struct sampler_spec spec;
+
+	KUNIT_ASSERT_EQ(test, sampler_parse(good->text, &limits, &spec, &fault), 0);
+	KUNIT_EXPECT_STREQ(test, spec.name, good->want.name);
+	KUNIT_EXPECT_EQ(test, spec.type, good->want.type);
+	KUNIT_EXPECT_EQ(test, spec.config, good->want.config);
+	KUNIT_EXPECT_EQ(test, spec.period, good->want.period);
+	KUNIT_EXPECT_EQ(test, spec.freq, good->want.freq);
+	KUNIT_EXPECT_EQ(test, spec.stack, good->want.stack);
+	KUNIT_EXPECT_EQ(test, spec.user, good->want.user);
+	KUNIT_EXPECT_EQ(test, spec.kernel, good->want.kernel);
+	KUNIT_EXPECT_EQ(test, spec.remove, good->want.remove);
+}
+
+static void parse_test_bad(struct kunit *test)
+{
+	const struct parse_bad *bad = test->param_value;
+	struct sampler_fault fault = {};
+	struct sampler_spec spec;
+
+	KUNIT_ASSERT_EQ(test, sampler_parse(bad->text, &limits, &spec, &fault), -EINVAL);
+	KUNIT_EXPECT_EQ(test, (int)fault.err, (int)bad->err);
+	KUNIT_EXPECT_EQ(test, fault.pos, bad->pos);
+}
+
+/* A limit below the default lowers it: what a user does not ask for is no error. */
+static void parse_test_low_rate(struct kunit *test)
+{
+	const struct sampler_limits low = { .rate = 10, .stack = 1 };
+	struct sampler_fault fault;
+	struct sampler_spec spec;
+
+	KUNIT_ASSERT_EQ(test, sampler_parse("cycles:callchain", &low, &spec, &fault), 0);
+	KUNIT_EXPECT_EQ(test, spec.freq, 10ULL);
+	KUNIT_EXPECT_EQ(test, spec.stack, 1U);
+}
+
+static struct kunit_case parse_test_cases[] = {
+	KUNIT_CASE_PARAM(parse_test_good, good_gen_params),
+	KUNIT_CASE_PARAM(parse_test_bad, bad_gen_params),
+	KUNIT_CASE(parse_test_low_rate),
+	{}
+};
+
+static struct kunit_suite parse_test_suite = {
+	.name = "trace_perf_events",
+	.test_cases = parse_test_cases,
+};
+
+kunit_test_suite(parse_test_suite);
