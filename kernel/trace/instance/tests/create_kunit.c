@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of instances: create, find, hold and remove them.
+ */
+#include <linux/limits.h>
+#include <linux/string.h>
+#include <linux/trace.h>
+
+#include "../internal.h"
+#include "../../snapshot/tests/tracefs.h"
+
+#define CREATE_NAME	"kunit_new"
+#define CREATE_DIR	"/instances/" CREATE_NAME
+
+static struct trace_array *create_find(const char *name)
+{
+	guard(mutex)(&trace_types_lock);
+	return trace_array_find(name);
+}
+
+static struct trace_array *create_spec(const struct instance_spec *spec)
+{
+	guard(mutex)(&event_mutex);
+	guard(mutex)(&trace_types_lock);
+	return instance_create(spec);
+}
+
+/* The same instance for each caller; it can be removed when all have released it. */
+static void create_test_hold(struct kunit *test)
+{
+	struct trace_array *tr = trace_array_get_by_name(CREATE_NAME, NULL);
+
+	KUNIT_ASSERT_NOT_NULL(test, tr);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, CREATE_DIR "/trace"));
+	KUNIT_EXPECT_PTR_EQ(test, create_find(CREATE_NAME), tr);
+	KUNIT_EXPECT_EQ(test, tr->ref, 2);
+	KUNIT_EXPECT_PTR_EQ(test, trace_array_get_by_name(CREATE_NAME, NULL), tr);
+	KUNIT_EXPECT_PTR_EQ(test, trace_array_find_get(CREATE_NAME), tr);
+	KUNIT_EXPECT_EQ(test, trace_array_get(tr), 0);
+	KUNIT_EXPECT_EQ(test, tr->ref, 5);
+	while (tr->ref > 1) {
+		KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), -EBUSY);
+		trace_array_put(tr);
+	}
+	trace_array_put(NULL);
+	KUNIT_EXPECT_PTR_EQ(test, create_find(CREATE_NAME), tr);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
+	KUNIT_EXPECT_NULL(test, create_find(CREATE_NAME));
+	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, CREATE_DIR));
+
+	/* The pointer is stale. */
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), -ENODEV);
+	KUNIT_EXPECT_EQ(test, trace_array_get(tr), -ENODEV);
+	KUNIT_EXPECT_NULL(test, trace_array_find_get(CREATE_NAME));
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(NULL), -EINVAL);
+}
+
+/* An open file holds its instance; a pipe is counted by itself, too. */
+static void create_test_files(struct kunit *test)
+{
+	struct trace_array *tr = trace_array_get_by_name(CREATE_NAME, NULL);
+	struct file *file;
+
+	KUNIT_ASSERT_NOT_NULL(test, tr);
+	trace_array_put(tr);
+	file = snap_kunit_open(test, CREATE_DIR "/trace", O_RDONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), -EBUSY);
+	snap_kunit_close(file);
+	tr->trace_ref++;
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), -EBUSY);
+	tr->trace_ref--;
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
+}
+
+static void create_test_names(struct kunit *test)
+{
+	static const char * const bad[] = { "", ".", "..", "a/b", "/", "kunit/" };
+	char name[NAME_MAX + 2];
+	struct instance_spec spec = { .name = name };
+	struct trace_array *tr;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		strscpy(name, bad[i]);
+		KUNIT_EXPECT_NULL_MSG(test, trace_array_get_by_name(name, NULL), "%s", name);
+		KUNIT_EXPECT_EQ_MSG(test, PTR_ERR(create_spec(&spec)), (long)-EINVAL, "%s", name);
+		KUNIT_EXPECT_NULL_MSG(test, create_find(name), "%s", name);
+	}
+	memset(name, 'k', sizeof(name));
+	name[NAME_MAX + 1] = '\0';
+	KUNIT_EXPECT_EQ(test, PTR_ERR(create_spec(&spec)), (long)-EINVAL);
+	name[NAME_MAX] = '\0';
+	tr = create_spec(&spec);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(tr));
+	KUNIT_EXPECT_EQ(test, PTR_ERR(create_spec(&spec)), (long)-EEXIST);
+	KUNIT_EXPECT_EQ(test, tr->ref, 1);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
+	/* One of the first characters of another name. */
+	KUNIT_EXPECT_NULL(test, create_find("kuni"));
+	KUNIT_EXPECT_NULL(test, create_find("kunits"));
+}
+
+/* An instance may have the events of some systems only. */
+static void create_test_systems(struct kunit *test)
+{
+	char systems[] = "sched,ftrace";
+	struct trace_array *tr = trace_array_get_by_name(CREATE_NAME, systems);
+
+	KUNIT_ASSERT_NOT_NULL(test, tr);
+	memset(systems, 'x', sizeof(systems) - 1);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, CREATE_DIR "/events/sched/sched_switch"));
+	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, CREATE_DIR "/events/kmem"));
+	KUNIT_EXPECT_STREQ(test, tr->system_names, "sched,ftrace");
+	/* It has them already. */
+	KUNIT_EXPECT_PTR_EQ(test, trace_array_get_by_name(CREATE_NAME, "kmem"), tr);
+	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, CREATE_DIR "/events/kmem"));
+	trace_array_put(tr);
+	trace_array_put(tr);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "events/kmem/kmalloc"));
+}
+
+/* It takes the flags of the top directory, but for those that each has for itself. */
+static void create_test_flags(struct kunit *test)
+{
+	const unsigned long own = TRACE_ITER_EVENT_FORK | TRACE_ITER_FUNC_FORK |
+				  TRACE_ITER_TRACE_PRINTK;
+	struct trace_array *top = top_trace_array(), *tr;
+	unsigned long flags = top->trace_flags;
+
+	top->trace_flags = (flags ^ TRACE_ITER_OVERWRITE) | own;
+	tr = trace_array_get_by_name(CREATE_NAME, NULL);
+	top->trace_flags = flags;
+	KUNIT_ASSERT_NOT_NULL(test, tr);
+	KUNIT_EXPECT_EQ(test, tr->trace_flags, (flags ^ TRACE_ITER_OVERWRITE) & ~own);
+	trace_array_put(tr);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
+}
+
+/* If an allocation fails, nothing is left of the instance. */
+static void create_test_memory(struct kunit *test)
+{
+	struct trace_array *tr = NULL;
+	bool failed = true;
+	unsigned int n;
+
+	if (!snap_kunit_may_fail(test))
+		kunit_skip(test, "allocations cannot fail here");
+	for (n = 1; failed; n += 1 + n / 40) {
+		snap_kunit_fail_nth(n);
+		tr = trace_array_get_by_name(CREATE_NAME, "sched");
+		failed = snap_kunit_failed();
+		if (tr && failed) {
+			/* Some can be done without. */
+			trace_array_put(tr);
+			KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
+		}
+		if (tr)
+			continue;
+		KUNIT_EXPECT_NULL(test, create_find(CREATE_NAME));
+		KUNIT_ASSERT_FALSE_MSG(test, snap_kunit_exists(test, CREATE_DIR), "%u", n);
+	}
+	KUNIT_EXPECT_GT(test, n, 20U);
+	KUNIT_ASSERT_NOT_NULL(test, tr);
+	trace_array_put(tr);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
+}
+
+/* A removal ends events, triggers, PID lists and the options that are owned elsewhere. */
+static void create_test_remove(struct kunit *test)
+{
+	struct trace_array *tr = trace_array_get_by_name(CREATE_NAME, NULL);
+
+	KUNIT_ASSERT_NOT_NULL(test, tr);
+	trace_array_put(tr);
+	snap_kunit_set(test, CREATE_DIR "/events/sched/enable", "1");
+	snap_kunit_set(test, CREATE_DIR "/events/sched/sched_switch/trigger", "traceoff:1");
+	snap_kunit_set(test, CREATE_DIR "/set_event_pid", "1");
+	snap_kunit_set(test, CREATE_DIR "/options/event-fork", "1");
+	snap_kunit_set(test, CREATE_DIR "/options/trace_printk_dest", "1");
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
+	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, CREATE_DIR));
+	/* trace_printk() goes to the top directory again. */
+	KUNIT_EXPECT_TRUE(test, top_trace_array()->trace_flags & TRACE_ITER_TRACE_PRINTK);
+}
+
+/* The reasons of mkdir and rmdir, in error_log of the top directory. */
+static void create_test_report(struct kunit *test)
+{
+	static const struct {
+		int		err;
+		const char	*why;
+	} reasons[] = {
+		{ -EEXIST, "An instance of this name exists" },
+		{ -EINVAL, "Invalid name, expected 1 to 255 characters without '/'" },
+		{ -ENOMEM, "Not enough memory" },
+	};
+	static const char piped[] =
+		": trace_pipe or trace_pipe_raw is open: close it\n"
+		"  Command: rmdir kunit: 1 open files or references, 1 of trace_pipe or";
+	struct trace_array *tr = test->priv;
+	char line[160];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(reasons); i++) {
+		snap_kunit_close(snap_kunit_open(test, "/error_log", O_WRONLY | O_TRUNC));
+		scoped_guard(mutex, &trace_types_lock)
+			instance_report_mkdir("kunit_x", reasons[i].err);
+		snprintf(line, sizeof(line), "] instances: error: %s\n  Command: mkdir kunit_x\n",
+			 reasons[i].why);
+		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/error_log", line));
+	}
+	snap_kunit_close(snap_kunit_open(test, "/error_log", O_WRONLY | O_TRUNC));
+	tr->trace_ref++;
+	scoped_guard(mutex, &trace_types_lock)
+		instance_report_busy(tr);
+	tr->trace_ref--;
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/error_log", piped));
+	snap_kunit_close(snap_kunit_open(test, "/error_log", O_WRONLY | O_TRUNC));
+}
+
+static struct kunit_case create_cases[] = {
+	KUNIT_CASE(create_test_hold),
+	KUNIT_CASE(create_test_files),
+	KUNIT_CASE(create_test_names),
+	KUNIT_CASE(create_test_systems),
+	KUNIT_CASE(create_test_flags),
+	KUNIT_CASE(create_test_memory),
+	KUNIT_CASE(create_test_remove),
+	KUNIT_CASE(create_test_report),
+	{ }
+};
+
+static struct kunit_suite create_suite = {
+	.name = "trace_instance_create",
+	.init = snap_kunit_init,
+	.exit = snap_kunit_exit,
+	.test_cases = create_cases,
+};
+
+kunit_test_suite(create_suite);

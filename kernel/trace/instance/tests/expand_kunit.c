@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of the rings of an instance, which come when something first needs them.
+ */
+#include <linux/cpumask.h>
+#include <linux/err.h>
+#include <linux/ring_buffer.h>
+#include <linux/string.h>
+
+#include "../internal.h"
+#include "../../snapshot/tests/tracefs.h"
+
+/*
+ * Without a reference, which would keep its rings. trace_array_get_by_name() gives it rings at
+ * once while the kernel boots.
+ */
+static int expand_init(struct kunit *test)
+{
+	const struct instance_spec spec = { .name = "kunit" };
+	struct trace_array *tr;
+
+	snap_kunit_init(test);
+	trace_array_put(test->priv);
+	KUNIT_ASSERT_EQ(test, trace_array_destroy(test->priv), 0);
+	test->priv = NULL;
+	scoped_guard(mutex, &event_mutex) {
+		guard(mutex)(&trace_types_lock);
+		tr = instance_create(&spec);
+	}
+	KUNIT_ASSERT_FALSE(test, IS_ERR(tr));
+	test->priv = tr;
+	return 0;
+}
+
+static void expand_exit(struct kunit *test)
+{
+	/* This one puts it. */
+	if (test->priv)
+		trace_array_get(test->priv);
+	snap_kunit_exit(test);
+}
+
+static void expand_expect(struct kunit *test, bool expanded)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_buffer *buffer = tr->array_buffer.buffer;
+	int cpu;
+
+	KUNIT_EXPECT_EQ(test, trace_array_is_unexpanded(tr), !expanded);
+	KUNIT_EXPECT_EQ(test, ring_buffer_is_expanded(buffer), expanded);
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "buffer_allocate"),
+			   expanded ? "1\n" : "0\n");
+	for_each_online_cpu(cpu) {
+		KUNIT_EXPECT_EQ(test, ring_buffer_size(buffer, cpu) > 0, expanded);
+		KUNIT_EXPECT_EQ(test, per_cpu_ptr(tr->array_buffer.data, cpu)->entries,
+				ring_buffer_size(buffer, cpu));
+	}
+}
+
+/* Readers see an empty instance. */
+static void expand_test_empty(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	size_t memory = ring_buffer_memory(tr->array_buffer.buffer, true);
+
+	expand_expect(test, false);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "trace", "/entries-written: 0/0 "));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "per_cpu/cpu0/stats", "entries: 0\n"));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "events/sched/sched_switch/format", "ID:"));
+	expand_expect(test, false);
+	KUNIT_EXPECT_EQ(test, ring_buffer_memory(tr->array_buffer.buffer, true), memory);
+	KUNIT_EXPECT_EQ(test, trace_array_expand(tr), 0);
+	expand_expect(test, true);
+	KUNIT_EXPECT_GT(test, ring_buffer_memory(tr->array_buffer.buffer, true),
+			num_online_cpus() * trace_buf_size);
+	KUNIT_EXPECT_EQ(test, trace_array_expand(tr), 0);
+	KUNIT_EXPECT_EQ(test, trace_array_expand_to(tr, 4096), 1);
+	snap_kunit_set(test, "buffer_allocate", "0");
+	expand_expect(test, false);
+	KUNIT_EXPECT_EQ(test, ring_buffer_memory(tr->array_buffer.buffer, true), memory);
+	snap_kunit_set(test, "buffer_allocate", "0");
+	KUNIT_EXPECT_EQ(test, trace_array_expand_to(tr, SZ_64K), 0);
+	expand_expect(test, true);
+	KUNIT_EXPECT_LT(test, ring_buffer_size(tr->array_buffer.buffer, 0), trace_buf_size);
+}
+
+/* Writes that give an instance its rings, and writes that undo them. */
+static const struct expand_case {
+	const char	*file;
+	const char	*text;
+	const char	*undo;	/* NULL if nothing has to be undone */
+} expand_cases[] = {
+	{ "buffer_allocate", "1" },
+	{ "buffer_size_kb", "64" },
+	{ "events/sched/sched_switch/enable", "1", "0" },
+	{ "events/sched/enable", "1", "0" },
+	{ "events/enable", "1", "0" },
+	{ "set_event", "sched:sched_switch", "!sched:sched_switch" },
+	{ "events/sched/sched_switch/trigger", "enable_event:sched:sched_waking",
+	  "!enable_event:sched:sched_waking" },
+	{ "current_tracer", "wakeup", "nop" },
+	{ "options/trace_printk_dest", "1", "0" },
+	{ "snapshot", "1", "0" },
+	{ "snapshot_allocate", "1", "0" },
+	{ "trace_marker", "" },
+};
+
+static void expand_desc(const struct expand_case *p, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s %s", p->file, p->text);
+}
+
+KUNIT_ARRAY_PARAM(expand, expand_cases, expand_desc);
+
+static const char expand_used[] =
+	"The buffer is in use: disable events, tracer and snapshots, close its files";
+
+static void expand_test_files(struct kunit *test)
+{
+	const struct expand_case *p = test->param_value;
+	unsigned int i;
+
+	if (!snap_kunit_exists(test, p->file))
+		kunit_skip(test, "there is no %s", p->file);
+	for (i = 0; i < 2; i++) {
+		snap_kunit_write(test, p->file, p->text);
+		expand_expect(test, true);
+		if (p->undo) {
+			snap_kunit_fails(test, "buffer_allocate", "0", -EBUSY, expand_used);
+			expand_expect(test, true);
+			snap_kunit_set(test, p->file, p->undo);
+			/* It has taken this from the top directory. */
+			if (strstr(p->file, "printk"))
+				snap_kunit_set(test, "/options/trace_printk_dest", "1");
+		}
+		snap_kunit_close(snap_kunit_open(test, "trace", O_WRONLY | O_TRUNC));
+		snap_kunit_set(test, "buffer_allocate", "0");
+		expand_expect(test, false);
+	}
+}
+
+static void expand_test_refused(struct kunit *test)
+{
+	static const char * const bad[] = { "2", "x", "11", "01", "y", "-1", "11111111111111111" };
+	static const char invalid[] =
+		"buffer_allocate: error: Invalid value, expected 0 or 1";
+	struct trace_array *tr = test->priv;
+	struct file *file;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		KUNIT_EXPECT_EQ_MSG(test, snap_kunit_write(test, "buffer_allocate", bad[i]),
+				    (ssize_t)-EINVAL, "%s", bad[i]);
+		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "error_log", invalid));
+	}
+	snap_kunit_close(snap_kunit_open(test, "error_log", O_WRONLY | O_TRUNC));
+	expand_expect(test, false);
+
+	snap_kunit_set(test, "buffer_allocate", "1\n");
+	file = snap_kunit_open(test, "trace", O_RDONLY);
+	snap_kunit_fails(test, "buffer_allocate", "0", -EBUSY, expand_used);
+	snap_kunit_close(file);
+	snap_kunit_mark(test, 1);
+	snap_kunit_fails(test, "buffer_allocate", "0", -EBUSY,
+			 "The buffer holds records: empty it first");
+	expand_expect(test, true);
+	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 1U);
+	snap_kunit_close(snap_kunit_open(test, "trace", O_WRONLY | O_TRUNC));
+	tr->flags |= TRACE_ARRAY_FL_EXPANDED;
+	snap_kunit_fails(test, "buffer_allocate", "0", -EBUSY, expand_used);
+	tr->flags &= ~TRACE_ARRAY_FL_EXPANDED;
+	tr->session = top_trace_array();
+	snap_kunit_fails(test, "buffer_allocate", "0", -EBUSY, expand_used);
+	tr->session = NULL;
+	snap_kunit_set(test, "buffer_allocate", "0");
+	expand_expect(test, false);
+}
+
+/* A failed expansion leaves the instance without rings. */
+static void expand_test_memory(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	size_t memory = ring_buffer_memory(tr->array_buffer.buffer, true);
+	unsigned int n;
+	int ret;
+
+	if (!snap_kunit_may_fail(test))
+		kunit_skip(test, "allocations cannot fail here");
+	snap_kunit_kill(true);
+	ret = trace_array_expand(tr);
+	snap_kunit_kill(false);
+	KUNIT_EXPECT_EQ(test, ret, -ENOMEM);
+	expand_expect(test, false);
+	for (n = 1;; n++) {
+		snap_kunit_fail_nth(n);
+		ret = trace_array_expand(tr);
+		if (!snap_kunit_failed())
+			break;
+		KUNIT_ASSERT_EQ_MSG(test, ret, -ENOMEM, "%u", n);
+		expand_expect(test, false);
+		KUNIT_EXPECT_EQ(test, ring_buffer_memory(tr->array_buffer.buffer, true), memory);
+	}
+	KUNIT_EXPECT_GT(test, n, 2U);
+	KUNIT_EXPECT_EQ(test, ret, 0);
+	expand_expect(test, true);
+	snap_kunit_set(test, "buffer_allocate", "0");
+
+	/* The caller gets the error, and error_log says what it is. */
+	snap_kunit_kill(true);
+	ret = trace_array_set_clr_event(tr, "sched", "sched_switch", true);
+	snap_kunit_kill(false);
+	KUNIT_EXPECT_EQ(test, ret, -ENOMEM);
+	expand_expect(test, false);
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "events/sched/sched_switch/enable"), "0\n");
+	KUNIT_EXPECT_EQ(test, trace_array_set_clr_event(tr, "sched", "sched_switch", true), 0);
+	expand_expect(test, true);
+}
+
+/* A CPU that tracing_cpumask excludes does not record in the new rings either. */
+static void expand_test_cpumask(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_buffer *buffer = tr->array_buffer.buffer;
+	unsigned long one = 1;
+	unsigned int i;
+	int cpu, ret;
+
+	cpumask_clear(tr->tracing_cpumask);
+	for (i = 0; i < 2; i++) {
+		KUNIT_EXPECT_EQ(test, trace_array_expand(tr), 0);
+		for_each_online_cpu(cpu) {
+			migrate_disable();
+			ret = ring_buffer_write(buffer, sizeof(one), &one);
+			migrate_enable();
+			KUNIT_EXPECT_EQ(test, ret, i ? 0 : -EBUSY);
+		}
+		snap_kunit_close(snap_kunit_open(test, "trace", O_WRONLY | O_TRUNC));
+		snap_kunit_set(test, "buffer_allocate", "0");
+		cpumask_setall(tr->tracing_cpumask);
+	}
+}
+
+/* The top trace array has small rings until then. */
+static void expand_test_top(struct kunit *test)
+{
+	struct trace_array *top = top_trace_array();
+	bool expanded = top->ring_buffer_expanded;
+
+	top->ring_buffer_expanded = false;
+	KUNIT_EXPECT_FALSE(test, trace_array_is_unexpanded(top));
+	top->ring_buffer_expanded = expanded;
+}
+
+static struct kunit_case expand_test_cases[] = {
+	KUNIT_CASE(expand_test_empty),
+	KUNIT_CASE_PARAM(expand_test_files, expand_gen_params),
+	KUNIT_CASE(expand_test_refused),
+	KUNIT_CASE(expand_test_memory),
+	KUNIT_CASE(expand_test_cpumask),
+	KUNIT_CASE(expand_test_top),
+	{ }
+};
+
+static struct kunit_suite expand_suite = {
+	.name = "trace_instance_expand",
+	.init = expand_init,
+	.exit = expand_exit,
+	.test_cases = expand_test_cases,
+};
+
+kunit_test_suite(expand_suite);
