@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of snapshots of a session: one cut over its channels, kept as a whole.
+ */
+#include <linux/ring_buffer.h>
+#include <linux/string.h>
+
+#include "session.h"
+
+static void keep_begin(struct kunit *test)
+{
+	unsigned int ch;
+
+	chan_kunit_open(test, 3);
+	for (ch = 1; ch <= 3; ch++)
+		chan_kunit_join(test, ch);
+}
+
+static void keep_mark(struct kunit *test, unsigned int n)
+{
+	unsigned int ch;
+
+	for (ch = 0; ch <= 3; ch++) {
+		while (n--)
+			chan_kunit_mark(test, ch, "mark");
+		n = ch + 1;
+	}
+}
+
+/* The instance of a kept snapshot has that of each channel's part as its channel. */
+static void keep_expect_whole(struct kunit *test, unsigned int seq, const char *channels)
+{
+	char path[64], want[64];
+	const char *list;
+
+	snprintf(path, sizeof(path), "/instances/kunit@%u/channels", seq);
+	list = snap_kunit_read(test, path);
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(list, "\n"), (unsigned int)strlen(channels));
+	for (; *channels; channels++) {
+		snprintf(want, sizeof(want), "kunit@%u.kunit_%c mode=", seq, *channels);
+		KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(list, want), 1U, "%s in %s", want, list);
+		snprintf(path, sizeof(path), "/instances/kunit@%u.kunit_%c/trace", seq, *channels);
+		KUNIT_EXPECT_EQ_MSG(test, snap_kunit_marks(test, path), *channels - '0' + 0U, "%s",
+				    path);
+	}
+}
+
+/* No instance of the snapshot or of a part of it is there. */
+static void keep_expect_none(struct kunit *test, unsigned int seq)
+{
+	char path[64];
+	unsigned int ch;
+
+	snprintf(path, sizeof(path), "/instances/kunit@%u", seq);
+	KUNIT_EXPECT_FALSE_MSG(test, snap_kunit_exists(test, path), "%s", path);
+	for (ch = 1; ch <= 3; ch++) {
+		snprintf(path, sizeof(path), "/instances/kunit@%u.kunit_%u", seq, ch);
+		KUNIT_EXPECT_FALSE_MSG(test, snap_kunit_exists(test, path), "%s", path);
+	}
+}
+
+static void keep_tend(void)
+{
+	unsigned int ch;
+
+	for (ch = 0; ch <= 3; ch++)
+		snap_kunit_worker(chan_kunit[ch]);
+	snap_tend(chan_kunit[0]->snapshots);
+}
+
+static void keep_test_whole(struct kunit *test)
+{
+	unsigned int seq;
+	char path[64];
+
+	keep_begin(test);
+	snap_kunit_set(test, "snapshot_keep", "2");
+	for (seq = 1; seq <= 3; seq++) {
+		keep_mark(test, 2);
+		snap_kunit_set(test, "snapshot", "1");
+		keep_tend();
+		keep_expect_whole(test, seq, "123");
+		snprintf(path, sizeof(path), "/instances/kunit@%u/trace", seq);
+		KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, path), 2U + 1 + 2 + 3);
+		if (seq > 1)
+			keep_expect_whole(test, seq - 1, "123");
+		if (seq > 2)
+			keep_expect_none(test, seq - 2);
+	}
+	/* Without the channel that has left. */
+	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[0], "kunit_2"), 0);
+	keep_mark(test, 0);
+	snap_kunit_set(test, "snapshot", "1");
+	keep_tend();
+	keep_expect_whole(test, 4, "13");
+	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "/instances/kunit_2/trace"), 2U);
+
+	/* The parts of a removed channel go with it. */
+	keep_expect_whole(test, 3, "123");
+	trace_array_put(chan_kunit[2]);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(chan_kunit[2]), 0);
+	chan_kunit[2] = NULL;
+	keep_expect_whole(test, 3, "13");
+	snap_kunit_set(test, "snapshot_keep", "0");
+	keep_expect_none(test, 3);
+	keep_expect_none(test, 4);
+}
+
+/* Take the memory for the next snapshot from an instance, or allow it again. */
+static void keep_starve(unsigned int ch, bool starve)
+{
+	struct trace_snapshots *s = chan_kunit[ch]->snapshots;
+
+	guard(mutex)(&s->mutex);
+	s->limit_kb = starve;
+	if (starve)
+		snap_release(s, &s->user, false);
+}
+
+static unsigned long keep_entries(unsigned int ch)
+{
+	return ring_buffer_entries(chan_kunit[ch]->array_buffer.buffer);
+}
+
+/* A part without memory: the snapshot is refused for all, and no record moves. */
+static void keep_test_refused(struct kunit *test)
+{
+	struct trace_snapshots *s = chan_kunit[0]->snapshots;
+	unsigned long want;
+	unsigned int ch, n;
+
+	keep_begin(test);
+	snap_kunit_set(test, "snapshot_keep", "first 9");
+	for (n = 1; n <= 3; n++) {
+		keep_mark(test, 2);
+		keep_starve(n, true);
+		KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot", "1"), (ssize_t)-ENOSPC);
+		tracing_snapshot_instance(chan_kunit[0]);
+		keep_tend();
+		keep_expect_none(test, n);
+		for (ch = 0; ch <= 3; ch++) {
+			want = ch ?: 2;
+			KUNIT_EXPECT_EQ(test, keep_entries(ch), want);
+		}
+		keep_starve(n, false);
+		snap_kunit_set(test, "snapshot", "1");
+		keep_tend();
+		keep_expect_whole(test, n, "123");
+		KUNIT_EXPECT_EQ(test, s->nr_kept, n);
+	}
+	snap_kunit_set(test, "snapshot_keep", "0");
+}
+
+/* If an allocation of the keeper fails, all of the snapshot is kept or none, and it is counted. */
+static void keep_test_memory(struct kunit *test)
+{
+	struct trace_snapshots *s = chan_kunit[0]->snapshots;
+	unsigned int n, kept;
+	u64 seq = 0;
+	char path[64];
+	bool failed;
+
+	if (!snap_kunit_may_fail(test))
+		kunit_skip(test, "allocations cannot fail here");
+	keep_begin(test);
+	snap_kunit_set(test, "snapshot_keep", "9");
+	snap_kunit_set(test, "snapshot_allocate", "1");
+	for (n = 1; ; n += 1 + n / 20) {
+		keep_tend();
+		keep_mark(test, 2);
+		/* Only this task is to tend it. */
+		mutex_lock(&s->keeping);
+		tracing_snapshot_instance(chan_kunit[0]);
+		mutex_unlock(&s->keeping);
+		KUNIT_ASSERT_EQ(test, s->user.seq, ++seq);
+		snap_kunit_fail_nth(n);
+		snap_tend(s);
+		failed = snap_kunit_failed();
+		keep_tend();
+		snprintf(path, sizeof(path), "/instances/kunit@%llu", seq);
+		kept = snap_kunit_exists(test, path);
+		if (kept)
+			keep_expect_whole(test, seq, "123");
+		else
+			keep_expect_none(test, seq);
+		KUNIT_EXPECT_EQ(test, atomic_long_read(&s->unkept), kept ? 0L : 1L);
+		atomic_long_set(&s->unkept, 0);
+		if (!failed)
+			break;
+	}
+	KUNIT_EXPECT_GT(test, n, 20U);
+	KUNIT_EXPECT_TRUE(test, kept);
+	snap_kunit_set(test, "snapshot_keep", "0");
+}
+
+static struct kunit_case keep_cases[] = {
+	KUNIT_CASE(keep_test_whole),
+	KUNIT_CASE(keep_test_refused),
+	KUNIT_CASE(keep_test_memory),
+	{ }
+};
+
+static struct kunit_suite keep_suite = {
+	.name = "trace_channel_keep",
+	.init = chan_kunit_init,
+	.exit = chan_kunit_exit,
+	.test_cases = keep_cases,
+};
+
+kunit_test_suite(keep_suite);

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of sessions: which instances can be channels, and what a session does to them.
+ */
+#include <linux/list.h>
+#include <linux/ring_buffer.h>
+#include <linux/string.h>
+
+#include "session.h"
+
+/* Expect that the session has these channels, "1 3 " for kunit_1 and kunit_3. */
+static void member_expect(struct kunit *test, const char *want)
+{
+	struct trace_array *tr = test->priv, *ch;
+	char have[64] = "";
+
+	scoped_guard(mutex, &trace_types_lock) {
+		for_each_channel(ch, tr) {
+			KUNIT_EXPECT_PTR_EQ(test, ch->session, tr);
+			strlcat(have, ch->name + strlen("kunit_"), sizeof(have));
+			strlcat(have, " ", sizeof(have));
+		}
+	}
+	KUNIT_EXPECT_STREQ(test, have, want);
+}
+
+/* A wrong write changes nothing, and error_log has the reason. */
+static void member_refuse(struct kunit *test, const char *text, int err, const char *why)
+{
+	snap_kunit_fails(test, "channels", text, err, why);
+	member_expect(test, "1 ");
+}
+
+static void member_test_refused(struct kunit *test)
+{
+	static const char session[] = "A session cannot be a channel, nor a channel a session";
+	static const char none[] = "No such instance, or not a channel of this session";
+	char many[300];
+
+	chan_kunit_open(test, 6);
+	chan_kunit_join(test, 1);
+	member_refuse(test, "kunit_none", -ENOENT, none);
+	member_refuse(test, "", -ENOENT, none);
+	member_refuse(test, "kunit_1", -EEXIST, "Is a channel of this session");
+	member_refuse(test, "kunit", -ELOOP, session);
+	memset(many, 'k', sizeof(many));
+	many[sizeof(many) - 1] = '\0';
+	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "channels", many), (ssize_t)-EINVAL);
+
+	/* Of another session; a session; a session of its own channel. */
+	KUNIT_EXPECT_EQ(test, trace_session_join(chan_kunit[2], "kunit_3"), 0);
+	member_refuse(test, "kunit_3", -EBUSY,
+		      "Is a channel of another session: remove it there first");
+	member_refuse(test, "kunit_2", -ELOOP, session);
+	KUNIT_EXPECT_EQ(test, trace_session_join(chan_kunit[3], "kunit_2"), -ELOOP);
+	KUNIT_EXPECT_EQ(test, trace_session_join(chan_kunit[3], "kunit_4"), -ELOOP);
+	KUNIT_EXPECT_EQ(test, trace_session_join(chan_kunit[1], "kunit"), -ELOOP);
+	KUNIT_EXPECT_TRUE(test, list_empty(&chan_kunit[1]->channels));
+	KUNIT_EXPECT_TRUE(test, list_empty(&chan_kunit[3]->channels));
+
+	/* Another clock. */
+	snap_kunit_set(test, "/instances/kunit_5/trace_clock", "global");
+	member_refuse(test, "kunit_5", -EINVAL, "Has another trace_clock than the session");
+
+	/* A kept snapshot. */
+	snap_kunit_set(test, "/instances/kunit_6/snapshot_keep", "1");
+	snap_kunit_set(test, "/instances/kunit_6/snapshot", "1");
+	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit_6@1"));
+	member_refuse(test, "kunit_6@1", -EPERM, "A kept snapshot cannot be a channel");
+	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[2], "kunit_3"), 0);
+}
+
+static void member_test_leave(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+
+	chan_kunit_open(test, 4);
+	chan_kunit_join(test, 2);
+	chan_kunit_join(test, 1);
+	chan_kunit_join(test, 3);
+	member_expect(test, "2 1 3 ");
+	KUNIT_EXPECT_EQ(test, trace_session_leave(tr, "kunit_4"), -ENOENT);
+	KUNIT_EXPECT_EQ(test, trace_session_leave(tr, "kunit_none"), -ENOENT);
+	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[4], "kunit_1"), -ENOENT);
+	member_expect(test, "2 1 3 ");
+	snap_kunit_set(test, "channels", "!kunit_1\n");
+	member_expect(test, "2 3 ");
+	KUNIT_EXPECT_NULL(test, chan_kunit[1]->session);
+	snap_kunit_set(test, "channels", " kunit_1\t\n");
+	member_expect(test, "2 3 1 ");
+	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "channels", "!kunit_4"), (ssize_t)-ENOENT);
+	/* The caret is below the name. */
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "error_log",
+						 "Command: !kunit_4\n            ^\n"));
+	/* One that has left can be a session, or a channel of another one. */
+	snap_kunit_set(test, "channels", "!kunit_3");
+	KUNIT_EXPECT_EQ(test, trace_session_join(chan_kunit[4], "kunit_3"), 0);
+	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[4], "kunit_3"), 0);
+	KUNIT_EXPECT_EQ(test, trace_session_join(chan_kunit[3], "kunit_4"), 0);
+	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[3], "kunit_4"), 0);
+}
+
+static bool member_is_on(unsigned int ch)
+{
+	return ring_buffer_record_is_on(chan_kunit[ch]->array_buffer.buffer);
+}
+
+/* A channel cannot be removed, a session can. */
+static void member_test_remove(struct kunit *test)
+{
+	struct trace_array *tr;
+	unsigned int ch;
+
+	chan_kunit_open(test, 3);
+	chan_kunit_join(test, 1);
+	trace_array_put(chan_kunit[1]);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(chan_kunit[1]), -EBUSY);
+	member_expect(test, "1 ");
+	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[0], "kunit_1"), 0);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(chan_kunit[1]), 0);
+	member_expect(test, "");
+	chan_kunit[1] = NULL;
+
+	tr = trace_array_get_by_name("kunit_session", "sched");
+	KUNIT_ASSERT_NOT_NULL(test, tr);
+	trace_array_put(tr);
+	for (ch = 2; ch <= 3; ch++)
+		KUNIT_EXPECT_EQ(test, trace_session_join(tr, chan_kunit[ch]->name), 0);
+	ring_buffer_record_off(tr->array_buffer.buffer);
+	KUNIT_EXPECT_FALSE(test, member_is_on(2));
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
+	for (ch = 2; ch <= 3; ch++) {
+		KUNIT_EXPECT_NULL(test, chan_kunit[ch]->session);
+		KUNIT_EXPECT_TRUE(test, member_is_on(ch));
+		chan_kunit_mark(test, ch, "mark");
+	}
+	chan_kunit_join(test, 2);
+	chan_kunit_join(test, 3);
+	member_expect(test, "2 3 ");
+}
+
+/* A channel records if its own switch and that of the session are on. */
+static void member_test_switch(struct kunit *test)
+{
+	unsigned int own, of_session, joined;
+	const char *shown;
+
+	chan_kunit_open(test, 2);
+	for (own = 0; own < 2; own++) {
+		snap_kunit_set(test, "/instances/kunit_1/tracing_on", own ? "1" : "0");
+		for (of_session = 0; of_session < 2; of_session++) {
+			/* It joins behind the switch, and before it. */
+			snap_kunit_set(test, "tracing_on", of_session ? "1" : "0");
+			chan_kunit_join(test, 1);
+			for (joined = 0; joined < 2; joined++) {
+				KUNIT_EXPECT_EQ(test, member_is_on(1), own && of_session);
+				KUNIT_EXPECT_TRUE(test, member_is_on(2));
+				snap_kunit_set(test, "tracing_on", of_session ? "0" : "1");
+				KUNIT_EXPECT_EQ(test, member_is_on(1), own && !of_session);
+				snap_kunit_set(test, "tracing_on", of_session ? "1" : "0");
+			}
+			shown = own && of_session ? " on=1 " : " on=0 ";
+			KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "channels", shown));
+			KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[0], "kunit_1"), 0);
+			KUNIT_EXPECT_EQ(test, member_is_on(1), own);
+			snap_kunit_set(test, "tracing_on", of_session ? "0" : "1");
+			KUNIT_EXPECT_EQ(test, member_is_on(1), own);
+		}
+	}
+	snap_kunit_set(test, "tracing_on", "1");
+}
+
+/* The clock is that of the session. */
+static void member_test_clock(struct kunit *test)
+{
+	static const char why[] =
+		"trace_clock: error: The clock is that of the session: set it there\n"
+		"  Command: kunit\n";
+	unsigned int ch;
+
+	chan_kunit_open(test, 3);
+	chan_kunit_join(test, 1);
+	chan_kunit_join(test, 2);
+	chan_kunit_mark(test, 1, "mark");
+	snap_kunit_set(test, "trace_clock", "mono");
+	for (ch = 0; ch < 3; ch++)
+		KUNIT_EXPECT_EQ(test, chan_kunit[ch]->clock_id, chan_kunit[0]->clock_id);
+	KUNIT_EXPECT_NE(test, chan_kunit[3]->clock_id, chan_kunit[0]->clock_id);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(chan_kunit[1]->array_buffer.buffer), 0UL);
+	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "/instances/kunit_1/trace_clock", "global"),
+			(ssize_t)-EBUSY);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/instances/kunit_1/error_log", why));
+	KUNIT_EXPECT_EQ(test, chan_kunit[1]->clock_id, chan_kunit[0]->clock_id);
+	/* That which it has already. */
+	snap_kunit_set(test, "/instances/kunit_1/trace_clock", "mono");
+	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[0], "kunit_1"), 0);
+	snap_kunit_set(test, "/instances/kunit_1/trace_clock", "global");
+	snap_kunit_set(test, "trace_clock", "local");
+}
+
+static bool member_is_empty(unsigned int ch)
+{
+	return ring_buffer_empty(chan_kunit[ch]->array_buffer.buffer);
+}
+
+/* An erase of the session is one of the channels, too. */
+static void member_test_erase(struct kunit *test)
+{
+	unsigned int ch, of_cpu;
+
+	chan_kunit_open(test, 3);
+	chan_kunit_join(test, 1);
+	chan_kunit_join(test, 3);
+	for (of_cpu = 0; of_cpu < 2; of_cpu++) {
+		chan_kunit_set_clock();
+		for (ch = 0; ch < 4; ch++)
+			KUNIT_EXPECT_TRUE(test, chan_kunit_write(ch, 0, 1000, 0));
+		snap_kunit_close(snap_kunit_open(test, of_cpu ? "per_cpu/cpu0/trace" : "trace",
+						 O_WRONLY | O_TRUNC));
+		for (ch = 0; ch < 4; ch++)
+			KUNIT_EXPECT_EQ(test, member_is_empty(ch), ch != 2);
+	}
+}
+
+/* A line for each channel. */
+static void member_test_file(struct kunit *test)
+{
+	char want[160], size[24];
+	unsigned int i;
+
+	chan_kunit_open(test, 2);
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "channels"), "");
+	chan_kunit_join(test, 2);
+	chan_kunit_join(test, 1);
+	snap_kunit_set(test, "/instances/kunit_1/options/overwrite", "0");
+	snap_kunit_set(test, "/instances/kunit_2/tracing_on", "0");
+	chan_kunit_set_clock();
+	for (i = 0; chan_kunit_write(1, 0, 1000 + i, i); i++)
+		;
+	snprintf(size, sizeof(size), "%lu",
+		 ring_buffer_size(chan_kunit[1]->array_buffer.buffer, 0) / SZ_1K *
+		 num_possible_cpus());
+	snprintf(want, sizeof(want), "kunit_2 mode=overwrite on=0 kb=%s records=0 lost=0\n"
+		 "kunit_1 mode=discard on=1 kb=%s records=%u lost=1\n", size, size, i);
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "channels"), want);
+}
+
+static struct kunit_case member_cases[] = {
+	KUNIT_CASE(member_test_refused),
+	KUNIT_CASE(member_test_leave),
+	KUNIT_CASE(member_test_remove),
+	KUNIT_CASE(member_test_switch),
+	KUNIT_CASE(member_test_clock),
+	KUNIT_CASE(member_test_erase),
+	KUNIT_CASE(member_test_file),
+	{ }
+};
+
+static struct kunit_suite member_suite = {
+	.name = "trace_channel_member",
+	.init = chan_kunit_init,
+	.exit = chan_kunit_exit,
+	.test_cases = member_cases,
+};
+
+kunit_test_suite(member_suite);

@@ -1,0 +1,550 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of the merge: the records of a session and of its channels, by time.
+ */
+#include <linux/cpumask.h>
+#include <linux/log2.h>
+#include <linux/prandom.h>
+#include <linux/ring_buffer.h>
+#include <linux/seq_file.h>
+#include <linux/sort.h>
+
+#include "session.h"
+
+#define MERGE_RECORDS	3000
+
+/* A record that was written, in the order of the merge */
+struct merge_rec {
+	u64		ts;
+	int		cpu;
+	unsigned int	ch;
+	u32		num;
+};
+
+static struct merge_rec merge_recs[MERGE_RECORDS];
+static unsigned int merge_nr;
+
+static int merge_init(struct kunit *test)
+{
+	merge_nr = 0;
+	return chan_kunit_init(test);
+}
+
+/* A session with @nr channels. */
+static void merge_begin(struct kunit *test, unsigned int nr)
+{
+	unsigned int i;
+
+	chan_kunit_open(test, nr);
+	for (i = 1; i <= nr; i++)
+		chan_kunit_join(test, i);
+	chan_kunit_set_clock();
+}
+
+static int merge_cmp(const void *lhs, const void *rhs)
+{
+	const struct merge_rec *a = lhs, *b = rhs;
+
+	if (a->ts != b->ts)
+		return a->ts < b->ts ? -1 : 1;
+	if (a->cpu != b->cpu)
+		return a->cpu - b->cpu;
+	if (a->ch != b->ch)
+		return (int)a->ch - (int)b->ch;
+	return (int)a->num - (int)b->num;
+}
+
+/* Write a record, its number is that of the write. */
+static void merge_write(struct kunit *test, unsigned int ch, int cpu, u64 ts)
+{
+	KUNIT_ASSERT_LT(test, merge_nr, (unsigned int)MERGE_RECORDS);
+	KUNIT_ASSERT_TRUE(test, chan_kunit_write(ch, cpu, ts, merge_nr));
+	merge_recs[merge_nr] = (struct merge_rec){
+		.ts = ts, .cpu = cpu, .ch = ch, .num = merge_nr,
+	};
+	merge_nr++;
+}
+
+/* The iterator of an open file. */
+static struct trace_iterator *merge_iter(struct kunit *test, struct file *file, bool consumes)
+{
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	return consumes ? file->private_data : ((struct seq_file *)file->private_data)->private;
+}
+
+/* The next record; it has to be @want. */
+static void merge_expect_one(struct kunit *test, struct trace_iterator *iter, bool consumes,
+			     const struct merge_rec *want)
+{
+	struct trace_iterator *sub = trace_find_next_entry_inc(iter);
+
+	KUNIT_ASSERT_NOT_NULL(test, sub);
+	KUNIT_ASSERT_EQ(test, container_of(sub->ent, struct chan_kunit_rec, ent)->num, want->num);
+	KUNIT_EXPECT_PTR_EQ(test, sub->tr, chan_kunit[want->ch]);
+	KUNIT_EXPECT_PTR_EQ(test, trace_merge_current(iter), sub);
+	KUNIT_EXPECT_EQ(test, sub->ts, want->ts);
+	KUNIT_EXPECT_EQ(test, sub->cpu, want->cpu);
+	KUNIT_EXPECT_EQ(test, sub->lost_events, 0UL);
+	if (consumes)
+		ring_buffer_consume(sub->array_buffer->buffer, sub->cpu, NULL, NULL);
+}
+
+static void merge_expect_end(struct kunit *test, struct trace_iterator *iter)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		KUNIT_EXPECT_NULL(test, trace_find_next_entry_inc(iter));
+		KUNIT_EXPECT_PTR_EQ(test, trace_merge_current(iter), iter);
+	}
+}
+
+static void merge_sort(void)
+{
+	sort(merge_recs, merge_nr, sizeof(merge_recs[0]), merge_cmp, NULL);
+}
+
+static void merge_expect(struct kunit *test, const char *path, bool consumes)
+{
+	struct file *file = snap_kunit_open(test, path, O_RDONLY);
+	struct trace_iterator *iter = merge_iter(test, file, consumes);
+	unsigned int i;
+
+	merge_sort();
+	for (i = 0; i < merge_nr; i++)
+		merge_expect_one(test, iter, consumes, &merge_recs[i]);
+	merge_expect_end(test, iter);
+	snap_kunit_close(file);
+}
+
+static const struct merge_case {
+	unsigned int	channels;
+	unsigned int	step;		/* of the clock, at most */
+	bool		empty;		/* every second channel is */
+	bool		bursts;
+} merge_cases[] = {
+	{ 1, 0 }, { 1, 5 }, { 2, 1 }, { 3, 2 }, { 7, 1 }, { 8, 3, true }, { 5, 0 },
+	{ 16, 1 }, { 16, 9, true, true }, { 33, 2 }, { 40, 1, false, true },
+};
+
+static void merge_desc(const struct merge_case *p, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%u channels, steps of %u%s%s", p->channels, p->step,
+		 p->empty ? ", empty ones" : "", p->bursts ? ", bursts" : "");
+}
+
+KUNIT_ARRAY_PARAM(merge, merge_cases, merge_desc);
+
+static void merge_write_all(struct kunit *test, const struct merge_case *p)
+{
+	struct rnd_state rnd;
+	unsigned int i, ch = 0;
+	int cpu = 0;
+	u64 ts = 1000;
+
+	prandom_seed_state(&rnd, p->channels);
+	for (i = 0; i < 20 * p->channels; i++) {
+		if (!p->bursts || !(prandom_u32_state(&rnd) % 8)) {
+			ch = prandom_u32_state(&rnd) % (p->channels + 1);
+			cpu = cpumask_nth(prandom_u32_state(&rnd) % num_online_cpus(),
+					  cpu_online_mask);
+		}
+		ts += prandom_u32_state(&rnd) % (p->step + 1);
+		merge_write(test, p->empty ? ch & ~1 : ch, cpu, ts);
+	}
+	/* A poll that comes later finds all. */
+	chan_kunit_now++;
+}
+
+/* "trace", twice, "snapshot" and "trace_pipe" have all of it in the same order. */
+static void merge_test_order(struct kunit *test)
+{
+	const struct merge_case *p = test->param_value;
+
+	merge_begin(test, p->channels);
+	merge_write_all(test, p);
+	merge_expect(test, "trace", false);
+	merge_expect(test, "trace", false);
+	merge_expect(test, "trace_pipe", true);
+	merge_nr = 0;
+	merge_expect(test, "trace", false);
+	merge_write_all(test, p);
+	snap_kunit_set(test, "snapshot", "1");
+	merge_expect(test, "snapshot", false);
+	merge_nr = 0;
+	merge_expect(test, "trace", false);
+	snap_kunit_set(test, "snapshot", "0");
+}
+
+/* Files of one CPU. */
+static void merge_test_cpu(struct kunit *test)
+{
+	struct merge_rec *all = merge_recs + MERGE_RECORDS / 2;
+	unsigned int i, n = 0;
+	char path[40];
+	int cpu;
+
+	merge_begin(test, 3);
+	for_each_online_cpu(cpu) {
+		for (i = 0; i < 40; i++)
+			merge_write(test, i % 4, cpu, 1000 + i / 3);
+	}
+	chan_kunit_now++;
+	memcpy(all, merge_recs, MERGE_RECORDS / 2 * sizeof(merge_recs[0]));
+	for_each_online_cpu(cpu) {
+		memcpy(merge_recs, all + n, 40 * sizeof(merge_recs[0]));
+		merge_nr = 40;
+		n += 40;
+		snprintf(path, sizeof(path), "per_cpu/cpu%d/trace", cpu);
+		merge_expect(test, path, false);
+		snprintf(path, sizeof(path), "per_cpu/cpu%d/trace_pipe", cpu);
+		merge_expect(test, path, true);
+	}
+}
+
+/*
+ * The next record of n sources costs O(log n) comparisons. To sift down a heap of n costs two for
+ * each of its levels at most, and the sources come to it and leave it once each.
+ */
+static void merge_test_cost(struct kunit *test)
+{
+	static const unsigned int counts[] = { 1, 2, 4, 8, 16, 32, 40 };
+	unsigned int i, ch, have = 0, sources, levels, records;
+	struct trace_iterator *iter;
+	struct file *file;
+	u64 ts = 1000;
+
+	for (i = 0; i < ARRAY_SIZE(counts); i++) {
+		if (!have)
+			chan_kunit_open(test, CHAN_KUNIT_MAX);
+		chan_kunit_set_clock();
+		for (; have < counts[i]; have++)
+			chan_kunit_join(test, have + 1);
+		merge_nr = 0;
+		for (records = 0; records < 20; records++) {
+			for (ch = 0; ch <= have; ch++)
+				merge_write(test, (records + ch * 7) % (have + 1), 0, ts++);
+		}
+		chan_kunit_now++;
+		file = snap_kunit_open(test, "trace_pipe", O_RDONLY);
+		iter = merge_iter(test, file, true);
+		merge_compared = 0;
+		for (records = 0; records < merge_nr; records++)
+			merge_expect_one(test, iter, true, &merge_recs[records]);
+		merge_expect_end(test, iter);
+		sources = have + 1;
+		levels = order_base_2(sources + 1);
+		kunit_info(test, "%u sources: %lu comparisons for %u records", sources,
+			   merge_compared, merge_nr);
+		KUNIT_EXPECT_LE(test, merge_compared, (unsigned long)(merge_nr + 2 * sources) *
+				2 * levels);
+		snap_kunit_close(file);
+	}
+}
+
+/* A record of a source that had none comes in the order of its time. */
+static void merge_test_late(struct kunit *test)
+{
+	struct trace_iterator *iter;
+	struct file *file;
+	unsigned int i;
+
+	merge_begin(test, 2);
+	file = snap_kunit_open(test, "trace_pipe", O_RDONLY);
+	iter = merge_iter(test, file, true);
+	merge_expect_end(test, iter);
+	for (i = 0; i < 10; i++) {
+		merge_nr = 0;
+		/* This one is found by a look at all sources. */
+		merge_write(test, 1, 0, 1010 + 100 * i);
+		chan_kunit_now = 1020 + 100 * i;
+		merge_expect_one(test, iter, true, &merge_recs[0]);
+		/* The top is newer than that look, and so is what comes now. */
+		merge_write(test, 1, 0, 1030 + 100 * i);
+		merge_write(test, 2, 0, 1040 + 100 * i);
+		merge_write(test, 0, 0, 1040 + 100 * i);
+		merge_write(test, 1, 0, 1050 + 100 * i);
+		merge_sort();
+		merge_expect_one(test, iter, true, &merge_recs[1]);
+		merge_expect_one(test, iter, true, &merge_recs[2]);
+		merge_expect_one(test, iter, true, &merge_recs[3]);
+		KUNIT_EXPECT_EQ(test, merge_recs[2].ch, 0U);
+		merge_expect_one(test, iter, true, &merge_recs[4]);
+		/* At the time of the look itself. */
+		if (i % 2)
+			merge_expect_end(test, iter);
+	}
+	snap_kunit_close(file);
+}
+
+/* One that is equal to the time of the last look: the source that had nothing is first. */
+static void merge_test_equal(struct kunit *test)
+{
+	struct trace_iterator *iter;
+	struct file *file;
+
+	merge_begin(test, 2);
+	merge_write(test, 2, 0, 1000);
+	file = snap_kunit_open(test, "trace_pipe", O_RDONLY);
+	iter = merge_iter(test, file, true);
+	merge_expect_one(test, iter, true, &merge_recs[0]);
+	merge_expect_end(test, iter);
+	merge_write(test, 2, 0, 1010);
+	merge_write(test, 1, 0, 1010);
+	merge_expect_one(test, iter, true, &merge_recs[2]);
+	merge_expect_one(test, iter, true, &merge_recs[1]);
+	merge_expect_end(test, iter);
+	snap_kunit_close(file);
+}
+
+/* The race: before source @merge_race_at is looked at, a writer writes to two channels. */
+static unsigned int merge_race_at, merge_race_first, merge_race_second;
+static struct kunit *merge_race_test;
+
+static void merge_race(unsigned int i)
+{
+	if (i != merge_race_at)
+		return;
+	merge_race_hook = NULL;
+	merge_write(merge_race_test, merge_race_first, raw_smp_processor_id(), chan_kunit_now + 1);
+	merge_write(merge_race_test, merge_race_second, raw_smp_processor_id(), chan_kunit_now + 1);
+	chan_kunit_now++;
+}
+
+/* All that was written, also meanwhile; a look may be over before the writes. */
+static void merge_expect_all(struct kunit *test, struct trace_iterator *iter)
+{
+	struct trace_iterator *sub;
+	unsigned int i, looks;
+
+	for (i = 0, looks = 0; looks < 3; looks++) {
+		while ((sub = trace_find_next_entry_inc(iter))) {
+			KUNIT_ASSERT_LT(test, i, merge_nr);
+			KUNIT_EXPECT_EQ(test, sub->ts, merge_recs[i].ts);
+			KUNIT_EXPECT_PTR_EQ(test, sub->tr, chan_kunit[merge_recs[i].ch]);
+			ring_buffer_consume(sub->array_buffer->buffer, sub->cpu, NULL, NULL);
+			i++;
+		}
+	}
+	KUNIT_EXPECT_EQ(test, i, merge_nr);
+}
+
+/* Records of one writer come in their order, wherever it comes into a look at all sources. */
+static void merge_test_race(struct kunit *test)
+{
+	struct trace_iterator *iter;
+	unsigned int at, n, filled;
+	struct file *file;
+
+	merge_begin(test, 3);
+	merge_race_test = test;
+	file = snap_kunit_open(test, "trace_pipe", O_RDONLY);
+	iter = merge_iter(test, file, true);
+	for (at = 0; at < 4 * nr_cpu_ids; at++) {
+		for (n = 0; n < 16 * 2; n++) {
+			filled = n % 2;
+			merge_race_first = n / 2 % 4;
+			merge_race_second = n / 8;
+			merge_nr = 0;
+			/* One that is found by the same look. */
+			if (filled)
+				merge_write(test, 1, raw_smp_processor_id(), chan_kunit_now + 1);
+			merge_race_at = at;
+			merge_race_hook = merge_race;
+			merge_expect_all(test, iter);
+			merge_race_hook = NULL;
+			merge_expect_end(test, iter);
+		}
+	}
+	snap_kunit_close(file);
+}
+
+/* Each channel tells its own losses, once, and "channels" the sum. */
+static void merge_test_lost(struct kunit *test)
+{
+	unsigned long lost[3] = { }, seen[3] = { };
+	struct trace_iterator *iter, *sub;
+	struct ring_buffer_event *event;
+	struct trace_buffer *buffer;
+	struct file *file;
+	unsigned int i, ch;
+	char line[64], head[512] = "";
+	u32 last[3] = { };
+
+	merge_begin(test, 2);
+	for (i = 1; i <= 6000; i++) {
+		ch = i % 16 ? 1 : i / 16 % 2 ? 0 : 2;
+		KUNIT_ASSERT_TRUE(test, chan_kunit_write(ch, 0, 1000 + i, i));
+	}
+	chan_kunit_now++;
+	buffer = chan_kunit[1]->array_buffer.buffer;
+	snprintf(line, sizeof(line), "lost=%lu\nkunit_2 ", ring_buffer_overruns(buffer));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "channels", line));
+	snprintf(line, sizeof(line), "# channel kunit_1: %lu/%u\n", ring_buffer_entries(buffer),
+		 6000 / 16 * 15);
+	file = snap_kunit_open(test, "trace", O_RDONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	KUNIT_ASSERT_GT(test, snap_kunit_read_file(test, file, head, sizeof(head) - 1), 0L);
+	KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(head, line), "no %s in %s", line, head);
+	snap_kunit_close(file);
+
+	file = snap_kunit_open(test, "trace_pipe", O_RDONLY);
+	iter = merge_iter(test, file, true);
+	for (i = 0; (sub = trace_find_next_entry_inc(iter)); i++) {
+		ch = sub->tr == chan_kunit[1] ? 1 : sub->tr == chan_kunit[2] ? 2 : 0;
+		lost[ch] += sub->lost_events;
+		KUNIT_ASSERT_TRUE(test, !sub->lost_events || !seen[ch]);
+		seen[ch]++;
+		event = ring_buffer_consume(sub->array_buffer->buffer, sub->cpu, NULL, NULL);
+		KUNIT_ASSERT_NOT_NULL(test, event);
+		KUNIT_EXPECT_GT(test, ((struct chan_kunit_rec *)sub->ent)->num, last[ch]);
+		last[ch] = ((struct chan_kunit_rec *)sub->ent)->num;
+	}
+	KUNIT_EXPECT_EQ(test, lost[1], ring_buffer_overruns(buffer));
+	KUNIT_EXPECT_GT(test, lost[1], 1000UL);
+	KUNIT_EXPECT_EQ(test, lost[0] + lost[2], 0UL);
+	KUNIT_EXPECT_EQ(test, seen[0] + seen[1] + seen[2] + lost[1], 6000UL);
+	snap_kunit_close(file);
+}
+
+/* Writers overwrite the record that was found to be the oldest of a channel. */
+static void merge_test_overwritten(struct kunit *test)
+{
+	struct trace_iterator *iter, *sub;
+	u64 last = 0, total = 0;
+	struct file *file;
+	unsigned int i;
+
+	merge_begin(test, 2);
+	for (i = 0; i < 10; i++)
+		KUNIT_ASSERT_TRUE(test, chan_kunit_write(1 + i % 2, 0, 1000 + i, i));
+	file = snap_kunit_open(test, "trace_pipe", O_RDONLY);
+	iter = merge_iter(test, file, true);
+	/* This one looks at the oldest record of each channel. */
+	KUNIT_ASSERT_NOT_NULL(test, trace_find_next_entry_inc(iter));
+	for (i = 10; i < 5000; i++)
+		KUNIT_ASSERT_TRUE(test, chan_kunit_write(2, 0, 1000 + i, i));
+	chan_kunit_now++;
+	while ((sub = trace_find_next_entry_inc(iter))) {
+		KUNIT_ASSERT_GE(test, sub->ts, last);
+		KUNIT_ASSERT_EQ(test, sub->ts, 1000ULL + ((struct chan_kunit_rec *)sub->ent)->num);
+		last = sub->ts;
+		total += 1 + sub->lost_events;
+		KUNIT_ASSERT_NOT_NULL(test, ring_buffer_consume(sub->array_buffer->buffer, sub->cpu,
+								NULL, NULL));
+	}
+	KUNIT_EXPECT_EQ(test, last, 5999ULL);
+	KUNIT_EXPECT_EQ(test, total, 5000ULL);
+	snap_kunit_close(file);
+}
+
+/* An open file shows the channels that there were; "rewind" begins again with their records. */
+static void merge_test_rewind(struct kunit *test)
+{
+	struct trace_iterator *iter;
+	struct file *file;
+	unsigned int i, n;
+
+	merge_begin(test, 3);
+	for (i = 0; i < 30; i++)
+		merge_write(test, 1 + i % 2, 0, 1000 + i);
+	chan_kunit_now++;
+	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[0], "kunit_3"), 0);
+	file = snap_kunit_open(test, "trace", O_RDONLY);
+	iter = merge_iter(test, file, false);
+	chan_kunit_join(test, 3);
+	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[0], "kunit_2"), 0);
+	trace_array_put(chan_kunit[2]);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(chan_kunit[2]), -EBUSY);
+	KUNIT_EXPECT_NOT_NULL(test, trace_array_get_by_name("kunit_2", NULL));
+	for (n = 0; n < 30; n += 7) {
+		for (i = 0; i < n; i++)
+			merge_expect_one(test, iter, false, &merge_recs[i]);
+		tracing_iter_reset(iter, 0);
+		trace_merge_reset(iter);
+		KUNIT_EXPECT_PTR_EQ(test, trace_merge_current(iter), iter);
+	}
+	KUNIT_EXPECT_TRUE(test, chan_kunit_write(3, 0, 1010, 77));
+	for (i = 0; i < 30; i++)
+		merge_expect_one(test, iter, false, &merge_recs[i]);
+	merge_expect_end(test, iter);
+	snap_kunit_close(file);
+}
+
+/* A file is empty if the session and all channels are. */
+static void merge_test_empty(struct kunit *test)
+{
+	struct file *file;
+	unsigned int ch;
+
+	merge_begin(test, 2);
+	for (ch = 0; ch < 3; ch++) {
+		file = snap_kunit_open(test, "trace", O_RDONLY);
+		KUNIT_EXPECT_TRUE(test, trace_empty(merge_iter(test, file, false)));
+		snap_kunit_close(file);
+		KUNIT_EXPECT_TRUE(test, chan_kunit_write(ch, 0, 1000 + ch, ch));
+		file = snap_kunit_open(test, "trace", O_RDONLY);
+		KUNIT_EXPECT_FALSE(test, trace_empty(merge_iter(test, file, false)));
+		KUNIT_EXPECT_EQ(test, trace_merge_is_empty(merge_iter(test, file, false)), !ch);
+		snap_kunit_close(file);
+		snap_kunit_close(snap_kunit_open(test, "trace", O_WRONLY | O_TRUNC));
+	}
+}
+
+/* If memory for a file of a session is short, nothing holds the channels. */
+static void merge_test_memory(struct kunit *test)
+{
+	static const char * const files[] = { "trace", "trace_pipe", "snapshot" };
+	struct file *file;
+	unsigned int i, n;
+	bool failed;
+
+	if (!snap_kunit_may_fail(test))
+		kunit_skip(test, "allocations cannot fail here");
+	merge_begin(test, 3);
+	KUNIT_EXPECT_TRUE(test, chan_kunit_write(2, 0, 1000, 0));
+	snap_kunit_set(test, "snapshot", "1");
+	for (i = 0; i < ARRAY_SIZE(files); i++) {
+		n = 0;
+		do {
+			snap_kunit_fail_nth(++n);
+			file = snap_kunit_open(test, files[i], O_RDONLY);
+			failed = snap_kunit_failed();
+			if (failed && IS_ERR(file))
+				KUNIT_EXPECT_EQ(test, PTR_ERR(file), (long)-ENOMEM);
+			snap_kunit_close(file);
+			KUNIT_EXPECT_EQ(test, chan_kunit[0]->ref, 2);
+			KUNIT_EXPECT_EQ(test, chan_kunit[1]->ref, 2);
+			KUNIT_EXPECT_EQ(test, chan_kunit[3]->ref, 2);
+			KUNIT_EXPECT_EQ(test, chan_kunit[2]->trace_ref, 0);
+			KUNIT_EXPECT_TRUE(test, cpumask_empty(chan_kunit[2]->pipe_cpumask));
+		} while (failed);
+		KUNIT_EXPECT_FALSE(test, IS_ERR(file));
+		KUNIT_EXPECT_GT(test, n, 3U);
+	}
+	snap_kunit_set(test, "snapshot", "0");
+}
+
+static struct kunit_case merge_test_cases[] = {
+	KUNIT_CASE_PARAM(merge_test_order, merge_gen_params),
+	KUNIT_CASE(merge_test_cpu),
+	KUNIT_CASE(merge_test_cost),
+	KUNIT_CASE(merge_test_late),
+	KUNIT_CASE(merge_test_equal),
+	KUNIT_CASE(merge_test_race),
+	KUNIT_CASE(merge_test_lost),
+	KUNIT_CASE(merge_test_overwritten),
+	KUNIT_CASE(merge_test_rewind),
+	KUNIT_CASE(merge_test_empty),
+	KUNIT_CASE(merge_test_memory),
+	{ }
+};
+
+static struct kunit_suite merge_suite = {
+	.name = "trace_channel_merge",
+	.init = merge_init,
+	.exit = chan_kunit_exit,
+	.test_cases = merge_test_cases,
+};
+
+kunit_test_suite(merge_suite);

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of trace_pipe of a session.
+ */
+#include <linux/completion.h>
+#include <linux/cpumask.h>
+#include <linux/kthread.h>
+#include <linux/poll.h>
+#include <linux/ring_buffer.h>
+#include <linux/sched/signal.h>
+#include <linux/string.h>
+
+#include "session.h"
+
+static void pipe_begin(struct kunit *test)
+{
+	unsigned int ch;
+
+	chan_kunit_open(test, 3);
+	for (ch = 1; ch <= 3; ch++)
+		chan_kunit_join(test, ch);
+}
+
+/* Expect who has pipes open, "101" for the session and kunit_2. */
+static void pipe_expect(struct kunit *test, const char *want)
+{
+	unsigned int ch;
+
+	for (ch = 0; want[ch]; ch++) {
+		KUNIT_EXPECT_EQ_MSG(test, chan_kunit[ch]->trace_ref, want[ch] - '0', "%u", ch);
+		KUNIT_EXPECT_EQ_MSG(test, !cpumask_empty(chan_kunit[ch]->pipe_cpumask),
+				    want[ch] - '0', "%u", ch);
+	}
+}
+
+/* A reader has the pipes of all channels or of none. */
+static void pipe_test_hold(struct kunit *test)
+{
+	struct file *file, *other;
+
+	pipe_begin(test);
+	pipe_expect(test, "0000");
+	file = snap_kunit_open(test, "trace_pipe", O_RDONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	pipe_expect(test, "1111");
+	other = snap_kunit_open(test, "/instances/kunit_2/trace_pipe", O_RDONLY);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(other), (long)-EBUSY);
+	other = snap_kunit_open(test, "/instances/kunit_2/per_cpu/cpu0/trace_pipe", O_RDONLY);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(other), (long)-EBUSY);
+	pipe_expect(test, "1111");
+	/* It keeps a channel that leaves. */
+	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[0], "kunit_3"), 0);
+	pipe_expect(test, "1111");
+	KUNIT_EXPECT_EQ(test, chan_kunit[3]->ref, 3);
+	snap_kunit_close(file);
+	pipe_expect(test, "0000");
+	KUNIT_EXPECT_EQ(test, chan_kunit[3]->ref, 2);
+	chan_kunit_join(test, 3);
+
+	other = snap_kunit_open(test, "/instances/kunit_2/trace_pipe", O_RDONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(other));
+	file = snap_kunit_open(test, "trace_pipe", O_RDONLY);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(file), (long)-EBUSY);
+	pipe_expect(test, "0010");
+	KUNIT_EXPECT_EQ(test, chan_kunit[1]->ref, 2);
+	snap_kunit_close(other);
+	file = snap_kunit_open(test, "per_cpu/cpu0/trace_pipe", O_RDONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	pipe_expect(test, "1111");
+	snap_kunit_close(file);
+	pipe_expect(test, "0000");
+}
+
+/* The time of a line, in front of the name of the event: of the counter, it has no fraction. */
+static bool pipe_has_fraction(const char *line)
+{
+	const char *end = strstr(line, ": tracing_mark_write"), *time = end;
+
+	while (time && time > line && time[-1] != ' ')
+		time--;
+	return time && memchr(time, '.', end - time);
+}
+
+/* Each line is there once, whatever the length of the reads, with the name of its channel. */
+static void pipe_test_read(struct kunit *test)
+{
+	static const unsigned int sizes[] = { 1, 40, 100, 4096, 60000 };
+	char *text = kunit_kzalloc(test, SZ_64K, GFP_KERNEL), want[32], *line;
+	unsigned int i, n, used;
+	struct file *file;
+	ssize_t len;
+
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	pipe_begin(test);
+	snap_kunit_set(test, "trace_clock", "counter");
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		for (n = 0; n < 200; n++) {
+			snprintf(want, sizeof(want), "mark %u", n);
+			chan_kunit_mark(test, n % 4, want);
+		}
+		file = snap_kunit_open(test, "trace_pipe", O_RDONLY | O_NONBLOCK);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+		used = 0;
+		do {
+			len = snap_kunit_read_file(test, file, text + used,
+						   min_t(size_t, sizes[i], SZ_64K - 1 - used));
+			if (len > 0)
+				used += len;
+			KUNIT_EXPECT_LE(test, len, (ssize_t)sizes[i]);
+		} while (len > 0);
+		KUNIT_EXPECT_EQ(test, len, (ssize_t)-EAGAIN);
+		text[used] = '\0';
+		line = text;
+		for (n = 0; n < 200; n++) {
+			snprintf(want, sizeof(want), "kunit_%u: ", n % 4);
+			KUNIT_EXPECT_EQ_MSG(test, strstarts(line, want), n % 4 > 0, "%.80s", line);
+			KUNIT_EXPECT_FALSE_MSG(test, pipe_has_fraction(line), "%.80s", line);
+			snprintf(want, sizeof(want), ": mark %u\n", n);
+			line = strstr(line, "tracing_mark_write");
+			KUNIT_ASSERT_NOT_NULL_MSG(test, line, "%u", n);
+			line += strlen("tracing_mark_write");
+			KUNIT_ASSERT_TRUE_MSG(test, strstarts(line, want), "%u: %.80s", n, line);
+			line += strlen(want);
+		}
+		KUNIT_EXPECT_STREQ(test, line, "");
+		snap_kunit_close(file);
+	}
+	snap_kunit_set(test, "trace_clock", "local");
+}
+
+/* poll() looks at the session and at all channels, and wakes up for a record of any. */
+static void pipe_test_poll(struct kunit *test)
+{
+	struct poll_wqueues table;
+	unsigned int ch, i;
+	struct file *file;
+
+	pipe_begin(test);
+	for (ch = 0; ch < 4; ch++) {
+		file = snap_kunit_open(test, "trace_pipe", O_RDONLY);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+		poll_initwait(&table);
+		KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, &table.pt), 0U);
+		KUNIT_EXPECT_EQ(test, table.triggered, 0);
+		chan_kunit_mark(test, ch, "mark");
+		for (i = 0; i < 20 * HZ && !READ_ONCE(table.triggered); i++)
+			schedule_timeout_uninterruptible(1);
+		KUNIT_EXPECT_EQ_MSG(test, table.triggered, 1, "%u", ch);
+		poll_freewait(&table);
+		KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, NULL),
+				(unsigned int)(EPOLLIN | EPOLLRDNORM));
+		snap_kunit_close(file);
+		snap_kunit_close(snap_kunit_open(test, "trace", O_WRONLY | O_TRUNC));
+	}
+}
+
+struct pipe_reader {
+	struct trace_iterator	*iter;
+	struct completion	begun, done;
+	int			ret;
+};
+
+static int pipe_read_thread(void *data)
+{
+	struct pipe_reader *reader = data;
+
+	allow_signal(SIGUSR1);
+	complete(&reader->begun);
+	reader->ret = trace_pipe_wait(reader->iter);
+	complete(&reader->done);
+	while (!kthread_should_stop()) {
+		flush_signals(current);
+		schedule_timeout_interruptible(1);
+	}
+	return 0;
+}
+
+static struct task_struct *pipe_start(struct kunit *test, struct pipe_reader *reader)
+{
+	struct task_struct *task;
+
+	init_completion(&reader->begun);
+	init_completion(&reader->done);
+	task = kthread_run(pipe_read_thread, reader, "pipe_kunit");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	wait_for_completion(&reader->begun);
+	while (READ_ONCE(task->__state) != TASK_INTERRUPTIBLE && !completion_done(&reader->done))
+		schedule_timeout_uninterruptible(1);
+	return task;
+}
+
+/* A reader sleeps until the session or a channel has a record, or a signal comes. */
+static void pipe_test_wait(struct kunit *test)
+{
+	struct pipe_reader reader = { };
+	struct task_struct *task;
+	struct file *file;
+	unsigned int ch;
+
+	pipe_begin(test);
+	file = snap_kunit_open(test, "trace_pipe", O_RDONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	reader.iter = file->private_data;
+	for (ch = 0; ch < 4; ch++) {
+		task = pipe_start(test, &reader);
+		KUNIT_EXPECT_FALSE(test, completion_done(&reader.done));
+		chan_kunit_mark(test, ch, "mark");
+		KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&reader.done, 20 * HZ));
+		KUNIT_EXPECT_EQ(test, reader.ret, 0);
+		kthread_stop(task);
+
+		/* There is something: it does not sleep. */
+		KUNIT_EXPECT_EQ(test, trace_pipe_wait(reader.iter), 0);
+		tracing_reset_all_cpus(&chan_kunit[ch]->array_buffer);
+	}
+	task = pipe_start(test, &reader);
+	KUNIT_EXPECT_FALSE(test, completion_done(&reader.done));
+	send_sig(SIGUSR1, task, 1);
+	KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&reader.done, 20 * HZ));
+	KUNIT_EXPECT_EQ(test, reader.ret, -ERESTARTSYS);
+	kthread_stop(task);
+
+	if (snap_kunit_may_fail(test)) {
+		snap_kunit_fail_nth(1);
+		KUNIT_EXPECT_EQ(test, trace_pipe_wait(reader.iter), -ENOMEM);
+		KUNIT_EXPECT_TRUE(test, snap_kunit_failed());
+	}
+	snap_kunit_close(file);
+}
+
+/* A line of a channel has the format and the unit of time of that channel. */
+static void pipe_test_format(struct kunit *test)
+{
+	static const char * const files[] = { "trace", "trace_pipe" };
+	char text[1024], *line;
+	struct file *file;
+	unsigned int i;
+
+	pipe_begin(test);
+	snap_kunit_set(test, "/instances/kunit_2/options/latency-format", "1");
+	for (i = 0; i < ARRAY_SIZE(files); i++) {
+		snap_kunit_close(snap_kunit_open(test, "trace", O_WRONLY | O_TRUNC));
+		chan_kunit_mark(test, 1, "mark");
+		chan_kunit_mark(test, 2, "mark");
+		file = snap_kunit_open(test, files[i], O_RDONLY | O_NONBLOCK);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+		memset(text, 0, sizeof(text));
+		KUNIT_ASSERT_GT(test, snap_kunit_read_file(test, file, text, sizeof(text) - 1), 0L);
+		line = strstr(text, "\nkunit_1: ");
+		if (!line)
+			line = text;
+		KUNIT_EXPECT_TRUE_MSG(test, pipe_has_fraction(line + 1), "%s", text);
+		KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(text, " [000] "), 1U, "%s", text);
+		KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(text, ": mark\n"), 2U, "%s", text);
+		snap_kunit_close(file);
+	}
+	snap_kunit_set(test, "/instances/kunit_2/options/latency-format", "0");
+}
+
+static struct kunit_case pipe_cases[] = {
+	KUNIT_CASE(pipe_test_hold),
+	KUNIT_CASE(pipe_test_read),
+	KUNIT_CASE(pipe_test_format),
+	KUNIT_CASE(pipe_test_poll),
+	KUNIT_CASE(pipe_test_wait),
+	{ }
+};
+
+static struct kunit_suite pipe_suite = {
+	.name = "trace_channel_pipe",
+	.init = chan_kunit_init,
+	.exit = chan_kunit_exit,
+	.test_cases = pipe_cases,
+};
+
+kunit_test_suite(pipe_suite);
