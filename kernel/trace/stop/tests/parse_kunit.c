@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of the lines of stop_on.
+ */
+#include <kunit/test.h>
+#include <linux/string.h>
+#include <linux/time64.h>
+
+#include "../internal.h"
+
+static const struct parse_case {
+	const char	*text;
+	const char	*printed;	/* NULL if it is the same */
+	enum stop_err	err;
+	int		at;		/* of an error */
+	u64		after;
+} parse_cases[] = {
+	{ "panic" },
+	{ "oops" },
+	{ "warn" },
+	{ "warn after 1us", .after = NSEC_PER_USEC },
+	{ "oops \t after  5ms", "oops after 5ms", .after = 5 * NSEC_PER_MSEC },
+	{ "event a:b" },
+	{ "event\ta:b  after 3s", "event a:b after 3s", .after = 3ULL * NSEC_PER_SEC },
+	{ "event a:b if x > 1" },
+	{ "event a:b if  x > 1  after 2s", "event a:b if x > 1 after 2s",
+	  .after = 2ULL * NSEC_PER_SEC },
+	/* A field of this name, or a string with this text. */
+	{ "event a:b if after == 5" },
+	{ "event a:b if x == 1 && after > 2" },
+	{ "event a:b if s == \"x after 5ms\"" },
+	{ "event a:b if s == \"x' after 5ms\"" },
+	{ "event a:b if s == 'x\" after 5ms'" },
+	{ "event a:b if s == \"x\" after 5ms", .after = 5 * NSEC_PER_MSEC },
+	{ "event a:b if x == 1 thereafter 5ms" },
+	{ "event a:b if !after after 1s", .after = NSEC_PER_SEC },
+	{ "warn after 4611686018s", .after = 4611686018 * NSEC_PER_SEC },
+
+	{ "", .err = STOP_ERR_KIND },
+	{ "Panic", .err = STOP_ERR_KIND },
+	{ "oops,warn", .err = STOP_ERR_KIND },
+	{ "event", .err = STOP_ERR_NAME, .at = 5 },
+	{ "event  b", .err = STOP_ERR_NAME, .at = 7 },
+	{ "event a:", .err = STOP_ERR_NAME, .at = 6 },
+	{ "event :b if x", .err = STOP_ERR_NAME, .at = 6 },
+	{ "event a:b:c", .err = STOP_ERR_NAME, .at = 6 },
+	{ "event a:b x", .err = STOP_ERR_REST, .at = 10 },
+	{ "event a:b if", .err = STOP_ERR_REST, .at = 10 },
+	{ "event a:b if after 5ms", .err = STOP_ERR_REST, .at = 10 },
+	{ "event a:b after", .err = STOP_ERR_REST, .at = 10 },
+	{ "event a:b after 5ms if x", .err = STOP_ERR_REST, .at = 10 },
+	{ "oops if x", .err = STOP_ERR_REST, .at = 5 },
+	{ "warn after", .err = STOP_ERR_REST, .at = 5 },
+	{ "warn after 5 ms", .err = STOP_ERR_REST, .at = 5 },
+	{ "panic\noops", .err = STOP_ERR_REST, .at = 5 },
+	{ "panic after 5ms", .err = STOP_ERR_PANIC_AFTER, .at = 6 },
+	{ "warn after 5", .err = STOP_ERR_TIME, .at = 11 },
+	{ "warn after ms", .err = STOP_ERR_TIME, .at = 11 },
+	{ "warn after 0s", .err = STOP_ERR_TIME, .at = 11 },
+	{ "warn after -1s", .err = STOP_ERR_TIME, .at = 11 },
+	{ "warn after 1ns", .err = STOP_ERR_TIME, .at = 11 },
+	{ "warn after 1m", .err = STOP_ERR_TIME, .at = 11 },
+	{ "warn after 1secs", .err = STOP_ERR_TIME, .at = 11 },
+	{ "warn after 4611686019s", .err = STOP_ERR_TIME, .at = 11 },
+	{ "warn after 99999999999999999999s", .err = STOP_ERR_TIME, .at = 11 },
+	{ "event a:b if x after 1h", .err = STOP_ERR_TIME, .at = 21 },
+};
+
+static void parse_desc(const struct parse_case *c, char *desc)
+{
+	strscpy(desc, c->text, KUNIT_PARAM_DESC_SIZE);
+	strreplace(desc, '\n', ' ');
+}
+
+KUNIT_ARRAY_PARAM(parse, parse_cases, parse_desc);
+
+/* A line that is printed is one that can be read. An error has its place in the text. */
+static void parse_test_lines(struct kunit *test)
+{
+	const struct parse_case *c = test->param_value;
+	char *text = kunit_kstrdup(test, c->text, GFP_KERNEL);
+	char printed[STOP_LINE_SIZE];
+	struct stop_spec spec;
+	const char *at;
+
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	KUNIT_ASSERT_EQ(test, stop_parse(text, &spec, &at), c->err);
+	if (c->err) {
+		KUNIT_EXPECT_EQ(test, at - text, (ptrdiff_t)c->at);
+		return;
+	}
+	KUNIT_EXPECT_EQ(test, spec.after, c->after);
+	KUNIT_EXPECT_TRUE(test, stop_print(&spec, printed));
+	KUNIT_EXPECT_STREQ(test, printed, c->printed ?: c->text);
+}
+
+/* The longest line, and one that is longer. */
+static void parse_test_long(struct kunit *test)
+{
+	char text[STOP_LINE_SIZE + 1], printed[STOP_LINE_SIZE];
+	struct stop_spec spec;
+	const char *at;
+	size_t len;
+
+	for (len = STOP_LINE_SIZE - 1; len <= STOP_LINE_SIZE; len++) {
+		memset(text, 'x', sizeof(text));
+		memcpy(text, "event a:b if ", strlen("event a:b if "));
+		text[len] = '\0';
+		KUNIT_ASSERT_EQ(test, stop_parse(text, &spec, &at), STOP_OK);
+		KUNIT_EXPECT_EQ(test, stop_print(&spec, printed), len < STOP_LINE_SIZE);
+		KUNIT_EXPECT_EQ(test, strlen(printed), (size_t)STOP_LINE_SIZE - 1);
+	}
+}
+
+static struct kunit_case parse_test_cases[] = {
+	KUNIT_CASE_PARAM(parse_test_lines, parse_gen_params),
+	KUNIT_CASE(parse_test_long),
+	{}
+};
+
+static struct kunit_suite parse_test_suite = {
+	.name = "trace_stop_parse",
+	.test_cases = parse_test_cases,
+};
+
+kunit_test_suite(parse_test_suite);

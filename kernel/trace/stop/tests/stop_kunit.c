@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of stops by crashes.
+ */
+#include <kunit/test.h>
+#include <linux/atomic.h>
+#include <linux/delay.h>
+#include <linux/kdebug.h>
+#include <linux/string.h>
+
+#include "../../snapshot/tests/panic.h"
+#include "../internal.h"
+
+static int stop_test_init(struct kunit *test)
+{
+	struct trace_array *tr = trace_array_get_by_name("stop_kunit", NULL);
+
+	KUNIT_ASSERT_NOT_NULL(test, tr);
+	test->priv = tr;
+	return 0;
+}
+
+static void stop_test_exit(struct kunit *test)
+{
+	trace_array_put(test->priv);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(test->priv), 0);
+}
+
+static enum stop_err stop_test_change(struct kunit *test, const char *line)
+{
+	char text[STOP_LINE_SIZE];
+	struct stop_spec spec;
+	const char *at;
+
+	strscpy(text, line + (*line == '!'));
+	KUNIT_ASSERT_EQ(test, stop_parse(text, &spec, &at), STOP_OK);
+	guard(mutex)(&event_mutex);
+	return *line == '!' ? stop_remove(test->priv, &spec) : stop_add(test->priv, &spec);
+}
+
+/* Expect that this line has stopped it; NULL: that none has. */
+static void stop_test_by(struct kunit *test, const char *line)
+{
+	struct trace_array *tr = test->priv;
+	struct stop_cause cause;
+	bool set = stop_read(&tr->stop_on->why, &cause);
+
+	KUNIT_EXPECT_EQ(test, set, !!line);
+	KUNIT_EXPECT_EQ(test, tracer_tracing_is_on(tr), !line);
+	if (!line)
+		return;
+	KUNIT_EXPECT_STREQ(test, cause.line, line);
+	KUNIT_EXPECT_EQ(test, cause.pid, current->pid);
+	KUNIT_EXPECT_STREQ(test, cause.comm, current->comm);
+	KUNIT_EXPECT_LE(test, cause.ts, cause.off);
+}
+
+static void stop_test_crash(struct kunit *test, const char *kind)
+{
+	if (!strcmp(kind, "panic"))
+		kunit_panic(test);
+	else if (!strcmp(kind, "oops"))
+		notify_die(DIE_OOPS, "test", NULL, 0, 0, 0);
+	else
+		trace_stop_warn();
+}
+
+/* Each crash stops if there is its line, and only then. */
+static void stop_test_kinds(struct kunit *test)
+{
+	static const char * const kinds[] = { "panic", "oops", "warn" };
+	char remove[16];
+	int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		KUNIT_EXPECT_EQ(test, stop_test_change(test, kinds[i]), STOP_OK);
+		KUNIT_EXPECT_EQ(test, stop_test_change(test, kinds[i]), STOP_ERR_EXISTS);
+		for (j = 0; j < ARRAY_SIZE(kinds); j++) {
+			stop_test_crash(test, kinds[j]);
+			stop_test_by(test, i == j ? kinds[i] : NULL);
+			trace_stop_start(test->priv);
+			stop_test_by(test, NULL);
+		}
+		snprintf(remove, sizeof(remove), "!%s", kinds[i]);
+		KUNIT_EXPECT_EQ(test, stop_test_change(test, remove), STOP_OK);
+		stop_test_crash(test, kinds[i]);
+		stop_test_by(test, NULL);
+	}
+}
+
+/* Another event of the die notifiers is no oops. The first crash is the reason. */
+static void stop_test_first(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, stop_test_change(test, "oops"), STOP_OK);
+	KUNIT_EXPECT_EQ(test, stop_test_change(test, "panic"), STOP_OK);
+	notify_die(DIE_OOPS + 1, "test", NULL, 0, 0, 0);
+	stop_test_by(test, NULL);
+	stop_test_crash(test, "oops");
+	stop_test_crash(test, "panic");
+	stop_test_by(test, "oops");
+	/* A trace array that is switched on elsewhere can be stopped again. */
+	tracer_tracing_on(test->priv);
+	stop_test_crash(test, "panic");
+	stop_test_by(test, "panic");
+}
+
+/* Recording goes on for the time, and is not stopped if the stop is cancelled. */
+static void stop_test_later(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct stop_cause cause;
+	int tries = 10000;
+
+	KUNIT_EXPECT_EQ(test, stop_test_change(test, "warn after 1000s"), STOP_OK);
+	trace_stop_warn();
+	stop_test_by(test, NULL);
+	scoped_guard(mutex, &event_mutex) {
+		struct stop_line *line = list_first_entry(&tr->stop_on->lines, typeof(*line), list);
+
+		KUNIT_EXPECT_TRUE(test, stop_read(&line->later, &cause));
+		KUNIT_EXPECT_STREQ(test, cause.line, "warn after 1000s");
+		trace_stop_cancel(tr);
+		KUNIT_EXPECT_FALSE(test, stop_read(&line->later, &cause));
+	}
+	trace_stop_warn();
+	KUNIT_EXPECT_EQ(test, stop_test_change(test, "!warn"), STOP_OK);
+	stop_test_by(test, NULL);
+
+	KUNIT_EXPECT_EQ(test, stop_test_change(test, "warn after 1us"), STOP_OK);
+	trace_stop_warn();
+	while (tracer_tracing_is_on(tr) && tries--)
+		usleep_range(100, 200);
+	stop_test_by(test, "warn after 1us");
+}
+
+static struct kunit_case stop_test_cases[] = {
+	KUNIT_CASE(stop_test_kinds),
+	KUNIT_CASE(stop_test_first),
+	KUNIT_CASE(stop_test_later),
+	{}
+};
+
+static struct kunit_suite stop_test_suite = {
+	.name = "trace_stop",
+	.init = stop_test_init,
+	.exit = stop_test_exit,
+	.test_cases = stop_test_cases,
+};
+
+kunit_test_suite(stop_test_suite);
