@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * ftrace2perf: a trace of ftrace as a perf.data.
+ *
+ * A trace is read whole: from tracefs (tracefs.c) or from a trace.dat (dat.c). The records
+ * of its CPUs are merged by time (record.c) and written (perf-data.c, perf-feature.c). Files
+ * call only functions of files that stand above them here.
+ */
+#ifndef FTRACE2PERF_H
+#define FTRACE2PERF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* The number of an event has 16 bits in a record. */
+#define NR_IDS		65536
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+/* Some bytes. A 0 follows those that were read from a file of text. */
+struct blob {
+	char	*data;
+	size_t	size;
+};
+
+/**
+ * struct event - an event that the trace can have
+ * @id:     its number in a record
+ * @system: name of its system, "ftrace" for those that cannot be enabled
+ * @name:   its name
+ * @format: text of its file "format"
+ * @wanted: -e names it
+ * @records: number of records that are converted
+ * @attr:   its place among the attributes of the perf.data, -1 for none
+ */
+struct event {
+	int		id;
+	char		*system;
+	char		*name;
+	struct blob	format;
+	bool		wanted;
+	unsigned long	records;
+	int		attr;
+};
+
+/**
+ * struct cpu_pages - the sub-buffers of a CPU, oldest first
+ * @cpu:    number of the CPU
+ * @data:   the sub-buffers, struct trace.subbuf_size bytes each
+ * @nr:     number of sub-buffers
+ * @skip:   bytes of the first sub-buffer that were consumed before
+ * @before: records lost before the first one, beside those that the sub-buffers tell
+ * @after:  records lost behind the last one
+ */
+struct cpu_pages {
+	int			cpu;
+	const char		*data;
+	size_t			nr;
+	size_t			skip;
+	unsigned long long	before;
+	unsigned long long	after;
+};
+
+/**
+ * struct trace - all that is read of a trace
+ * @name:         as messages call it
+ * @header_page:  text of events/header_page
+ * @header_event: text of events/header_event
+ * @kallsyms:     text of /proc/kallsyms
+ * @printk:       text of printk_formats
+ * @cmdlines:     text of saved_cmdlines
+ * @tgids:        text of saved_tgids
+ * @events:       the events
+ * @nr_events:    number of @events
+ * @by_id:        of each of the NR_IDS numbers, its event or NULL
+ * @cpus:         the CPUs that may have records
+ * @nr_cpus:      number of @cpus
+ * @nr_present:   number of CPUs of the machine
+ * @subbuf_size:  in bytes, with the header
+ * @long_size:    bytes of a long of the traced kernel
+ * @page_size:    of the traced machine, in bytes
+ * @clock:        its trace_clock
+ * @hostname:     name of the traced machine, or NULL
+ * @release:      version of its kernel, or NULL
+ * @machine:      its architecture, or NULL
+ * @here:         it was recorded by the running kernel
+ */
+struct trace {
+	char			*name;
+	struct blob		header_page;
+	struct blob		header_event;
+	struct blob		kallsyms;
+	struct blob		printk;
+	struct blob		cmdlines;
+	struct blob		tgids;
+	struct event		*events;
+	int			nr_events;
+	struct event		**by_id;
+	struct cpu_pages	*cpus;
+	int			nr_cpus;
+	unsigned int		nr_present;
+	unsigned int		subbuf_size;
+	unsigned int		long_size;
+	unsigned int		page_size;
+	char			*clock;
+	char			*hostname;
+	char			*release;
+	char			*machine;
+	bool			here;
+};
+
+/**
+ * struct record - the next record, or a loss
+ * @event: its event; NULL for a loss
+ * @cpu:   number of its CPU
+ * @time:  in the units of the clock
+ * @data:  its bytes, with the common fields
+ * @size:  number of bytes
+ * @lost:  number of records that were lost
+ */
+struct record {
+	struct event		*event;
+	int			cpu;
+	unsigned long long	time;
+	const void		*data;
+	unsigned int		size;
+	unsigned long long	lost;
+};
+
+/* util.c */
+void die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
+void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void *zalloc(size_t size);
+void *resize(void *old, size_t nr, size_t size);
+char *text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+bool read_file(const char *path, struct blob *blob);
+char *first_word(const struct blob *blob);
+
+/* trace.c */
+void trace_add_event(struct trace *trace, const char *system, struct blob format);
+struct cpu_pages *trace_add_cpu(struct trace *trace, int cpu);
+void trace_sort_events(struct trace *trace);
+void trace_want_cpus(struct trace *trace, const char *list);
+void trace_want_events(struct trace *trace, char **wanted, int nr);
+bool cpu_wanted(const char *list, int cpu);
+
+/* tracefs.c */
+void tracefs_read(struct trace *trace, const char *dir, const char *cpus, bool consume);
+
+/* uncompress.c */
+void uncompress_check(const char *name, const char *how);
+bool uncompress_bytes(const char *how, void *to, size_t room, const void *from, size_t size);
+
+/* dat.c */
+void dat_read(struct trace *trace, const char *path, const char *buffer);
+
+/* record.c */
+struct merge;
+
+struct merge *merge_begin(struct trace *trace);
+bool merge_next(struct merge *merge, struct record *record);
+void merge_report(struct merge *merge);
+void merge_free(struct merge *merge);
+
+/* task.c */
+struct task {
+	int	tid;
+	int	tgid;
+	char	*comm;
+};
+
+int tasks_read(struct trace *trace, struct task **tasks);
+int task_tgid(const struct task *tasks, int nr, int tid);
+
+/* perf-feature.c */
+struct perf_event_attr;
+
+void put(FILE *out, const void *data, size_t size);
+uint64_t put_features(FILE *out, struct trace *trace, const struct perf_event_attr *attrs,
+		      const unsigned long long *span, char **argv);
+
+/* perf-data.c */
+void perf_data_write(const char *path, struct trace *trace, char **argv);
+
+#endif /* FTRACE2PERF_H */

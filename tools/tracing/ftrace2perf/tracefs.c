@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Read an instance, or a kept snapshot, from its directory.
+ *
+ * trace_pipe_raw gives whole sub-buffers, but consumes them. A mapping of it does not, as
+ * long as its reader is not moved on. That suits a ring that nobody writes to: a kept
+ * snapshot, or an instance that does not record. Which sub-buffers hold unread records, and in
+ * what order, follows from their times and from the number of unread records, which
+ * per_cpu/cpuN/stats has. If that number is not met, nothing is converted.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <kbuffer.h>
+#include <linux/trace_mmap.h>
+
+#include "ftrace2perf.h"
+
+/* The header of a sub-buffer: its time, the number of its bytes, and flags above that. */
+struct subbuf {
+	uint64_t	time;
+	unsigned long	commit;
+	char		data[];
+};
+
+#define SUBBUF_BYTES	((1UL << 27) - 1)
+
+/**
+ * struct cpu_stats - per_cpu/cpuN/stats
+ * @entries: number of unread records
+ * @overrun: number of records that were overwritten
+ * @dropped: number of records that were refused
+ */
+struct cpu_stats {
+	unsigned long long	entries;
+	unsigned long long	overrun;
+	unsigned long long	dropped;
+};
+
+static bool get(const char *dir, const char *name, struct blob *blob)
+{
+	char *path = text("%s/%s", dir, name);
+	bool done = read_file(path, blob);
+
+	free(path);
+	return done;
+}
+
+static void need(const char *dir, const char *name, struct blob *blob)
+{
+	if (!get(dir, name, blob))
+		die("%s/%s: %s; expected an instance of tracefs, and the rights of root",
+		    dir, name, strerror(errno));
+}
+
+static bool reads_as(const char *dir, const char *name, char c)
+{
+	struct blob blob = {};
+	bool is;
+
+	if (!get(dir, name, &blob))
+		return false;
+	is = blob.data[0] == c;
+	free(blob.data);
+	return is;
+}
+
+static unsigned long long stat_of(const struct blob *stats, const char *name)
+{
+	const char *at = strstr(stats->data, name);
+
+	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
+}
+
+static struct cpu_stats read_stats(const char *cpu_dir)
+{
+	struct cpu_stats stats;
+	struct blob blob;
+
+	need(cpu_dir, "stats", &blob);
+	stats.entries = stat_of(&blob, "entries: ");
+	stats.overrun = stat_of(&blob, "\noverrun: ");
+	stats.dropped = stat_of(&blob, "dropped events: ") + stat_of(&blob, "commit overrun: ");
+	free(blob.data);
+	return stats;
+}
+
+static void read_events(struct trace *trace, const char *dir)
+{
+	struct dirent **systems, **events;
+	struct blob format;
+	int i, k, n, nr;
+	char *path;
+
+	nr = scandir(dir, &systems, NULL, alphasort);
+	for (i = 0; i < nr; i++) {
+		path = text("%s/%s", dir, systems[i]->d_name);
+		n = systems[i]->d_name[0] == '.' ? 0 : scandir(path, &events, NULL, alphasort);
+		for (k = 0; k < n; k++) {
+			char *event = text("%s/%s", path, events[k]->d_name);
+
+			/* (An event may be removed meanwhile.) */
+			if (events[k]->d_name[0] != '.' && get(event, "format", &format))
+				trace_add_event(trace, systems[i]->d_name, format);
+			free(event);
+		}
+		free(path);
+	}
+	if (!trace->nr_events)
+		die("%s: There is no event: %s", dir, nr < 0 ? strerror(errno) : "is it tracefs?");
+}
+
+/* The size of a sub-buffer, from the text of header_page. */
+static unsigned int subbuf_size(struct trace *trace)
+{
+	unsigned int offset, size, long_size;
+	const char *at = strstr(trace->header_page.data, "char data;");
+	const char *commit = strstr(trace->header_page.data, "commit;");
+
+	if (!at || sscanf(at, "char data; offset:%u; size:%u;", &offset, &size) != 2 ||
+	    !commit || sscanf(commit, "commit; offset:%*u; size:%u;", &long_size) != 1)
+		die("%s/events/header_page: No size of a sub-buffer", trace->name);
+	if (long_size != sizeof(long))
+		die("A long of the kernel has %u bytes: build ftrace2perf for that", long_size);
+	return offset + size;
+}
+
+static void read_files(struct trace *trace, const char *dir)
+{
+	struct blob blob = {};
+	struct utsname uts;
+	char *events = text("%s/events", dir);
+
+	need(dir, "events/header_page", &trace->header_page);
+	need(dir, "events/header_event", &trace->header_event);
+	read_events(trace, events);
+	free(events);
+	read_file("/proc/kallsyms", &trace->kallsyms);
+	if (get(dir, "trace_clock", &blob))
+		trace->clock = first_word(&blob);
+	free(blob.data);
+
+	uname(&uts);
+	trace->hostname = text("%s", uts.nodename);
+	trace->release = text("%s", uts.release);
+	trace->machine = text("%s", uts.machine);
+	trace->here = true;
+	trace->long_size = sizeof(long);
+	trace->page_size = sysconf(_SC_PAGESIZE);
+	trace->nr_present = sysconf(_SC_NPROCESSORS_CONF);
+	trace->subbuf_size = subbuf_size(trace);
+}
+
+/* Number of records of a sub-buffer behind its first @skip bytes. */
+static size_t count_records(const void *subbuf, size_t skip)
+{
+	struct kbuffer *kbuf;
+	size_t n = 0;
+
+	kbuf = kbuffer_alloc(KBUFFER_LSIZE_SAME_AS_HOST, KBUFFER_ENDIAN_SAME_AS_HOST);
+	if (!kbuf || kbuffer_load_subbuffer(kbuf, (void *)subbuf))
+		die("Not enough memory");
+	while (kbuffer_read_event(kbuf, NULL)) {
+		n += kbuffer_curr_index(kbuf) >= (int)skip;
+		kbuffer_next_event(kbuf, NULL);
+	}
+	kbuffer_free(kbuf);
+	return n;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	const struct subbuf *one = *(const struct subbuf **)a, *two = *(const struct subbuf **)b;
+
+	if (one->time != two->time)
+		return one->time < two->time ? -1 : 1;
+	return one < two ? -1 : one > two;
+}
+
+/*
+ * Find the sub-buffers that hold unread records: the reader's, and the others in the order of
+ * their times. Those that were consumed or erased may still have their records: they are
+ * older. Returns the number of records in @found.
+ */
+static size_t find_subbufs(const struct trace_buffer_meta *meta, size_t entries,
+			   const struct subbuf **found, size_t *nr)
+{
+	const char *first = (const char *)meta + meta->meta_page_size;
+	const struct subbuf *subbuf;
+	size_t i, n = 0, old = 0, records = 0, own;
+
+	for (i = 0; i < meta->nr_subbufs; i++) {
+		subbuf = (void *)(first + i * meta->subbuf_size);
+		if (i != meta->reader.id && subbuf->commit & SUBBUF_BYTES) {
+			found[n++] = subbuf;
+			records += count_records(subbuf, 0);
+		}
+	}
+	qsort(found, n, sizeof(*found), compare_times);
+
+	subbuf = (void *)(first + (size_t)meta->reader.id * meta->subbuf_size);
+	own = (subbuf->commit & SUBBUF_BYTES) > meta->reader.read ?
+		count_records(subbuf, meta->reader.read) : 0;
+	for (; old < n && own + records > entries; old++)
+		records -= count_records(found[old], 0);
+	n -= old;
+	memmove(found + !!own, found + old, n * sizeof(*found));
+	if (own)
+		found[0] = subbuf;
+	*nr = n + !!own;
+	return own + records;
+}
+
+/* Copy these sub-buffers, and return the number of their records. */
+static size_t copy_mapped(struct trace *trace, struct cpu_pages *pages,
+			  const struct trace_buffer_meta *meta, size_t entries)
+{
+	const struct subbuf **found = zalloc((meta->nr_subbufs + 1) * sizeof(*found));
+	size_t records, i, size = meta->subbuf_size;
+	char *data;
+
+	records = find_subbufs(meta, entries, found, &pages->nr);
+	if (pages->nr && (const char *)found[0] == (const char *)meta + meta->meta_page_size +
+						   meta->reader.id * size)
+		pages->skip = meta->reader.read;
+	data = resize(NULL, pages->nr, size);
+	for (i = 0; i < pages->nr; i++) {
+		memcpy(data + i * size, found[i], size);
+		/* All losses are in @before and @after. */
+		((struct subbuf *)(data + i * size))->commit &= SUBBUF_BYTES;
+	}
+	free(found);
+	pages->data = data;
+	trace->subbuf_size = size;
+	return records;
+}
+
+static void *map(int fd, size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static void read_mapped(struct trace *trace, struct cpu_pages *pages, const char *raw,
+			const struct cpu_stats *stats)
+{
+	int fd = open(raw, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	size_t size = sysconf(_SC_PAGESIZE), n;
+	struct trace_buffer_meta *meta;
+
+	if (fd < 0)
+		die("%s: %s", raw, strerror(errno));
+	meta = map(fd, size);
+	if (meta) {
+		size_t all = meta->meta_page_size + (size_t)meta->nr_subbufs * meta->subbuf_size;
+
+		munmap(meta, size);
+		size = all;
+		meta = map(fd, size);
+	}
+	if (!meta)
+		die("%s: Cannot be mapped: %s; --consume reads it", raw, strerror(errno));
+	n = copy_mapped(trace, pages, meta, stats->entries);
+	munmap(meta, size);
+	close(fd);
+
+	pages->before = stats->overrun;
+	pages->after = stats->dropped;
+	if (n != stats->entries)
+		die("%s: Found %zu of %llu records: end the program that reads or maps it",
+		    raw, n, stats->entries);
+}
+
+/* Read until there is nothing, or all that was there at the beginning. */
+static void read_consuming(struct trace *trace, struct cpu_pages *pages, const char *raw,
+			   const struct cpu_stats *stats)
+{
+	int fd = open(raw, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	size_t size = trace->subbuf_size, done = 0, room = 0;
+	char *data = NULL;
+	ssize_t n = 0;
+
+	if (fd < 0)
+		die("%s: %s", raw, strerror(errno));
+	while (done < stats->entries) {
+		if (pages->nr == room) {
+			room = room ? room * 2 : 16;
+			data = resize(data, room, size);
+		}
+		n = read(fd, data + pages->nr * size, size);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		memset(data + pages->nr * size + n, 0, size - n);
+		done += count_records(data + pages->nr++ * size, 0);
+	}
+	if (n < 0 && errno != EAGAIN)
+		die("%s: %s", raw, strerror(errno));
+	close(fd);
+	pages->data = data;
+}
+
+static void read_cpus(struct trace *trace, const char *dir, bool consume)
+{
+	struct cpu_pages *pages;
+	struct cpu_stats stats;
+	char *cpu_dir, *raw;
+	int i;
+
+	for (i = 0; i < trace->nr_cpus; i++) {
+		pages = &trace->cpus[i];
+		cpu_dir = text("%s/per_cpu/cpu%d", dir, pages->cpu);
+		raw = text("%s/trace_pipe_raw", cpu_dir);
+		stats = read_stats(cpu_dir);
+		if (consume)
+			read_consuming(trace, pages, raw, &stats);
+		else if (stats.entries)
+			read_mapped(trace, pages, raw, &stats);
+		else
+			pages->before = stats.overrun + stats.dropped;
+		free(raw);
+		free(cpu_dir);
+	}
+}
+
+static int compare_cpus(const void *a, const void *b)
+{
+	return ((const struct cpu_pages *)a)->cpu - ((const struct cpu_pages *)b)->cpu;
+}
+
+static void find_cpus(struct trace *trace, const char *dir)
+{
+	char *path = text("%s/per_cpu", dir);
+	struct dirent *entry;
+	DIR *d = opendir(path);
+	int cpu;
+
+	if (!d)
+		die("%s: %s; expected a directory such as /sys/kernel/tracing/instances/NAME",
+		    path, strerror(errno));
+	while ((entry = readdir(d))) {
+		if (sscanf(entry->d_name, "cpu%d", &cpu) == 1)
+			trace_add_cpu(trace, cpu);
+	}
+	closedir(d);
+	free(path);
+	qsort(trace->cpus, trace->nr_cpus, sizeof(*trace->cpus), compare_cpus);
+}
+
+/**
+ * tracefs_read() - read an instance or a kept snapshot
+ * @trace:   the trace is stored here
+ * @dir:     its directory
+ * @cpus:    list of the CPUs to read, NULL for all
+ * @consume: consume the records; otherwise they stay, and nothing may be recorded meanwhile
+ *
+ * An error ends the program.
+ */
+void tracefs_read(struct trace *trace, const char *dir, const char *cpus, bool consume)
+{
+	trace->name = text("%s", dir);
+	find_cpus(trace, dir);
+	trace_want_cpus(trace, cpus);
+	if (!consume && reads_as(dir, "tracing_on", '1'))
+		die("%s records: write 0 to tracing_on, convert a kept snapshot, or use --consume",
+		    dir);
+	read_files(trace, dir);
+	/* A ring that was not allocated yet has nothing to read. */
+	if (!reads_as(dir, "buffer_allocate", '0'))
+		read_cpus(trace, dir, consume);
+	/* After the records: then those of the last ones are there. */
+	get(dir, "saved_cmdlines", &trace->cmdlines);
+	get(dir, "saved_tgids", &trace->tgids);
+	if (!get(dir, "printk_formats", &trace->printk))
+		get(dir, "../../printk_formats", &trace->printk);
+}
