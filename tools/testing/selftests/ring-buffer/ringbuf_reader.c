@@ -20,6 +20,8 @@
  *	records FIRST to LAST
  *   ringbuf_reader protection TRACEFS CPU
  *	maps the buffer in each way that must be refused
+ *   ringbuf_reader hold TRACEFS CPU
+ *	maps the buffer, closes its file, prints "mapped", and waits for a signal
  *   ringbuf_reader wait TRACEFS CPU
  *	one splice() that may sleep
  *   ringbuf_reader drain TRACEFS CPU
@@ -538,6 +540,16 @@ static void check_protection(void)
 	close(rw);
 }
 
+static void hold(void)
+{
+	struct mapping m = map_open();
+
+	close(m.fd);
+	puts("mapped");
+	fflush(stdout);
+	pause();
+}
+
 static unsigned long drain(void)
 {
 	unsigned long page = subbuf_bytes(), nr = 0;
@@ -587,6 +599,8 @@ int main(int argc, char **argv)
 	} else if (!strcmp(argv[1], "drain")) {
 		printf("%lu\n", drain());
 		return 0;
+	} else if (!strcmp(argv[1], "hold")) {
+		hold();
 	} else if (!strcmp(argv[1], "protection")) {
 		check_protection();
 	} else if (argc == 6) {

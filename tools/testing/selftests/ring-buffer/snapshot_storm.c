@@ -34,16 +34,8 @@
  * nothing to detect, so each snapshot then waits for a record.
  */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -56,6 +48,7 @@
 #include <linux/futex.h>
 
 #include "ringbuf_page.h"
+#include "storm.h"
 
 #define MAX_CPUS	64
 #define MAX_RECORDS	(1UL << 32)
@@ -91,9 +84,6 @@ static struct shared {
 	} __attribute__((aligned(64))) w[MAX_CPUS];
 } *shared;
 
-#define load(p)		__atomic_load_n(p, __ATOMIC_SEQ_CST)
-#define store(p, v)	__atomic_store_n(p, v, __ATOMIC_SEQ_CST)
-
 /* A line of "snapshots", and the test's notes about it. */
 struct snap {
 	uint64_t	seq;
@@ -106,11 +96,9 @@ struct snap {
 };
 
 enum { ONCE, TIME, ORDER, COUNT, NR_CHECKS };
-static const char *const check_names[] = { "once", "time", "order", "count" };
-static unsigned long faults[NR_CHECKS];
+static const char *const checks[] = { "once", "time", "order", "count" };
 
 /* Of one part. */
-static const char *part;
 static struct {
 	uint64_t	last, now;	/* number and time */
 	uint64_t	first;		/* time of the first record of a file */
@@ -146,57 +134,10 @@ static const struct {
 	{ "lost", "wraps" },		/* one record more was lost */
 };
 
-static const char *broken = "";
-
 static int nr_cpus, raw_type, list_fd = -1;
 static unsigned long page_size;
 static struct subbuf *page;
 static char *list;
-
-static bool is_broken(const char *how)
-{
-	return !strcmp(broken, how);
-}
-
-static void die(const char *fmt, ...)
-{
-	va_list ap;
-
-	printf("snapshot_storm: ");
-	va_start(ap, fmt);
-	vprintf(fmt, ap);
-	va_end(ap);
-	printf(": %s\n", strerror(errno));
-	exit(1);
-}
-
-static void fault(int check, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (faults[check]++ > 9)
-		return;
-	printf("# %s.%s: ", part, check_names[check]);
-	va_start(ap, fmt);
-	vprintf(fmt, ap);
-	va_end(ap);
-	printf("\n");
-}
-
-static int open_file(int flags, const char *fmt, ...)
-{
-	char name[128];
-	va_list ap;
-	int fd;
-
-	va_start(ap, fmt);
-	vsnprintf(name, sizeof(name), fmt, ap);
-	va_end(ap);
-	fd = open(name, flags);
-	if (fd < 0)
-		die("%s", name);
-	return fd;
-}
 
 static void put(const char *file, const char *text)
 {
@@ -230,16 +171,6 @@ static unsigned long get_number(const char *file, const char *before)
 	if (!p)
 		die("no \"%s\" in %s", before, file);
 	return strtoul(p + strlen(before), NULL, 10);
-}
-
-static void on_cpu(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		die("CPU %d", cpu);
 }
 
 /* ---- the writers --------------------------------------------------------- */
@@ -650,7 +581,7 @@ static void end_part(void)
 	printf("%lu other events, %lu within a cut, writers waited %lu times\n", nr_of.others,
 	       nr_of.inside, waited);
 	for (i = 0; i < NR_CHECKS; i++)
-		printf("%s.%s %s\n", part, check_names[i], faults[i] ? "FAIL" : "PASS");
+		printf("%s.%s %s\n", part, checks[i], faults[i] ? "FAIL" : "PASS");
 	fflush(stdout);
 }
 
@@ -1126,6 +1057,7 @@ int main(int argc, char **argv)
 	if (optind + 1 != argc || nr < 1 || (*broken && !only))
 		return 2;
 
+	check_names = checks;
 	nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	if (nr_cpus > MAX_CPUS)
 		nr_cpus = MAX_CPUS;
