@@ -21,7 +21,7 @@ struct subject {
 	unsigned int		nr;
 };
 
-extern struct subject ring_buffer, snapshot;
+extern struct subject ring_buffer, snapshot, instance;
 
 /* Where it allocates. */
 struct site {
@@ -48,6 +48,7 @@ struct op {
 	int			error;		/* that it is refused with in any case */
 	bool			workers;	/* may do a part of it */
 	bool			gets_by;	/* without any memory */
+	bool			sparse;		/* of thousands, only some fail */
 };
 
 /* inject.c: what fails */
@@ -56,6 +57,7 @@ void inject_below(unsigned long start, unsigned long end);
 void inject_at(const struct site *site, bool workers);
 void inject_start(unsigned long n);
 bool inject_end(void);
+unsigned long inject_count(int (*call)(void));
 
 /* state.c: what must not change */
 extern int nr_cpus;

@@ -83,6 +83,20 @@ void inject_start(unsigned long n)
 	}
 }
 
+/* How many allocations does @call make, of those that can fail?  None fails. */
+unsigned long inject_count(int (*call)(void))
+{
+	char text[32] = "";
+
+	put_number(nth_fd, MANY);
+	if (call())
+		die("nothing has failed, but the operation");
+	if (pread(nth_fd, text, sizeof(text) - 1, 0) < 0)
+		die("fail-nth");
+	put_number(nth_fd, 0);
+	return MANY - atoi(text);
+}
+
 /* Till here.  Has something failed? */
 bool inject_end(void)
 {

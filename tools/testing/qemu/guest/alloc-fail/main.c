@@ -11,7 +11,7 @@
  *    that are left (/proc/thread-self/fail-nth).  So each operation stops once at
  *    each point where it could.  Of what makes hundreds for files and events, only
  *    those made within START-END, the code of the SUBJECT, see the ops in ring.c and
- *    snapshot.c.
+ *    snapshot.c; or the first, the last and some between, see instance.c.
  *  - by SITE, all that are made below the call that returns to ADDRESS.  Some have
  *    a second try by other means, which then fails, too.
  *
@@ -27,7 +27,7 @@
 
 #include "alloc-fail.h"
 
-static struct subject *const subjects[] = { &ring_buffer, &snapshot };
+static struct subject *const subjects[] = { &ring_buffer, &snapshot, &instance };
 #define NR_SUBJECTS	(sizeof(subjects) / sizeof(subjects[0]))
 
 static void add(char *arg)

@@ -15,6 +15,11 @@
 
 #define MAX_SITES	128
 
+/* Of a sparse operation these fail: the first, the last, and each so many between. */
+#define FIRST		120
+#define LAST		60
+#define STEP		53
+
 static struct site sites[MAX_SITES];
 static unsigned int nr_sites;
 
@@ -23,6 +28,7 @@ static const char *running;
 static const struct site *current_site;		/* what fails: all of a site, or one */
 static unsigned long current_nth;
 static bool was_refused;
+static unsigned long count;			/* of allocations, of a sparse operation */
 
 void fault(const char *fmt, ...)
 {
@@ -179,6 +185,19 @@ static bool is_done(const struct site *site)
 	return (site->optional ? site->failed : site->refused) > 1;
 }
 
+static void count_allocations(const struct op *op)
+{
+	if (op->before)
+		op->before();
+	count = inject_count(op->call);
+	undo(op);
+}
+
+static bool is_skipped(const struct op *op, unsigned long nth)
+{
+	return op->sparse && nth > FIRST && nth + LAST <= count && nth % STEP;
+}
+
 void sweep(const struct op *op, bool broken)
 {
 	unsigned int tried = 0, refused = 0, tried_sites = 0;
@@ -196,7 +215,11 @@ void sweep(const struct op *op, bool broken)
 		inject_below(0, ~0UL);
 	fill("record");
 	remember();
+	if (op->sparse)
+		count_allocations(op);
 	for (current_nth = 1; !nr_faults; current_nth++) {
+		if (is_skipped(op, current_nth))
+			continue;
 		if (op->before)
 			op->before();
 		ret = once(op, current_nth, &came);
