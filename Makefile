@@ -16,8 +16,9 @@ help:
 	@echo 'A ring buffer for ftrace, as a patch series for Linux 6.12.'
 	@echo
 	@echo '  make run          build the patched kernel, boot it in QEMU and show tracing at work; draws'
-	@echo '                    build/run/demo/trace.svg, the picture of the README is a copy of one:'
-	@echo '                    cp build/run/demo/trace.svg Documentation/trace/ring-buffer-trace.svg'
+	@echo '                    build/run/demo/trace.svg and session.svg; the pictures of the README are'
+	@echo '                    copies: cp build/run/demo/trace.svg Documentation/trace/ring-buffer-trace.svg;'
+	@echo '                    cp build/run/demo/session.svg Documentation/trace/ring-buffer-channels.svg'
 	@echo '  make test         run the tests: in user space, in user-mode kernels, in the guest'
 	@echo '  make test-long    those that take hours: broken on purpose in 40 places at random (SEED=N: these'
 	@echo '                    again), with weaker memory order, and in kernels that check themselves'
