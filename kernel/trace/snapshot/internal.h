@@ -151,6 +151,7 @@ struct snap_request {
  * @clock_id:  clock of its time stamps
  * @info:      its requester and its times
  * @seq:       its number, from 1
+ * @whole:     number of the session's snapshot that it is a channel's part of, or 0
  */
 struct trace_snap {
 	struct array_buffer	buf;
@@ -172,6 +173,7 @@ struct trace_snap {
 	int			clock_id;
 	struct snap_info	info;
 	u64			seq;
+	u64			whole;
 };
 
 /**

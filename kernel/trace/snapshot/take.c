@@ -394,6 +394,8 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 	for (part = s; part; part = snap_next_part(s, slot, part)) {
 		if (!part->cutting)
 			continue;
+		/* The session's own has its number by then: it is the first one. */
+		part->cutting->whole = part == s ? 0 : slot->seq;
 		snap_finish(part, part == s ? slot : &part->user, req, info,
 			    part == s ? keep : !keep && part->keep.nr);
 		if (part != s)
@@ -715,9 +717,11 @@ int snap_take_wait(struct trace_snapshots *s, struct snap_slot *slot, struct sna
 /* The part of the newest snapshot of @s that a channel has, if it was not kept before. */
 static struct trace_snap *snap_newest_part(struct trace_snapshots *s, struct trace_snapshots *part)
 {
-	struct trace_snap *snap = part->user.last;
+	struct trace_snap *snap = part->user.last, *whole = s->user.last;
 
-	return snap && !snap->kept && snap->info.end == s->user.last->info.end ? snap : NULL;
+	/* The channel may have been one of another session, and clocks may be coarse. */
+	return snap && !snap->kept && snap->whole == whole->seq &&
+	       snap->info.end == whole->info.end ? snap : NULL;
 }
 
 static void snap_keep_begin_locked(struct trace_snapshots *s, struct snap_keep keep)

@@ -4,6 +4,7 @@
  */
 #include <linux/ring_buffer.h>
 #include <linux/string.h>
+#include <linux/wait.h>
 
 #include "session.h"
 
@@ -35,7 +36,8 @@ static void keep_expect_whole(struct kunit *test, unsigned int seq, const char *
 
 	snprintf(path, sizeof(path), "/instances/kunit@%u/channels", seq);
 	list = snap_kunit_read(test, path);
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(list, "\n"), (unsigned int)strlen(channels));
+	KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(list, "\n"), (unsigned int)strlen(channels),
+			    "%s", list);
 	for (; *channels; channels++) {
 		snprintf(want, sizeof(want), "kunit@%u.kunit_%c mode=", seq, *channels);
 		KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(list, want), 1U, "%s in %s", want, list);
@@ -104,6 +106,62 @@ static void keep_test_whole(struct kunit *test)
 	snap_kunit_set(test, "snapshot_keep", "0");
 	keep_expect_none(test, 3);
 	keep_expect_none(test, 4);
+}
+
+/* The newest snapshot is kept as well, with the parts of channels that have no newer one. */
+static void keep_test_newest(struct kunit *test)
+{
+	unsigned int i;
+
+	keep_begin(test);
+	for (i = 1; i <= 2; i++) {
+		keep_mark(test, 2);
+		snap_kunit_set(test, "snapshot", "1");
+		if (i == 2)
+			snap_kunit_set(test, "/instances/kunit_2/snapshot", "1");
+		snap_kunit_set(test, "snapshot_keep", "1");
+		keep_tend();
+		keep_expect_whole(test, i, i == 1 ? "123" : "13");
+		snap_kunit_set(test, "snapshot_keep", "0");
+		keep_expect_none(test, i);
+	}
+}
+
+/* Memory that survives a reboot has room for one snapshot, also that of a channel. */
+static void keep_test_persistent(struct kunit *test)
+{
+	unsigned int ch;
+
+	keep_begin(test);
+	for (ch = 0; ch <= 3; ch++) {
+		chan_kunit[ch]->range_addr_start = 1;
+		KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot_keep", "1"),
+				(ssize_t)-EINVAL);
+		chan_kunit[ch]->range_addr_start = 0;
+	}
+	snap_kunit_set(test, "snapshot_keep", "1");
+	snap_kunit_set(test, "snapshot_keep", "0");
+}
+
+/* While a channel changes its size, a request is postponed. */
+static void keep_test_changing(struct kunit *test)
+{
+	struct trace_snapshots *s = chan_kunit[0]->snapshots;
+	unsigned int ch;
+
+	keep_begin(test);
+	snap_kunit_set(test, "snapshot_allocate", "1");
+	for (ch = 0; ch <= 3; ch++) {
+		u64 taken = s->user.seq;
+
+		keep_mark(test, 2);
+		chan_kunit[ch]->snapshots->gen++;
+		tracing_snapshot_instance(chan_kunit[0]);
+		KUNIT_EXPECT_EQ(test, s->user.seq, taken);
+		chan_kunit[ch]->snapshots->gen--;
+		wait_event(s->wait, !atomic_long_read(&s->pending.requests));
+		KUNIT_EXPECT_EQ(test, s->user.seq, taken + 1);
+	}
 }
 
 /* Take the memory for the next snapshot from an instance, or allow it again. */
@@ -195,6 +253,9 @@ static void keep_test_memory(struct kunit *test)
 
 static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_whole),
+	KUNIT_CASE(keep_test_newest),
+	KUNIT_CASE(keep_test_persistent),
+	KUNIT_CASE(keep_test_changing),
 	KUNIT_CASE(keep_test_refused),
 	KUNIT_CASE(keep_test_memory),
 	{ }
