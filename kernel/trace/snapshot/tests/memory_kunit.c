@@ -153,6 +153,9 @@ static void memory_test_spared(struct kunit *test)
 	snap_kunit_echo(test, "snapshot", "1");
 	mutex_lock(&s->mutex);
 	KUNIT_EXPECT_EQ(test, snap_add_spare(s, &s->user), 0);
+	/* Another one frees it at once. */
+	KUNIT_EXPECT_EQ(test, snap_add_spare(s, &s->user), 0);
+	KUNIT_EXPECT_TRUE(test, llist_empty(&s->gone));
 	mutex_unlock(&s->mutex);
 	snap_kunit_echo(test, "snapshot", "2");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);

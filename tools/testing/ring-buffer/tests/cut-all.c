@@ -335,6 +335,9 @@ static void run_refused(long arg)
 		EXPECT_EQ(op_ret, -EBUSY);
 		ring_buffer_unlock_commit(lives[b]);
 		check(true, 0);
+		/* It has left no CPU of any buffer locked. */
+		cut();
+		EXPECT_EQ(op_ret, 0);
 		end();
 
 		/* Its sub-buffers have another size. */
@@ -344,6 +347,9 @@ static void run_refused(long arg)
 		cut();
 		EXPECT_EQ(op_ret, -EINVAL);
 		check(false, 0);
+		EXPECT_EQ(ring_buffer_subbuf_order_set(lives[b], 1), 0);
+		cut();
+		EXPECT_EQ(op_ret, 0);
 		end();
 	}
 }
