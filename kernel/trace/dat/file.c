@@ -118,14 +118,12 @@ static int dat_release(struct inode *inode, struct file *file)
 static ssize_t dat_copy_page(struct dat_file *f, u64 pos, struct iov_iter *to)
 {
 	unsigned int page_size = f->member[0].pages.page_size;
-	unsigned int skip = (pos - f->begin) & (page_size - 1), i = 0;
-	struct dat_member *member;
+	unsigned int skip = (pos - f->begin) & (page_size - 1);
+	unsigned int i = dat_find(f->range, pos);
+	struct dat_member *member = &f->member[i / nr_cpu_ids];
 	const char *page;
 
-	while (pos >= f->range[i].offset + f->range[i].size)
-		i++;
-	member = &f->member[i / nr_cpu_ids];
-	page = dat_pages_at(&member->pages, &f->range[i], i % nr_cpu_ids, pos - skip);
+	page = dat_pages_at(&member->pages, &f->range[i], &f->next[i], i % nr_cpu_ids, pos - skip);
 	if (IS_ERR(page))
 		return PTR_ERR(page);
 	return copy_to_iter(page + skip, page_size - skip, to);

@@ -54,7 +54,8 @@
  * rings do not change, and each read of an offset gives the same bytes.
  *
  * **Locks.** event_mutex: &trace_array.dat is set once. trace_types_lock, inside it:
- * &trace_array.dat_readers. &dat_file.mutex: the page that an open file has copied.
+ * &trace_array.dat_readers. &dat_file.mutex: the page that an open file has copied, and
+ * its places.
  */
 
 /**
@@ -104,13 +105,22 @@ struct dat_range {
 };
 
 /**
+ * struct dat_next - where to go on with the pages of a CPU
+ * @at:    offset in the file of the page behind those that were passed; 0: none was
+ * @place: this page
+ */
+struct dat_next {
+	u64				at;
+	struct ring_buffer_place	place;
+};
+
+/**
  * struct dat_pages - the pages of a snapshot
  * @buffer:    the records
  * @page_size: size of a page in bytes
  * @rpage:     the page that was copied last, or NULL
  * @cpu:       its CPU
  * @at:        its offset in the file; 0: none was copied
- * @place:     behind it
  */
 struct dat_pages {
 	struct trace_buffer		*buffer;
@@ -118,7 +128,6 @@ struct dat_pages {
 	struct buffer_data_read_page	*rpage;
 	int				cpu;
 	u64				at;
-	struct ring_buffer_place	place;
 };
 
 /**
@@ -135,10 +144,11 @@ struct dat_member {
 
 /**
  * struct dat_file - an open file
- * @mutex:   serializes reads; protects &dat_member.pages
+ * @mutex:   serializes reads; protects &dat_member.pages and @next
  * @symbols: bytes of the part of symbols
  * @options: options of channels, and the name of the first table
  * @range:   the tables of all members
+ * @next:    as many as @range
  * @part:    the parts in front of the zeros
  * @nr_parts: number of @part
  * @begin:   offset of the first page
@@ -151,6 +161,7 @@ struct dat_file {
 	u32			symbols;
 	struct dat_block	options;
 	struct dat_range	*range;
+	struct dat_next		*next;
 	struct dat_block	*part;
 	unsigned int		nr_parts;
 	u64			begin;
@@ -192,10 +203,12 @@ int dat_capture(struct trace_array *tr);
 void dat_pages_init(struct dat_pages *pages, struct trace_buffer *buffer);
 void dat_pages_exit(struct dat_pages *pages);
 u64 dat_pages_size(struct dat_pages *pages, int cpu);
-const void *dat_pages_at(struct dat_pages *pages, const struct dat_range *range, int cpu,
-			 u64 at);
+const void *dat_pages_at(struct dat_pages *pages, const struct dat_range *range,
+			 struct dat_next *next, int cpu, u64 at);
 
 /* layout.c */
+u64 dat_place(struct dat_range *range, unsigned int nr, u64 begin);
+unsigned int dat_find(const struct dat_range *range, u64 pos);
 int dat_lay_out(struct dat_file *f, bool symbols);
 void dat_free_layout(struct dat_file *f);
 

@@ -53,21 +53,53 @@ static int dat_put_buffers(struct dat_file *f, u64 at)
 	return dat_finish(&text, &f->options);
 }
 
+/**
+ * dat_place() - say where the pages of each CPU are
+ * @range: the tables of all members, in which the sizes are set; the offsets will be
+ * @nr:    number of entries of @range
+ * @begin: offset of the first page in the file, in bytes
+ *
+ * Context: Any context.
+ * Return: the size of the file, in bytes.
+ */
+u64 dat_place(struct dat_range *range, unsigned int nr, u64 begin)
+{
+	for (; nr--; range++) {
+		range->offset = begin;
+		begin += range->size;
+	}
+	return begin;
+}
+
+/**
+ * dat_find() - find the pages that an offset is in
+ * @range: the tables of all members
+ * @pos:   the offset, in the file, of a byte of a page
+ *
+ * Context: Any context.
+ * Return: the index in @range.
+ */
+unsigned int dat_find(const struct dat_range *range, u64 pos)
+{
+	unsigned int i = 0;
+
+	while (pos >= range[i].offset + range[i].size)
+		i++;
+	return i;
+}
+
 static void dat_lay_out_pages(struct dat_file *f)
 {
 	struct dat_range *range = f->range;
 	struct dat_member *member;
 	unsigned int cpu;
 
-	f->begin = round_up(f->begin, f->member[0].pages.page_size);
-	f->size = f->begin;
 	for (member = f->member; member < f->member + f->nr; member++) {
-		for (cpu = 0; cpu < nr_cpu_ids; cpu++, range++) {
-			range->offset = f->size;
+		for (cpu = 0; cpu < nr_cpu_ids; cpu++, range++)
 			range->size = dat_pages_size(&member->pages, cpu);
-			f->size += range->size;
-		}
 	}
+	f->begin = round_up(f->begin, f->member[0].pages.page_size);
+	f->size = dat_place(f->range, f->nr * nr_cpu_ids, f->begin);
 }
 
 /**
@@ -86,9 +118,10 @@ int dat_lay_out(struct dat_file *f, bool symbols)
 	int ret;
 
 	f->range = kvcalloc(f->nr, dat_table_size(), GFP_KERNEL);
+	f->next = kvcalloc(f->nr * nr_cpu_ids, sizeof(*f->next), GFP_KERNEL);
 	f->part = kvcalloc(DAT_FILE_PARTS + DAT_CHANNEL_PARTS * (f->nr - 1), sizeof(*f->part),
 			   GFP_KERNEL);
-	if (!f->range || !f->part)
+	if (!f->range || !f->next || !f->part)
 		return -ENOMEM;
 	for (i = 0; i < f->nr; i++) {
 		dat_pages_init(&f->member[i].pages, f->member[i].tr->array_buffer.buffer);
@@ -130,5 +163,6 @@ void dat_free_layout(struct dat_file *f)
 		dat_pages_exit(&f->member[i].pages);
 	kvfree(f->options.data);
 	kvfree(f->part);
+	kvfree(f->next);
 	kvfree(f->range);
 }

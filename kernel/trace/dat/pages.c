@@ -2,8 +2,9 @@
 /*
  * The pages of a CPU as one run of bytes.
  *
- * One page is copied at a time. The next one is found from there; a page in front of it, by
- * walking from the CPU's first one, which copies nothing.
+ * One page is copied at a time. The place behind it is kept for each CPU, as tools read the pages
+ * of all CPUs by turns. A page in front of it is found by walking from the CPU's first one, which
+ * copies nothing.
  */
 #include "internal.h"
 
@@ -57,36 +58,39 @@ u64 dat_pages_size(struct dat_pages *pages, int cpu)
  * dat_pages_at() - copy a page
  * @pages: the state
  * @range: where the CPU's pages are in the file
+ * @next:  of the CPU; all 0 at first
  * @cpu:   the CPU
  * @at:    offset of the page in the file
  *
  * Context: May sleep.
  * Return: the bytes of the page; -ENOMEM; -EIO if there is no such page.
  */
-const void *dat_pages_at(struct dat_pages *pages, const struct dat_range *range, int cpu, u64 at)
+const void *dat_pages_at(struct dat_pages *pages, const struct dat_range *range,
+			 struct dat_next *next, int cpu, u64 at)
 {
-	u64 next = pages->at + pages->page_size;
-	bool found = true;
+	bool found = true, wanted;
 	int ret;
 
 	if (pages->at == at)
 		return ring_buffer_read_page_data(pages->rpage);
-	if (pages->at < range->offset || next > at) {
-		next = range->offset;
-		pages->place = (struct ring_buffer_place){};
-	}
 	pages->at = 0;
 	ret = ring_buffer_alloc_read_page(pages->buffer, cpu, &pages->rpage);
 	if (ret)
 		return ERR_PTR(ret);
 	pages->cpu = cpu;
-	for (; found && next <= at; next += pages->page_size) {
-		found = ring_buffer_copy_page(pages->buffer, cpu, &pages->place,
-					      next == at ? pages->rpage : NULL);
+	if (!next->at || next->at > at)
+		*next = (struct dat_next){ .at = range->offset };
+	while (found && next->at <= at) {
+		wanted = next->at == at;
+		found = ring_buffer_copy_page(pages->buffer, cpu, &next->place,
+					      wanted ? pages->rpage : NULL);
+		next->at += pages->page_size;
 		cond_resched();
 	}
-	if (!found)
+	if (!found) {
+		next->at = 0;
 		return ERR_PTR(-EIO);
+	}
 	pages->at = at;
 	return ring_buffer_read_page_data(pages->rpage);
 }

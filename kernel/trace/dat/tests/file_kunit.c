@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of trace.dat: the same bytes for each read, where the pages are, and without memory.
+ */
+#include <linux/fs.h>
+#include <linux/prandom.h>
+#include <linux/ring_buffer.h>
+#include <linux/sizes.h>
+#include <linux/string.h>
+
+#include "../../ring_buffer/record.h"
+#include "../../snapshot/tests/tracefs.h"
+#include "../internal.h"
+
+/* The largest file of a test */
+#define DAT_KUNIT_BYTES		SZ_1M
+
+/* Write records of @len bytes, the first of which are their number. */
+static void dat_write(struct kunit *test, struct trace_array *tr, unsigned int len,
+		      unsigned int from, unsigned int end)
+{
+	u32 *record = kunit_kzalloc(test, len, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, record);
+	for (; from < end; from++) {
+		*record = from;
+		KUNIT_ASSERT_EQ(test, ring_buffer_write(tr->array_buffer.buffer, len, record), 0);
+	}
+}
+
+/* Take a snapshot that is kept. The others are removed. Return: the path of a file of it. */
+static const char *dat_take(struct kunit *test, const char *name)
+{
+	struct trace_array *tr = test->priv;
+	char *path = kunit_kzalloc(test, 64, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, path);
+	snap_kunit_echo(test, "snapshot_keep", "1");
+	snap_kunit_echo(test, "snapshot", "1");
+	snap_tend(tr->snapshots);
+	snprintf(path, 64, "/instances/kunit@%llu/%s", tr->snapshots->user.seq, name);
+	return path;
+}
+
+static struct file *dat_open_path(struct kunit *test, const char *path)
+{
+	struct file *file = snap_kunit_open(test, path, O_RDONLY);
+
+	KUNIT_ASSERT_FALSE_MSG(test, IS_ERR(file), "%s: %ld", path, PTR_ERR(file));
+	return file;
+}
+
+static void *dat_buffer(struct kunit *test)
+{
+	void *bytes = kunit_kzalloc(test, DAT_KUNIT_BYTES, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, bytes);
+	return bytes;
+}
+
+/* Read all of it, from its begin. Return: the number of bytes. */
+static size_t dat_read_all(struct kunit *test, struct file *file, char *bytes)
+{
+	ssize_t len = 1;
+	loff_t pos = 0;
+
+	while (len > 0) {
+		len = kernel_read(file, bytes + pos, DAT_KUNIT_BYTES - pos, &pos);
+		KUNIT_ASSERT_GE(test, len, 0L);
+	}
+	KUNIT_ASSERT_LT(test, pos, (loff_t)DAT_KUNIT_BYTES);
+	return pos;
+}
+
+/* Expect @size bytes at @pos as in @all, or what there is of them. */
+static void dat_expect(struct kunit *test, struct file *file, const char *all, size_t total,
+		       loff_t pos, size_t size, char *part)
+{
+	ssize_t want = pos < total ? min(size, total - (size_t)pos) : 0;
+	loff_t at = pos;
+
+	KUNIT_EXPECT_EQ_MSG(test, kernel_read(file, part, size, &at), want, "%zu at %lld of %zu",
+			    size, pos, total);
+	KUNIT_EXPECT_EQ_MSG(test, at, pos + want, "%zu at %lld of %zu", size, pos, total);
+	KUNIT_EXPECT_EQ_MSG(test, memcmp(part, all + pos, want), 0, "%zu at %lld of %zu", size, pos,
+			    total);
+}
+
+/* Around each place where one part of the file ends and another one begins */
+static void dat_expect_edges(struct kunit *test, struct file *file, const char *all, size_t total,
+			     size_t size, char *part)
+{
+	struct dat_file *f = file->private_data;
+	loff_t edge = 0, pos;
+	unsigned int i;
+
+	for (i = 0; i < f->nr_parts; edge += f->part[i++].len) {
+		for (pos = max(edge - 2, 0); pos < edge + 2; pos++)
+			dat_expect(test, file, all, total, pos, size, part);
+	}
+	for (edge = f->begin; edge <= f->size; edge += f->member[0].pages.page_size) {
+		for (pos = edge - 2; pos < edge + 2; pos++)
+			dat_expect(test, file, all, total, pos, size, part);
+	}
+}
+
+/* Any size at any offset, of two files at once */
+static void dat_test_pieces(struct kunit *test)
+{
+	static const size_t sizes[] = { 1, 3, 16, 511, 4095, 4096, 4097, 10007, 65536, SZ_512K };
+	char *all = dat_buffer(test), *part = dat_buffer(test);
+	struct rnd_state rnd;
+	struct file *file[2];
+	const char *path;
+	unsigned int i, n;
+	size_t total;
+
+	dat_write(test, test->priv, 600, 0, 60);
+	path = dat_take(test, "trace.dat");
+	file[0] = dat_open_path(test, path);
+	file[1] = dat_open_path(test, path);
+	total = dat_read_all(test, file[0], all);
+	KUNIT_EXPECT_GT(test, total, (size_t)SZ_32K);
+	prandom_seed_state(&rnd, 7);
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		for (n = 0; n < 400; n++)
+			dat_expect(test, file[n % 2], all, total,
+				   prandom_u32_state(&rnd) % (total + 10), sizes[i], part);
+		dat_expect_edges(test, file[0], all, total, sizes[i], part);
+	}
+	snap_kunit_close(file[1]);
+
+	/* A program that reads from one place to the next */
+	for (i = 0; i < total; i += n) {
+		n = snap_kunit_read_file(test, file[0], part, 1 + prandom_u32_state(&rnd) % 9000);
+		KUNIT_ASSERT_GT(test, n, 0U);
+		KUNIT_ASSERT_LE(test, i + n, total);
+		KUNIT_EXPECT_EQ(test, memcmp(part, all + i, n), 0);
+	}
+	KUNIT_EXPECT_EQ(test, snap_kunit_read_file(test, file[0], part, 10), 0L);
+	snap_kunit_close(file[0]);
+}
+
+static void dat_test_seek(struct kunit *test)
+{
+	char *all = dat_buffer(test), *part = dat_buffer(test);
+	struct file *file;
+	size_t total;
+
+	dat_write(test, test->priv, 600, 0, 30);
+	file = dat_open_path(test, dat_take(test, "trace.dat"));
+	total = dat_read_all(test, file, all);
+	KUNIT_EXPECT_EQ(test, vfs_llseek(file, 0, SEEK_END), (loff_t)total);
+	KUNIT_EXPECT_EQ(test, snap_kunit_read_file(test, file, part, 1), 0L);
+	KUNIT_EXPECT_EQ(test, vfs_llseek(file, -100, SEEK_END), (loff_t)total - 100);
+	KUNIT_EXPECT_EQ(test, snap_kunit_read_file(test, file, part, 200), 100L);
+	KUNIT_EXPECT_EQ(test, memcmp(part, all + total - 100, 100), 0);
+	KUNIT_EXPECT_EQ(test, vfs_llseek(file, -50, SEEK_CUR), (loff_t)total - 50);
+	KUNIT_EXPECT_EQ(test, snap_kunit_read_file(test, file, part, 7), 7L);
+	KUNIT_EXPECT_EQ(test, memcmp(part, all + total - 50, 7), 0);
+	KUNIT_EXPECT_EQ(test, vfs_llseek(file, 10, SEEK_SET), 10LL);
+	KUNIT_EXPECT_EQ(test, vfs_llseek(file, -1, SEEK_SET), (loff_t)-EINVAL);
+	KUNIT_EXPECT_EQ(test, vfs_llseek(file, 1, SEEK_END), (loff_t)-EINVAL);
+	KUNIT_EXPECT_EQ(test, file->f_pos, 10LL);
+	snap_kunit_close(file);
+}
+
+static const struct rb_data_page *dat_page(struct file *file, const char *all, unsigned int i)
+{
+	struct dat_file *f = file->private_data;
+
+	return (const void *)all + f->begin + i * f->member[0].pages.page_size;
+}
+
+static u32 dat_first(const struct rb_data_page *page)
+{
+	return *(u32 *)ring_buffer_event_data((struct ring_buffer_event *)page->data);
+}
+
+/*
+ * The number of lost records is on the first page, also where a sub-buffer has no room for it
+ * behind its records: then it makes two pages.
+ */
+static void dat_test_lost(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_buffer *buffer = tr->array_buffer.buffer;
+	char *all = dat_buffer(test);
+	const struct rb_data_page *page;
+	unsigned int room, full, first, i, n;
+	unsigned long lost, stored;
+	struct dat_file *f;
+	struct file *file;
+	long commit;
+
+	/* With this clock no record has a stamp in front. */
+	snap_kunit_echo(test, "trace_clock", "counter");
+	room = ring_buffer_subbuf_size_get(buffer) - RB_PAGE_HDR;
+	for (full = 0; full < 2; full++) {
+		/* Two records fill a sub-buffer, or leave as much room as the number needs. */
+		for (n = 0; n < 300; n++)
+			dat_write(test, tr, (n % 2 ? room - 2048 - (full ? 0 : 16) : 2048) - 8, n,
+				  n + 1);
+		lost = ring_buffer_overruns(buffer);
+		KUNIT_EXPECT_GT(test, lost, 0UL);
+		KUNIT_EXPECT_EQ(test, lost % 2, 0UL);
+		file = dat_open_path(test, dat_take(test, "trace.dat"));
+		dat_read_all(test, file, all);
+		f = file->private_data;
+		n = (f->size - f->begin) / f->member[0].pages.page_size;
+		KUNIT_EXPECT_EQ(test, n, (300 - (unsigned int)lost) / 2 + full);
+		for (i = 0; i < n; i++) {
+			page = dat_page(file, all, i);
+			commit = *(const long *)&page->commit;
+			if (i) {
+				KUNIT_EXPECT_FALSE(test, commit & (RB_MISSED_EVENTS |
+								   RB_MISSED_STORED));
+				/* With two pages of the first sub-buffer, this is one less. */
+				first = full && i > 1 ? 2 * (i - 1) : 2 * i - full;
+				KUNIT_EXPECT_EQ(test, dat_first(page), lost + first);
+				continue;
+			}
+			KUNIT_EXPECT_TRUE(test, commit & RB_MISSED_EVENTS);
+			KUNIT_EXPECT_TRUE(test, commit & RB_MISSED_STORED);
+			commit &= ~(RB_MISSED_EVENTS | RB_MISSED_STORED);
+			KUNIT_EXPECT_EQ(test, commit, full ? 2048L : (long)room - 16);
+			memcpy(&stored, page->data + commit, sizeof(stored));
+			KUNIT_EXPECT_EQ(test, stored, lost);
+			KUNIT_EXPECT_EQ(test, dat_first(page), lost);
+		}
+		snap_kunit_close(file);
+	}
+}
+
+/* A file without records ends where the pages would begin. */
+static void dat_test_empty(struct kunit *test)
+{
+	char *all = dat_buffer(test), *part = dat_buffer(test);
+	struct dat_file *f;
+	struct file *file;
+	unsigned int cpu;
+	size_t total;
+
+	file = dat_open_path(test, dat_take(test, "trace.dat"));
+	total = dat_read_all(test, file, all);
+	f = file->private_data;
+	KUNIT_EXPECT_EQ(test, (u64)total, f->begin);
+	KUNIT_EXPECT_EQ(test, total % PAGE_SIZE, (size_t)0);
+	KUNIT_EXPECT_EQ(test, vfs_llseek(file, 0, SEEK_END), (loff_t)total);
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
+		KUNIT_EXPECT_EQ(test, f->range[cpu].size, 0ULL);
+	dat_expect_edges(test, file, all, total, 4096, part);
+	snap_kunit_close(file);
+}
+
+/* Of a session: rings without records before, between and behind one that has some */
+static void dat_test_channels(struct kunit *test)
+{
+	static const char * const names[] = { "kunit_1", "kunit_2", "kunit_3" };
+	char *all = dat_buffer(test), *part = dat_buffer(test);
+	struct trace_array *channel[3];
+	struct dat_file *f;
+	struct file *file;
+	unsigned int i;
+	size_t total;
+
+	for (i = 0; i < 3; i++) {
+		channel[i] = trace_array_get_by_name(names[i], NULL);
+		KUNIT_ASSERT_NOT_NULL(test, channel[i]);
+		snap_kunit_echo(test, "channels", names[i]);
+	}
+	snap_kunit_echo(test, "/instances/kunit_2/buffer_size_kb", "64");
+	dat_write(test, channel[1], 600, 0, 30);
+	file = dat_open_path(test, dat_take(test, "trace.dat"));
+	total = dat_read_all(test, file, all);
+	f = file->private_data;
+	KUNIT_ASSERT_EQ(test, f->nr, 4U);
+	for (i = 0; i < 4 * nr_cpu_ids; i++)
+		KUNIT_EXPECT_EQ(test, !!f->range[i].size,
+				i / nr_cpu_ids == 2 && i % nr_cpu_ids == 0);
+	KUNIT_EXPECT_EQ(test, (u64)total, f->begin + f->range[2 * nr_cpu_ids].size);
+	KUNIT_EXPECT_EQ(test, dat_first(dat_page(file, all, 0)), 0U);
+	dat_expect_edges(test, file, all, total, 5000, part);
+	snap_kunit_close(file);
+	snap_kunit_echo(test, "snapshot_keep", "0");
+	for (i = 0; i < 3; i++) {
+		snprintf(part, 20, "!%s", names[i]);
+		snap_kunit_echo(test, "channels", part);
+		trace_array_put(channel[i]);
+		KUNIT_EXPECT_EQ(test, trace_array_destroy(channel[i]), 0);
+	}
+}
+
+/* CPUs without records, and with more than 4 GB of them: on paper */
+static void dat_test_place(struct kunit *test)
+{
+	struct dat_range range[] = {
+		{ .size = 0 }, { .size = SZ_4K }, { .size = 0 }, { .size = 5ULL * SZ_1G },
+		{ .size = 0 }, { .size = 0 }, { .size = 3ULL * SZ_1G + SZ_4K },
+		{ .size = 1ULL << 42 }, { .size = SZ_64K }, { .size = 0 },
+	};
+	const u64 begin = 3 * SZ_4K;
+	u64 at = begin;
+	unsigned int i;
+
+	KUNIT_EXPECT_EQ(test, dat_place(range, ARRAY_SIZE(range), begin),
+			begin + SZ_4K + 8ULL * SZ_1G + SZ_4K + (1ULL << 42) + SZ_64K);
+	for (i = 0; i < ARRAY_SIZE(range); i++) {
+		KUNIT_EXPECT_EQ(test, range[i].offset, at);
+		at += range[i].size;
+		if (!range[i].size)
+			continue;
+		KUNIT_EXPECT_EQ(test, dat_find(range, range[i].offset), i);
+		KUNIT_EXPECT_EQ(test, dat_find(range, range[i].offset + range[i].size / 2), i);
+		KUNIT_EXPECT_EQ(test, dat_find(range, at - 1), i);
+	}
+	KUNIT_EXPECT_EQ(test, dat_place(range, 0, 1ULL << 33), 1ULL << 33);
+}
+
+/* Pages behind the first 4 GB are read as those in front of them. */
+static void dat_test_far(struct kunit *test)
+{
+	char *all = dat_buffer(test), *part = dat_buffer(test);
+	const u64 far = 5ULL * SZ_1G;
+	struct dat_file *f;
+	struct file *file;
+	unsigned int cpu;
+	loff_t pos, to;
+	size_t total;
+	u64 begin;
+
+	dat_write(test, test->priv, 600, 0, 60);
+	file = dat_open_path(test, dat_take(test, "trace.dat"));
+	total = dat_read_all(test, file, all);
+	f = file->private_data;
+	begin = f->begin;
+	f->begin += far;
+	f->size = dat_place(f->range, nr_cpu_ids, f->begin);
+	memset(f->next, 0, nr_cpu_ids * sizeof(*f->next));
+	KUNIT_EXPECT_EQ(test, f->size, far + total);
+	KUNIT_EXPECT_EQ(test, vfs_llseek(file, 0, SEEK_END), (loff_t)(far + total));
+	for (pos = begin; pos < total; pos += 1001) {
+		to = pos + far;
+		KUNIT_EXPECT_EQ(test, kernel_read(file, part, 1001, &to),
+				min((ssize_t)1001, (ssize_t)(total - pos)));
+		KUNIT_EXPECT_EQ_MSG(test, memcmp(part, all + pos, to - pos - far), 0, "%lld", pos);
+	}
+	/* Zeros are in front of them. */
+	for (to = begin + far - 4096; to < (loff_t)(begin + far); ) {
+		KUNIT_ASSERT_EQ(test, kernel_read(file, part, 512, &to), 512L);
+		KUNIT_EXPECT_NULL(test, memchr_inv(part, 0, 512));
+	}
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
+		KUNIT_EXPECT_GE(test, f->range[cpu].offset, far);
+	snap_kunit_close(file);
+}
+
+/* A consumer is not excluded. */
+static void dat_open_pipe(struct kunit *test, const char *path)
+{
+	char pipe[64];
+
+	snprintf(pipe, sizeof(pipe), "%.*s_pipe", (int)(strlen(path) - strlen(".dat")), path);
+	snap_kunit_close(dat_open_path(test, pipe));
+}
+
+static bool dat_is_captured(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+
+	guard(mutex)(&trace_types_lock);
+	return list_first_entry(&tr->snapshots->kept, struct trace_snap, keep)->kept->dat;
+}
+
+/* Each allocation of an open fails: it says so, or does without, and changes nothing else. */
+static void dat_test_open_fails(struct kunit *test)
+{
+	char *all = dat_buffer(test), *part = dat_buffer(test);
+	unsigned int n, failures = 0;
+	bool failed = true, captured;
+	unsigned long kb, after;
+	struct file *file;
+	const char *path;
+	size_t total;
+
+	if (!snap_kunit_may_fail(test))
+		kunit_skip(test, "no allocation can be made to fail");
+	for (n = 1; failed && n < 1000; n++) {
+		dat_write(test, test->priv, 600, 0, 20);
+		path = dat_take(test, "trace.dat");
+		/* The pipe has memory of its own at its first open. */
+		dat_open_pipe(test, path);
+		kb = snap_kunit_kb(test);
+		snap_kunit_fail_nth(n);
+		file = snap_kunit_open(test, path, O_RDONLY);
+		failed = snap_kunit_failed();
+		if (IS_ERR(file)) {
+			failures++;
+			KUNIT_EXPECT_EQ_MSG(test, PTR_ERR(file), (long)-ENOMEM, "%u", n);
+			dat_open_pipe(test, path);
+			captured = dat_is_captured(test);
+			after = snap_kunit_kb(test);
+			file = dat_open_path(test, path);
+			/* Only a complete capture stays, and counts. */
+			KUNIT_EXPECT_EQ(test, after, captured ? snap_kunit_kb(test) : kb);
+			KUNIT_EXPECT_GT(test, snap_kunit_kb(test), kb);
+		}
+		total = dat_read_all(test, file, all);
+		snap_kunit_close(file);
+		file = dat_open_path(test, path);
+		dat_expect(test, file, all, total, 0, DAT_KUNIT_BYTES, part);
+		snap_kunit_close(file);
+	}
+	KUNIT_EXPECT_FALSE(test, failed);
+	kunit_info(test, "%u of %u failures fail the open\n", failures, n - 2);
+	KUNIT_EXPECT_GT(test, failures, 10U);
+}
+
+/* Each allocation of a read fails: a later one gives the same bytes. */
+static void dat_test_read_fails(struct kunit *test)
+{
+	char *all = dat_buffer(test), *part = dat_buffer(test);
+	unsigned int n, failures = 0;
+	bool failed = true;
+	struct file *file;
+	const char *path;
+	size_t total;
+	ssize_t len;
+	loff_t pos;
+
+	if (!snap_kunit_may_fail(test))
+		kunit_skip(test, "no allocation can be made to fail");
+	dat_write(test, test->priv, 600, 0, 20);
+	path = dat_take(test, "trace.dat");
+	file = dat_open_path(test, path);
+	total = dat_read_all(test, file, all);
+	snap_kunit_close(file);
+	for (n = 1; failed && n < 100; n++) {
+		file = dat_open_path(test, path);
+		pos = total - 10;
+		snap_kunit_fail_nth(n);
+		len = kernel_read(file, part, 100, &pos);
+		failed = snap_kunit_failed();
+		if (failed) {
+			failures++;
+			KUNIT_EXPECT_EQ(test, len, (ssize_t)-ENOMEM);
+			KUNIT_EXPECT_EQ(test, pos, (loff_t)total - 10);
+		}
+		dat_expect(test, file, all, total, 0, DAT_KUNIT_BYTES, part);
+		snap_kunit_close(file);
+	}
+	KUNIT_EXPECT_FALSE(test, failed);
+	KUNIT_EXPECT_GT(test, failures, 0U);
+}
+
+static struct kunit_case dat_cases[] = {
+	KUNIT_CASE(dat_test_pieces),
+	KUNIT_CASE(dat_test_seek),
+	KUNIT_CASE(dat_test_lost),
+	KUNIT_CASE(dat_test_empty),
+	KUNIT_CASE(dat_test_channels),
+	KUNIT_CASE(dat_test_place),
+	KUNIT_CASE(dat_test_far),
+	KUNIT_CASE(dat_test_open_fails),
+	KUNIT_CASE(dat_test_read_fails),
+	{ }
+};
+
+static struct kunit_suite dat_suite = {
+	.name = "trace_dat",
+	.init = snap_kunit_init_small,
+	.exit = snap_kunit_exit,
+	.test_cases = dat_cases,
+};
+
+kunit_test_suite(dat_suite);
