@@ -37,13 +37,17 @@ bool trace_array_is_unexpanded(struct trace_array *tr)
 static void instance_start(struct trace_array *tr)
 {
 	struct array_buffer *buf = &tr->array_buffer;
+	unsigned long size = 0;
 	int cpu;
 
 	for_each_tracing_cpu(cpu) {
 		if (!cpumask_test_cpu(cpu, tr->tracing_cpumask))
 			ring_buffer_record_disable_cpu(buf->buffer, cpu);
-		per_cpu_ptr(buf->data, cpu)->entries = ring_buffer_size(buf->buffer, cpu);
+		size = max(size, ring_buffer_size(buf->buffer, cpu));
 	}
+	/* All have this size, also those of CPUs that come online later, as at boot. */
+	for_each_tracing_cpu(cpu)
+		per_cpu_ptr(buf->data, cpu)->entries = size;
 	WRITE_ONCE(tr->ring_buffer_expanded, true);
 }
 
