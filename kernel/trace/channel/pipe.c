@@ -73,7 +73,8 @@ static void pipe_queue(struct file *file, wait_queue_head_t *head, poll_table *t
  * @full:  percentage of a CPU's ring that must be filled, or 0; for a file of one CPU
  *
  * Context: May sleep.
- * Return: EPOLLIN | EPOLLRDNORM if the session or a channel has something to read, else 0.
+ * Return: EPOLLIN | EPOLLRDNORM if the session or a channel has something to read, else 0;
+ *	   EPOLLERR if all are for a CPU that never was online.
  */
 __poll_t trace_pipe_poll(struct trace_iterator *iter, struct file *file, poll_table *table,
 			 int full)
@@ -81,12 +82,16 @@ __poll_t trace_pipe_poll(struct trace_iterator *iter, struct file *file, poll_ta
 	struct trace_merge *m = iter->merge;
 	__poll_t mask = ring_buffer_poll_wait(iter->array_buffer->buffer, iter->cpu_file, file,
 					      table, full);
+	__poll_t all = mask, one;
 	unsigned int i;
 
-	for (i = 0; i < m->nr_iters; i++)
-		mask |= ring_buffer_poll_wait(m->iters[i]->array_buffer->buffer, iter->cpu_file,
-					      file, table, full);
-	return mask & (EPOLLIN | EPOLLRDNORM);
+	for (i = 0; i < m->nr_iters; i++) {
+		one = ring_buffer_poll_wait(m->iters[i]->array_buffer->buffer, iter->cpu_file,
+					    file, table, full);
+		mask |= one;
+		all &= one;
+	}
+	return (mask & (EPOLLIN | EPOLLRDNORM)) | (all & EPOLLERR);
 }
 
 /**
@@ -96,12 +101,13 @@ __poll_t trace_pipe_poll(struct trace_iterator *iter, struct file *file, poll_ta
  * It may return without a record, as when the session is switched off.
  *
  * Context: May sleep.
- * Return: 0; -ENOMEM; -ERESTARTSYS on a signal.
+ * Return: 0; -ENODEV for a CPU that never was online; -ENOMEM; -ERESTARTSYS on a signal.
  */
 int trace_pipe_wait(struct trace_iterator *iter)
 {
 	unsigned int nr = iter->merge->nr_iters + 1;
 	struct pipe_waiter *waiter;
+	__poll_t mask;
 	int ret = 0;
 
 	waiter = kzalloc(struct_size(waiter, entries, nr), GFP_KERNEL);
@@ -109,7 +115,10 @@ int trace_pipe_wait(struct trace_iterator *iter)
 		return -ENOMEM;
 	init_completion(&waiter->woken);
 	init_poll_funcptr(&waiter->table, pipe_queue);
-	if (!trace_pipe_poll(iter, NULL, &waiter->table, 0))
+	mask = trace_pipe_poll(iter, NULL, &waiter->table, 0);
+	if (mask & EPOLLERR)
+		ret = -ENODEV;
+	else if (!mask)
 		ret = wait_for_completion_interruptible(&waiter->woken);
 	while (waiter->nr--)
 		remove_wait_queue(waiter->entries[waiter->nr].head,

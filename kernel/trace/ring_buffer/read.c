@@ -91,14 +91,15 @@ unsigned int rb_reader_fill(struct rb_ring *ring)
  * @cpu:    the CPU
  *
  * Context: May sleep.
- * Return: true if there is no such CPU, or the buffer has rings and @cpu never was online.
+ * Return: true if there is no such CPU, or @cpu never was online since the buffer was
+ *	   allocated; a buffer that gets its rings later has one for each that was.
  */
 bool rb_is_absent(struct trace_buffer *buffer, int cpu)
 {
 	if ((unsigned int)cpu >= nr_cpu_ids)
 		return true;
 	guard(mutex)(&buffer->cpu_mutex);
-	return buffer->expanded && !cpumask_test_cpu(cpu, buffer->cpumask);
+	return !cpumask_test_cpu(cpu, buffer->expanded ? buffer->cpumask : buffer->seen);
 }
 
 /**
