@@ -79,22 +79,6 @@ static void boot_again(struct kunit *test, void *memory, const void *image)
 	boot_start(test, memory, copy, true, TRACE_ARRAY_FL_SNAPSHOT);
 }
 
-/* Pretend that the kernel of the last boot was loaded @by bytes below this one. */
-static void boot_move(void *memory, unsigned long by)
-{
-	u64 text = (unsigned long)rb_persist_attach;
-	u32 *word, *end = memory + 8 * PAGE_SIZE;
-	u64 at;
-
-	for (word = memory; word < end; word++) {
-		memcpy(&at, word, sizeof(at));
-		if (at != text)
-			continue;
-		at -= by;
-		memcpy(word, &at, sizeof(at));
-	}
-}
-
 /* The note about a snapshot, with the layout of struct snap_saved in persist.c. */
 struct boot_note {
 	u32		size;
@@ -333,7 +317,7 @@ static void persist_test_moved(struct kunit *test)
 	boot_first(test, memory);
 	boot_take(test);
 	boot_note(test)->info.ip = (unsigned long)boot_take - 4096;
-	boot_move(memory, 4096);
+	snap_kunit_move(memory, 4096);
 	boot_again(test, memory, NULL);
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "1 by=write:boot_take "));
 	snap = tr->snapshots->user.last;
@@ -439,22 +423,6 @@ static struct kunit_suite persist_suite = {
 
 kunit_test_suites(&persist_suite);
 
-/* Apply an option of the command line. */
-static void __init boot_option(struct kunit *test, const char *name, const char *text)
-{
-	const struct obs_kernel_param *p;
-	char *copy = kunit_kstrdup(test, text, GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, copy);
-	for (p = __setup_start; p < __setup_end; p++) {
-		if (!strcmp(p->str, name)) {
-			KUNIT_EXPECT_EQ(test, p->setup_func(copy), 1);
-			return;
-		}
-	}
-	KUNIT_FAIL(test, "no option %s", name);
-}
-
 /* Does alloc_snapshot request memory for an instance @name? NULL is the top trace array. */
 static bool __init boot_asks(struct kunit *test, struct trace_array *tr, const char *name)
 {
@@ -478,10 +446,10 @@ static void __init boot_test_names(struct kunit *test)
 	char *all = kunit_kzalloc(test, COMMAND_LINE_SIZE, GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, all);
-	boot_option(test, "alloc_snapshot", "=xkunit,kunitx,");
+	snap_kunit_option(test, "alloc_snapshot", "=xkunit,kunitx,");
 	KUNIT_EXPECT_FALSE(test, boot_asks(test, tr, "kunit"));
 	KUNIT_EXPECT_FALSE(test, boot_asks(test, tr, ""));
-	boot_option(test, "alloc_snapshot", "=kunit,aa,b");
+	snap_kunit_option(test, "alloc_snapshot", "=kunit,aa,b");
 	KUNIT_EXPECT_TRUE(test, boot_asks(test, tr, "kunit"));
 	KUNIT_EXPECT_TRUE(test, boot_asks(test, tr, "xkunit"));
 	KUNIT_EXPECT_TRUE(test, boot_asks(test, tr, "aa"));
@@ -492,10 +460,10 @@ static void __init boot_test_names(struct kunit *test)
 	/* One character too many, then the longest name that fits with its comma. */
 	all[0] = '=';
 	memset(all + 1, 'z', room);
-	boot_option(test, "alloc_snapshot", all);
+	snap_kunit_option(test, "alloc_snapshot", all);
 	KUNIT_EXPECT_FALSE(test, boot_asks(test, tr, all + 1));
 	all[room] = '\0';
-	boot_option(test, "alloc_snapshot", all);
+	snap_kunit_option(test, "alloc_snapshot", all);
 	KUNIT_EXPECT_TRUE(test, boot_asks(test, tr, all + 1));
 }
 
@@ -506,7 +474,7 @@ static void __init boot_test_top(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, top);
 	KUNIT_EXPECT_FALSE(test, boot_asks(test, top, NULL));
-	boot_option(test, "alloc_snapshot", "");
+	snap_kunit_option(test, "alloc_snapshot", "");
 	KUNIT_EXPECT_TRUE(test, boot_asks(test, top, NULL));
 	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "/buffer_size_kb", "expanded"));
 }
@@ -528,7 +496,7 @@ static void __init boot_test_take(struct kunit *test)
 	ftrace_boot_snapshot();
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# taken: 0\n"));
 
-	boot_option(test, "ftrace_boot_snapshot", "=kunit-boot");
+	snap_kunit_option(test, "ftrace_boot_snapshot", "=kunit-boot");
 	KUNIT_EXPECT_TRUE(test, boot_asks(test, none, "kunit-boot"));
 	snap_kunit_set(test, "trace_marker", "one");
 	ftrace_boot_snapshot();

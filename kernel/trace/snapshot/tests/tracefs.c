@@ -4,6 +4,7 @@
  */
 #include <linux/err.h>
 #include <linux/file.h>
+#include <linux/init.h>
 #include <linux/kallsyms.h>
 #include <linux/mman.h>
 #include <linux/mount.h>
@@ -12,6 +13,7 @@
 
 #include <trace/events/kmem.h>
 
+#include "../../ring_buffer/internal.h"
 #include "tracefs.h"
 
 /* The size of one read or write, at most. */
@@ -33,7 +35,7 @@ static bool snap_kunit_is_ours(const char *name)
 {
 	static const char * const begins[] = {
 		"snap_", "trace_snapshot_", "instance_", "channels_", "merge_", "trace_merge_",
-		"trace_pipe_wait", "ring_buffer_read_start", "dat_",
+		"trace_pipe_wait", "ring_buffer_read_start", "dat_", "__kvmalloc_node",
 	};
 	unsigned int i;
 
@@ -432,3 +434,48 @@ bool snap_kunit_failed(void)
 	return false;
 }
 #endif
+
+/**
+ * snap_kunit_option() - apply an option of the command line
+ * @test: the test
+ * @name: its name, as __setup() has it; it may end with "="
+ * @text: its value
+ *
+ * Context: Boot, may sleep.
+ */
+void __init snap_kunit_option(struct kunit *test, const char *name, const char *text)
+{
+	const struct obs_kernel_param *p;
+	char *copy = kunit_kstrdup(test, text, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, copy);
+	for (p = __setup_start; p < __setup_end; p++) {
+		if (!strcmp(p->str, name)) {
+			KUNIT_EXPECT_EQ(test, p->setup_func(copy), 1);
+			return;
+		}
+	}
+	KUNIT_FAIL(test, "no option %s", name);
+}
+
+/**
+ * snap_kunit_move() - pretend that the last kernel was loaded elsewhere
+ * @memory: memory that survives a reboot, of 8 pages at least
+ * @by:     bytes by which the last kernel was below this one
+ *
+ * Context: Any context; nothing uses the memory.
+ */
+void snap_kunit_move(void *memory, unsigned long by)
+{
+	u64 text = (unsigned long)rb_persist_attach;
+	u32 *word, *end = memory + 8 * PAGE_SIZE;
+	u64 at;
+
+	for (word = memory; word < end; word++) {
+		memcpy(&at, word, sizeof(at));
+		if (at != text)
+			continue;
+		at -= by;
+		memcpy(word, &at, sizeof(at));
+	}
+}

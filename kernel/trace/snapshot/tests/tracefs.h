@@ -42,4 +42,7 @@ void snap_kunit_mark(struct kunit *test, unsigned int nr);
 unsigned int snap_kunit_marks(struct kunit *test, const char *path);
 void snap_kunit_kill(bool killed);
 
+void snap_kunit_option(struct kunit *test, const char *name, const char *text);
+void snap_kunit_move(void *memory, unsigned long by);
+
 #endif /* _KERNEL_TRACE_SNAPSHOT_TESTS_TRACEFS_H */
