@@ -27,6 +27,9 @@ struct snap_file {
 	struct file_operations	fops;
 };
 
+/* A cut during each of so many openings of a session's snapshot makes it fail. */
+#define SNAP_OPEN_TRIES	100
+
 /*
  * How a write fails: the error in this file, the error for user space, and the text for
  * error_log.
@@ -162,6 +165,26 @@ static int snap_store(struct trace_snapshots *s, const char *text, int cpu)
 	return all ? snap_free_now(s) : -ENXIO;
 }
 
+/* Until all channels of a session show the same cut, unless each time there is a newer one. */
+static int snap_open_newest(struct trace_array *tr, struct inode *inode, struct file *file)
+{
+	static const char *why = "Snapshots come faster than this file is opened";
+	int ret, tries = SNAP_OPEN_TRIES;
+
+	while (tries--) {
+		ret = PTR_ERR_OR_ZERO(__tracing_open(inode, file, true));
+		if (ret != -EAGAIN)
+			return ret;
+		/* seq_open() expects none. */
+		file->private_data = NULL;
+		if (signal_pending(current))
+			return -ERESTARTSYS;
+		cond_resched();
+	}
+	tracing_log_err(tr, "snapshot", "open", &why, 0, 0);
+	return -EBUSY;
+}
+
 static int snap_open(struct inode *inode, struct file *file)
 {
 	struct trace_array *tr = inode->i_private;
@@ -169,10 +192,7 @@ static int snap_open(struct inode *inode, struct file *file)
 
 	if (ret || !(file->f_mode & FMODE_READ))
 		return ret;
-	/* Until all channels of a session show the same cut. */
-	do {
-		ret = PTR_ERR_OR_ZERO(__tracing_open(inode, file, true));
-	} while (ret == -EAGAIN && !signal_pending(current));
+	ret = snap_open_newest(tr, inode, file);
 	if (ret)
 		trace_array_put(tr);
 	return ret;

@@ -2,9 +2,13 @@
 /*
  * Unit tests of snapshots of a session: one cut over its channels, kept as a whole.
  */
+#include <linux/kallsyms.h>
 #include <linux/ring_buffer.h>
 #include <linux/string.h>
+#include <linux/tracepoint.h>
 #include <linux/wait.h>
+
+#include <trace/events/kmem.h>
 
 #include "session.h"
 
@@ -251,6 +255,56 @@ static void keep_test_memory(struct kunit *test)
 	snap_kunit_set(test, "snapshot_keep", "0");
 }
 
+/* How often the opening of a file is cut short by a newer snapshot. */
+static unsigned int keep_cuts;
+
+/* A snapshot during the allocation for the channels, behind the choice of the one to show */
+static void keep_cut(void *task, unsigned long site, const void *at, size_t wanted, size_t size,
+		     gfp_t gfp, int node)
+{
+	char name[KSYM_SYMBOL_LEN];
+
+	if (current != task || !keep_cuts)
+		return;
+	sprint_symbol_no_offset(name, site);
+	if (!strstarts(name, "trace_merge_open"))
+		return;
+	keep_cuts--;
+	tracing_snapshot_instance(chan_kunit[0]);
+}
+
+/* The file shows one cut, however often a newer one comes, but it is not opened for ever. */
+static void keep_test_open(struct kunit *test)
+{
+	static const char why[] = "] snapshot: error: Snapshots come faster than this file is";
+	struct file *file;
+
+	keep_begin(test);
+	snap_kunit_set(test, "snapshot", "1");
+	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(chan_kunit[0]), 0);
+	KUNIT_ASSERT_EQ(test, register_trace_kmalloc(keep_cut, current), 0);
+
+	/* It shows what the cut during its opening has taken; the later ones take nothing. */
+	keep_mark(test, 2);
+	keep_cuts = 1;
+	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 2U + 1 + 2 + 3);
+	keep_cuts = 3;
+	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 0U);
+	KUNIT_EXPECT_EQ(test, keep_cuts, 0U);
+	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "error_log", why));
+
+	keep_cuts = UINT_MAX;
+	file = snap_kunit_open(test, "snapshot", O_RDONLY);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(file), -EBUSY);
+	snap_kunit_close(file);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "error_log", why));
+	keep_cuts = 0;
+	snap_kunit_close(snap_kunit_open(test, "error_log", O_WRONLY | O_TRUNC));
+	unregister_trace_kmalloc(keep_cut, current);
+	tracepoint_synchronize_unregister();
+	tracing_disarm_snapshot(chan_kunit[0]);
+}
+
 static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_whole),
 	KUNIT_CASE(keep_test_newest),
@@ -258,6 +312,7 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_changing),
 	KUNIT_CASE(keep_test_refused),
 	KUNIT_CASE(keep_test_memory),
+	KUNIT_CASE(keep_test_open),
 	{ }
 };
 
