@@ -424,6 +424,12 @@ static void is_unexpanded(const char *when)
 		EXPECT(ring_buffer_empty_cpu(buf, cpu), "%s, CPU %d", when, cpu);
 		EXPECT(!ring_buffer_consume(buf, cpu, NULL, NULL), "%s, CPU %d", when, cpu);
 		EXPECT(!ring_buffer_read_start(buf, cpu, GFP_KERNEL), "%s, CPU %d", when, cpu);
+		/* One that never was online gets no ring later, either. */
+		if (!cpu_online(cpu)) {
+			EXPECT_EQ(ring_buffer_poll_wait(buf, cpu, NULL, NULL, 0), EPOLLERR);
+			EXPECT_EQ(ring_buffer_alloc_read_page(buf, cpu, &rp), -ENODEV);
+			continue;
+		}
 		EXPECT_EQ(ring_buffer_poll_wait(buf, cpu, NULL, NULL, 0), 0);
 		EXPECT_EQ(ring_buffer_alloc_read_page(buf, cpu, &rp), 0);
 		EXPECT_EQ(ring_buffer_read_page(buf, rp, 4096, cpu, 0), -1);
