@@ -192,6 +192,39 @@ static void run_reader(long which)
 	}
 }
 
+/* ---- a writer that comes back to the sub-buffer that is counted ----------- */
+
+static unsigned long entries;
+
+static void op_entries(void)
+{
+	entries = ring_buffer_entries_cpu(buf, 0);
+}
+
+/* It has fewer records than before then, but the ring has not */
+static void run_entries_lap(long unused)
+{
+	struct step s = { .op = op_entries, .act = { remote_burst } };
+	unsigned long before = 2 * PER_SUBBUF - 2;
+
+	for_each_instruction(&s, 1) {
+		fresh(RING_SUBBUFS * SUBBUF_DATA, true);
+		burst_len = before;
+		burst();
+		burst_len = (RING_SUBBUFS - 1) * PER_SUBBUF + 3;
+		host_cpu_switch(1);
+		if (!step_run(&s)) {
+			host_cpu_switch(0);
+			continue;
+		}
+		EXPECT(entries >= before && entries <= before + burst_len,
+		       "%lu entries at instruction %ld, %lu before", entries, s.at[0], before);
+		consume(buf, 0, -1);
+		host_cpu_switch(0);
+		check_end(0, 0, "at instruction %ld", s.at[0]);
+	}
+}
+
 /* ---- a writer that laps the resize --------------------------------------- */
 
 /*
@@ -538,6 +571,7 @@ const struct scenario reader_scenarios[] = {
 	{ "reader.iterate-order", run_iterate_order, 0, SC_QUICK, "R6 R7, 8" },
 	{ "reader.reset", run_reader, RESET, 0, "7" },
 	{ "reader.swap", run_reader, SWAP, SC_QUICK, "R5, 1, 3" },
+	{ "reader.entries-lap", run_entries_lap, 0, SC_QUICK, "R3 R7" },
 	{ "reader.statistics", run_reader, STATS, 0, "R3 R7" },
 	{ }
 };

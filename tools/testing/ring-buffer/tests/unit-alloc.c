@@ -447,6 +447,7 @@ static void is_unexpanded(const char *when)
 /* It has the CPUs that were online, with what was set before, and gives it all back */
 static void expand(long unused)
 {
+	long before;
 	int i;
 
 	for (i = 0; i < 3; i++) {
@@ -466,13 +467,21 @@ static void expand(long unused)
 		EXPECT_EQ(ring_buffer_size(buf, 3), ring_buffer_size(buf, 0));
 		put_on(0, buf, 3);
 		put_on(2, buf, 2);
+		before = shim_allocated;
 		EXPECT_EQ(ring_buffer_unexpand(buf), -EBUSY);
+		shim_rcu_run();
+		EXPECT_EQ(shim_allocated, before);
 		EXPECT_EQ(consume(buf, 0, -1), 3);
 		EXPECT_EQ(ring_buffer_unexpand(buf), -EBUSY);
 		EXPECT_EQ(consume(buf, 2, -1), 2);
 		check_end(0, 0, "order %d", i);
 		check_end(2, 0, "order %d", i);
 
+		if (!i) {
+			EXPECT_EQ(map_buffer(4), 0);
+			EXPECT_EQ(ring_buffer_unexpand(buf), -EBUSY);
+			EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
+		}
 		EXPECT_EQ(ring_buffer_unexpand(buf), 0);
 		EXPECT_EQ(ring_buffer_unexpand(buf), 0);
 		is_unexpanded("given back");
@@ -569,6 +578,33 @@ static void expand_wakes(long all)
 	}
 	EXPECT(!co_active(), "it sleeps, it was woken");
 	co_abandon();
+	free_buffers();
+}
+
+/* A dump finds a CPU with its ring, or none: in an NMI, while the rings go */
+static void nmi_look(void)
+{
+	shim_ctx_enter(CTX_NMI);
+	EXPECT(ring_buffer_empty_cpu(buf, 0), "there is no record");
+	EXPECT(!ring_buffer_consume(buf, 0, NULL, NULL), "there is no record");
+	shim_ctx_exit(CTX_NMI);
+}
+
+static void unexpand_there(void) { EXPECT_EQ(ring_buffer_unexpand(buf), 0); }
+static void remote_unexpand(void) { step_remote(1, unexpand_there, 1); }
+
+static void unexpand_dump(long unused)
+{
+	struct step s = { .op = nmi_look, .act = { remote_unexpand }, .may_wait = 1 };
+
+	for_each_instruction(&s, 1) {
+		begin_unexpanded();
+		EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
+		if (!step_run(&s) || !s.at[0])
+			continue;
+		is_unexpanded("beside a dump");
+		free_buffers();
+	}
 	free_buffers();
 }
 
@@ -846,6 +882,7 @@ const struct scenario alloc_scenarios[] = {
 	{ "unit.expand-fails", expand_fails, 0, SC_QUICK, "R6" },
 	{ "unit.expand-wakes", expand_wakes, 0, SC_QUICK, "R6, 13" },
 	{ "unit.expand-wakes-any", expand_wakes, 1, SC_QUICK, "R6, 13" },
+	{ "unit.unexpand-dump", unexpand_dump, 0, SC_QUICK, "R6, 15" },
 	{ "unit.expand-nested", expand_nested, 0, SC_QUICK, "R4 R6" },
 #endif
 	{ }

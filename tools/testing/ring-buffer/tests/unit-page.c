@@ -827,6 +827,34 @@ static void page_copies(long stamps)
 	}
 }
 
+static void count_on_page(struct ring_buffer_event *e, u64 ts, long lost, void *sum)
+{
+	*(long *)sum += 1 + lost;
+}
+
+/* Behind a page that is overwritten meanwhile, copies go on with what is left, and the loss */
+static void page_copies_lost(long part)
+{
+	struct ring_buffer_place place = {};
+	struct buffer_data_read_page *rp;
+	void *page;
+	long sum = 0;
+
+	begin(3, true);
+	rp = page_get();
+	page = ring_buffer_read_page_data(rp);
+	put_n(part);
+	EXPECT(ring_buffer_copy_page(buf, 0, &place, rp), "there are records");
+	EXPECT_EQ(page_parse(page, PAGE_SIZE, count_on_page, &sum), part);
+	EXPECT_EQ(sum, part);
+	put_n(5 * PER_SUBBUF);
+	while (ring_buffer_copy_page(buf, 0, &place, rp))
+		EXPECT(page_parse(page, PAGE_SIZE, count_on_page, &sum) > 0, "no records");
+	EXPECT_EQ(sum, part + 5 * PER_SUBBUF);
+	ring_buffer_free_read_page(buf, 0, rp);
+	free_buffers();
+}
+
 const struct scenario page_scenarios[] = {
 	{ "unit.page-refused", page_refused, 0, SC_QUICK, "R8" },
 	{ "unit.page-spare", page_spare, 0, SC_QUICK, "R8" },
@@ -852,6 +880,7 @@ const struct scenario page_scenarios[] = {
 	{ "unit.map-unread", map_unread, 0, SC_QUICK, "R3 R5" },
 	{ "unit.page-only-stamps", page_only_stamps, 0, SC_QUICK, "R3 R8" },
 	{ "unit.page-copies", page_copies, 0, SC_QUICK, "R3 R8" },
+	{ "unit.page-copies-lost", page_copies_lost, PER_SUBBUF / 2, SC_QUICK, "R3 R8" },
 	{ "unit.page-copies-stamps", page_copies, 1, SC_QUICK, "R3 R8" },
 	{ "unit.only-stamps", page_only_stamps, 1, SC_QUICK, "R3" },
 	{ }

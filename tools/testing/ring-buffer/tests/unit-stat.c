@@ -263,6 +263,18 @@ static void since_when(long overwrite)
 		free_buffers();
 	}
 }
+
+/* Behind a record of the last time that a clock can give, no time is left */
+static void since_last(long unused)
+{
+	begin(SUBBUFS, true);
+	clock_set(U64_MAX - 8);
+	put(buf, LEN, PUT_COMMIT);
+	EXPECT_EQ(consume(buf, 0, -1), 1);
+	EXPECT_EQ(ring_buffer_complete_since(buf, 0), U64_MAX);
+	check_end(0, 0, "%s", "the last time");
+	free_buffers();
+}
 #endif
 
 /* ---- sizes, and sums over CPUs --------------------------------------------- */
@@ -362,6 +374,7 @@ const struct scenario stat_scenarios[] = {
 	{ "unit.stat-complete", since_when, 1, SC_QUICK, "R3 R7" },
 	{ "unit.stat-complete-cut", complete_cut, 0, SC_QUICK, "R3 R5" },
 	{ "unit.stat-complete-died", complete_died, 0, SC_QUICK, "R3" },
+	{ "unit.stat-complete-last", since_last, 0, SC_QUICK, "R3 R7" },
 	{ "unit.stat-complete-dropping", since_when, 0, SC_QUICK, "R3 R7" },
 #endif
 	{ }

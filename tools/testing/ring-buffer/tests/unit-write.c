@@ -332,6 +332,24 @@ static void all_off_beside(long unused)
 	}
 }
 
+/* A long record does not fit, and a short one of an interrupt does: both are written */
+static void op_long(void) { EXPECT(put(buf, 400, PUT_COMMIT), "there is a next sub-buffer"); }
+static void nmi_short(void) { put_in(CTX_NMI, buf, 8, PUT_COMMIT); }
+
+static void close_meanwhile(long unused)
+{
+	struct step s = { .op = op_long, .act = { nmi_short } };
+
+	for_each_instruction(&s, 1) {
+		begin(3, true);
+		put_n(PER_SUBBUF - 1);
+		if (!step_run(&s))
+			continue;
+		consume(buf, 0, -1);
+		check_end(0, 0, "at instruction %ld", s.at[0]);
+	}
+}
+
 /* A buffer is off while another one is, and keeps its own switch */
 static void follow(long unused)
 {
@@ -602,6 +620,7 @@ const struct scenario write_scenarios[] = {
 	{ "unit.discard-below-near", discard_below, (1 << 27) - 100, SC_QUICK, "R2 R3, 11" },
 	{ "unit.discard-below-far", discard_below, 1 << 28, SC_QUICK, "R2 R3, 11" },
 	{ "unit.wait-writers", wait_writers, 0, SC_QUICK, "R5, 7" },
+	{ "unit.write-close", close_meanwhile, 0, SC_QUICK, "R1 R3, 2" },
 	{ "unit.write-mapped", mapped, 0, SC_QUICK, "R8" },
 	{ "unit.no-such-cpu", no_such_cpu, 0, SC_QUICK, "R4" },
 	{ }
