@@ -245,6 +245,8 @@ static void keep_test_memory(struct kunit *test)
 			keep_expect_whole(test, seq, "123");
 		else
 			keep_expect_none(test, seq);
+		/* It may be the part of another one next. */
+		KUNIT_EXPECT_NULL(test, s->user.last->parts);
 		KUNIT_EXPECT_EQ(test, atomic_long_read(&s->unkept), kept ? 0L : 1L);
 		atomic_long_set(&s->unkept, 0);
 		if (!failed)
@@ -305,6 +307,70 @@ static void keep_test_open(struct kunit *test)
 	tracing_disarm_snapshot(chan_kunit[0]);
 }
 
+static void keep_take(struct kunit *test)
+{
+	keep_mark(test, 2);
+	snap_kunit_set(test, "snapshot", "1");
+	keep_tend();
+}
+
+/* At the limit of a channel, the oldest snapshot goes that has a part of it, and is not open. */
+static void keep_test_room(struct kunit *test)
+{
+	struct trace_snapshots *s;
+	struct file *file;
+
+	keep_begin(test);
+	s = chan_kunit[3]->snapshots;
+	snap_kunit_set(test, "snapshot_keep", "9");
+	/* To remove this one is in vain. */
+	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[0], "kunit_3"), 0);
+	keep_take(test);
+	keep_expect_whole(test, 1, "12");
+	chan_kunit_join(test, 3);
+	snap_kunit_close(snap_kunit_open(test, "/instances/kunit_3/trace", O_WRONLY | O_TRUNC));
+	keep_take(test);
+	keep_take(test);
+	keep_take(test);
+	s->limit_kb = s->kb;
+
+	file = snap_kunit_open(test, "/instances/kunit@2.kunit_3/trace", O_RDONLY);
+	KUNIT_EXPECT_FALSE(test, IS_ERR(file));
+	keep_take(test);
+	keep_expect_whole(test, 1, "12");
+	keep_expect_whole(test, 2, "123");
+	keep_expect_none(test, 3);
+	keep_expect_whole(test, 4, "123");
+	keep_expect_whole(test, 5, "123");
+	snap_kunit_close(file);
+	keep_take(test);
+	keep_expect_whole(test, 1, "12");
+	keep_expect_none(test, 2);
+	keep_expect_whole(test, 4, "123");
+	keep_expect_whole(test, 6, "123");
+	KUNIT_EXPECT_LE(test, s->kb, s->limit_kb);
+	s->limit_kb = 0;
+	snap_kunit_set(test, "snapshot_keep", "0");
+}
+
+/* A crash takes one of each channel that has a buffer, if the session cannot take all. */
+static void keep_test_crash(struct kunit *test)
+{
+	unsigned long before;
+	unsigned int ch;
+
+	keep_begin(test);
+	keep_mark(test, 2);
+	snap_kunit_set(test, "snapshot_allocate", "1");
+	keep_starve(2, true);
+	before = xchg(&snap_crash_on, BIT(SNAP_BY_WARN));
+	trace_snapshot_warn();
+	xchg(&snap_crash_on, before);
+	for (ch = 0; ch <= 3; ch++)
+		KUNIT_EXPECT_EQ(test, chan_kunit[ch]->snapshots->user.seq, (u64)(ch % 2));
+	keep_starve(2, false);
+}
+
 static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_whole),
 	KUNIT_CASE(keep_test_newest),
@@ -313,6 +379,8 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_refused),
 	KUNIT_CASE(keep_test_memory),
 	KUNIT_CASE(keep_test_open),
+	KUNIT_CASE(keep_test_room),
+	KUNIT_CASE(keep_test_crash),
 	{ }
 };
 

@@ -94,6 +94,9 @@ static void crash_test_file(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, crash_write(test, text), (ssize_t)-EINVAL);
 	KUNIT_EXPECT_EQ(test, crash_write(test, "none"), 4L);
 	crash_expect(test, "none\n");
+	/* A read parses nothing: it also shows what nobody can write. */
+	xchg(&snap_crash_on, BIT(SNAP_BY_BOOT));
+	crash_expect(test, "boot\n");
 }
 
 static int __init crash_option(struct kunit *test, char *name, char *text)

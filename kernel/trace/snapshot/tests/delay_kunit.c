@@ -78,7 +78,7 @@ static void delay_test_pending(struct kunit *test)
 {
 	const struct snap_request max = { .cpu = RING_BUFFER_ALL_CPUS, .by = SNAP_BY_TRACER };
 	struct trace_array *tr = test->priv;
-	unsigned long before = xchg(&snap_crash_on, BIT(SNAP_BY_WARN));
+	unsigned long before = xchg(&snap_crash_on, 0);
 	unsigned long full = snap_kunit_full(test);
 	struct tracer fake = { .use_max_tr = true };
 	const struct snap_cond cond = { .wanted = delay_ask, .taken = delay_note, .data = test };
@@ -107,6 +107,7 @@ static void delay_test_pending(struct kunit *test)
 	snap_kunit_expect(test, "");
 
 	snap_kunit_echo(test, "per_cpu/cpu0/snapshot", "1");
+	xchg(&snap_crash_on, BIT(SNAP_BY_WARN));
 	trace_snapshot_warn();
 	KUNIT_EXPECT_EQ(test, trace_snapshot_arm_tracer(tr, &fake), 0);
 	KUNIT_EXPECT_EQ(test, snap_take(tr->snapshots, &tr->snapshots->max, &max), 0);

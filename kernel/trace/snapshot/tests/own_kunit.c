@@ -9,6 +9,7 @@
 #include <linux/list.h>
 #include <linux/ring_buffer.h>
 #include <linux/string.h>
+#include <linux/workqueue.h>
 
 #include <uapi/linux/trace_instance.h>
 
@@ -231,6 +232,39 @@ static void own_test_instance(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, trace_array_get_by_name(name, NULL));
 }
 
+/* An instance of an open file that is retired, and held by a snapshot which has an owner. */
+static void own_test_retired(struct kunit *test)
+{
+	struct trace_snap *snap = NULL;
+	struct trace_array *tr;
+	char name[64] = "", path[96];
+	struct file *owner;
+	unsigned int tries;
+
+	owner = snap_kunit_open(test, "/instance_open", O_RDWR);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(owner));
+	KUNIT_EXPECT_GT(test, snap_kunit_read_file(test, owner, name, sizeof(name)), (ssize_t)0);
+	*strchrnul(name, '\n') = '\0';
+	snprintf(path, sizeof(path), "/instances/%s/trace_marker", name);
+	snap_kunit_set(test, path, "mark");
+	tr = trace_array_find_get(name);
+	KUNIT_ASSERT_NOT_NULL(test, tr);
+	KUNIT_EXPECT_EQ(test, snap_keep_owned(tr->snapshots, RING_BUFFER_ALL_CPUS, &snap), 0);
+	trace_array_put(tr);
+	snap_kunit_close(owner);
+	KUNIT_ASSERT_NOT_NULL(test, snap);
+	for (tries = 3000; tries && !READ_ONCE(tr->retired); tries--)
+		msleep(20);
+	KUNIT_ASSERT_NOT_NULL(test, READ_ONCE(tr->retired));
+	flush_work(tr->retired);
+	KUNIT_EXPECT_TRUE(test, own_is_there(name));
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(snap->buf.buffer), 1UL);
+	snap_end_owned(snap);
+	for (tries = 3000; tries && own_is_there(name); tries--)
+		msleep(20);
+	KUNIT_EXPECT_FALSE(test, own_is_there(name));
+}
+
 static struct kunit_case own_cases[] = {
 	KUNIT_CASE(own_test_last),
 	KUNIT_CASE(own_test_first),
@@ -238,6 +272,7 @@ static struct kunit_case own_cases[] = {
 	KUNIT_CASE(own_test_limit),
 	KUNIT_CASE(own_test_file),
 	KUNIT_CASE(own_test_instance),
+	KUNIT_CASE(own_test_retired),
 	{ }
 };
 

@@ -36,6 +36,7 @@ static bool snap_kunit_is_ours(const char *name)
 	static const char * const begins[] = {
 		"snap_", "trace_snapshot_", "instance_", "channels_", "merge_", "trace_merge_",
 		"trace_pipe_wait", "ring_buffer_read_start", "dat_", "__kvmalloc_node",
+		"create_trace_option_files",
 	};
 	unsigned int i;
 
