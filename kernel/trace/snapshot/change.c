@@ -228,9 +228,9 @@ bool trace_snapshot_is_used(struct trace_array *tr)
 	struct trace_snapshots *s = tr->snapshots;
 
 	guard(mutex)(&s->mutex);
+	/* A tracer has none of these when it is disarmed. */
 	return atomic_read(&s->user.armed) || atomic_read(&s->max.armed) || s->keep.nr ||
-	       s->user.spare || s->user.last || s->max.spare || s->max.last ||
-	       atomic_long_read(&s->pending.requests);
+	       s->user.spare || s->user.last || atomic_long_read(&s->pending.requests);
 }
 
 /**

@@ -76,7 +76,7 @@ static bool snap_retire_oldest(struct trace_snapshots *s, struct trace_snapshots
 	unsigned long room = limit > used ? limit - used : 0, more;
 	struct trace_snap *snap, *oldest = NULL;
 
-	if (s->dead || s->keep.first)
+	if (s->keep.first)
 		return false;
 	list_for_each_entry(snap, &s->kept, keep) {
 		more = snap_kept_kb(snap, of);
