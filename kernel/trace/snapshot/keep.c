@@ -368,7 +368,10 @@ static bool snap_may_keep(struct trace_snapshots *s)
  */
 int snap_keep_set(struct trace_snapshots *s, struct snap_keep keep)
 {
-	scoped_guard(mutex, &s->mutex) {
+	scoped_guard(mutex, &s->keeping) {
+		/* One that takers or an owner have added is not to be added a second time. */
+		snap_keep_fresh(s);
+		guard(mutex)(&s->mutex);
 		if (keep.nr && !snap_may_keep(s))
 			return -EXFULL;
 		snap_keep_begin(s, keep);

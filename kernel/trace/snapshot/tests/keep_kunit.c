@@ -13,6 +13,7 @@
 #include <linux/string.h>
 #include <linux/trace_clock.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 
 #include "tracefs.h"
 
@@ -326,6 +327,24 @@ static void keep_test_newest(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, keep_is_ready(s));
 }
 
+/* A snapshot that waits for the keeper is kept once, if the newest one is to be kept as well. */
+static void keep_test_twice(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+
+	snap_keep_set(s, (struct snap_keep){ .nr = 5 });
+	disable_work_sync(&s->keeper);
+	keep_take(test, 1);
+	KUNIT_EXPECT_FALSE(test, llist_empty(&s->fresh));
+	/* Another task has come so far with a write of 0. */
+	scoped_guard(mutex, &s->mutex)
+		snap_keep_begin(s, (struct snap_keep){ });
+	snap_keep_set(s, (struct snap_keep){ .nr = 5 });
+	keep_expect(test, 1, 1);
+	enable_work(&s->keeper);
+}
+
 /* If the empty buffer leaves no room to trim a snapshot, it is freed and allocated again. */
 static void keep_test_room(struct kunit *test)
 {
@@ -593,6 +612,7 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_waiter),
 	KUNIT_CASE(keep_test_limit),
 	KUNIT_CASE(keep_test_newest),
+	KUNIT_CASE(keep_test_twice),
 	KUNIT_CASE(keep_test_room),
 	KUNIT_CASE(keep_test_starved),
 	KUNIT_CASE(keep_test_enough),
