@@ -152,6 +152,7 @@ struct snap_request {
  * @info:      its requester and its times
  * @seq:       its number, from 1
  * @whole:     number of the session's snapshot that it is a channel's part of, or 0
+ * @pending:   a keeper or an owner is about to keep it; its own one, or that of a session
  */
 struct trace_snap {
 	struct array_buffer	buf;
@@ -174,6 +175,7 @@ struct trace_snap {
 	struct snap_info	info;
 	u64			seq;
 	u64			whole;
+	bool			pending;
 };
 
 /**

@@ -161,6 +161,13 @@ static int snap_publish_all(struct trace_snap *whole, struct trace_snap **bad)
 	return 0;
 }
 
+/* It is kept, or never will be. */
+static void snap_keep_decided(struct trace_snap *snap)
+{
+	guard(snap_change)(snap->owner);
+	snap->pending = false;
+}
+
 /**
  * snap_end_parts() - release the channels that a snapshot of a session has parts of
  * @whole: the snapshot, which takers have added
@@ -178,6 +185,7 @@ void snap_end_parts(struct trace_snap *whole)
 		next = part->next_part;
 		s = part->owner;
 		mutex_lock_nested(&s->mutex, SINGLE_DEPTH_NESTING);
+		snap_keep_decided(part);
 		if (!part->kept) {
 			snap_unhold(s, part);
 			snap_collect(s);
@@ -199,6 +207,7 @@ static int snap_keep_publish(struct trace_snapshots *s, struct trace_snap *whole
 	} while (ret == -ENOSPC && snap_make_room(s, bad->owner, bad->kept_kb));
 
 	snap_end_parts(whole);
+	snap_keep_decided(whole);
 	if (!ret)
 		return 0;
 	guard(mutex)(&s->mutex);
@@ -368,10 +377,7 @@ static bool snap_may_keep(struct trace_snapshots *s)
  */
 int snap_keep_set(struct trace_snapshots *s, struct snap_keep keep)
 {
-	scoped_guard(mutex, &s->keeping) {
-		/* One that takers or an owner have added is not to be added a second time. */
-		snap_keep_fresh(s);
-		guard(mutex)(&s->mutex);
+	scoped_guard(mutex, &s->mutex) {
 		if (keep.nr && !snap_may_keep(s))
 			return -EXFULL;
 		snap_keep_begin(s, keep);

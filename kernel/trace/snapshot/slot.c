@@ -456,7 +456,8 @@ int snap_erase(struct trace_snapshots *s, struct snap_slot *slot, int cpu)
 	if (snap_is_ready(s, slot))
 		snap_provide_one(s, slot);
 	scoped_guard(snap_change, s) {
-		if (snap_is_free(s, slot->last)) {
+		/* The spare one has no writer in flight, which the next cut would find. */
+		if (!slot->spare && snap_is_free(s, slot->last)) {
 			swap(slot->spare, slot->last);
 			snap_unsave(slot->spare);
 		}

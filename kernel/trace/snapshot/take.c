@@ -396,6 +396,7 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 			continue;
 		/* The session's own has its number by then: it is the first one. */
 		part->cutting->whole = part == s ? 0 : slot->seq;
+		part->cutting->pending = keep || (part != s && part->keep.nr);
 		snap_finish(part, part == s ? slot : &part->user, req, info,
 			    part == s ? keep : !keep && part->keep.nr);
 		if (part != s)
@@ -714,13 +715,19 @@ int snap_take_wait(struct trace_snapshots *s, struct snap_slot *slot, struct sna
 	return ret;
 }
 
+/* Is it kept, or about to be? A keeper says that it is not pending when it shows it. */
+static bool snap_has_keeper(struct trace_snap *snap)
+{
+	return snap->pending || snap->kept;
+}
+
 /* The part of the newest snapshot of @s that a channel has, if it was not kept before. */
 static struct trace_snap *snap_newest_part(struct trace_snapshots *s, struct trace_snapshots *part)
 {
 	struct trace_snap *snap = part->user.last, *whole = s->user.last;
 
 	/* The channel may have been one of another session, and clocks may be coarse. */
-	return snap && !snap->kept && snap->whole == whole->seq &&
+	return snap && !snap_has_keeper(snap) && snap->whole == whole->seq &&
 	       snap->info.end == whole->info.end ? snap : NULL;
 }
 
@@ -730,10 +737,14 @@ static void snap_keep_begin_locked(struct trace_snapshots *s, struct snap_keep k
 	struct trace_snapshots *part;
 
 	/* The newest snapshot is kept as well. */
-	if (!s->keep.nr && keep.nr && last && !last->kept) {
+	if (!s->keep.nr && keep.nr && last && !snap_has_keeper(last)) {
 		s->cutting = last;
-		for (part = s->channels; part; part = part->next_channel)
+		last->pending = true;
+		for (part = s->channels; part; part = part->next_channel) {
 			part->cutting = snap_newest_part(s, part);
+			if (part->cutting)
+				part->cutting->pending = true;
+		}
 		snap_join_parts(s);
 		atomic_inc(&last->users);
 		llist_add(&last->fresh, &s->fresh);

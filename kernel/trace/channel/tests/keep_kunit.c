@@ -3,10 +3,13 @@
  * Unit tests of snapshots of a session: one cut over its channels, kept as a whole.
  */
 #include <linux/kallsyms.h>
+#include <linux/list.h>
+#include <linux/llist.h>
 #include <linux/ring_buffer.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 
 #include <trace/events/kmem.h>
 
@@ -128,6 +131,44 @@ static void keep_test_newest(struct kunit *test)
 		keep_expect_whole(test, i, i == 1 ? "123" : "13");
 		snap_kunit_set(test, "snapshot_keep", "0");
 		keep_expect_none(test, i);
+	}
+}
+
+/* What a session is about to keep, its channel does not keep as well; nor the other way round. */
+static void keep_test_twice(struct kunit *test)
+{
+	struct trace_snapshots *s = chan_kunit[0]->snapshots, *channel, *first, *second;
+	const struct snap_keep keep = { .nr = 5 };
+	size_t before;
+	unsigned int i, seq;
+
+	keep_begin(test);
+	channel = chan_kunit[2]->snapshots;
+	snap_kunit_set(test, "snapshot_allocate", "1");
+	for (i = 0; i < 2; i++) {
+		seq = i + 1;
+		first = i ? channel : s;
+		second = i ? s : channel;
+		KUNIT_EXPECT_EQ(test, snap_keep_set(first, keep), 0);
+		keep_tend();
+		before = list_count_nodes(&channel->kept);
+		disable_work_sync(&first->keeper);
+		keep_mark(test, 2);
+		tracing_snapshot_instance(chan_kunit[0]);
+		KUNIT_EXPECT_FALSE(test, llist_empty(&first->fresh));
+		/* It keeps the newest one as well, but not this. */
+		KUNIT_EXPECT_EQ(test, snap_keep_set(second, keep), 0);
+		enable_work(&first->keeper);
+		snap_tend(channel);
+		keep_tend();
+		keep_expect_whole(test, seq, i ? "13" : "123");
+		KUNIT_EXPECT_EQ(test, list_count_nodes(&channel->kept), before + i);
+		KUNIT_EXPECT_EQ(test, list_count_nodes(&channel->kept_parts), (size_t)!i);
+		KUNIT_EXPECT_EQ(test, list_count_nodes(&s->kept), (size_t)1);
+		KUNIT_EXPECT_EQ(test, snap_keep_set(second, (struct snap_keep){ }), 0);
+		KUNIT_EXPECT_EQ(test, snap_keep_set(first, (struct snap_keep){ }), 0);
+		keep_tend();
+		keep_expect_none(test, seq);
 	}
 }
 
@@ -374,6 +415,7 @@ static void keep_test_crash(struct kunit *test)
 static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_whole),
 	KUNIT_CASE(keep_test_newest),
+	KUNIT_CASE(keep_test_twice),
 	KUNIT_CASE(keep_test_persistent),
 	KUNIT_CASE(keep_test_changing),
 	KUNIT_CASE(keep_test_refused),
