@@ -40,6 +40,7 @@ static int snap_alloc_next(struct trace_snapshots *s, struct snap_slot *slot, un
 	s->kb += old;
 	if (!ret) {
 		next->kb = kb;
+		next->gen = s->gen + 2;
 		slot->next = next;
 		return 0;
 	}
@@ -56,8 +57,6 @@ static void snap_use_next(struct trace_snapshots *s, struct snap_slot *slot, boo
 {
 	if (done)
 		swap(slot->spare, slot->next);
-	if (done && slot->spare)
-		slot->spare->gen = s->gen;
 	snap_discard(s, slot->next);
 	slot->next = NULL;
 }

@@ -456,7 +456,6 @@ void snap_end_owned(struct trace_snap *snap)
 	struct trace_snapshots *s = snap->owner;
 
 	guard(snap_names)(s);
-	snap->kept->owned = false;
 	snap->kept->ref--;
 	snap_retire(s, snap);
 	/* It may have been what still held the trace array. */

@@ -321,7 +321,6 @@ static void snap_join_parts(struct trace_snapshots *s)
 	struct trace_snap *whole = s->cutting, *snap;
 	struct trace_snapshots *part;
 
-	whole->parts = NULL;
 	for (part = s->channels; part; part = part->next_channel) {
 		snap = part->cutting;
 		if (!snap)

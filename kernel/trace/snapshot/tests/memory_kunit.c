@@ -193,6 +193,8 @@ static void memory_test_erase(struct kunit *test)
 {
 	unsigned long full = snap_kunit_full(test);
 	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snap *spare;
 	struct file *file;
 	char *buf = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
 	unsigned int i;
@@ -220,6 +222,15 @@ static void memory_test_erase(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_count(buf, ": mark\n"), 1U);
 	snap_kunit_close(file);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
+	/* It leaves the spare buffer where it is. */
+	snap_kunit_mark(test, 1);
+	snap_kunit_echo(test, "snapshot", "1");
+	scoped_guard(mutex, &s->mutex)
+		KUNIT_ASSERT_EQ(test, snap_add_spare(s, &s->user), 0);
+	spare = s->user.spare;
+	snap_kunit_echo(test, "snapshot", "2");
+	KUNIT_EXPECT_PTR_EQ(test, s->user.spare, spare);
+	KUNIT_EXPECT_NULL(test, s->user.last);
 	/* An erase allocates no buffer. A reader can open the file without a snapshot. */
 	snap_kunit_echo(test, "snapshot", "0");
 	snap_kunit_echo(test, "snapshot", "2");
