@@ -320,11 +320,13 @@ int ring_buffer_unexpand(struct trace_buffer *buffer)
 		return -ENOMEM;
 	ret = rb_hide_cpus(buffer, cpus);
 	if (!ret) {
-		/* A dump that found a CPU in the mask has its part, not &rb_no_cpu. */
+		/*
+		 * A dump that found a CPU in the mask uses its part, not &rb_no_cpu. No
+		 * other one gets at a part.
+		 */
 		synchronize_rcu();
 		for (cpu = 0; cpu < nr_cpu_ids; cpu++)
 			WRITE_ONCE(buffer->cpus[cpu], &rb_no_cpu);
-		synchronize_rcu();
 		rb_free_cpus(cpus);
 	} else {
 		kvfree(cpus);

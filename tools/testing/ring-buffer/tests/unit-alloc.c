@@ -608,6 +608,41 @@ static void unexpand_dump(long unused)
 	free_buffers();
 }
 
+/* And both are half done: a dump that found the ring has it until its end */
+static void look_nested(void) { step_nested(nmi_look); }
+static void look_remote(void) { step_remote(0, look_nested, 1); }
+
+static void unexpand_during_dump(struct step *s)
+{
+	begin_unexpanded();
+	EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
+	host_cpu_switch(1);
+	if (!step_run(s)) {
+		fault(F_STUCK, "at instruction %ld, the dump at %ld", s->at[0], s->at[1]);
+		return;
+	}
+	host_cpu_switch(0);
+	is_unexpanded("with a dump half done");
+	free_buffers();
+}
+
+static void unexpand_half_dump(long unused)
+{
+	struct step s = { .op = unexpand_there, .act = { look_remote, step_stop }, .may_wait = 1 };
+	long last, inner;
+
+	unexpand_during_dump(&s);
+	last = s.n[0];
+	for (s.at[0] = 1; s.at[0] <= last; s.at[0] += 1 + last / 40) {
+		s.at[1] = 0;
+		s.n[1] = 0;
+		unexpand_during_dump(&s);
+		inner = s.n[1];
+		for (s.at[1] = 1; s.at[1] <= inner; s.at[1] += 1 + inner / 40)
+			unexpand_during_dump(&s);
+	}
+}
+
 /* A nesting that began without rings does not end one of the rings */
 static void expand_nested(long unused)
 {
@@ -883,6 +918,7 @@ const struct scenario alloc_scenarios[] = {
 	{ "unit.expand-wakes", expand_wakes, 0, SC_QUICK, "R6, 13" },
 	{ "unit.expand-wakes-any", expand_wakes, 1, SC_QUICK, "R6, 13" },
 	{ "unit.unexpand-dump", unexpand_dump, 0, SC_QUICK, "R6, 15" },
+	{ "unit.unexpand-half-dump", unexpand_half_dump, 0, SC_QUICK, "R6, 15" },
 	{ "unit.expand-nested", expand_nested, 0, SC_QUICK, "R4 R6" },
 #endif
 	{ }
