@@ -130,17 +130,17 @@ void *trace_merge_next(struct trace_iterator *iter)
 			break;
 		src = m->sources;
 		ent = peek_next_entry(src->iter, src->cpu, &ts, &lost);
-		if (ent && ts == src->ts) {
+		if (!ent) {
+			merge_drop(m);
+			continue;
+		}
+		if (ts == src->ts) {
 			m->found = merge_take(iter, src, ent, lost);
 			return m->found;
 		}
 		/* The record before was read, or writers have overwritten this one. */
-		if (ent) {
-			src->ts = ts;
-			min_heap_sift_down(&m->heap, 0, &merge_calls, NULL);
-		} else {
-			merge_drop(m);
-		}
+		src->ts = ts;
+		min_heap_sift_down(&m->heap, 0, &merge_calls, NULL);
 	}
 	iter->ent = NULL;
 	m->found = NULL;

@@ -81,8 +81,6 @@ struct trace_iterator *merge_open_channel(struct trace_iterator *iter, struct tr
 	sub->trace = ch->current_trace;
 	sub->snapshot = iter->snapshot;
 	sub->cpu_file = iter->cpu_file;
-	mutex_init(&sub->mutex);
-	trace_seq_init(&sub->seq);
 	if (ch->trace_flags & TRACE_ITER_LATENCY_FMT)
 		sub->iter_flags |= TRACE_FILE_LAT_FMT;
 	if (trace_clock_in_ns(ch))

@@ -130,7 +130,7 @@ static int snap_take_now(struct trace_snapshots *s, int cpu)
 	if (ret == -EINPROGRESS)
 		ret = snap_delay_wait(s, &waiter);
 	/* The writer finds the instance of the snapshot. */
-	if (!ret && READ_ONCE(s->keep.nr))
+	if (READ_ONCE(s->keep.nr))
 		snap_tend(s);
 	return ret == -EINVAL ? -ENXIO : ret;
 }

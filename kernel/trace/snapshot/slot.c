@@ -217,16 +217,14 @@ static int snap_each_channel(struct trace_snapshots *s,
 			     int (*fn)(struct trace_snapshots *s, struct snap_slot *slot))
 {
 	struct trace_snapshots *channel;
-	unsigned int n;
 	int ret = 0;
 
 	lockdep_assert_held(&s->mutex);
-	for (n = 0; !ret && (channel = snap_get_channel(s, n)); n++) {
+	for (channel = s->channels; !ret && channel; channel = channel->next_channel) {
 		mutex_lock_nested(&channel->mutex, SINGLE_DEPTH_NESTING);
-		if (!channel->dead && ring_buffer_is_expanded(channel->tr->array_buffer.buffer))
+		if (ring_buffer_is_expanded(channel->tr->array_buffer.buffer))
 			ret = fn(channel, &channel->user);
 		mutex_unlock(&channel->mutex);
-		snap_put(channel);
 	}
 	return ret;
 }

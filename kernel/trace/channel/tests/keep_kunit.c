@@ -172,6 +172,55 @@ static void keep_test_twice(struct kunit *test)
 	}
 }
 
+/* The buffer that the next cut of a channel uses. */
+static struct trace_snap *keep_next(unsigned int ch)
+{
+	struct snap_slot *user = &chan_kunit[ch]->snapshots->user;
+
+	return user->spare ?: user->last;
+}
+
+/* A cut of the session asks the worker of a channel for what that one needs. */
+static void keep_test_worker(struct kunit *test)
+{
+	struct trace_snapshots *s = chan_kunit[0]->snapshots, *channel;
+	struct file *file;
+	unsigned int ch;
+
+	keep_begin(test);
+	channel = chan_kunit[2]->snapshots;
+	snap_kunit_set(test, "snapshot_allocate", "1");
+	KUNIT_EXPECT_EQ(test, snap_keep_set(channel, (struct snap_keep){ .nr = 5 }), 0);
+	keep_mark(test, 2);
+	tracing_snapshot_instance(chan_kunit[0]);
+	snap_kunit_worker(chan_kunit[2]);
+	flush_work(&channel->keeper);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&channel->kept), (size_t)1);
+	KUNIT_EXPECT_EQ(test, snap_keep_set(channel, (struct snap_keep){ }), 0);
+	keep_tend();
+
+	/* For a record in flight it looks into each of them. */
+	snap_kunit_set(test, "snapshot", "0");
+	snap_kunit_set(test, "snapshot_allocate", "1");
+	for (ch = 1; ch <= 3; ch++) {
+		KUNIT_ASSERT_NOT_NULL(test, keep_next(ch));
+		keep_next(ch)->settled = false;
+	}
+	scoped_guard(mutex, &s->mutex)
+		snap_settle_next(s, &s->user);
+	for (ch = 1; ch <= 3; ch++)
+		KUNIT_EXPECT_TRUE(test, keep_next(ch)->settled);
+
+	/* The channel's only buffer is read: it gets another one. */
+	snap_kunit_set(test, "snapshot", "1");
+	file = snap_kunit_open(test, "/instances/kunit_2/snapshot", O_RDONLY);
+	KUNIT_EXPECT_NULL(test, channel->user.spare);
+	tracing_snapshot_instance(chan_kunit[0]);
+	snap_kunit_worker(chan_kunit[2]);
+	KUNIT_EXPECT_NOT_NULL(test, channel->user.spare);
+	snap_kunit_close(file);
+}
+
 /* Memory that survives a reboot has room for one snapshot, also that of a channel. */
 static void keep_test_persistent(struct kunit *test)
 {
@@ -416,6 +465,7 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_whole),
 	KUNIT_CASE(keep_test_newest),
 	KUNIT_CASE(keep_test_twice),
+	KUNIT_CASE(keep_test_worker),
 	KUNIT_CASE(keep_test_persistent),
 	KUNIT_CASE(keep_test_changing),
 	KUNIT_CASE(keep_test_refused),

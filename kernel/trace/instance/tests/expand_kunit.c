@@ -156,7 +156,10 @@ static void expand_test_refused(struct kunit *test)
 	snap_kunit_close(snap_kunit_open(test, "error_log", O_WRONLY | O_TRUNC));
 	expand_expect(test, false);
 
-	snap_kunit_set(test, "buffer_allocate", "1\n");
+	file = snap_kunit_open(test, "buffer_allocate", O_WRONLY);
+	KUNIT_EXPECT_EQ(test, snap_kunit_write_file(test, file, "1\n"), (ssize_t)2);
+	KUNIT_EXPECT_EQ(test, file->f_pos, (loff_t)2);
+	snap_kunit_close(file);
 	file = snap_kunit_open(test, "trace", O_RDONLY);
 	snap_kunit_fails(test, "buffer_allocate", "0", -EBUSY, expand_used);
 	snap_kunit_close(file);

@@ -143,6 +143,9 @@ static void change_test_smaller(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	snap_kunit_refuse(test, "buffer_size_kb", "8", -ENOSPC);
 	tracing_disarm_snapshot(tr);
+	tr->snapshots->pinned = true;
+	snap_kunit_refuse(test, "buffer_size_kb", "8", -ENOSPC);
+	tr->snapshots->pinned = false;
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
 	snap_kunit_echo(test, "buffer_size_kb", "8");
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "0\n");

@@ -152,6 +152,9 @@ static void delay_test_cancelled(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_take_pending(tr->snapshots), -EAGAIN);
 	local_irq_enable();
 	snap_kunit_expect(test, "refused 3");
+	/* The longest one is half of what a ktime_t holds. */
+	snap_kunit_echo(test, "snapshot_delay", "4611686018427387903ns");
+	snap_kunit_refuse(test, "snapshot_delay", "4611686018427387904ns", -EINVAL);
 	snap_delay_set(tr->snapshots, 0);
 }
 

@@ -252,7 +252,7 @@ static void memory_test_erase(struct kunit *test)
 	tracing_snapshot_instance(tr);
 	snap_kunit_echo(test, "per_cpu/cpu0/snapshot", "2");
 	tracing_snapshot_instance(tr);
-	snap_kunit_expect(test, "taken 6");
+	snap_kunit_expect(test, "taken 7");
 	tracing_disarm_snapshot(tr);
 }
 

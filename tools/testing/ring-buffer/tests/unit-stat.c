@@ -24,11 +24,11 @@ static const struct filling {
 	bool	blocked;	/* in an interrupt of a record that is not committed */
 } fillings[] = {
 	{ 1, 0, 0, 1 }, { 1, 0, 0, SUBBUFS * PER }, { 1, 2, 0, PER }, { 1, 2, 1, 1 },
-	{ 1, 2, 1, PER }, { 1, 2, 1, 5 * PER }, { 1, PER + 1, 1, 1 }, { 1, PER + 1, 1, 2 * PER },
-	{ 1, PER + 1, 1, SUBBUFS * PER }, { 1, PER, PER, 1 }, { 1, 5 * PER + 1, 0, SUBBUFS * PER },
-	{ 1, 5 * PER + 1, 1, SUBBUFS * PER }, { 1, 5 * PER + 1, 1, (SUBBUFS + 1) * PER },
-	{ 1, 5 * PER + 1, 1, 1 }, { 0, 2, 0, 5 * PER }, { 0, 2 * PER + 1, 1, 1 },
-	{ 0, 2 * PER + 1, PER + 1, 5 * PER }, { 1, 2, 0, 5 * PER, true },
+	{ 1, 2, 1, PER }, { 1, 2, 1, 5 * PER }, { 1, 2, 2, 2 * PER }, { 1, PER + 1, 1, 1 },
+	{ 1, PER + 1, 1, 2 * PER }, { 1, PER + 1, 1, SUBBUFS * PER }, { 1, PER, PER, 1 },
+	{ 1, 5 * PER + 1, 0, SUBBUFS * PER }, { 1, 5 * PER + 1, 1, SUBBUFS * PER },
+	{ 1, 5 * PER + 1, 1, (SUBBUFS + 1) * PER }, { 1, 5 * PER + 1, 1, 1 }, { 0, 2, 0, 5 * PER },
+	{ 0, 2 * PER + 1, 1, 1 }, { 0, 2 * PER + 1, PER + 1, 5 * PER }, { 1, 2, 0, 5 * PER, true },
 	{ 1, PER + 2, 1, 5 * PER, true },
 };
 
