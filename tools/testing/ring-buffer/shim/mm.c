@@ -157,6 +157,8 @@ long si_mem_available(void)
 #define MAX_FREE	(1 << 14)
 static struct page *free_pages_of[MAX_PAGE_ORDER + 1][MAX_FREE];
 static int nr_free[MAX_PAGE_ORDER + 1];
+/* By the first page; the order that it was allocated with */
+static unsigned char order_of[SHIM_ARENA_PAGES];
 static unsigned long arena_next;
 static arch_spinlock_t page_lock = __ARCH_SPIN_LOCK_UNLOCKED;
 
@@ -175,6 +177,7 @@ struct page *__alloc_pages_noprof(gfp_t gfp, unsigned int order, int nid, nodema
 		/* AddressSanitizer reports an access to the page behind it, which is unused */
 		if (arena_next + (1UL << order) < SHIM_ARENA_PAGES) {
 			page = (struct page *)vmemmap_base + arena_next;
+			order_of[arena_next] = order;
 			arena_next += 1UL << order;
 			host_poison(page_address(page) + (PAGE_SIZE << order), PAGE_SIZE);
 			arena_next++;
@@ -193,6 +196,7 @@ struct page *__alloc_pages_noprof(gfp_t gfp, unsigned int order, int nid, nodema
 
 void __free_pages(struct page *page, unsigned int order)
 {
+	WARN_ON(order_of[page - (struct page *)vmemmap_base] != order);
 	host_release(page);
 	host_poison(page_address(page), PAGE_SIZE << order);
 	note_free();
