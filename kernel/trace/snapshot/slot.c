@@ -144,6 +144,7 @@ void snap_discard(struct trace_snapshots *s, struct trace_snap *snap)
 /* Store @snap at @at, and discard the buffer that was there. */
 static void snap_replace(struct trace_snapshots *s, struct trace_snap **at, struct trace_snap *snap)
 {
+	lockdep_assert(atomic_read(&s->owner) == smp_processor_id() + 1);
 	snap_discard(s, *at);
 	*at = snap;
 }
