@@ -4,6 +4,7 @@
  */
 #include <linux/cpu.h>
 #include <linux/delay.h>
+#include <linux/lockdep.h>
 #include <linux/rcupdate.h>
 
 #include "torture.h"
@@ -145,6 +146,9 @@ static void rbt_reset_quiet(struct rnd_state *rnd)
 		return;
 
 	down_write(&buffer->ctl);
+	/* Keep cuts away: unlike swaps, they exchange rings that do not record, too. */
+	if (!b)
+		down_write_nested(&rbt_buffers[1].ctl, SINGLE_DEPTH_NESTING);
 	WRITE_ONCE(rbt_cpus[cpu]->toggled, true);
 	ring_buffer_record_disable_cpu(rb, cpu);
 	synchronize_rcu();
@@ -159,6 +163,8 @@ static void rbt_reset_quiet(struct rnd_state *rnd)
 			  left);
 	rbt_drop_end(cpu);
 	ring_buffer_record_enable_cpu(rb, cpu);
+	if (!b)
+		up_write(&rbt_buffers[1].ctl);
 	up_write(&buffer->ctl);
 	rbt_did(RBT_DID_RESET, 0);
 }

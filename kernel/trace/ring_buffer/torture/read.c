@@ -2,6 +2,7 @@
 /*
  * Readers: record by record, whole pages, without consuming, and those that wait.
  */
+#include <linux/delay.h>
 #include <linux/sched.h>
 #include <linux/string.h>
 
@@ -365,6 +366,8 @@ unsigned int rbt_last_look(int buffer, int cpu)
 {
 	unsigned int entries = ring_buffer_entries_cpu(rbt_buffers[buffer].rb, cpu), n;
 
+	/* If a task does so all the same, give it the time. */
+	usleep_range(500, 3000);
 	n = rbt_iterate(buffer, cpu, UINT_MAX, true, "last look");
 	if (n != entries)
 		rbt_fault(RBT_COUNT, "%d/%d: %u entries, an iterator found %u", buffer, cpu,

@@ -187,7 +187,8 @@ struct rbt_cpu {
  * struct rbt_buffer - one of the two
  * @rb:        the buffer
  * @ctl:       read: to consume, to map, or to put other rings in place; write: to keep
- *             all from that. Iterators, writers and swaps do not care
+ *             all from that. Iterators, writers and swaps do not care. A cut of buffer 0
+ *             holds that of buffer 1 for writing. That of buffer 0 is the outer one
  * @reset:     held by a reset beside others, and by a reader of a mapping: see rbt_map_read()
  */
 struct rbt_buffer {
