@@ -240,7 +240,6 @@ static void rb_ring_init(struct rb_ring *ring, struct rb_cpu *rcpu)
 	rd->sb = ring->subbufs[ring->nr];
 	rb_subbuf_init(rd->sb, seq - 1);
 	rd->seq = seq - 1;
-	rd->from = rd->seq;
 	rd->num = RB_FIRST_NUM;
 	ring->num_base = RB_FIRST_NUM;
 }
