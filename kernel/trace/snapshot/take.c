@@ -302,8 +302,6 @@ static int snap_prepare_all(struct trace_snapshots *s, struct snap_slot *slot,
 		ret = part == s ? snap_prepare(s, slot, req, s) :
 				  snap_prepare(part, &part->user, &channel, snap_keeps(s, part));
 		if (ret) {
-			if (part != s)
-				snap_kick(part, ret, false);
 			snap_unprepare(s, slot);
 			return ret;
 		}

@@ -211,12 +211,12 @@ static void keep_test_worker(struct kunit *test)
 	for (ch = 1; ch <= 3; ch++)
 		KUNIT_EXPECT_TRUE(test, keep_next(ch)->settled);
 
-	/* The channel's only buffer is read: it gets another one. */
+	/* The channel's only buffer is read: the session's worker gives it another one. */
 	snap_kunit_set(test, "snapshot", "1");
 	file = snap_kunit_open(test, "/instances/kunit_2/snapshot", O_RDONLY);
 	KUNIT_EXPECT_NULL(test, channel->user.spare);
 	tracing_snapshot_instance(chan_kunit[0]);
-	snap_kunit_worker(chan_kunit[2]);
+	snap_kunit_worker(chan_kunit[0]);
 	KUNIT_EXPECT_NOT_NULL(test, channel->user.spare);
 	snap_kunit_close(file);
 }

@@ -204,10 +204,12 @@ static void memory_test_erase(struct kunit *test)
 		snap_kunit_mark(test, 1);
 		snap_kunit_echo(test, "snapshot", "1");
 		KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 1U);
-		if (i)
+		if (i) {
 			snap_kunit_echo(test, "per_cpu/cpu0/snapshot", "2");
-		else
+			KUNIT_EXPECT_EQ(test, s->user.last->info.since, U64_MAX);
+		} else {
 			snap_kunit_echo(test, "snapshot", "2");
+		}
 		KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 0U);
 		KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	}

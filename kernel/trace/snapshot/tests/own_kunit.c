@@ -143,6 +143,11 @@ static void own_test_limit(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ret, 0);
 	KUNIT_EXPECT_GT(test, kb, 1UL);
 	snap_end_owned(snap);
+
+	/* None of an instance whose own owner has ended. */
+	tr->retired = &s->keeper;
+	KUNIT_EXPECT_EQ(test, snap_keep_owned(s, RING_BUFFER_ALL_CPUS, &snap), -ENODEV);
+	tr->retired = NULL;
 }
 
 /* The ioctl of the file, and the file that owns. */
