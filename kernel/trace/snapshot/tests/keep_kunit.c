@@ -206,6 +206,9 @@ static void keep_test_first(struct kunit *test)
 	s->pinned = false;
 	snap_tend(tr->snapshots);
 	KUNIT_EXPECT_NULL(test, s->user.spare);
+	/* And none is allocated in vain. */
+	snap_kunit_refuse(test, "snapshot", "1", -ENOSPC);
+	KUNIT_EXPECT_NULL(test, s->user.spare);
 }
 
 /* A request is refused and counted until the worker has allocated a buffer again. */
