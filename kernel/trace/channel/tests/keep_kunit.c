@@ -221,6 +221,25 @@ static void keep_test_worker(struct kunit *test)
 	snap_kunit_close(file);
 }
 
+/* The keeper of a session has buffers for the next snapshot, without the workers. */
+static void keep_test_provide(struct kunit *test)
+{
+	struct trace_snapshots *s = chan_kunit[0]->snapshots;
+	unsigned int ch;
+
+	keep_begin(test);
+	for (ch = 0; ch <= 3; ch++)
+		disable_work_sync(&chan_kunit[ch]->snapshots->work);
+	snap_kunit_set(test, "snapshot_keep", "2");
+	keep_mark(test, 2);
+	snap_kunit_set(test, "snapshot", "1");
+	snap_tend(s);
+	for (ch = 0; ch <= 3; ch++) {
+		KUNIT_EXPECT_NOT_NULL(test, chan_kunit[ch]->snapshots->user.spare);
+		enable_work(&chan_kunit[ch]->snapshots->work);
+	}
+}
+
 /* Memory that survives a reboot has room for one snapshot, also that of a channel. */
 static void keep_test_persistent(struct kunit *test)
 {
@@ -466,6 +485,7 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_newest),
 	KUNIT_CASE(keep_test_twice),
 	KUNIT_CASE(keep_test_worker),
+	KUNIT_CASE(keep_test_provide),
 	KUNIT_CASE(keep_test_persistent),
 	KUNIT_CASE(keep_test_changing),
 	KUNIT_CASE(keep_test_refused),

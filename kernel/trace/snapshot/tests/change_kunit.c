@@ -126,6 +126,11 @@ static void change_test_limit(struct kunit *test)
 	tracing_snapshot_instance(tr);
 	snap_kunit_expect(test, "taken 2");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), after);
+	/* Sub-buffers of one page, again. */
+	change_limit(test, 0);
+	snap_kunit_echo(test, "buffer_subbuf_size_kb", "4");
+	tracing_snapshot_instance(tr);
+	snap_kunit_expect(test, "taken 3");
 }
 
 /* With a snapshot and no spare buffer, shrinking allocates none, unless a trigger needs it. */

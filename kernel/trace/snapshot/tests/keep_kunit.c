@@ -206,8 +206,12 @@ static void keep_test_first(struct kunit *test)
 	s->pinned = false;
 	snap_tend(tr->snapshots);
 	KUNIT_EXPECT_NULL(test, s->user.spare);
-	/* And none is allocated in vain. */
+	/* And none is asked for in vain. */
+	s->limit_kb = 1;
 	snap_kunit_refuse(test, "snapshot", "1", -ENOSPC);
+	s->limit_kb = 0;
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "error_log",
+						 "error: snapshot_keep allows no more"));
 	KUNIT_EXPECT_NULL(test, s->user.spare);
 }
 

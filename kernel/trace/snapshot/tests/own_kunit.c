@@ -120,6 +120,7 @@ static void own_test_limit(struct kunit *test)
 	struct trace_snapshots *s = tr->snapshots;
 	struct trace_snap *snap = NULL;
 	unsigned long kb = 0, records;
+	struct file *file;
 	int ret;
 
 	do {
@@ -143,6 +144,16 @@ static void own_test_limit(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ret, 0);
 	KUNIT_EXPECT_GT(test, kb, 1UL);
 	snap_end_owned(snap);
+
+	/* Why the call fails is in error_log. */
+	file = snap_kunit_open(test, "snapshot", O_RDWR);
+	s->limit_kb = 1;
+	KUNIT_EXPECT_EQ(test, file->f_op->unlocked_ioctl(file, TRACE_IOC_SNAPSHOT, 0),
+			(long)-ENOSPC);
+	s->limit_kb = 0;
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "error_log",
+						 "snapshot: error: Needs more memory than"));
+	snap_kunit_close(file);
 
 	/* None of an instance whose own owner has ended. */
 	tr->retired = &s->keeper;
