@@ -134,7 +134,7 @@ static void keep_test_newest(struct kunit *test)
 	}
 }
 
-/* What a session is about to keep, its channel does not keep as well; nor the other way round. */
+/* A session and its channel do not both keep the same part, in either order. */
 static void keep_test_twice(struct kunit *test)
 {
 	struct trace_snapshots *s = chan_kunit[0]->snapshots, *channel, *first, *second;
