@@ -155,7 +155,7 @@ static void own_test_limit(struct kunit *test)
 						 "snapshot: error: Needs more memory than"));
 	snap_kunit_close(file);
 
-	/* None of an instance whose own owner has ended. */
+	/* An instance that has lost its owner gives none. */
 	tr->retired = &s->keeper;
 	KUNIT_EXPECT_EQ(test, snap_keep_owned(s, RING_BUFFER_ALL_CPUS, &snap), -ENODEV);
 	tr->retired = NULL;
