@@ -57,9 +57,24 @@ static bool dat_had_event(struct trace_array *whole, struct trace_array *tr,
 	return false;
 }
 
-/* Call @fn for each event of a system that a member of @whole has. Return: how many. */
+/**
+ * struct dat_filter - the events that are wanted
+ * @wants:   tells whether an event is; NULL for all
+ * @private: for @wants
+ */
+struct dat_filter {
+	bool	(*wants)(struct trace_event_call *call, void *private);
+	void	*private;
+};
+
+static bool dat_wants(const struct dat_filter *filter, struct trace_event_file *file)
+{
+	return !filter->wants || filter->wants(file->event_call, filter->private);
+}
+
+/* Call @fn for each wanted event of a system that a member of @whole has. Return: how many. */
 static u32 dat_each_event(struct trace_array *whole, struct event_subsystem *system,
-			  struct dat_text *text,
+			  struct dat_text *text, const struct dat_filter *filter,
 			  void (*fn)(struct dat_text *text, struct trace_event_call *call))
 {
 	struct trace_event_file *file;
@@ -68,7 +83,8 @@ static u32 dat_each_event(struct trace_array *whole, struct event_subsystem *sys
 
 	for (tr = whole; tr; tr = dat_next(whole, tr)) {
 		list_for_each_entry(file, &tr->events, list) {
-			if (file->system->subsystem != system || dat_had_event(whole, tr, file))
+			if (file->system->subsystem != system || !dat_wants(filter, file) ||
+			    dat_had_event(whole, tr, file))
 				continue;
 			nr++;
 			if (fn)
@@ -87,10 +103,10 @@ static void dat_put_format(struct dat_text *text, struct trace_event_call *call)
 }
 
 static void dat_put_system(struct dat_text *text, struct trace_array *whole,
-			   struct event_subsystem *system)
+			   struct event_subsystem *system, const struct dat_filter *filter)
 {
-	dat_put_u32(text, dat_each_event(whole, system, text, NULL));
-	dat_each_event(whole, system, text, dat_put_format);
+	dat_put_u32(text, dat_each_event(whole, system, text, filter, NULL));
+	dat_each_event(whole, system, text, filter, dat_put_format);
 }
 
 static bool dat_had_system(struct trace_array *whole, struct trace_array *tr,
@@ -116,7 +132,8 @@ static bool dat_is_ftrace(struct event_subsystem *system)
 }
 
 /* Return: how many systems there are besides "ftrace"; all are appended if @text is there. */
-static u32 dat_each_system(struct dat_text *text, struct trace_array *whole)
+static u32 dat_each_system(struct dat_text *text, struct trace_array *whole,
+			   const struct dat_filter *filter)
 {
 	struct trace_subsystem_dir *dir;
 	struct trace_array *tr;
@@ -131,15 +148,25 @@ static u32 dat_each_system(struct dat_text *text, struct trace_array *whole)
 			if (!text)
 				continue;
 			dat_put_string(text, dir->subsystem->name);
-			dat_put_system(text, whole, dir->subsystem);
+			dat_put_system(text, whole, dir->subsystem, filter);
 		}
 	}
 	return nr;
 }
 
-/* Formats of the events that the members have: those that may have records. */
-static void dat_put_formats(struct dat_text *text, struct trace_array *whole)
+/**
+ * dat_put_formats() - append formats of the events that the members have
+ * @text:    the text
+ * @whole:   the instance of the snapshot, or any other one
+ * @wants:   tells whether an event is wanted; NULL for all, those that may have records
+ * @private: for @wants
+ *
+ * Context: May sleep, event_mutex is held.
+ */
+void dat_put_formats(struct dat_text *text, struct trace_array *whole,
+		     bool (*wants)(struct trace_event_call *call, void *private), void *private)
 {
+	const struct dat_filter filter = { wants, private };
 	struct trace_subsystem_dir *dir;
 	struct event_subsystem *ftrace = NULL;
 
@@ -149,24 +176,35 @@ static void dat_put_formats(struct dat_text *text, struct trace_array *whole)
 			ftrace = dir->subsystem;
 	}
 	if (ftrace)
-		dat_put_system(text, whole, ftrace);
+		dat_put_system(text, whole, ftrace, &filter);
 	else
 		dat_put_u32(text, 0);
-	dat_put_u32(text, dat_each_system(NULL, whole));
-	dat_each_system(text, whole);
+	dat_put_u32(text, dat_each_system(NULL, whole, &filter));
+	dat_each_system(text, whole, &filter);
 }
 
-static void dat_put_head(struct dat_text *text, struct trace_array *tr)
+/**
+ * dat_put_begin() - append the begin of the file, up to the formats
+ * @text:   the text
+ * @buffer: the buffer of the records; its sub-buffers are as large as the pages
+ *
+ * Context: May sleep.
+ */
+void dat_put_begin(struct dat_text *text, struct trace_buffer *buffer)
 {
 	static const char magic[] = "\x17\x08\x44tracing6";
-	struct trace_buffer *buffer = tr->array_buffer.buffer;
 	u8 sizes[] = { IS_ENABLED(CONFIG_CPU_BIG_ENDIAN), sizeof(long) };
 
 	dat_put(text, magic, sizeof(magic));
 	dat_put(text, sizes, sizeof(sizes));
 	dat_put_u32(text, ring_buffer_subbuf_size_get(buffer));
 	dat_put_headers(text, buffer);
-	dat_put_formats(text, tr);
+}
+
+static void dat_put_head(struct dat_text *text, struct trace_array *tr)
+{
+	dat_put_begin(text, tr->array_buffer.buffer);
+	dat_put_formats(text, tr, NULL, NULL);
 }
 
 struct dat_stat {
@@ -207,10 +245,14 @@ static void dat_put_stats(struct dat_text *text, struct trace_array *tr)
 	}
 }
 
-/* Others follow: those of channels have offsets that an open file knows. */
-static void dat_put_options(struct dat_text *text, struct trace_array *whole)
+/**
+ * dat_put_options_begin() - append the first options
+ * @text: the text
+ *
+ * Context: May sleep.
+ */
+void dat_put_options_begin(struct dat_text *text)
 {
-	struct trace_array *tr;
 	size_t begin;
 
 	dat_put(text, "options  ", sizeof("options  "));
@@ -222,19 +264,37 @@ static void dat_put_options(struct dat_text *text, struct trace_array *whole)
 	begin = dat_begin(text, sizeof(u32));
 	dat_print(text, dat_print_uname, NULL);
 	dat_end(text, sizeof(u32), begin);
+}
 
+/* Others follow: those of channels have offsets that an open file knows. */
+static void dat_put_options(struct dat_text *text, struct trace_array *whole)
+{
+	struct trace_array *tr;
+
+	dat_put_options_begin(text);
 	for (tr = whole; tr; tr = dat_next(whole, tr))
 		dat_put_stats(text, tr);
+}
+
+/**
+ * dat_put_printk() - append the formats of trace_printk()
+ * @text: the text
+ *
+ * Context: May sleep.
+ */
+void dat_put_printk(struct dat_text *text)
+{
+	size_t begin = dat_begin(text, sizeof(u32));
+
+	dat_print_all(text, &trace_printk_formats_seq_ops);
+	dat_end(text, sizeof(u32), begin);
 }
 
 static void dat_put_tail(struct dat_text *text, struct trace_array *tr)
 {
 	size_t begin;
 
-	begin = dat_begin(text, sizeof(u32));
-	dat_print_all(text, &trace_printk_formats_seq_ops);
-	dat_end(text, sizeof(u32), begin);
-
+	dat_put_printk(text);
 	begin = dat_begin(text, sizeof(u64));
 	dat_print_all(text, &tracing_saved_cmdlines_seq_ops);
 	dat_end(text, sizeof(u64), begin);
@@ -248,7 +308,14 @@ static void dat_print_clock(struct seq_file *m, void *data)
 	tracing_clock_show(m, NULL);
 }
 
-static void dat_put_clock(struct dat_text *text, struct trace_array *tr)
+/**
+ * dat_put_clock() - append the clocks, with the one in use in brackets
+ * @text: the text
+ * @tr:   the instance
+ *
+ * Context: May sleep.
+ */
+void dat_put_clock(struct dat_text *text, struct trace_array *tr)
 {
 	size_t begin = dat_begin(text, sizeof(u64));
 

@@ -5,11 +5,75 @@
 #ifndef _KERNEL_TRACE_DAT_H
 #define _KERNEL_TRACE_DAT_H
 
+struct seq_file;
+
+/**
+ * struct dat_block - bytes in memory
+ * @data: their address, from kvmalloc()
+ * @len:  number of bytes
+ */
+struct dat_block {
+	const void		*data;
+	size_t			len;
+};
+
+/**
+ * struct trace_dat_record - a record that was copied
+ * @ts:  its time
+ * @off: offset of its bytes
+ * @len: number of bytes
+ * @cpu: its CPU
+ * @lost: records of this CPU in front of it are missing
+ */
+struct trace_dat_record {
+	u64			ts;
+	u32			off;
+	u32			len;
+	u32			cpu;
+	bool			lost;
+};
+
+struct dat_range;
+
+/**
+ * struct trace_dat_copy - records that were copied, and the file of them
+ * @record:  the records, in the order of time
+ * @nr:      number of @record
+ * @data:    the bytes of all records, in that order
+ * @len:     number of bytes of @data
+ * @page_size: bytes of a page: as many as the largest sub-buffer that the records are of
+ * @lost:    records in front of the first one of each CPU are missing
+ * @symbols: the reader may have names of functions
+ * @print_names: prints the names of tasks, "PID NAME" in a line
+ * @private: for @print_names
+ * @head:    the file up to the pages, from trace_dat_make_head()
+ * @pages:   the pages, from trace_dat_make_pages()
+ * @range:   pages of each CPU; NULL if there are none yet
+ */
+struct trace_dat_copy {
+	const struct trace_dat_record	*record;
+	unsigned int			nr;
+	const void			*data;
+	size_t				len;
+	unsigned int			page_size;
+	bool				lost;
+	bool				symbols;
+	void				(*print_names)(struct seq_file *m, void *private);
+	void				*private;
+	struct dat_block		head;
+	struct dat_block		pages;
+	struct dat_range		*range;
+};
+
 #ifdef CONFIG_TRACER_SNAPSHOT
 extern const struct file_operations trace_dat_fops;
 
 void trace_dat_end_event(struct trace_array *tr);
 void trace_dat_free(struct trace_array *tr);
+int trace_dat_make_pages(struct trace_dat_copy *copy);
+int trace_dat_make_head(struct trace_dat_copy *copy, struct trace_array *whole,
+			struct trace_buffer *buffer);
+void trace_dat_copy_free(struct trace_dat_copy *copy);
 #else
 static inline void trace_dat_end_event(struct trace_array *tr) { }
 #endif

@@ -10,6 +10,7 @@
  *   pages.c     the pages of a CPU as one run of bytes
  *   layout.c    the parts of the file, and where they are
  *   file.c      the open file
+ *   copy.c      the whole file of records that were copied
  */
 #ifndef _KERNEL_TRACE_DAT_INTERNAL_H
 #define _KERNEL_TRACE_DAT_INTERNAL_H
@@ -61,21 +62,13 @@
 /**
  * struct dat_text - text that grows
  * @m:   the text; &seq_file.private is free for the caller
+ * @gfp: flags of its memory, besides GFP_KERNEL
  * @err: 0, or -ENOMEM: the text is not complete
  */
 struct dat_text {
 	struct seq_file		m;
+	gfp_t			gfp;
 	int			err;
-};
-
-/**
- * struct dat_block - bytes in memory
- * @data: their address, from kvmalloc()
- * @len:  number of bytes
- */
-struct dat_block {
-	const void		*data;
-	size_t			len;
 };
 
 enum dat_part {
@@ -195,8 +188,15 @@ int dat_finish(struct dat_text *text, struct dat_block *block);
 
 /* symbols.c */
 void dat_put_symbols(struct dat_text *text, struct trace_array *whole);
+void dat_put_symbols_in(struct dat_text *text, const void *data, size_t len);
 
 /* capture.c */
+void dat_put_begin(struct dat_text *text, struct trace_buffer *buffer);
+void dat_put_formats(struct dat_text *text, struct trace_array *whole,
+		     bool (*wants)(struct trace_event_call *call, void *private), void *private);
+void dat_put_printk(struct dat_text *text);
+void dat_put_options_begin(struct dat_text *text);
+void dat_put_clock(struct dat_text *text, struct trace_array *tr);
 int dat_capture(struct trace_array *tr);
 
 /* pages.c */

@@ -180,6 +180,34 @@ static void dat_words_print(struct dat_words *w, struct dat_text *text)
 }
 
 /**
+ * dat_put_symbols_in() - append the symbols of the addresses in records
+ * @text: the text
+ * @data: the records
+ * @len:  number of bytes
+ *
+ * Context: May sleep, event_mutex is held.
+ */
+void dat_put_symbols_in(struct dat_text *text, const void *data, size_t len)
+{
+	struct dat_words *w;
+
+	lockdep_assert_held(&event_mutex);
+	if (!IS_ENABLED(CONFIG_KALLSYMS))
+		return;
+	w = kvzalloc(sizeof(*w), GFP_KERNEL);
+	if (!w) {
+		text->err = -ENOMEM;
+		return;
+	}
+	dat_words_scan(w, data, len);
+	text->err = text->err ?: w->err;
+	if (!text->err)
+		dat_words_print(w, text);
+	kvfree(w->word);
+	kvfree(w);
+}
+
+/**
  * dat_put_symbols() - append the symbols of the addresses in the records of a snapshot
  * @text:  the text
  * @whole: the instance of the snapshot; its parts belong to it

@@ -11,7 +11,7 @@ static bool dat_grow(struct dat_text *text)
 {
 	struct seq_file *m = &text->m;
 	size_t size = max_t(size_t, 2 * m->size, SZ_4K);
-	void *buf = kvmalloc(size, GFP_KERNEL);
+	void *buf = kvmalloc(size, GFP_KERNEL | text->gfp);
 
 	if (!buf) {
 		text->err = -ENOMEM;
@@ -199,7 +199,7 @@ int dat_finish(struct dat_text *text, struct dat_block *block)
 	struct seq_file *m = &text->m;
 
 	if (!text->err && m->count) {
-		block->data = kvmemdup(m->buf, m->count, GFP_KERNEL);
+		block->data = kvmemdup(m->buf, m->count, GFP_KERNEL | text->gfp);
 		if (block->data)
 			block->len = m->count;
 		else

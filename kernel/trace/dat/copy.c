@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The whole file of records that were copied, in memory: the pages, and all in front of them.
+ *
+ * The pages are made first, since they need no lock, and the table of CPUs tells their size.
+ */
+#include <linux/bitmap.h>
+
+#include "../ring_buffer/record.h"
+#include "internal.h"
+
+static const char dat_copy_table[] = "flyrecord";
+
+/* Is behind the last record of a CPU */
+#define DAT_COPY_END	U32_MAX
+
+/**
+ * struct dat_copy_cpus - the records of each CPU, in the order of time
+ * @first: number of the first record of each CPU
+ * @next:  number of the next record of the CPU, for each record
+ */
+struct dat_copy_cpus {
+	u32	*first;
+	u32	*next;
+};
+
+static void dat_copy_cpus_exit(struct dat_copy_cpus *cpus)
+{
+	kvfree(cpus->first);
+	kvfree(cpus->next);
+}
+
+/* One pass, so that a CPU without records costs nothing. */
+static int dat_copy_cpus_init(struct dat_copy_cpus *cpus, const struct trace_dat_copy *copy)
+{
+	unsigned int i;
+	u32 *first;
+
+	cpus->first = kvmalloc_array(nr_cpu_ids, sizeof(*cpus->first), GFP_KERNEL_ACCOUNT);
+	cpus->next = kvmalloc_array(copy->nr, sizeof(*cpus->next), GFP_KERNEL_ACCOUNT);
+	if (!cpus->first || !cpus->next) {
+		dat_copy_cpus_exit(cpus);
+		return -ENOMEM;
+	}
+	for (i = 0; i < nr_cpu_ids; i++)
+		cpus->first[i] = DAT_COPY_END;
+	for (i = copy->nr; i-- > 0;) {
+		first = &cpus->first[copy->record[i].cpu];
+		cpus->next[i] = *first;
+		*first = i;
+	}
+	return 0;
+}
+
+/*
+ * Fill a page with records of a CPU, from number @i on. A loss can be told in front of a page only.
+ * Return: the number of the record behind them.
+ */
+static u32 dat_copy_fill(const struct trace_dat_copy *copy, const struct dat_copy_cpus *cpus, u32 i,
+			 struct rb_data_page *page)
+{
+	unsigned int room = copy->page_size - RB_PAGE_HDR, used = 0, total, stamp;
+	const struct trace_dat_record *record;
+	struct ring_buffer_event *rec;
+	u64 time = copy->record[i].ts, delta;
+
+	memset(page, 0, copy->page_size);
+	page->time_stamp = time;
+	for (; i != DAT_COPY_END; i = cpus->next[i]) {
+		record = &copy->record[i];
+		delta = record->ts - time;
+		stamp = delta > RB_DELTA_MAX ? RB_STAMP_LEN : 0;
+		total = rb_record_len(record->len);
+		/* The first one always has room: its sub-buffer was no larger. */
+		if (used && (record->lost || used + stamp + total > room))
+			break;
+		rec = (void *)page->data + used;
+		if (stamp) {
+			rb_set_stamp(rec, RINGBUF_TYPE_TIME_EXTEND, delta);
+			rec = (void *)rec + stamp;
+			delta = 0;
+		}
+		rb_set_record(rec, total, delta);
+		memcpy(rb_payload(rec), copy->data + record->off, record->len);
+		used += stamp + total;
+		time = record->ts;
+	}
+	local_set(&page->commit, used);
+	return i;
+}
+
+static void dat_copy_put_cpu(struct dat_text *text, const struct trace_dat_copy *copy,
+			     const struct dat_copy_cpus *cpus, int cpu, struct rb_data_page *page)
+{
+	u32 i = cpus->first[cpu], next;
+	bool lost = copy->lost;
+
+	for (; !text->err && i != DAT_COPY_END; i = next) {
+		next = dat_copy_fill(copy, cpus, i, page);
+		if (lost || copy->record[i].lost)
+			local_set(&page->commit, local_read(&page->commit) | RB_MISSED_EVENTS);
+		lost = false;
+		dat_put(text, page, copy->page_size);
+		cond_resched();
+	}
+}
+
+/* The offsets count from the first page. */
+static int dat_copy_put_pages(struct dat_text *text, const struct trace_dat_copy *copy,
+			      const struct dat_copy_cpus *cpus)
+{
+	struct rb_data_page *page = kvmalloc(copy->page_size, GFP_KERNEL_ACCOUNT);
+	int cpu;
+
+	if (!page)
+		return -ENOMEM;
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
+		copy->range[cpu].offset = text->m.count;
+		dat_copy_put_cpu(text, copy, cpus, cpu, page);
+		copy->range[cpu].size = text->m.count - copy->range[cpu].offset;
+	}
+	kvfree(page);
+	return text->err;
+}
+
+/**
+ * trace_dat_make_pages() - make the pages of records that were copied
+ * @copy: the records; &trace_dat_copy.pages and &trace_dat_copy.range are set
+ *
+ * Context: May sleep.
+ * Return: 0 or -ENOMEM; in either case trace_dat_copy_free() has to follow.
+ */
+int trace_dat_make_pages(struct trace_dat_copy *copy)
+{
+	struct dat_text text = { .gfp = __GFP_ACCOUNT };
+	struct dat_copy_cpus cpus;
+	int ret;
+
+	copy->range = kvcalloc(nr_cpu_ids, sizeof(*copy->range), GFP_KERNEL_ACCOUNT);
+	if (!copy->range)
+		return -ENOMEM;
+	ret = dat_copy_cpus_init(&cpus, copy);
+	if (ret)
+		return ret;
+	text.err = dat_copy_put_pages(&text, copy, &cpus);
+	dat_copy_cpus_exit(&cpus);
+	return dat_finish(&text, &copy->pages);
+}
+
+/* Formats are wanted of the events that have records. */
+static bool dat_copy_wants(struct trace_event_call *call, void *types)
+{
+	return call->event.type <= U16_MAX && test_bit(call->event.type, types);
+}
+
+static void dat_copy_put_formats(struct dat_text *text, const struct trace_dat_copy *copy,
+				 struct trace_array *whole)
+{
+	unsigned long *types = bitmap_zalloc(U16_MAX + 1, GFP_KERNEL);
+	unsigned int i;
+
+	if (!types) {
+		text->err = -ENOMEM;
+		return;
+	}
+	for (i = 0; i < copy->nr; i++) {
+		const struct trace_entry *entry = copy->data + copy->record[i].off;
+
+		__set_bit(entry->type, types);
+	}
+	dat_put_formats(text, whole, dat_copy_wants, types);
+	bitmap_free(types);
+}
+
+static void dat_copy_put_symbols(struct dat_text *text, const struct trace_dat_copy *copy)
+{
+	size_t begin = dat_begin(text, sizeof(u32));
+
+	if (copy->symbols)
+		dat_put_symbols_in(text, copy->data, copy->len);
+	dat_end(text, sizeof(u32), begin);
+}
+
+static void dat_copy_put_names(struct dat_text *text, const struct trace_dat_copy *copy)
+{
+	size_t begin = dat_begin(text, sizeof(u64));
+
+	dat_print(text, copy->print_names, copy->private);
+	dat_end(text, sizeof(u64), begin);
+}
+
+/* The pages follow; @table is where the head has the offsets of them. */
+static void dat_copy_put_padding(struct dat_text *text, const struct trace_dat_copy *copy,
+				 size_t table)
+{
+	static const char zeros[256];
+	size_t begin = round_up(text->m.count, copy->page_size);
+	struct dat_range range;
+	int cpu;
+
+	while (!text->err && text->m.count < begin)
+		dat_put(text, zeros, min(sizeof(zeros), begin - text->m.count));
+	for (cpu = 0; !text->err && cpu < nr_cpu_ids; cpu++) {
+		range = copy->range[cpu];
+		range.offset += begin;
+		memcpy(text->m.buf + table + cpu * sizeof(range), &range, sizeof(range));
+	}
+}
+
+/**
+ * trace_dat_make_head() - make the file of records that were copied, up to the pages
+ * @copy:   the records, after trace_dat_make_pages(); &trace_dat_copy.head is set
+ * @whole:  the instance that they are of; its events have not changed since
+ * @buffer: a buffer with sub-buffers as large as the pages
+ *
+ * Context: May sleep, event_mutex and trace_types_lock are held.
+ * Return: 0 or -ENOMEM; in either case trace_dat_copy_free() has to follow.
+ */
+int trace_dat_make_head(struct trace_dat_copy *copy, struct trace_array *whole,
+			struct trace_buffer *buffer)
+{
+	struct dat_text text = { .gfp = __GFP_ACCOUNT };
+	size_t table;
+
+	lockdep_assert_held(&event_mutex);
+	lockdep_assert_held(&trace_types_lock);
+	dat_put_begin(&text, buffer);
+	dat_copy_put_formats(&text, copy, whole);
+	dat_copy_put_symbols(&text, copy);
+	dat_put_printk(&text);
+	dat_copy_put_names(&text, copy);
+	dat_put_u32(&text, nr_cpu_ids);
+	dat_put_options_begin(&text);
+	dat_put_u16(&text, 0);
+	dat_put(&text, dat_copy_table, sizeof(dat_copy_table));
+	table = text.m.count;
+	dat_put(&text, copy->range, nr_cpu_ids * sizeof(*copy->range));
+	dat_put_clock(&text, whole);
+	dat_copy_put_padding(&text, copy, table);
+	return dat_finish(&text, &copy->head);
+}
+
+/**
+ * trace_dat_copy_free() - free the memory of a file of records that were copied
+ * @copy: the records, which stay
+ *
+ * Context: May sleep.
+ */
+void trace_dat_copy_free(struct trace_dat_copy *copy)
+{
+	kvfree(copy->head.data);
+	kvfree(copy->pages.data);
+	kvfree(copy->range);
+	copy->head = (struct dat_block){};
+	copy->pages = (struct dat_block){};
+	copy->range = NULL;
+}
