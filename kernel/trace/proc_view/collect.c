@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Copy the records of a group out of an instance and its channels.
+ */
+#include <linux/cleanup.h>
+#include <linux/rwsem.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "../trace_output.h"
+#include "internal.h"
+
+/* An instance that changes each time is not shown. */
+#define VIEW_TRIES	10
+
+#ifdef CONFIG_TRACE_PROC_VIEW_KUNIT_TEST
+void (*view_race_hook)(struct trace_array *tr);
+#endif
+
+/* May the reader go on? */
+static int view_go_on(struct trace_view *view)
+{
+	if (fatal_signal_pending(current))
+		return -EINTR;
+	cond_resched();
+	return rwsem_is_contended(&view->sem) ? -EAGAIN : 0;
+}
+
+/* Take the record that is in &trace_iterator.temp. */
+static int view_take_copied(struct view_copy *copy, struct view_thread *thread)
+{
+	int ret;
+
+	trace_event_read_lock();
+	ret = copy->take(copy, thread);
+	trace_event_read_unlock();
+	/* Before the next record that is taken, one is missing. */
+	copy->iter->lost_events = ret == -ENOENT;
+	if (ret == -ENOENT) {
+		copy->store.dropped++;
+		ret = 0;
+	}
+	thread->used = true;
+	return ret;
+}
+
+/*
+ * Take the record that @pos is at, and go on. It is copied first, since the print functions of
+ * graphs want @pos to be behind it.
+ */
+static int view_take(struct view_copy *copy, struct ring_buffer_iter *pos,
+		     struct ring_buffer_event *event, u64 ts)
+{
+	struct trace_iterator *iter = copy->iter;
+	struct trace_entry *entry = ring_buffer_event_data(event);
+	struct view_thread *thread = view_group_find(&copy->group, entry, ts);
+	unsigned int len = ring_buffer_event_length(event);
+
+	if (thread) {
+		memcpy(iter->temp, entry, len);
+		iter->ent = iter->temp;
+		iter->ent_size = len;
+		iter->ts = ts;
+	}
+	ring_buffer_iter_advance(pos);
+	return thread ? view_take_copied(copy, thread) : 0;
+}
+
+static int view_collect_cpu(struct view_copy *copy, struct trace_view *view, int cpu)
+{
+	struct trace_iterator *iter = copy->iter;
+	struct trace_buffer *buffer = iter->array_buffer->buffer;
+	struct ring_buffer_event *event;
+	struct ring_buffer_iter *pos;
+	int ret = 0;
+	u64 ts;
+
+	if (!ring_buffer_entries_cpu(buffer, cpu))
+		return 0;
+	pos = ring_buffer_read_start(buffer, cpu, GFP_KERNEL_ACCOUNT);
+	if (!pos)
+		return -ENOMEM;
+	iter->cpu = cpu;
+	iter->lost_events = 0;
+	iter->buffer_iter[cpu] = pos;
+	while (!ret) {
+		event = ring_buffer_iter_peek(pos, &ts);
+		/* Some may be of the group. The next one may be a later one than is shown. */
+		if (event && ring_buffer_iter_dropped(pos)) {
+			copy->gaps++;
+			iter->lost_events = 1;
+		}
+		/* Writers can go on for ever. */
+		if (!event || ts > copy->group.until)
+			break;
+		ret = view_go_on(view) ?: view_take(copy, pos, event, ts);
+		view_race_point(iter->tr);
+	}
+	iter->buffer_iter[cpu] = NULL;
+	ring_buffer_read_finish(pos);
+	return ret;
+}
+
+/* Copy from the instance of a view that was entered. */
+static int view_collect_member(struct view_copy *copy, struct trace_view *view)
+{
+	struct trace_array *tr = view->tr;
+	struct trace_iterator *iter = copy->iter;
+	int ret = 0, cpu;
+
+	iter->tr = tr;
+	iter->trace = tr->current_trace;
+	iter->array_buffer = &tr->array_buffer;
+	iter->channel = view == copy->view ? NULL : view->name;
+	/* No record is longer. */
+	iter->temp_size = ring_buffer_subbuf_size_get(tr->array_buffer.buffer);
+	iter->temp = kvmalloc(iter->temp_size, GFP_KERNEL_ACCOUNT);
+	if (!iter->temp)
+		return -ENOMEM;
+	if (iter->temp_size > copy->dat.page_size) {
+		copy->dat.page_size = iter->temp_size;
+		copy->largest = view;
+	}
+	for_each_tracing_cpu(cpu) {
+		ret = view_collect_cpu(copy, view, cpu);
+		if (ret)
+			break;
+	}
+	kvfree(iter->temp);
+	iter->temp = NULL;
+	iter->tr = NULL;
+	return ret;
+}
+
+static int view_collect_once(struct view_copy *copy, struct pid *pid, struct pid_namespace *ns)
+{
+	struct view_member *member;
+	int ret, clock;
+	unsigned int i;
+
+	clock = view_members_get(copy);
+	if (clock < 0)
+		return clock;
+	ret = view_group_get(&copy->group, pid, ns, clock);
+	for (i = 0; !ret && i < copy->nr; i++) {
+		member = &copy->member[i];
+		ret = view_enter(member->view, member->epoch);
+		if (ret)
+			break;
+		ret = view_collect_member(copy, member->view);
+		view_leave(member->view);
+	}
+	if (ret)
+		return ret;
+	view_group_settle(&copy->group);
+	ret = view_store_settle(&copy->store);
+	return ret || !copy->finish ? ret : copy->finish(copy);
+}
+
+/* Forget what was copied. */
+static void view_collect_undo(struct view_copy *copy)
+{
+	view_members_put(copy);
+	view_group_put(&copy->group);
+	view_store_free(&copy->store);
+	trace_dat_copy_free(&copy->dat);
+	copy->dat.page_size = 0;
+	copy->gaps = 0;
+}
+
+/**
+ * view_collect() - copy the records of a group out of an instance and its channels
+ * @copy: the copy; its view, iterator and functions are set
+ * @pid:  identity of a thread of the group
+ * @ns:   namespace of the reader
+ *
+ * Context: May sleep.
+ * Return: 0, then view_group_put(), view_store_free() and trace_dat_copy_free() have to follow;
+ *	   or an error. -ENODEV if the instance has been removed; -EOPNOTSUPP for its clock;
+ *	   -EAGAIN if it changes all the time; -ENOMEM; and as view_group_get().
+ */
+int view_collect(struct view_copy *copy, struct pid *pid, struct pid_namespace *ns)
+{
+	int tries = VIEW_TRIES, ret;
+
+	do {
+		ret = view_collect_once(copy, pid, ns);
+		if (ret)
+			view_collect_undo(copy);
+	} while (ret == -EAGAIN && --tries);
+	view_members_put(copy);
+	return ret;
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The file "proc_view" of an instance.
+ */
+#include <linux/cleanup.h>
+#include <linux/fs.h>
+#include <linux/kstrtox.h>
+#include <linux/limits.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "internal.h"
+
+/* A longer value is none. */
+#define VIEW_VALUE_SIZE	16
+
+enum {
+	VIEW_ERR_VALUE,
+	VIEW_ERR_BOOT,
+	VIEW_ERR_NAME,
+	VIEW_ERR_CLOCK,
+};
+
+static const char *const view_errs[] = {
+	"Invalid value, expected 0 or 1",
+	"Its memory survives a reboot, and PIDs do not",
+	"Its name is too long, expected 251 characters at most",
+	"Its clock has no times of tasks: set trace_clock to global, mono or boot",
+};
+
+/* Can an instance be shown? */
+static int view_may_show(struct trace_array *tr, u8 *err)
+{
+	*err = VIEW_ERR_BOOT;
+	if (tr->range_addr_start)
+		return -EINVAL;
+	*err = VIEW_ERR_NAME;
+	if (strlen(tr->name) > NAME_MAX - TRACE_VIEW_ENDING)
+		return -ENAMETOOLONG;
+	*err = VIEW_ERR_CLOCK;
+	return min(trace_stamp_clock(tr), 0);
+}
+
+static int view_set(struct trace_array *tr, const char *text)
+{
+	u8 err = VIEW_ERR_VALUE;
+	bool on = !strcmp(text, "1");
+	int ret = on || !strcmp(text, "0") ? 0 : -EINVAL;
+
+	guard(mutex)(&trace_types_lock);
+	if (!ret && on && !tr->view->shown)
+		ret = view_may_show(tr, &err);
+	if (ret)
+		tracing_log_err(tr, "proc_view", text, (const char **)view_errs, err, 0);
+	else
+		view_show(tr->view, on);
+	return ret;
+}
+
+static ssize_t proc_view_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	struct trace_array *tr = file->private_data;
+	char *text = memdup_user_nul(ubuf, min(cnt, VIEW_VALUE_SIZE));
+	int ret;
+
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+	ret = view_set(tr, strim(text));
+	kfree(text);
+	if (ret)
+		return ret;
+	*ppos += cnt;
+	return cnt;
+}
+
+static ssize_t proc_view_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	struct trace_array *tr = file->private_data;
+	const char *text = READ_ONCE(tr->view->shown) ? "1\n" : "0\n";
+
+	return simple_read_from_buffer(ubuf, cnt, ppos, text, 2);
+}
+
+static const struct file_operations proc_view_fops = {
+	.open		= tracing_open_generic_tr,
+	.read		= proc_view_read,
+	.write		= proc_view_write,
+	.llseek		= default_llseek,
+	.release	= tracing_release_generic_tr,
+};
+
+/**
+ * trace_view_create_file() - create "proc_view"
+ * @tr:  the trace array; the one at the top has none
+ * @dir: its directory
+ *
+ * Without memory the instance is not created.
+ *
+ * Context: May sleep, trace_types_lock is held.
+ */
+void trace_view_create_file(struct trace_array *tr, struct dentry *dir)
+{
+	if (!tr->name)
+		return;
+	if (view_create(tr))
+		instance_lost_file();
+	else
+		trace_create_file("proc_view", TRACE_MODE_WRITE, dir, tr, &proc_view_fops);
+}

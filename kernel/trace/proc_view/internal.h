@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * /proc/PID/trace: types and functions that the files of this directory share.
+ *
+ * Each file calls only files above it in this list:
+ *
+ *   stamp.c    since when a task has its PID, program and credentials
+ *   user.c     limits of each user
+ *   group.c    the threads of a group, and whether the reader may see them
+ *   store.c    records that were copied, in the order of time
+ *   view.c     which instances are shown
+ *   member.c   the instances that one open file shows: one, and its channels
+ *   collect.c  copy the records of a group out of them
+ *   text.c     a record as a line of text
+ *   raw.c      a record as it was recorded, and a trace.dat of all
+ *   open.c     the open file in /proc/PID/trace
+ *   file.c     the file "proc_view"
+ */
+#ifndef _KERNEL_TRACE_PROC_VIEW_INTERNAL_H
+#define _KERNEL_TRACE_PROC_VIEW_INTERNAL_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <linux/rwsem.h>
+#include <linux/sched.h>
+#include <linux/trace_stamp.h>
+#include <linux/trace_view.h>
+
+#include "../trace.h"
+
+/**
+ * DOC: /proc/PID/trace
+ *
+ * An open file is a copy that never changes: the records of the threads of one group, as they
+ * were when it was opened. So each offset has the same bytes, and no open file holds anything
+ * of an instance. The records of a session are its own, and those of its channels.
+ *
+ * **A record belongs to a thread** if it was written in the context of a task, and its time is
+ * in (since, until]. *Until* is read first. Then the threads are walked; each has a PID, and
+ * *since*, its stamp: the time of its fork, of its last exec, or of the last change of its
+ * credentials. A thread that is alive in the walk has had its PID all that time, and the
+ * credentials for which the access was checked. So a record of an earlier owner of the PID, or
+ * of an earlier program or user, is never taken.
+ *
+ * **Checks.** Open: lockdown, CAP_PERFMON, ptrace_may_access() of the group leader; threads that
+ * the reader may not access are left out. Each copy to user space, a page at most: the same
+ * again for the caller, and for each thread with records, under exec_update_lock, without
+ * page faults. -ESRCH from the time on when the leader has exited, or one of the
+ * threads has a new stamp: it has executed a program, or has changed its credentials. The file
+ * has a reference to each of these threads, so it also knows that of one that has exited.
+ *
+ * =========  =================================================================
+ * view       what holds
+ * =========  =================================================================
+ * hidden     Each instance has a view, &trace_array.view, with a reference.
+ * shown      The list of views has it, too.
+ * retired    The instance is removed: no list has the view, and
+ *	      &trace_view.tr is NULL. Copies stay readable.
+ * =========  =================================================================
+ *
+ * A reader that collects has &trace_view.sem of one instance after the other for reading, and no
+ * reference to an instance. A removal of the instance, a new clock or size of sub-buffers takes
+ * it for writing. The reader sees that somebody waits, and lets go at the next record. Then it
+ * begins again, or fails. It does not sort before it has let go. A removal of an event holds
+ * trace_event_sem, so it does not wait: it is counted only, and the reader takes no record of an
+ * event that is not there.
+ *
+ * **Locks**, outermost first: event_mutex (of readers, only to finish a trace.dat),
+ * trace_types_lock (also to find the channels), &trace_view.sem, trace_event_sem, the locks of
+ * tracing's readers and snapshots; innermost view_mutex, which protects the list of views.
+ * &view_user.busy is outside of all. exec_update_lock is taken with none of them held but
+ * &view_user.busy.
+ */
+
+/* Bytes that a copy has at most */
+#define VIEW_LIMIT		(2UL << 20)
+/* Open files of a user, at most */
+#define VIEW_FILES		32
+
+/**
+ * struct view_user - a user with open files
+ * @list:  link of all users
+ * @uid:   the user
+ * @files: number of open files; view_user_mutex
+ * @busy:  one file at a time is opened
+ */
+struct view_user {
+	struct list_head	list;
+	kuid_t			uid;
+	unsigned int		files;
+	struct mutex		busy;		/* opens */
+};
+
+/**
+ * struct view_thread - a thread as it was when a file was opened
+ * @task:  the thread, with a reference; NULL if it has no records in the copy
+ * @nr:    its PID in records
+ * @vnr:   its PID in the namespace of the reader
+ * @since: its stamp in the clock of the instance
+ * @used:  it has records in the copy, or is the leader
+ * @comm:  its name
+ */
+struct view_thread {
+	struct task_struct *task;
+	pid_t		nr;
+	pid_t		vnr;
+	u64		since;
+	bool		used;
+	char		comm[TASK_COMM_LEN];
+};
+
+/**
+ * struct view_group - a thread group as it was when a file was opened
+ * @leader: its leader, with a reference
+ * @vnr:    PID of the group in the namespace of the reader
+ * @clock:  clock of the times
+ * @until:  no later record is shown
+ * @nr:     number of @thread
+ * @thread: the threads, by &view_thread.nr
+ */
+struct view_group {
+	struct task_struct	*leader;
+	pid_t			vnr;
+	enum trace_stamp_clock	clock;
+	u64			until;
+	unsigned int		nr;
+	struct view_thread	*thread;
+};
+
+/**
+ * struct view_store - records that were copied
+ * @limit:   bytes that view_store_settle() leaves, at most
+ * @data:    the bytes
+ * @used:    bytes of @data that are used
+ * @size:    bytes of @data that are allocated
+ * @entry:   the records
+ * @nr:      number of @entry
+ * @room:    number of @entry that are allocated
+ * @dropped: number of records that were dropped: by the limit, or as they cannot be shown
+ * @floor:   earlier records are dropped
+ */
+struct view_store {
+	size_t			limit;
+	char			*data;
+	size_t			used;
+	size_t			size;
+	struct trace_dat_record	*entry;
+	unsigned int		nr;
+	unsigned int		room;
+	unsigned long		dropped;
+	u64			floor;
+};
+
+/**
+ * struct trace_view - an instance that is shown, or can be
+ * @list:  link of all views that are shown
+ * @ref:   references
+ * @sem:   a reader copies, or a writer changes the instance
+ * @tr:    the instance; NULL if it is removed. trace_types_lock and @sem to set it
+ * @epoch: number of changes
+ * @shown: it is in the list; trace_types_lock and view_mutex to set it
+ * @len:   length of @name
+ * @name:  of the instance
+ */
+struct trace_view {
+	struct list_head	list;
+	refcount_t		ref;
+	struct rw_semaphore	sem;
+	struct trace_array	*tr;
+	atomic_t		epoch;
+	bool			shown;
+	unsigned int		len;
+	char			name[];
+};
+
+/**
+ * struct view_member - an instance that is copied from
+ * @view:  its view, with a reference
+ * @epoch: of the view when the copy began
+ */
+struct view_member {
+	struct trace_view	*view;
+	int			epoch;
+};
+
+/**
+ * struct view_copy - what one open file copies
+ * @view:  the instance
+ * @nr:    number of @member
+ * @member: the instance, and its channels
+ * @group: the threads
+ * @store: the records
+ * @gaps:  number of places where writers have overwritten records before they were copied
+ * @iter:  prints records; its &trace_iterator.temp holds the one that is copied, and
+ *	   &trace_iterator.lost_events tells whether some are missing in front of that
+ * @take:  stores the record of @iter, of a thread; 0, -ENOENT if it cannot be shown, or -ENOMEM
+ * @finish: makes @dat of the records; NULL if they are the file. -EAGAIN to copy again
+ * @dat:   the records as a trace.dat
+ * @largest: the member with the largest sub-buffers
+ */
+struct view_copy {
+	struct trace_view	*view;
+	unsigned int		nr;
+	struct view_member	*member;
+	struct view_group	group;
+	struct view_store	store;
+	unsigned long		gaps;
+	struct trace_iterator	*iter;
+	int			(*take)(struct view_copy *copy, struct view_thread *thread);
+	int			(*finish)(struct view_copy *copy);
+	struct trace_dat_copy	dat;
+	struct trace_view	*largest;
+};
+
+/* A unit test acts as a writer behind each record that a reader has passed. */
+#ifdef CONFIG_TRACE_PROC_VIEW_KUNIT_TEST
+extern void (*view_race_hook)(struct trace_array *tr);
+#endif
+
+static inline void view_race_point(struct trace_array *tr)
+{
+#ifdef CONFIG_TRACE_PROC_VIEW_KUNIT_TEST
+	if (view_race_hook)
+		view_race_hook(tr);
+#endif
+}
+
+/* stamp.c */
+int trace_stamp_clock(struct trace_array *tr);
+u64 trace_stamp_now(enum trace_stamp_clock clock);
+u64 trace_stamp_of(struct task_struct *task, enum trace_stamp_clock clock);
+
+/* user.c */
+struct view_user *view_user_get(void);
+void view_user_put(struct view_user *user);
+
+/* group.c */
+int view_group_get(struct view_group *group, struct pid *pid, struct pid_namespace *ns,
+		   enum trace_stamp_clock clock);
+void view_group_settle(struct view_group *group);
+void view_group_put(struct view_group *group);
+struct view_thread *view_group_find(struct view_group *group, const struct trace_entry *entry,
+				    u64 ts);
+int view_group_copy_out(struct view_group *group, void __user *to, const void *from, size_t len);
+
+/* store.c */
+int view_store_add(struct view_store *store, const struct trace_dat_record *rec, const void *data);
+int view_store_settle(struct view_store *store);
+void view_store_free(struct view_store *store);
+
+/* view.c */
+struct trace_view *view_get(const char *name, unsigned int len, enum trace_view_kind *kind);
+void view_put(struct trace_view *view);
+int view_create(struct trace_array *tr);
+void view_show(struct trace_view *view, bool on);
+int view_enter(struct trace_view *view, int epoch);
+void view_leave(struct trace_view *view);
+
+/* member.c */
+int view_members_get(struct view_copy *copy);
+void view_members_put(struct view_copy *copy);
+bool view_members_are_same(const struct view_copy *copy);
+
+/* collect.c */
+int view_collect(struct view_copy *copy, struct pid *pid, struct pid_namespace *ns);
+
+/* text.c */
+int view_text_take(struct view_copy *copy, struct view_thread *thread);
+
+/* raw.c */
+int view_raw_take(struct view_copy *copy, struct view_thread *thread);
+int view_raw_finish(struct view_copy *copy);
+
+#endif /* _KERNEL_TRACE_PROC_VIEW_INTERNAL_H */

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The instances that one open file shows: the one of its name, and the channels of that.
+ */
+#include <linux/cleanup.h>
+#include <linux/list.h>
+#include <linux/slab.h>
+
+#include "internal.h"
+
+/* Records of a channel that survives a reboot may be those of another boot, and so may its PIDs. */
+static bool view_is_member(struct trace_array *ch)
+{
+	return ch->view && !ch->range_addr_start;
+}
+
+static void view_members_add(struct view_copy *copy, struct trace_view *view)
+{
+	refcount_inc(&view->ref);
+	copy->member[copy->nr++] = (struct view_member){ view, atomic_read(&view->epoch) };
+}
+
+/**
+ * view_members_get() - find the instances that are shown
+ * @copy: where they are stored; &view_copy.view is set
+ *
+ * They have one clock.
+ *
+ * Context: May sleep.
+ * Return: the &enum trace_stamp_clock, or an error; in each case view_members_put() has to follow.
+ *	   -ENODEV if the instance has been removed; -EOPNOTSUPP for its clock; -EINTR; -ENOMEM.
+ */
+int view_members_get(struct view_copy *copy)
+{
+	struct trace_array *tr, *ch;
+	int ret = mutex_lock_killable(&trace_types_lock);
+
+	if (ret)
+		return ret;
+	tr = copy->view->tr;
+	ret = tr && !tr->retired ? trace_stamp_clock(tr) : -ENODEV;
+	if (ret < 0)
+		goto out;
+	copy->member = kcalloc(1 + list_count_nodes(&tr->channels), sizeof(*copy->member),
+			       GFP_KERNEL_ACCOUNT);
+	if (!copy->member) {
+		ret = -ENOMEM;
+		goto out;
+	}
+	view_members_add(copy, copy->view);
+	for_each_channel(ch, tr) {
+		if (view_is_member(ch))
+			view_members_add(copy, ch->view);
+	}
+out:
+	mutex_unlock(&trace_types_lock);
+	return ret;
+}
+
+/**
+ * view_members_put() - end view_members_get()
+ * @copy: where they are stored
+ *
+ * Context: May sleep.
+ */
+void view_members_put(struct view_copy *copy)
+{
+	while (copy->nr)
+		view_put(copy->member[--copy->nr].view);
+	kfree(copy->member);
+	copy->member = NULL;
+}
+
+/**
+ * view_members_are_same() - has no instance changed since view_members_get()?
+ * @copy: where they are stored
+ *
+ * Context: Any context.
+ * Return: true if none has.
+ */
+bool view_members_are_same(const struct view_copy *copy)
+{
+	unsigned int i;
+
+	for (i = 0; i < copy->nr; i++) {
+		if (atomic_read(&copy->member[i].view->epoch) != copy->member[i].epoch)
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The open file in /proc/PID/trace.
+ */
+#include <linux/cleanup.h>
+#include <linux/fs.h>
+#include <linux/kallsyms.h>
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "internal.h"
+
+/* Parts of a file, at most */
+#define VIEW_PARTS	2
+
+/**
+ * struct view_part - bytes of an open file
+ * @data: the bytes
+ * @len:  number of bytes
+ */
+struct view_part {
+	const void	*data;
+	size_t		len;
+};
+
+/**
+ * struct view_file - an open file
+ * @user:  its user
+ * @group: the threads it shows
+ * @store: the records as text
+ * @dat:   the records as a trace.dat, if they are none
+ * @head:  text in front of them
+ * @size:  bytes of the file
+ * @nr:    number of @part
+ * @part:  the file
+ */
+struct view_file {
+	struct view_user	*user;
+	struct view_group	group;
+	struct view_store	store;
+	struct trace_dat_copy	dat;
+	char			head[512];
+	loff_t			size;
+	unsigned int		nr;
+	struct view_part	part[VIEW_PARTS];
+};
+
+static void view_file_add(struct view_file *f, const void *data, size_t len)
+{
+	f->part[f->nr++] = (struct view_part){ data, len };
+	f->size += len;
+}
+
+static void view_file_free(struct view_file *f)
+{
+	view_group_put(&f->group);
+	view_store_free(&f->store);
+	trace_dat_copy_free(&f->dat);
+	view_user_put(f->user);
+	kfree(f);
+}
+
+static void view_lay_out_text(struct view_file *f, struct view_copy *copy)
+{
+	size_t len;
+
+	len = scnprintf(f->head, sizeof(f->head),
+			"# instance=%s pid=%d records=%u dropped=%lu gaps=%lu\n"
+			"#           TASK-PID     CPU#  |||||  TIMESTAMP  EVENT\n",
+			copy->view->name, f->group.vnr, f->store.nr, f->store.dropped, copy->gaps);
+	/* Where each record begins is of no use any more. */
+	kvfree(f->store.entry);
+	f->store.entry = NULL;
+	view_file_add(f, f->head, len);
+	view_file_add(f, f->store.data, f->store.used);
+}
+
+static void view_iter_free(struct trace_iterator *iter)
+{
+	if (!iter)
+		return;
+	kfree(iter->buffer_iter);
+	kfree(iter->fmt);
+	kfree(iter);
+}
+
+static struct trace_iterator *view_iter_alloc(void)
+{
+	struct trace_iterator *iter = kzalloc(sizeof(*iter), GFP_KERNEL_ACCOUNT);
+
+	if (!iter)
+		return NULL;
+	trace_seq_init(&iter->tmp_seq);
+	iter->buffer_iter = kcalloc(nr_cpu_ids, sizeof(*iter->buffer_iter), GFP_KERNEL_ACCOUNT);
+	if (iter->buffer_iter)
+		return iter;
+	view_iter_free(iter);
+	return NULL;
+}
+
+/* The records are no longer wanted behind their trace.dat. */
+static void view_lay_out_dat(struct view_file *f, struct view_copy *copy)
+{
+	view_store_free(&f->store);
+	f->dat = copy->dat;
+	view_file_add(f, f->dat.head.data, f->dat.head.len);
+	view_file_add(f, f->dat.pages.data, f->dat.pages.len);
+}
+
+static int view_file_fill(struct view_file *f, struct view_copy *copy, struct pid *pid,
+			  struct pid_namespace *ns)
+{
+	int ret;
+
+	copy->iter = view_iter_alloc();
+	if (!copy->iter)
+		return -ENOMEM;
+	ret = mutex_lock_killable(&f->user->busy);
+	if (!ret) {
+		ret = view_collect(copy, pid, ns);
+		mutex_unlock(&f->user->busy);
+	}
+	view_iter_free(copy->iter);
+	if (ret)
+		return ret;
+	f->group = copy->group;
+	f->store = copy->store;
+	if (copy->finish)
+		view_lay_out_dat(f, copy);
+	else
+		view_lay_out_text(f, copy);
+	return 0;
+}
+
+static struct view_file *view_file_alloc(void)
+{
+	struct view_file *f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
+	struct view_user *user;
+
+	if (!f)
+		return ERR_PTR(-ENOMEM);
+	user = view_user_get();
+	if (IS_ERR(user)) {
+		kfree(f);
+		return ERR_CAST(user);
+	}
+	f->user = user;
+	return f;
+}
+
+/**
+ * trace_view_open() - open a file in /proc/PID/trace
+ * @file: the file
+ * @pid:  identity of PID
+ * @ns:   namespace of the reader
+ * @name: name of the file
+ * @len:  its length
+ *
+ * Context: May sleep.
+ * Return: 0, then trace_view_release() has to follow; -ENOENT if no instance has the name;
+ *	   -EDQUOT if the user has too many open; and as view_collect().
+ */
+int trace_view_open(struct file *file, struct pid *pid, struct pid_namespace *ns,
+		    const char *name, unsigned int len)
+{
+	struct view_copy copy = {
+		.store.limit = VIEW_LIMIT,
+		.dat.symbols = kallsyms_show_value(file->f_cred),
+	};
+	enum trace_view_kind kind;
+	struct view_file *f;
+	int ret;
+
+	f = view_file_alloc();
+	if (IS_ERR(f))
+		return PTR_ERR(f);
+	copy.view = view_get(name, len, &kind);
+	if (copy.view) {
+		copy.take = kind == TRACE_VIEW_TEXT ? view_text_take : view_raw_take;
+		copy.finish = kind == TRACE_VIEW_TEXT ? NULL : view_raw_finish;
+		ret = view_file_fill(f, &copy, pid, ns);
+		view_put(copy.view);
+	} else {
+		ret = -ENOENT;
+	}
+	if (ret)
+		view_file_free(f);
+	else
+		file->private_data = f;
+	return ret;
+}
+
+/* Copy bytes at @pos, up to the end of a part and of a page of the caller. */
+static ssize_t view_copy(struct view_file *f, char __user *ubuf, size_t cnt, loff_t pos)
+{
+	const struct view_part *part = f->part;
+	int ret;
+
+	while (pos >= part->len)
+		pos -= part++->len;
+	cnt = min3(cnt, part->len - (size_t)pos, PAGE_SIZE - offset_in_page(ubuf));
+	ret = view_group_copy_out(&f->group, ubuf, part->data + pos, cnt);
+	return ret ?: cnt;
+}
+
+/**
+ * trace_view_read() - read() of a file in /proc/PID/trace
+ * @file: the file
+ * @ubuf: user memory
+ * @cnt:  bytes of it
+ * @ppos: position in the file
+ *
+ * Context: May sleep.
+ * Return: number of bytes; errors as view_group_copy_out().
+ */
+ssize_t trace_view_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	struct view_file *f = file->private_data;
+	ssize_t ret = 0, done = 0;
+
+	while (done < cnt && *ppos < f->size) {
+		ret = fatal_signal_pending(current) ? -EINTR :
+		      view_copy(f, ubuf + done, cnt - done, *ppos);
+		if (ret < 0)
+			break;
+		*ppos += ret;
+		done += ret;
+		cond_resched();
+	}
+	return done ?: min(ret, 0);
+}
+
+/**
+ * trace_view_llseek() - lseek() of a file in /proc/PID/trace
+ * @file:   the file
+ * @offset: as of lseek()
+ * @whence: as of lseek()
+ *
+ * Context: May sleep.
+ * Return: the new position, or -EINVAL.
+ */
+loff_t trace_view_llseek(struct file *file, loff_t offset, int whence)
+{
+	struct view_file *f = file->private_data;
+
+	return fixed_size_llseek(file, offset, whence, f->size);
+}
+
+/**
+ * trace_view_release() - release a file in /proc/PID/trace
+ * @file: the file
+ *
+ * Context: May sleep.
+ */
+void trace_view_release(struct file *file)
+{
+	view_file_free(file->private_data);
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A record as it was recorded, and the file of all of them: a trace.dat.
+ */
+#include <linux/cleanup.h>
+#include <linux/seq_file.h>
+
+#include "../trace_output.h"
+#include "internal.h"
+
+/**
+ * view_raw_take() - store the record of an iterator, with the PID that the reader sees
+ * @copy:   where it is stored
+ * @thread: the thread that has written it
+ *
+ * A record of an event that was removed has no format.
+ *
+ * Context: May sleep, trace_event_sem is held.
+ * Return: 0; -ENOENT if it has none; -ENOMEM.
+ */
+int view_raw_take(struct view_copy *copy, struct view_thread *thread)
+{
+	struct trace_iterator *iter = copy->iter;
+	const struct trace_dat_record rec = {
+		.ts = iter->ts, .cpu = iter->cpu, .len = iter->ent_size, .lost = iter->lost_events,
+	};
+
+	if (!ftrace_find_event(iter->ent->type))
+		return -ENOENT;
+	iter->ent->pid = thread->vnr;
+	return view_store_add(&copy->store, &rec, iter->ent);
+}
+
+static void view_print_names(struct seq_file *m, void *private)
+{
+	struct view_group *group = private;
+	unsigned int i;
+
+	for (i = 0; i < group->nr; i++) {
+		if (!group->thread[i].used)
+			continue;
+		seq_printf(m, "%d ", group->thread[i].vnr);
+		seq_escape(m, group->thread[i].comm, "\n\\");
+		seq_putc(m, '\n');
+	}
+}
+
+/*
+ * No event has been removed since the records were copied, or they are copied again: its number
+ * may be that of another event now.
+ */
+static int view_raw_make_head(struct view_copy *copy)
+{
+	struct trace_view *view = copy->largest;
+	int ret = mutex_lock_killable(&trace_types_lock);
+
+	if (ret)
+		return ret;
+	ret = view_members_are_same(copy) && copy->view->tr ? 0 : -EAGAIN;
+	/* Keeps the size of the sub-buffers, which may have changed since the look at the epoch. */
+	if (!ret)
+		ret = view_enter(view, atomic_read(&view->epoch));
+	if (ret)
+		goto out;
+	ret = ring_buffer_subbuf_size_get(view->tr->array_buffer.buffer) == copy->dat.page_size ?
+	      trace_dat_make_head(&copy->dat, copy->view->tr, view->tr->array_buffer.buffer) :
+	      -EAGAIN;
+	view_leave(view);
+out:
+	mutex_unlock(&trace_types_lock);
+	return ret;
+}
+
+/**
+ * view_raw_finish() - make a trace.dat of the records that were copied
+ * @copy: the records; &view_copy.dat is set
+ *
+ * Context: May sleep.
+ * Return: 0; -EAGAIN to copy again; -EINTR; -ENOMEM.
+ */
+int view_raw_finish(struct view_copy *copy)
+{
+	struct trace_dat_copy *dat = &copy->dat;
+	int ret;
+
+	dat->record = copy->store.entry;
+	dat->nr = copy->store.nr;
+	dat->data = copy->store.data;
+	dat->len = copy->store.used;
+	dat->lost = copy->store.dropped;
+	dat->print_names = view_print_names;
+	dat->private = &copy->group;
+	ret = trace_dat_make_pages(dat) ?: mutex_lock_killable(&event_mutex);
+	if (ret)
+		return ret;
+	ret = view_raw_make_head(copy);
+	mutex_unlock(&event_mutex);
+	return ret;
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Since when a task has its PID, program and credentials.
+ *
+ * The clocks are those that CPUs agree on, and that never go back. "local" is one where the
+ * clock of the scheduler is stable.
+ */
+#include <linux/sched/clock.h>
+#include <linux/timekeeping.h>
+#include <linux/trace_clock.h>
+
+#include "internal.h"
+
+static u64 (*const stamp_clocks[TRACE_STAMP_NR])(void) = {
+	[TRACE_STAMP_LOCAL]	= trace_clock_local,
+	[TRACE_STAMP_GLOBAL]	= trace_clock_global,
+	[TRACE_STAMP_MONO]	= ktime_get_mono_fast_ns,
+	[TRACE_STAMP_BOOT]	= ktime_get_boot_fast_ns,
+};
+
+/**
+ * trace_stamp_task() - note that a task begins to have its PID, program or credentials
+ * @task: the task: current, or one that does not run yet
+ *
+ * The caller publishes them afterwards.
+ *
+ * Context: Any context.
+ */
+void trace_stamp_task(struct task_struct *task)
+{
+	int i;
+
+	for (i = 0; i < TRACE_STAMP_NR; i++)
+		atomic64_set(&task->trace_stamp.at[i], stamp_clocks[i]());
+	/*
+	 * Pairs with view_thread_read:A: the new PID or credentials are seen no earlier than
+	 * the stamp.
+	 */
+	smp_wmb();
+}
+
+/* Do CPUs agree on it? */
+static bool stamp_clock_is_exact(enum trace_stamp_clock clock)
+{
+#ifdef CONFIG_HAVE_UNSTABLE_SCHED_CLOCK
+	return clock != TRACE_STAMP_LOCAL || sched_clock_stable();
+#else
+	return true;
+#endif
+}
+
+/**
+ * trace_stamp_clock() - find the stamp for the clock of an instance
+ * @tr: the instance
+ *
+ * Context: Any context.
+ * Return: an &enum trace_stamp_clock; -EOPNOTSUPP if the clock has none, or CPUs do not agree
+ *	   on it.
+ */
+int trace_stamp_clock(struct trace_array *tr)
+{
+	int i;
+
+	for (i = 0; i < TRACE_STAMP_NR; i++) {
+		if (trace_array_clock_is(tr, stamp_clocks[i]))
+			return stamp_clock_is_exact(i) ? i : -EOPNOTSUPP;
+	}
+	return -EOPNOTSUPP;
+}
+
+/**
+ * trace_stamp_now() - read a clock
+ * @clock: the clock
+ *
+ * Context: Any context.
+ * Return: its time.
+ */
+u64 trace_stamp_now(enum trace_stamp_clock clock)
+{
+	return stamp_clocks[clock]();
+}
+
+/**
+ * trace_stamp_of() - read the stamp of a task
+ * @task:  the task
+ * @clock: the clock
+ *
+ * Context: Any context.
+ * Return: the time of trace_stamp_task().
+ */
+u64 trace_stamp_of(struct task_struct *task, enum trace_stamp_clock clock)
+{
+	return atomic64_read(&task->trace_stamp.at[clock]);
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Records that were copied, in the order of time, and the newest ones of too many.
+ */
+#include <linux/minmax.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+
+#include "internal.h"
+
+/* Records of one CPU of a buffer have been added in the order of time; equal times keep it. */
+static int view_entry_cmp(const void *a, const void *b)
+{
+	const struct trace_dat_record *x = a, *y = b;
+
+	if (x->ts != y->ts)
+		return x->ts < y->ts ? -1 : 1;
+	return x->off < y->off ? -1 : x->off > y->off;
+}
+
+static int view_store_grow(struct view_store *store, size_t len)
+{
+	size_t size = max(2 * store->size, SZ_16K);
+	unsigned int room = max(2 * store->room, 256U);
+	void *p;
+
+	while (size - store->used < len)
+		size *= 2;
+	if (store->size - store->used < len) {
+		p = kvrealloc(store->data, size, GFP_KERNEL_ACCOUNT);
+		if (!p)
+			return -ENOMEM;
+		store->data = p;
+		store->size = size;
+	}
+	if (store->nr == store->room) {
+		p = kvrealloc(store->entry, room * sizeof(*store->entry), GFP_KERNEL_ACCOUNT);
+		if (!p)
+			return -ENOMEM;
+		store->entry = p;
+		store->room = room;
+	}
+	return 0;
+}
+
+/* Return: bytes of the records since a time. */
+static size_t view_store_since(const struct view_store *store, u64 floor)
+{
+	size_t size = 0;
+	unsigned int i;
+
+	for (i = 0; i < store->nr; i++)
+		size += store->entry[i].ts >= floor ? store->entry[i].len : 0;
+	return size;
+}
+
+/* Return: the earliest time with no more bytes since then than the limit, or the last one. */
+static u64 view_store_floor(const struct view_store *store)
+{
+	u64 low = U64_MAX, high = 0, mid;
+	unsigned int i;
+
+	for (i = 0; i < store->nr; i++) {
+		low = min(low, store->entry[i].ts);
+		high = max(high, store->entry[i].ts);
+	}
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (view_store_since(store, mid) <= store->limit)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return high;
+}
+
+/*
+ * Drop the oldest records beyond the limit, and leave the others in the order in which they came.
+ * It allocates nothing and does not sort, since the reader holds the semaphore of a view.
+ */
+static void view_store_trim(struct view_store *store)
+{
+	struct trace_dat_record *entry = store->entry;
+	unsigned int i, nr = 0;
+	size_t used = 0;
+
+	store->floor = view_store_floor(store);
+	for (i = 0; i < store->nr; i++) {
+		if (entry[i].ts < store->floor)
+			continue;
+		memmove(store->data + used, store->data + entry[i].off, entry[i].len);
+		entry[nr] = entry[i];
+		entry[nr++].off = used;
+		used += entry[i].len;
+	}
+	store->dropped += store->nr - nr;
+	store->nr = nr;
+	store->used = used;
+}
+
+/**
+ * view_store_add() - add a record
+ * @store: the store
+ * @rec:   time and CPU of the record, and its number of bytes; those of one CPU of a buffer come in
+ *	   the order of time
+ * @data:  its bytes
+ *
+ * Context: May sleep.
+ * Return: 0, also if the record is dropped; -ENOMEM.
+ */
+int view_store_add(struct view_store *store, const struct trace_dat_record *rec, const void *data)
+{
+	int ret;
+
+	if (store->nr > 1 && store->used + rec->len > 2 * store->limit)
+		view_store_trim(store);
+	/* More than the limit at one time: */
+	if (rec->ts < store->floor ||
+	    (store->nr > 1 && store->used + rec->len > 2 * store->limit)) {
+		store->dropped++;
+		return 0;
+	}
+	ret = view_store_grow(store, rec->len);
+	if (ret)
+		return ret;
+	store->entry[store->nr] = *rec;
+	store->entry[store->nr++].off = store->used;
+	memcpy(store->data + store->used, data, rec->len);
+	store->used += rec->len;
+	return 0;
+}
+
+/*
+ * Return: the first record of the newest ones that the limit allows, at least one; @size is set
+ * to their bytes.
+ */
+static unsigned int view_store_first(struct view_store *store, size_t *size)
+{
+	unsigned int first = store->nr - 1;
+
+	*size = store->entry[first].len;
+	while (first && *size + store->entry[first - 1].len <= store->limit)
+		*size += store->entry[--first].len;
+	return first;
+}
+
+/**
+ * view_store_settle() - sort the records by time, and drop the oldest ones beyond the limit
+ * @store: the store
+ *
+ * Their bytes follow each other in that order, from the begin of &view_store.data.
+ *
+ * Context: May sleep.
+ * Return: 0; -ENOMEM, then nothing has been dropped.
+ */
+int view_store_settle(struct view_store *store)
+{
+	unsigned int i, first;
+	size_t used = 0, size;
+	char *data;
+
+	if (!store->nr)
+		return 0;
+	sort(store->entry, store->nr, sizeof(*store->entry), view_entry_cmp, NULL);
+	first = view_store_first(store, &size);
+	data = kvmalloc(size, GFP_KERNEL_ACCOUNT);
+	if (!data)
+		return -ENOMEM;
+	for (i = first; i < store->nr; i++) {
+		struct trace_dat_record *entry = &store->entry[i];
+
+		memcpy(data + used, store->data + entry->off, entry->len);
+		entry->off = used;
+		used += entry->len;
+		store->entry[i - first] = *entry;
+	}
+	kvfree(store->data);
+	store->data = data;
+	store->used = used;
+	store->size = size;
+	store->nr -= first;
+	store->dropped += first;
+	return 0;
+}
+
+/**
+ * view_store_free() - free the memory of a store
+ * @store: the store, which is empty afterwards
+ *
+ * Context: May sleep.
+ */
+void view_store_free(struct view_store *store)
+{
+	kvfree(store->data);
+	kvfree(store->entry);
+	*store = (struct view_store){ .limit = store->limit };
+}

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which records belong to a thread group, what a store keeps of too many, and what is copied while
+ * writers overwrite it.
+ */
+#include <kunit/test.h>
+#include <linux/cleanup.h>
+#include <linux/delay.h>
+#include <linux/pid_namespace.h>
+
+#include "../../ring_buffer/record.h"
+#include "../internal.h"
+
+#define VIEW_TEST_SINCE	1000
+#define VIEW_TEST_UNTIL	2000
+
+/* Three threads: 10, 20 and 30. */
+static void view_test_group(struct view_group *group, struct view_thread *thread)
+{
+	int i;
+
+	for (i = 0; i < 3; i++)
+		thread[i] = (struct view_thread){ .nr = 10 * (i + 1), .since = VIEW_TEST_SINCE };
+	*group = (struct view_group){ .until = VIEW_TEST_UNTIL, .nr = 3, .thread = thread };
+}
+
+struct view_test_record {
+	int	pid;
+	int	flags;
+	u64	ts;
+	int	found;
+};
+
+/* The times are open at the begin, and closed at the end; interrupts belong to nobody. */
+static void view_test_find(struct kunit *test)
+{
+	static const struct view_test_record records[] = {
+		{ 10, 0, 1500, 10 }, { 20, 0, 1500, 20 }, { 30, 0, 1500, 30 },
+		{ 9, 0, 1500, 0 }, { 15, 0, 1500, 0 }, { 31, 0, 1500, 0 }, { 0, 0, 1500, 0 },
+		{ 20, 0, VIEW_TEST_SINCE - 1, 0 }, { 20, 0, VIEW_TEST_SINCE, 0 },
+		{ 20, 0, VIEW_TEST_SINCE + 1, 20 },
+		{ 20, 0, VIEW_TEST_UNTIL, 20 }, { 20, 0, VIEW_TEST_UNTIL + 1, 0 },
+		{ 20, TRACE_FLAG_HARDIRQ, 1500, 0 }, { 20, TRACE_FLAG_SOFTIRQ, 1500, 0 },
+		{ 20, TRACE_FLAG_NMI, 1500, 0 },
+		{ 20, TRACE_FLAG_IRQS_OFF | TRACE_FLAG_NEED_RESCHED, 1500, 20 },
+		{ 20, TRACE_FLAG_BH_OFF, 1500, 20 },
+	};
+	struct view_thread thread[3], *found;
+	struct view_group group;
+	int i;
+
+	view_test_group(&group, thread);
+	for (i = 0; i < ARRAY_SIZE(records); i++) {
+		struct trace_entry entry = { .pid = records[i].pid, .flags = records[i].flags };
+
+		found = view_group_find(&group, &entry, records[i].ts);
+		KUNIT_EXPECT_EQ_MSG(test, found ? found->nr : 0, records[i].found, "record %d", i);
+	}
+}
+
+static void view_test_add(struct kunit *test, struct view_store *store, u64 ts, int cpu)
+{
+	const struct trace_dat_record rec = { .ts = ts, .cpu = cpu, .len = 16 };
+	char text[17];
+
+	snprintf(text, sizeof(text), "%010llu.%04d\n", ts, cpu);
+	KUNIT_ASSERT_EQ(test, view_store_add(store, &rec, text), 0);
+}
+
+/* The records have 16 bytes each: are they those of these times, one at each, in order? */
+static void view_test_expect(struct kunit *test, struct view_store *store, u64 first, u64 last)
+{
+	unsigned int i;
+	char text[16];
+
+	KUNIT_ASSERT_EQ(test, store->nr, last - first + 1);
+	KUNIT_EXPECT_EQ(test, store->used, 16 * store->nr);
+	for (i = 0; i < store->nr; i++) {
+		KUNIT_EXPECT_EQ(test, store->entry[i].ts, first + i);
+		KUNIT_EXPECT_EQ(test, store->entry[i].off, 16 * i);
+		snprintf(text, sizeof(text), "%010llu.", first + i);
+		KUNIT_EXPECT_EQ(test, memcmp(store->data + 16 * i, text, strlen(text)), 0);
+	}
+}
+
+/* Times 0 .. @nr - 1 are spread over four CPUs, which are added one after the other. */
+static void view_test_fill(struct kunit *test, struct view_store *store, u64 nr)
+{
+	u64 cpu, ts;
+
+	for (cpu = 0; cpu < 4; cpu++) {
+		for (ts = cpu; ts < nr; ts += 4)
+			view_test_add(test, store, ts, cpu);
+	}
+	KUNIT_ASSERT_EQ(test, view_store_settle(store), 0);
+}
+
+static void view_test_order(struct kunit *test)
+{
+	struct view_store store = { .limit = 16 * 400 };
+
+	view_test_fill(test, &store, 400);
+	view_test_expect(test, &store, 0, 399);
+	KUNIT_EXPECT_EQ(test, store.dropped, 0);
+	view_store_free(&store);
+}
+
+/* Too many, also for what is stored between: the newest ones are left, without a gap. */
+static void view_test_limit(struct kunit *test)
+{
+	struct view_store store = { .limit = 16 * 100 + 5 };
+
+	view_test_fill(test, &store, 4000);
+	view_test_expect(test, &store, 3900, 3999);
+	KUNIT_EXPECT_EQ(test, store.dropped, 3900);
+	view_store_free(&store);
+}
+
+/* A record that is longer than the limit stays if it is the newest one. */
+static void view_test_long(struct kunit *test)
+{
+	struct view_store store = { .limit = 8 };
+
+	view_test_fill(test, &store, 40);
+	view_test_expect(test, &store, 39, 39);
+	view_store_free(&store);
+}
+
+/* More than the limit at one time: not all are stored, and the count is right. */
+static void view_test_one_time(struct kunit *test)
+{
+	const struct trace_dat_record rec = { .ts = 7, .len = 16 };
+	struct view_store store = { .limit = 16 * 100 };
+	int i;
+
+	for (i = 0; i < 1000; i++)
+		KUNIT_ASSERT_EQ(test, view_store_add(&store, &rec, "one of many tim"), 0);
+	KUNIT_EXPECT_LE(test, store.used, 2 * store.limit);
+	KUNIT_ASSERT_EQ(test, view_store_settle(&store), 0);
+	KUNIT_EXPECT_EQ(test, store.nr, 100);
+	KUNIT_EXPECT_EQ(test, store.dropped, 900);
+	view_store_free(&store);
+}
+
+static void view_test_empty(struct kunit *test)
+{
+	struct view_store store = { .limit = 8 };
+
+	KUNIT_EXPECT_EQ(test, view_store_settle(&store), 0);
+	KUNIT_EXPECT_EQ(test, store.used, 0);
+	view_store_free(&store);
+}
+
+/* A stamp is no earlier than what was before it, and no later than what is behind it. */
+static void view_test_stamp(struct kunit *test)
+{
+	u64 before, stamp;
+	int i;
+
+	for (i = 0; i < TRACE_STAMP_NR; i++) {
+		before = trace_stamp_now(i);
+		trace_stamp_task(current);
+		stamp = trace_stamp_of(current, i);
+		KUNIT_EXPECT_GE(test, stamp, before);
+		KUNIT_EXPECT_LE(test, stamp, trace_stamp_now(i));
+	}
+}
+
+/* A page begins where records are missing. */
+static void view_test_pages(struct kunit *test)
+{
+	struct trace_dat_record record[10];
+	struct trace_dat_copy dat = {
+		.record = record, .nr = 10, .data = "0123456789012345678901234567890123456789",
+		.len = 40, .page_size = PAGE_SIZE, .lost = true,
+	};
+	const struct rb_data_page *page;
+	int i;
+
+	for (i = 0; i < 10; i++)
+		record[i] = (struct trace_dat_record){
+			.ts = 1000 + i, .off = 4 * i, .len = 4, .lost = i == 4,
+		};
+	for (i = 0; i < 2; i++) {
+		dat.lost = i;
+		KUNIT_ASSERT_EQ(test, trace_dat_make_pages(&dat), 0);
+		KUNIT_ASSERT_EQ(test, dat.pages.len, 2 * PAGE_SIZE);
+		page = dat.pages.data;
+		KUNIT_EXPECT_EQ(test, page->time_stamp, 1000);
+		KUNIT_EXPECT_EQ(test, local_read(&page->commit),
+				4 * rb_record_len(4) | (i ? RB_MISSED_EVENTS : 0));
+		page = dat.pages.data + PAGE_SIZE;
+		KUNIT_EXPECT_EQ(test, page->time_stamp, 1004);
+		KUNIT_EXPECT_EQ(test, local_read(&page->commit),
+				6 * rb_record_len(4) | RB_MISSED_EVENTS);
+		trace_dat_copy_free(&dat);
+	}
+}
+
+/* An instance of the tests, and a channel of it */
+static struct trace_array *view_test_tr[2];
+
+struct view_test_entry {
+	struct trace_entry	ent;
+	u32			num;
+};
+
+/* The clock of a user-mode kernel may count ticks: go on at a later time than before. */
+static void view_test_later(void)
+{
+	u64 now = trace_stamp_now(TRACE_STAMP_LOCAL);
+
+	while (trace_stamp_now(TRACE_STAMP_LOCAL) == now)
+		usleep_range(100, 200);
+}
+
+static void view_test_write(struct trace_array *tr, u32 num)
+{
+	struct view_test_entry entry = { .ent.pid = current->pid, .num = num };
+
+	ring_buffer_write(tr->array_buffer.buffer, sizeof(entry), &entry);
+}
+
+static int view_test_take(struct view_copy *copy, struct view_thread *thread)
+{
+	struct trace_iterator *iter = copy->iter;
+	const struct trace_dat_record rec = {
+		.ts = iter->ts, .cpu = iter->cpu, .len = iter->ent_size, .lost = iter->lost_events,
+	};
+
+	/* This one has no format. */
+	if (((struct view_test_entry *)iter->ent)->num == U32_MAX)
+		return -ENOENT;
+	return view_store_add(&copy->store, &rec, iter->ent);
+}
+
+static u32 view_test_num(const struct view_copy *copy, unsigned int i)
+{
+	return ((struct view_test_entry *)(copy->store.data + copy->store.entry[i].off))->num;
+}
+
+static void view_test_collect(struct kunit *test, struct view_copy *copy)
+{
+	copy->view = view_test_tr[0]->view;
+	copy->store.limit = VIEW_LIMIT;
+	copy->take = view_test_take;
+	copy->iter = kunit_kzalloc(test, sizeof(*copy->iter), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, copy->iter);
+	copy->iter->buffer_iter = kunit_kcalloc(test, nr_cpu_ids, sizeof(*copy->iter->buffer_iter),
+						GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, copy->iter->buffer_iter);
+	KUNIT_ASSERT_EQ(test, view_collect(copy, task_pid(current), &init_pid_ns), 0);
+}
+
+static void view_test_release(struct view_copy *copy)
+{
+	view_group_put(&copy->group);
+	view_store_free(&copy->store);
+}
+
+/* The records of a session are its own, and those of its channels, by time. */
+static void view_test_members(struct kunit *test)
+{
+	struct view_copy copy = {};
+	u32 i;
+
+	for (i = 0; i < 20; i++) {
+		view_test_write(view_test_tr[i % 3 == 0], i);
+		view_test_later();
+	}
+	view_test_collect(test, &copy);
+	KUNIT_EXPECT_EQ(test, copy.store.nr, 20);
+	for (i = 0; i < copy.store.nr; i++)
+		KUNIT_EXPECT_EQ(test, view_test_num(&copy, i), i);
+	KUNIT_EXPECT_EQ(test, copy.store.dropped, 0);
+	KUNIT_EXPECT_EQ(test, copy.gaps, 0);
+	view_test_release(&copy);
+}
+
+/* A record that cannot be shown is counted, and told in front of the next one. */
+static void view_test_unknown(struct kunit *test)
+{
+	struct view_copy copy = {};
+	unsigned int i;
+
+	for (i = 0; i < 10; i++)
+		view_test_write(view_test_tr[0], i == 5 ? U32_MAX : i);
+	view_test_collect(test, &copy);
+	KUNIT_EXPECT_EQ(test, copy.store.nr, 9);
+	KUNIT_EXPECT_EQ(test, copy.store.dropped, 1);
+	for (i = 0; i < copy.store.nr; i++)
+		KUNIT_EXPECT_EQ(test, copy.store.entry[i].lost, view_test_num(&copy, i) == 6);
+	view_test_release(&copy);
+}
+
+/* Overwrite all that was there, once. */
+static void view_test_overwrite(struct trace_array *tr)
+{
+	int i;
+
+	view_race_hook = NULL;
+	view_test_later();
+	for (i = 0; i < 20000; i++)
+		view_test_write(tr, 1000000 + i);
+}
+
+/* Records that are overwritten before they are copied: a gap is counted, also at the end. */
+static void view_test_gap(struct kunit *test)
+{
+	struct view_copy copy = {};
+	u32 i;
+
+	for (i = 0; i < 2000; i++)
+		view_test_write(view_test_tr[0], i);
+	view_race_hook = view_test_overwrite;
+	view_test_collect(test, &copy);
+	KUNIT_EXPECT_NULL(test, view_race_hook);
+	KUNIT_EXPECT_EQ(test, copy.gaps, 1);
+	KUNIT_EXPECT_GT(test, copy.store.nr, 0);
+	KUNIT_EXPECT_LT(test, copy.store.nr, 2000);
+	for (i = 0; i < copy.store.nr; i++)
+		KUNIT_EXPECT_EQ(test, view_test_num(&copy, i), i);
+	view_test_release(&copy);
+}
+
+static unsigned int view_test_changes;
+
+/* As if an event were removed, @view_test_changes times. */
+static void view_test_change(struct trace_array *tr)
+{
+	if (!view_test_changes)
+		return;
+	view_test_changes--;
+	atomic_inc(&tr->view->epoch);
+}
+
+static int view_test_finish(struct view_copy *copy)
+{
+	return view_members_are_same(copy) ? 0 : -EAGAIN;
+}
+
+/* An instance that changes meanwhile is copied again, but not for ever. */
+static void view_test_again(struct kunit *test)
+{
+	struct view_copy copy = { .finish = view_test_finish };
+
+	view_test_write(view_test_tr[0], 1);
+	view_race_hook = view_test_change;
+	view_test_changes = 5;
+	view_test_collect(test, &copy);
+	KUNIT_EXPECT_EQ(test, view_test_changes, 0);
+	KUNIT_EXPECT_EQ(test, copy.store.nr, 1);
+	view_test_release(&copy);
+	view_test_changes = 1000;
+	KUNIT_EXPECT_EQ(test, view_collect(&copy, task_pid(current), &init_pid_ns), -EAGAIN);
+	view_race_hook = NULL;
+}
+
+static int view_test_init(struct kunit *test)
+{
+	static const char *const name[] = { "kunit_view", "kunit_channel" };
+	struct trace_array *tr;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		tr = trace_array_get_by_name(name[i], "sched");
+		KUNIT_ASSERT_NOT_NULL(test, tr);
+		view_test_tr[i] = tr;
+		KUNIT_ASSERT_EQ(test, trace_array_expand(tr), 0);
+		KUNIT_ASSERT_GE(test, ring_buffer_resize(tr->array_buffer.buffer, 100000,
+							 RING_BUFFER_ALL_CPUS), 0);
+		KUNIT_ASSERT_NOT_NULL(test, tr->view);
+	}
+	/* Behind the fork of this thread */
+	view_test_later();
+	return trace_session_join(view_test_tr[0], name[1]);
+}
+
+static void view_test_exit(struct kunit *test)
+{
+	int i;
+
+	view_race_hook = NULL;
+	if (view_test_tr[0])
+		trace_session_leave(view_test_tr[0], "kunit_channel");
+	for (i = 0; i < 2; i++) {
+		if (!view_test_tr[i])
+			continue;
+		trace_array_put(view_test_tr[i]);
+		KUNIT_EXPECT_EQ(test, trace_array_destroy(view_test_tr[i]), 0);
+		view_test_tr[i] = NULL;
+	}
+}
+
+static struct kunit_case view_test_copy_cases[] = {
+	KUNIT_CASE(view_test_members),
+	KUNIT_CASE(view_test_unknown),
+	KUNIT_CASE(view_test_gap),
+	KUNIT_CASE(view_test_again),
+	{}
+};
+
+static struct kunit_suite view_test_copy_suite = {
+	.name = "trace_proc_view_copy",
+	.init = view_test_init,
+	.exit = view_test_exit,
+	.test_cases = view_test_copy_cases,
+};
+
+static struct kunit_case view_test_cases[] = {
+	KUNIT_CASE(view_test_find),
+	KUNIT_CASE(view_test_order),
+	KUNIT_CASE(view_test_limit),
+	KUNIT_CASE(view_test_long),
+	KUNIT_CASE(view_test_one_time),
+	KUNIT_CASE(view_test_empty),
+	KUNIT_CASE(view_test_pages),
+	KUNIT_CASE(view_test_stamp),
+	{}
+};
+
+static struct kunit_suite view_test_suite = {
+	.name = "trace_proc_view",
+	.test_cases = view_test_cases,
+};
+
+kunit_test_suites(&view_test_suite, &view_test_copy_suite);
+
+MODULE_DESCRIPTION("KUnit tests of /proc/PID/trace");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,932 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tests of /proc/PID/trace for ftrace/test.d/proc_view:
+ *
+ *   proc_view TEST INSTANCE [SECONDS]
+ *
+ * INSTANCE is the directory of an instance that is shown and records. Each target writes lines
+ * "target PID UID TEXT" to its trace_marker. A reader is a process with other rights.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <linux/capability.h>
+#include <linux/sched.h>
+
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#define USER	1000
+#define OTHER	1001
+
+#define BIT(n)		(1U << (n))
+#define PERFMON		CAP_PERFMON
+#define SEVERAL		(64 * 1024)
+
+static const char *dir, *instance;	/* its directory and its name */
+static int marker;			/* its trace_marker */
+
+static void die(const char *fmt, ...)
+{
+	int err = errno;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, " (errno: %s)\n", strerror(err));
+	exit(1);
+}
+
+static void check(bool ok, const char *what)
+{
+	if (!ok)
+		die("%s", what);
+}
+
+static void say(const char *text)
+{
+	char line[128];
+	int n = snprintf(line, sizeof(line), "target %ld %d %s\n", syscall(SYS_gettid), geteuid(),
+			 text);
+
+	check(write(marker, line, n) == n, "write to trace_marker");
+}
+
+static void path_of(char *path, size_t size, pid_t pid)
+{
+	snprintf(path, size, "/proc/%d/trace/%s.txt", pid, instance);
+}
+
+/* Return: a descriptor, or -errno. */
+static int open_view(pid_t pid)
+{
+	char path[512];
+	int fd;
+
+	path_of(path, sizeof(path), pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Return: bytes, which end with a 0, or -errno. */
+static int read_all(int fd, char *buf)
+{
+	int n, len = 0;
+
+	check(lseek(fd, 0, SEEK_SET) == 0, "lseek");
+	do {
+		n = read(fd, buf + len, SEVERAL - 1 - len);
+		if (n < 0)
+			return -errno;
+		len += n;
+	} while (n > 0);
+	buf[len] = 0;
+	return len;
+}
+
+static bool view_has(pid_t pid, const char *text)
+{
+	static char buf[SEVERAL];
+	int fd = open_view(pid), ret;
+
+	if (fd < 0)
+		die("open the view of %d: %s", pid, strerror(-fd));
+	ret = read_all(fd, buf);
+	if (ret < 0)
+		die("read the view of %d: %s", pid, strerror(-ret));
+	close(fd);
+	return strstr(buf, text);
+}
+
+static void drop_to(uid_t uid, unsigned int caps[2])
+{
+	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct data[2] = {};
+	int i;
+
+	for (i = 0; i < 2; i++)
+		data[i] = (struct __user_cap_data_struct){ caps[i], caps[i], 0 };
+	check(!prctl(PR_SET_KEEPCAPS, 1), "keepcaps");
+	check(!setresgid(uid, uid, uid), "setresgid");
+	check(!setresuid(uid, uid, uid), "setresuid");
+	check(!syscall(SYS_capset, &head, data), "capset");
+	prctl(PR_SET_DUMPABLE, 1);
+}
+
+static void drop_with(uid_t uid, int cap1, int cap2)
+{
+	unsigned int caps[2] = {};
+
+	if (cap1)
+		caps[cap1 / 32] |= BIT(cap1 % 32);
+	if (cap2)
+		caps[cap2 / 32] |= BIT(cap2 % 32);
+	drop_to(uid, caps);
+}
+
+/* A process that does what it is told, a letter at a time, and answers each one. */
+struct target {
+	pid_t pid;
+	int to, from;
+};
+
+static void tell(struct target *t, char what)
+{
+	char c = 0;
+
+	check(write(t->to, &what, 1) == 1, "tell");
+	if (read(t->from, &c, 1) != 1 || c != what)
+		die("target %d does not answer to %c", t->pid, what);
+}
+
+static void *say_thread(void *arg)
+{
+	int *wait = arg;
+	char c;
+
+	say("thread");
+	check(write(wait[3], "t", 1) == 1, "thread answers");
+	/* It stays until it is told, and may have other credentials than the others at its end. */
+	check(read(wait[0], &c, 1) == 1, "thread waits");
+	if (c == 'c')
+		check(!syscall(SYS_setresuid, OTHER, OTHER, OTHER), "setresuid of a thread");
+	return NULL;
+}
+
+/* @program is what is executed. */
+static void obey(int in, int out, const char *program)
+{
+	static char in_text[16], out_text[16], marker_text[16];
+	int wait[4];
+	pthread_t thread;
+	char c;
+
+	if (pipe(wait) || pipe(wait + 2))
+		die("pipe");
+	while (read(in, &c, 1) == 1) {
+		switch (c) {
+		case 'a':
+			say("first");
+			break;
+		case 'b':
+			say("second");
+			break;
+		case 't':
+			check(!pthread_create(&thread, NULL, say_thread, wait), "thread");
+			check(read(wait[2], &c, 1) == 1, "thread begins");
+			break;
+		case 'j':
+		case 'c':
+			check(write(wait[1], &c, 1) == 1 && !pthread_join(thread, NULL), "join");
+			break;
+		case 'u':
+			drop_with(USER, 0, 0);
+			break;
+		case 'd':
+			prctl(PR_SET_DUMPABLE, 0);
+			break;
+		case 'e':
+			return;
+		case 'l': /* The leader ends, and the thread does not. */
+			check(write(out, &c, 1) == 1, "answer");
+			pthread_exit(NULL);
+		case 'x': /* The program has the descriptors. */
+			snprintf(in_text, sizeof(in_text), "%d", in);
+			snprintf(out_text, sizeof(out_text), "%d", out);
+			snprintf(marker_text, sizeof(marker_text), "%d", marker);
+			execl(program, "proc_view", "obey", in_text, out_text, marker_text, NULL);
+			die("exec %s", program);
+		}
+		check(write(out, &c, 1) == 1, "answer");
+	}
+}
+
+static void pipes(struct target *t, int ends[2])
+{
+	int to[2], from[2];
+
+	if (pipe(to) || pipe(from))
+		die("pipe");
+	*t = (struct target){ .to = to[1], .from = from[0] };
+	ends[0] = to[0];
+	ends[1] = from[1];
+}
+
+/* @program is what 'x' executes; @pid is the PID that it gets, or 0. */
+static struct target target_with(const char *program, pid_t pid)
+{
+	struct clone_args args = { .exit_signal = SIGCHLD };
+	struct target t;
+	int ends[2];
+
+	if (pid) {
+		args.set_tid = (unsigned long)&pid;
+		args.set_tid_size = 1;
+	}
+	pipes(&t, ends);
+	t.pid = syscall(SYS_clone3, &args, sizeof(args));
+	if (t.pid < 0)
+		die("clone3");
+	if (!t.pid) {
+		close(t.to);
+		close(t.from);
+		obey(ends[0], ends[1], program);
+		_exit(0);
+	}
+	close(ends[0]);
+	close(ends[1]);
+	return t;
+}
+
+static struct target target(void)
+{
+	return target_with("/proc/self/exe", 0);
+}
+
+static void end(struct target *t)
+{
+	kill(t->pid, SIGKILL);
+	waitpid(t->pid, NULL, 0);
+	close(t->to);
+	close(t->from);
+}
+
+/* Another process opens, with these rights. Return: 0 or an errno. */
+static int open_as(pid_t pid, uid_t uid, int cap1, int cap2)
+{
+	int status, fd;
+	pid_t child = fork();
+
+	if (!child) {
+		drop_with(uid, cap1, cap2);
+		fd = open_view(pid);
+		_exit(fd < 0 ? -fd : 0);
+	}
+	check(waitpid(child, &status, 0) == child && WIFEXITED(status), "reader");
+	return WEXITSTATUS(status);
+}
+
+/* The same for the names in the directory. */
+static int list_as(pid_t pid, uid_t uid, int cap1, int cap2)
+{
+	struct dirent *entry;
+	char path[64];
+	int status;
+	pid_t child = fork();
+	DIR *d;
+
+	if (!child) {
+		drop_with(uid, cap1, cap2);
+		snprintf(path, sizeof(path), "/proc/%d/trace", pid);
+		d = opendir(path);
+		errno = ENOTDIR;
+		if (d) {
+			errno = 0;
+			while ((entry = readdir(d))) {
+				if (!strncmp(entry->d_name, instance, strlen(instance)))
+					_exit(0);
+			}
+			if (!errno)
+				errno = ENOENT;
+		}
+		_exit(errno);
+	}
+	check(waitpid(child, &status, 0) == child && WIFEXITED(status), "reader");
+	return WEXITSTATUS(status);
+}
+
+static void expect(int got, int want, const char *what)
+{
+	if (got != want)
+		die("%s: got \"%s\", expected \"%s\"", what, strerror(got), strerror(want));
+}
+
+static void expect_read(int fd, int want, const char *what)
+{
+	static char buf[SEVERAL];
+	int ret = read_all(fd, buf);
+
+	expect(ret < 0 ? -ret : 0, want, what);
+}
+
+static void test_user(void)
+{
+	struct target root = target(), user = target(), other = target();
+
+	tell(&root, 'a');
+	tell(&user, 'u');
+	tell(&user, 'a');
+	expect(open_as(user.pid, USER, 0, 0), EPERM, "without CAP_PERFMON");
+	expect(list_as(user.pid, USER, 0, 0), EPERM, "list without CAP_PERFMON");
+	expect(open_as(user.pid, USER, CAP_SYS_PTRACE, 0), EPERM, "CAP_SYS_PTRACE alone");
+	expect(open_as(user.pid, USER, PERFMON, 0), 0, "its own process");
+	expect(list_as(user.pid, USER, PERFMON, 0), 0, "list its own process");
+	expect(open_as(root.pid, USER, PERFMON, 0), EACCES, "a process of root");
+	expect(list_as(root.pid, USER, PERFMON, 0), EACCES, "list a process of root");
+	expect(open_as(user.pid, OTHER, PERFMON, 0), EACCES, "a process of another user");
+	expect(open_as(user.pid, OTHER, PERFMON, CAP_SYS_PTRACE), 0, "with CAP_SYS_PTRACE");
+	tell(&other, 'u');
+	tell(&other, 'd');
+	expect(open_as(other.pid, USER, PERFMON, 0), EACCES, "a process that is not dumpable");
+	expect(open_as(other.pid, USER, PERFMON, CAP_SYS_PTRACE), 0, "that with CAP_SYS_PTRACE");
+	end(&root);
+	end(&user);
+	end(&other);
+}
+
+/* A descriptor that goes to a process with fewer rights */
+static void test_passed(void)
+{
+	struct target root = target();
+	char buf[SEVERAL];
+	int fd, status;
+	pid_t child;
+
+	tell(&root, 'a');
+	fd = open_view(root.pid);
+	check(fd >= 0, "open");
+	child = fork();
+	if (!child) {
+		drop_with(USER, 0, 0);
+		expect(-read_all(fd, buf), EPERM, "read without CAP_PERFMON");
+		_exit(0);
+	}
+	check(waitpid(child, &status, 0) == child && !status, "first reader");
+	child = fork();
+	if (!child) {
+		drop_with(USER, PERFMON, 0);
+		expect(-read_all(fd, buf), EACCES, "read of a process of root");
+		_exit(0);
+	}
+	check(waitpid(child, &status, 0) == child && !status, "second reader");
+	expect_read(fd, 0, "root");
+	end(&root);
+}
+
+static void test_threads(void)
+{
+	struct target t = target();
+	int before, after;
+
+	tell(&t, 'a');
+	tell(&t, 't');
+	check(view_has(t.pid, " first"), "a record of the leader");
+	check(view_has(t.pid, " thread"), "a record of a thread");
+	before = open_view(t.pid);
+	tell(&t, 'j');
+	check(!view_has(t.pid, " thread"), "no record of a thread that has ended");
+	expect_read(before, 0, "a copy with a thread that has ended");
+	tell(&t, 't');
+	before = open_view(t.pid);
+	tell(&t, 'c');
+	expect_read(before, ESRCH, "a thread that has changed its credentials and ended");
+	tell(&t, 't');
+	after = open_view(t.pid);
+	check(after >= 0, "open");
+	tell(&t, 'l');
+	/* The leader is seen to exit a moment later. */
+	while (open_as(t.pid, 0, PERFMON, CAP_SYS_PTRACE) == 0)
+		usleep(1000);
+	expect(open_as(t.pid, 0, PERFMON, CAP_SYS_PTRACE), ESRCH, "open without a leader");
+	expect_read(after, ESRCH, "read without a leader");
+	end(&t);
+}
+
+static void test_exec(void)
+{
+	struct target t = target();
+	int fd;
+
+	tell(&t, 'a');
+	fd = open_view(t.pid);
+	check(fd >= 0, "open");
+	expect_read(fd, 0, "before exec");
+	tell(&t, 'x');
+	expect_read(fd, ESRCH, "after exec");
+	tell(&t, 'b');
+	check(!view_has(t.pid, " first"), "nothing from before the exec");
+	check(view_has(t.pid, " second"), "the program that was executed");
+	end(&t);
+}
+
+/* @program has the mode 4755 and belongs to root. */
+static void test_setuid(const char *program)
+{
+	struct target t = target_with(program, 0);
+	int fd, status;
+	char buf[SEVERAL];
+	pid_t child;
+
+	tell(&t, 'u');
+	tell(&t, 'a');
+	child = fork();
+	if (!child) {
+		drop_with(USER, PERFMON, 0);
+		fd = open_view(t.pid);
+		check(fd >= 0 && read_all(fd, buf) > 0 && strstr(buf, " first"), "before exec");
+		tell(&t, 'x');
+		tell(&t, 'b');
+		expect(-read_all(fd, buf), ESRCH, "read after exec of a setuid program");
+		expect(-open_view(t.pid), EACCES, "open after exec of a setuid program");
+		_exit(0);
+	}
+	check(waitpid(child, &status, 0) == child && !status, "reader");
+	check(!view_has(t.pid, " first"), "nothing from before the exec");
+	snprintf(buf, sizeof(buf), "target %d 0 second", t.pid);
+	check(view_has(t.pid, buf), "the program that was executed runs as root");
+	end(&t);
+}
+
+static void test_cred(void)
+{
+	struct target t = target();
+	int fd, status;
+	pid_t child;
+
+	tell(&t, 'a');
+	fd = open_view(t.pid);
+	check(fd >= 0, "open");
+	tell(&t, 'u');
+	expect_read(fd, ESRCH, "after a change of credentials");
+	tell(&t, 'b');
+	child = fork();
+	if (!child) {
+		drop_with(USER, PERFMON, 0);
+		check(!view_has(t.pid, " first"), "nothing from the time as root");
+		check(view_has(t.pid, " second"), "its records as a user");
+		_exit(0);
+	}
+	check(waitpid(child, &status, 0) == child && !status, "reader");
+	end(&t);
+}
+
+static void test_exit(void)
+{
+	struct target t = target();
+	int fd, ret;
+
+	tell(&t, 'a');
+	fd = open_view(t.pid);
+	check(fd >= 0, "open");
+	kill(t.pid, SIGKILL);
+	waitid(P_PID, t.pid, NULL, WEXITED | WNOWAIT);
+	expect_read(fd, ESRCH, "a zombie");
+	expect(-open_view(t.pid), ESRCH, "open of a zombie");
+	end(&t);
+	expect_read(fd, ESRCH, "a process that was reaped");
+	ret = open_view(t.pid);
+	expect(-ret, ENOENT, "open of a process that was reaped");
+}
+
+static void test_reuse(void)
+{
+	struct target first = target(), second;
+	int fd;
+
+	tell(&first, 'a');
+	check(view_has(first.pid, " first"), "the first owner");
+	fd = open_view(first.pid);
+	end(&first);
+	second = target_with("/proc/self/exe", first.pid);
+	check(second.pid == first.pid, "the same PID");
+	check(!view_has(second.pid, " first"), "nothing of the first owner");
+	tell(&second, 'b');
+	check(view_has(second.pid, " second"), "the second owner");
+	expect_read(fd, ESRCH, "the copy of the first owner");
+	end(&second);
+}
+
+/* A reader in a namespace of PIDs, with a /proc of its own, is 1 there; the target is 2. */
+static int in_namespace(void *arg)
+{
+	static char buf[SEVERAL];
+	struct target t;
+	char path[] = "/tmp/proc_view.XXXXXX", file[600], line[32];
+	int fd;
+
+	check(getpid() == 1, "the first process of a namespace");
+	check(mkdtemp(path), "mkdtemp");
+	check(!mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), "private mounts");
+	check(!mount("proc", path, "proc", 0, NULL), "mount proc");
+	t = target();
+	tell(&t, 'a');
+	snprintf(file, sizeof(file), "%s/%d/trace/%s.txt", path, t.pid, instance);
+	fd = open(file, O_RDONLY);
+	check(fd >= 0 && read_all(fd, buf) > 0, "read in a namespace");
+	snprintf(line, sizeof(line), "-%-7d [", t.pid);
+	check(strstr(buf, line), "the PID of the namespace");
+	snprintf(line, sizeof(line), "pid=%d ", t.pid);
+	check(strstr(buf, line), "the PID of the namespace in the head");
+	end(&t);
+	umount2(path, MNT_DETACH);
+	rmdir(path);
+	_exit(0);
+}
+
+static void test_namespace(void)
+{
+	struct clone_args args = {
+		.flags = CLONE_NEWPID | CLONE_NEWNS, .exit_signal = SIGCHLD,
+	};
+	pid_t child = syscall(SYS_clone3, &args, sizeof(args));
+	int status;
+
+	if (!child)
+		in_namespace(NULL);
+	check(child > 0 && waitpid(child, &status, 0) == child && !status, "namespace");
+}
+
+/* Open files are counted for each user. */
+static void test_limit(void)
+{
+	struct target t = target(), user = target();
+	int fd[64], nr, ret;
+
+	tell(&user, 'u');
+	for (nr = 0; nr < 64; nr++) {
+		fd[nr] = open_view(t.pid);
+		if (fd[nr] < 0)
+			break;
+	}
+	check(nr > 1 && nr < 64, "a limit");
+	expect(-fd[nr], EDQUOT, "too many files");
+	expect(open_as(user.pid, USER, PERFMON, 0), 0, "another user");
+	while (nr)
+		close(fd[--nr]);
+	ret = open_view(t.pid);
+	check(ret >= 0, "the files were closed");
+	end(&t);
+	end(&user);
+}
+
+/* Each read() of each offset gives the same bytes. */
+static void test_seek(void)
+{
+	struct target t = target();
+	char all[SEVERAL], part[300], *page;
+	int fd, len, n, i, at;
+
+	for (i = 0; i < 200; i++)
+		tell(&t, i % 2 ? 'a' : 'b');
+	fd = open_view(t.pid);
+	len = read_all(fd, all);
+	check(len > 4096, "more than a page");
+	check(lseek(fd, 0, SEEK_END) == len, "the size");
+	tell(&t, 'a');
+	for (i = 0; i < 2000; i++) {
+		at = random() % (len + 10);
+		n = pread(fd, part, random() % sizeof(part), at);
+		check(n >= 0 && (at < len || !n), "pread");
+		check(!memcmp(part, all + at, n), "the same bytes");
+	}
+	check(lseek(fd, len + 1, SEEK_SET) < 0 && errno == EINVAL, "behind the end");
+	/* Memory that is not there, and memory that ends */
+	page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	check(page != MAP_FAILED && pread(fd, page, 100, 0) < 0 && errno == EFAULT, "EFAULT");
+	page = aligned_alloc(4096, 8192);
+	check(page && pread(fd, page + 4096 - 100, 200, 0) == 200, "across pages");
+	check(!memcmp(page + 4096 - 100, all, 200), "the same bytes across pages");
+	end(&t);
+}
+
+/*
+ * A random run. Each slot has one PID, and one process after the other gets it, some of them
+ * root and some of a user; a run has a number that grows. They fork, execute, change
+ * credentials, start threads and exit at random. Readers open, read and seek; an administrator
+ * switches, erases and resizes the instance, and creates and removes another one.
+ *
+ * A reader knows the number of the run that had begun before its open(): no record may be of an
+ * earlier one, of another group, or, for a reader of the user, of a process of root.
+ */
+#define SLOTS	4
+
+static struct shared {
+	pid_t pid[SLOTS];
+	unsigned int run[SLOTS];
+	unsigned int opens, revoked, user_lines, root_lines, removed;
+	bool stop;
+} *shared;
+
+static void say_run(unsigned int run)
+{
+	char line[128];
+	int n = snprintf(line, sizeof(line), "run %u %d %d\n", run, getuid(), getpid());
+
+	/* Switched off, it may record nothing. */
+	if (write(marker, line, n) != n && errno != EBADF)
+		die("write to trace_marker");
+}
+
+static void *run_thread(void *run)
+{
+	say_run((unsigned long)run);
+	usleep(random() % 2000);
+	say_run((unsigned long)run);
+	return NULL;
+}
+
+static void run_program(unsigned int run)
+{
+	char run_text[16], marker_text[16];
+
+	snprintf(run_text, sizeof(run_text), "%u", run);
+	snprintf(marker_text, sizeof(marker_text), "%d", marker);
+	execl("/proc/self/exe", "proc_view", "run", run_text, marker_text, NULL);
+	die("exec");
+}
+
+static void run_once(unsigned long run, bool executed)
+{
+	pthread_t thread[3];
+	int i, n = 0;
+
+	srandom(run * 2 + executed + getpid());
+	if (random() % 2 && !getuid()) {
+		say_run(run);
+		drop_with(USER, 0, 0);
+	}
+	for (i = random() % 20; i > 0; i--) {
+		say_run(run);
+		if (n < 3 && random() % 4 == 0)
+			n += !pthread_create(&thread[n], NULL, run_thread, (void *)run);
+		usleep(random() % 1000);
+		if (!executed && random() % 16 == 0)
+			run_program(run);
+	}
+	while (n && random() % 2)
+		pthread_join(thread[--n], NULL);
+	_exit(0);
+}
+
+static void run_slot(int slot)
+{
+	struct clone_args args = { .exit_signal = SIGCHLD };
+	pid_t pid;
+
+	while (!shared->stop) {
+		unsigned int run = __atomic_add_fetch(&shared->run[slot], 1, __ATOMIC_SEQ_CST);
+
+		if (shared->pid[slot]) {
+			args.set_tid = (unsigned long)&shared->pid[slot];
+			args.set_tid_size = 1;
+		}
+		pid = syscall(SYS_clone3, &args, sizeof(args));
+		if (!pid)
+			run_once(run, false);
+		/* Another thread has the PID for a moment. */
+		if (pid < 0 && errno == EEXIST) {
+			usleep(100);
+			continue;
+		}
+		check(pid > 0, "clone3 of a run");
+		shared->pid[slot] = pid;
+		check(waitpid(pid, NULL, 0) == pid, "waitpid of a run");
+	}
+}
+
+static void check_line(const char *line, pid_t pid, unsigned int run)
+{
+	const char *text = strstr(line, "run ");
+	unsigned int seen;
+	int uid, tgid;
+
+	if (*line == '#' || !text || sscanf(text, "run %u %d %d", &seen, &uid, &tgid) != 3)
+		return;
+	if (tgid != pid || seen < run || (getuid() && uid != USER))
+		die("a foreign record, of %d run %u or later, seen as %d: %s", pid, run, getuid(),
+		    line);
+	__atomic_add_fetch(getuid() ? &shared->user_lines : &shared->root_lines, 1,
+			   __ATOMIC_RELAXED);
+}
+
+static bool is_allowed(int err, bool reading)
+{
+	static const int opens[] = { ENOENT, ENODEV, EOPNOTSUPP, EAGAIN, EDQUOT };
+	unsigned int i;
+
+	if (err == ESRCH || err == EACCES)
+		return true;
+	for (i = 0; !reading && i < sizeof(opens) / sizeof(*opens); i++) {
+		if (err == opens[i])
+			return true;
+	}
+	return false;
+}
+
+static void read_at_random(int fd, pid_t pid, unsigned int run, bool dat)
+{
+	static char buf[SEVERAL];
+	char *line, *next;
+	int i, n;
+
+	for (i = random() % 4; i >= 0; i--) {
+		if (random() % 2)
+			lseek(fd, random() % 2000, SEEK_SET);
+		n = read(fd, buf, random() % 500);
+		if (n < 0 && errno == ESRCH)
+			__atomic_add_fetch(&shared->revoked, 1, __ATOMIC_RELAXED);
+		if (n < 0 && !is_allowed(errno, true))
+			die("read");
+		usleep(random() % 2000);
+	}
+	n = read_all(fd, buf);
+	if (n < 0 && !is_allowed(-n, true))
+		die("read all: %s", strerror(-n));
+	if (dat && n > 3 && memcmp(buf, "\x17\x08\x44tracing6", 11))
+		die("no trace.dat");
+	for (line = n > 0 && !dat ? buf : NULL; line; line = next) {
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = 0;
+		check_line(line, pid, run);
+	}
+}
+
+static void read_slots(uid_t uid)
+{
+	static const char *const other[] = { "", "_other" };
+	char path[600];
+	unsigned int run;
+	int fd, slot;
+	pid_t pid;
+	bool dat;
+
+	if (uid)
+		drop_with(uid, PERFMON, 0);
+	srandom(getpid());
+	while (!shared->stop) {
+		slot = random() % SLOTS;
+		run = __atomic_load_n(&shared->run[slot], __ATOMIC_SEQ_CST);
+		pid = shared->pid[slot];
+		dat = random() % 4 == 0;
+		snprintf(path, sizeof(path), "/proc/%d/trace/%s%s.%s", pid, instance,
+			 other[random() % 4 == 0], dat ? "dat" : "txt");
+		fd = pid ? open(path, O_RDONLY) : -1;
+		if (fd >= 0) {
+			__atomic_add_fetch(&shared->opens, 1, __ATOMIC_RELAXED);
+			read_at_random(fd, pid, run, dat);
+			close(fd);
+		} else if (pid && !is_allowed(errno, false)) {
+			die("open %s", path);
+		}
+	}
+}
+
+/* Return: has it been written? */
+static bool put(const char *base, const char *file, const char *text)
+{
+	char path[600];
+	int fd, n;
+
+	snprintf(path, sizeof(path), "%s/%s", base, file);
+	fd = open(path, O_WRONLY | O_TRUNC);
+	if (fd < 0)
+		return false;
+	n = write(fd, text, strlen(text));
+	close(fd);
+	return n > 0;
+}
+
+static void administer(void)
+{
+	static const struct {
+		const char *file, *text;
+	} change[] = {
+		{ "proc_view", "0" }, { "proc_view", "1" }, { "proc_view", "1" },
+		{ "trace_clock", "mono" }, { "trace_clock", "global" },
+		{ "trace_clock", "counter" },
+		{ "buffer_subbuf_size_kb", "4" }, { "buffer_subbuf_size_kb", "8" },
+		{ "buffer_size_kb", "64" }, { "buffer_size_kb", "300" }, { "trace", " " },
+	};
+	char other[600];
+	int i;
+
+	snprintf(other, sizeof(other), "%s_other", dir);
+	while (!shared->stop) {
+		i = random() % (sizeof(change) / sizeof(*change));
+		put(dir, change[i].file, change[i].text);
+		/* Most of the time it is shown. */
+		if (random() % 3) {
+			put(dir, "trace_clock", "global");
+			put(dir, "proc_view", "1");
+		}
+		usleep(random() % 20000);
+		if (!mkdir(other, 0700)) {
+			put(other, "trace_clock", "mono");
+			check(put(other, "proc_view", "1"), "proc_view of a new instance");
+			put(other, "events/sched/enable", "1");
+			continue;
+		}
+		if (!rmdir(other))
+			shared->removed++;
+	}
+	rmdir(other);
+}
+
+static void test_random(int seconds)
+{
+	pid_t pid[SLOTS + 4];
+	int i, status;
+	bool ok = true;
+
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		      -1, 0);
+	check(shared != MAP_FAILED, "mmap");
+	alarm(seconds + 120);
+	for (i = 0; i < SLOTS + 4; i++) {
+		pid[i] = fork();
+		if (pid[i])
+			continue;
+		alarm(seconds + 120);
+		if (i < SLOTS)
+			run_slot(i);
+		else if (i < SLOTS + 3)
+			read_slots(i == SLOTS ? 0 : USER);
+		else
+			administer();
+		exit(0);
+	}
+	while (seconds-- > 0)
+		sleep(1);
+	shared->stop = true;
+	for (i = 0; i < SLOTS + 4; i++)
+		ok = waitpid(pid[i], &status, 0) == pid[i] && !status && ok;
+	printf("%u opens, %u reads revoked, %u lines for the user, %u for root\n", shared->opens,
+	       shared->revoked, shared->user_lines, shared->root_lines);
+	printf("%u instances removed, %u runs\n", shared->removed,
+	       shared->run[0] + shared->run[1] + shared->run[2] + shared->run[3]);
+	check(ok, "a process has failed");
+	check(shared->revoked && shared->user_lines && shared->root_lines && shared->removed,
+	      "the run says too little");
+}
+
+int main(int argc, char **argv)
+{
+	const char *test = argc > 1 ? argv[1] : "";
+	char path[512];
+
+	signal(SIGPIPE, SIG_IGN);
+	if (!strcmp(test, "obey") && argc == 5) {
+		marker = atoi(argv[4]);
+		check(write(atoi(argv[3]), "x", 1) == 1, "answer after exec");
+		obey(atoi(argv[2]), atoi(argv[3]), "/proc/self/exe");
+		return 0;
+	}
+	if (!strcmp(test, "run") && argc == 4) {
+		marker = atoi(argv[3]);
+		run_once(atoi(argv[2]), true);
+	}
+	if (argc < 3)
+		return 2;
+	dir = argv[2];
+	instance = strrchr(dir, '/') + 1;
+	snprintf(path, sizeof(path), "%s/trace_marker", dir);
+	/* Each write is one record, also of a process with fewer rights. */
+	marker = open(path, O_WRONLY);
+	check(marker >= 0, path);
+	alarm(300);
+	if (!strcmp(test, "user"))
+		test_user();
+	else if (!strcmp(test, "passed"))
+		test_passed();
+	else if (!strcmp(test, "threads"))
+		test_threads();
+	else if (!strcmp(test, "exec"))
+		test_exec();
+	else if (!strcmp(test, "setuid") && argc == 4)
+		test_setuid(argv[3]);
+	else if (!strcmp(test, "cred"))
+		test_cred();
+	else if (!strcmp(test, "exit"))
+		test_exit();
+	else if (!strcmp(test, "reuse"))
+		test_reuse();
+	else if (!strcmp(test, "namespace"))
+		test_namespace();
+	else if (!strcmp(test, "limit"))
+		test_limit();
+	else if (!strcmp(test, "seek"))
+		test_seek();
+	else if (!strcmp(test, "random") && argc == 4)
+		test_random(atoi(argv[3]));
+	else
+		return 2;
+	return 0;
+}
