@@ -47,7 +47,7 @@ static void instance_start(struct trace_array *tr)
 	}
 	/* All have this size, also those of CPUs that come online later, as at boot. */
 	for_each_tracing_cpu(cpu)
-		per_cpu_ptr(buf->data, cpu)->entries = size;
+		per_cpu_ptr(buf->data, cpu)->entries = trace_array_has_ring(tr, cpu) ? size : 0;
 	WRITE_ONCE(tr->ring_buffer_expanded, true);
 }
 

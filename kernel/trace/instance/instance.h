@@ -11,6 +11,7 @@
 
 struct dentry;
 struct trace_array;
+struct tracer;
 
 /*
  * Serializes expansions, and changes of &trace_array.tracing_cpumask. Innermost but for
@@ -22,6 +23,10 @@ bool trace_array_is_unexpanded(struct trace_array *tr);
 int trace_array_expand_to(struct trace_array *tr, unsigned long size);
 int trace_array_expand(struct trace_array *tr);
 void trace_array_create_allocate(struct trace_array *tr, struct dentry *dir);
+int trace_array_set_global(struct trace_array *tr, bool on);
+int trace_array_may_set_tracer(struct trace_array *tr, const struct tracer *t);
+bool trace_array_has_ring(struct trace_array *tr, int cpu);
+int trace_array_may_resize(struct trace_array *tr, int cpu);
 
 int trace_session_join(struct trace_array *tr, const char *name);
 int trace_session_leave(struct trace_array *tr, const char *name);

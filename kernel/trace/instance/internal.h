@@ -6,6 +6,7 @@
  *
  *   expand.c    allocate the rings of an instance when they are needed, and free them
  *   allocate.c  the file "buffer_allocate"
+ *   global.c    the option "global-buffer"
  *   find.c      look up instances by name, and count their references
  *   session.c   which channels a session has
  *   create.c    allocate instances and their files, and free them

@@ -66,6 +66,7 @@ fail:
 
 static void rb_buffer_free_masks(struct trace_buffer *buffer)
 {
+	kvfree(buffer->global);
 	kvfree(buffer->cpu_wait);
 	free_cpumask_var(buffer->seen);
 	free_cpumask_var(buffer->cpumask);
@@ -78,8 +79,13 @@ static void rb_buffer_free_rcu(struct rcu_head *rcu)
 	struct trace_buffer *buffer = container_of(rcu, struct trace_buffer, rcu);
 	int cpu;
 
-	rb_for_each_cpu(buffer, cpu)
-		kfree(buffer->cpus[cpu]);
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
+		if (buffer->cpus[cpu] != &rb_no_cpu)
+			kfree(buffer->cpus[cpu]);
+	}
+	if (buffer->global)
+		rb_for_each_cpu(buffer, cpu)
+			kfree(buffer->parts[cpu]);
 	rb_buffer_free_masks(buffer);
 }
 
@@ -89,8 +95,12 @@ static void rb_buffer_free(struct trace_buffer *buffer)
 
 	rb_wait_destroy(buffer);
 	irq_work_sync(&buffer->wake_work);
+	for (cpu = 0; buffer->global && cpu < nr_cpu_ids; cpu++) {
+		if (buffer->cpus[cpu] != &rb_no_cpu)
+			rb_cpu_free(buffer->cpus[cpu]);
+	}
 	rb_for_each_cpu(buffer, cpu)
-		rb_cpu_free(buffer->cpus[cpu]);
+		rb_cpu_free(buffer->parts[cpu]);
 	if (buffer->persist)
 		rb_persist_detach(buffer);
 	call_rcu_hurry(&buffer->rcu, rb_buffer_free_rcu);
@@ -113,10 +123,11 @@ rb_buffer_new(unsigned int flags, unsigned int order, struct lock_class_key *key
 		return NULL;
 	}
 
-	buffer->order = order;
 	buffer->flags = flags;
+	rb_set_order(buffer, order);
 	buffer->clock = trace_clock_local;
 	buffer->lock_key = key;
+	buffer->parts = buffer->cpus;
 	mutex_init(&buffer->mutex);
 	mutex_init(&buffer->cpu_mutex);
 	rb_wait_init(&buffer->wait);
@@ -129,12 +140,21 @@ rb_buffer_new(unsigned int flags, unsigned int order, struct lock_class_key *key
 	return buffer;
 }
 
+/* Let a writer find the stage of its CPU. */
+static void rb_stage_add(struct trace_buffer *buffer, int cpu, struct rb_cpu *stage)
+{
+	lockdep_assert_held(&buffer->cpu_mutex);
+	cpumask_set_cpu(cpu, buffer->seen);
+	/* Behind the one ring, which it needs; an address dependency, as in rb_cpu_add(). */
+	smp_store_release(&buffer->cpus[cpu], stage);
+}
+
 /* Let everybody find the part of a CPU, which is complete. */
 static void rb_cpu_add(struct trace_buffer *buffer, int cpu, struct rb_cpu *rcpu)
 {
 	lockdep_assert_held(&buffer->cpu_mutex);
 	/* A writer of that CPU needs no more than the pointer: an address dependency. */
-	smp_store_release(&buffer->cpus[cpu], rcpu);
+	smp_store_release(&buffer->parts[cpu], rcpu);
 	/*
 	 * Pairs with rb_get_cpu:A: a caller that sees the CPU
 	 * in the mask sees its part. RBB(rb_cpu_add:A)
@@ -147,7 +167,7 @@ static void rb_cpu_add(struct trace_buffer *buffer, int cpu, struct rb_cpu *rcpu
 static struct trace_buffer *rb_buffer_fill(struct trace_buffer *buffer, unsigned int nr)
 {
 	/* Early in the boot the hotplug state below knows of no CPU. */
-	int cpu = raw_smp_processor_id();
+	int cpu = rb_is_global(buffer) ? rb_home() : raw_smp_processor_id();
 	struct rb_cpu *rcpu = rb_cpu_alloc(buffer, nr, cpu);
 
 	if (!rcpu)
@@ -214,17 +234,41 @@ __ring_buffer_alloc_unexpanded(unsigned int flags, struct lock_class_key *key)
 	return buffer;
 }
 
+/* Parts by CPU, and at nr_cpu_ids the one ring of a global buffer. */
+static struct rb_cpu **rb_new_cpus(void)
+{
+	return kvcalloc(nr_cpu_ids + 1, sizeof(struct rb_cpu *), RB_GFP);
+}
+
 /* Fill @cpus with a part for each CPU that was online. */
 static int rb_alloc_cpus(struct trace_buffer *buffer, struct rb_cpu **cpus, unsigned int nr)
 {
 	int cpu;
 
 	for_each_cpu(cpu, buffer->seen) {
-		cpus[cpu] = rb_cpu_alloc(buffer, nr, cpu);
+		cpus[cpu] = buffer->global ? rb_stage_alloc(buffer, cpu) :
+					     rb_cpu_alloc(buffer, nr, cpu);
 		if (!cpus[cpu])
 			return -ENOMEM;
 	}
-	return 0;
+	if (buffer->global)
+		cpus[nr_cpu_ids] = rb_cpu_alloc(buffer, nr, rb_home());
+	return buffer->global && !cpus[nr_cpu_ids] ? -ENOMEM : 0;
+}
+
+/* Let everybody find the parts in @cpus. */
+static void rb_add_cpus(struct trace_buffer *buffer, struct rb_cpu **cpus)
+{
+	int cpu;
+
+	if (buffer->global)
+		rb_cpu_add(buffer, rb_home(), no_free_ptr(cpus[nr_cpu_ids]));
+	for_each_cpu(cpu, buffer->seen) {
+		if (buffer->global)
+			rb_stage_add(buffer, cpu, no_free_ptr(cpus[cpu]));
+		else
+			rb_cpu_add(buffer, cpu, no_free_ptr(cpus[cpu]));
+	}
 }
 
 /* Free the parts in @cpus, and @cpus. */
@@ -232,7 +276,7 @@ static void rb_free_cpus(struct rb_cpu **cpus)
 {
 	int cpu;
 
-	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
+	for (cpu = 0; cpu <= nr_cpu_ids; cpu++) {
 		if (cpus[cpu])
 			rb_cpu_free(cpus[cpu]);
 		kfree(cpus[cpu]);
@@ -254,19 +298,18 @@ static void rb_free_cpus(struct rb_cpu **cpus)
 int ring_buffer_expand(struct trace_buffer *buffer, unsigned long size)
 {
 	struct rb_cpu **cpus;
-	int cpu, ret;
+	int ret;
 
 	guard(mutex)(&buffer->mutex);
 	guard(mutex)(&buffer->cpu_mutex);
 	if (buffer->expanded)
 		return 1;
-	cpus = kvcalloc(nr_cpu_ids, sizeof(*cpus), RB_GFP);
+	cpus = rb_new_cpus();
 	if (!cpus)
 		return -ENOMEM;
 	ret = rb_alloc_cpus(buffer, cpus, rb_slots_for(size, buffer->order));
 	if (!ret) {
-		for_each_cpu(cpu, buffer->seen)
-			rb_cpu_add(buffer, cpu, no_free_ptr(cpus[cpu]));
+		rb_add_cpus(buffer, cpus);
 		WRITE_ONCE(buffer->expanded, true);
 		/* A switch that was thrown meanwhile may not have found all of these CPUs. */
 		rb_ask(buffer);
@@ -285,15 +328,17 @@ static int rb_hide_cpus(struct trace_buffer *buffer, struct rb_cpu **cpus)
 	if (buffer->persist || !ring_buffer_empty(buffer))
 		return -EBUSY;
 	rb_for_each_cpu(buffer, cpu) {
-		if (buffer->cpus[cpu]->mapped || atomic_read(&buffer->cpus[cpu]->iterators))
+		if (buffer->parts[cpu]->mapped || atomic_read(&buffer->parts[cpu]->iterators))
 			return -EBUSY;
 	}
-	cpumask_copy(buffer->seen, buffer->cpumask);
+	if (buffer->global)
+		cpus[nr_cpu_ids] = buffer->parts[rb_home()];
+	else
+		cpumask_copy(buffer->seen, buffer->cpumask);
 	WRITE_ONCE(buffer->expanded, false);
-	for_each_cpu(cpu, buffer->seen) {
+	for_each_cpu(cpu, buffer->seen)
 		cpus[cpu] = buffer->cpus[cpu];
-		cpumask_clear_cpu(cpu, buffer->cpumask);
-	}
+	cpumask_clear(buffer->cpumask);
 	return 0;
 }
 
@@ -315,7 +360,7 @@ int ring_buffer_unexpand(struct trace_buffer *buffer)
 	guard(mutex)(&buffer->mutex);
 	if (!buffer->expanded)
 		return 0;
-	cpus = kvcalloc(nr_cpu_ids, sizeof(*cpus), RB_GFP);
+	cpus = rb_new_cpus();
 	if (!cpus)
 		return -ENOMEM;
 	ret = rb_hide_cpus(buffer, cpus);
@@ -325,8 +370,10 @@ int ring_buffer_unexpand(struct trace_buffer *buffer)
 		 * other one gets at a part.
 		 */
 		synchronize_rcu();
-		for (cpu = 0; cpu < nr_cpu_ids; cpu++)
+		for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
 			WRITE_ONCE(buffer->cpus[cpu], &rb_no_cpu);
+			WRITE_ONCE(buffer->parts[cpu], &rb_no_cpu);
+		}
 		rb_free_cpus(cpus);
 	} else {
 		kvfree(cpus);
@@ -433,12 +480,19 @@ int trace_rb_cpu_prepare(unsigned int cpu, struct hlist_node *node)
 		cpumask_set_cpu(cpu, buffer->seen);
 		return 0;
 	}
-	if (cpumask_test_cpu(cpu, buffer->cpumask))
+	if (buffer->cpus[cpu] != &rb_no_cpu)
 		return 0;
+	if (rb_is_global(buffer)) {
+		/* A spare buffer of a global one has no writers. */
+		rcpu = buffer->global ? rb_stage_alloc(buffer, cpu) : NULL;
+		if (rcpu)
+			rb_stage_add(buffer, cpu, rcpu);
+		return buffer->global && !rcpu ? -ENOMEM : 0;
+	}
 
 	/* The size of the others if it is one, else little: it can be resized. */
 	rb_for_each_cpu(buffer, i) {
-		other = rb_slots_of(buffer->cpus[i]);
+		other = rb_slots_of(buffer->parts[i]);
 		if (nr && nr != other) {
 			nr = RB_MIN_SLOTS;
 			break;

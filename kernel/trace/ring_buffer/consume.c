@@ -79,7 +79,7 @@ int ring_buffer_alloc_copies(struct trace_buffer *spare)
 	mutex_lock(&spare->mutex);
 	mutex_lock(&spare->cpu_mutex);
 	rb_for_each_cpu(spare, cpu) {
-		rcpu = spare->cpus[cpu];
+		rcpu = spare->parts[cpu];
 		if (rcpu->copies.len)
 			continue;
 		copies = (struct rb_copies){ };

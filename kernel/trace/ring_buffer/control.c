@@ -305,7 +305,7 @@ EXPORT_SYMBOL_GPL(tracing_is_on_all);
  */
 void ring_buffer_record_disable_cpu(struct trace_buffer *buffer, int cpu)
 {
-	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
+	struct rb_cpu *rcpu = rb_get_writer(buffer, cpu);
 
 	if (rcpu)
 		atomic_add(RB_STATE_OFF_ONE, &rcpu->state);
@@ -321,7 +321,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_record_disable_cpu);
  */
 void ring_buffer_record_enable_cpu(struct trace_buffer *buffer, int cpu)
 {
-	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
+	struct rb_cpu *rcpu = rb_get_writer(buffer, cpu);
 
 	if (rcpu)
 		atomic_sub(RB_STATE_OFF_ONE, &rcpu->state);
@@ -375,7 +375,7 @@ void ring_buffer_set_time_stamp_abs(struct trace_buffer *buffer, bool abs)
 	guard(mutex)(&buffer->cpu_mutex);
 	WRITE_ONCE(buffer->stamp_abs, abs);
 	rb_for_each_cpu(buffer, cpu)
-		WRITE_ONCE(buffer->cpus[cpu]->stamp_abs, abs);
+		WRITE_ONCE(buffer->parts[cpu]->stamp_abs, abs);
 }
 
 /**

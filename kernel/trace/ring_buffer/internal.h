@@ -17,6 +17,7 @@
  *   page.c      read whole pages
  *   wait.c      wait for records, wake
  *   write.c     reserve, commit, discard
+ *   global.c    one ring for all CPUs
  *   stat.c      statistics
  *   map.c       rings that user space maps
  *   swap.c      swap, cut, reset
@@ -33,7 +34,8 @@
 /**
  * DOC: ring buffer
  *
- * A buffer has a ring for each CPU, and a ring is written by its own CPU only.
+ * A buffer has a ring for each CPU, and a ring is written by its own CPU only. (In a global
+ * buffer, the holder of a lock is that CPU: see global.c.)
  * Writers are tasks and the interrupts that come there; readers are anywhere.
  *
  * ::
@@ -143,10 +145,12 @@
  * rb_ring.lock          raw spin     the reader's position, carried statistics;
  *                                    any context with interrupts off, in an NMI
  *                                    by trylock. Innermost.
+ * rb_global.lock        try lock     writing to the one ring of a global buffer; any
+ *                                    context with interrupts off, for a bounded time
  * preemption off        RCU          that a ring found by a pointer stays
  * ====================  ===========  ==========================================
  *
- * Writers take none of them.
+ * Writers take none of them, but those of a global buffer that last one.
  *
  * **Operations at the same time**: "-" anything goes, "L" one after the other
  * by rb_ring.lock, "M" by &trace_buffer.mutex, "E" by rb_cpu.exchange: a swap gets -EBUSY
@@ -229,6 +233,7 @@
 #include "race.h"
 #include "record.h"
 
+struct rb_global;
 struct rb_persist;
 struct rb_persist_ring;
 
@@ -485,6 +490,7 @@ struct rb_losses {
  *		own CPU
  * @lock:	serializes readers, and readers with the exchange of the ring
  * @reader:	the consuming reader
+ * @missed:	the same as @refused of a global buffer, for records that did not get here; any CPU
  * @generation:	counts the cuts that put the ring in place of a live one; taker
  * @num_base:	running number from which statistics count; @lock
  * @carried:	@overrun, @commit_overrun and @dropped of the rings before; @lock
@@ -518,6 +524,7 @@ struct rb_ring {
 
 	raw_spinlock_t		lock ____cacheline_aligned_in_smp;
 	struct rb_reader	reader;
+	atomic64_t		missed;
 	unsigned int		generation;
 	u64			num_base;
 	struct rb_losses	carried;
@@ -672,7 +679,8 @@ struct rb_map {
  * @mapped:	user mappings; @map_lock
  * @map_lock:	serializes mapping; inside it comes &trace_buffer.mutex
  * @map:	the mapping, or NULL; changed under both
- * @nest_drops:	records refused because writers nest too deep; own CPU
+ * @nest_drops:	records refused because writers nest too deep, and those that a stage of a
+ *		global buffer dropped; own CPU
  * @spare:	data page that a reader gave back, and its order, or 0
  * @copies:	copies of records for callers; &rb_ring.lock
  * @watermark:	lowest percentage that a task waits for, or 0
@@ -683,6 +691,7 @@ struct rb_map {
  * @resetting:	part of the reset in progress; &trace_buffer.mutex
  * @idle:	the CPU has written nothing since the last cut; set by the taker, which
  *		holds @exchange
+ * @drain:	of the stage of a global buffer: moves its records to the one ring; else NULL
  */
 struct rb_cpu {
 	unsigned long		ring;
@@ -718,6 +727,7 @@ struct rb_cpu {
 	struct rb_copies	next_copies;
 	bool			resetting;
 	bool			idle;
+	void			(*drain)(struct rb_cpu *stage);
 };
 
 static_assert(offsetofend(struct rb_cpu, stamp_abs) <= offsetofend(struct rb_cpu, special));
@@ -737,6 +747,7 @@ static_assert(RB_SHARE_SPECIAL <= U16_MAX && RB_MAX_WRITES < RB_SHARE_SPECIAL);
  *		Inside @mutex.
  *		CPU hotplug takes it: nothing waits for a grace period in it
  * @order:	pages of a sub-buffer, as a power of two; @mutex and @cpu_mutex
+ * @longest:	the longest payload; @mutex and @cpu_mutex
  * @node:	in the CPU hotplug state's list
  * @all:	link of the list of all buffers, see rb_join()
  * @followers:	buffers that are off while this one is, see ring_buffer_follow()
@@ -749,7 +760,9 @@ static_assert(RB_SHARE_SPECIAL <= U16_MAX && RB_MAX_WRITES < RB_SHARE_SPECIAL);
  * @wait:	waiters for any CPU
  * @cpu_wait:	waiters by CPU
  * @wake_work:	wakes them while there are no rings, in hard interrupt context
- * @cpus:	by CPU; &rb_no_cpu until a CPU was online
+ * @global:	of a global buffer, see global.c; else NULL
+ * @parts:	by CPU: the parts that have what is read; @cpus, but in a global buffer
+ * @cpus:	by CPU: the parts that writers use; &rb_no_cpu until a CPU was online
  */
 struct trace_buffer {
 	atomic_t		record_disabled;
@@ -761,6 +774,7 @@ struct trace_buffer {
 	struct mutex		mutex;		/* size, order, flags, reset */
 	struct mutex		cpu_mutex;	/* read by CPU hotplug */
 	unsigned int		order;
+	unsigned int		longest;
 	struct hlist_node	node;
 	struct list_head	all;
 	struct hlist_head	followers;
@@ -773,6 +787,8 @@ struct trace_buffer {
 	struct rb_wait		wait;
 	struct rb_wait		*cpu_wait;
 	struct irq_work		wake_work;
+	struct rb_global	*global;
+	struct rb_cpu		**parts;
 	struct rb_cpu		*cpus[];
 };
 
@@ -785,7 +801,19 @@ static __always_inline struct rb_cpu *rb_get_cpu(struct trace_buffer *buffer, in
 		return NULL;
 	/* Pairs with rb_cpu_add:A. */
 	smp_rmb(); /* RBB(rb_get_cpu:A) */
-	return buffer->cpus[cpu];
+	return buffer->parts[cpu];
+}
+
+/* One ring has the records of all CPUs, also in a snapshot of such a buffer. */
+static __always_inline bool rb_is_global(struct trace_buffer *buffer)
+{
+	return READ_ONCE(buffer->flags) & RB_FL_GLOBAL;
+}
+
+/* The CPU that the one ring of a global buffer counts for. */
+static inline int rb_home(void)
+{
+	return cpumask_first(cpu_possible_mask);
 }
 
 /* A ring has at least that many slots: one is written, one may be read. */
@@ -831,6 +859,17 @@ static inline unsigned int rb_subbuf_room(unsigned int order)
 static inline unsigned int rb_max_payload(unsigned int order)
 {
 	return rb_subbuf_room(order) - RB_RECORD_HDR - sizeof(u32);
+}
+
+/* Behind a record of a global buffer comes a word; each of its stages has one page. */
+static inline void rb_set_order(struct trace_buffer *buffer, unsigned int order)
+{
+	unsigned int longest = rb_max_payload(order);
+
+	if (rb_is_global(buffer))
+		longest = min(longest, rb_max_payload(0)) - RB_GLOBAL_WORD - RB_STAMP_LEN;
+	WRITE_ONCE(buffer->order, order);
+	WRITE_ONCE(buffer->longest, longest);
 }
 
 static inline struct rb_cursor
@@ -1063,6 +1102,26 @@ void rb_wake_writer(struct rb_cpu *rcpu, struct rb_ring *ring);
 
 /* write.c */
 extern struct rb_cpu rb_no_cpu;
+struct ring_buffer_event *rb_reserve_alone(struct rb_cpu *rcpu, unsigned long length);
+void rb_commit_alone(struct rb_cpu *rcpu);
+
+/* The part that a CPU writes to, or NULL if there is none. */
+static inline struct rb_cpu *rb_get_writer(struct trace_buffer *buffer, int cpu)
+{
+	struct rb_cpu *rcpu;
+
+	if (!buffer->global)
+		return rb_get_cpu(buffer, cpu);
+	if ((unsigned int)cpu >= nr_cpu_ids)
+		return NULL;
+	rcpu = READ_ONCE(buffer->cpus[cpu]);
+	return rcpu == &rb_no_cpu ? NULL : rcpu;
+}
+
+/* global.c */
+struct rb_cpu *rb_stage_alloc(struct trace_buffer *buffer, int cpu);
+unsigned long rb_stages_lost(struct trace_buffer *buffer);
+void rb_stages_reset(struct trace_buffer *buffer);
 
 /* stat.c */
 u64 rb_ring_since(struct rb_ring *ring);

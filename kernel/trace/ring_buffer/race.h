@@ -78,6 +78,13 @@ enum rb_race {
 	RB_RACE_WRITTEN,
 	RB_RACE_ENTRIES,
 
+	/* one ring for all CPUs */
+	RB_RACE_STAGE_LOCK,
+	RB_RACE_STAGE_LOOK,
+	RB_RACE_STAGE_COPIED,
+	RB_RACE_STAGE_RENEW,
+	RB_RACE_STAGE_MOVED,
+
 	/* exchange the ring */
 	RB_RACE_CUT_LOOK,
 	RB_RACE_CUT,

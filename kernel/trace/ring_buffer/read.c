@@ -93,12 +93,15 @@ unsigned int rb_reader_fill(struct rb_ring *ring)
  * Context: May sleep.
  * Return: true if there is no such CPU, or @cpu never was online since the buffer was
  *	   allocated; a buffer that gets its rings later has one for each that was.
+ *	   All CPUs of a global buffer are there, and all but one are empty.
  */
 bool rb_is_absent(struct trace_buffer *buffer, int cpu)
 {
 	if ((unsigned int)cpu >= nr_cpu_ids)
 		return true;
 	guard(mutex)(&buffer->cpu_mutex);
+	if (rb_is_global(buffer))
+		return false;
 	return !cpumask_test_cpu(cpu, buffer->expanded ? buffer->cpumask : buffer->seen);
 }
 

@@ -311,8 +311,8 @@ static void rb_exchange_rings(struct trace_buffer *buffer, bool inherit)
 	lockdep_assert_held(&buffer->mutex);
 	lockdep_assert_held(&buffer->cpu_mutex);
 	rb_for_each_cpu(buffer, cpu) {
-		if (buffer->cpus[cpu]->next_ring) {
-			rb_go_live(buffer->cpus[cpu]);
+		if (buffer->parts[cpu]->next_ring) {
+			rb_go_live(buffer->parts[cpu]);
 			any = true;
 		}
 	}
@@ -322,8 +322,8 @@ static void rb_exchange_rings(struct trace_buffer *buffer, bool inherit)
 	synchronize_rcu();
 	mutex_lock(&buffer->cpu_mutex);
 	rb_for_each_cpu(buffer, cpu) {
-		if (buffer->cpus[cpu]->next_ring)
-			rb_go_on(buffer->cpus[cpu], inherit);
+		if (buffer->parts[cpu]->next_ring)
+			rb_go_on(buffer->parts[cpu], inherit);
 	}
 }
 
@@ -334,7 +334,7 @@ static void rb_free_successors(struct trace_buffer *buffer)
 	int cpu;
 
 	rb_for_each_cpu(buffer, cpu) {
-		rcpu = buffer->cpus[cpu];
+		rcpu = buffer->parts[cpu];
 		if (rcpu->next_ring)
 			rb_ring_put(rcpu->next_ring);
 		rcpu->next_ring = NULL;
@@ -353,7 +353,7 @@ static int rb_resize_end(struct trace_buffer *buffer, bool inherit, int ret)
 
 static struct rb_ring *rb_ring_of(struct trace_buffer *buffer, int cpu)
 {
-	return rcu_dereference_protected(buffer->cpus[cpu]->read_ring,
+	return rcu_dereference_protected(buffer->parts[cpu]->read_ring,
 					 lockdep_is_held(&buffer->mutex));
 }
 
@@ -396,7 +396,7 @@ int ring_buffer_resize(struct trace_buffer *buffer, unsigned long size, int cpu_
 		if (cpu_id != RING_BUFFER_ALL_CPUS && cpu != cpu_id)
 			continue;
 		if (rb_ring_of(buffer, cpu)->nr != nr)
-			ret = rb_succeed(buffer->cpus[cpu], nr);
+			ret = rb_succeed(buffer->parts[cpu], nr);
 		if (ret)
 			break;
 	}
@@ -421,7 +421,7 @@ size_t ring_buffer_trimmed_memory(struct trace_buffer *spare)
 
 	rb_for_each_cpu(spare, cpu) {
 		nr = ring_buffer_size(spare, cpu) / rb_subbuf_room(spare->order);
-		trimmed = min(nr, rb_ring_unread(spare->cpus[cpu]));
+		trimmed = min(nr, rb_ring_unread(spare->parts[cpu]));
 		sum += rb_ring_memory(trimmed, spare->order) - rb_ring_memory(nr, spare->order);
 	}
 	return sum;
@@ -447,9 +447,9 @@ int ring_buffer_trim(struct trace_buffer *spare)
 	guard(mutex)(&spare->cpu_mutex);
 
 	rb_for_each_cpu(spare, cpu) {
-		nr = rb_ring_unread(spare->cpus[cpu]);
+		nr = rb_ring_unread(spare->parts[cpu]);
 		if (rb_ring_of(spare, cpu)->nr > nr)
-			ret = rb_succeed(spare->cpus[cpu], nr);
+			ret = rb_succeed(spare->parts[cpu], nr);
 		if (ret)
 			break;
 	}
@@ -506,18 +506,18 @@ int ring_buffer_subbuf_order_set(struct trace_buffer *buffer, int order)
 		return 0;
 
 	rb_for_each_cpu(buffer, cpu) {
-		rcpu = buffer->cpus[cpu];
+		rcpu = buffer->parts[cpu];
 		if (buffer->persist || rcpu->mapped || atomic_read(&rcpu->iterators))
 			return -EBUSY;
 	}
 	rb_for_each_cpu(buffer, cpu) {
-		ret = rb_succeed_order(buffer->cpus[cpu], order);
+		ret = rb_succeed_order(buffer->parts[cpu], order);
 		if (ret)
 			break;
 	}
 
 	if (!ret)
-		WRITE_ONCE(buffer->order, order);
+		rb_set_order(buffer, order);
 	return rb_resize_end(buffer, false, ret);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_subbuf_order_set);

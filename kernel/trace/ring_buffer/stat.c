@@ -49,7 +49,7 @@ static u64 rb_ring_oldest_ts(struct rb_ring *ring)
 u64 rb_ring_since(struct rb_ring *ring)
 {
 	struct rb_reader *rd = &ring->reader;
-	u64 refused = local64_read(&ring->refused);
+	s64 refused = local64_read(&ring->refused), missed = atomic64_read(&ring->missed);
 	u64 since = rd->since, next = rd->seq + 1, seq, ts;
 	struct rb_view view;
 	bool behind;
@@ -64,6 +64,8 @@ u64 rb_ring_since(struct rb_ring *ring)
 		since = max(since, ts);
 	}
 
+	if (missed - refused > 0)
+		refused = missed;
 	/* Behind the reader's sub-buffer, some may be refused or overwritten. */
 	behind = (s64)(refused - rd->from) > 0 && (s64)(refused - rd->seq) >= 0;
 	if (behind)
@@ -131,7 +133,7 @@ static u64 rb_stat_##name(struct rb_cpu *rcpu, struct rb_ring *ring)	\
 RB_STAT(entries, rb_ring_entries(ring))
 RB_STAT(overrun, rb_ring_overrun(ring))
 RB_STAT(commit_overrun, local_read(&ring->commit_overrun) + ring->carried.commit_overrun +
-			local_read(&rcpu->nest_drops))
+			local_read(&rcpu->nest_drops) + rb_stages_lost(rcpu->buffer))
 RB_STAT(dropped, local_read(&ring->dropped) + ring->carried.dropped)
 RB_STAT(read, ring->reader.read)
 RB_STAT(bytes, rb_ring_bytes(ring))
@@ -176,7 +178,8 @@ EXPORT_SYMBOL_GPL(ring_buffer_overrun_cpu);
  * @cpu:    the CPU
  *
  * Interrupts that wrote a whole ring while the interrupted record was not
- * committed, or that nested too deep.
+ * committed, or that nested too deep. In a global buffer also those that a CPU dropped
+ * because it did not get the lock of the one ring.
  *
  * Context: Any context.
  * Return: how many since the last reset.
@@ -331,7 +334,8 @@ EXPORT_SYMBOL_GPL(ring_buffer_size);
  * @buffer: the buffer
  * @copies: add what ring_buffer_alloc_copies() allocates
  *
- * Without @copies, a spare buffer for @buffer has as much.
+ * Without @copies, a spare buffer for @buffer has as much. The stages of a global buffer do
+ * not count, see global.c.
  *
  * Context: Any context.
  * Return: bytes that are allocated, or reserved where it survives a reboot.
@@ -360,7 +364,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_memory);
  */
 unsigned long ring_buffer_max_event_size(struct trace_buffer *buffer)
 {
-	unsigned long max = rb_max_payload(READ_ONCE(buffer->order));
+	unsigned long max = READ_ONCE(buffer->longest);
 
 	return ring_buffer_time_stamp_abs(buffer) ? max - RB_STAMP_LEN : max;
 }

@@ -68,8 +68,8 @@ int ring_buffer_swap_cpu(struct trace_buffer *buffer_a, struct trace_buffer *buf
 
 	if (!a || !b || a == b)
 		return -EINVAL;
-	if (atomic_read(&buffer_a->record_disabled) || atomic_read(&buffer_b->record_disabled) ||
-	    rb_is_off(a) || rb_is_off(b))
+	if (atomic_read(&buffer_a->record_disabled) | atomic_read(&buffer_b->record_disabled) |
+	    ((atomic_read(&a->state) | atomic_read(&b->state)) & RB_STATE_OFF))
 		return -EAGAIN;
 
 	/* A task that waits for the swap to be over must not wait for its CPU. */
@@ -135,9 +135,9 @@ static int rb_cut_begin(struct rb_cpu *live, struct rb_cpu *spare, int owner)
 	return ret;
 }
 
-static bool rb_is_cut_by(struct trace_buffer *live, int cpu, int owner)
+static bool rb_is_cut_by(struct rb_cpu *live, int owner)
 {
-	return atomic_read(&live->cpus[cpu]->exchange) == owner;
+	return atomic_read(&live->exchange) == owner;
 }
 
 /* Drop the records of a ring that no CPU writes to. */
@@ -177,10 +177,10 @@ static void rb_cut_forget(const struct ring_buffer_cut *first, const struct cpum
 		if (c->spare->persist)
 			rb_persist_forget_all(c->spare);
 		for_each_cpu_and(i, c->live->cpumask, which) {
-			if (!rb_is_cut_by(c->live, i, owner))
+			if (!rb_is_cut_by(c->live->parts[i], owner))
 				continue;
 			rb_race_point(CUT);
-			rb_forget(rb_untag(READ_ONCE(c->spare->cpus[i]->ring)));
+			rb_forget(rb_untag(READ_ONCE(c->spare->parts[i]->ring)));
 		}
 	}
 }
@@ -190,13 +190,16 @@ static void rb_cut_exchange(const struct ring_buffer_cut *first, const struct cp
 			    int owner)
 {
 	const struct ring_buffer_cut *c;
+	struct rb_cpu *live;
 	int i;
 
 	for_each_cpu(i, which) {
 		for (c = first; c; c = c->next) {
-			if (cpumask_test_cpu(i, c->live->cpumask) &&
-			    rb_is_cut_by(c->live, i, owner) && !c->live->cpus[i]->idle)
-				rb_cut(c->live->cpus[i], c->spare->cpus[i]);
+			if (!cpumask_test_cpu(i, c->live->cpumask))
+				continue;
+			live = c->live->parts[i];
+			if (rb_is_cut_by(live, owner) && !live->idle)
+				rb_cut(live, c->spare->parts[i]);
 		}
 	}
 }
@@ -206,14 +209,16 @@ static void rb_cut_end(const struct ring_buffer_cut *first, const struct cpumask
 		       const struct ring_buffer_cut *last, int end)
 {
 	const struct ring_buffer_cut *c;
+	struct rb_cpu *live;
 	int i;
 
 	for (c = first; c; c = c == last ? NULL : c->next) {
 		for_each_cpu_and(i, c->live->cpumask, which) {
-			if ((c == last && i >= end) || !rb_is_cut_by(c->live, i, owner))
+			live = c->live->parts[i];
+			if ((c == last && i >= end) || !rb_is_cut_by(live, owner))
 				continue;
-			rb_exchange_unlock(c->spare->cpus[i]);
-			rb_exchange_unlock(c->live->cpus[i]);
+			rb_exchange_unlock(c->spare->parts[i]);
+			rb_exchange_unlock(live);
 		}
 	}
 }
@@ -329,7 +334,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_cut);
 /**
  * ring_buffer_ring_id() - identify the ring that a CPU writes to
  * @live: the buffer
- * @cpu:  the CPU; it has been online
+ * @cpu:  the CPU; it has been online, or this is a global buffer
  *
  * A cut that moves the records of the CPU changes it.
  *
@@ -338,6 +343,8 @@ EXPORT_SYMBOL_GPL(ring_buffer_cut);
  */
 unsigned long ring_buffer_ring_id(struct trace_buffer *live, int cpu)
 {
+	if (rb_is_global(live))
+		cpu = rb_home();
 	return (unsigned long)rb_untag(READ_ONCE(rb_get_cpu(live, cpu)->ring));
 }
 
@@ -474,6 +481,8 @@ void rb_reset(struct trace_buffer *buffer, const struct cpumask *which,
 	int cpu;
 
 	guard(mutex)(&buffer->mutex);
+	if (rb_is_global(buffer))
+		which = buffer->cpumask;
 
 	/* First: a CPU that comes online after this finds nothing to restore. */
 	if (buffer->persist && which == cpu_possible_mask) {
@@ -492,6 +501,9 @@ void rb_reset(struct trace_buffer *buffer, const struct cpumask *which,
 		rcpu->resetting = true;
 		atomic_add(RB_STATE_OFF_ONE, &rcpu->state);
 	}
+	/* No stage has a plain writer: each one looks at this. */
+	if (buffer->global)
+		atomic_inc(&buffer->record_disabled);
 	rb_race_point(REFUSING);
 	synchronize_rcu();
 
@@ -500,6 +512,8 @@ void rb_reset(struct trace_buffer *buffer, const struct cpumask *which,
 		if (rcpu->resetting)
 			rb_reset_cpu(rcpu, drop, data);
 	}
+	if (buffer->global)
+		rb_stages_reset(buffer);
 
 	rb_race_point(RESET);
 	/* A writer that is let in again finds the rings empty. */
@@ -513,6 +527,8 @@ void rb_reset(struct trace_buffer *buffer, const struct cpumask *which,
 		atomic_sub(RB_STATE_OFF_ONE, &rcpu->state);
 		rb_exchange_unlock(rcpu);
 	}
+	if (buffer->global)
+		atomic_dec(&buffer->record_disabled);
 }
 
 /**

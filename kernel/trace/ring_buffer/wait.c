@@ -106,7 +106,7 @@ void rb_wake_all(struct trace_buffer *buffer)
 }
 
 /**
- * rb_wake_empty_work() - wake the waiters of a buffer without rings
+ * rb_wake_empty_work() - wake the waiters of a buffer without rings, or of all its CPUs
  * @work: of the buffer
  *
  * Context: Hard interrupt.
@@ -166,7 +166,7 @@ static bool rb_filled(struct rb_ring *ring, unsigned int percent)
 }
 
 /**
- * rb_wake_writer() - have waiters woken
+ * rb_wake_writer() - have waiters woken, or the stage of a global buffer drained
  * @rcpu: its CPU's part
  * @ring: the ring it wrote to
  *
@@ -176,6 +176,10 @@ void rb_wake_writer(struct rb_cpu *rcpu, struct rb_ring *ring)
 {
 	int due = 0;
 
+	if (unlikely(rcpu->drain)) {
+		rcpu->drain(rcpu);
+		return;
+	}
 	if (atomic_read(&rcpu->state) & RB_STATE_WAKE)
 		due |= RB_WAKE_ANY;
 	if (atomic_read(&rcpu->wake_full) && rb_filled(ring, READ_ONCE(rcpu->watermark)))
@@ -335,7 +339,8 @@ void ring_buffer_wake_waiters(struct trace_buffer *buffer, int cpu)
 
 	if (!buffer)
 		return;
-	if (!READ_ONCE(buffer->expanded)) {
+	/* Also those of CPUs without a part. */
+	if (!READ_ONCE(buffer->expanded) || rb_is_global(buffer)) {
 		irq_work_queue(&buffer->wake_work);
 		return;
 	}

@@ -564,7 +564,7 @@ rb_reserve_long(struct trace_buffer *buffer, unsigned long length, struct rb_cpu
 {
 	struct rb_ring *ring;
 
-	if (length > rb_max_payload(READ_ONCE(buffer->order))) {
+	if (length > READ_ONCE(buffer->longest)) {
 		preempt_enable_notrace();
 		return NULL;
 	}
@@ -578,7 +578,7 @@ rb_reserve_special(struct trace_buffer *buffer, unsigned long length, struct rb_
 {
 	struct rb_ring *ring;
 
-	if (length > rb_max_payload(READ_ONCE(buffer->order)) || !rb_push(rcpu)) {
+	if (length > READ_ONCE(buffer->longest) || !rb_push(rcpu)) {
 		preempt_enable_notrace();
 		return NULL;
 	}
@@ -622,6 +622,37 @@ ring_buffer_lock_reserve(struct trace_buffer *buffer, unsigned long length)
 	return rb_reserve(buffer, rcpu, ring, DIV_ROUND_UP(length + RB_RECORD_HDR, RB_UNIT), true);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_lock_reserve);
+
+/**
+ * rb_reserve_alone() - reserve a record in a ring that several CPUs write to in turn
+ * @rcpu:   the part with the ring
+ * @length: payload in bytes, at most what a sub-buffer holds
+ *
+ * The switches have been looked at before. rb_commit_alone() has to follow.
+ *
+ * Context: Any context with interrupts off. The caller keeps all other writers out.
+ * Return: the record; NULL if there is no room (counted).
+ */
+struct ring_buffer_event *rb_reserve_alone(struct rb_cpu *rcpu, unsigned long length)
+{
+	/* rb_refuse() and rb_commit_alone() enable it. */
+	preempt_disable_notrace();
+	rcpu->write.share = RB_SHARE_SPECIAL;
+	rb_look(rcpu, rb_enter(rcpu, RB_SHARE_SPECIAL), rcpu->buffer);
+	return rb_reserve_slow(rcpu, rb_record_len(length));
+}
+
+/**
+ * rb_commit_alone() - commit the record of rb_reserve_alone()
+ * @rcpu: the part with the ring
+ *
+ * Context: That of rb_reserve_alone().
+ */
+void rb_commit_alone(struct rb_cpu *rcpu)
+{
+	rb_finish_slow(rcpu);
+	preempt_enable_notrace();
+}
 
 /**
  * ring_buffer_unlock_commit() - commit the record that was reserved last

@@ -19,8 +19,9 @@ extern const struct scenario unit_scenarios[], write_scenarios[], alloc_scenario
 			     page_scenarios[], resize_scenarios[], exchange_scenarios[],
 			     ring_scenarios[], kernel_scenarios[], stat_scenarios[],
 			     persist_scenarios[], nested_scenarios[], remote_scenarios[],
-			     reader_scenarios[], swap_scenarios[], cut_scenarios[],
-			     cut_all_scenarios[], pair_scenarios[], storm_scenarios[];
+			     global_scenarios[], reader_scenarios[], swap_scenarios[],
+			     cut_scenarios[], cut_all_scenarios[], pair_scenarios[],
+			     storm_scenarios[];
 
 /* Faults by kind, so that one line names them */
 enum fault_kind {

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The option "global-buffer": one ring for all CPUs instead of one for each.
+ *
+ * It is set before the rings are there, so that the others are never allocated.
+ */
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/lockdep.h>
+#include <linux/ring_buffer.h>
+
+#include "internal.h"
+
+enum {
+	GLOBAL_ERR_TOP,
+	GLOBAL_ERR_BOOT,
+	GLOBAL_ERR_RINGS,
+	GLOBAL_ERR_MEMORY,
+	GLOBAL_ERR_TRACER,
+	GLOBAL_ERR_SIZE,
+};
+
+static const char *const global_errs[] = {
+	"Only an instance can have one ring for all CPUs: make one with mkdir",
+	"Its rings are allocated for good: make an instance with mkdir",
+	"Its rings are allocated: write 0 to buffer_allocate first",
+	"Not enough memory",
+	"A latency tracer needs a ring for each CPU: write 0 to options/global-buffer of an unused instance",
+	"One ring is for all CPUs: write to buffer_size_kb of the instance",
+};
+
+static int global_fail(struct trace_array *tr, const char *file, const char *text, u8 err, int ret)
+{
+	tracing_log_err(tr, file, text, (const char **)global_errs, err, 0);
+	return ret;
+}
+
+/**
+ * trace_array_set_global() - choose between one ring and one for each CPU
+ * @tr: the trace array
+ * @on: true: one ring has the records of all CPUs
+ *
+ * Context: May sleep, trace_types_lock is held.
+ * Return: 0; -EINVAL for the top trace array; -EBUSY if it has its rings already; -ENOMEM.
+ *	   On an error nothing has changed, and error_log tells the reason.
+ */
+int trace_array_set_global(struct trace_array *tr, bool on)
+{
+	const char *text = on ? "global-buffer" : "noglobal-buffer";
+	int ret;
+
+	lockdep_assert_held(&trace_types_lock);
+	if (!tr->name)
+		return global_fail(tr, "trace_options", text, GLOBAL_ERR_TOP, -EINVAL);
+	if (tr->flags & TRACE_ARRAY_FL_EXPANDED || trace_is_kept(tr))
+		return global_fail(tr, "trace_options", text, GLOBAL_ERR_BOOT, -EBUSY);
+	scoped_guard(mutex, &trace_expand_mutex)
+		ret = ring_buffer_set_global(tr->array_buffer.buffer, on);
+	if (ret)
+		global_fail(tr, "trace_options", text,
+			    ret == -EBUSY ? GLOBAL_ERR_RINGS : GLOBAL_ERR_MEMORY, ret);
+	return ret;
+}
+
+/**
+ * trace_array_may_set_tracer() - can a trace array have a tracer?
+ * @tr: the trace array
+ * @t:  the tracer
+ *
+ * A latency tracer takes a snapshot of the CPU that it has measured.
+ *
+ * Context: May sleep, trace_types_lock is held.
+ * Return: 0; -EINVAL for a latency tracer and one ring for all CPUs; error_log tells it.
+ */
+int trace_array_may_set_tracer(struct trace_array *tr, const struct tracer *t)
+{
+	lockdep_assert_held(&trace_types_lock);
+	if (!t->print_max || !ring_buffer_is_global(tr->array_buffer.buffer))
+		return 0;
+	return global_fail(tr, "current_tracer", t->name, GLOBAL_ERR_TRACER, -EINVAL);
+}
+
+/**
+ * trace_array_has_ring() - is there a ring for a CPU, or will there be one?
+ * @tr:  the trace array
+ * @cpu: the CPU, or RING_BUFFER_ALL_CPUS
+ *
+ * Context: Any context.
+ * Return: false for all CPUs but one, where they have one ring.
+ */
+bool trace_array_has_ring(struct trace_array *tr, int cpu)
+{
+	return cpu == RING_BUFFER_ALL_CPUS || cpu == ring_buffer_home() ||
+	       !ring_buffer_is_global(tr->array_buffer.buffer);
+}
+
+/**
+ * trace_array_may_resize() - can the size for a CPU be set?
+ * @tr:  the trace array
+ * @cpu: the CPU, or RING_BUFFER_ALL_CPUS
+ *
+ * Context: May sleep.
+ * Return: 0; -EINVAL if the CPU has no ring, because one is for all; error_log tells it.
+ */
+int trace_array_may_resize(struct trace_array *tr, int cpu)
+{
+	char text[16];
+
+	if (trace_array_has_ring(tr, cpu))
+		return 0;
+	snprintf(text, sizeof(text), "cpu%d", cpu);
+	return global_fail(tr, "buffer_size_kb", text, GLOBAL_ERR_SIZE, -EINVAL);
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A global buffer: one ring for all CPUs. At every instruction of a write, an interrupt or
+ * an NMI comes, or another CPU writes, reads, cuts or resizes. Each record is in the ring once,
+ * with its CPU, in the order of the times, or is counted.
+ */
+#include "test.h"
+
+#define RING_SUBBUFS 3
+#define NR_RECORDS 512
+
+enum { NONE, OPEN, COMMITTED, DISCARDED, SEEN };
+
+static struct {
+	u8	state, cpu;
+} records[NR_RECORDS];
+
+static u32 nr;
+static unsigned long refused;
+static u64 now;
+
+static u64 tick(void) { return now += 8; }
+
+static struct ring_buffer_event *reserve(unsigned int len, u32 *num)
+{
+	struct ring_buffer_event *e = ring_buffer_lock_reserve(buf, len);
+
+	if (!e) {
+		refused++;
+		return NULL;
+	}
+	*num = nr++;
+	if (nr == NR_RECORDS)
+		host_die("too many records");
+	records[*num].state = OPEN;
+	records[*num].cpu = raw_smp_processor_id();
+	memset(ring_buffer_event_data(e), *num, len);
+	memcpy(ring_buffer_event_data(e), num, sizeof(*num));
+	return e;
+}
+
+static void write(unsigned int len)
+{
+	u32 num;
+
+	if (!reserve(len, &num))
+		return;
+	records[num].state = COMMITTED;
+	ring_buffer_unlock_commit(buf);
+}
+
+static void discard(unsigned int len)
+{
+	struct ring_buffer_event *e;
+	u32 num;
+
+	e = reserve(len, &num);
+	if (!e)
+		return;
+	records[num].state = DISCARDED;
+	ring_buffer_discard_commit(buf, e);
+}
+
+static void read_all(struct trace_buffer *b)
+{
+	struct ring_buffer_event *e;
+	u64 ts, before = 0;
+	unsigned int len;
+	u32 num;
+
+	while ((e = ring_buffer_consume(b, 0, &ts, NULL))) {
+		len = ring_buffer_event_length(e);
+		memcpy(&num, ring_buffer_event_data(e), sizeof(num));
+		if (num >= nr || records[num].state != COMMITTED) {
+			fault(F_DATA, "record %u of %u is in state %d", num, nr,
+			      num < nr ? records[num].state : -1);
+			return;
+		}
+		records[num].state = SEEN;
+		EXPECT_EQ(ring_buffer_global_cpu(ring_buffer_event_data(e), len),
+			  records[num].cpu);
+		EXPECT_EQ(((u8 *)ring_buffer_event_data(e))[4], (u8)num);
+		if (ts <= before)
+			fault(F_ORDER, "record %u at %llu after %llu", num, ts, before);
+		before = ts;
+	}
+}
+
+/* ---- the operation, and the actions ------------------------------------- */
+
+static void op_write(void) { write(24); }
+static void op_long(void) { write(1200); }
+static void op_discard(void) { discard(40); }
+static void op_nest(void)
+{
+	u32 num;
+
+	if (!reserve(16, &num))
+		return;
+	ring_buffer_nest_start(buf);
+	write(20);
+	ring_buffer_nest_end(buf);
+	records[num].state = COMMITTED;
+	ring_buffer_unlock_commit(buf);
+}
+
+static void (* const ops[])(void) = { op_write, op_long, op_discard, op_nest };
+enum { OP_WRITE, OP_LONG, OP_DISCARD, OP_NEST };
+
+static void in(int ctx, void (*fn)(void))
+{
+	if (ctx == CTX_IRQ && shim_irqs_off())
+		return;
+	shim_ctx_enter(ctx);
+	fn();
+	shim_ctx_exit(ctx);
+}
+
+static void fill_stage(void)
+{
+	int i;
+
+	for (i = 0; i < 25; i++)
+		write(200);
+}
+
+static void irq_write(void) { in(CTX_IRQ, op_write); }
+static void irq_fill(void) { in(CTX_IRQ, fill_stage); }
+static void nmi_write(void) { in(CTX_NMI, op_write); }
+static void nmi_discard(void) { in(CTX_NMI, op_discard); }
+static void nmi_fill(void) { in(CTX_NMI, fill_stage); }
+
+static void cut(void)
+{
+	int ret = ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS);
+
+	if (ret)
+		fault(F_REFUSED, "ring_buffer_cut: %d", ret);
+}
+
+static void nmi_cut(void) { in(CTX_NMI, cut); }
+static void read_now(void) { read_all(buf); }
+
+static void grow(void)
+{
+	int ret = ring_buffer_resize(buf, 2 * RING_SUBBUFS * SUBBUF_DATA, RING_BUFFER_ALL_CPUS);
+
+	if (ret < 0)
+		fault(F_REFUSED, "ring_buffer_resize: %d", ret);
+}
+
+static const struct {
+	void	(*fn)(void);
+	bool	remote;			/* on CPU 1 */
+	bool	may_wait;
+	bool	cuts;
+} acts[] = {
+	{ irq_write }, { irq_fill }, { nmi_write }, { nmi_discard }, { nmi_fill },
+	{ nmi_cut, .cuts = true },
+	{ op_write, .remote = true }, { fill_stage, .remote = true },
+	{ cut, .remote = true, .cuts = true }, { read_now, .remote = true },
+	{ grow, .remote = true, .may_wait = true },
+};
+
+enum {
+	IRQ_WRITE, IRQ_FILL, NMI_WRITE, NMI_DISCARD, NMI_FILL, NMI_CUT, CPU_WRITE, CPU_FILL,
+	CPU_CUT, CPU_READ, CPU_GROW,
+};
+
+/* ---- a run -------------------------------------------------------------- */
+
+static int act;
+
+static void do_act(void)
+{
+	if (acts[act].remote)
+		step_remote(1, acts[act].fn, acts[act].may_wait);
+	else
+		acts[act].fn();
+}
+
+static void fresh_global(bool overwrite)
+{
+	/* For all CPUs that are online */
+	fresh(PAGE_SIZE, true);
+	free_buffers();
+	memset(records, 0, sizeof(records));
+	nr = 0;
+	refused = 0;
+	buf = ring_buffer_alloc_unexpanded(overwrite ? RB_FL_OVERWRITE : 0);
+	if (!buf || ring_buffer_set_global(buf, true))
+		host_die("no global buffer");
+	ring_buffer_set_clock(buf, tick);
+	if (ring_buffer_expand(buf, RING_SUBBUFS * SUBBUF_DATA))
+		host_die("no rings");
+	if (!acts[act].cuts)
+		return;
+	buf2 = ring_buffer_alloc_spare(buf);
+	if (IS_ERR(buf2) || ring_buffer_alloc_copies(buf2))
+		host_die("no spare buffer");
+}
+
+static unsigned long lost(struct trace_buffer *b)
+{
+	return ring_buffer_overrun_cpu(b, 0) + ring_buffer_commit_overrun_cpu(b, 0) +
+	       ring_buffer_dropped_events_cpu(b, 0);
+}
+
+/* Each one that was committed was seen or is counted, as each that was refused is */
+static void account(const struct step *s)
+{
+	unsigned long missed = 0, counted = lost(buf) + (buf2 ? lost(buf2) : 0);
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		if (records[i].state == COMMITTED)
+			missed++;
+	}
+	if (missed + refused != counted)
+		fault(F_LOSS, "at instruction %ld: %lu missed, %lu refused, %lu counted",
+		      s->at[0], missed, refused, counted);
+}
+
+static void one_run(struct step *s, bool overwrite, int before)
+{
+	int i;
+
+	fresh_global(overwrite);
+	while (before--)
+		write(100);
+	if (!step_run(s))
+		return;
+	for (i = 0; i < 2; i++) {
+		if (buf2)
+			read_all(buf2);
+		read_all(buf);
+		account(s);
+		/* and so must the next one */
+		write(8);
+		host_cpu_switch(1);
+		write(8);
+		host_cpu_switch(0);
+	}
+}
+
+#define PAIR(op, act)	((act) << 8 | (op))
+
+static void run_global(long pair)
+{
+	/* A ring that is empty, one that is nearly full, and a full one, in both modes */
+	static const int before[] = { 0, 3 * 36 - 1, 4 * 36 };
+	struct step s = { .op = ops[pair & 0xff], .act = { do_act } };
+	int i, overwrite;
+
+	act = pair >> 8;
+	for (i = 0; i < ARRAY_SIZE(before); i++) {
+		for (overwrite = 0; overwrite < 2; overwrite++)
+			for_each_instruction(&s, stride)
+				one_run(&s, overwrite, before[i]);
+	}
+}
+
+/* A task of CPU 1 died between reserve and commit: CPU 0 goes on, CPU 1 counts, until a reset */
+static void run_dead(long unused)
+{
+	struct step none = { };
+	u32 num;
+	int i;
+
+	act = IRQ_WRITE;
+	fresh_global(true);
+	host_cpu_switch(1);
+	if (!reserve(100, &num))
+		host_die("no record");
+	records[num].state = NONE;
+	preempt_enable_notrace();
+	/* One at a time looks like an interrupt. */
+	for (i = 0; i < 60; i++)
+		write(100);
+	host_cpu_switch(0);
+	EXPECT_EQ(refused > 20, true);
+	EXPECT_EQ(lost(buf), refused);
+	memset(records, 0, sizeof(records));
+	for (i = 0; i < 60; i++)
+		write(100);
+	EXPECT_EQ(ring_buffer_entries(buf), 60UL);
+	read_all(buf);
+	account(&none);
+
+	ring_buffer_reset(buf);
+	EXPECT_EQ(lost(buf), 0UL);
+	refused = 0;
+	host_cpu_switch(1);
+	for (i = 0; i < 60; i++)
+		write(100);
+	host_cpu_switch(0);
+	EXPECT_EQ(ring_buffer_entries(buf), 60UL);
+	read_all(buf);
+	account(&none);
+}
+
+const struct scenario global_scenarios[] = {
+	{ "global.dead", run_dead, 0, SC_QUICK, "R1 R3" },
+#define G(name, op, act, fl)	{ "global." name, run_global, PAIR(op, act), fl, "R1 R2 R3" }
+	G("write-irq", OP_WRITE, IRQ_WRITE, 0),
+	G("write-irq-fill", OP_WRITE, IRQ_FILL, 0),
+	G("write-nmi", OP_WRITE, NMI_WRITE, SC_QUICK),
+	G("write-nmi-discard", OP_WRITE, NMI_DISCARD, 0),
+	G("write-nmi-fill", OP_WRITE, NMI_FILL, SC_QUICK),
+	G("write-nmi-cut", OP_WRITE, NMI_CUT, 0),
+	G("write-cpu", OP_WRITE, CPU_WRITE, SC_QUICK),
+	G("write-cpu-fill", OP_WRITE, CPU_FILL, 0),
+	G("write-cpu-cut", OP_WRITE, CPU_CUT, 0),
+	G("write-cpu-read", OP_WRITE, CPU_READ, 0),
+	G("write-cpu-grow", OP_WRITE, CPU_GROW, 0),
+	G("long-nmi", OP_LONG, NMI_WRITE, 0),
+	G("long-cpu", OP_LONG, CPU_WRITE, 0),
+	G("discard-irq", OP_DISCARD, IRQ_WRITE, 0),
+	G("discard-nmi", OP_DISCARD, NMI_WRITE, 0),
+	G("nest-irq", OP_NEST, IRQ_WRITE, 0),
+	G("nest-nmi", OP_NEST, NMI_WRITE, 0),
+	{ }
+};
