@@ -181,6 +181,15 @@ static void dat_copy_put_symbols(struct dat_text *text, const struct trace_dat_c
 	dat_end(text, sizeof(u32), begin);
 }
 
+/* Formats have addresses. */
+static void dat_copy_put_printk(struct dat_text *text, const struct trace_dat_copy *copy)
+{
+	if (copy->symbols)
+		dat_put_printk(text);
+	else
+		dat_end(text, sizeof(u32), dat_begin(text, sizeof(u32)));
+}
+
 static void dat_copy_put_names(struct dat_text *text, const struct trace_dat_copy *copy)
 {
 	size_t begin = dat_begin(text, sizeof(u64));
@@ -227,7 +236,7 @@ int trace_dat_make_head(struct trace_dat_copy *copy, struct trace_array *whole,
 	dat_put_begin(&text, buffer);
 	dat_copy_put_formats(&text, copy, whole);
 	dat_copy_put_symbols(&text, copy);
-	dat_put_printk(&text);
+	dat_copy_put_printk(&text, copy);
 	dat_copy_put_names(&text, copy);
 	dat_put_u32(&text, nr_cpu_ids);
 	dat_put_options_begin(&text);

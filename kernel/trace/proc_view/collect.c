@@ -26,13 +26,18 @@ static int view_go_on(struct trace_view *view)
 	return rwsem_is_contended(&view->sem) ? -EAGAIN : 0;
 }
 
-/* Take the record that is in &trace_iterator.temp. */
-static int view_take_copied(struct view_copy *copy, struct view_thread *thread)
+/*
+ * Take the record that is in &trace_iterator.temp. The iterator has a copy of records, in which
+ * the number of an event that was removed since may be that of another one by now.
+ */
+static int view_take_copied(struct view_copy *copy, const struct view_member *member,
+			    struct view_thread *thread)
 {
-	int ret;
+	int ret = -EAGAIN;
 
 	trace_event_read_lock();
-	ret = copy->take(copy, thread);
+	if (atomic_read(&member->view->epoch) == member->epoch)
+		ret = copy->take(copy, thread);
 	trace_event_read_unlock();
 	/* Before the next record that is taken, one is missing. */
 	copy->iter->lost_events = ret == -ENOENT;
@@ -48,14 +53,21 @@ static int view_take_copied(struct view_copy *copy, struct view_thread *thread)
  * Take the record that @pos is at, and go on. It is copied first, since the print functions of
  * graphs want @pos to be behind it.
  */
-static int view_take(struct view_copy *copy, struct ring_buffer_iter *pos,
-		     struct ring_buffer_event *event, u64 ts)
+static int view_take(struct view_copy *copy, const struct view_member *member,
+		     struct ring_buffer_iter *pos, struct ring_buffer_event *event, u64 ts)
 {
 	struct trace_iterator *iter = copy->iter;
 	struct trace_entry *entry = ring_buffer_event_data(event);
 	struct view_thread *thread = view_group_find(&copy->group, entry, ts);
 	unsigned int len = ring_buffer_event_length(event);
+	int cpu = ring_buffer_is_global(iter->array_buffer->buffer) ?
+		  ring_buffer_global_cpu(entry, len) : -EINVAL;
 
+	copy->cpu = iter->cpu;
+	if (cpu >= 0) {
+		copy->cpu = cpu;
+		len -= RB_GLOBAL_WORD;
+	}
 	if (thread) {
 		memcpy(iter->temp, entry, len);
 		iter->ent = iter->temp;
@@ -63,10 +75,10 @@ static int view_take(struct view_copy *copy, struct ring_buffer_iter *pos,
 		iter->ts = ts;
 	}
 	ring_buffer_iter_advance(pos);
-	return thread ? view_take_copied(copy, thread) : 0;
+	return thread ? view_take_copied(copy, member, thread) : 0;
 }
 
-static int view_collect_cpu(struct view_copy *copy, struct trace_view *view, int cpu)
+static int view_collect_cpu(struct view_copy *copy, const struct view_member *member, int cpu)
 {
 	struct trace_iterator *iter = copy->iter;
 	struct trace_buffer *buffer = iter->array_buffer->buffer;
@@ -93,7 +105,7 @@ static int view_collect_cpu(struct view_copy *copy, struct trace_view *view, int
 		/* Writers can go on for ever. */
 		if (!event || ts > copy->group.until)
 			break;
-		ret = view_go_on(view) ?: view_take(copy, pos, event, ts);
+		ret = view_go_on(member->view) ?: view_take(copy, member, pos, event, ts);
 		view_race_point(iter->tr);
 	}
 	iter->buffer_iter[cpu] = NULL;
@@ -102,8 +114,9 @@ static int view_collect_cpu(struct view_copy *copy, struct trace_view *view, int
 }
 
 /* Copy from the instance of a view that was entered. */
-static int view_collect_member(struct view_copy *copy, struct trace_view *view)
+static int view_collect_member(struct view_copy *copy, const struct view_member *member)
 {
+	struct trace_view *view = member->view;
 	struct trace_array *tr = view->tr;
 	struct trace_iterator *iter = copy->iter;
 	int ret = 0, cpu;
@@ -122,7 +135,7 @@ static int view_collect_member(struct view_copy *copy, struct trace_view *view)
 		copy->largest = view;
 	}
 	for_each_tracing_cpu(cpu) {
-		ret = view_collect_cpu(copy, view, cpu);
+		ret = view_collect_cpu(copy, member, cpu);
 		if (ret)
 			break;
 	}
@@ -147,7 +160,7 @@ static int view_collect_once(struct view_copy *copy, struct pid *pid, struct pid
 		ret = view_enter(member->view, member->epoch);
 		if (ret)
 			break;
-		ret = view_collect_member(copy, member->view);
+		ret = view_collect_member(copy, member);
 		view_leave(member->view);
 	}
 	if (ret)

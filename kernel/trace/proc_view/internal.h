@@ -63,8 +63,8 @@
  * reference to an instance. A removal of the instance, a new clock or size of sub-buffers takes
  * it for writing. The reader sees that somebody waits, and lets go at the next record. Then it
  * begins again, or fails. It does not sort before it has let go. A removal of an event holds
- * trace_event_sem, so it does not wait: it is counted only, and the reader takes no record of an
- * event that is not there.
+ * trace_event_sem, so it does not wait: it is counted only. The reader compares that count under
+ * trace_event_sem for each record, since the number of the event may be used again.
  *
  * **Locks**, outermost first: event_mutex (of readers, only to finish a trace.dat),
  * trace_types_lock (also to find the channels), &trace_view.sem, trace_event_sem, the locks of
@@ -194,6 +194,7 @@ struct view_member {
  * @gaps:  number of places where writers have overwritten records before they were copied
  * @iter:  prints records; its &trace_iterator.temp holds the one that is copied, and
  *	   &trace_iterator.lost_events tells whether some are missing in front of that
+ * @cpu:   the CPU that has written the record of @iter
  * @take:  stores the record of @iter, of a thread; 0, -ENOENT if it cannot be shown, or -ENOMEM
  * @finish: makes @dat of the records; NULL if they are the file. -EAGAIN to copy again
  * @dat:   the records as a trace.dat
@@ -207,6 +208,7 @@ struct view_copy {
 	struct view_store	store;
 	unsigned long		gaps;
 	struct trace_iterator	*iter;
+	int			cpu;
 	int			(*take)(struct view_copy *copy, struct view_thread *thread);
 	int			(*finish)(struct view_copy *copy);
 	struct trace_dat_copy	dat;

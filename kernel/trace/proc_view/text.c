@@ -15,8 +15,9 @@ static void view_print_channel(struct trace_iterator *iter)
 		trace_seq_printf(&iter->seq, "%s: ", iter->channel);
 }
 
-static void view_print_context(struct trace_iterator *iter, struct view_thread *thread)
+static void view_print_context(struct view_copy *copy, struct view_thread *thread)
 {
+	struct trace_iterator *iter = copy->iter;
 	struct trace_seq *s = &iter->seq;
 	u64 us = div_u64(iter->ts + 500, NSEC_PER_USEC);
 	u32 frac;
@@ -24,10 +25,10 @@ static void view_print_context(struct trace_iterator *iter, struct view_thread *
 
 	if (iter->lost_events) {
 		view_print_channel(iter);
-		trace_seq_printf(s, "CPU:%d [LOST EVENTS]\n", iter->cpu);
+		trace_seq_printf(s, "CPU:%d [LOST EVENTS]\n", copy->cpu);
 	}
 	view_print_channel(iter);
-	trace_seq_printf(s, "%16s-%-7d [%03d] ", thread->comm, thread->vnr, iter->cpu);
+	trace_seq_printf(s, "%16s-%-7d [%03d] ", thread->comm, thread->vnr, copy->cpu);
 	trace_print_lat_fmt(s, iter->ent);
 	trace_seq_printf(s, " %5llu.%06u: ", sec, frac);
 }
@@ -45,10 +46,10 @@ int view_text_take(struct view_copy *copy, struct view_thread *thread)
 	struct trace_iterator *iter = copy->iter;
 	struct trace_seq *s = &iter->seq;
 	struct trace_event *event = ftrace_find_event(iter->ent->type);
-	struct trace_dat_record rec = { .ts = iter->ts, .cpu = iter->cpu };
+	struct trace_dat_record rec = { .ts = iter->ts, .cpu = copy->cpu };
 
 	trace_seq_init(s);
-	view_print_context(iter, thread);
+	view_print_context(copy, thread);
 	if (event)
 		event->funcs->trace(iter, iter->tr->trace_flags & TRACE_ITER_SYM_MASK, event);
 	else
@@ -57,7 +58,7 @@ int view_text_take(struct view_copy *copy, struct view_thread *thread)
 		trace_seq_putc(s, '\n');
 	if (trace_seq_has_overflowed(s)) {
 		trace_seq_init(s);
-		view_print_context(iter, thread);
+		view_print_context(copy, thread);
 		trace_seq_puts(s, "[LINE TOO BIG]\n");
 	}
 	rec.len = trace_seq_used(s);

@@ -323,11 +323,12 @@ static void view_test_gap(struct kunit *test)
 	view_test_release(&copy);
 }
 
-static unsigned int view_test_changes;
+static unsigned int view_test_changes, view_test_points;
 
 /* As if an event were removed, @view_test_changes times. */
 static void view_test_change(struct trace_array *tr)
 {
+	view_test_points++;
 	if (!view_test_changes)
 		return;
 	view_test_changes--;
@@ -354,6 +355,25 @@ static void view_test_again(struct kunit *test)
 	view_test_changes = 1000;
 	KUNIT_EXPECT_EQ(test, view_collect(&copy, task_pid(current), &init_pid_ns), -EAGAIN);
 	view_race_hook = NULL;
+}
+
+/* The number of the event may be used again: no record is taken behind a removal. */
+static void view_test_removed(struct kunit *test)
+{
+	struct view_copy copy = {};
+	u32 i;
+
+	for (i = 0; i < 10; i++)
+		view_test_write(view_test_tr[0], i);
+	view_race_hook = view_test_change;
+	view_test_changes = 1;
+	view_test_points = 0;
+	view_test_collect(test, &copy);
+	view_race_hook = NULL;
+	/* The second one is refused, then all are copied. */
+	KUNIT_EXPECT_EQ(test, view_test_points, 2 + 10);
+	KUNIT_EXPECT_EQ(test, copy.store.nr, 10);
+	view_test_release(&copy);
 }
 
 static int view_test_init(struct kunit *test)
@@ -397,6 +417,7 @@ static struct kunit_case view_test_copy_cases[] = {
 	KUNIT_CASE(view_test_unknown),
 	KUNIT_CASE(view_test_gap),
 	KUNIT_CASE(view_test_again),
+	KUNIT_CASE(view_test_removed),
 	{}
 };
 
