@@ -30,8 +30,9 @@
  * Interrupts can fill a stage while a record is uncommitted. The records that find no room are
  * refused and counted there. With the clock tai, this also happens to a record of an interrupt
  * that comes between reserve and stamp of the first record in the stage: an absolute stamp cannot
- * say its time. A task that dies between reserve and commit leaves its stage full: its CPU
- * records nothing, and counts it, until a reset. No other CPU notices.
+ * say its time. With any clock it happens once, for the first record of a stage. A task that dies
+ * between reserve and commit leaves its stage as it is: what its CPU records is lost until a
+ * reset, and counted from the time on when the stage is full. No other CPU notices.
  *
  * Only its own CPU touches a stage, but for a reset and for the statistics. The words of the ring
  * that are marked "own CPU" belong to the holder of the lock. It is an atomic of its own: a

@@ -150,7 +150,7 @@
  * preemption off        RCU          that a ring found by a pointer stays
  * ====================  ===========  ==========================================
  *
- * Writers take none of them, but those of a global buffer that last one.
+ * Writers take none of them, but those of a global buffer rb_global.lock.
  *
  * **Operations at the same time**: "-" anything goes, "L" one after the other
  * by rb_ring.lock, "M" by &trace_buffer.mutex, "E" by rb_cpu.exchange: a swap gets -EBUSY
@@ -876,12 +876,6 @@ static inline struct rb_cursor
 rb_cursor(const struct rb_data_page *page, unsigned int pos, unsigned int end, u64 time)
 {
 	return (struct rb_cursor){ .data = page->data, .pos = pos, .end = end, .time = time };
-}
-
-/* Are records of this CPU refused? */
-static inline bool rb_is_off(struct rb_cpu *rcpu)
-{
-	return atomic_read(&rcpu->state) & RB_STATE_OFF;
 }
 
 static __always_inline bool rb_overwrites(struct trace_buffer *buffer)
