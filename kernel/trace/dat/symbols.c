@@ -179,6 +179,29 @@ static void dat_words_print(struct dat_words *w, struct dat_text *text)
 	kfree(name);
 }
 
+/* Return: where words are collected; NULL if there are no symbols, or no memory. */
+static struct dat_words *dat_words_begin(struct dat_text *text)
+{
+	struct dat_words *w;
+
+	lockdep_assert_held(&event_mutex);
+	if (!IS_ENABLED(CONFIG_KALLSYMS))
+		return NULL;
+	w = kvzalloc(sizeof(*w), GFP_KERNEL);
+	if (!w)
+		text->err = -ENOMEM;
+	return w;
+}
+
+static void dat_words_end(struct dat_words *w, struct dat_text *text)
+{
+	text->err = text->err ?: w->err;
+	if (!text->err)
+		dat_words_print(w, text);
+	kvfree(w->word);
+	kvfree(w);
+}
+
 /**
  * dat_put_symbols_in() - append the symbols of the addresses in records
  * @text: the text
@@ -189,22 +212,12 @@ static void dat_words_print(struct dat_words *w, struct dat_text *text)
  */
 void dat_put_symbols_in(struct dat_text *text, const void *data, size_t len)
 {
-	struct dat_words *w;
+	struct dat_words *w = dat_words_begin(text);
 
-	lockdep_assert_held(&event_mutex);
-	if (!IS_ENABLED(CONFIG_KALLSYMS))
+	if (!w)
 		return;
-	w = kvzalloc(sizeof(*w), GFP_KERNEL);
-	if (!w) {
-		text->err = -ENOMEM;
-		return;
-	}
 	dat_words_scan(w, data, len);
-	text->err = text->err ?: w->err;
-	if (!text->err)
-		dat_words_print(w, text);
-	kvfree(w->word);
-	kvfree(w);
+	dat_words_end(w, text);
 }
 
 /**
@@ -217,26 +230,16 @@ void dat_put_symbols_in(struct dat_text *text, const void *data, size_t len)
 void dat_put_symbols(struct dat_text *text, struct trace_array *whole)
 {
 	struct trace_array *tr;
-	struct dat_words *w;
+	struct dat_words *w = dat_words_begin(text);
 	int cpu;
 
-	lockdep_assert_held(&event_mutex);
-	if (!IS_ENABLED(CONFIG_KALLSYMS))
+	if (!w)
 		return;
-	w = kvzalloc(sizeof(*w), GFP_KERNEL);
-	if (!w) {
-		text->err = -ENOMEM;
-		return;
-	}
 	for (tr = whole; tr; tr = dat_next(whole, tr)) {
 		for_each_tracing_cpu(cpu) {
 			if (!w->err)
 				dat_words_scan_cpu(w, tr->array_buffer.buffer, cpu);
 		}
 	}
-	text->err = text->err ?: w->err;
-	if (!text->err)
-		dat_words_print(w, text);
-	kvfree(w->word);
-	kvfree(w);
+	dat_words_end(w, text);
 }
