@@ -14,7 +14,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +31,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "die.h"
+
 #define USER	1000
 #define OTHER	1001
 
@@ -41,18 +42,6 @@
 
 static const char *dir, *instance;	/* its directory and its name */
 static int marker;			/* its trace_marker */
-
-static void die(const char *fmt, ...)
-{
-	int err = errno;
-	va_list ap;
-
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fprintf(stderr, " (errno: %s)\n", strerror(err));
-	exit(1);
-}
 
 static void check(bool ok, const char *what)
 {

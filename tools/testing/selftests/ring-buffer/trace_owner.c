@@ -27,7 +27,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,20 +41,10 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "die.h"
+
 static const char *tracefs, *file;
 static bool snapshot;	/* what is owned */
-
-static void die(const char *fmt, ...)
-{
-	int err = errno;
-	va_list ap;
-
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fprintf(stderr, " (errno: %s)\n", strerror(err));
-	exit(1);
-}
 
 static const char *path_of(const char *name)
 {
