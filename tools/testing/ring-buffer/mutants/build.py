@@ -369,6 +369,49 @@ late_initcall(rb_entered_init);
         return [":".join(function) for function, digit in zip(self.functions, digits) if digit == "1"]
 
 
+class Guest(Build):
+    """The kernel with several CPUs, in QEMU: for .tc files that want more than a user-mode kernel has."""
+
+    sources = os.path.join(OUT, "guest")
+    first_lines = Kernel.first_lines
+    SECONDS = 1800      # of a run, in which no test takes as much
+
+    def has(self, path):
+        return True
+
+    def make(self):
+        """Build it, from what was built without mutants."""
+        if not os.path.isdir(self.sources):
+            built = os.path.join(TOP, "build/kernel")
+            subprocess.run(["cp", "-a", "--reflink=auto", built, self.sources], check=True)
+            # The host's tools know their directory, and would be built again, and all else with them.
+            for path in glob.glob(os.path.join(self.sources, "tools/**/.*.cmd"), recursive=True):
+                text = open(path).read()
+                write_if_new(path, text.replace(built + "/", self.sources + "/"))
+        super().make()
+
+    def run_make(self):
+        write_if_new(os.path.join(self.sources, RING, "race.h"), open(os.path.join(TOP, RING, "race.h")).read())
+        status = subprocess.run([os.path.join(TOP, "tools/testing/qemu/build-kernel"), os.path.join(TOP, "build/linux"),
+                                 self.sources], env=ENV, capture_output=True).returncode
+        return status, open(os.path.join(self.sources, "build.log")).read()
+
+    def objects(self):
+        return []       # the user-mode kernel says which are the same
+
+    def failures(self, number, files):
+        """Which of the .tc files fail; "the kernel" if it complains or does not come to their end."""
+        out = os.path.join(OUT, f"guest-{threading.get_ident()}")
+        status = subprocess.run([os.path.join(TOP, "tools/testing/qemu/run-guest"), "-q", "-k", self.sources,
+                                 "-i", os.path.join(OUT, "root.cpio"), "-o", out, "-t", str(self.SECONDS),
+                                 "-x", f"rb_mutant={number}", "files=ftracetest " + " ".join(files)],
+                                capture_output=True).returncode
+        with open(os.path.join(out, "files.verdicts"), "a+") as f:
+            f.seek(0)
+            failed = {line.split()[0] for line in f if line.split()[1] != "PASS"}
+        return failed | ({"the kernel"} if status else set())
+
+
 def root_is_old():
     """Has a .tc file changed since make_root()?"""
     files = glob.glob(os.path.join(TOP, "tools/testing/selftests/**"), recursive=True)

@@ -18,6 +18,9 @@ WRITES = ("write.c", "ring.c", "record.h", "quiesce.c", "internal.h")
 RATHER_SHORT = ("remote.", "swap.", "cut.", "cut_all.", "storm.", "reader.c", "reader.i", "reader.map", "pair.")
 
 
+# In a guest with several CPUs these take many minutes, and prove figures.
+NO_GUEST = ("instances/many.tc", "instances/churn.tc", "instances/cost.tc")
+FOLDER = {"ring_buffer": "ring_buffer", "snapshot": "snapshot", "instance": "instances", "channel": "channels"}
 QUICK_SECONDS = 2
 
 
@@ -100,6 +103,12 @@ class Tests:
             return self.kernel.test_files(number, files) if files and not writes else None
         except Hung:
             return "a test that waits for ever"
+
+    def of_guest(self, path, function):
+        """.tc files for the mutant in a guest: those that enter its function, or do not pass with one CPU."""
+        folder = FOLDER[os.path.basename(os.path.dirname(path))] + "/"
+        return [f for f, (_, entered, _) in sorted(self.known["files"].items()) if f not in NO_GUEST and
+                (f"{path}:{function}" in entered or (not entered and f.startswith(folder)))]
 
 
 def hash_of(paths):
