@@ -462,12 +462,18 @@ static void keep_test_room(struct kunit *test)
 	snap_kunit_set(test, "snapshot_keep", "0");
 }
 
-/* A crash takes one of each channel that has a buffer, if the session cannot take all. */
+/*
+ * A crash takes one of each channel that has a buffer, if the session cannot take all.
+ * Others have no second one, which would erase the first.
+ */
 static void keep_test_crash(struct kunit *test)
 {
+	struct trace_array *other = trace_array_get_by_name("kunit-other", NULL);
 	unsigned long before;
 	unsigned int ch;
 
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	KUNIT_ASSERT_EQ(test, tracing_alloc_snapshot_instance(other), 0);
 	keep_begin(test);
 	keep_mark(test, 2);
 	snap_kunit_set(test, "snapshot_allocate", "1");
@@ -477,7 +483,10 @@ static void keep_test_crash(struct kunit *test)
 	xchg(&snap_crash_on, before);
 	for (ch = 0; ch <= 3; ch++)
 		KUNIT_EXPECT_EQ(test, chan_kunit[ch]->snapshots->user.seq, (u64)(ch % 2));
+	KUNIT_EXPECT_EQ(test, other->snapshots->user.seq, 1ULL);
 	keep_starve(2, false);
+	trace_array_put(other);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(other), 0);
 }
 
 static struct kunit_case keep_cases[] = {

@@ -438,6 +438,31 @@ static void kept_test_limit(struct kunit *test)
 	snap_kunit_close(file);
 }
 
+/* What a consumer needs is charged to the snapshot, and comes back with it. */
+static void kept_test_copies(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snap *first;
+	unsigned long kb, one;
+	struct file *file;
+
+	snap_kunit_set(test, "snapshot_keep", "99");
+	kept_take(test, "r1");
+	kept_take(test, "r2");
+	first = list_first_entry(&s->kept, struct trace_snap, keep);
+	one = first->kb;
+	kb = s->kb;
+	file = snap_kunit_open(test, "/instances/kunit@1/trace_pipe", O_RDONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	KUNIT_EXPECT_GT(test, first->kb, one);
+	KUNIT_EXPECT_EQ(test, s->kb - kb, first->kb - one);
+	snap_kunit_close(file);
+	snap_kunit_set(test, "snapshot_keep", "1");
+	KUNIT_EXPECT_NULL(test, kept_array(1));
+	KUNIT_EXPECT_EQ(test, s->kb, kb - one);
+}
+
 /* If the limit has no room for a write's snapshot, the fewest and oldest ones are removed. */
 static void kept_test_room(struct kunit *test)
 {
@@ -587,6 +612,7 @@ static struct kunit_case kept_cases[] = {
 	KUNIT_CASE(kept_test_top),
 	KUNIT_CASE(kept_test_worker),
 	KUNIT_CASE(kept_test_limit),
+	KUNIT_CASE(kept_test_copies),
 	KUNIT_CASE(kept_test_room),
 	KUNIT_CASE(kept_test_again),
 	KUNIT_CASE(kept_test_race),
