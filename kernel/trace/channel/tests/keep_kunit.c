@@ -256,6 +256,25 @@ static void keep_test_persistent(struct kunit *test)
 	snap_kunit_set(test, "snapshot_keep", "0");
 }
 
+/* Memory that survives a reboot joins a session with its room for one snapshot, if none is kept. */
+static void keep_test_join_persistent(struct kunit *test)
+{
+	struct trace_array *tr, *ch;
+
+	chan_kunit_open(test, 1);
+	tr = chan_kunit[0];
+	ch = chan_kunit[1];
+	ch->range_addr_start = 1;
+	KUNIT_EXPECT_EQ(test, trace_snapshot_add_channel(tr, ch), -EXFULL);
+	ch->flags |= TRACE_ARRAY_FL_SNAPSHOT;
+	snap_kunit_set(test, "snapshot_keep", "1");
+	KUNIT_EXPECT_EQ(test, trace_snapshot_add_channel(tr, ch), -EXFULL);
+	snap_kunit_set(test, "snapshot_keep", "0");
+	KUNIT_EXPECT_EQ(test, trace_snapshot_add_channel(tr, ch), 0);
+	trace_snapshot_del_channel(tr, ch);
+	ch->range_addr_start = 0;
+}
+
 /* While a channel changes its size, a request is postponed. */
 static void keep_test_changing(struct kunit *test)
 {
@@ -496,6 +515,7 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_worker),
 	KUNIT_CASE(keep_test_provide),
 	KUNIT_CASE(keep_test_persistent),
+	KUNIT_CASE(keep_test_join_persistent),
 	KUNIT_CASE(keep_test_changing),
 	KUNIT_CASE(keep_test_refused),
 	KUNIT_CASE(keep_test_memory),

@@ -9,7 +9,10 @@
 #include <linux/list.h>
 #include <linux/ring_buffer.h>
 #include <linux/string.h>
+#include <linux/tracepoint.h>
 #include <linux/workqueue.h>
+
+#include <trace/events/kmem.h>
 
 #include <uapi/linux/trace_instance.h>
 
@@ -84,6 +87,20 @@ static void own_test_first(struct kunit *test)
 	while (i--)
 		snap_end_owned(snap[i]);
 	own_expect(test, 2, 0);
+}
+
+/* If others rely on the buffer that it has, they get another one. */
+static void own_test_relied(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snap *snap;
+
+	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(tr), 0);
+	snap = own_take(test);
+	KUNIT_EXPECT_NOT_NULL(test, tr->snapshots->user.spare);
+	KUNIT_EXPECT_NULL(test, tr->snapshots->max.spare);
+	snap_end_owned(snap);
+	tracing_disarm_snapshot(tr);
 }
 
 /* All memory is free without its owner, also if it is the newest one, or is held open. */
@@ -212,6 +229,7 @@ static bool own_is_there(const char *name)
 /* An instance of an open file: owned, retired, removed. */
 static void own_test_instance(struct kunit *test)
 {
+	bool used = trace_kfree_enabled();
 	struct file *owner, *trace;
 	struct trace_array *tr;
 	char name[64] = "", path[96];
@@ -229,6 +247,11 @@ static void own_test_instance(struct kunit *test)
 	trace_array_put(tr);
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), -EBUSY);
 
+	/* A trigger keeps the event in use, and ends with the instance. */
+	snprintf(path, sizeof(path), "/instances/%s/events/kmem/kfree/trigger", name);
+	snap_kunit_set(test, path, "traceoff if ptr == 1");
+	KUNIT_EXPECT_TRUE(test, trace_kfree_enabled());
+
 	snprintf(path, sizeof(path), "/instances/%s/trace", name);
 	trace = snap_kunit_open(test, path, O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(trace));
@@ -244,6 +267,7 @@ static void own_test_instance(struct kunit *test)
 		msleep(20);
 	KUNIT_EXPECT_FALSE(test, own_is_there(name));
 	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, path));
+	KUNIT_EXPECT_EQ(test, trace_kfree_enabled(), used);
 	/* The name stays reserved. */
 	KUNIT_EXPECT_NULL(test, trace_array_get_by_name(name, NULL));
 }
@@ -284,6 +308,7 @@ static void own_test_retired(struct kunit *test)
 static struct kunit_case own_cases[] = {
 	KUNIT_CASE(own_test_last),
 	KUNIT_CASE(own_test_first),
+	KUNIT_CASE(own_test_relied),
 	KUNIT_CASE(own_test_memory),
 	KUNIT_CASE(own_test_limit),
 	KUNIT_CASE(own_test_file),
