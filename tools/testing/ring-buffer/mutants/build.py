@@ -355,13 +355,12 @@ late_initcall(rb_entered_init);
         return None if any("reboot: Power down" in line for line in lines) else "KUnit, which stops"
 
     def test_files(self, number, files):
-        """The first of the .tc files that does not pass, or None."""
-        _, _, name = self.boot_files(number, files)
-        if name == "done":
-            return None
-        if name and name.isdigit():     # those in an instance follow all others, and not all are run there
-            return files[int(name) - 1] if int(name) <= len(files) else "a .tc file in an instance"
-        return name or "a .tc file, which stops"
+        """The first of the .tc files that does not pass, or None. Each has a boot, for the limits of run()."""
+        for file in files:
+            _, _, name = self.boot_files(number, [file])
+            if name != "done":
+                return file if name else f"{file}, which stops"
+        return None
 
     def entered(self, lines):
         """The functions that were entered, from the console."""
