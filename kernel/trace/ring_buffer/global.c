@@ -129,10 +129,15 @@ static void rb_global_copy(struct rb_cpu *one, struct ring_buffer_event *staged,
 	rb_commit_alone(one);
 }
 
-/* Note in the one ring that records behind what it has now are lost. */
+/*
+ * Note in the one ring that records behind what it has now are lost. The holder of the lock may
+ * have begun a sub-buffer with an earlier time, and published nothing of it.
+ */
 static void rb_global_note_missed(struct rb_ring *ring)
 {
-	u64 seq = READ_ONCE(READ_ONCE(ring->commit)->seq);
+	struct rb_subbuf *tail = READ_ONCE(ring->tail);
+	u64 seq = tail == &rb_fresh ? READ_ONCE(READ_ONCE(ring->commit)->seq) + 1 :
+				      READ_ONCE(tail->seq);
 	s64 was = atomic64_read(&ring->missed);
 
 	while ((s64)(seq - was) > 0 && !atomic64_try_cmpxchg(&ring->missed, &was, seq))
@@ -197,7 +202,8 @@ static void rb_stage_drain(struct rb_cpu *stage)
 
 	/* No tracepoint: it could be recorded here. */
 	raw_local_irq_save(flags);
-	do {
+	/* Records may be discarded, or an interrupt may have taken them. */
+	while (local64_read(&sb->tail) != RB_OPEN_EMPTY) {
 		ring->nest = RB_SHARE_SPECIAL;
 		barrier();
 		rb_race_point(STAGE_LOCK);
@@ -209,7 +215,7 @@ static void rb_stage_drain(struct rb_cpu *stage)
 		ring->nest = 0;
 		barrier();
 		/* An NMI between the exchange and this has left its records to us. */
-	} while (local64_read(&sb->tail) != RB_OPEN_EMPTY);
+	}
 	raw_local_irq_restore(flags);
 }
 

@@ -430,6 +430,7 @@ static void rb_ring_reset(struct rb_ring *ring)
 	sb = ring->tail;
 	rd->seq = sb->seq - 1;
 	rd->from = rd->seq;
+	atomic64_set(&ring->missed, rd->from);
 	rd->since = 0;
 	rb_reader_clear(ring);
 	rd->num = sb->first;

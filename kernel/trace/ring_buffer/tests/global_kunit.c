@@ -452,6 +452,7 @@ static void global_test_locked(struct kunit *test)
 	struct trace_buffer *buffer;
 	atomic_t *lock;
 	unsigned int i;
+	u32 num;
 
 	global_open(test, RB_FL_OVERWRITE);
 	buffer = global->buffer;
@@ -477,6 +478,15 @@ static void global_test_locked(struct kunit *test)
 	KUNIT_EXPECT_LT(test, ring_buffer_complete_since(buffer, rb_home()), global_now);
 	ring_buffer_reset(buffer);
 	KUNIT_EXPECT_EQ(test, ring_buffer_commit_overrun_cpu(buffer, rb_home()), 0UL);
+	KUNIT_EXPECT_EQ(test, ring_buffer_complete_since(buffer, rb_home()), 0ULL);
+	/* A record that is discarded needs no lock; the loss of another one ends with a reset. */
+	atomic_set(lock, 1);
+	ring_buffer_discard_commit(buffer, global_reserve(100, &num));
+	KUNIT_EXPECT_EQ(test, ring_buffer_complete_since(buffer, rb_home()), 0ULL);
+	KUNIT_EXPECT_TRUE(test, global_write(100));
+	atomic_set(lock, 0);
+	KUNIT_EXPECT_EQ(test, ring_buffer_complete_since(buffer, rb_home()), U64_MAX);
+	ring_buffer_reset(buffer);
 	KUNIT_EXPECT_EQ(test, ring_buffer_complete_since(buffer, rb_home()), 0ULL);
 }
 

@@ -170,13 +170,19 @@ enum {
 /* ---- a run -------------------------------------------------------------- */
 
 static int act;
+static u64 lost_at;	/* the clock when CPU 1 dropped records, or 0 */
 
 static void do_act(void)
 {
-	if (acts[act].remote)
-		step_remote(1, acts[act].fn, acts[act].may_wait);
-	else
+	unsigned long before = ring_buffer_commit_overrun_cpu(buf, 0);
+
+	if (!acts[act].remote) {
 		acts[act].fn();
+		return;
+	}
+	step_remote(1, acts[act].fn, acts[act].may_wait);
+	if (ring_buffer_commit_overrun_cpu(buf, 0) != before)
+		lost_at = now;
 }
 
 static void fresh_global(bool overwrite)
@@ -223,13 +229,19 @@ static void account(const struct step *s)
 
 static void one_run(struct step *s, bool overwrite, int before)
 {
+	u64 since;
 	int i;
 
 	fresh_global(overwrite);
+	lost_at = 0;
 	while (before--)
 		write(100);
 	if (!step_run(s))
 		return;
+	since = ring_buffer_complete_since(buf, 0);
+	if (lost_at && since <= lost_at)
+		fault(F_LOSS, "at instruction %ld: complete since %llu, lost at %llu", s->at[0],
+		      since, lost_at);
 	for (i = 0; i < 2; i++) {
 		if (buf2)
 			read_all(buf2);
