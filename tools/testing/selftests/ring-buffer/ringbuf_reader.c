@@ -28,6 +28,8 @@
  *	splices all whole sub-buffers to nowhere and prints how many, for benchmarks
  *   ringbuf_reader poll FILE [MS]
  *	waits until there is something to read, or so long, and prints "ready" or "not"
+ *   ringbuf_reader text FILE
+ *	splices all that the file has now to standard output
  *
  * Every number must come once and whole, or belong to the losses that the
  * kernel reports at that place.  Prints "seen lost".
@@ -580,12 +582,31 @@ static int wait_file(const char *file, int ms)
 	return 0;
 }
 
+static int splice_text(const char *file)
+{
+	int fd = open(file, O_RDONLY | O_NONBLOCK), pipe_fd[2];
+	ssize_t nr, done;
+
+	if (fd < 0 || pipe(pipe_fd))
+		die("%s: %s", file, strerror(errno));
+	while ((nr = splice(fd, NULL, pipe_fd[1], NULL, 65536, 0)) > 0) {
+		for (; nr; nr -= done) {
+			done = splice(pipe_fd[0], NULL, STDOUT_FILENO, NULL, nr, 0);
+			if (done <= 0)
+				die("splice to standard output: %s", strerror(errno));
+		}
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long nr, page;
 
 	if (argc >= 3 && !strcmp(argv[1], "poll"))
 		return wait_file(argv[2], argc > 3 ? atoi(argv[3]) : -1);
+	if (argc >= 3 && !strcmp(argv[1], "text"))
+		return splice_text(argv[2]);
 	if (argc < 4)
 		return 2;
 	tracefs = argv[2];
