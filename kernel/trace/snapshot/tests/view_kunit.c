@@ -438,7 +438,7 @@ static void kept_test_limit(struct kunit *test)
 	snap_kunit_close(file);
 }
 
-/* What a consumer needs is charged to the snapshot, and comes back with it. */
+/* Memory for a consumer is charged to the snapshot, and comes back with it. */
 static void kept_test_copies(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
