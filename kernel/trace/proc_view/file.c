@@ -4,16 +4,11 @@
  */
 #include <linux/cleanup.h>
 #include <linux/fs.h>
-#include <linux/kstrtox.h>
 #include <linux/limits.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
 #include "internal.h"
-
-/* A longer value is none. */
-#define VIEW_VALUE_SIZE	16
 
 enum {
 	VIEW_ERR_VALUE,
@@ -61,13 +56,13 @@ static int view_set(struct trace_array *tr, const char *text)
 static ssize_t proc_view_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
 {
 	struct trace_array *tr = file->private_data;
-	char *text = memdup_user_nul(ubuf, min(cnt, VIEW_VALUE_SIZE));
+	char buf[16] = "";
 	int ret;
 
-	if (IS_ERR(text))
-		return PTR_ERR(text);
-	ret = view_set(tr, strim(text));
-	kfree(text);
+	if (copy_from_user(buf, ubuf, min(cnt, sizeof(buf) - 1)))
+		return -EFAULT;
+	/* What is cut keeps its blanks, so it is no value. */
+	ret = view_set(tr, cnt < sizeof(buf) ? strim(buf) : buf);
 	if (ret)
 		return ret;
 	*ppos += cnt;
