@@ -20,13 +20,7 @@ static struct view_user *view_user_find(kuid_t uid)
 		if (uid_eq(user->uid, uid))
 			return user;
 	}
-	user = kzalloc(sizeof(*user), GFP_KERNEL_ACCOUNT);
-	if (!user)
-		return ERR_PTR(-ENOMEM);
-	user->uid = uid;
-	mutex_init(&user->busy);
-	list_add(&user->list, &view_users);
-	return user;
+	return NULL;
 }
 
 /**
@@ -37,12 +31,20 @@ static struct view_user *view_user_find(kuid_t uid)
  */
 struct view_user *view_user_get(void)
 {
+	/* It may stay longer than the caller, so its group is not charged. */
+	struct view_user *new __free(kfree) = kzalloc(sizeof(*new), GFP_KERNEL);
 	struct view_user *user;
 
+	if (!new)
+		return ERR_PTR(-ENOMEM);
 	guard(mutex)(&view_user_mutex);
 	user = view_user_find(current_uid());
-	if (IS_ERR(user))
-		return user;
+	if (!user) {
+		user = no_free_ptr(new);
+		user->uid = current_uid();
+		mutex_init(&user->busy);
+		list_add(&user->list, &view_users);
+	}
 	if (user->files == VIEW_FILES)
 		return ERR_PTR(-EDQUOT);
 	user->files++;
