@@ -55,8 +55,8 @@
  * =========  =================================================================
  * hidden     Each instance has a view, &trace_array.view, with a reference.
  * shown      The list of views has it, too.
- * retired    The instance is removed: no list has the view, and
- *	      &trace_view.tr is NULL. Copies stay readable.
+ * removed    No list has the view, and &trace_view.tr is NULL. Copies stay
+ *	      readable.
  * =========  =================================================================
  *
  * A reader that collects has &trace_view.sem of one instance after the other for reading, and no

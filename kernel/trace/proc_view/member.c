@@ -38,7 +38,7 @@ int view_members_get(struct view_copy *copy)
 	if (ret)
 		return ret;
 	tr = copy->view->tr;
-	ret = tr && !tr->retired ? trace_stamp_clock(tr) : -ENODEV;
+	ret = tr ? trace_stamp_clock(tr) : -ENODEV;
 	if (ret < 0)
 		goto out;
 	copy->member = kcalloc(1 + list_count_nodes(&tr->channels), sizeof(*copy->member),

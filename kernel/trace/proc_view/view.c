@@ -18,12 +18,18 @@ static const char view_endings[TRACE_VIEW_NR_KINDS][TRACE_VIEW_ENDING + 1] = {
 	[TRACE_VIEW_DAT]	= ".dat",
 };
 
+/* An instance whose owner has closed it may stay for other open files. Nothing new shows it. */
+static bool view_is_there(const struct trace_view *view)
+{
+	lockdep_assert_held(&view_mutex);
+	return !READ_ONCE(view->tr->retired);
+}
+
 static struct trace_view *view_find(const char *name, unsigned int len, enum trace_view_kind *kind)
 {
 	struct trace_view *view;
 	int i;
 
-	lockdep_assert_held(&view_mutex);
 	if (len <= TRACE_VIEW_ENDING)
 		return NULL;
 	len -= TRACE_VIEW_ENDING;
@@ -35,7 +41,7 @@ static struct trace_view *view_find(const char *name, unsigned int len, enum tra
 		return NULL;
 	*kind = i;
 	list_for_each_entry(view, &views, list) {
-		if (view->len == len && !memcmp(view->name, name, len))
+		if (view_is_there(view) && view->len == len && !memcmp(view->name, name, len))
 			return view;
 	}
 	return NULL;
@@ -103,6 +109,8 @@ bool trace_view_list(unsigned int nr, struct trace_view_name *name)
 
 	guard(mutex)(&view_mutex);
 	list_for_each_entry(view, &views, list) {
+		if (!view_is_there(view))
+			continue;
 		if (nr < TRACE_VIEW_NR_KINDS) {
 			name->len = snprintf(name->text, sizeof(name->text), "%s%s", view->name,
 					     view_endings[nr]);
@@ -242,7 +250,7 @@ int view_enter(struct trace_view *view, int epoch)
 
 	if (ret)
 		return ret;
-	if (view->tr && !READ_ONCE(view->tr->retired) && atomic_read(&view->epoch) == epoch)
+	if (view->tr && atomic_read(&view->epoch) == epoch)
 		return 0;
 	up_read(&view->sem);
 	return -EAGAIN;
