@@ -8,6 +8,12 @@
 #include "../trace_output.h"
 #include "internal.h"
 
+/*
+ * Addresses of user space stay numbers: a task is looked up by its PID for their names, which is
+ * another task's in the namespace of the reader, and the lock of its memory can be held for long.
+ */
+#define VIEW_SYM_MASK	(TRACE_ITER_SYM_MASK & ~TRACE_ITER_SYM_USEROBJ)
+
 /* As in "trace", a line of a channel begins with its name. */
 static void view_print_channel(struct trace_iterator *iter)
 {
@@ -51,7 +57,7 @@ int view_text_take(struct view_copy *copy, struct view_thread *thread)
 	trace_seq_init(s);
 	view_print_context(copy, thread);
 	if (event)
-		event->funcs->trace(iter, iter->tr->trace_flags & TRACE_ITER_SYM_MASK, event);
+		event->funcs->trace(iter, iter->tr->trace_flags & VIEW_SYM_MASK, event);
 	else
 		trace_seq_printf(s, "Unknown type %d\n", iter->ent->type);
 	if (!trace_seq_has_overflowed(s) && s->buffer[trace_seq_used(s) - 1] != '\n')
