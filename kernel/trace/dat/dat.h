@@ -24,13 +24,15 @@ struct dat_block {
  * @len: number of bytes
  * @cpu: its CPU
  * @lost: records of this CPU in front of it are missing
+ * @owner: for the caller
  */
 struct trace_dat_record {
 	u64			ts;
 	u32			off;
 	u32			len;
 	u32			cpu;
-	bool			lost;
+	u32			lost : 1;
+	u32			owner : 31;
 };
 
 struct dat_range;

@@ -45,7 +45,6 @@ static int view_take_copied(struct view_copy *copy, const struct view_member *me
 		copy->store.dropped++;
 		ret = 0;
 	}
-	thread->used = true;
 	return ret;
 }
 
@@ -145,6 +144,16 @@ static int view_collect_member(struct view_copy *copy, const struct view_member 
 	return ret;
 }
 
+/* Only a thread that has records behind the limit counts. */
+static void view_mark_used(struct view_copy *copy)
+{
+	unsigned int i;
+
+	for (i = 0; i < copy->store.nr; i++)
+		copy->group.thread[copy->store.entry[i].owner].used = true;
+	view_group_settle(&copy->group);
+}
+
 static int view_collect_once(struct view_copy *copy, struct pid *pid, struct pid_namespace *ns)
 {
 	struct view_member *member;
@@ -163,11 +172,11 @@ static int view_collect_once(struct view_copy *copy, struct pid *pid, struct pid
 		ret = view_collect_member(copy, member);
 		view_leave(member->view);
 	}
+	ret = ret ?: view_store_settle(&copy->store);
 	if (ret)
 		return ret;
-	view_group_settle(&copy->group);
-	ret = view_store_settle(&copy->store);
-	return ret || !copy->finish ? ret : copy->finish(copy);
+	view_mark_used(copy);
+	return copy->finish ? copy->finish(copy) : 0;
 }
 
 /* Forget what was copied. */

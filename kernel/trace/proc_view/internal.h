@@ -98,7 +98,7 @@ struct view_user {
  * @nr:    its PID in records
  * @vnr:   its PID in the namespace of the reader
  * @since: its stamp in the clock of the instance
- * @used:  it has records in the copy, or is the leader
+ * @used:  it has records in the copy that is left, or is the leader
  * @comm:  its name
  */
 struct view_thread {

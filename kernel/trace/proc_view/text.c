@@ -52,7 +52,9 @@ int view_text_take(struct view_copy *copy, struct view_thread *thread)
 	struct trace_iterator *iter = copy->iter;
 	struct trace_seq *s = &iter->seq;
 	struct trace_event *event = ftrace_find_event(iter->ent->type);
-	struct trace_dat_record rec = { .ts = iter->ts, .cpu = copy->cpu };
+	struct trace_dat_record rec = {
+		.ts = iter->ts, .cpu = copy->cpu, .owner = thread - copy->group.thread,
+	};
 
 	trace_seq_init(s);
 	view_print_context(copy, thread);

@@ -226,6 +226,7 @@ static int view_test_take(struct view_copy *copy, struct view_thread *thread)
 	struct trace_iterator *iter = copy->iter;
 	const struct trace_dat_record rec = {
 		.ts = iter->ts, .cpu = iter->cpu, .len = iter->ent_size, .lost = iter->lost_events,
+		.owner = thread - copy->group.thread,
 	};
 
 	/* This one has no format. */

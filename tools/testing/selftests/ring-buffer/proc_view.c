@@ -58,6 +58,18 @@ static void say(const char *text)
 	check(write(marker, line, n) == n, "write to trace_marker");
 }
 
+/* Write so much that a copy has no room for anything earlier. */
+static void say_much(void)
+{
+	static char line[4000];
+	int i;
+
+	memset(line, 'x', sizeof(line) - 1);
+	line[sizeof(line) - 1] = '\n';
+	for (i = 0; i < 800; i++)
+		check(write(marker, line, sizeof(line)) == sizeof(line), "a long line");
+}
+
 static void path_of(char *path, size_t size, pid_t pid)
 {
 	snprintf(path, size, "/proc/%d/trace/%s.txt", pid, instance);
@@ -176,6 +188,9 @@ static void obey(int in, int out, const char *program)
 			break;
 		case 'b':
 			say("second");
+			break;
+		case 'm':
+			say_much();
 			break;
 		case 't':
 			check(!pthread_create(&thread, NULL, say_thread, wait), "thread");
@@ -395,6 +410,24 @@ static void test_threads(void)
 		usleep(1000);
 	expect(open_as(t.pid, 0, PERFMON, CAP_SYS_PTRACE), ESRCH, "open without a leader");
 	expect_read(after, ESRCH, "read without a leader");
+	end(&t);
+}
+
+/* A thread whose records are dropped for newer ones counts no longer. */
+static void test_dropped(void)
+{
+	struct target t = target();
+	char c;
+	int fd;
+
+	tell(&t, 't');
+	tell(&t, 'm');
+	fd = open_view(t.pid);
+	check(fd >= 0, "open");
+	tell(&t, 'c');
+	expect(pread(fd, &c, 1, 0) == 1 ? 0 : errno, 0,
+	       "a thread without records that has changed its credentials");
+	close(fd);
 	end(&t);
 }
 
@@ -897,6 +930,8 @@ int main(int argc, char **argv)
 		test_passed();
 	else if (!strcmp(test, "threads"))
 		test_threads();
+	else if (!strcmp(test, "dropped"))
+		test_dropped();
 	else if (!strcmp(test, "exec"))
 		test_exec();
 	else if (!strcmp(test, "setuid") && argc == 4)
