@@ -5,6 +5,7 @@
 #include <linux/trace_seq.h>
 #include <linux/utsname.h>
 
+#include "../ring_buffer/record.h"
 #include "internal.h"
 
 /* Options of the file, by their number in the format. */
@@ -12,7 +13,7 @@
 #define DAT_OPTION_TRACECLOCK	4
 #define DAT_OPTION_UNAME	5
 
-static void dat_put_headers(struct dat_text *text, struct trace_buffer *buffer)
+static void dat_put_headers(struct dat_text *text, unsigned int page_size)
 {
 	struct trace_seq *s = kmalloc(sizeof(*s), GFP_KERNEL);
 
@@ -21,7 +22,7 @@ static void dat_put_headers(struct dat_text *text, struct trace_buffer *buffer)
 		return;
 	}
 	trace_seq_init(s);
-	ring_buffer_print_page_header(buffer, s);
+	rb_print_page_header(s, page_size);
 	dat_put_string(text, "header_page");
 	dat_put_u64(text, trace_seq_used(s));
 	dat_put(text, s->buffer, trace_seq_used(s));
@@ -185,25 +186,25 @@ void dat_put_formats(struct dat_text *text, struct trace_array *whole,
 
 /**
  * dat_put_begin() - append the begin of the file, up to the formats
- * @text:   the text
- * @buffer: the buffer of the records; its sub-buffers are as large as the pages
+ * @text:      the text
+ * @page_size: bytes of a page
  *
  * Context: May sleep.
  */
-void dat_put_begin(struct dat_text *text, struct trace_buffer *buffer)
+void dat_put_begin(struct dat_text *text, unsigned int page_size)
 {
 	static const char magic[] = "\x17\x08\x44tracing6";
 	u8 sizes[] = { IS_ENABLED(CONFIG_CPU_BIG_ENDIAN), sizeof(long) };
 
 	dat_put(text, magic, sizeof(magic));
 	dat_put(text, sizes, sizeof(sizes));
-	dat_put_u32(text, ring_buffer_subbuf_size_get(buffer));
-	dat_put_headers(text, buffer);
+	dat_put_u32(text, page_size);
+	dat_put_headers(text, page_size);
 }
 
 static void dat_put_head(struct dat_text *text, struct trace_array *tr)
 {
-	dat_put_begin(text, tr->array_buffer.buffer);
+	dat_put_begin(text, ring_buffer_subbuf_size_get(tr->array_buffer.buffer));
 	dat_put_formats(text, tr, NULL, NULL);
 }
 

@@ -2,14 +2,20 @@
 /*
  * The whole file of records that were copied, in memory: the pages, and all in front of them.
  *
- * The pages are made first, since they need no lock, and the table of CPUs tells their size.
+ * The pages and the names of functions are made first, since they need no lock, and the table of
+ * CPUs tells the size of the pages.
  */
 #include <linux/bitmap.h>
+#include <linux/log2.h>
+#include <linux/sizes.h>
 
 #include "../ring_buffer/record.h"
 #include "internal.h"
 
 static const char dat_copy_table[] = "flyrecord";
+
+/* Bytes of the pages, at most; a page that ends early is as large as others. */
+#define DAT_COPY_PAGES	SZ_8M
 
 /* Is behind the last record of a CPU */
 #define DAT_COPY_END	U32_MAX
@@ -52,6 +58,16 @@ static int dat_copy_cpus_init(struct dat_copy_cpus *cpus, const struct trace_dat
 	return 0;
 }
 
+/* Large sub-buffers cost nothing until a record needs them. */
+static unsigned int dat_copy_page_size(const struct trace_dat_copy *copy)
+{
+	unsigned int i, size = PAGE_SIZE;
+
+	for (i = 0; i < copy->nr; i++)
+		size = max(size, RB_PAGE_HDR + rb_record_len(copy->record[i].len));
+	return roundup_pow_of_two(size);
+}
+
 /*
  * Fill a page with records of a CPU, from number @i on. A loss can be told in front of a page only.
  * Return: the number of the record behind them.
@@ -71,7 +87,7 @@ static u32 dat_copy_fill(const struct trace_dat_copy *copy, const struct dat_cop
 		delta = record->ts - time;
 		stamp = delta > RB_DELTA_MAX ? RB_STAMP_LEN : 0;
 		total = rb_record_len(record->len);
-		/* The first one always has room: its sub-buffer was no larger. */
+		/* The first one always has room. */
 		if (used && (record->lost || used + stamp + total > room))
 			break;
 		rec = (void *)page->data + used;
@@ -100,6 +116,8 @@ static void dat_copy_put_cpu(struct dat_text *text, const struct trace_dat_copy 
 		if (lost || copy->record[i].lost)
 			local_set(&page->commit, local_read(&page->commit) | RB_MISSED_EVENTS);
 		lost = false;
+		if (text->m.count + copy->page_size > DAT_COPY_PAGES)
+			text->err = -EFBIG;
 		dat_put(text, page, copy->page_size);
 		cond_resched();
 	}
@@ -125,10 +143,11 @@ static int dat_copy_put_pages(struct dat_text *text, const struct trace_dat_copy
 
 /**
  * trace_dat_make_pages() - make the pages of records that were copied
- * @copy: the records; &trace_dat_copy.pages and &trace_dat_copy.range are set
+ * @copy: the records; &trace_dat_copy.pages, its page_size and its range are set
  *
  * Context: May sleep.
- * Return: 0 or -ENOMEM; in either case trace_dat_copy_free() has to follow.
+ * Return: 0; -EFBIG if they need more than 8 MB; -ENOMEM. In each case trace_dat_copy_free() has
+ *	   to follow.
  */
 int trace_dat_make_pages(struct trace_dat_copy *copy)
 {
@@ -136,6 +155,7 @@ int trace_dat_make_pages(struct trace_dat_copy *copy)
 	struct dat_copy_cpus cpus;
 	int ret;
 
+	copy->page_size = dat_copy_page_size(copy);
 	copy->range = kvcalloc(nr_cpu_ids, sizeof(*copy->range), GFP_KERNEL_ACCOUNT);
 	if (!copy->range)
 		return -ENOMEM;
@@ -145,6 +165,22 @@ int trace_dat_make_pages(struct trace_dat_copy *copy)
 	text.err = dat_copy_put_pages(&text, copy, &cpus);
 	dat_copy_cpus_exit(&cpus);
 	return dat_finish(&text, &copy->pages);
+}
+
+/**
+ * trace_dat_make_symbols() - find the names of functions in records that were copied
+ * @copy: the records; &trace_dat_copy.names is set if &trace_dat_copy.symbols is
+ *
+ * Context: May sleep.
+ * Return: 0 or -ENOMEM; in either case trace_dat_copy_free() has to follow.
+ */
+int trace_dat_make_symbols(struct trace_dat_copy *copy)
+{
+	struct dat_text text = { .gfp = __GFP_ACCOUNT };
+
+	if (copy->symbols)
+		dat_put_symbols_in(&text, copy->data, copy->len);
+	return dat_finish(&text, &copy->names);
 }
 
 /* Formats are wanted of the events that have records. */
@@ -172,13 +208,13 @@ static void dat_copy_put_formats(struct dat_text *text, const struct trace_dat_c
 	bitmap_free(types);
 }
 
-static void dat_copy_put_symbols(struct dat_text *text, const struct trace_dat_copy *copy)
+/* They are in the text then. */
+static void dat_copy_put_symbols(struct dat_text *text, struct trace_dat_copy *copy)
 {
-	size_t begin = dat_begin(text, sizeof(u32));
-
-	if (copy->symbols)
-		dat_put_symbols_in(text, copy->data, copy->len);
-	dat_end(text, sizeof(u32), begin);
+	dat_put_u32(text, copy->names.len);
+	dat_put(text, copy->names.data, copy->names.len);
+	kvfree(copy->names.data);
+	copy->names = (struct dat_block){};
 }
 
 /* Formats have addresses. */
@@ -218,22 +254,21 @@ static void dat_copy_put_padding(struct dat_text *text, const struct trace_dat_c
 
 /**
  * trace_dat_make_head() - make the file of records that were copied, up to the pages
- * @copy:   the records, after trace_dat_make_pages(); &trace_dat_copy.head is set
- * @whole:  the instance that they are of; its events have not changed since
- * @buffer: a buffer with sub-buffers as large as the pages
+ * @copy:  the records, after trace_dat_make_pages() and trace_dat_make_symbols();
+ *	   &trace_dat_copy.head is set
+ * @whole: the instance that they are of; its events have not changed since
  *
  * Context: May sleep, event_mutex and trace_types_lock are held.
  * Return: 0 or -ENOMEM; in either case trace_dat_copy_free() has to follow.
  */
-int trace_dat_make_head(struct trace_dat_copy *copy, struct trace_array *whole,
-			struct trace_buffer *buffer)
+int trace_dat_make_head(struct trace_dat_copy *copy, struct trace_array *whole)
 {
 	struct dat_text text = { .gfp = __GFP_ACCOUNT };
 	size_t table;
 
 	lockdep_assert_held(&event_mutex);
 	lockdep_assert_held(&trace_types_lock);
-	dat_put_begin(&text, buffer);
+	dat_put_begin(&text, copy->page_size);
 	dat_copy_put_formats(&text, copy, whole);
 	dat_copy_put_symbols(&text, copy);
 	dat_copy_put_printk(&text, copy);
@@ -258,9 +293,11 @@ int trace_dat_make_head(struct trace_dat_copy *copy, struct trace_array *whole,
 void trace_dat_copy_free(struct trace_dat_copy *copy)
 {
 	kvfree(copy->head.data);
+	kvfree(copy->names.data);
 	kvfree(copy->pages.data);
 	kvfree(copy->range);
 	copy->head = (struct dat_block){};
+	copy->names = (struct dat_block){};
 	copy->pages = (struct dat_block){};
 	copy->range = NULL;
 }

@@ -43,13 +43,14 @@ struct dat_range;
  * @nr:      number of @record
  * @data:    the bytes of all records, in that order
  * @len:     number of bytes of @data
- * @page_size: bytes of a page: as many as the largest sub-buffer that the records are of
  * @lost:    records in front of the first one of each CPU are missing
  * @symbols: the reader may have names of functions
  * @print_names: prints the names of tasks, "PID NAME" in a line
  * @private: for @print_names
  * @head:    the file up to the pages, from trace_dat_make_head()
+ * @names:   names of functions, from trace_dat_make_symbols(), until they are in @head
  * @pages:   the pages, from trace_dat_make_pages()
+ * @page_size: bytes of a page
  * @range:   pages of each CPU; NULL if there are none yet
  */
 struct trace_dat_copy {
@@ -57,13 +58,14 @@ struct trace_dat_copy {
 	unsigned int			nr;
 	const void			*data;
 	size_t				len;
-	unsigned int			page_size;
 	bool				lost;
 	bool				symbols;
 	void				(*print_names)(struct seq_file *m, void *private);
 	void				*private;
 	struct dat_block		head;
+	struct dat_block		names;
 	struct dat_block		pages;
+	unsigned int			page_size;
 	struct dat_range		*range;
 };
 
@@ -73,8 +75,8 @@ extern const struct file_operations trace_dat_fops;
 void trace_dat_end_event(struct trace_array *tr);
 void trace_dat_free(struct trace_array *tr);
 int trace_dat_make_pages(struct trace_dat_copy *copy);
-int trace_dat_make_head(struct trace_dat_copy *copy, struct trace_array *whole,
-			struct trace_buffer *buffer);
+int trace_dat_make_symbols(struct trace_dat_copy *copy);
+int trace_dat_make_head(struct trace_dat_copy *copy, struct trace_array *whole);
 void trace_dat_copy_free(struct trace_dat_copy *copy);
 #else
 static inline void trace_dat_end_event(struct trace_array *tr) { }

@@ -63,7 +63,7 @@
  * struct dat_text - text that grows
  * @m:   the text; &seq_file.private is free for the caller
  * @gfp: flags of its memory, besides GFP_KERNEL
- * @err: 0, or -ENOMEM: the text is not complete
+ * @err: 0, or -ENOMEM or -EFBIG: the text is not complete
  */
 struct dat_text {
 	struct seq_file		m;
@@ -191,7 +191,7 @@ void dat_put_symbols(struct dat_text *text, struct trace_array *whole);
 void dat_put_symbols_in(struct dat_text *text, const void *data, size_t len);
 
 /* capture.c */
-void dat_put_begin(struct dat_text *text, struct trace_buffer *buffer);
+void dat_put_begin(struct dat_text *text, unsigned int page_size);
 void dat_put_formats(struct dat_text *text, struct trace_array *whole,
 		     bool (*wants)(struct trace_event_call *call, void *private), void *private);
 void dat_put_printk(struct dat_text *text);

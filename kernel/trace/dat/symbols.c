@@ -6,9 +6,12 @@
  * take kilobytes. So each word of the records is looked up: a field or a stack entry that
  * is an address is one of these words.
  */
+#include <linux/cleanup.h>
 #include <linux/hash.h>
 #include <linux/kallsyms.h>
 #include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/rcupdate.h>
 #include <linux/sort.h>
 #include <linux/unaligned.h>
 #include <asm/sections.h>
@@ -22,6 +25,7 @@
  * @word:   the words, in any order, some of them several times
  * @nr:     number of entries of @word
  * @size:   number of entries that it has room for
+ * @gfp:    flags of its memory, besides GFP_KERNEL
  * @err:    0 or -ENOMEM
  * @recent: words that were added lately
  */
@@ -29,6 +33,7 @@ struct dat_words {
 	unsigned long	*word;
 	size_t		nr;
 	size_t		size;
+	gfp_t		gfp;
 	int		err;
 	unsigned long	recent[1 << DAT_RECENT_BITS];
 };
@@ -60,7 +65,7 @@ static void dat_words_grow(struct dat_words *w)
 	dat_words_sort(w);
 	if (w->size && w->nr <= w->size / 2)
 		return;
-	word = kvmalloc_array(size, sizeof(*word), GFP_KERNEL);
+	word = kvmalloc_array(size, sizeof(*word), GFP_KERNEL | w->gfp);
 	if (!word) {
 		w->err = -ENOMEM;
 		return;
@@ -117,12 +122,12 @@ static void dat_words_scan_cpu(struct dat_words *w, struct trace_buffer *buffer,
 	ring_buffer_free_read_page(buffer, cpu, page);
 }
 
-/* A symbol as in a line of /proc/kallsyms. */
+/* A symbol as in a line of /proc/kallsyms; @module is empty for the kernel. */
 struct dat_symbol {
 	unsigned long	addr;
 	char		type;
 	const char	*name;
-	char		*module;
+	char		module[MODULE_NAME_LEN];
 };
 
 static void dat_symbol_print(struct seq_file *m, void *data)
@@ -131,7 +136,7 @@ static void dat_symbol_print(struct seq_file *m, void *data)
 
 	seq_printf(m, "%0*lx %c %s", (int)(2 * sizeof(long)), symbol->addr, symbol->type,
 		   symbol->name);
-	if (symbol->module)
+	if (*symbol->module)
 		seq_printf(m, "\t[%s]", symbol->module);
 	seq_putc(m, '\n');
 }
@@ -146,11 +151,28 @@ static void dat_print_bounds(struct dat_text *text)
 	dat_print(text, dat_symbol_print, &end);
 }
 
-/* event_mutex keeps a module that is found, and so its name: its end notifies tracing. */
+/* Find the symbol of an address, which gets @name. Return: the end of it; 0 if there is none. */
+static unsigned long dat_symbol_find(struct dat_symbol *symbol, unsigned long addr, char *name)
+{
+	unsigned long size, offset;
+	char *module = NULL;
+
+	/* Keeps the module that is found, and so its name. */
+	guard(rcu)();
+	*symbol = (struct dat_symbol){ .type = 't' };
+	symbol->name = kallsyms_lookup(addr, &size, &offset, &module, name);
+	if (!symbol->name)
+		return 0;
+	if (module)
+		strscpy(symbol->module, module);
+	symbol->addr = addr - offset;
+	return symbol->addr + size;
+}
+
 static void dat_words_print(struct dat_words *w, struct dat_text *text)
 {
 	char *name = kmalloc(KSYM_NAME_LEN, GFP_KERNEL);
-	unsigned long size, offset, last = 0, end = 0;
+	unsigned long last = 0, end = 0, next;
 	struct dat_symbol symbol;
 	size_t i;
 
@@ -161,15 +183,13 @@ static void dat_words_print(struct dat_words *w, struct dat_text *text)
 	dat_print_bounds(text);
 	dat_words_sort(w);
 	for (i = 0; i < w->nr; i++) {
-		symbol = (struct dat_symbol){ .type = 't' };
-		symbol.name = kallsyms_lookup(w->word[i], &size, &offset, &symbol.module, name);
-		symbol.addr = w->word[i] - offset;
-		if (!symbol.name || symbol.addr == last)
+		cond_resched();
+		next = dat_symbol_find(&symbol, w->word[i], name);
+		if (!next || symbol.addr == last)
 			continue;
 		dat_print(text, dat_symbol_print, &symbol);
 		last = symbol.addr;
-		end = last + size;
-		cond_resched();
+		end = next;
 	}
 	/* A reader takes the next line for the end of a symbol. */
 	if (last) {
@@ -184,11 +204,12 @@ static struct dat_words *dat_words_begin(struct dat_text *text)
 {
 	struct dat_words *w;
 
-	lockdep_assert_held(&event_mutex);
 	if (!IS_ENABLED(CONFIG_KALLSYMS))
 		return NULL;
-	w = kvzalloc(sizeof(*w), GFP_KERNEL);
-	if (!w)
+	w = kvzalloc(sizeof(*w), GFP_KERNEL | text->gfp);
+	if (w)
+		w->gfp = text->gfp;
+	else
 		text->err = -ENOMEM;
 	return w;
 }
@@ -208,7 +229,7 @@ static void dat_words_end(struct dat_words *w, struct dat_text *text)
  * @data: the records
  * @len:  number of bytes
  *
- * Context: May sleep, event_mutex is held.
+ * Context: May sleep.
  */
 void dat_put_symbols_in(struct dat_text *text, const void *data, size_t len)
 {

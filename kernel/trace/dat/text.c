@@ -192,7 +192,7 @@ void dat_end(struct dat_text *text, size_t width, size_t begin)
  * @block: where the copy is stored
  *
  * Context: May sleep.
- * Return: 0; -ENOMEM if the text is not complete, or without memory for the copy.
+ * Return: 0; &dat_text.err if the text is not complete; -ENOMEM without memory for the copy.
  */
 int dat_finish(struct dat_text *text, struct dat_block *block)
 {

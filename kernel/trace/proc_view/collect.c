@@ -129,10 +129,6 @@ static int view_collect_member(struct view_copy *copy, const struct view_member 
 	iter->temp = kvmalloc(iter->temp_size, GFP_KERNEL_ACCOUNT);
 	if (!iter->temp)
 		return -ENOMEM;
-	if (iter->temp_size > copy->dat.page_size) {
-		copy->dat.page_size = iter->temp_size;
-		copy->largest = view;
-	}
 	for_each_tracing_cpu(cpu) {
 		ret = view_collect_cpu(copy, member, cpu);
 		if (ret)
@@ -186,7 +182,6 @@ static void view_collect_undo(struct view_copy *copy)
 	view_group_put(&copy->group);
 	view_store_free(&copy->store);
 	trace_dat_copy_free(&copy->dat);
-	copy->dat.page_size = 0;
 	copy->gaps = 0;
 }
 
@@ -199,7 +194,8 @@ static void view_collect_undo(struct view_copy *copy)
  * Context: May sleep.
  * Return: 0, then view_group_put(), view_store_free() and trace_dat_copy_free() have to follow;
  *	   or an error. -ENODEV if the instance has been removed; -EOPNOTSUPP for its clock;
- *	   -EAGAIN if it changes all the time; -ENOMEM; and as view_group_get().
+ *	   -EAGAIN if it changes all the time; -EFBIG as trace_dat_make_pages(); -ENOMEM; and as
+ *	   view_group_get().
  */
 int view_collect(struct view_copy *copy, struct pid *pid, struct pid_namespace *ns)
 {

@@ -198,7 +198,6 @@ struct view_member {
  * @take:  stores the record of @iter, of a thread; 0, -ENOENT if it cannot be shown, or -ENOMEM
  * @finish: makes @dat of the records; NULL if they are the file. -EAGAIN to copy again
  * @dat:   the records as a trace.dat
- * @largest: the member with the largest sub-buffers
  */
 struct view_copy {
 	struct trace_view	*view;
@@ -212,7 +211,6 @@ struct view_copy {
 	int			(*take)(struct view_copy *copy, struct view_thread *thread);
 	int			(*finish)(struct view_copy *copy);
 	struct trace_dat_copy	dat;
-	struct trace_view	*largest;
 };
 
 /* A unit test acts as a writer behind each record that a reader has passed. */

@@ -52,22 +52,12 @@ static void view_print_names(struct seq_file *m, void *private)
  */
 static int view_raw_make_head(struct view_copy *copy)
 {
-	struct trace_view *view = copy->largest;
 	int ret = mutex_lock_killable(&trace_types_lock);
 
 	if (ret)
 		return ret;
-	ret = view_members_are_same(copy) && copy->view->tr ? 0 : -EAGAIN;
-	/* Keeps the size of the sub-buffers, which may have changed since the look at the epoch. */
-	if (!ret)
-		ret = view_enter(view, atomic_read(&view->epoch));
-	if (ret)
-		goto out;
-	ret = ring_buffer_subbuf_size_get(view->tr->array_buffer.buffer) == copy->dat.page_size ?
-	      trace_dat_make_head(&copy->dat, copy->view->tr, view->tr->array_buffer.buffer) :
-	      -EAGAIN;
-	view_leave(view);
-out:
+	ret = view_members_are_same(copy) && copy->view->tr ?
+	      trace_dat_make_head(&copy->dat, copy->view->tr) : -EAGAIN;
 	mutex_unlock(&trace_types_lock);
 	return ret;
 }
@@ -77,7 +67,7 @@ out:
  * @copy: the records; &view_copy.dat is set
  *
  * Context: May sleep.
- * Return: 0; -EAGAIN to copy again; -EINTR; -ENOMEM.
+ * Return: 0; -EAGAIN to copy again; -EFBIG if the pages need too much memory; -EINTR; -ENOMEM.
  */
 int view_raw_finish(struct view_copy *copy)
 {
@@ -91,7 +81,8 @@ int view_raw_finish(struct view_copy *copy)
 	dat->lost = copy->store.dropped;
 	dat->print_names = view_print_names;
 	dat->private = &copy->group;
-	ret = trace_dat_make_pages(dat) ?: mutex_lock_killable(&event_mutex);
+	ret = trace_dat_make_pages(dat) ?: trace_dat_make_symbols(dat) ?:
+	      mutex_lock_killable(&event_mutex);
 	if (ret)
 		return ret;
 	ret = view_raw_make_head(copy);

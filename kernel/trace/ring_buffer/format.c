@@ -77,15 +77,15 @@ static void rb_print_field(struct trace_seq *s, const char *name, size_t offset,
 }
 
 /**
- * ring_buffer_print_page_header() - describe a data page
- * @buffer: the buffer
- * @s:      where to print
+ * rb_print_page_header() - describe a data page of any size
+ * @s:    where to print
+ * @size: bytes of the page, with its header
  *
  * The text of events/header_page, as libtraceevent parses it.
  *
- * Return: 0 if @s overflowed.
+ * Context: Any context.
  */
-int ring_buffer_print_page_header(struct trace_buffer *buffer, struct trace_seq *s)
+void rb_print_page_header(struct trace_seq *s, unsigned int size)
 {
 	size_t commit = offsetof(struct rb_data_page, commit);
 
@@ -93,7 +93,18 @@ int ring_buffer_print_page_header(struct trace_buffer *buffer, struct trace_seq 
 	rb_print_field(s, "local_t commit", commit, sizeof(local_t), true);
 	/* The top bits of @commit: records were lost. */
 	rb_print_field(s, "int overwrite", commit, 1, true);
-	rb_print_field(s, "char data", RB_PAGE_HDR, rb_subbuf_room(buffer->order),
-		       is_signed_type(char));
+	rb_print_field(s, "char data", RB_PAGE_HDR, size - RB_PAGE_HDR, is_signed_type(char));
+}
+
+/**
+ * ring_buffer_print_page_header() - describe a data page of a buffer
+ * @buffer: the buffer
+ * @s:      where to print
+ *
+ * Return: 0 if @s overflowed.
+ */
+int ring_buffer_print_page_header(struct trace_buffer *buffer, struct trace_seq *s)
+{
+	rb_print_page_header(s, rb_subbuf_size(buffer->order));
 	return !trace_seq_has_overflowed(s);
 }

@@ -55,6 +55,10 @@ struct rb_data_page {
 
 #define RB_PAGE_HDR		offsetof(struct rb_data_page, data)
 
+struct trace_seq;
+
+void rb_print_page_header(struct trace_seq *s, unsigned int size);
+
 /* Records before the first one of this page were lost ... */
 #define RB_MISSED_EVENTS	BIT(31)
 /* ... and their number, a long, stands behind the last record. */

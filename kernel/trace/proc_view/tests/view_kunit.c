@@ -172,7 +172,7 @@ static void view_test_pages(struct kunit *test)
 	struct trace_dat_record record[10];
 	struct trace_dat_copy dat = {
 		.record = record, .nr = 10, .data = "0123456789012345678901234567890123456789",
-		.len = 40, .page_size = PAGE_SIZE, .lost = true,
+		.len = 40, .lost = true,
 	};
 	const struct rb_data_page *page;
 	int i;
@@ -193,6 +193,31 @@ static void view_test_pages(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, page->time_stamp, 1004);
 		KUNIT_EXPECT_EQ(test, local_read(&page->commit),
 				6 * rb_record_len(4) | RB_MISSED_EVENTS);
+		trace_dat_copy_free(&dat);
+	}
+}
+
+/* The longest record tells the size of a page. Pages that losses begin are limited. */
+static void view_test_page_size(struct kunit *test)
+{
+	static const unsigned int nr[] = { 2, 1025 };
+	struct trace_dat_copy dat = { .len = 8000 };
+	struct trace_dat_record *record;
+	unsigned int i;
+
+	record = kunit_kcalloc(test, nr[1], sizeof(*record), GFP_KERNEL);
+	dat.data = kunit_kzalloc(test, dat.len, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, record);
+	KUNIT_ASSERT_NOT_NULL(test, dat.data);
+	dat.record = record;
+	for (i = 0; i < nr[1]; i++)
+		record[i] = (struct trace_dat_record){ .ts = i, .len = 4, .lost = true };
+	record[1].len = dat.len;
+	for (i = 0; i < ARRAY_SIZE(nr); i++) {
+		dat.nr = nr[i];
+		KUNIT_EXPECT_EQ(test, trace_dat_make_pages(&dat), i ? -EFBIG : 0);
+		KUNIT_EXPECT_EQ(test, dat.page_size, 8192);
+		KUNIT_EXPECT_EQ(test, dat.pages.len, i ? 0 : 2 * 8192);
 		trace_dat_copy_free(&dat);
 	}
 }
@@ -290,7 +315,7 @@ static void view_test_unknown(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, copy.store.nr, 9);
 	KUNIT_EXPECT_EQ(test, copy.store.dropped, 1);
 	for (i = 0; i < copy.store.nr; i++)
-		KUNIT_EXPECT_EQ(test, copy.store.entry[i].lost, view_test_num(&copy, i) == 6);
+		KUNIT_EXPECT_EQ(test, !!copy.store.entry[i].lost, view_test_num(&copy, i) == 6);
 	view_test_release(&copy);
 }
 
@@ -437,6 +462,7 @@ static struct kunit_case view_test_cases[] = {
 	KUNIT_CASE(view_test_one_time),
 	KUNIT_CASE(view_test_empty),
 	KUNIT_CASE(view_test_pages),
+	KUNIT_CASE(view_test_page_size),
 	KUNIT_CASE(view_test_stamp),
 	{}
 };
