@@ -61,7 +61,7 @@ static ssize_t proc_view_write(struct file *file, const char __user *ubuf, size_
 
 	if (copy_from_user(buf, ubuf, min(cnt, sizeof(buf) - 1)))
 		return -EFAULT;
-	/* What is cut keeps its blanks, so it is no value. */
+	/* A text that was cut keeps its blanks, and is no value then. */
 	ret = view_set(tr, cnt < sizeof(buf) ? strim(buf) : buf);
 	if (ret)
 		return ret;

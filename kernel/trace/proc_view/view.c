@@ -18,7 +18,7 @@ static const char view_endings[TRACE_VIEW_NR_KINDS][TRACE_VIEW_ENDING + 1] = {
 	[TRACE_VIEW_DAT]	= ".dat",
 };
 
-/* An instance whose owner has closed it may stay for other open files. Nothing new shows it. */
+/* If its owner has closed it, an instance may stay for other open files. Nothing new shows it. */
 static bool view_is_there(const struct trace_view *view)
 {
 	lockdep_assert_held(&view_mutex);

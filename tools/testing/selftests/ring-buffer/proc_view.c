@@ -413,7 +413,7 @@ static void test_threads(void)
 	end(&t);
 }
 
-/* A thread whose records are dropped for newer ones counts no longer. */
+/* A thread does not count any more if its records are dropped for newer ones. */
 static void test_dropped(void)
 {
 	struct target t = target();
