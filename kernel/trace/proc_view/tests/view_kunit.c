@@ -200,8 +200,8 @@ static void view_test_pages(struct kunit *test)
 /* The longest record tells the size of a page. Pages that losses begin are limited. */
 static void view_test_page_size(struct kunit *test)
 {
-	static const unsigned int nr[] = { 2, 1025 };
-	struct trace_dat_copy dat = { .len = 8000 };
+	static const unsigned int nr[] = { 2, SZ_8M / PAGE_SIZE / 2 + 1 };
+	struct trace_dat_copy dat = { .len = 2 * PAGE_SIZE - 200 };
 	struct trace_dat_record *record;
 	unsigned int i;
 
@@ -216,8 +216,8 @@ static void view_test_page_size(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(nr); i++) {
 		dat.nr = nr[i];
 		KUNIT_EXPECT_EQ(test, trace_dat_make_pages(&dat), i ? -EFBIG : 0);
-		KUNIT_EXPECT_EQ(test, dat.page_size, 8192);
-		KUNIT_EXPECT_EQ(test, dat.pages.len, i ? 0 : 2 * 8192);
+		KUNIT_EXPECT_EQ(test, dat.page_size, 2 * PAGE_SIZE);
+		KUNIT_EXPECT_EQ(test, dat.pages.len, i ? 0 : 4 * PAGE_SIZE);
 		trace_dat_copy_free(&dat);
 	}
 }
