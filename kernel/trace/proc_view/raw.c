@@ -22,7 +22,8 @@ int view_raw_take(struct view_copy *copy, struct view_thread *thread)
 {
 	struct trace_iterator *iter = copy->iter;
 	const struct trace_dat_record rec = {
-		.ts = iter->ts, .cpu = copy->cpu, .len = iter->ent_size, .lost = !!iter->lost_events,
+		.ts = iter->ts, .cpu = copy->cpu, .len = iter->ent_size,
+		.lost = !!iter->lost_events,
 		.owner = thread - copy->group.thread,
 	};
 
