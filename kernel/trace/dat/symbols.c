@@ -251,9 +251,11 @@ void dat_put_symbols_in(struct dat_text *text, const void *data, size_t len)
 void dat_put_symbols(struct dat_text *text, struct trace_array *whole)
 {
 	struct trace_array *tr;
-	struct dat_words *w = dat_words_begin(text);
+	struct dat_words *w;
 	int cpu;
 
+	lockdep_assert_held(&event_mutex);
+	w = dat_words_begin(text);
 	if (!w)
 		return;
 	for (tr = whole; tr; tr = dat_next(whole, tr)) {

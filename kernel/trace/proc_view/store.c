@@ -102,8 +102,8 @@ static void view_store_trim(struct view_store *store)
 /**
  * view_store_add() - add a record
  * @store: the store
- * @rec:   time and CPU of the record, and its number of bytes; those of one CPU of a buffer come in
- *	   the order of time
+ * @rec:   time and CPU of the record, its number of bytes, and its thread as owner; those of one
+ *	   CPU of a buffer come in the order of time
  * @data:  its bytes
  *
  * Context: May sleep.

@@ -101,6 +101,7 @@ void rb_print_page_header(struct trace_seq *s, unsigned int size)
  * @buffer: the buffer
  * @s:      where to print
  *
+ * Context: Any context.
  * Return: 0 if @s overflowed.
  */
 int ring_buffer_print_page_header(struct trace_buffer *buffer, struct trace_seq *s)

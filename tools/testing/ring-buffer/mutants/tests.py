@@ -17,9 +17,9 @@ CACHE = os.path.join(OUT, "entered")
 WRITES = ("write.c", "ring.c", "record.h", "quiesce.c", "internal.h")
 RATHER_SHORT = ("remote.", "swap.", "cut.", "cut_all.", "storm.", "reader.c", "reader.i", "reader.map", "pair.")
 
-
-# In a guest with several CPUs these take many minutes, and prove figures.
+# These prove figures, which takes many minutes in a guest.
 NO_GUEST = ("instances/many.tc", "instances/churn.tc", "instances/cost.tc")
+# The folder of .tc files for each folder of the source.
 FOLDER = {"ring_buffer": "ring_buffer", "snapshot": "snapshot", "instance": "instances", "channel": "channels"}
 QUICK_SECONDS = 2
 
