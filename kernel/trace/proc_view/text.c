@@ -9,8 +9,9 @@
 #include "internal.h"
 
 /*
- * Addresses of user space stay numbers. For their names a task is looked up by its PID, which may be
- * that of another task in the namespace of the reader, and the lock of its memory may be held for long.
+ * Addresses of user space stay numbers. For their names a task is looked up by its PID, which
+ * may be that of another task in the namespace of the reader, and the lock of its memory may be
+ * held for long.
  */
 #define VIEW_SYM_MASK	(TRACE_ITER_SYM_MASK & ~TRACE_ITER_SYM_USEROBJ)
 
