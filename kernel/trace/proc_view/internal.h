@@ -69,8 +69,8 @@
  * **Locks**, outermost first: event_mutex (of readers, only to finish a trace.dat),
  * trace_types_lock (also to find the channels), &trace_view.sem, trace_event_sem, the locks of
  * tracing's readers and snapshots; innermost view_mutex, which protects the list of views, and
- * view_user_mutex, which protects that of users. &view_user.busy is outside of all. exec_update_lock is taken with none of them held but
- * &view_user.busy.
+ * view_user_mutex, which protects that of users. &view_user.busy is outside of all.
+ * exec_update_lock is taken with none of them held but &view_user.busy.
  */
 
 /* Bytes that a copy has at most */
