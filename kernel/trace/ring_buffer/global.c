@@ -326,7 +326,6 @@ void rb_stages_reset(struct trace_buffer *buffer)
 int ring_buffer_set_global(struct trace_buffer *buffer, bool global)
 {
 	struct rb_global *g = NULL;
-	int cpu;
 
 	guard(mutex)(&buffer->mutex);
 	guard(mutex)(&buffer->cpu_mutex);
@@ -338,8 +337,6 @@ int ring_buffer_set_global(struct trace_buffer *buffer, bool global)
 		g = kvzalloc(struct_size(g, parts, nr_cpu_ids), RB_GFP);
 		if (!g)
 			return -ENOMEM;
-		for (cpu = 0; cpu < nr_cpu_ids; cpu++)
-			g->parts[cpu] = &rb_no_cpu;
 	}
 	/* No CPU is in the mask, so that nobody looks for a part. */
 	kvfree(buffer->global);

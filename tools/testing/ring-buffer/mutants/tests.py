@@ -15,7 +15,7 @@ SUITE = os.path.join(ROOT, "suite/ftrace/test.d")
 CACHE = os.path.join(OUT, "entered")
 # The long scenarios of the native harness look at the write path; these at all the rest.
 WRITES = ("write.c", "ring.c", "record.h", "quiesce.c", "internal.h")
-RATHER_SHORT = ("remote.", "swap.", "cut.", "cut_all.", "storm.", "reader.c", "reader.i", "reader.map", "pair.")
+RATHER_SHORT = ("remote.", "swap.", "cut.", "cut_all.", "global.", "storm.", "reader.c", "reader.i", "reader.map", "pair.")
 
 # These prove figures, which takes many minutes in a guest.
 NO_GUEST = ("instances/many.tc", "instances/churn.tc", "instances/cost.tc")

@@ -311,8 +311,54 @@ static void run_dead(long unused)
 	account(&none);
 }
 
+/* A CPU that comes online has a stage; without memory it stays offline */
+static void run_cpu_up(long unused)
+{
+	struct step none = { };
+	int i;
+
+	act = CPU_CUT;
+	for (i = 0; i < 100; i++) {
+		shim_set_online(2, 0);
+		fresh_global(true);
+		shim_fail_alloc_after = i;
+		shim_cpu_up(2);
+		if (shim_fail_alloc_after >= 0)
+			break;
+		EXPECT(!cpu_online(2), "CPU 2 comes online, allocation %d failed", i);
+	}
+	shim_fail_alloc_after = -1;
+	EXPECT(i > 1 && i < 100, "%d allocations", i);
+	EXPECT(cpu_online(2), "there is memory, and the spare buffer needs none");
+	host_cpu_switch(2);
+	write(100);
+	host_cpu_switch(0);
+	write(100);
+	cut();
+	EXPECT_EQ(ring_buffer_entries(buf2), 2UL);
+	read_all(buf2);
+	account(&none);
+	free_buffers();
+	shim_set_online(2, 0);
+}
+
+/* Without memory a buffer stays as it is */
+static void run_no_memory(long unused)
+{
+	fresh(PAGE_SIZE, true);
+	free_buffers();
+	buf = ring_buffer_alloc_unexpanded(RB_FL_OVERWRITE);
+	shim_fail_alloc_after = 0;
+	EXPECT_EQ(ring_buffer_set_global(buf, true), -ENOMEM);
+	EXPECT(!ring_buffer_is_global(buf), "it is not global");
+	EXPECT_EQ(ring_buffer_set_global(buf, true), 0);
+	EXPECT(ring_buffer_is_global(buf), "there is memory");
+}
+
 const struct scenario global_scenarios[] = {
 	{ "global.dead", run_dead, 0, SC_QUICK, "R1 R3" },
+	{ "global.cpu-up", run_cpu_up, 0, SC_QUICK, "R1 R6" },
+	{ "global.no-memory", run_no_memory, 0, SC_QUICK, "R6" },
 #define G(name, op, act, fl)	{ "global." name, run_global, PAIR(op, act), fl, "R1 R2 R3" }
 	G("write-irq", OP_WRITE, IRQ_WRITE, 0),
 	G("write-irq-fill", OP_WRITE, IRQ_FILL, 0),
