@@ -217,10 +217,10 @@ struct trace_array *instance_create(const struct instance_spec *spec)
 	lockdep_assert_held(&event_mutex);
 	lockdep_assert_held(&trace_types_lock);
 	ret = instance_check_name(spec);
-	if (!ret && trace_array_find(spec->name))
-		ret = -EEXIST;
 	if (ret)
 		return ERR_PTR(ret);
+	if (trace_array_find(spec->name))
+		return ERR_PTR(-EEXIST);
 	tr = instance_alloc(spec);
 	if (!tr)
 		return ERR_PTR(-ENOMEM);

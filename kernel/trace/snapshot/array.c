@@ -140,7 +140,6 @@ void trace_snapshot_exit(struct trace_array *tr)
 	mutex_unlock(&s->mutex);
 	if (cancel_work(&s->keeper))
 		snap_put(s);
-	tr->snapshots = NULL;
 	snap_put(s);
 }
 
