@@ -12,6 +12,7 @@
  *   member.c   the instances that one open file shows: one, and its channels
  *   collect.c  copy the records of a group out of them
  *   text.c     a record as a line of text
+ *   holes.c    bytes of a record that belong to no field
  *   raw.c      a record as it was recorded, and a trace.dat of all
  *   open.c     the open file in /proc/PID/trace
  *   file.c     the file "proc_view"
@@ -267,6 +268,10 @@ int view_collect(struct view_copy *copy, struct pid *pid, struct pid_namespace *
 
 /* text.c */
 int view_text_take(struct view_copy *copy, struct view_thread *thread);
+
+/* holes.c */
+void view_clear_holes(struct trace_entry *entry, unsigned int len, struct list_head *fields);
+struct list_head *view_find_fields(int type);
 
 /* raw.c */
 int view_raw_take(struct view_copy *copy, struct view_thread *thread);

@@ -9,7 +9,7 @@
 #include "internal.h"
 
 /**
- * view_raw_take() - store the record of an iterator, with the PID that the reader sees
+ * view_raw_take() - store the fields of an iterator's record, with the PID that the reader sees
  * @copy:   where it is stored
  * @thread: the thread that has written it
  *
@@ -26,9 +26,11 @@ int view_raw_take(struct view_copy *copy, struct view_thread *thread)
 		.lost = !!iter->lost_events,
 		.owner = thread - copy->group.thread,
 	};
+	struct list_head *fields = view_find_fields(iter->ent->type);
 
-	if (!ftrace_find_event(iter->ent->type))
+	if (!fields)
 		return -ENOENT;
+	view_clear_holes(iter->ent, iter->ent_size, fields);
 	iter->ent->pid = thread->vnr;
 	return view_store_add(&copy->store, &rec, iter->ent);
 }

@@ -222,6 +222,83 @@ static void view_test_page_size(struct kunit *test)
 	}
 }
 
+/* Which bytes of a record of 0xff are left? */
+static void view_test_left(struct kunit *test, struct ftrace_event_field *field, unsigned int nr,
+			   struct trace_entry *entry, const char *expected)
+{
+	const u8 *byte = (const u8 *)entry;
+	unsigned int i, len = strlen(expected);
+	LIST_HEAD(fields);
+
+	for (i = 0; i < nr; i++)
+		list_add(&field[i].link, &fields);
+	view_clear_holes(entry, len, &fields);
+	for (i = sizeof(*entry); i < len; i++)
+		KUNIT_EXPECT_EQ_MSG(test, byte[i] ? '#' : '.', expected[i], "byte %u", i);
+	KUNIT_EXPECT_EQ(test, byte[len], 0xff);
+}
+
+/* Bytes between fields, between the arrays that they point to, and behind them */
+static void view_test_holes(struct kunit *test)
+{
+	struct ftrace_event_field field[] = {
+		{ .type = "u32", .offset = 8, .size = 4 },
+		{ .type = "u8", .offset = 13, .size = 1 },
+		{ .type = "__data_loc char[]", .offset = 16, .size = 4 },
+		{ .type = "__rel_loc u8[]", .offset = 20, .size = 4 },
+		{ .type = "u16", .offset = 9, .size = 2 },
+	};
+	u32 entry[12];
+
+	memset(entry, 0xff, sizeof(entry));
+	((struct trace_entry *)entry)->type = __TRACE_LAST_TYPE;
+	entry[4] = 3 << 16 | 33;
+	entry[5] = 5 << 16 | (25 - 24);
+	view_test_left(test, field, ARRAY_SIZE(field), (void *)entry,
+		       "############.#..#.#.#.#..#####...###....");
+}
+
+/* A place that is not in the record, and one that is so in part */
+static void view_test_holes_far(struct kunit *test)
+{
+	struct ftrace_event_field field[] = {
+		{ .type = "__data_loc char[]", .offset = 8, .size = 4 },
+		{ .type = "__rel_loc char[]", .offset = 12, .size = 4 },
+		{ .type = "__data_loc char[]", .offset = 26, .size = 4 },
+		{ .type = "u64", .offset = 40, .size = 8 },
+	};
+	u32 entry[8];
+
+	memset(entry, 0xff, sizeof(entry));
+	((struct trace_entry *)entry)->type = __TRACE_LAST_TYPE;
+	entry[3] = 0xffff0000 | 6;
+	entry[6] = 0xffffffff;
+	view_test_left(test, field, ARRAY_SIZE(field), (void *)entry,
+		       "#############.##......######");
+}
+
+/* An array at the end has all bytes; a text ends with its zero. */
+static void view_test_holes_end(struct kunit *test)
+{
+	struct ftrace_event_field field[] = {
+		{ .type = "int", .offset = 8, .size = 4 },
+		{ .type = "char[]", .offset = 12 },
+	};
+	u32 entry[8];
+
+	memset(entry, 0xff, sizeof(entry));
+	((struct trace_entry *)entry)->type = TRACE_RAW_DATA;
+	view_test_left(test, field, ARRAY_SIZE(field), (void *)entry, "########################");
+	((struct trace_entry *)entry)->type = TRACE_PRINT;
+	((u8 *)entry)[14] = 0;
+	view_test_left(test, field, ARRAY_SIZE(field), (void *)entry, "##############..........");
+
+	memset(entry, 0xff, sizeof(entry));
+	((struct trace_entry *)entry)->type = TRACE_STACK;
+	field[1] = (struct ftrace_event_field){ .type = "u32[2]", .offset = 16, .size = 8, .len = 2 };
+	view_test_left(test, field, ARRAY_SIZE(field), (void *)entry, "############....############");
+}
+
 /* An instance of the tests, and a channel of it */
 static struct trace_array *view_test_tr[2];
 
@@ -269,7 +346,7 @@ static void view_test_collect(struct kunit *test, struct view_copy *copy)
 {
 	copy->view = view_test_tr[0]->view;
 	copy->store.limit = VIEW_LIMIT;
-	copy->take = view_test_take;
+	copy->take = copy->take ?: view_test_take;
 	copy->iter = kunit_kzalloc(test, sizeof(*copy->iter), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, copy->iter);
 	copy->iter->buffer_iter = kunit_kcalloc(test, nr_cpu_ids, sizeof(*copy->iter->buffer_iter),
@@ -316,6 +393,32 @@ static void view_test_unknown(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, copy.store.dropped, 1);
 	for (i = 0; i < copy.store.nr; i++)
 		KUNIT_EXPECT_EQ(test, !!copy.store.entry[i].lost, view_test_num(&copy, i) == 6);
+	view_test_release(&copy);
+}
+
+/* What a reader gets of a record has its fields only. */
+static void view_test_cleared(struct kunit *test)
+{
+	struct view_copy copy = { .take = view_raw_take };
+	struct {
+		struct trace_entry	ent;
+		unsigned long		ip;
+		char			text[16];
+	} entry = { .ent.type = TRACE_PRINT, .ent.pid = current->pid, .text = "abc" };
+	const typeof(entry) *got;
+
+	memset(entry.text + 4, 'x', 12);
+	ring_buffer_write(view_test_tr[0]->array_buffer.buffer, sizeof(entry), &entry);
+	view_test_write(view_test_tr[0], 1);
+	view_test_collect(test, &copy);
+	/* The other one has no format. */
+	KUNIT_ASSERT_EQ(test, copy.store.nr, 1);
+	KUNIT_EXPECT_EQ(test, copy.store.dropped, 1);
+	got = (void *)copy.store.data;
+	KUNIT_EXPECT_EQ(test, got->ent.type, TRACE_PRINT);
+	KUNIT_EXPECT_EQ(test, got->ip, entry.ip);
+	KUNIT_EXPECT_STREQ(test, got->text, "abc");
+	KUNIT_EXPECT_PTR_EQ(test, memchr_inv(got->text + 4, 0, 12), NULL);
 	view_test_release(&copy);
 }
 
@@ -444,6 +547,7 @@ static struct kunit_case view_test_copy_cases[] = {
 	KUNIT_CASE(view_test_gap),
 	KUNIT_CASE(view_test_again),
 	KUNIT_CASE(view_test_removed),
+	KUNIT_CASE(view_test_cleared),
 	{}
 };
 
@@ -464,6 +568,9 @@ static struct kunit_case view_test_cases[] = {
 	KUNIT_CASE(view_test_pages),
 	KUNIT_CASE(view_test_page_size),
 	KUNIT_CASE(view_test_stamp),
+	KUNIT_CASE(view_test_holes),
+	KUNIT_CASE(view_test_holes_far),
+	KUNIT_CASE(view_test_holes_end),
 	{}
 };
 
