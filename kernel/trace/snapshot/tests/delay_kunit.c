@@ -21,7 +21,7 @@ static void delay_wait(struct kunit *test)
 static void delay_test_later(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
-	unsigned long full = snap_kunit_full(test);
+	unsigned long full = snap_kunit_full(test), flags;
 	u64 asked, begin, end;
 	unsigned int i;
 
@@ -31,11 +31,14 @@ static void delay_test_later(struct kunit *test)
 		if (i == 0) {
 			snap_kunit_echo(test, "snapshot", "1");
 		} else if (i == 1) {
+			/* The timer cannot run before the second one. */
+			local_irq_save(flags);
 			tracing_snapshot_instance(tr);
-			snap_kunit_mark(test, 2);
+			__trace_array_puts(tr, _THIS_IP_, "mark\n", 5);
 			tracing_snapshot_instance(tr);
+			local_irq_restore(flags);
 			delay_wait(test);
-			KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 2U);
+			KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 1U);
 		} else {
 			snap_kunit_echo(test, "events/ftrace/print/trigger", "snapshot");
 			snap_kunit_mark(test, 1);
@@ -142,8 +145,8 @@ static void delay_test_cancelled(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, snap_take_pending(tr->snapshots), 0);
 	}
 	snap_kunit_expect(test, "refused 2");
-	/* The timer of the first request expires too early for the second one. */
-	snap_delay_set(tr->snapshots, 20 * NSEC_PER_MSEC);
+	/* The timer of the first request would expire too early for the second one. */
+	snap_delay_set(tr->snapshots, 900ULL * NSEC_PER_SEC);
 	tracing_snapshot_instance(tr);
 	irq_work_sync(&pending->start);
 	snap_delay_set(tr->snapshots, 1000ULL * NSEC_PER_SEC);
