@@ -257,10 +257,91 @@ static void pipe_test_format(struct kunit *test)
 	snap_kunit_set(test, "/instances/kunit_2/options/latency-format", "0");
 }
 
+/* How many iterators a tracer has open in files that consume, and in others. */
+static int pipe_opened[2], pipe_opened_pipe[2];
+static struct tracer pipe_tracers[2];
+
+static void pipe_open_one(struct trace_iterator *iter)
+{
+	pipe_opened[iter->trace - pipe_tracers]++;
+}
+
+static void pipe_close_one(struct trace_iterator *iter)
+{
+	pipe_opened[iter->trace - pipe_tracers]--;
+}
+
+static void pipe_open_one_pipe(struct trace_iterator *iter)
+{
+	pipe_opened_pipe[iter->trace - pipe_tracers]++;
+}
+
+static void pipe_close_one_pipe(struct trace_iterator *iter)
+{
+	pipe_opened_pipe[iter->trace - pipe_tracers]--;
+}
+
+static struct tracer pipe_tracers[] = {
+	{
+		.name = "pipe_kunit_0",
+		.open = pipe_open_one, .close = pipe_close_one,
+		.pipe_open = pipe_open_one_pipe, .pipe_close = pipe_close_one_pipe,
+	}, {
+		.name = "pipe_kunit_1",
+		.open = pipe_open_one, .close = pipe_close_one,
+		.pipe_open = pipe_open_one_pipe, .pipe_close = pipe_close_one_pipe,
+	},
+};
+
+static void pipe_choose(struct tracer *tracer)
+{
+	guard(mutex)(&trace_types_lock);
+	chan_kunit[1]->current_trace = tracer;
+}
+
+static void pipe_expect_open(struct kunit *test, int first, int second, int pipe)
+{
+	KUNIT_EXPECT_EQ(test, pipe_opened[0], first);
+	KUNIT_EXPECT_EQ(test, pipe_opened[1], second);
+	KUNIT_EXPECT_EQ(test, pipe_opened_pipe[0], pipe);
+	KUNIT_EXPECT_EQ(test, pipe_opened_pipe[1], 0);
+}
+
+/* The tracer of a channel is told of each iterator, and of its end; another one follows it. */
+static void pipe_test_tracer(struct kunit *test)
+{
+	struct tracer *before;
+	struct file *file;
+	unsigned int i;
+
+	pipe_begin(test);
+	before = chan_kunit[1]->current_trace;
+	pipe_choose(&pipe_tracers[0]);
+	file = snap_kunit_open(test, "trace_pipe", O_RDONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	pipe_expect_open(test, 0, 0, 1);
+	snap_kunit_close(file);
+	pipe_expect_open(test, 0, 0, 0);
+
+	file = snap_kunit_open(test, "trace", O_RDONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	pipe_expect_open(test, 1, 0, 0);
+	pipe_choose(&pipe_tracers[1]);
+	for (i = 0; i < 2; i++) {
+		scoped_guard(mutex, &trace_types_lock)
+			trace_merge_follow_tracers(((struct seq_file *)file->private_data)->private);
+		pipe_expect_open(test, 0, 1, 0);
+	}
+	snap_kunit_close(file);
+	pipe_expect_open(test, 0, 0, 0);
+	pipe_choose(before);
+}
+
 static struct kunit_case pipe_cases[] = {
 	KUNIT_CASE(pipe_test_hold),
 	KUNIT_CASE(pipe_test_read),
 	KUNIT_CASE(pipe_test_format),
+	KUNIT_CASE(pipe_test_tracer),
 	KUNIT_CASE(pipe_test_poll),
 	KUNIT_CASE(pipe_test_wait),
 	{ }
