@@ -229,7 +229,6 @@ static bool own_is_there(const char *name)
 /* An instance of an open file: owned, retired, removed. */
 static void own_test_instance(struct kunit *test)
 {
-	bool used = trace_kfree_enabled();
 	struct file *owner, *trace;
 	struct trace_array *tr;
 	char name[64] = "", path[96];
@@ -247,10 +246,11 @@ static void own_test_instance(struct kunit *test)
 	trace_array_put(tr);
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), -EBUSY);
 
-	/* A trigger keeps the event in use, and ends with the instance. */
-	snprintf(path, sizeof(path), "/instances/%s/events/kmem/kfree/trigger", name);
-	snap_kunit_set(test, path, "traceoff if ptr == 1");
-	KUNIT_EXPECT_TRUE(test, trace_kfree_enabled());
+	/* A trigger keeps the event in use, and ends with its owner. */
+	snprintf(path, sizeof(path), "/instances/%s/events/kmem/mm_page_free/trigger", name);
+	KUNIT_ASSERT_FALSE(test, trace_mm_page_free_enabled());
+	snap_kunit_set(test, path, "traceoff if pfn == 1");
+	KUNIT_EXPECT_TRUE(test, trace_mm_page_free_enabled());
 
 	snprintf(path, sizeof(path), "/instances/%s/trace", name);
 	trace = snap_kunit_open(test, path, O_RDONLY);
@@ -262,12 +262,14 @@ static void own_test_instance(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, trace_array_find_get(name));
 	KUNIT_EXPECT_NULL(test, trace_array_get_by_name(name, NULL));
 	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, path));
+	for (tries = 3000; tries && trace_mm_page_free_enabled(); tries--)
+		msleep(20);
+	KUNIT_EXPECT_FALSE(test, trace_mm_page_free_enabled());
 	snap_kunit_close(trace);
 	for (tries = 3000; tries && own_is_there(name); tries--)
 		msleep(20);
 	KUNIT_EXPECT_FALSE(test, own_is_there(name));
 	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, path));
-	KUNIT_EXPECT_EQ(test, trace_kfree_enabled(), used);
 	/* The name stays reserved. */
 	KUNIT_EXPECT_NULL(test, trace_array_get_by_name(name, NULL));
 }
