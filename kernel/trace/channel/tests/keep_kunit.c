@@ -13,6 +13,7 @@
 
 #include <trace/events/kmem.h>
 
+#include "../../instance/internal.h"
 #include "session.h"
 
 static void keep_begin(struct kunit *test)
@@ -508,6 +509,32 @@ static void keep_test_crash(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(other), 0);
 }
 
+/* A channel without rings has no part in a snapshot, and gets none for it. */
+static void keep_test_unexpanded(struct kunit *test)
+{
+	const struct instance_spec spec = { .name = "kunit_2" };
+	struct trace_array *ch;
+
+	chan_kunit_open(test, 1);
+	scoped_guard(mutex, &event_mutex) {
+		guard(mutex)(&trace_types_lock);
+		ch = instance_create(&spec);
+	}
+	KUNIT_ASSERT_FALSE(test, IS_ERR(ch));
+	KUNIT_ASSERT_EQ(test, trace_array_get(ch), 0);
+	chan_kunit[2] = ch;
+	KUNIT_ASSERT_FALSE(test, ring_buffer_is_expanded(ch->array_buffer.buffer));
+	chan_kunit_join(test, 1);
+	chan_kunit_join(test, 2);
+	snap_kunit_set(test, "snapshot_allocate", "1");
+	chan_kunit_mark(test, 1, "mark");
+	tracing_snapshot_instance(chan_kunit[0]);
+	snap_kunit_expect(test, "taken 1");
+	KUNIT_EXPECT_NOT_NULL(test, chan_kunit[1]->snapshots->user.last);
+	KUNIT_EXPECT_NULL(test, ch->snapshots->user.last);
+	KUNIT_EXPECT_FALSE(test, ring_buffer_is_expanded(ch->array_buffer.buffer));
+}
+
 static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_whole),
 	KUNIT_CASE(keep_test_newest),
@@ -522,6 +549,7 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_open),
 	KUNIT_CASE(keep_test_room),
 	KUNIT_CASE(keep_test_crash),
+	KUNIT_CASE(keep_test_unexpanded),
 	{ }
 };
 

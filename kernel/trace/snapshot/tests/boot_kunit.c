@@ -188,8 +188,8 @@ static u64 boot_clock(void)
 	return trace_clock_local();
 }
 
-/* Request a snapshot that fails: its buffer still holds the uncommitted record of a task. */
-static void boot_fail(struct kunit *test, void *image)
+/* Request a snapshot, and copy the memory to @image when the cut begins. */
+static void boot_cut(struct kunit *test, void *image, int ret)
 {
 	const struct snap_request req = {
 		.cpu = RING_BUFFER_ALL_CPUS,
@@ -201,7 +201,7 @@ static void boot_fail(struct kunit *test, void *image)
 	boot_image = image;
 	ring_buffer_set_clock(tr->array_buffer.buffer, boot_clock);
 	boot_tr = tr;
-	KUNIT_EXPECT_EQ(test, snap_take(tr->snapshots, &tr->snapshots->user, &req), -EBUSY);
+	KUNIT_EXPECT_EQ(test, snap_take(tr->snapshots, &tr->snapshots->user, &req), ret);
 	KUNIT_EXPECT_NULL(test, boot_tr);
 	ring_buffer_set_clock(tr->array_buffer.buffer, trace_clock_local);
 }
@@ -215,7 +215,10 @@ static void boot_die(struct kunit *test)
 	preempt_enable_notrace();
 }
 
-/* A failed cut keeps the previous snapshot. After a crash within a cut, its line is unknown. */
+/*
+ * A failed cut, whose buffer still has an uncommitted record, keeps the previous snapshot.
+ * After a crash within a cut, its line is unknown.
+ */
 static void persist_test_failed(struct kunit *test)
 {
 	void *memory = boot_memory(test), *image = boot_memory(test);
@@ -224,7 +227,7 @@ static void persist_test_failed(struct kunit *test)
 	snap_kunit_set(test, "trace_marker", "one");
 	boot_die(test);
 	snap_kunit_set(test, "snapshot", "1");
-	boot_fail(test, image);
+	boot_cut(test, image, -EBUSY);
 	boot_again(test, memory, NULL);
 	KUNIT_EXPECT_EQ(test, strncmp(boot_line(test), "1 by=write ", 11), 0);
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", ": one\n"));
@@ -238,7 +241,7 @@ static void persist_test_failed(struct kunit *test)
 	boot_die(test);
 	snap_kunit_set(test, "snapshot", "1");
 	snap_kunit_set(test, "snapshot", "2");
-	boot_fail(test, image);
+	boot_cut(test, image, -EBUSY);
 	boot_again(test, memory, NULL);
 	KUNIT_EXPECT_STREQ(test, boot_line(test), "");
 }
@@ -403,10 +406,26 @@ static void persist_test_no_room(struct kunit *test)
 	}
 }
 
+/* After a crash within a cut, records of a snapshot that was erased before do not come back. */
+static void persist_test_erased(struct kunit *test)
+{
+	void *memory = boot_memory(test), *image = boot_memory(test);
+
+	boot_first(test, memory);
+	boot_take(test);
+	snap_kunit_set(test, "snapshot", "2");
+	boot_cut(test, image, 0);
+	boot_again(test, memory, image);
+	KUNIT_EXPECT_EQ(test, strncmp(boot_line(test), "1 by=unknown ", 13), 0);
+	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "snapshot", ": one\n"));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "trace", ": two\n"));
+}
+
 static struct kunit_case persist_cases[] = {
 	KUNIT_CASE(persist_test_reboot),
 	KUNIT_CASE(persist_test_none),
 	KUNIT_CASE(persist_test_failed),
+	KUNIT_CASE(persist_test_erased),
 	KUNIT_CASE_PARAM(persist_test_damage, boot_change_gen_params),
 	KUNIT_CASE(persist_test_moved),
 	KUNIT_CASE(persist_test_reader),

@@ -21,6 +21,22 @@ static void memory_limit(struct kunit *test, unsigned long kb)
 	snap_kunit_echo(test, "snapshot_limit_kb", text);
 }
 
+/* A snapshot that the next one cannot use is freed when it is erased. */
+static void memory_test_misfit(struct kunit *test)
+{
+	unsigned long full = snap_kunit_full(test);
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+
+	snap_kunit_echo(test, "snapshot", "1");
+	snap_kunit_echo(test, "buffer_size_kb", "200");
+	KUNIT_EXPECT_NE(test, snap_kunit_full(test), full);
+	KUNIT_EXPECT_EQ(test, s->kb, full + snap_kunit_full(test));
+	snap_kunit_echo(test, "snapshot", "2");
+	KUNIT_EXPECT_NULL(test, s->user.last);
+	KUNIT_EXPECT_EQ(test, s->kb, snap_kunit_full(test));
+}
+
 /* The limit is exact to the KiB. A request above it fails with -ENOSPC and changes nothing. */
 static void memory_test_limit(struct kunit *test)
 {
@@ -456,6 +472,7 @@ static void memory_test_writers(struct kunit *test)
 }
 
 static struct kunit_case memory_cases[] = {
+	KUNIT_CASE(memory_test_misfit),
 	KUNIT_CASE(memory_test_limit),
 	KUNIT_CASE(memory_test_killed),
 	KUNIT_CASE(memory_test_reserved),
