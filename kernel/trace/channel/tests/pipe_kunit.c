@@ -310,6 +310,7 @@ static void pipe_expect_open(struct kunit *test, int first, int second, int pipe
 /* The tracer of a channel is told of each iterator, and of its end; another one follows it. */
 static void pipe_test_tracer(struct kunit *test)
 {
+	struct trace_iterator *iter;
 	struct tracer *before;
 	struct file *file;
 	unsigned int i;
@@ -327,9 +328,10 @@ static void pipe_test_tracer(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	pipe_expect_open(test, 1, 0, 0);
 	pipe_choose(&pipe_tracers[1]);
+	iter = ((struct seq_file *)file->private_data)->private;
 	for (i = 0; i < 2; i++) {
 		scoped_guard(mutex, &trace_types_lock)
-			trace_merge_follow_tracers(((struct seq_file *)file->private_data)->private);
+			trace_merge_follow_tracers(iter);
 		pipe_expect_open(test, 0, 1, 0);
 	}
 	snap_kunit_close(file);

@@ -288,15 +288,20 @@ static void view_test_holes_end(struct kunit *test)
 
 	memset(entry, 0xff, sizeof(entry));
 	((struct trace_entry *)entry)->type = TRACE_RAW_DATA;
-	view_test_left(test, field, ARRAY_SIZE(field), (void *)entry, "########################");
+	view_test_left(test, field, ARRAY_SIZE(field), (void *)entry,
+		       "########################");
 	((struct trace_entry *)entry)->type = TRACE_PRINT;
 	((u8 *)entry)[14] = 0;
-	view_test_left(test, field, ARRAY_SIZE(field), (void *)entry, "##############..........");
+	view_test_left(test, field, ARRAY_SIZE(field), (void *)entry,
+		       "##############..........");
 
 	memset(entry, 0xff, sizeof(entry));
 	((struct trace_entry *)entry)->type = TRACE_STACK;
-	field[1] = (struct ftrace_event_field){ .type = "u32[2]", .offset = 16, .size = 8, .len = 2 };
-	view_test_left(test, field, ARRAY_SIZE(field), (void *)entry, "############....############");
+	field[1] = (struct ftrace_event_field){
+		.type = "u32[2]", .offset = 16, .size = 8, .len = 2,
+	};
+	view_test_left(test, field, ARRAY_SIZE(field), (void *)entry,
+		       "############....############");
 }
 
 /* An instance of the tests, and a channel of it */
@@ -396,7 +401,7 @@ static void view_test_unknown(struct kunit *test)
 	view_test_release(&copy);
 }
 
-/* What a reader gets of a record has its fields only. */
+/* A reader gets only the fields of a record. */
 static void view_test_cleared(struct kunit *test)
 {
 	struct view_copy copy = { .take = view_raw_take };

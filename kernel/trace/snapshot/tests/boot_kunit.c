@@ -216,7 +216,7 @@ static void boot_die(struct kunit *test)
 }
 
 /*
- * A failed cut, whose buffer still has an uncommitted record, keeps the previous snapshot.
+ * A failed cut keeps the previous snapshot; its buffer still has an uncommitted record.
  * After a crash within a cut, its line is unknown.
  */
 static void persist_test_failed(struct kunit *test)

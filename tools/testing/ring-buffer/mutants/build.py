@@ -17,7 +17,7 @@ import source
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TOP = os.path.abspath(os.path.join(HERE, "../../.."))
 RING = "kernel/trace/ring_buffer/"
-OTHERS = ("kernel/trace/snapshot/", "kernel/trace/instance/", "kernel/trace/channel/")
+OTHERS = tuple(f"kernel/trace/{name}/" for name in ("snapshot", "instance", "channel", "dat", "proc_view"))
 OUT = os.path.join(TOP, "build/mutants")
 ROOT = os.path.join(OUT, "root")
 JOBS = f"-j{os.cpu_count()}"

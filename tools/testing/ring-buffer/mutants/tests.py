@@ -20,7 +20,8 @@ RATHER_SHORT = ("remote.", "swap.", "cut.", "cut_all.", "global.", "storm.", "re
 # These prove figures, which takes many minutes in a guest.
 NO_GUEST = ("instances/many.tc", "instances/churn.tc", "instances/cost.tc")
 # The folder of .tc files for each folder of the source.
-FOLDER = {"ring_buffer": "ring_buffer", "snapshot": "snapshot", "instance": "instances", "channel": "channels"}
+FOLDER = {"ring_buffer": "ring_buffer", "snapshot": "snapshot", "instance": "instances", "channel": "channels",
+          "dat": "dat", "proc_view": "proc_view"}
 QUICK_SECONDS = 2
 
 
@@ -35,7 +36,7 @@ class Tests:
         self.asan, self.native, self.kernel, self.jobs, self.quick = asan, native, kernel, jobs, quick
         self.known = json.load(open(CACHE)) if os.path.exists(CACHE) else {}
         harness = hash_of(sorted(glob.glob(os.path.join(HERE, "tests/*.[ch]"))))
-        files = sorted(os.path.relpath(p, SUITE) for kind in ("ring_buffer", "snapshot", "instances", "channels")
+        files = sorted(os.path.relpath(p, SUITE) for kind in FOLDER.values()
                        for p in glob.glob(os.path.join(SUITE, kind, "*.tc")))
         if native:
             self.look("asan", {n: harness for n in asan.list("-t", "unit.")}, asan.entered)
