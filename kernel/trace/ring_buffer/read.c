@@ -6,8 +6,8 @@
 
 #include "internal.h"
 
-/* Give the sub-buffer of the reader away for the one in @view, if the writer has not taken that. */
-static void rb_reader_take(struct rb_ring *ring, u64 seq, struct rb_view *view)
+/* Give the sub-buffer of the reader away for the one in @view. */
+static bool rb_reader_take(struct rb_ring *ring, u64 seq, struct rb_view *view)
 {
 	struct rb_reader *rd = &ring->reader;
 	struct rb_subbuf *sb = view->sb;
@@ -20,7 +20,7 @@ static void rb_reader_take(struct rb_ring *ring, u64 seq, struct rb_view *view)
 	 */
 	if (!atomic64_try_cmpxchg(view->slot, &view->word,
 				  rb_slot_word(seq, rd->sb->id, RB_SLOT_EMPTY)))
-		return;
+		return false;
 
 	rb_race_point(TAKEN);
 	rd->sb = sb;
@@ -29,6 +29,7 @@ static void rb_reader_take(struct rb_ring *ring, u64 seq, struct rb_view *view)
 	rd->time = sb->page->time_stamp;
 	rd->lost += sb->first - rd->num;
 	rd->num = sb->first;
+	return true;
 }
 
 /**
@@ -73,13 +74,14 @@ unsigned int rb_reader_fill(struct rb_ring *ring)
 		if (!(pub & RB_PUB_FINAL))
 			return 0;
 
-		seq = rd->seq + 1;
-		if (!rb_locate(ring, &seq, &view))
-			return 0;
-		/* It may be of a generation that the reader has not come to. */
-		if (unlikely(rd->generation != READ_ONCE(ring->generation)))
-			return 0;
-		rb_reader_take(ring, seq, &view);
+		do {
+			seq = rd->seq + 1;
+			if (!rb_locate(ring, &seq, &view))
+				return 0;
+			/* It may be of a generation that the reader has not come to. */
+			if (unlikely(rd->generation != READ_ONCE(ring->generation)))
+				return 0;
+		} while (!rb_reader_take(ring, seq, &view));
 	}
 }
 
