@@ -28,19 +28,25 @@ static struct view_span view_span_of(const struct ftrace_event_field *field,
 	return (struct view_span){ begin, begin + room };
 }
 
-/* The array of a field that has only its length and its place. */
-static struct view_span view_span_far(const struct ftrace_event_field *field,
+/* Array number @i of a field that has only its length and its place. */
+static struct view_span view_span_far(const struct ftrace_event_field *field, unsigned int i,
 				      const struct trace_entry *entry, unsigned int len)
 {
+	unsigned int begin, at = field->offset + i * sizeof(u32);
 	bool relative = strstarts(field->type, "__rel_loc ");
-	unsigned int end = field->offset + sizeof(u32);
-	u32 loc, begin;
+	u32 loc;
 
-	if ((!relative && !strstarts(field->type, "__data_loc ")) || end > len)
+	if ((!relative && !strstarts(field->type, "__data_loc ")) || at > len - sizeof(loc))
 		return (struct view_span){ };
-	memcpy(&loc, (const void *)entry + field->offset, sizeof(loc));
-	begin = (loc & U16_MAX) + (relative ? end : 0);
+	memcpy(&loc, (const void *)entry + at, sizeof(loc));
+	begin = (loc & U16_MAX) + (relative ? at + sizeof(loc) : 0);
 	return (struct view_span){ begin, begin + (loc >> 16) };
+}
+
+/* An argument of a probe may be an array of strings. */
+static unsigned int view_nr_far(const struct ftrace_event_field *field)
+{
+	return strstr(field->type, "[][") ? field->size / sizeof(u32) : 1;
 }
 
 /* Replace @next if the part of @span behind @pos begins earlier. */
@@ -65,19 +71,21 @@ static void view_span_take(struct view_span *next, struct view_span span, unsign
  */
 void view_clear_holes(struct trace_entry *entry, unsigned int len, struct list_head *fields)
 {
-	unsigned int pos = sizeof(*entry);
+	unsigned int i, pos = sizeof(*entry);
 	struct ftrace_event_field *field;
 	struct view_span next;
 
-	do {
+	while (pos < len) {
 		next = (struct view_span){ len, len };
 		list_for_each_entry(field, fields, link) {
 			view_span_take(&next, view_span_of(field, entry, len), pos, len);
-			view_span_take(&next, view_span_far(field, entry, len), pos, len);
+			for (i = 0; i < view_nr_far(field); i++)
+				view_span_take(&next, view_span_far(field, i, entry, len), pos,
+					       len);
 		}
 		memset((void *)entry + pos, 0, next.begin - pos);
 		pos = next.end;
-	} while (pos < len);
+	}
 }
 
 /**

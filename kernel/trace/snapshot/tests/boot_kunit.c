@@ -50,6 +50,7 @@ static void boot_start(struct kunit *test, void *memory, const void *image, bool
 	mutex_lock(&event_mutex);
 	mutex_lock(&trace_types_lock);
 	trace_snapshot_exit(tr);
+	tr->snapshots = NULL;
 	ring_buffer_free(buf->buffer);
 	if (image)
 		memcpy(memory, image, RANGE);
