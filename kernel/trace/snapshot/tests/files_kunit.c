@@ -713,6 +713,30 @@ static void fs_test_busy(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# taken: 2\n"));
 }
 
+/* A raw marker that cannot be read has no bytes of older records. */
+static void fs_test_raw_marker(struct kunit *test)
+{
+	static const char faulted[] = "# ffffffff buf: 3c 66 61 75 6c 74 65 64 3e";
+	struct file *file;
+	const char *text;
+	loff_t pos = 0;
+	unsigned int i;
+
+	snap_kunit_set(test, "buffer_size_kb", "8");
+	for (i = 0; i < 1000; i++)
+		snap_kunit_echo(test, "trace_marker", "older older older older older");
+	snap_kunit_close(snap_kunit_open(test, "trace", O_WRONLY | O_TRUNC));
+	file = snap_kunit_open(test, "trace_marker_raw", O_WRONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	KUNIT_EXPECT_EQ(test, file->f_op->write(file, NULL, 100, &pos), (ssize_t)-EFAULT);
+	snap_kunit_close(file);
+	text = strstr(snap_kunit_read(test, "trace"), faulted);
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	text += strlen(faulted);
+	KUNIT_EXPECT_GE(test, strspn(text, " 0"), (size_t)3 * 91);
+	KUNIT_EXPECT_EQ_MSG(test, text[strspn(text, " 0")], '\n', "%s", text);
+}
+
 static struct kunit_case fs_cases[] = {
 	KUNIT_CASE(fs_test_expand),
 	KUNIT_CASE(fs_test_no_memory),
@@ -728,6 +752,7 @@ static struct kunit_case fs_cases[] = {
 	KUNIT_CASE(fs_test_counts),
 	KUNIT_CASE(fs_test_list),
 	KUNIT_CASE(fs_test_list_race),
+	KUNIT_CASE(fs_test_raw_marker),
 	{ }
 };
 
