@@ -724,7 +724,7 @@ static void fs_test_raw_marker(struct kunit *test)
 
 	snap_kunit_set(test, "buffer_size_kb", "8");
 	for (i = 0; i < 1000; i++)
-		snap_kunit_echo(test, "trace_marker", "older older older older older");
+		snap_kunit_echo(test, "trace_marker", "this record is older than the other");
 	snap_kunit_close(snap_kunit_open(test, "trace", O_WRONLY | O_TRUNC));
 	file = snap_kunit_open(test, "trace_marker_raw", O_WRONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
