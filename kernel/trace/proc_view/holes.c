@@ -14,21 +14,31 @@ struct view_span {
 	unsigned int	end;
 };
 
+/* How many arrays in the record a field points to: several for some arguments of probes. */
+static unsigned int view_nr_far(const struct ftrace_event_field *field)
+{
+	if (!strstarts(field->type, "__data_loc ") && !strstarts(field->type, "__rel_loc "))
+		return 0;
+	return strstr(field->type, "[][") ? field->size / sizeof(u32) : 1;
+}
+
 static struct view_span view_span_of(const struct ftrace_event_field *field,
 				     const struct trace_entry *entry, unsigned int len)
 {
 	unsigned int begin = field->offset, room = len - min(begin, len);
+	/* A synthetic event has 8 bytes for a pointer of 4. */
+	unsigned int size = view_nr_far(field) * sizeof(u32) ?: field->size;
 	bool stack = entry->type == TRACE_STACK && field->len;
 
-	if (field->size && !stack)
-		return (struct view_span){ begin, begin + field->size };
+	if (size && !stack)
+		return (struct view_span){ begin, begin + size };
 	/* An array that ends with the record, or with its text */
 	if (entry->type == TRACE_PRINT)
 		room = strnlen((const char *)entry + begin, room);
 	return (struct view_span){ begin, begin + room };
 }
 
-/* Array number @i of a field that has only its length and its place. */
+/* Array number @i of view_nr_far(). */
 static struct view_span view_span_far(const struct ftrace_event_field *field, unsigned int i,
 				      const struct trace_entry *entry, unsigned int len)
 {
@@ -36,17 +46,11 @@ static struct view_span view_span_far(const struct ftrace_event_field *field, un
 	bool relative = strstarts(field->type, "__rel_loc ");
 	u32 loc;
 
-	if ((!relative && !strstarts(field->type, "__data_loc ")) || at > len - sizeof(loc))
+	if (at > len - sizeof(loc))
 		return (struct view_span){ };
 	memcpy(&loc, (const void *)entry + at, sizeof(loc));
 	begin = (loc & U16_MAX) + (relative ? at + sizeof(loc) : 0);
 	return (struct view_span){ begin, begin + (loc >> 16) };
-}
-
-/* An argument of a probe may be an array of strings. */
-static unsigned int view_nr_far(const struct ftrace_event_field *field)
-{
-	return strstr(field->type, "[][") ? field->size / sizeof(u32) : 1;
 }
 
 /* Replace @next if the part of @span behind @pos begins earlier. */

@@ -240,7 +240,7 @@ static void view_test_left(struct kunit *test, struct ftrace_event_field *field,
 	KUNIT_EXPECT_EQ(test, byte[len], 0xff);
 }
 
-/* Bytes between fields, between the arrays that they point to, and behind them */
+/* Bytes between fields, between the arrays that they point to, and behind these */
 static void view_test_holes(struct kunit *test)
 {
 	struct ftrace_event_field field[] = {
@@ -249,16 +249,18 @@ static void view_test_holes(struct kunit *test)
 		{ .type = "__data_loc char[][2]", .offset = 16, .size = 8 },
 		{ .type = "__rel_loc u8[]", .offset = 24, .size = 4 },
 		{ .type = "u16", .offset = 9, .size = 2 },
+		{ .type = "__data_loc char[]", .offset = 44, .size = 8 },
 	};
-	u32 entry[12];
+	u32 entry[14];
 
 	memset(entry, 0xff, sizeof(entry));
 	((struct trace_entry *)entry)->type = __TRACE_LAST_TYPE;
 	entry[4] = 3 << 16 | 33;
 	entry[5] = 2 << 16 | 38;
 	entry[6] = 1 << 16 | (29 - 28);
+	entry[11] = 1 << 16 | 31;
 	view_test_left(test, field, ARRAY_SIZE(field), (void *)entry,
-		       "############.#..????????????.#...###..##....");
+		       "############.#..????????????.#.#.###..##....????....");
 }
 
 /* A place that is not in the record, and one that is so in part */
