@@ -32,7 +32,7 @@ help:
 	@echo '                    cp build/bench/bench.svg Documentation/trace/ring-buffer-bench.svg'
 	@echo '  make bench-guest  the same for kernels in the guest, counted in instructions (an hour)'
 	@echo '  make kunit        the unit tests, in user-mode kernels of 64 and 32 bits'
-	@echo '  make mutants      break the ring buffer and the snapshots in one place at a time: a test must fail;'
+	@echo '  make mutants      break the ring buffer, and what is built on it, in one place: a test must fail;'
 	@echo '                    N=40 SEED=1 takes so many at random, all of them take hours'
 	@echo '  make shell        a shell in the guest'
 	@echo '  make torture      everything at once, at random, in the guest; each record accounted for;'

@@ -509,7 +509,7 @@ static void keep_test_crash(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(other), 0);
 }
 
-/* A channel without rings has no part in a snapshot, and gets none for it. */
+/* A channel without rings has no part in a snapshot, and gets no rings for it. */
 static void keep_test_unexpanded(struct kunit *test)
 {
 	const struct instance_spec spec = { .name = "kunit_2" };

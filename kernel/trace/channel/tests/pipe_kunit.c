@@ -257,7 +257,7 @@ static void pipe_test_format(struct kunit *test)
 	snap_kunit_set(test, "/instances/kunit_2/options/latency-format", "0");
 }
 
-/* How many iterators a tracer has open in files that consume, and in others. */
+/* Iterators that each tracer has open: in files that do not consume, and in those that do. */
 static int pipe_opened[2], pipe_opened_pipe[2];
 static struct tracer pipe_tracers[2];
 
@@ -281,16 +281,14 @@ static void pipe_close_one_pipe(struct trace_iterator *iter)
 	pipe_opened_pipe[iter->trace - pipe_tracers]--;
 }
 
+#define PIPE_TRACER(text) {							\
+	.name = text, .open = pipe_open_one, .close = pipe_close_one,		\
+	.pipe_open = pipe_open_one_pipe, .pipe_close = pipe_close_one_pipe,	\
+}
+
 static struct tracer pipe_tracers[] = {
-	{
-		.name = "pipe_kunit_0",
-		.open = pipe_open_one, .close = pipe_close_one,
-		.pipe_open = pipe_open_one_pipe, .pipe_close = pipe_close_one_pipe,
-	}, {
-		.name = "pipe_kunit_1",
-		.open = pipe_open_one, .close = pipe_close_one,
-		.pipe_open = pipe_open_one_pipe, .pipe_close = pipe_close_one_pipe,
-	},
+	PIPE_TRACER("pipe_kunit_0"),
+	PIPE_TRACER("pipe_kunit_1"),
 };
 
 static void pipe_choose(struct tracer *tracer)
@@ -307,7 +305,7 @@ static void pipe_expect_open(struct kunit *test, int first, int second, int pipe
 	KUNIT_EXPECT_EQ(test, pipe_opened_pipe[1], 0);
 }
 
-/* The tracer of a channel is told of each iterator, and of its end; another one follows it. */
+/* A tracer of a channel learns of each iterator and of its end, also if it is replaced. */
 static void pipe_test_tracer(struct kunit *test)
 {
 	struct trace_iterator *iter;

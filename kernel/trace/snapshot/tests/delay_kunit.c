@@ -145,7 +145,7 @@ static void delay_test_cancelled(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, snap_take_pending(tr->snapshots), 0);
 	}
 	snap_kunit_expect(test, "refused 2");
-	/* The timer of the first request would expire too early for the second one. */
+	/* The timer of the first request, if it expires now, is too early for the second one. */
 	snap_delay_set(tr->snapshots, 900ULL * NSEC_PER_SEC);
 	tracing_snapshot_instance(tr);
 	irq_work_sync(&pending->start);
