@@ -68,9 +68,9 @@ struct dat_filter {
 	void	*private;
 };
 
-static bool dat_wants(const struct dat_filter *filter, struct trace_event_file *file)
+static bool dat_wants(const struct dat_filter *filter, struct trace_event_call *call)
 {
-	return !filter->wants || filter->wants(file->event_call, filter->private);
+	return !filter->wants || filter->wants(call, filter->private);
 }
 
 /* Call @fn for each wanted event of a system that a member of @whole has. Return: how many. */
@@ -84,8 +84,8 @@ static u32 dat_each_event(struct trace_array *whole, struct event_subsystem *sys
 
 	for (tr = whole; tr; tr = dat_next(whole, tr)) {
 		list_for_each_entry(file, &tr->events, list) {
-			if (file->system->subsystem != system || !dat_wants(filter, file) ||
-			    dat_had_event(whole, tr, file))
+			if (file->system->subsystem != system ||
+			    !dat_wants(filter, file->event_call) || dat_had_event(whole, tr, file))
 				continue;
 			nr++;
 			if (fn)
@@ -127,9 +127,29 @@ static bool dat_had_system(struct trace_array *whole, struct trace_array *tr,
 	return false;
 }
 
-static bool dat_is_ftrace(struct event_subsystem *system)
+static bool dat_is_ftrace(const char *system)
 {
-	return !strcmp(system->name, "ftrace");
+	return !strcmp(system, "ftrace");
+}
+
+/*
+ * Call @fn for each wanted event of "ftrace". An instance that a module has made for some systems
+ * has records of them as well. Return: how many.
+ */
+static u32 dat_each_ftrace(struct dat_text *text, const struct dat_filter *filter,
+			   void (*fn)(struct dat_text *text, struct trace_event_call *call))
+{
+	struct trace_event_call *call;
+	u32 nr = 0;
+
+	list_for_each_entry(call, &ftrace_events, list) {
+		if (!dat_is_ftrace(call->class->system) || !dat_wants(filter, call))
+			continue;
+		nr++;
+		if (fn)
+			fn(text, call);
+	}
+	return nr;
 }
 
 /* Return: how many systems there are besides "ftrace"; all are appended if @text is there. */
@@ -142,7 +162,7 @@ static u32 dat_each_system(struct dat_text *text, struct trace_array *whole,
 
 	for (tr = whole; tr; tr = dat_next(whole, tr)) {
 		list_for_each_entry(dir, &tr->systems, list) {
-			if (dat_is_ftrace(dir->subsystem) ||
+			if (dat_is_ftrace(dir->subsystem->name) ||
 			    dat_had_system(whole, tr, dir->subsystem))
 				continue;
 			nr++;
@@ -168,18 +188,9 @@ void dat_put_formats(struct dat_text *text, struct trace_array *whole,
 		     bool (*wants)(struct trace_event_call *call, void *private), void *private)
 {
 	const struct dat_filter filter = { wants, private };
-	struct trace_subsystem_dir *dir;
-	struct event_subsystem *ftrace = NULL;
 
-	/* Each instance has it. */
-	list_for_each_entry(dir, &whole->systems, list) {
-		if (dat_is_ftrace(dir->subsystem))
-			ftrace = dir->subsystem;
-	}
-	if (ftrace)
-		dat_put_system(text, whole, ftrace, &filter);
-	else
-		dat_put_u32(text, 0);
+	dat_put_u32(text, dat_each_ftrace(text, &filter, NULL));
+	dat_each_ftrace(text, &filter, dat_put_format);
 	dat_put_u32(text, dat_each_system(NULL, whole, &filter));
 	dat_each_system(text, whole, &filter);
 }

@@ -121,7 +121,6 @@ static int view_collect_member(struct view_copy *copy, const struct view_member 
 	int ret = 0, cpu;
 
 	iter->tr = tr;
-	iter->trace = tr->current_trace;
 	iter->array_buffer = &tr->array_buffer;
 	iter->channel = view == copy->view ? NULL : view->name;
 	/* No record is longer. */
@@ -136,7 +135,6 @@ static int view_collect_member(struct view_copy *copy, const struct view_member 
 	}
 	kvfree(iter->temp);
 	iter->temp = NULL;
-	iter->tr = NULL;
 	return ret;
 }
 

@@ -30,13 +30,13 @@ static struct snap_kunit_memory {
 static DEFINE_RAW_SPINLOCK(snap_kunit_memory_lock);
 static unsigned int snap_kunit_memory_lost;
 
-/* Functions of snapshots, instances, channels and trace.dat, and those that allocate for them */
+/* Functions of snapshots, instances, channels, files, and those that allocate for them */
 static bool snap_kunit_is_ours(const char *name)
 {
 	static const char * const begins[] = {
 		"snap_", "trace_snapshot_", "instance_", "channels_", "merge_", "trace_merge_",
-		"trace_pipe_wait", "ring_buffer_read_start", "dat_", "__kvmalloc_node",
-		"create_trace_option_files",
+		"trace_pipe_wait", "ring_buffer_read_start", "dat_", "view_", "__kvmalloc_node",
+		"kvrealloc", "create_trace_option_files",
 	};
 	unsigned int i;
 
@@ -161,7 +161,7 @@ void snap_kunit_exit(struct kunit *test)
  */
 struct file *snap_kunit_open(struct kunit *test, const char *path, int flags)
 {
-	char whole[128];
+	char whole[NAME_MAX + 64];
 
 	snprintf(whole, sizeof(whole), "%s%s", path[0] == '/' ? "" : "instances/kunit/", path);
 	return file_open_root_mnt(snap_kunit_mnt, whole + (whole[0] == '/'), flags, 0);

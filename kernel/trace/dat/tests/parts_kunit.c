@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of trace.dat: each part has what the files of tracefs have.
+ */
+#include <linux/fs.h>
+#include <linux/kallsyms.h>
+#include <linux/ring_buffer.h>
+#include <linux/sched.h>
+#include <linux/sizes.h>
+#include <linux/string.h>
+#include <linux/utsname.h>
+#include <asm/sections.h>
+
+#include "../../snapshot/tests/tracefs.h"
+#include "../internal.h"
+#include "parse.h"
+
+/* A record with addresses, such as those of a stack */
+struct dat_parts_record {
+	struct trace_entry	ent;
+	unsigned long		addr[4];
+};
+
+static void dat_parts_write(struct kunit *test, struct trace_array *tr, unsigned int nr,
+			    unsigned long addr)
+{
+	struct dat_parts_record record = { .addr = { addr, addr + 1, 0, addr } };
+
+	while (nr--)
+		KUNIT_ASSERT_EQ(test, ring_buffer_write(tr->array_buffer.buffer, sizeof(record),
+							&record), 0);
+}
+
+/* Take a snapshot of an instance, which stays. Return: the instance of it. */
+static struct trace_array *dat_parts_take(struct kunit *test, struct trace_array *tr)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/instances/%s/snapshot_keep", tr->name);
+	snap_kunit_echo(test, path, "1");
+	snprintf(path, sizeof(path), "/instances/%s/snapshot", tr->name);
+	snap_kunit_echo(test, path, "1");
+	snap_tend(tr->snapshots);
+	guard(mutex)(&trace_types_lock);
+	return list_first_entry(&tr->snapshots->kept, struct trace_snap, keep)->kept;
+}
+
+static void dat_parts_forget(struct kunit *test, struct trace_array *tr)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/instances/%s/snapshot_keep", tr->name);
+	snap_kunit_echo(test, path, "0");
+}
+
+static struct dat_kunit *dat_parts_read(struct kunit *test, struct trace_array *kept)
+{
+	void *bytes = kunit_kzalloc(test, SZ_1M, GFP_KERNEL);
+	struct file *file;
+	char path[64];
+	loff_t pos = 0;
+	ssize_t len;
+
+	KUNIT_ASSERT_NOT_NULL(test, bytes);
+	snprintf(path, sizeof(path), "/instances/%s/trace.dat", kept->name);
+	file = snap_kunit_open(test, path, O_RDONLY);
+	KUNIT_ASSERT_FALSE_MSG(test, IS_ERR(file), "%s: %ld", path, PTR_ERR(file));
+	do {
+		len = kernel_read(file, bytes + pos, SZ_1M - pos, &pos);
+	} while (len > 0);
+	snap_kunit_close(file);
+	KUNIT_ASSERT_EQ(test, len, (ssize_t)0);
+	KUNIT_ASSERT_LT(test, pos, (loff_t)SZ_1M);
+	return dat_kunit_parse(test, bytes, pos);
+}
+
+static const struct dat_kunit_option *dat_parts_option(struct dat_kunit *dat, u16 id,
+						       unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < dat->nr_options; i++) {
+		if (dat->option[i].id == id && !nr--)
+			return &dat->option[i];
+	}
+	KUNIT_FAIL_AND_ABORT(dat->test, "no option %u", id);
+}
+
+static unsigned int dat_parts_options(struct dat_kunit *dat, u16 id)
+{
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < dat->nr_options; i++)
+		nr += dat->option[i].id == id;
+	return nr;
+}
+
+static bool dat_parts_has(struct trace_array *whole, struct trace_event_call *call)
+{
+	struct trace_event_file *file;
+	struct trace_array *tr;
+
+	for (tr = whole; tr; tr = dat_next(whole, tr)) {
+		list_for_each_entry(file, &tr->events, list) {
+			if (file->event_call == call)
+				return true;
+		}
+	}
+	return !strcmp(call->class->system, "ftrace");
+}
+
+/* Each event of "ftrace", and of a member, has one format; there are no others. */
+static void dat_parts_expect_events(struct dat_kunit *dat, struct trace_array *whole)
+{
+	struct trace_event_call *call;
+	unsigned int nr = 0, has;
+
+	guard(mutex)(&event_mutex);
+	list_for_each_entry(call, &ftrace_events, list) {
+		has = dat_parts_has(whole, call);
+		KUNIT_EXPECT_EQ_MSG(dat->test, dat_kunit_formats(dat, call->class->system,
+								 trace_event_name(call),
+								 call->event.type),
+				    has, "%s:%s", call->class->system, trace_event_name(call));
+		nr += has;
+	}
+	KUNIT_EXPECT_EQ(dat->test, dat->nr_formats, nr);
+}
+
+/* One system is followed by another one. */
+static void dat_parts_expect_systems(struct dat_kunit *dat)
+{
+	unsigned int i, j;
+
+	for (i = 1; i < dat->nr_formats; i++) {
+		if (dat->format[i].system == dat->format[i - 1].system)
+			continue;
+		for (j = 0; j < i; j++)
+			KUNIT_EXPECT_STRNEQ(dat->test, dat->format[i].system,
+					    dat->format[j].system);
+	}
+}
+
+static void dat_parts_expect_file(struct dat_kunit *dat, struct dat_kunit_text text,
+				  const char *path)
+{
+	dat_kunit_expect(dat, text, snap_kunit_read(dat->test, path));
+}
+
+static void dat_parts_expect_format(struct dat_kunit *dat, const char *system, const char *name)
+{
+	char path[128], begin[64];
+	unsigned int i;
+
+	snprintf(path, sizeof(path), "/events/%s/%s/format", system, name);
+	snprintf(begin, sizeof(begin), "name: %s\n", name);
+	for (i = 0; i < dat->nr_formats; i++) {
+		if (strstarts(dat->format[i].text.at, begin))
+			dat_parts_expect_file(dat, dat->format[i].text, path);
+	}
+}
+
+/* The counts that each CPU of a buffer has in its file "stats" */
+static void dat_parts_expect_stats(struct dat_kunit *dat, struct trace_array *whole)
+{
+	struct dat_kunit_text text;
+	struct trace_array *tr;
+	unsigned int nr = 0;
+	char want[200];
+	int cpu;
+
+	for (tr = whole; tr; tr = dat_next(whole, tr)) {
+		for_each_tracing_cpu(cpu) {
+			text = dat_parts_option(dat, DAT_KUNIT_CPUSTAT, nr++)->text;
+			snprintf(want, sizeof(want), "Buffer: %s\nCPU: %d\noverrun: %lu\n"
+				 "commit overrun: 0\ndropped events: 0\n", tr->name, cpu,
+				 ring_buffer_overrun_cpu(tr->array_buffer.buffer, cpu));
+			dat_kunit_expect(dat, text, want);
+		}
+	}
+	KUNIT_EXPECT_EQ(dat->test, dat_parts_options(dat, DAT_KUNIT_CPUSTAT), nr);
+}
+
+static void dat_parts_expect_tables(struct dat_kunit *dat, struct trace_array *whole)
+{
+	struct trace_array *tr;
+	char path[64];
+	unsigned int i = 0;
+	u64 size;
+	int cpu;
+
+	for (tr = whole; tr; tr = dat_next(whole, tr), i++) {
+		KUNIT_ASSERT_LT(dat->test, i, dat->nr_tables);
+		KUNIT_EXPECT_STREQ(dat->test, dat->table[i].name,
+				   tr == whole ? "" : tr->name + strlen(whole->name) + 1);
+		snprintf(path, sizeof(path), "/instances/%s/trace_clock", whole->name);
+		dat_parts_expect_file(dat, dat->table[i].clock, path);
+		size = 0;
+		for (cpu = 0; cpu < nr_cpu_ids; cpu++)
+			size += dat->table[i].range[cpu].size;
+		KUNIT_EXPECT_EQ(dat->test, !!size,
+				!!ring_buffer_entries(tr->array_buffer.buffer));
+	}
+	KUNIT_EXPECT_EQ(dat->test, dat->nr_tables, i);
+	KUNIT_EXPECT_EQ(dat->test, dat_parts_options(dat, DAT_KUNIT_BUFFER), i - 1);
+	KUNIT_EXPECT_EQ(dat->test, dat_parts_options(dat, DAT_KUNIT_CLOCK), 1U);
+}
+
+/* The function of an address, once; the kernel's begin and end; and the end of the last one */
+static void dat_parts_expect_symbols(struct dat_kunit *dat)
+{
+	unsigned long size, offset, at = (unsigned long)schedule;
+	char *copy = kunit_kzalloc(dat->test, dat->symbols.len + 1, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(dat->test, copy);
+	memcpy(copy, dat->symbols.at, dat->symbols.len);
+	KUNIT_ASSERT_EQ(dat->test, kallsyms_lookup_size_offset(at, &size, &offset), 1);
+	KUNIT_EXPECT_EQ(dat->test, dat_kunit_symbol(dat, "schedule"), at);
+	KUNIT_EXPECT_EQ(dat->test, dat_kunit_symbol(dat, "end"), at + size);
+	KUNIT_EXPECT_EQ(dat->test, dat_kunit_symbol(dat, "_text"), (unsigned long)_text);
+	KUNIT_EXPECT_EQ(dat->test, dat_kunit_symbol(dat, "_etext"), (unsigned long)_etext);
+	KUNIT_EXPECT_EQ(dat->test, snap_kunit_count(copy, "\n"), 4U);
+}
+
+static void dat_parts_expect(struct dat_kunit *dat, struct trace_array *whole)
+{
+	struct dat_kunit_text uname = dat_parts_option(dat, DAT_KUNIT_UNAME, 0)->text;
+
+	dat_parts_expect_file(dat, dat->header_page, "/events/header_page");
+	dat_parts_expect_file(dat, dat->header_event, "/events/header_event");
+	dat_parts_expect_events(dat, whole);
+	dat_parts_expect_systems(dat);
+	dat_parts_expect_format(dat, "ftrace", "print");
+	dat_parts_expect_format(dat, "sched", "sched_switch");
+	dat_parts_expect_symbols(dat);
+	dat_parts_expect_file(dat, dat->printk, "/printk_formats");
+	dat_parts_expect_file(dat, dat->names, "/saved_cmdlines");
+	KUNIT_EXPECT_NOT_NULL(dat->test, strnstr(uname.at, init_utsname()->release, uname.len));
+	KUNIT_EXPECT_EQ(dat->test, uname.at[uname.len - 1], 0);
+	dat_parts_expect_stats(dat, whole);
+	dat_parts_expect_tables(dat, whole);
+}
+
+/* Enable events, as if they had records. */
+static void dat_parts_enable(struct kunit *test, struct trace_array *tr, const char *events)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/instances/%s/tracing_on", tr->name);
+	snap_kunit_echo(test, path, "0");
+	KUNIT_ASSERT_EQ(test, trace_array_set_clr_event(tr, events, NULL, true), 0);
+	KUNIT_ASSERT_EQ(test, trace_array_set_clr_event(tr, events, NULL, false), 0);
+	snap_kunit_echo(test, path, "1");
+}
+
+static void dat_parts_test_one(struct kunit *test)
+{
+	struct trace_array *tr = test->priv, *kept;
+	struct dat_kunit *dat;
+
+	dat_parts_enable(test, tr, "sched");
+	dat_parts_enable(test, tr, "signal");
+	dat_parts_write(test, tr, 4000, (unsigned long)schedule);
+	kept = dat_parts_take(test, tr);
+	dat = dat_parts_read(test, kept);
+	KUNIT_EXPECT_GT(test, ring_buffer_overruns(kept->array_buffer.buffer), 0UL);
+	KUNIT_EXPECT_EQ(test, dat->page_size,
+			ring_buffer_subbuf_size_get(kept->array_buffer.buffer));
+	dat_parts_expect(dat, kept);
+}
+
+/* A session with few events, the channels of which have all, and the same ones again */
+static void dat_parts_test_session(struct kunit *test)
+{
+	static const char * const names[] = { "kunit_few", "kunit_more", "kunit" };
+	struct trace_array *tr[3], *kept;
+	struct dat_kunit *dat;
+	unsigned int i;
+
+	tr[0] = trace_array_get_by_name(names[0], "sched");
+	tr[1] = trace_array_get_by_name(names[1], "sched,irq");
+	tr[2] = test->priv;
+	for (i = 0; i < 2; i++) {
+		KUNIT_ASSERT_NOT_NULL(test, tr[i]);
+		snap_kunit_echo(test, i ? "/instances/kunit_more/buffer_size_kb" :
+				"/instances/kunit_few/buffer_size_kb", "64");
+	}
+	for (i = 1; i < 3; i++)
+		KUNIT_ASSERT_EQ(test, trace_session_join(tr[0], names[i]), 0);
+	dat_parts_enable(test, tr[0], "sched");
+	dat_parts_enable(test, tr[1], "sched");
+	dat_parts_enable(test, tr[1], "irq");
+	dat_parts_enable(test, tr[2], "signal");
+	snap_kunit_echo(test, "/instances/kunit_few/trace_clock", "global");
+	dat_parts_write(test, tr[0], 3, 0);
+	/* Only the last one has an address. */
+	dat_parts_write(test, tr[2], 5, (unsigned long)schedule);
+	kept = dat_parts_take(test, tr[0]);
+	dat = dat_parts_read(test, kept);
+	dat_parts_expect(dat, kept);
+	dat_parts_forget(test, tr[0]);
+	for (i = 1; i < 3; i++)
+		trace_session_leave(tr[0], names[i]);
+	for (i = 0; i < 2; i++) {
+		trace_array_put(tr[i]);
+		KUNIT_EXPECT_EQ(test, trace_array_destroy(tr[i]), 0);
+	}
+}
+
+static struct kunit_case dat_parts_cases[] = {
+	KUNIT_CASE(dat_parts_test_one),
+	KUNIT_CASE(dat_parts_test_session),
+	{ }
+};
+
+static struct kunit_suite dat_parts_suite = {
+	.name = "trace_dat_parts",
+	.init = snap_kunit_init_small,
+	.exit = snap_kunit_exit,
+	.test_cases = dat_parts_cases,
+};
+
+kunit_test_suite(dat_parts_suite);

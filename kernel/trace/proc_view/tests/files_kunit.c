@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of the files in /proc/PID/trace: what is in them, their names, and what they hold.
+ */
+#include <linux/anon_inodes.h>
+#include <linux/delay.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/kallsyms.h>
+#include <linux/limits.h>
+#include <linux/mman.h>
+#include <linux/pid_namespace.h>
+#include <linux/sizes.h>
+#include <linux/string.h>
+
+#include "../../dat/tests/parse.h"
+#include "../../snapshot/tests/tracefs.h"
+#include "../internal.h"
+
+#define VIEW_FILES_BYTES	SZ_256K
+
+static const struct file_operations view_files_fops = {
+	.llseek = trace_view_llseek,
+};
+
+static struct file *view_files_alloc(struct kunit *test)
+{
+	struct file *file = anon_inode_getfile("kunit", &view_files_fops, NULL, O_RDONLY);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	return file;
+}
+
+/* Open a file of this task. Return: as trace_view_open(). */
+static int view_files_try(struct file *file, const char *name)
+{
+	return trace_view_open(file, task_pid(current), &init_pid_ns, name, strlen(name));
+}
+
+static struct file *view_files_open(struct kunit *test, const char *name)
+{
+	struct file *file = view_files_alloc(test);
+
+	KUNIT_ASSERT_EQ_MSG(test, view_files_try(file, name), 0, "%s", name);
+	return file;
+}
+
+static void view_files_close(struct file *file)
+{
+	trace_view_release(file);
+	__fput_sync(file);
+}
+
+static void view_files_refuse(struct kunit *test, const char *name)
+{
+	struct file *file = view_files_alloc(test);
+
+	KUNIT_EXPECT_EQ_MSG(test, view_files_try(file, name), -ENOENT, "%s", name);
+	__fput_sync(file);
+}
+
+static char __user *view_files_user(struct kunit *test)
+{
+	unsigned long at = kunit_vm_mmap(test, NULL, 0, VIEW_FILES_BYTES, PROT_READ | PROT_WRITE,
+					 MAP_ANONYMOUS | MAP_PRIVATE, 0);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(at));
+	return (char __user *)at;
+}
+
+/* Read from the begin, by @step bytes each time. Return: the bytes, with a 0 behind them. */
+static char *view_files_read(struct kunit *test, struct file *file, size_t step, size_t *size)
+{
+	char *bytes = kunit_kzalloc(test, VIEW_FILES_BYTES, GFP_KERNEL);
+	char __user *user = view_files_user(test);
+	ssize_t len;
+	loff_t pos = 0, at;
+
+	KUNIT_ASSERT_NOT_NULL(test, bytes);
+	do {
+		at = pos;
+		len = trace_view_read(file, user, step, &pos);
+		KUNIT_ASSERT_GE(test, len, (ssize_t)0);
+		KUNIT_ASSERT_LT(test, pos, (loff_t)VIEW_FILES_BYTES);
+		KUNIT_EXPECT_EQ(test, at + len, pos);
+		KUNIT_ASSERT_EQ(test, copy_from_user(bytes + at, user, len), 0UL);
+	} while (len);
+	KUNIT_EXPECT_EQ(test, trace_view_llseek(file, 0, SEEK_END), pos);
+	*size = pos;
+	return bytes;
+}
+
+static const char *view_files_text(struct kunit *test, const char *name)
+{
+	struct file *file = view_files_open(test, name);
+	size_t size;
+	char *text = view_files_read(test, file, 100, &size);
+
+	view_files_close(file);
+	KUNIT_EXPECT_EQ(test, strlen(text), size);
+	return text;
+}
+
+/* Take the next line that is none of the header, without the name of its task. */
+static const char *view_files_line(const char **text, size_t *len)
+{
+	const char *line, *end;
+
+	do {
+		line = *text;
+		end = strchrnul(line, '\n');
+		*text = *end ? end + 1 : end;
+	} while (*line == '#');
+	*len = end - line;
+	return *line ? strnchr(line, *len, '-') : NULL;
+}
+
+static void view_files_mark(struct kunit *test, const char *text)
+{
+	char record[64];
+
+	snprintf(record, sizeof(record), "%s\n", text);
+	snap_kunit_echo(test, "trace_marker", record);
+}
+
+/* A head with the counts, and lines as in "trace" */
+static void view_files_test_text(struct kunit *test)
+{
+	const char *text, *trace, *line, *other;
+	size_t len, other_len;
+	unsigned int nr = 0;
+	char want[100];
+
+	view_files_mark(test, "one");
+	view_files_mark(test, "two");
+	view_files_mark(test, "");
+	text = view_files_text(test, "kunit.txt");
+	trace = snap_kunit_read(test, "trace");
+	snprintf(want, sizeof(want), "# instance=kunit pid=%d records=3 dropped=0 gaps=0\n",
+		 current->pid);
+	KUNIT_EXPECT_TRUE_MSG(test, strstarts(text, want), "%s", text);
+	snprintf(want, sizeof(want), "\n%16s-%d ", current->comm, current->pid);
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(text, want), 3U);
+	while ((line = view_files_line(&text, &len))) {
+		other = view_files_line(&trace, &other_len);
+		KUNIT_ASSERT_NOT_NULL(test, other);
+		KUNIT_EXPECT_EQ_MSG(test, len, other_len, "%s", line);
+		KUNIT_EXPECT_EQ_MSG(test, strncmp(line, other, strcspn(line, "\n")), 0, "%s", line);
+		nr++;
+	}
+	KUNIT_EXPECT_EQ(test, nr, 3U);
+}
+
+/* Lines of a channel begin with its name, and so do those that tell a loss. */
+static void view_files_test_channel(struct kunit *test)
+{
+	struct trace_array *tr = test->priv, *channel;
+	const char *text;
+
+	channel = trace_array_get_by_name("kunit_channel", NULL);
+	KUNIT_ASSERT_NOT_NULL(test, channel);
+	KUNIT_ASSERT_EQ(test, trace_session_join(tr, "kunit_channel"), 0);
+	view_files_mark(test, "mine");
+	snap_kunit_echo(test, "/instances/kunit_channel/trace_marker", "its\n");
+	text = view_files_text(test, "kunit.txt");
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(text, "tracing_mark_write: mine\n"), 1U);
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(text, "tracing_mark_write: its\n"), 1U);
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(text, "\nkunit_channel: "), 1U);
+	trace_session_leave(tr, "kunit_channel");
+	trace_array_put(channel);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(channel), 0);
+}
+
+/* The formats of what was recorded, the names of its functions and tasks, and its pages */
+static void view_files_test_dat(struct kunit *test)
+{
+	struct file *file;
+	struct dat_kunit *dat;
+	char *bytes, want[64];
+	unsigned int i;
+	size_t size;
+
+	view_files_mark(test, "one");
+	view_files_mark(test, "two");
+	file = view_files_open(test, "kunit.dat");
+	bytes = view_files_read(test, file, 5000, &size);
+	view_files_close(file);
+	dat = dat_kunit_parse(test, bytes, size);
+	KUNIT_EXPECT_EQ(test, dat->page_size, PAGE_SIZE);
+	dat_kunit_expect(dat, dat->header_page, snap_kunit_read(test, "/events/header_page"));
+	dat_kunit_expect(dat, dat->header_event, snap_kunit_read(test, "/events/header_event"));
+	KUNIT_EXPECT_EQ(test, dat->nr_formats, 1U);
+	dat_kunit_expect(dat, dat->format[0].text,
+			 snap_kunit_read(test, "/events/ftrace/print/format"));
+	/* The address in such a record is that of the function that writes it. */
+	KUNIT_EXPECT_NE(test, dat_kunit_symbol(dat, "tracing_mark_write"), 0ULL);
+	dat_kunit_expect(dat, dat->printk, snap_kunit_read(test, "/printk_formats"));
+	snprintf(want, sizeof(want), "%d %s\n", current->pid, current->comm);
+	dat_kunit_expect(dat, dat->names, want);
+	KUNIT_ASSERT_EQ(test, dat->nr_options, 2U);
+	KUNIT_EXPECT_EQ(test, (int)dat->option[0].id, DAT_KUNIT_CLOCK);
+	KUNIT_EXPECT_EQ(test, (int)dat->option[1].id, DAT_KUNIT_UNAME);
+	KUNIT_EXPECT_EQ(test, dat->nr_tables, 1U);
+	dat_kunit_expect(dat, dat->table[0].clock, snap_kunit_read(test, "trace_clock"));
+	for (i = 0; i < nr_cpu_ids; i++)
+		KUNIT_EXPECT_EQ(test, dat->table[0].range[i].size, i ? 0ULL : PAGE_SIZE);
+}
+
+/* Any size at any offset; what cannot be stored is not read. */
+static void view_files_test_read(struct kunit *test)
+{
+	static const size_t steps[] = { 1, 7, 4096, 10000 };
+	char __user *user = view_files_user(test);
+	char *all, *bytes, part[16];
+	size_t size, total;
+	struct file *file;
+	unsigned int i;
+	loff_t pos;
+
+	view_files_mark(test, "one");
+	file = view_files_open(test, "kunit.dat");
+	all = view_files_read(test, file, VIEW_FILES_BYTES, &total);
+	for (i = 0; i < ARRAY_SIZE(steps); i++) {
+		bytes = view_files_read(test, file, steps[i], &size);
+		KUNIT_EXPECT_EQ(test, size, total);
+		KUNIT_EXPECT_EQ(test, memcmp(bytes, all, total), 0);
+	}
+	/* Across the end of a page of the caller */
+	for (pos = 0; pos + 16 <= total; ) {
+		size = pos;
+		KUNIT_ASSERT_EQ(test, trace_view_read(file, user + PAGE_SIZE - 3, 16, &pos), 16L);
+		KUNIT_ASSERT_EQ(test, copy_from_user(part, user + PAGE_SIZE - 3, 16), 0UL);
+		KUNIT_EXPECT_EQ(test, memcmp(part, all + size, 16), 0);
+		pos += 100;
+	}
+	pos = total;
+	KUNIT_EXPECT_EQ(test, trace_view_read(file, user, 16, &pos), 0L);
+	pos = 10;
+	KUNIT_EXPECT_EQ(test, trace_view_read(file, user, 0, &pos), 0L);
+	KUNIT_EXPECT_EQ(test, trace_view_read(file, NULL, 16, &pos), (ssize_t)-EFAULT);
+	KUNIT_EXPECT_EQ(test, pos, 10LL);
+	KUNIT_EXPECT_EQ(test, trace_view_llseek(file, -1, SEEK_SET), (loff_t)-EINVAL);
+	KUNIT_EXPECT_EQ(test, trace_view_llseek(file, 1, SEEK_END), (loff_t)-EINVAL);
+	view_files_close(file);
+}
+
+static bool view_files_exists(const char *name)
+{
+	return trace_view_exists(name, strlen(name));
+}
+
+/* How many files are listed, all or those with a name? */
+static unsigned int view_files_listed(struct kunit *test, const char *text)
+{
+	struct trace_view_name name;
+	unsigned int i, nr = 0;
+
+	for (i = 0; trace_view_list(i, &name); i++) {
+		KUNIT_EXPECT_EQ(test, name.len, strlen(name.text));
+		nr += !text || !strcmp(name.text, text);
+	}
+	return nr;
+}
+
+/* An instance that is shown has two files; no other name is one. */
+static void view_files_test_names(struct kunit *test)
+{
+	static const char * const others[] = {
+		"", "kunit", ".txt", ".dat", "kunit.tx", "kunit.txt2", "kunit.xyz", "kuni.txt",
+		"kunit2.txt", "unit.txt",
+	};
+	unsigned int i, before;
+
+	snap_kunit_echo(test, "proc_view", "0");
+	before = view_files_listed(test, NULL);
+	KUNIT_EXPECT_FALSE(test, view_files_exists("kunit.txt"));
+	view_files_refuse(test, "kunit.txt");
+	for (i = 0; i < 2; i++) {
+		snap_kunit_echo(test, "proc_view", "1");
+		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "proc_view"), "1\n");
+		KUNIT_EXPECT_EQ(test, view_files_listed(test, NULL), before + 2);
+		KUNIT_EXPECT_EQ(test, view_files_listed(test, "kunit.txt"), 1U);
+		KUNIT_EXPECT_EQ(test, view_files_listed(test, "kunit.dat"), 1U);
+		KUNIT_EXPECT_TRUE(test, view_files_exists("kunit.txt"));
+		KUNIT_EXPECT_TRUE(test, view_files_exists("kunit.dat"));
+	}
+	for (i = 0; i < ARRAY_SIZE(others); i++) {
+		KUNIT_EXPECT_FALSE_MSG(test, view_files_exists(others[i]), "%s", others[i]);
+		view_files_refuse(test, others[i]);
+	}
+	for (i = 0; i < 2; i++) {
+		snap_kunit_echo(test, "proc_view", "0");
+		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "proc_view"), "0\n");
+		KUNIT_EXPECT_EQ(test, view_files_listed(test, NULL), before);
+		KUNIT_EXPECT_FALSE(test, view_files_exists("kunit.dat"));
+	}
+}
+
+/* A refused value says why, and changes nothing. */
+static void view_files_test_refused(struct kunit *test)
+{
+	static const char * const values[] = { "2", "01", "on", "1 0" };
+	static const char value[] = "Invalid value, expected 0 or 1";
+	static const char clock[] =
+		"Its clock has no times of tasks: set trace_clock to global, mono or boot";
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(values); i++)
+		snap_kunit_fails(test, "proc_view", values[i], -EINVAL, value);
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "proc_view"), "1\n");
+	snap_kunit_echo(test, "proc_view", " 0\n");
+	snap_kunit_echo(test, "trace_clock", "counter");
+	snap_kunit_fails(test, "proc_view", "1", -EOPNOTSUPP, clock);
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "proc_view"), "0\n");
+	/* An instance that is shown stays so. */
+	snap_kunit_echo(test, "trace_clock", "mono");
+	snap_kunit_echo(test, "proc_view", "1");
+	snap_kunit_echo(test, "trace_clock", "counter");
+	snap_kunit_echo(test, "proc_view", "1");
+	/* Longer than any value */
+	snap_kunit_refuse(test, "proc_view", "1              0", -EINVAL);
+}
+
+/* A name with an ending is no longer than any name of a file. */
+static void view_files_test_long_name(struct kunit *test)
+{
+	struct trace_array *tr;
+	char name[NAME_MAX + 1], path[NAME_MAX + 40];
+	unsigned int len;
+
+	for (len = NAME_MAX - TRACE_VIEW_ENDING; len < NAME_MAX; len++) {
+		memset(name, 'k', len);
+		name[len] = 0;
+		tr = trace_array_get_by_name(name, NULL);
+		KUNIT_ASSERT_NOT_NULL(test, tr);
+		snprintf(path, sizeof(path), "/instances/%s/proc_view", name);
+		KUNIT_EXPECT_EQ(test, snap_kunit_write(test, path, "1"),
+				len == NAME_MAX - TRACE_VIEW_ENDING ? 1L : -ENAMETOOLONG);
+		trace_array_put(tr);
+		KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
+	}
+}
+
+/* Neither a file nor one that could not be opened keeps a task. */
+static void view_files_test_tasks(struct kunit *test)
+{
+	unsigned int before = refcount_read(&current->usage);
+	struct file *file;
+
+	view_files_mark(test, "one");
+	file = view_files_open(test, "kunit.txt");
+	KUNIT_EXPECT_GT(test, refcount_read(&current->usage), before);
+	view_files_close(file);
+	KUNIT_EXPECT_EQ(test, refcount_read(&current->usage), before);
+}
+
+/* Each allocation of an open fails: it says so, and keeps nothing. */
+static void view_files_test_open_fails(struct kunit *test)
+{
+	static const char * const names[] = { "kunit.txt", "kunit.dat" };
+	unsigned int before = refcount_read(&current->usage), failures, i, n;
+	struct file *file = view_files_alloc(test);
+	bool failed;
+	int ret;
+
+	if (!snap_kunit_may_fail(test))
+		kunit_skip(test, "no allocation can be made to fail");
+	view_files_mark(test, "one");
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		failed = true;
+		failures = 0;
+		for (n = 1; failed && n < 1000; n++) {
+			snap_kunit_fail_nth(n);
+			ret = view_files_try(file, names[i]);
+			failed = snap_kunit_failed();
+			if (ret)
+				failures++;
+			else
+				trace_view_release(file);
+			KUNIT_EXPECT_TRUE_MSG(test, !ret || (failed && ret == -ENOMEM), "%u: %d", n,
+					      ret);
+			KUNIT_EXPECT_EQ(test, refcount_read(&current->usage), before);
+		}
+		KUNIT_EXPECT_FALSE(test, failed);
+		KUNIT_EXPECT_GT(test, failures, 5U);
+	}
+	__fput_sync(file);
+}
+
+static int view_files_init(struct kunit *test)
+{
+	u64 now = trace_stamp_now(TRACE_STAMP_LOCAL);
+
+	snap_kunit_init_small(test);
+	snap_kunit_echo(test, "proc_view", "1");
+	/* Records of a time behind that of the fork of this thread are its own. */
+	while (trace_stamp_now(TRACE_STAMP_LOCAL) == now)
+		usleep_range(100, 200);
+	return 0;
+}
+
+static struct kunit_case view_files_cases[] = {
+	KUNIT_CASE(view_files_test_text),
+	KUNIT_CASE(view_files_test_channel),
+	KUNIT_CASE(view_files_test_dat),
+	KUNIT_CASE(view_files_test_read),
+	KUNIT_CASE(view_files_test_names),
+	KUNIT_CASE(view_files_test_refused),
+	KUNIT_CASE(view_files_test_long_name),
+	KUNIT_CASE(view_files_test_tasks),
+	KUNIT_CASE(view_files_test_open_fails),
+	{}
+};
+
+static struct kunit_suite view_files_suite = {
+	.name = "trace_proc_view_files",
+	.init = view_files_init,
+	.exit = snap_kunit_exit,
+	.test_cases = view_files_cases,
+};
+
+kunit_test_suite(view_files_suite);
