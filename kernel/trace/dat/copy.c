@@ -141,15 +141,7 @@ static int dat_copy_put_pages(struct dat_text *text, const struct trace_dat_copy
 	return text->err;
 }
 
-/**
- * trace_dat_make_pages() - make the pages of records that were copied
- * @copy: the records; &trace_dat_copy.pages, its page_size and its range are set
- *
- * Context: May sleep.
- * Return: 0; -EFBIG if they need more than 8 MB; -ENOMEM. In each case trace_dat_copy_free() has
- *	   to follow.
- */
-int trace_dat_make_pages(struct trace_dat_copy *copy)
+static int dat_copy_make_pages(struct trace_dat_copy *copy)
 {
 	struct dat_text text = { .gfp = __GFP_ACCOUNT };
 	struct dat_copy_cpus cpus;
@@ -165,6 +157,38 @@ int trace_dat_make_pages(struct trace_dat_copy *copy)
 	text.err = dat_copy_put_pages(&text, copy, &cpus);
 	dat_copy_cpus_exit(&cpus);
 	return dat_finish(&text, &copy->pages);
+}
+
+/* Missing records are told in front of the first page of each CPU. */
+static void dat_copy_drop_half(struct trace_dat_copy *copy)
+{
+	unsigned int half = copy->nr / 2;
+
+	copy->record += half;
+	copy->nr -= half;
+	copy->lost = true;
+}
+
+/**
+ * trace_dat_make_pages() - make the pages of records that were copied
+ * @copy: the records; &trace_dat_copy.pages, its page_size and its range are set
+ *
+ * If they need more than 8 MB, since a loss begins a new page, the oldest records are dropped.
+ *
+ * Context: May sleep.
+ * Return: 0; -EFBIG if one record needs so much; -ENOMEM. In each case trace_dat_copy_free() has
+ *	   to follow.
+ */
+int trace_dat_make_pages(struct trace_dat_copy *copy)
+{
+	int ret = dat_copy_make_pages(copy);
+
+	while (ret == -EFBIG && copy->nr > 1) {
+		trace_dat_copy_free(copy);
+		dat_copy_drop_half(copy);
+		ret = dat_copy_make_pages(copy);
+	}
+	return ret;
 }
 
 /**

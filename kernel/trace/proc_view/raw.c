@@ -70,7 +70,7 @@ static int view_raw_make_head(struct view_copy *copy)
  * @copy: the records; &view_copy.dat is set
  *
  * Context: May sleep.
- * Return: 0; -EAGAIN to copy again; -EFBIG if the pages need too much memory; -EINTR; -ENOMEM.
+ * Return: 0; -EAGAIN to copy again; -EFBIG as trace_dat_make_pages(); -EINTR; -ENOMEM.
  */
 int view_raw_finish(struct view_copy *copy)
 {

@@ -129,6 +129,7 @@ static void dat_test_pieces(struct kunit *test)
 		dat_expect_edges(test, file[0], all, total, sizes[i], part);
 	}
 	snap_kunit_close(file[1]);
+	dat_expect(test, file[0], all, total, 100, 0, part);
 
 	/* A program that reads from one place to the next */
 	for (i = 0; i < total; i += n) {
@@ -355,13 +356,99 @@ static void dat_test_far(struct kunit *test)
 	snap_kunit_close(file);
 }
 
+/* The path of trace_pipe beside a trace.dat */
+static const char *dat_pipe(struct kunit *test, const char *path)
+{
+	char *pipe = kunit_kzalloc(test, 64, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, pipe);
+	snprintf(pipe, 64, "%.*s_pipe", (int)(strlen(path) - strlen(".dat")), path);
+	return pipe;
+}
+
 /* A consumer is not excluded. */
 static void dat_open_pipe(struct kunit *test, const char *path)
 {
-	char pipe[64];
+	snap_kunit_close(dat_open_path(test, dat_pipe(test, path)));
+}
 
-	snprintf(pipe, sizeof(pipe), "%.*s_pipe", (int)(strlen(path) - strlen(".dat")), path);
-	snap_kunit_close(dat_open_path(test, pipe));
+/* The instance that the snapshot is of has said so once, and says nothing else. */
+static void dat_expect_error(struct kunit *test, const char *why)
+{
+	const char *log = snap_kunit_read(test, "error_log");
+
+	KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(log, "trace.dat: error: "), 1U, "%s", log);
+	KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(log, why), 1U, "%s", log);
+	snap_kunit_close(snap_kunit_open(test, "error_log", O_WRONLY | O_TRUNC));
+}
+
+static void dat_refuse(struct kunit *test, const char *path, int err)
+{
+	struct file *file = snap_kunit_open(test, path, O_RDONLY);
+
+	KUNIT_EXPECT_TRUE_MSG(test, IS_ERR(file), "%s", path);
+	KUNIT_EXPECT_EQ_MSG(test, PTR_ERR(file), (long)err, "%s", path);
+	snap_kunit_close(file);
+}
+
+/* Neither a consumer nor a reader takes the records from the other one. */
+static void dat_test_busy(struct kunit *test)
+{
+	struct file *file[2], *pipe;
+	const char *dat, *consumer;
+
+	dat_write(test, test->priv, 600, 0, 3);
+	dat = dat_take(test, "trace.dat");
+	consumer = dat_pipe(test, dat);
+	pipe = dat_open_path(test, consumer);
+	dat_refuse(test, dat, -EBUSY);
+	dat_expect_error(test, "Another reader consumes from it: end that one first");
+	snap_kunit_close(pipe);
+	file[0] = dat_open_path(test, dat);
+	file[1] = dat_open_path(test, dat);
+	dat_refuse(test, consumer, -EBUSY);
+	snap_kunit_close(file[0]);
+	dat_refuse(test, consumer, -EBUSY);
+	snap_kunit_close(file[1]);
+	snap_kunit_close(dat_open_path(test, consumer));
+}
+
+/* No memory is allowed for the parts. */
+static void dat_test_no_room(struct kunit *test)
+{
+	const char *dat;
+	char limit[24];
+
+	dat_write(test, test->priv, 600, 0, 3);
+	dat = dat_take(test, "trace.dat");
+	snprintf(limit, sizeof(limit), "%lu", snap_kunit_kb(test) + 1);
+	snap_kunit_echo(test, "snapshot_limit_kb", limit);
+	dat_refuse(test, dat, -ENOSPC);
+	dat_expect_error(test, "snapshot_limit_kb allows no more memory");
+	snap_kunit_echo(test, "snapshot_limit_kb", "0");
+	snap_kunit_close(dat_open_path(test, dat));
+}
+
+/* The format has one size of pages. */
+static void dat_test_sizes(struct kunit *test)
+{
+	struct trace_array *channel = trace_array_get_by_name("kunit_wide", NULL);
+	const char *dat;
+
+	KUNIT_ASSERT_NOT_NULL(test, channel);
+	snap_kunit_echo(test, "/instances/kunit_wide/buffer_size_kb", "256");
+	snap_kunit_echo(test, "/instances/kunit_wide/buffer_subbuf_size_kb", "16");
+	snap_kunit_echo(test, "channels", "kunit_wide");
+	dat_write(test, channel, 600, 0, 3);
+	dat = dat_take(test, "trace.dat");
+	dat_refuse(test, dat, -EOPNOTSUPP);
+	dat_expect_error(test, "Its channels have several sizes of sub-buffers");
+	/* Nobody is kept out afterwards. */
+	dat_open_pipe(test, dat);
+	snap_kunit_echo(test, "snapshot_keep", "0");
+	snap_kunit_echo(test, "channels", "!kunit_wide");
+	trace_array_put(channel);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(channel), 0);
 }
 
 static bool dat_is_captured(struct kunit *test)
@@ -412,6 +499,8 @@ static void dat_test_open_fails(struct kunit *test)
 		snap_kunit_close(file);
 	}
 	KUNIT_EXPECT_FALSE(test, failed);
+	/* The error says enough. */
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(snap_kunit_read(test, "error_log"), "error:"), 0U);
 	kunit_info(test, "%u of %u failures fail the open\n", failures, n - 2);
 	KUNIT_EXPECT_GT(test, failures, 10U);
 }
@@ -461,6 +550,9 @@ static struct kunit_case dat_cases[] = {
 	KUNIT_CASE(dat_test_channels),
 	KUNIT_CASE(dat_test_place),
 	KUNIT_CASE(dat_test_far),
+	KUNIT_CASE(dat_test_busy),
+	KUNIT_CASE(dat_test_no_room),
+	KUNIT_CASE(dat_test_sizes),
 	KUNIT_CASE(dat_test_open_fails),
 	KUNIT_CASE(dat_test_read_fails),
 	{ }

@@ -142,6 +142,30 @@ static void view_test_one_time(struct kunit *test)
 	view_store_free(&store);
 }
 
+/* Behind twice the limit the oldest ones go; others of the earliest time that is left stay. */
+static void view_test_trim(struct kunit *test)
+{
+	struct view_store store = { .limit = 16 * 10 };
+	u64 ts;
+
+	for (ts = 1; ts <= 20; ts++)
+		view_test_add(test, &store, ts, 0);
+	KUNIT_EXPECT_EQ(test, store.nr, 20);
+	view_test_add(test, &store, 5, 1);
+	KUNIT_EXPECT_EQ(test, store.floor, 11);
+	KUNIT_EXPECT_EQ(test, store.nr, 10);
+	KUNIT_EXPECT_EQ(test, store.used, 16 * 10);
+	KUNIT_EXPECT_EQ(test, store.dropped, 11);
+	view_test_add(test, &store, 11, 1);
+	view_test_add(test, &store, 10, 1);
+	KUNIT_EXPECT_EQ(test, store.nr, 11);
+	KUNIT_EXPECT_EQ(test, store.dropped, 12);
+	KUNIT_ASSERT_EQ(test, view_store_settle(&store), 0);
+	view_test_expect(test, &store, 11, 20);
+	KUNIT_EXPECT_EQ(test, store.dropped, 13);
+	view_store_free(&store);
+}
+
 static void view_test_empty(struct kunit *test)
 {
 	struct view_store store = { .limit = 8 };
@@ -197,27 +221,36 @@ static void view_test_pages(struct kunit *test)
 	}
 }
 
-/* The longest record tells the size of a page. Pages that losses begin are limited. */
+/*
+ * The longest record tells the size of a page. Of pages that losses begin, so many are made as the
+ * limit allows: those of the newer half of the records, if they are too many.
+ */
 static void view_test_page_size(struct kunit *test)
 {
-	static const unsigned int nr[] = { 2, SZ_8M / PAGE_SIZE / 2 + 1 };
+	static const unsigned int nr[] = { 2, SZ_8M / PAGE_SIZE / 2, SZ_8M / PAGE_SIZE / 2 + 1 };
 	struct trace_dat_copy dat = { .len = 2 * PAGE_SIZE - 200 };
 	struct trace_dat_record *record;
-	unsigned int i;
+	unsigned int i, first;
 
-	record = kunit_kcalloc(test, nr[1], sizeof(*record), GFP_KERNEL);
+	record = kunit_kcalloc(test, nr[2], sizeof(*record), GFP_KERNEL);
 	dat.data = kunit_kzalloc(test, dat.len, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, record);
 	KUNIT_ASSERT_NOT_NULL(test, dat.data);
-	dat.record = record;
-	for (i = 0; i < nr[1]; i++)
+	for (i = 0; i < nr[2]; i++)
 		record[i] = (struct trace_dat_record){ .ts = i, .len = 4, .lost = true };
-	record[1].len = dat.len;
 	for (i = 0; i < ARRAY_SIZE(nr); i++) {
+		record[nr[i] - 1].len = dat.len;
+		dat.record = record;
 		dat.nr = nr[i];
-		KUNIT_EXPECT_EQ(test, trace_dat_make_pages(&dat), i ? -EFBIG : 0);
+		dat.lost = false;
+		KUNIT_EXPECT_EQ(test, trace_dat_make_pages(&dat), 0);
+		first = i == 2 ? nr[2] / 2 : 0;
+		KUNIT_EXPECT_PTR_EQ(test, dat.record, record + first);
+		KUNIT_EXPECT_EQ(test, dat.nr, nr[i] - first);
+		KUNIT_EXPECT_EQ(test, dat.lost, i == 2);
 		KUNIT_EXPECT_EQ(test, dat.page_size, 2 * PAGE_SIZE);
-		KUNIT_EXPECT_EQ(test, dat.pages.len, i ? 0 : 4 * PAGE_SIZE);
+		KUNIT_EXPECT_EQ(test, dat.pages.len, 2 * PAGE_SIZE * dat.nr);
+		KUNIT_EXPECT_EQ(test, ((struct rb_data_page *)dat.pages.data)->time_stamp, first);
 		trace_dat_copy_free(&dat);
 	}
 }
@@ -499,6 +532,31 @@ static void view_test_again(struct kunit *test)
 	view_race_hook = NULL;
 }
 
+/* An event is removed, and then the clock has no times of tasks. */
+static void view_test_lose_clock(struct trace_array *tr)
+{
+	for (tr->clock_id = 0; trace_stamp_clock(tr) >= 0; tr->clock_id++)
+		;
+	atomic_inc(&tr->view->epoch);
+}
+
+/* A second try that fails at once has no task of the first one. */
+static void view_test_fails_again(struct kunit *test)
+{
+	unsigned int before = refcount_read(&current->usage);
+	int clock = view_test_tr[0]->clock_id;
+	struct view_copy copy = { .finish = view_test_finish };
+
+	view_test_write(view_test_tr[0], 1);
+	view_test_collect(test, &copy);
+	view_test_release(&copy);
+	view_race_hook = view_test_lose_clock;
+	KUNIT_EXPECT_EQ(test, view_collect(&copy, task_pid(current), &init_pid_ns), -EOPNOTSUPP);
+	view_race_hook = NULL;
+	KUNIT_EXPECT_EQ(test, refcount_read(&current->usage), before);
+	view_test_tr[0]->clock_id = clock;
+}
+
 /* The number of the event may be used again: no record is taken behind a removal. */
 static void view_test_removed(struct kunit *test)
 {
@@ -559,6 +617,7 @@ static struct kunit_case view_test_copy_cases[] = {
 	KUNIT_CASE(view_test_unknown),
 	KUNIT_CASE(view_test_gap),
 	KUNIT_CASE(view_test_again),
+	KUNIT_CASE(view_test_fails_again),
 	KUNIT_CASE(view_test_removed),
 	KUNIT_CASE(view_test_cleared),
 	{}
@@ -577,6 +636,7 @@ static struct kunit_case view_test_cases[] = {
 	KUNIT_CASE(view_test_limit),
 	KUNIT_CASE(view_test_long),
 	KUNIT_CASE(view_test_one_time),
+	KUNIT_CASE(view_test_trim),
 	KUNIT_CASE(view_test_empty),
 	KUNIT_CASE(view_test_pages),
 	KUNIT_CASE(view_test_page_size),

@@ -35,8 +35,9 @@ static bool snap_kunit_is_ours(const char *name)
 {
 	static const char * const begins[] = {
 		"snap_", "trace_snapshot_", "instance_", "channels_", "merge_", "trace_merge_",
-		"trace_pipe_wait", "ring_buffer_read_start", "dat_", "view_", "__kvmalloc_node",
-		"kvrealloc", "create_trace_option_files",
+		"trace_pipe_wait", "ring_buffer_read_start", "dat_", "trace_dat_", "view_",
+		"trace_view_", "__kvmalloc_node", "kvmemdup", "kvrealloc",
+		"create_trace_option_files",
 	};
 	unsigned int i;
 
