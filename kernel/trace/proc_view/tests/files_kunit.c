@@ -301,14 +301,19 @@ static void view_files_test_refused(struct kunit *test)
 {
 	static const char * const values[] = { "2", "01", "on", "1 0" };
 	static const char value[] = "Invalid value, expected 0 or 1";
+	static const char boot[] = "Its memory survives a reboot, and PIDs do not";
 	static const char clock[] =
 		"Its clock has no times of tasks: set trace_clock to global, mono or boot";
+	struct trace_array *tr = test->priv;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(values); i++)
 		snap_kunit_fails(test, "proc_view", values[i], -EINVAL, value);
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "proc_view"), "1\n");
 	snap_kunit_echo(test, "proc_view", " 0\n");
+	tr->range_addr_start = 1;
+	snap_kunit_fails(test, "proc_view", "1", -EINVAL, boot);
+	tr->range_addr_start = 0;
 	snap_kunit_echo(test, "trace_clock", "counter");
 	snap_kunit_fails(test, "proc_view", "1", -EOPNOTSUPP, clock);
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "proc_view"), "0\n");

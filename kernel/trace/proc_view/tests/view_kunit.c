@@ -13,6 +13,8 @@
 
 #define VIEW_TEST_SINCE	1000
 #define VIEW_TEST_UNTIL	2000
+/* Too late for the time that a record has room for */
+#define VIEW_TEST_LATE	(5ULL << 32)
 
 /* Three threads: 10, 20 and 30. */
 static void view_test_group(struct view_group *group, struct view_thread *thread)
@@ -190,20 +192,49 @@ static void view_test_stamp(struct kunit *test)
 	}
 }
 
+/* Expect the records of a page by the format of trace_pipe_raw: 4 bytes each, 1 ns between them. */
+static void view_test_page(struct kunit *test, const struct rb_data_page *page, const char *data,
+			   unsigned int nr)
+{
+	const void *at = page->data;
+	u64 time = page->time_stamp, want = time;
+	struct ring_buffer_event *event;
+
+	for (; nr--; data += 4) {
+		event = (struct ring_buffer_event *)at;
+		if (event->type_len == RINGBUF_TYPE_TIME_EXTEND) {
+			time += event->time_delta + ((u64)event->array[0] << 27);
+			at += RB_STAMP_LEN;
+			event = (struct ring_buffer_event *)at;
+			KUNIT_EXPECT_EQ(test, (u32)event->time_delta, 0);
+		}
+		time += event->time_delta;
+		/* The last one of all is late. */
+		want = data[0] == 'Z' ? VIEW_TEST_LATE : want;
+		KUNIT_EXPECT_EQ(test, time, want++);
+		KUNIT_EXPECT_GE(test, ring_buffer_event_length(event), 4);
+		KUNIT_EXPECT_EQ(test, memcmp(ring_buffer_event_data(event), data, 4), 0);
+		at += rb_record_len(4);
+	}
+	KUNIT_EXPECT_EQ(test, at - (void *)page->data,
+			local_read(&page->commit) & ~RB_MISSED_EVENTS);
+}
+
 /* A page begins where records are missing. */
 static void view_test_pages(struct kunit *test)
 {
+	static const char data[] = "a123b123c123d123e123f123g123h123i123Z123";
 	struct trace_dat_record record[10];
 	struct trace_dat_copy dat = {
-		.record = record, .nr = 10, .data = "0123456789012345678901234567890123456789",
-		.len = 40, .lost = true,
+		.record = record, .nr = 10, .data = data, .len = 40, .lost = true,
 	};
 	const struct rb_data_page *page;
 	int i;
 
 	for (i = 0; i < 10; i++)
 		record[i] = (struct trace_dat_record){
-			.ts = 1000 + i, .off = 4 * i, .len = 4, .lost = i == 4,
+			.ts = i == 9 ? VIEW_TEST_LATE : 1000 + i, .off = 4 * i, .len = 4,
+			.lost = i == 4,
 		};
 	for (i = 0; i < 2; i++) {
 		dat.lost = i;
@@ -213,10 +244,12 @@ static void view_test_pages(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, page->time_stamp, 1000);
 		KUNIT_EXPECT_EQ(test, local_read(&page->commit),
 				4 * rb_record_len(4) | (i ? RB_MISSED_EVENTS : 0));
+		view_test_page(test, page, data, 4);
 		page = dat.pages.data + PAGE_SIZE;
 		KUNIT_EXPECT_EQ(test, page->time_stamp, 1004);
 		KUNIT_EXPECT_EQ(test, local_read(&page->commit),
-				6 * rb_record_len(4) | RB_MISSED_EVENTS);
+				(6 * rb_record_len(4) + RB_STAMP_LEN) | RB_MISSED_EVENTS);
+		view_test_page(test, page, data + 16, 6);
 		trace_dat_copy_free(&dat);
 	}
 }
@@ -498,6 +531,28 @@ static void view_test_gap(struct kunit *test)
 	view_test_release(&copy);
 }
 
+/* The text says so in front of the next record, with the name of its channel. */
+static void view_test_gap_text(struct kunit *test)
+{
+	static const char want[] = "chan: CPU:7 [LOST EVENTS]\nchan: ";
+	struct view_test_entry entry = {};
+	struct view_copy copy = { .take = view_text_take };
+	const char *text;
+
+	view_test_collect(test, &copy);
+	KUNIT_ASSERT_EQ(test, copy.store.used, 0);
+	copy.cpu = 7;
+	copy.iter->tr = view_test_tr[0];
+	copy.iter->channel = "chan";
+	copy.iter->ent = &entry.ent;
+	copy.iter->lost_events = 1;
+	KUNIT_EXPECT_EQ(test, view_text_take(&copy, copy.group.thread), 0);
+	text = copy.store.data;
+	KUNIT_EXPECT_EQ(test, memcmp(text, want, strlen(want)), 0);
+	KUNIT_EXPECT_EQ(test, text[copy.store.used - 1], '\n');
+	view_test_release(&copy);
+}
+
 static unsigned int view_test_changes, view_test_points;
 
 /* As if an event were removed, @view_test_changes times. */
@@ -616,6 +671,7 @@ static struct kunit_case view_test_copy_cases[] = {
 	KUNIT_CASE(view_test_members),
 	KUNIT_CASE(view_test_unknown),
 	KUNIT_CASE(view_test_gap),
+	KUNIT_CASE(view_test_gap_text),
 	KUNIT_CASE(view_test_again),
 	KUNIT_CASE(view_test_fails_again),
 	KUNIT_CASE(view_test_removed),
