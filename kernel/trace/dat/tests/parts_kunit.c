@@ -269,6 +269,35 @@ static void dat_parts_test_one(struct kunit *test)
 	dat_parts_expect(dat, kept);
 }
 
+/* As many addresses as make the set of them grow; each has the line of its function. */
+static void dat_parts_test_addresses(struct kunit *test)
+{
+	const unsigned int step = 256, nr = min_t(size_t, 3000, (_etext - _stext) / step);
+	struct trace_array *tr = test->priv, *kept;
+	unsigned long size, offset, addr;
+	unsigned int i, found = 0;
+	struct dat_kunit *dat;
+	char want[40];
+
+	snap_kunit_echo(test, "buffer_size_kb", "512");
+	for (i = 0; i < nr; i++)
+		dat_parts_write(test, tr, 1, (unsigned long)_stext + i * step);
+	kept = dat_parts_take(test, tr);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(kept->array_buffer.buffer), (unsigned long)nr);
+	dat = dat_parts_read(test, kept);
+	for (i = 0; i < nr; i += 100) {
+		addr = (unsigned long)_stext + i * step;
+		if (!kallsyms_lookup_size_offset(addr, &size, &offset))
+			continue;
+		found++;
+		snprintf(want, sizeof(want), "\n%0*lx ", (int)(2 * sizeof(long)), addr - offset);
+		KUNIT_EXPECT_NOT_NULL_MSG(test, strnstr(dat->symbols.at, want, dat->symbols.len),
+					  "no %pS", (void *)addr);
+	}
+	KUNIT_EXPECT_GT(test, found, 10U);
+	KUNIT_EXPECT_NE(test, dat_kunit_symbol(dat, "end"), 0ULL);
+}
+
 /* A session with few events, the channels of which have all, and the same ones again */
 static void dat_parts_test_session(struct kunit *test)
 {
@@ -309,6 +338,7 @@ static void dat_parts_test_session(struct kunit *test)
 
 static struct kunit_case dat_parts_cases[] = {
 	KUNIT_CASE(dat_parts_test_one),
+	KUNIT_CASE(dat_parts_test_addresses),
 	KUNIT_CASE(dat_parts_test_session),
 	{ }
 };

@@ -206,6 +206,29 @@ static void view_files_test_dat(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, dat->table[0].range[i].size, i ? 0ULL : PAGE_SIZE);
 }
 
+/* A reader that may not see addresses gets no names of them. */
+static void view_files_test_no_symbols(struct kunit *test)
+{
+	int before = kptr_restrict;
+	struct dat_kunit *dat;
+	struct file *file;
+	char *bytes;
+	size_t size;
+
+	view_files_mark(test, "one");
+	/* Nobody may see them. */
+	kptr_restrict = 2;
+	file = view_files_open(test, "kunit.dat");
+	kptr_restrict = before;
+	bytes = view_files_read(test, file, SZ_4K, &size);
+	dat = dat_kunit_parse(test, bytes, size);
+	view_files_close(file);
+	KUNIT_EXPECT_EQ(test, dat->nr_formats, 1U);
+	KUNIT_EXPECT_EQ(test, dat->symbols.len, (size_t)0);
+	KUNIT_EXPECT_EQ(test, dat->printk.len, (size_t)0);
+	KUNIT_EXPECT_EQ(test, dat->table[0].range[0].size, PAGE_SIZE);
+}
+
 /* Any size at any offset; what cannot be stored is not read. */
 static void view_files_test_read(struct kunit *test)
 {
@@ -408,6 +431,7 @@ static struct kunit_case view_files_cases[] = {
 	KUNIT_CASE(view_files_test_text),
 	KUNIT_CASE(view_files_test_channel),
 	KUNIT_CASE(view_files_test_dat),
+	KUNIT_CASE(view_files_test_no_symbols),
 	KUNIT_CASE(view_files_test_read),
 	KUNIT_CASE(view_files_test_names),
 	KUNIT_CASE(view_files_test_refused),

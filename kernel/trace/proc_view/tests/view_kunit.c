@@ -587,6 +587,31 @@ static void view_test_again(struct kunit *test)
 	view_race_hook = NULL;
 }
 
+static void view_test_change_channel(struct trace_array *tr)
+{
+	view_test_points++;
+	if (!view_test_changes)
+		return;
+	view_test_changes--;
+	atomic_inc(&view_test_tr[1]->view->epoch);
+}
+
+/* A channel without records changes before it is entered: all are copied again. */
+static void view_test_again_channel(struct kunit *test)
+{
+	struct view_copy copy = {};
+
+	view_test_write(view_test_tr[0], 1);
+	view_race_hook = view_test_change_channel;
+	view_test_changes = 1;
+	view_test_points = 0;
+	view_test_collect(test, &copy);
+	view_race_hook = NULL;
+	KUNIT_EXPECT_EQ(test, view_test_points, 2);
+	KUNIT_EXPECT_EQ(test, copy.store.nr, 1);
+	view_test_release(&copy);
+}
+
 /* An event is removed, and then the clock has no times of tasks. */
 static void view_test_lose_clock(struct trace_array *tr)
 {
@@ -673,6 +698,7 @@ static struct kunit_case view_test_copy_cases[] = {
 	KUNIT_CASE(view_test_gap),
 	KUNIT_CASE(view_test_gap_text),
 	KUNIT_CASE(view_test_again),
+	KUNIT_CASE(view_test_again_channel),
 	KUNIT_CASE(view_test_fails_again),
 	KUNIT_CASE(view_test_removed),
 	KUNIT_CASE(view_test_cleared),
