@@ -5,6 +5,7 @@
  * All that is called here works in an NMI: the ring buffer, triggers and filters as for any
  * other trace event, and perf_callchain(), which perf calls in the same place.
  */
+#include <linux/cleanup.h>
 #include <linux/ftrace.h>
 #include <linux/perf_event.h>
 #include <linux/preempt.h>
@@ -158,6 +159,8 @@ void sampler_overflow(struct perf_event *counter, struct perf_sample_data *data,
 		local_inc(&cpu->throttled);
 	if (!file || !sample_is_wanted(file))
 		return;
+	/* Until the record is written, perf does not free the memory of the stack. */
+	guard(rcu)();
 	if (s->spec.stack) {
 		sample_split_stack(&stack, perf_callchain(counter, regs), sample_max_stack(file));
 		if (!stack.nr_kernel && !stack.nr_user)
