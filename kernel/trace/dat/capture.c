@@ -176,10 +176,10 @@ static u32 dat_each_system(struct dat_text *text, struct trace_array *whole,
 }
 
 /**
- * dat_put_formats() - append formats of the events that the members have
+ * dat_put_formats() - append formats of the events of "ftrace", and of those that members have
  * @text:    the text
  * @whole:   the instance of the snapshot, or any other one
- * @wants:   tells whether an event is wanted; NULL for all, those that may have records
+ * @wants:   tells whether an event is wanted; NULL if all are
  * @private: for @wants
  *
  * Context: May sleep, event_mutex is held.

@@ -173,7 +173,8 @@ static void dat_copy_drop_half(struct trace_dat_copy *copy)
  * trace_dat_make_pages() - make the pages of records that were copied
  * @copy: the records; &trace_dat_copy.pages, its page_size and its range are set
  *
- * If they need more than 8 MB, since a loss begins a new page, the oldest records are dropped.
+ * If they need more than 8 MB, since a loss begins a new page, the older half of the records is
+ * left out, and again, until they fit. Then &trace_dat_copy.record and its nr tell the others.
  *
  * Context: May sleep.
  * Return: 0; -EFBIG if one record needs so much; -ENOMEM. In each case trace_dat_copy_free() has
@@ -201,9 +202,10 @@ int trace_dat_make_pages(struct trace_dat_copy *copy)
 int trace_dat_make_symbols(struct trace_dat_copy *copy)
 {
 	struct dat_text text = { .gfp = __GFP_ACCOUNT };
+	size_t begin = copy->nr ? copy->record->off : 0;
 
 	if (copy->symbols)
-		dat_put_symbols_in(&text, copy->data, copy->len);
+		dat_put_symbols_in(&text, copy->data + begin, copy->len - begin);
 	return dat_finish(&text, &copy->names);
 }
 

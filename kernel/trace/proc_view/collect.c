@@ -138,16 +138,6 @@ static int view_collect_member(struct view_copy *copy, const struct view_member 
 	return ret;
 }
 
-/* Only a thread that has records behind the limit counts. */
-static void view_mark_used(struct view_copy *copy)
-{
-	unsigned int i;
-
-	for (i = 0; i < copy->store.nr; i++)
-		copy->group.thread[copy->store.entry[i].owner].used = true;
-	view_group_settle(&copy->group);
-}
-
 static int view_collect_once(struct view_copy *copy, struct pid *pid, struct pid_namespace *ns)
 {
 	struct view_member *member;
@@ -169,8 +159,10 @@ static int view_collect_once(struct view_copy *copy, struct pid *pid, struct pid
 	ret = ret ?: view_store_settle(&copy->store);
 	if (ret)
 		return ret;
-	view_mark_used(copy);
-	return copy->finish ? copy->finish(copy) : 0;
+	if (copy->finish)
+		return copy->finish(copy);
+	view_group_settle(&copy->group, copy->store.entry, copy->store.nr);
+	return 0;
 }
 
 /* Forget what was copied. */

@@ -176,18 +176,23 @@ int view_group_get(struct view_group *group, struct pid *pid, struct pid_namespa
 }
 
 /**
- * view_group_settle() - release the threads that have no records in the copy
- * @group: the threads
+ * view_group_settle() - release the threads that have no records in the file
+ * @group:  the threads
+ * @record: the records of the file
+ * @nr:     number of @record
  *
  * Nothing more is copied. A thread with records stays, as a task without its stack, also when it
  * has exited: so it can be seen what it did until then.
  *
  * Context: May sleep.
  */
-void view_group_settle(struct view_group *group)
+void view_group_settle(struct view_group *group, const struct trace_dat_record *record,
+		       unsigned int nr)
 {
 	unsigned int i;
 
+	while (nr--)
+		group->thread[record[nr].owner].used = true;
 	for (i = 0; i < group->nr; i++) {
 		if (!group->thread[i].used)
 			view_thread_put(&group->thread[i]);

@@ -239,7 +239,8 @@ void view_user_put(struct view_user *user);
 /* group.c */
 int view_group_get(struct view_group *group, struct pid *pid, struct pid_namespace *ns,
 		   enum trace_stamp_clock clock);
-void view_group_settle(struct view_group *group);
+void view_group_settle(struct view_group *group, const struct trace_dat_record *record,
+		       unsigned int nr);
 void view_group_put(struct view_group *group);
 struct view_thread *view_group_find(struct view_group *group, const struct trace_entry *entry,
 				    u64 ts);

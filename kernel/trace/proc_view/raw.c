@@ -84,8 +84,11 @@ int view_raw_finish(struct view_copy *copy)
 	dat->lost = copy->store.dropped;
 	dat->print_names = view_print_names;
 	dat->private = &copy->group;
-	ret = trace_dat_make_pages(dat) ?: trace_dat_make_symbols(dat) ?:
-	      mutex_lock_killable(&event_mutex);
+	ret = trace_dat_make_pages(dat);
+	if (ret)
+		return ret;
+	view_group_settle(&copy->group, dat->record, dat->nr);
+	ret = trace_dat_make_symbols(dat) ?: mutex_lock_killable(&event_mutex);
 	if (ret)
 		return ret;
 	ret = view_raw_make_head(copy);

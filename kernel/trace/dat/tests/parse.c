@@ -223,8 +223,7 @@ unsigned int dat_kunit_formats(struct dat_kunit *dat, const char *system, const 
 	char begin[128];
 	int len;
 
-	len = snprintf(begin, sizeof(begin), "name: %s\nID: %d\n", name, id);
-	KUNIT_ASSERT_LT(dat->test, len, (int)sizeof(begin));
+	len = scnprintf(begin, sizeof(begin), "name: %s\nID: %d\n", name, id);
 	for (i = 0; i < dat->nr_formats; i++)
 		nr += !strcmp(dat->format[i].system, system) && dat->format[i].text.len > len &&
 		      !strncmp(dat->format[i].text.at, begin, len);

@@ -60,6 +60,22 @@ static void view_test_find(struct kunit *test)
 	}
 }
 
+/* Only threads with records in the file count. */
+static void view_test_settle(struct kunit *test)
+{
+	const struct trace_dat_record record[] = {
+		{ .owner = 1 }, { .owner = 0 }, { .owner = 2 }, { .owner = 0 },
+	};
+	struct view_thread thread[3];
+	struct view_group group;
+
+	view_test_group(&group, thread);
+	view_group_settle(&group, record + 1, 3);
+	KUNIT_EXPECT_TRUE(test, thread[0].used);
+	KUNIT_EXPECT_FALSE(test, thread[1].used);
+	KUNIT_EXPECT_TRUE(test, thread[2].used);
+}
+
 static void view_test_add(struct kunit *test, struct view_store *store, u64 ts, int cpu)
 {
 	const struct trace_dat_record rec = { .ts = ts, .cpu = cpu, .len = 16 };
@@ -255,36 +271,44 @@ static void view_test_pages(struct kunit *test)
 }
 
 /*
- * The longest record tells the size of a page. Of pages that losses begin, so many are made as the
- * limit allows: those of the newer half of the records, if they are too many.
+ * The longest record tells the size of a page. Of pages that losses begin, as many are made as the
+ * limit allows: those of the newer half of the records, or of the newer half of these.
  */
 static void view_test_page_size(struct kunit *test)
 {
-	static const unsigned int nr[] = { 2, SZ_8M / PAGE_SIZE / 2, SZ_8M / PAGE_SIZE / 2 + 1 };
+	const unsigned int limit = SZ_8M / PAGE_SIZE / 2;
+	const unsigned int nr[] = { 2, limit, limit + 2, 2 * limit + 4 };
 	struct trace_dat_copy dat = { .len = 2 * PAGE_SIZE - 200 };
+	const struct rb_data_page *page;
 	struct trace_dat_record *record;
 	unsigned int i, first;
 
-	record = kunit_kcalloc(test, nr[2], sizeof(*record), GFP_KERNEL);
+	record = kunit_kcalloc(test, nr[3], sizeof(*record), GFP_KERNEL);
 	dat.data = kunit_kzalloc(test, dat.len, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, record);
 	KUNIT_ASSERT_NOT_NULL(test, dat.data);
-	for (i = 0; i < nr[2]; i++)
+	for (i = 0; i < nr[3]; i++)
 		record[i] = (struct trace_dat_record){ .ts = i, .len = 4, .lost = true };
 	for (i = 0; i < ARRAY_SIZE(nr); i++) {
+		for (first = 0; nr[i] - first > limit; )
+			first += (nr[i] - first) / 2;
+		/* It shares a page with the one before it, if that is not left out. */
+		record[first].lost = false;
 		record[nr[i] - 1].len = dat.len;
 		dat.record = record;
 		dat.nr = nr[i];
 		dat.lost = false;
-		KUNIT_EXPECT_EQ(test, trace_dat_make_pages(&dat), 0);
-		first = i == 2 ? nr[2] / 2 : 0;
+		KUNIT_ASSERT_EQ(test, trace_dat_make_pages(&dat), 0);
 		KUNIT_EXPECT_PTR_EQ(test, dat.record, record + first);
 		KUNIT_EXPECT_EQ(test, dat.nr, nr[i] - first);
-		KUNIT_EXPECT_EQ(test, dat.lost, i == 2);
+		KUNIT_EXPECT_EQ(test, dat.lost, i >= 2);
 		KUNIT_EXPECT_EQ(test, dat.page_size, 2 * PAGE_SIZE);
 		KUNIT_EXPECT_EQ(test, dat.pages.len, 2 * PAGE_SIZE * dat.nr);
-		KUNIT_EXPECT_EQ(test, ((struct rb_data_page *)dat.pages.data)->time_stamp, first);
+		page = dat.pages.data;
+		KUNIT_EXPECT_EQ(test, page->time_stamp, first);
+		KUNIT_EXPECT_EQ(test, !!(local_read(&page->commit) & RB_MISSED_EVENTS), i >= 2);
 		trace_dat_copy_free(&dat);
+		record[first].lost = true;
 	}
 }
 
@@ -714,6 +738,7 @@ static struct kunit_suite view_test_copy_suite = {
 
 static struct kunit_case view_test_cases[] = {
 	KUNIT_CASE(view_test_find),
+	KUNIT_CASE(view_test_settle),
 	KUNIT_CASE(view_test_order),
 	KUNIT_CASE(view_test_limit),
 	KUNIT_CASE(view_test_long),

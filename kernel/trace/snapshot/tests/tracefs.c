@@ -62,7 +62,9 @@ static void snap_kunit_malloc(void *unused, unsigned long site, const void *at, 
 	for (i = 0; i < ARRAY_SIZE(snap_kunit_memory) && snap_kunit_memory[i].at; i++)
 		;
 	if (i < ARRAY_SIZE(snap_kunit_memory))
-		snap_kunit_memory[i] = (struct snap_kunit_memory){ at, wanted, name[0] == 'k' };
+		snap_kunit_memory[i] = (struct snap_kunit_memory){
+			at, wanted, !strcmp(name, "kasprintf"),
+		};
 	else
 		snap_kunit_memory_lost++;
 	raw_spin_unlock_irqrestore(&snap_kunit_memory_lock, flags);
