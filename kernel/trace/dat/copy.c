@@ -174,7 +174,7 @@ static void dat_copy_drop_half(struct trace_dat_copy *copy)
  * @copy: the records; &trace_dat_copy.pages, its page_size and its range are set
  *
  * If they need more than 8 MB, since a loss begins a new page, the older half of the records is
- * left out, and again, until they fit. Then &trace_dat_copy.record and its nr tell the others.
+ * left out, and again, until they fit. Then &trace_dat_copy.record and its nr tell the rest.
  *
  * Context: May sleep.
  * Return: 0; -EFBIG if one record needs so much; -ENOMEM. In each case trace_dat_copy_free() has
