@@ -307,7 +307,7 @@ static void dat_parts_test_addresses(struct kunit *test)
 	KUNIT_EXPECT_NE(test, dat_kunit_symbol(dat, "end"), 0ULL);
 }
 
-/* A session with few events, the channels of which have all, and the same ones again */
+/* A session with few events, a channel with the same and more, and one with all */
 static void dat_parts_test_session(struct kunit *test)
 {
 	static const char * const names[] = { "kunit_few", "kunit_more", "kunit" };

@@ -7,7 +7,6 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/limits.h>
-#include <linux/mman.h>
 #include <linux/pid_namespace.h>
 #include <linux/printk.h>
 #include <linux/sizes.h>
@@ -60,20 +59,11 @@ static void view_files_refuse(struct kunit *test, const char *name)
 	__fput_sync(file);
 }
 
-static char __user *view_files_user(struct kunit *test)
-{
-	unsigned long at = kunit_vm_mmap(test, NULL, 0, VIEW_FILES_BYTES, PROT_READ | PROT_WRITE,
-					 MAP_ANONYMOUS | MAP_PRIVATE, 0);
-
-	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(at));
-	return (char __user *)at;
-}
-
 /* Read from the begin, by @step bytes each time. Return: the bytes, with a 0 behind them. */
 static char *view_files_read(struct kunit *test, struct file *file, size_t step, size_t *size)
 {
 	char *bytes = kunit_kzalloc(test, VIEW_FILES_BYTES, GFP_KERNEL);
-	char __user *user = view_files_user(test);
+	char __user *user = snap_kunit_user(test, VIEW_FILES_BYTES);
 	ssize_t len;
 	loff_t pos = 0, at;
 
@@ -245,7 +235,7 @@ static void view_files_test_no_symbols(struct kunit *test)
 static void view_files_test_read(struct kunit *test)
 {
 	static const size_t steps[] = { 1, 7, 4096, 10000 };
-	char __user *user = view_files_user(test);
+	char __user *user = snap_kunit_user(test, VIEW_FILES_BYTES);
 	char *all, *bytes, part[16];
 	size_t size, total;
 	struct file *file;
@@ -381,7 +371,7 @@ static void view_files_test_long_name(struct kunit *test)
 	}
 }
 
-/* Neither a file nor one that could not be opened keeps a task. */
+/* A file holds the task, and no longer than it is open. */
 static void view_files_test_tasks(struct kunit *test)
 {
 	unsigned int before = refcount_read(&current->usage);

@@ -182,9 +182,17 @@ void snap_kunit_close(struct file *file)
 		__fput_sync(file);
 }
 
-static void __user *snap_kunit_user(struct kunit *test)
+/**
+ * snap_kunit_user() - map memory of user space
+ * @test: the test, at the end of which it is unmapped
+ * @size: number of bytes
+ *
+ * Context: May sleep.
+ * Return: the memory. Without any the test fails.
+ */
+void __user *snap_kunit_user(struct kunit *test, size_t size)
 {
-	unsigned long at = kunit_vm_mmap(test, NULL, 0, SNAP_KUNIT_BYTES, PROT_READ | PROT_WRITE,
+	unsigned long at = kunit_vm_mmap(test, NULL, 0, size, PROT_READ | PROT_WRITE,
 					 MAP_ANONYMOUS | MAP_PRIVATE, 0);
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(at));
@@ -202,7 +210,7 @@ static void __user *snap_kunit_user(struct kunit *test)
  */
 ssize_t snap_kunit_write_file(struct kunit *test, struct file *file, const char *text)
 {
-	void __user *user = snap_kunit_user(test);
+	void __user *user = snap_kunit_user(test, SNAP_KUNIT_BYTES);
 	size_t len = strlen(text);
 
 	KUNIT_ASSERT_LE(test, len, (size_t)SNAP_KUNIT_BYTES);
@@ -222,7 +230,7 @@ ssize_t snap_kunit_write_file(struct kunit *test, struct file *file, const char 
  */
 ssize_t snap_kunit_read_file(struct kunit *test, struct file *file, char *buf, size_t size)
 {
-	void __user *user = snap_kunit_user(test);
+	void __user *user = snap_kunit_user(test, SNAP_KUNIT_BYTES);
 	ssize_t len = vfs_read(file, user, min_t(size_t, size, SNAP_KUNIT_BYTES), &file->f_pos);
 
 	if (len > 0)

@@ -15,6 +15,7 @@ void snap_kunit_exit(struct kunit *test);
 
 struct file *snap_kunit_open(struct kunit *test, const char *path, int flags);
 void snap_kunit_close(struct file *file);
+void __user *snap_kunit_user(struct kunit *test, size_t size);
 ssize_t snap_kunit_write_file(struct kunit *test, struct file *file, const char *text);
 ssize_t snap_kunit_read_file(struct kunit *test, struct file *file, char *buf, size_t size);
 ssize_t snap_kunit_write(struct kunit *test, const char *path, const char *text);
