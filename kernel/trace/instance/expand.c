@@ -33,6 +33,20 @@ bool trace_array_is_unexpanded(struct trace_array *tr)
 	return tr->name && !READ_ONCE(tr->ring_buffer_expanded);
 }
 
+/**
+ * trace_array_has_ring() - is there a ring for a CPU, or will there be one?
+ * @tr:  the trace array
+ * @cpu: the CPU, or RING_BUFFER_ALL_CPUS
+ *
+ * Context: Any context.
+ * Return: false for all CPUs but one, where they have one ring.
+ */
+bool trace_array_has_ring(struct trace_array *tr, int cpu)
+{
+	return cpu == RING_BUFFER_ALL_CPUS || cpu == ring_buffer_home() ||
+	       !ring_buffer_is_global(tr->array_buffer.buffer);
+}
+
 /* The rings have come: those of CPUs that tracing_cpumask excludes stay off. */
 static void instance_start(struct trace_array *tr)
 {

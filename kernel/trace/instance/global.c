@@ -81,20 +81,6 @@ int trace_array_may_set_tracer(struct trace_array *tr, const struct tracer *t)
 }
 
 /**
- * trace_array_has_ring() - is there a ring for a CPU, or will there be one?
- * @tr:  the trace array
- * @cpu: the CPU, or RING_BUFFER_ALL_CPUS
- *
- * Context: Any context.
- * Return: false for all CPUs but one, where they have one ring.
- */
-bool trace_array_has_ring(struct trace_array *tr, int cpu)
-{
-	return cpu == RING_BUFFER_ALL_CPUS || cpu == ring_buffer_home() ||
-	       !ring_buffer_is_global(tr->array_buffer.buffer);
-}
-
-/**
  * trace_array_may_resize() - can the size for a CPU be set?
  * @tr:  the trace array
  * @cpu: the CPU, or RING_BUFFER_ALL_CPUS

@@ -12,6 +12,9 @@ static LIST_HEAD(rb_buffers);
 /* Also for &trace_buffer.followers of all buffers */
 static DEFINE_MUTEX(rb_buffers_mutex);
 
+/* In place of the part of a CPU that never was online: it refuses all. */
+struct rb_cpu rb_no_cpu = { .state = ATOMIC_INIT(RB_STATE_OFF_ONE) };
+
 /* Every buffer is off: read by writers that are asked to */
 int rb_all_off;
 

@@ -1010,10 +1010,24 @@ static __always_inline void rb_publish_subbuf(struct rb_subbuf *sb, u64 final, u
 }
 
 /* control.c */
+extern struct rb_cpu rb_no_cpu;
 extern int rb_all_off;
 void rb_ask(struct trace_buffer *buffer);
 void rb_join(struct trace_buffer *buffer);
 void rb_depart(struct trace_buffer *buffer);
+
+/* The part that a CPU writes to, or NULL if there is none. */
+static inline struct rb_cpu *rb_get_writer(struct trace_buffer *buffer, int cpu)
+{
+	struct rb_cpu *rcpu;
+
+	if (!buffer->global)
+		return rb_get_cpu(buffer, cpu);
+	if ((unsigned int)cpu >= nr_cpu_ids)
+		return NULL;
+	rcpu = READ_ONCE(buffer->cpus[cpu]);
+	return rcpu == &rb_no_cpu ? NULL : rcpu;
+}
 
 /* read.c */
 void rb_reader_clear(struct rb_ring *ring);
@@ -1095,22 +1109,8 @@ void rb_wake_work(struct irq_work *work);
 void rb_wake_writer(struct rb_cpu *rcpu, struct rb_ring *ring);
 
 /* write.c */
-extern struct rb_cpu rb_no_cpu;
 struct ring_buffer_event *rb_reserve_alone(struct rb_cpu *rcpu, unsigned long length);
 void rb_commit_alone(struct rb_cpu *rcpu);
-
-/* The part that a CPU writes to, or NULL if there is none. */
-static inline struct rb_cpu *rb_get_writer(struct trace_buffer *buffer, int cpu)
-{
-	struct rb_cpu *rcpu;
-
-	if (!buffer->global)
-		return rb_get_cpu(buffer, cpu);
-	if ((unsigned int)cpu >= nr_cpu_ids)
-		return NULL;
-	rcpu = READ_ONCE(buffer->cpus[cpu]);
-	return rcpu == &rb_no_cpu ? NULL : rcpu;
-}
 
 /* global.c */
 struct rb_cpu *rb_stage_alloc(struct trace_buffer *buffer, int cpu);

@@ -38,9 +38,6 @@
 #define RB_STAMP_LEAVE		BIT(3)	/* an absolute one would be read wrong here */
 #define RB_STAMP_EPOCH		BIT(4)	/* the tail word's time counts from here */
 
-/* In place of the part of a CPU that never was online: it refuses all. */
-struct rb_cpu rb_no_cpu = { .state = ATOMIC_INIT(RB_STATE_OFF_ONE) };
-
 static __always_inline u64 rb_clock(struct trace_buffer *buffer)
 {
 	/* Not READ_ONCE(), which would keep the load out of the call. */
