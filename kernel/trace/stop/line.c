@@ -31,6 +31,16 @@ static int stop_trigger_print(struct seq_file *m, struct event_trigger_data *dat
 	return 0;
 }
 
+/* It is on no list any more. All triggers of a trace array can go before its lines. */
+static void stop_trigger_free(struct event_trigger_data *data)
+{
+	struct stop_line *line = data->private_data;
+
+	line->trigger = NULL;
+	/* It waits until the probes have ended. */
+	trigger_data_free(data);
+}
+
 /* It is not registered: only stop_on sets it. */
 static struct event_command stop_command = {
 	.name		= "stop_on",
@@ -39,6 +49,7 @@ static struct event_command stop_command = {
 	.set_filter	= set_trigger_filter,
 	.trigger	= stop_trigger,
 	.print		= stop_trigger_print,
+	.free		= stop_trigger_free,
 };
 
 static void stop_disarm_event(struct stop_line *line)
@@ -48,9 +59,7 @@ static void stop_disarm_event(struct stop_line *line)
 	list_del_rcu(&line->trigger->list);
 	trace_event_trigger_enable_disable(line->file, 0);
 	update_cond_flag(line->file);
-	/* It waits until the probes have ended. */
-	trigger_data_free(line->trigger);
-	line->trigger = NULL;
+	stop_trigger_free(line->trigger);
 }
 
 static enum stop_err stop_set_filter(struct stop_line *line, const char *filter)
@@ -78,8 +87,7 @@ static enum stop_err stop_arm_event(struct stop_line *line, const char *filter)
 		return STOP_ERR_MEMORY;
 	err = stop_set_filter(line, filter);
 	if (err) {
-		trigger_data_free(line->trigger);
-		line->trigger = NULL;
+		stop_trigger_free(line->trigger);
 		return err;
 	}
 	list_add_tail_rcu(&line->trigger->list, &file->triggers);
