@@ -80,7 +80,6 @@ void tracing_snapshot_instance(struct trace_array *tr);
 int tracing_alloc_snapshot_instance(struct trace_array *tr);
 int tracing_arm_snapshot(struct trace_array *tr);
 void tracing_disarm_snapshot(struct trace_array *tr);
-void event_trigger_disarm(struct trace_event_file *file);
 #else
 static inline int trace_snapshot_init(struct trace_array *tr) { return 0; }
 static inline void trace_snapshot_stop(struct trace_array *tr) { }
@@ -131,9 +130,6 @@ static inline void tracing_snapshot_instance(struct trace_array *tr) { }
 static inline int tracing_alloc_snapshot_instance(struct trace_array *tr) { return 0; }
 static inline int tracing_arm_snapshot(struct trace_array *tr) { return -ENODEV; }
 static inline void tracing_disarm_snapshot(struct trace_array *tr) { }
-static inline void event_trigger_disarm(struct trace_event_file *file) { }
 #endif /* CONFIG_TRACER_SNAPSHOT */
-
-void hist_trigger_disarm(struct event_trigger_data *data, struct trace_event_file *file);
 
 #endif
