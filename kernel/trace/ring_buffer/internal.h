@@ -492,6 +492,8 @@ struct rb_losses {
  * @reader:	the consuming reader
  * @missed:	the same as @refused of a global buffer, for records that did not get here; any CPU
  * @generation:	counts the cuts that put the ring in place of a live one; taker
+ * @erased:	counts resets, also of the rings before, for the copies of iterators; @lock,
+ *		read by all
  * @num_base:	running number from which statistics count; @lock
  * @carried:	@overrun, @commit_overrun and @dropped of the rings before; @lock
  * @successor:	ring that took over the records, set once; @lock
@@ -526,6 +528,7 @@ struct rb_ring {
 	struct rb_reader	reader;
 	atomic64_t		missed;
 	unsigned int		generation;
+	unsigned int		erased;
 	u64			num_base;
 	struct rb_losses	carried;
 	struct rb_ring		*successor;

@@ -4,7 +4,8 @@
  *
  * An iterator takes a private copy of the published part of one sub-buffer and
  * walks over that. The copy is made under the lock of the ring's readers and
- * checked against the slot afterwards; the writer takes no notice. The iterator
+ * checked against the slot afterwards; the writer takes no notice. A reset of
+ * the ring makes it void. The iterator
  * holds a reference to the ring it began on: a swap carries it along with the
  * ring, a resize leaves it the successor.
  */
@@ -20,6 +21,7 @@
  * @seq:  sequence of the sub-buffer that is being read
  * @base: position there of the copy's first byte
  * @generation: &rb_ring.generation that it reads
+ * @erased: &rb_ring.erased as it was at the copy
  * @num:  running number of the record at the cursor
  * @from: records with a lower number were seen already
  * @c:    walk over the copy
@@ -37,6 +39,7 @@ struct ring_buffer_iter {
 	u64				seq;
 	unsigned int			base;
 	unsigned int			generation;
+	unsigned int			erased;
 	u64				num;
 	u64				from;
 	struct rb_cursor		c;
@@ -147,6 +150,7 @@ static bool rb_iter_load_locked(struct ring_buffer_iter *iter)
 	u64 seq;
 
 	rb_reader_settle(ring);
+	iter->erased = ring->erased;
 	/* A cut has dropped its records, and the later ones are not for it. */
 	if (iter->generation != ring->generation)
 		return false;
@@ -218,11 +222,31 @@ static bool rb_iter_load_dump(struct ring_buffer_iter *iter)
 	return ok;
 }
 
+/* Was the copy erased, here or where its records have moved to? A dump does not wait for locks. */
+static bool rb_iter_is_void(const struct ring_buffer_iter *iter, bool dump)
+{
+	struct rb_ring *ring = iter->ring, *next;
+	unsigned long flags;
+
+	while (unlikely(!dump && READ_ONCE(ring->successor))) {
+		/* It was stored under the lock, behind all that is in the successor. */
+		raw_spin_lock_irqsave(&ring->lock, flags);
+		next = ring->successor;
+		raw_spin_unlock_irqrestore(&ring->lock, flags);
+		ring = next;
+	}
+	return READ_ONCE(ring->erased) != iter->erased;
+}
+
 static struct ring_buffer_event *rb_iter_peek(struct ring_buffer_iter *iter, bool dump)
 {
 	struct ring_buffer_event *rec;
 	struct rb_cursor c;
 
+	if (unlikely(rb_iter_is_void(iter, dump))) {
+		iter->rec = NULL;
+		iter->c.end = iter->c.pos;
+	}
 	while (!iter->rec) {
 		c = iter->c;
 		rec = rb_cursor_next(&c);

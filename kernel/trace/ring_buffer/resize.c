@@ -210,8 +210,9 @@ static void rb_inherit(struct rb_ring *ring, struct rb_ring *old, u64 now)
 	rb_carry_losses(ring, old, lost);
 
 	refcount_inc(&ring->ref);
+	ring->erased = old->erased;
 	old->successor_num = num;
-	old->successor = ring;
+	WRITE_ONCE(old->successor, ring);
 }
 
 /*

@@ -401,6 +401,7 @@ static void rb_ring_reset(struct rb_ring *ring)
 	if (sb == &rb_fresh)
 		rb_next_subbuf(ring, sb, 0, true);
 	rd->generation = ring->generation;
+	WRITE_ONCE(ring->erased, ring->erased + 1);
 
 	/* Free every slot but the writer's. */
 	rb_publish(ring);

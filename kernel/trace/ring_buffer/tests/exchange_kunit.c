@@ -135,8 +135,37 @@ static void exchange_test_reset_iterator(struct kunit *test)
 	ring_buffer_iter_advance(iter);
 	ring_buffer_reset_online_cpus(w->buffer);
 	rbt_drop_all(w);
+	/* It has a copy of the others. */
+	KUNIT_EXPECT_NULL(test, ring_buffer_iter_peek(iter, NULL));
 	rbt_write(w, 500);
+	rec = ring_buffer_iter_peek(iter, &ts);
+	rbt_expect(w, rec, ts, 20U);
 	ring_buffer_iter_reset(iter);
+	rec = ring_buffer_iter_peek(iter, &ts);
+	rbt_expect(w, rec, ts, 20U);
+	ring_buffer_read_finish(iter);
+	rbt_account(w);
+}
+
+/* The same where they have moved to another ring. */
+static void exchange_test_resize_iterator(struct kunit *test)
+{
+	struct ring_buffer_event *rec;
+	struct ring_buffer_iter *iter;
+	struct rbt *w = test->priv;
+	u64 ts, first;
+
+	rbt_open(w, 3, RB_FL_OVERWRITE);
+	rbt_write_n(w, 500, 20);
+	iter = rbt_iter(w, w->buffer);
+	KUNIT_ASSERT_NOT_NULL(test, ring_buffer_iter_peek(iter, &first));
+	KUNIT_ASSERT_EQ(test, ring_buffer_resize(w->buffer, 9 * rb_subbuf_room(0), w->cpu), 0);
+	KUNIT_EXPECT_NOT_NULL(test, ring_buffer_iter_peek(iter, &ts));
+	KUNIT_EXPECT_EQ(test, ts, first);
+	ring_buffer_reset_online_cpus(w->buffer);
+	rbt_drop_all(w);
+	KUNIT_EXPECT_NULL(test, ring_buffer_iter_peek(iter, NULL));
+	rbt_write(w, 500);
 	rec = ring_buffer_iter_peek(iter, &ts);
 	rbt_expect(w, rec, ts, 20U);
 	ring_buffer_read_finish(iter);
@@ -468,6 +497,7 @@ static struct kunit_case exchange_test_cases[] = {
 	KUNIT_CASE(exchange_test_reset),
 	KUNIT_CASE(exchange_test_reset_refuses),
 	KUNIT_CASE(exchange_test_reset_iterator),
+	KUNIT_CASE(exchange_test_resize_iterator),
 	KUNIT_CASE(exchange_test_swap),
 	KUNIT_CASE(exchange_test_swap_in_flight),
 	KUNIT_CASE(exchange_test_swap_refused),
