@@ -5,9 +5,8 @@
  * An iterator takes a private copy of the published part of one sub-buffer and
  * walks over that. The copy is made under the lock of the ring's readers and
  * checked against the slot afterwards; the writer takes no notice. A reset of
- * the ring makes it void. The iterator
- * holds a reference to the ring it began on: a swap carries it along with the
- * ring, a resize leaves it the successor.
+ * the ring makes it void. The iterator holds a reference to the ring it began
+ * on: a swap carries it along with the ring, a resize leaves it the successor.
  */
 #include <linux/export.h>
 #include <linux/slab.h>

@@ -121,6 +121,20 @@ static void exchange_test_reset_refuses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->nr_seen, 30U);
 }
 
+/* A reset, and then record 20: an iterator with a copy of records before it sees only that. */
+static void exchange_reset_under(struct rbt *w, struct ring_buffer_iter *iter)
+{
+	struct ring_buffer_event *rec;
+	u64 ts;
+
+	ring_buffer_reset_online_cpus(w->buffer);
+	rbt_drop_all(w);
+	KUNIT_EXPECT_NULL(w->test, ring_buffer_iter_peek(iter, NULL));
+	rbt_write(w, 500);
+	rec = ring_buffer_iter_peek(iter, &ts);
+	rbt_expect(w, rec, ts, 20U);
+}
+
 /* An iterator that meets a reset sees new records only. */
 static void exchange_test_reset_iterator(struct kunit *test)
 {
@@ -133,13 +147,7 @@ static void exchange_test_reset_iterator(struct kunit *test)
 	rbt_write_n(w, 500, 20);
 	iter = rbt_iter(w, w->buffer);
 	ring_buffer_iter_advance(iter);
-	ring_buffer_reset_online_cpus(w->buffer);
-	rbt_drop_all(w);
-	/* It has a copy of the others. */
-	KUNIT_EXPECT_NULL(test, ring_buffer_iter_peek(iter, NULL));
-	rbt_write(w, 500);
-	rec = ring_buffer_iter_peek(iter, &ts);
-	rbt_expect(w, rec, ts, 20U);
+	exchange_reset_under(w, iter);
 	ring_buffer_iter_reset(iter);
 	rec = ring_buffer_iter_peek(iter, &ts);
 	rbt_expect(w, rec, ts, 20U);
@@ -150,7 +158,6 @@ static void exchange_test_reset_iterator(struct kunit *test)
 /* The same where they have moved to another ring. */
 static void exchange_test_resize_iterator(struct kunit *test)
 {
-	struct ring_buffer_event *rec;
 	struct ring_buffer_iter *iter;
 	struct rbt *w = test->priv;
 	u64 ts, first;
@@ -162,12 +169,7 @@ static void exchange_test_resize_iterator(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ring_buffer_resize(w->buffer, 9 * rb_subbuf_room(0), w->cpu), 0);
 	KUNIT_EXPECT_NOT_NULL(test, ring_buffer_iter_peek(iter, &ts));
 	KUNIT_EXPECT_EQ(test, ts, first);
-	ring_buffer_reset_online_cpus(w->buffer);
-	rbt_drop_all(w);
-	KUNIT_EXPECT_NULL(test, ring_buffer_iter_peek(iter, NULL));
-	rbt_write(w, 500);
-	rec = ring_buffer_iter_peek(iter, &ts);
-	rbt_expect(w, rec, ts, 20U);
+	exchange_reset_under(w, iter);
 	ring_buffer_read_finish(iter);
 	rbt_account(w);
 }
