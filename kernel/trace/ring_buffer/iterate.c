@@ -275,7 +275,8 @@ static struct ring_buffer_event *rb_iter_peek(struct ring_buffer_iter *iter, boo
 
 static void rb_iter_advance(struct ring_buffer_iter *iter, bool dump)
 {
-	if (!rb_iter_peek(iter, dump))
+	/* One that was looked at need not be valid any more: nobody gets it again. */
+	if (!iter->rec && !rb_iter_peek(iter, dump))
 		return;
 	iter->c = iter->next;
 	iter->rec = NULL;
