@@ -64,8 +64,7 @@ static void instance_retire(struct trace_array *tr)
 		tr->owned = false;
 		WRITE_ONCE(tr->retired, &instance_reaper);
 	}
-	hist_trigger_remove_vars(tr);
-	clear_event_triggers(tr);
+	clear_event_triggers(tr, NULL);
 
 	guard(mutex)(&trace_types_lock);
 	instance_leave_session(tr);
