@@ -229,6 +229,8 @@ struct trace_array __init *trace_create_boot_instance(char *text, unsigned long 
 		return NULL;
 	}
 	trace_snapshot_boot(tr, b.name);
+	if (!trace_instance_dir)
+		trace_add_boot_triggers(tr);
 	if (b.off)
 		tracer_tracing_off(tr);
 	if (b.printk)

@@ -202,8 +202,8 @@ void instance_dismantle(struct trace_array *tr)
  * instance_create() - create an instance
  * @spec: its name and its settings
  *
- * Before tracefs is there, it gets its events only, and its files from
- * trace_create_instances().
+ * Before tracefs is there, it gets its events only. Their triggers of the command line
+ * follow by trace_add_boot_triggers(), and its files by trace_create_instances().
  *
  * Context: May sleep, event_mutex and trace_types_lock are held.
  * Return: the instance, with the reference of its existence; -EINVAL for a name that no

@@ -184,6 +184,19 @@ void rb_ring_put(struct rb_ring *ring)
 }
 
 /**
+ * rb_iters_end() - let the iterators of a ring end
+ * @ring: a ring that nobody can erase any more, and that has no successor
+ *
+ * Context: Any context but NMI.
+ */
+void rb_iters_end(struct rb_ring *ring)
+{
+	lockdep_assert_held(&ring->lock);
+	WRITE_ONCE(ring->generation, ring->generation + 1);
+	WRITE_ONCE(ring->erased, ring->erased + 1);
+}
+
+/**
  * rb_ring_strip() - free the sub-buffers of a ring that has a successor
  * @ring: the ring
  *

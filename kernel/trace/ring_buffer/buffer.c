@@ -19,11 +19,16 @@
 static void rb_cpu_free(struct rb_cpu *rcpu)
 {
 	struct rb_ring *ring;
+	unsigned long flags;
 
 	irq_work_sync(&rcpu->wake_work);
 	ring = rcu_dereference_protected(rcpu->read_ring, true);
-	if (ring)
+	if (ring) {
+		raw_spin_lock_irqsave(&ring->lock, flags);
+		rb_iters_end(ring);
+		raw_spin_unlock_irqrestore(&ring->lock, flags);
 		rb_ring_put(ring);
+	}
 	rb_data_page_free((void *)(rcpu->spare & PAGE_MASK), rcpu->spare & ~PAGE_MASK);
 	rb_copies_free(&rcpu->copies);
 }

@@ -491,9 +491,10 @@ struct rb_losses {
  * @lock:	serializes readers, and readers with the exchange of the ring
  * @reader:	the consuming reader
  * @missed:	the same as @refused of a global buffer, for records that did not get here; any CPU
- * @generation:	counts the cuts that put the ring in place of a live one; taker
- * @erased:	counts resets, also of the rings before, for the copies of iterators; @lock,
- *		read by all
+ * @generation:	counts the cuts that put the ring in place of a live one, and its end; taker,
+ *		or @lock where there is none
+ * @erased:	counts what makes the copies of iterators void: resets, also of the rings
+ *		before, and its end; @lock, read by all
  * @num_base:	running number from which statistics count; @lock
  * @carried:	@overrun, @commit_overrun and @dropped of the rings before; @lock
  * @successor:	ring that took over the records, set once; @lock
@@ -1085,6 +1086,7 @@ void rb_persist_go_live(struct rb_cpu *rcpu, struct rb_ring *ring);
 /* alloc.c */
 struct rb_ring *rb_ring_alloc(struct rb_cpu *rcpu, unsigned int nr, unsigned int order);
 void rb_ring_put(struct rb_ring *ring);
+void rb_iters_end(struct rb_ring *ring);
 void rb_ring_strip(struct rb_ring *ring);
 size_t rb_ring_memory(unsigned int nr, unsigned int order);
 unsigned int rb_slots_for(unsigned long size, unsigned int order);

@@ -20,7 +20,7 @@
  * @seq:  sequence of the sub-buffer that is being read
  * @base: position there of the copy's first byte
  * @generation: &rb_ring.generation that it reads
- * @erased: &rb_ring.erased as it was at the copy
+ * @erased: &rb_ring.erased that it has met
  * @num:  running number of the record at the cursor
  * @from: records with a lower number were seen already
  * @c:    walk over the copy
@@ -74,6 +74,7 @@ static void rb_iter_attach(struct ring_buffer_iter *iter, struct rb_ring *ring)
 {
 	iter->ring = ring;
 	iter->generation = READ_ONCE(ring->generation);
+	iter->erased = READ_ONCE(ring->erased);
 	rb_iter_rewind(iter);
 	iter->from = iter->num;
 }
@@ -99,7 +100,8 @@ static void rb_iter_follow(struct ring_buffer_iter *iter)
 	iter->num = rb_iter_num(iter) - old->successor_num;
 	iter->from = iter->num;
 	iter->ring = old->successor;
-	iter->generation = old->successor->generation;
+	/* Every ring begins with 0. One that has been put in place again since is not followed. */
+	iter->generation -= old->generation;
 	refcount_inc(&iter->ring->ref);
 	rb_ring_put(old);
 }
@@ -144,19 +146,23 @@ static bool rb_iter_load_locked(struct ring_buffer_iter *iter)
 {
 	struct rb_ring *ring = iter->ring;
 	struct rb_reader *rd = &ring->reader;
-	unsigned int pos = iter->base + iter->c.pos;
 	struct rb_view view;
+	unsigned int pos;
 	u64 seq;
 
 	rb_reader_settle(ring);
-	iter->erased = ring->erased;
 	/* A cut has dropped its records, and the later ones are not for it. */
-	if (iter->generation != ring->generation)
+	if (iter->generation != READ_ONCE(ring->generation))
 		return false;
-	if ((s64)(rd->seq - iter->seq) > 0 || (s64)(rd->num - iter->num) > 0) {
+	if (iter->erased != READ_ONCE(ring->erased)) {
+		/* With what was lost before. The reader is behind all that. */
+		iter->erased = ring->erased;
+		iter->lost = false;
 		rb_iter_catch_up(iter);
-		pos = iter->base;
+	} else if ((s64)(rd->seq - iter->seq) > 0 || (s64)(rd->num - iter->num) > 0) {
+		rb_iter_catch_up(iter);
 	}
+	pos = iter->base + iter->c.pos;
 
 	for (;;) {
 		if (iter->seq == rd->seq) {
@@ -166,6 +172,8 @@ static bool rb_iter_load_locked(struct ring_buffer_iter *iter)
 		} else {
 			seq = iter->seq;
 			if (!rb_locate(ring, &seq, &view))
+				return false;
+			if (unlikely(iter->generation != READ_ONCE(ring->generation)))
 				return false;
 			if (seq != iter->seq)
 				pos = 0;
@@ -182,6 +190,7 @@ static bool rb_iter_load_locked(struct ring_buffer_iter *iter)
 		iter->seq++;
 		pos = 0;
 		iter->base = 0;
+		iter->c.pos = 0;
 		iter->c.end = 0;
 	}
 }
@@ -410,8 +419,8 @@ EXPORT_SYMBOL_GPL(ring_buffer_read_finish);
  * @ts:   time of the record, in the unit of the buffer's clock, or NULL
  *
  * Context: Any context but NMI.
- * Return: the record, valid until the iterator advances, is reset or released; NULL if
- *         there is none for now.
+ * Return: the record, valid until the iterator is used again or released; NULL if there is
+ *         none for now.
  */
 struct ring_buffer_event *ring_buffer_iter_peek(struct ring_buffer_iter *iter, u64 *ts)
 {

@@ -226,6 +226,7 @@ static void rb_disinherit(struct rb_ring *ring, struct rb_ring *old)
 	ring->reader.lost = old->reader.lost + rb_ring_written(old) - old->reader.num;
 	rb_carry_losses(ring, old, rb_ring_entries(old));
 	ring->num_base -= ring->carried.overrun + ring->reader.read;
+	rb_iters_end(old);
 }
 
 /*

@@ -232,6 +232,18 @@ bool trace_snapshot_is_used(struct trace_array *tr)
 	       s->user.spare || s->user.last || atomic_long_read(&s->pending.requests);
 }
 
+/* Its records as well: an iterator of the live buffer can be in the middle of them. */
+static void snap_erase_records(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	struct trace_snap *last = snap_hold(s, slot);
+
+	if (last) {
+		ring_buffer_reset(last->buf.buffer);
+		snap_unhold(s, last);
+	}
+	snap_erase(s, slot, RING_BUFFER_ALL_CPUS);
+}
+
 /**
  * trace_snapshot_erase() - erase all snapshots that are not kept
  * @tr: the trace array, or the instance of a kept snapshot, which has no others
@@ -248,8 +260,8 @@ void trace_snapshot_erase(struct trace_array *tr)
 	if (!s)
 		return;
 	guard(mutex)(&s->mutex);
-	snap_erase(s, &s->user, RING_BUFFER_ALL_CPUS);
-	snap_erase(s, &s->max, RING_BUFFER_ALL_CPUS);
+	snap_erase_records(s, &s->user);
+	snap_erase_records(s, &s->max);
 	/* Readers hold the rest. */
 	llist_for_each_entry(snap, s->gone.first, gone)
 		ring_buffer_reset(snap->buf.buffer);

@@ -208,6 +208,25 @@ static void cut_test_iterator(struct kunit *test)
 	cut_expect(w, w->buffer, 50, 51);
 }
 
+/* An iterator ends with the buffer that has its ring: nobody could erase that any more. */
+static void cut_test_iterator_free(struct kunit *test)
+{
+	struct ring_buffer_iter *iter;
+	struct rbt *w = test->priv;
+
+	cut_open(w);
+	rbt_write_n(w, 200, 40);
+	iter = rbt_iter(w, w->buffer);
+	KUNIT_EXPECT_EQ(test, rbt_iterate(w, iter, 0, 5), 5U);
+	cut_take(w);
+	rbt_drop_all(w);
+	KUNIT_EXPECT_NOT_NULL(test, ring_buffer_iter_peek(iter, NULL));
+	ring_buffer_free(w->other);
+	w->other = NULL;
+	KUNIT_EXPECT_NULL(test, ring_buffer_iter_peek(iter, NULL));
+	ring_buffer_read_finish(iter);
+}
+
 /* An iterator that is rewound begins with the records of that moment, after any cuts. */
 static void cut_test_rewind(struct kunit *test)
 {
@@ -487,6 +506,7 @@ static struct kunit_case cut_test_cases[] = {
 	KUNIT_CASE(cut_test_in_flight),
 	KUNIT_CASE(cut_test_unseen),
 	KUNIT_CASE(cut_test_iterator),
+	KUNIT_CASE(cut_test_iterator_free),
 	KUNIT_CASE(cut_test_rewind),
 	KUNIT_CASE(cut_test_fresh),
 	KUNIT_CASE(cut_test_pages),

@@ -174,6 +174,90 @@ static void exchange_test_resize_iterator(struct kunit *test)
 	rbt_account(w);
 }
 
+/* One that was at the end goes on at the first record behind any number of resets. */
+static void exchange_test_resets_at_end(struct kunit *test)
+{
+	struct ring_buffer_event *rec;
+	struct ring_buffer_iter *iter;
+	struct rbt *w = test->priv;
+	unsigned int resets;
+	u64 ts;
+
+	for (resets = 0; resets < 4 && !w->failed; resets++) {
+		rbt_open(w, 3, RB_FL_OVERWRITE);
+		rbt_write_n(w, 200, 5);
+		iter = rbt_iter(w, w->buffer);
+		KUNIT_EXPECT_EQ(test, rbt_iterate(w, iter, 0, 5), 5U);
+		while (resets && w->nr < 5 + resets) {
+			ring_buffer_reset(w->buffer);
+			rbt_drop_all(w);
+			KUNIT_EXPECT_NULL(test, ring_buffer_iter_peek(iter, NULL));
+			ring_buffer_reset(w->buffer);
+			rbt_write(w, 100);
+			rec = ring_buffer_iter_peek(iter, &ts);
+			rbt_expect(w, rec, ts, w->nr - 1);
+			ring_buffer_iter_advance(iter);
+		}
+		KUNIT_EXPECT_NULL(test, ring_buffer_iter_peek(iter, NULL));
+		ring_buffer_read_finish(iter);
+		rbt_account(w);
+	}
+}
+
+/* Records that were overwritten before a reset are not lost behind it. */
+static void exchange_test_reset_lost(struct kunit *test)
+{
+	struct ring_buffer_iter *iter;
+	struct rbt *w = test->priv;
+
+	rbt_open(w, 3, RB_FL_OVERWRITE);
+	rbt_write_n(w, 500, 2);
+	iter = rbt_iter(w, w->buffer);
+	ring_buffer_iter_advance(iter);
+	rbt_write_n(w, 500, 100);
+	do {
+		ring_buffer_iter_advance(iter);
+		KUNIT_ASSERT_NOT_NULL(test, ring_buffer_iter_peek(iter, NULL));
+	} while (!ring_buffer_iter_dropped(iter));
+	ring_buffer_reset(w->buffer);
+	rbt_drop_all(w);
+	rbt_write(w, 500);
+	KUNIT_EXPECT_NOT_NULL(test, ring_buffer_iter_peek(iter, NULL));
+	KUNIT_EXPECT_FALSE(test, ring_buffer_iter_dropped(iter));
+	ring_buffer_read_finish(iter);
+	rbt_account(w);
+}
+
+/* One that is opened while the sub-buffers change their size shows nothing that is erased. */
+static struct exchange_opened {
+	struct rbt		*w;
+	struct ring_buffer_iter	*iter;
+} exchange_opened;
+
+static void exchange_open_iter(enum rb_race point, const char *name)
+{
+	struct rbt *w = exchange_opened.w;
+
+	if (point == RB_RACE_LIVE && !exchange_opened.iter)
+		exchange_opened.iter = ring_buffer_read_start(w->buffer, w->cpu, GFP_ATOMIC);
+}
+
+static void exchange_test_order_iterator(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+
+	rbt_open(w, 3, RB_FL_OVERWRITE);
+	rbt_write_n(w, 200, 5);
+	exchange_opened = (struct exchange_opened){ .w = w };
+	WRITE_ONCE(rb_race_hook, exchange_open_iter);
+	KUNIT_EXPECT_EQ(test, ring_buffer_subbuf_order_set(w->buffer, 1), 0);
+	WRITE_ONCE(rb_race_hook, NULL);
+	rbt_drop_all(w);
+	KUNIT_ASSERT_NOT_NULL(test, exchange_opened.iter);
+	KUNIT_EXPECT_NULL(test, ring_buffer_iter_peek(exchange_opened.iter, NULL));
+	ring_buffer_read_finish(exchange_opened.iter);
+}
+
 /* A swap: old records are in the other buffer, new ones in this one. */
 static void exchange_test_swap(struct kunit *test)
 {
@@ -500,6 +584,9 @@ static struct kunit_case exchange_test_cases[] = {
 	KUNIT_CASE(exchange_test_reset_refuses),
 	KUNIT_CASE(exchange_test_reset_iterator),
 	KUNIT_CASE(exchange_test_resize_iterator),
+	KUNIT_CASE(exchange_test_resets_at_end),
+	KUNIT_CASE(exchange_test_reset_lost),
+	KUNIT_CASE(exchange_test_order_iterator),
 	KUNIT_CASE(exchange_test_swap),
 	KUNIT_CASE(exchange_test_swap_in_flight),
 	KUNIT_CASE(exchange_test_swap_refused),

@@ -393,6 +393,26 @@ static void change_test_erase(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), snap_kunit_full(test));
 }
 
+/* An iterator of the live buffer that is in the middle of a snapshot ends with it. */
+static void change_test_erase_iterator(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct ring_buffer_iter *iter;
+
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	snap_kunit_mark(test, 3);
+	iter = ring_buffer_read_start(tr->array_buffer.buffer, raw_smp_processor_id(), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, iter);
+	ring_buffer_iter_advance(iter);
+	tracing_snapshot_instance(tr);
+	KUNIT_EXPECT_NOT_NULL(test, ring_buffer_iter_peek(iter, NULL));
+	trace_snapshot_erase(tr);
+	KUNIT_EXPECT_NULL(test, ring_buffer_iter_peek(iter, NULL));
+	ring_buffer_read_finish(iter);
+	tracing_disarm_snapshot(tr);
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), snap_kunit_full(test));
+}
+
 static struct kunit_case change_kunit[] = {
 	KUNIT_CASE_PARAM(change_test_size, change_gen_params),
 	KUNIT_CASE_PARAM(change_test_limit, change_gen_params),
@@ -403,6 +423,7 @@ static struct kunit_case change_kunit[] = {
 	KUNIT_CASE(change_test_used),
 	KUNIT_CASE(change_test_waits),
 	KUNIT_CASE(change_test_erase),
+	KUNIT_CASE(change_test_erase_iterator),
 	{ }
 };
 
