@@ -229,8 +229,6 @@ struct trace_array __init *trace_create_boot_instance(char *text, unsigned long 
 		return NULL;
 	}
 	trace_snapshot_boot(tr, b.name);
-	if (!trace_instance_dir)
-		trace_add_boot_triggers(tr);
 	if (b.off)
 		tracer_tracing_off(tr);
 	if (b.printk)
@@ -238,6 +236,8 @@ struct trace_array __init *trace_create_boot_instance(char *text, unsigned long 
 	/* A buffer has no records of two boots. */
 	if (text && !b.off)
 		update_last_data(tr);
+	if (!trace_instance_dir)
+		trace_add_boot_triggers(tr);
 	while ((event = strsep(&text, ",")))
 		early_enable_events(tr, event, true);
 	return tr;
