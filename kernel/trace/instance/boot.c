@@ -236,6 +236,7 @@ struct trace_array __init *trace_create_boot_instance(char *text, unsigned long 
 	/* A buffer has no records of two boots. */
 	if (text && !b.off)
 		update_last_data(tr);
+	/* Later ones get none, as all that user space creates. */
 	if (!trace_instance_dir)
 		trace_add_boot_triggers(tr);
 	while ((event = strsep(&text, ",")))

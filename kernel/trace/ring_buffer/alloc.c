@@ -187,7 +187,7 @@ void rb_ring_put(struct rb_ring *ring)
  * rb_iters_end() - let the iterators of a ring end
  * @ring: a ring that nobody can erase any more, and that has no successor
  *
- * Context: Any context but NMI.
+ * Context: &rb_ring.lock is held.
  */
 void rb_iters_end(struct rb_ring *ring)
 {

@@ -100,7 +100,7 @@ static void rb_iter_follow(struct ring_buffer_iter *iter)
 	iter->num = rb_iter_num(iter) - old->successor_num;
 	iter->from = iter->num;
 	iter->ring = old->successor;
-	/* Every ring begins with 0. One that has been put in place again since is not followed. */
+	/* That of a new ring is 0. An iterator that has ended at a cut does not begin again. */
 	iter->generation -= old->generation;
 	refcount_inc(&iter->ring->ref);
 	rb_ring_put(old);
@@ -155,7 +155,7 @@ static bool rb_iter_load_locked(struct ring_buffer_iter *iter)
 	if (iter->generation != READ_ONCE(ring->generation))
 		return false;
 	if (iter->erased != READ_ONCE(ring->erased)) {
-		/* With what was lost before. The reader is behind all that. */
+		/* Losses from before it count no more. The reader is behind all that was erased. */
 		iter->erased = ring->erased;
 		iter->lost = false;
 		rb_iter_catch_up(iter);
@@ -284,7 +284,7 @@ static struct ring_buffer_event *rb_iter_peek(struct ring_buffer_iter *iter, boo
 
 static void rb_iter_advance(struct ring_buffer_iter *iter, bool dump)
 {
-	/* One that was looked at need not be valid any more: nobody gets it again. */
+	/* A record that was looked at is passed over, also if it was erased since. */
 	if (!iter->rec && !rb_iter_peek(iter, dump))
 		return;
 	iter->c = iter->next;

@@ -232,7 +232,7 @@ bool trace_snapshot_is_used(struct trace_array *tr)
 	       s->user.spare || s->user.last || atomic_long_read(&s->pending.requests);
 }
 
-/* Its records as well: an iterator of the live buffer can be in the middle of them. */
+/* Empty its rings as well: an iterator of the live buffer can be in the middle of them. */
 static void snap_erase_records(struct trace_snapshots *s, struct snap_slot *slot)
 {
 	struct trace_snap *last = snap_hold(s, slot);

@@ -174,34 +174,31 @@ static void exchange_test_resize_iterator(struct kunit *test)
 	rbt_account(w);
 }
 
-/* One that was at the end goes on at the first record behind any number of resets. */
+/* An iterator at the end goes on at the first record behind any number of resets. */
 static void exchange_test_resets_at_end(struct kunit *test)
 {
 	struct ring_buffer_event *rec;
 	struct ring_buffer_iter *iter;
 	struct rbt *w = test->priv;
-	unsigned int resets;
 	u64 ts;
 
-	for (resets = 0; resets < 4 && !w->failed; resets++) {
-		rbt_open(w, 3, RB_FL_OVERWRITE);
-		rbt_write_n(w, 200, 5);
-		iter = rbt_iter(w, w->buffer);
-		KUNIT_EXPECT_EQ(test, rbt_iterate(w, iter, 0, 5), 5U);
-		while (resets && w->nr < 5 + resets) {
-			ring_buffer_reset(w->buffer);
-			rbt_drop_all(w);
-			KUNIT_EXPECT_NULL(test, ring_buffer_iter_peek(iter, NULL));
-			ring_buffer_reset(w->buffer);
-			rbt_write(w, 100);
-			rec = ring_buffer_iter_peek(iter, &ts);
-			rbt_expect(w, rec, ts, w->nr - 1);
-			ring_buffer_iter_advance(iter);
-		}
+	rbt_open(w, 3, RB_FL_OVERWRITE);
+	rbt_write_n(w, 200, 5);
+	iter = rbt_iter(w, w->buffer);
+	KUNIT_EXPECT_EQ(test, rbt_iterate(w, iter, 0, 5), 5U);
+	while (w->nr < 8 && !w->failed) {
+		ring_buffer_reset(w->buffer);
+		rbt_drop_all(w);
 		KUNIT_EXPECT_NULL(test, ring_buffer_iter_peek(iter, NULL));
-		ring_buffer_read_finish(iter);
-		rbt_account(w);
+		ring_buffer_reset(w->buffer);
+		rbt_write(w, 100);
+		rec = ring_buffer_iter_peek(iter, &ts);
+		rbt_expect(w, rec, ts, w->nr - 1);
+		ring_buffer_iter_advance(iter);
 	}
+	KUNIT_EXPECT_NULL(test, ring_buffer_iter_peek(iter, NULL));
+	ring_buffer_read_finish(iter);
+	rbt_account(w);
 }
 
 /* Records that were overwritten before a reset are not lost behind it. */
@@ -228,7 +225,7 @@ static void exchange_test_reset_lost(struct kunit *test)
 	rbt_account(w);
 }
 
-/* One that is opened while the sub-buffers change their size shows nothing that is erased. */
+/* An iterator that is opened while sub-buffers change their size shows no erased record. */
 static struct exchange_opened {
 	struct rbt		*w;
 	struct ring_buffer_iter	*iter;
