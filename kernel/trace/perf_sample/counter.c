@@ -52,6 +52,7 @@ void sampler_free(struct trace_sampler *s)
 	 * there in a task, as that of a page fault.
 	 */
 	synchronize_rcu();
+	irq_work_sync(&s->ended);
 	free_percpu(s->cpus);
 	kfree(s);
 }
@@ -66,7 +67,6 @@ static void sampler_set_attr(const struct sampler_spec *spec, struct perf_event_
 		.size		= sizeof(*attr),
 		.type		= spec->type,
 		.config		= spec->config,
-		.sample_type	= PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD,
 		.exclude_user	= spec->kernel,
 		.exclude_kernel	= spec->user,
 		.exclude_hv	= 1,
@@ -81,7 +81,7 @@ static void sampler_set_attr(const struct sampler_spec *spec, struct perf_event_
 	}
 	if (spec->stack) {
 		/* perf allocates the memory that perf_callchain() needs. */
-		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+		attr->sample_type = PERF_SAMPLE_CALLCHAIN;
 		attr->sample_max_stack = spec->stack;
 	}
 }
@@ -100,7 +100,7 @@ static bool sampler_can_sample(const struct perf_event *counter)
  * @fault: on an error, its member @err is set to the reason
  *
  * Context: May sleep, holds neither event_mutex nor trace_types_lock.
- * Return: 0; -ENODEV if no PMU counts the event, or the CPU is not online; -EOPNOTSUPP if the
+ * Return: 0; -ENODEV if no PMU counts the event there, or the CPU is not online; -EOPNOTSUPP if the
  *	   PMU cannot sample; another error of perf.
  */
 int sampler_start(struct trace_sampler *s, int cpu, struct sampler_fault *fault)
@@ -110,13 +110,21 @@ int sampler_start(struct trace_sampler *s, int cpu, struct sampler_fault *fault)
 
 	sampler_set_attr(&s->spec, &attr);
 	counter = perf_event_create_kernel_counter(&attr, cpu, NULL, sampler_overflow, s);
+	if (counter == ERR_PTR(-EINVAL) && !s->spec.user && !s->spec.kernel) {
+		/* A PMU may not be able to leave anything out. */
+		attr.exclude_hv = 0;
+		attr.exclude_guest = 0;
+		counter = perf_event_create_kernel_counter(&attr, cpu, NULL, sampler_overflow, s);
+	}
 	if (IS_ERR(counter)) {
 		switch (PTR_ERR(counter)) {
 		case -ENOENT:
 		case -ENODEV:
-		case -EOPNOTSUPP:
 			fault->err = SAMPLER_ERR_NO_PMU;
 			return -ENODEV;
+		case -EOPNOTSUPP:
+			fault->err = SAMPLER_ERR_NO_SAMPLES;
+			return -EOPNOTSUPP;
 		default:
 			fault->err = SAMPLER_ERR_PERF;
 			return PTR_ERR(counter);

@@ -4,6 +4,8 @@
  */
 #include <linux/build_bug.h>
 #include <linux/fs.h>
+#include <linux/limits.h>
+#include <linux/minmax.h>
 #include <linux/perf_event.h>
 #include <linux/security.h>
 #include <linux/seq_file.h>
@@ -30,6 +32,7 @@ static const char *const sampler_errs[] = {
 	[SAMPLER_ERR_EXISTS]	 = "The event is in the list: remove it first",
 	[SAMPLER_ERR_ABSENT]	 = "The event is not in the list",
 	[SAMPLER_ERR_NO_FILE]	 = "This instance does not have the event perf:sample",
+	[SAMPLER_ERR_RETIRED]	 = "The owner of this instance has ended",
 	[SAMPLER_ERR_NO_PMU]	 = "No PMU of this machine counts this event",
 	[SAMPLER_ERR_NO_SAMPLES] = "Its PMU counts, but cannot sample",
 	[SAMPLER_ERR_PARANOID]	 = "Not permitted: see kernel.perf_event_paranoid",
@@ -45,7 +48,7 @@ static int sampler_allow(const struct sampler_spec *spec, struct sampler_fault *
 	int ret;
 
 	fault->err = SAMPLER_ERR_PARANOID;
-	ret = perf_allow_cpu();
+	ret = security_perf_event_open(PERF_SECURITY_OPEN) ?: perf_allow_cpu();
 	if (!ret && !spec->user)
 		ret = perf_allow_kernel();
 	if (ret)
@@ -58,7 +61,8 @@ static int sampler_change(struct trace_array *tr, const char *text, struct sampl
 {
 	struct sampler_limits limits = {
 		.rate  = READ_ONCE(sysctl_perf_event_sample_rate),
-		.stack = READ_ONCE(sysctl_perf_event_max_stack),
+		/* The attribute has 16 bits for it. */
+		.stack = min(READ_ONCE(sysctl_perf_event_max_stack), U16_MAX),
 	};
 	struct sampler_spec spec;
 	int ret;

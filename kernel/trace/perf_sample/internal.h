@@ -5,6 +5,7 @@
  * Each file calls only files above it in this list:
  *
  *   parse.c    what a line of perf_events means
+ *   stack.c    the two parts of a stack
  *   event.c    the trace event perf:sample
  *   record.c   write a sample, in the context of the event
  *   counter.c  a sampler, and its counter on each CPU
@@ -14,6 +15,7 @@
 #ifndef _KERNEL_TRACE_PERF_SAMPLE_INTERNAL_H
 #define _KERNEL_TRACE_PERF_SAMPLE_INTERNAL_H
 
+#include <linux/irq_work.h>
 #include <linux/list.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
@@ -21,6 +23,7 @@
 
 #include "../trace.h"
 #include "parse.h"
+#include "stack.h"
 
 /**
  * struct sampler_cpu - a CPU of a sampler
@@ -44,6 +47,7 @@ struct sampler_cpu {
  * @all:   in the list of all samplers
  * @file:  the event perf:sample of the instance; NULL once the instance has no sampler
  *	   any more. The handler reads it with preemption off
+ * @ended: has sampler_work() look for samplers of retired instances
  * @spec:  the event, and the options
  * @cpus:  its CPUs
  */
@@ -51,6 +55,7 @@ struct trace_sampler {
 	struct hlist_node		of_tr;
 	struct list_head		all;
 	struct trace_event_file __rcu	*file;
+	struct irq_work			ended;
 	struct sampler_spec		spec;
 	struct sampler_cpu __percpu	*cpus;
 };

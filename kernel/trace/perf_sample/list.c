@@ -6,6 +6,7 @@
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/init.h>
+#include <linux/irq_work.h>
 #include <linux/list.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
@@ -29,17 +30,19 @@
  *
  * Counters are created and released under sampler_mutex, which is the outermost lock: perf takes
  * the lock of CPU hotplug for it, and the locks of PMUs, and trace events take event_mutex inside
- * of some of those. But the removal of an instance holds event_mutex, and a callback of CPU
- * hotplug holds the lock of CPU hotplug. So both of them only make a note, and queue
- * sampler_work():
+ * of some of those. But the removal of an instance holds event_mutex, a callback of CPU hotplug
+ * holds the lock of CPU hotplug, and a counter runs in any context. So they only make a note, and
+ * queue sampler_work():
  *
  *   removal   a sampler without event is detached
  *   hotplug   sampler_online has the CPUs that can have counters, sampler_stale those that
  *             were offline since the work has looked. perf has disabled counters there for good
+ *   end       that of an owner: a counter that counts for nothing finds the instance retired,
+ *             and sampler_work() detaches it
  *
  * &trace_array.samplers changes under sampler_mutex while the caller holds a reference to the
- * trace array, or at its removal, when nobody has a reference. sampler_all changes under
- * sampler_mutex.
+ * trace array or event_mutex, or at its removal, when nobody has a reference. sampler_all changes
+ * under sampler_mutex.
  */
 static DEFINE_MUTEX(sampler_mutex);
 static LIST_HEAD(sampler_all);
@@ -60,6 +63,20 @@ static void sampler_follow_cpus(struct trace_sampler *s, const struct cpumask *s
 	}
 }
 
+/* The owner of their instance has ended. */
+static void sampler_detach_retired(void)
+{
+	struct trace_event_file *file;
+	struct trace_sampler *s;
+
+	guard(mutex)(&event_mutex);
+	list_for_each_entry(s, &sampler_all, all) {
+		file = rcu_dereference_protected(s->file, lockdep_is_held(&event_mutex));
+		if (file && READ_ONCE(file->tr->retired))
+			sampler_detach(s);
+	}
+}
+
 static void sampler_work_fn(struct work_struct *work)
 {
 	struct trace_sampler *s, *next;
@@ -71,6 +88,7 @@ static void sampler_work_fn(struct work_struct *work)
 		if (cpumask_test_and_clear_cpu(cpu, &sampler_stale))
 			cpumask_set_cpu(cpu, &stale);
 	}
+	sampler_detach_retired();
 	list_for_each_entry_safe(s, next, &sampler_all, all) {
 		if (rcu_access_pointer(s->file)) {
 			sampler_follow_cpus(s, &stale);
@@ -82,6 +100,12 @@ static void sampler_work_fn(struct work_struct *work)
 }
 
 static DECLARE_WORK(sampler_work, sampler_work_fn);
+
+/* A counter finds its instance retired. */
+static void sampler_ended(struct irq_work *work)
+{
+	schedule_work(&sampler_work);
+}
 
 /**
  * sampler_list_lock() - keep the samplers of a trace array as they are
@@ -120,17 +144,19 @@ static struct trace_sampler *sampler_find(struct trace_array *tr, const struct s
 	return NULL;
 }
 
+/* A PMU may be that of some CPUs only, and a CPU may go offline at any time. */
 static int sampler_start_all(struct trace_sampler *s, struct sampler_fault *fault)
 {
-	int cpu, ret;
+	int cpu, ret, all = -ENODEV;
 
 	for_each_cpu(cpu, &sampler_online) {
 		ret = sampler_start(s, cpu, fault);
-		/* It may go offline at any time. */
-		if (ret && cpumask_test_cpu(cpu, &sampler_online))
+		if (ret && ret != -ENODEV)
 			return ret;
+		if (!ret)
+			all = 0;
 	}
-	return 0;
+	return all;
 }
 
 /* Behind the others */
@@ -171,9 +197,9 @@ static int sampler_enable(struct trace_array *tr, bool enable)
  * This enables the event perf:sample, too.
  *
  * Context: May sleep, holds no lock.
- * Return: 0; -EEXIST if @tr samples it already; -ENODEV if no PMU counts it, or @tr does not
- *	   have the event perf:sample; -ENOMEM; another error of sampler_start(). On an error
- *	   nothing has changed.
+ * Return: 0; -EEXIST if @tr samples it already; -ENODEV if no PMU counts it on any CPU, or @tr
+ *	   is retired or does not have the event perf:sample; -ENOMEM; another error of
+ *	   sampler_start(). On an error nothing has changed.
  */
 int sampler_add(struct trace_array *tr, const struct sampler_spec *spec,
 		struct sampler_fault *fault)
@@ -186,6 +212,9 @@ int sampler_add(struct trace_array *tr, const struct sampler_spec *spec,
 	fault->err = SAMPLER_ERR_EXISTS;
 	if (sampler_find(tr, spec))
 		return -EEXIST;
+	fault->err = SAMPLER_ERR_RETIRED;
+	if (READ_ONCE(tr->retired))
+		return -ENODEV;
 	fault->err = SAMPLER_ERR_NO_FILE;
 	file = sampler_find_file(tr);
 	if (IS_ERR_OR_NULL(file))
@@ -194,6 +223,7 @@ int sampler_add(struct trace_array *tr, const struct sampler_spec *spec,
 	s = sampler_alloc(spec);
 	if (!s)
 		return -ENOMEM;
+	init_irq_work(&s->ended, sampler_ended);
 	ret = sampler_start_all(s, fault);
 	if (!ret)
 		ret = sampler_enable(tr, true);

@@ -7,6 +7,9 @@
  */
 #include <linux/cleanup.h>
 #include <linux/ftrace.h>
+#include <linux/irq_work.h>
+#include <linux/limits.h>
+#include <linux/minmax.h>
 #include <linux/perf_event.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
@@ -19,43 +22,6 @@
 
 /* &hw_perf_event.interrupts of a counter that perf has just stopped until the next tick */
 #define SAMPLER_THROTTLED	(~0ULL)
-
-/**
- * struct sample_stack - the stack of a sample
- * @kernel:    entries of the kernel, in the memory of perf
- * @user:      entries of user space
- * @nr_kernel: number of entries of the kernel
- * @nr_user:   number of entries of user space
- */
-struct sample_stack {
-	const u64	*kernel;
-	const u64	*user;
-	unsigned int	nr_kernel;
-	unsigned int	nr_user;
-};
-
-/* Find the two parts of a stack, @max entries together. */
-static void sample_split_stack(struct sample_stack *stack, const struct perf_callchain_entry *chain,
-			       unsigned int max)
-{
-	bool user = false;
-	unsigned int i;
-
-	for (i = 0; i < chain->nr && stack->nr_kernel + stack->nr_user < max; i++) {
-		/* A marker is above all addresses. */
-		if (chain->ip[i] >= PERF_CONTEXT_MAX) {
-			user = chain->ip[i] == PERF_CONTEXT_USER;
-			if (user)
-				stack->user = &chain->ip[i + 1];
-			else
-				stack->kernel = &chain->ip[i + 1];
-		} else if (user) {
-			stack->nr_user++;
-		} else {
-			stack->nr_kernel++;
-		}
-	}
-}
 
 /* Copy a part of the stack to @pos of a record. Return: its place, as __data_loc has it. */
 static u32 sample_copy_stack(struct sample_entry *entry, unsigned int *pos, const u64 *ips,
@@ -102,17 +68,36 @@ static bool sample_is_wanted(struct trace_event_file *file)
 	       cpumask_test_cpu(smp_processor_id(), tr->tracing_cpumask);
 }
 
+/* perf disables preemption for a fault, not for what the scheduler or an interrupt counts. */
+static bool sample_is_fault(const struct perf_event_attr *attr)
+{
+	if (attr->type != PERF_TYPE_SOFTWARE)
+		return false;
+	switch (attr->config) {
+	case PERF_COUNT_SW_PAGE_FAULTS:
+	case PERF_COUNT_SW_PAGE_FAULTS_MIN:
+	case PERF_COUNT_SW_PAGE_FAULTS_MAJ:
+	case PERF_COUNT_SW_ALIGNMENT_FAULTS:
+	case PERF_COUNT_SW_EMULATION_FAULTS:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /*
  * Return: false if the ring buffer refuses the record: the context of the sample is writing one,
  *	   or there is no room.
  */
 static bool sample_write(struct trace_sampler *s, struct trace_event_file *file,
-			 const struct sample_stack *stack, struct perf_sample_data *data,
-			 struct pt_regs *regs)
+			 const struct sample_stack *stack, struct perf_event *counter,
+			 struct perf_sample_data *data, struct pt_regs *regs)
 {
+	struct trace_buffer *buffer = file->tr->array_buffer.buffer;
 	size_t name_size = strlen(s->spec.name) + 1;
 	size_t size = ALIGN(offsetof(struct sample_entry, data) + name_size, sizeof(long)) +
 		      (stack->nr_kernel + stack->nr_user) * sizeof(long);
+	unsigned int ctx = tracing_gen_ctx();
 	struct trace_event_buffer fbuffer;
 	struct sample_entry *entry;
 
@@ -122,16 +107,22 @@ static bool sample_write(struct trace_sampler *s, struct trace_event_file *file,
 	entry = trace_event_buffer_reserve(&fbuffer, file, size);
 	if (!entry)
 		return false;
+	/* Reserving leaves out a level of disabled preemption, as that of a tracepoint. */
+	if (!sample_is_fault(&counter->attr)) {
+		fbuffer.trace_ctx = ctx;
+		tracing_generic_entry_update(&entry->ent, entry->ent.type, ctx);
+	}
 	fbuffer.regs = regs;
 	sample_fill(entry, s, name_size, stack, data, regs);
 	trace_event_buffer_commit(&fbuffer);
-	return true;
+	/* A trigger with a condition has looked at a record that is in no buffer of an instance. */
+	return fbuffer.buffer == buffer;
 }
 
-/* How many entries of a stack fit in a record */
+/* How many entries of a stack fit in a record; the places of its parts have 16 bits */
 static unsigned int sample_max_stack(struct trace_event_file *file)
 {
-	size_t size = ring_buffer_max_event_size(file->tr->array_buffer.buffer);
+	size_t size = min(ring_buffer_max_event_size(file->tr->array_buffer.buffer), U16_MAX);
 
 	return (size - sizeof(struct sample_entry) - SAMPLER_NAME_SIZE) / sizeof(long);
 }
@@ -157,8 +148,13 @@ void sampler_overflow(struct perf_event *counter, struct perf_sample_data *data,
 
 	if (counter->hw.interrupts == SAMPLER_THROTTLED)
 		local_inc(&cpu->throttled);
-	if (!file || !sample_is_wanted(file))
+	if (!file)
 		return;
+	if (!sample_is_wanted(file)) {
+		if (READ_ONCE(file->tr->retired))
+			irq_work_queue(&s->ended);
+		return;
+	}
 	/* Until the record is written, perf does not free the memory of the stack. */
 	guard(rcu)();
 	if (s->spec.stack) {
@@ -166,7 +162,7 @@ void sampler_overflow(struct perf_event *counter, struct perf_sample_data *data,
 		if (!stack.nr_kernel && !stack.nr_user)
 			local_inc(&cpu->stackless);
 	}
-	if (sample_write(s, file, &stack, data, regs))
+	if (sample_write(s, file, &stack, counter, data, regs))
 		local_inc(&cpu->samples);
 	else
 		local_inc(&cpu->refused);

@@ -37,6 +37,7 @@
 #include <linux/trace_instance.h>
 
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -337,11 +338,45 @@ static pid_t start_reader(int owner, int pipe)
 	_exit(!had || has(pipe, "a marker", false));
 }
 
+/* Have page faults sampled, and none recorded. Return: a descriptor of "perf_events", or -1. */
+static int sample_faults(int dir)
+{
+	int fd = openat(dir, "perf_events", O_RDWR), filter;
+
+	if (fd < 0)
+		return fd;
+	filter = open_at(dir, "events/perf/sample/filter", O_WRONLY);
+	if (write(filter, "mode == 99", 10) != 10 || write(fd, "page-faults", 11) != 11)
+		die("perf_events");
+	close(filter);
+	return fd;
+}
+
+/* A counter of an owner that has ended goes with what it counts next. */
+static void wait_unsampled(int fd)
+{
+	int tries = 6000;
+	void *page;
+
+	while (--tries && !lseek(fd, 0, SEEK_SET) && has(fd, "page-faults", false)) {
+		page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (page == MAP_FAILED)
+			die("mmap");
+		*(char *)page = 1;
+		munmap(page, 4096);
+		usleep(10000);
+	}
+	if (!tries)
+		die("page faults are still sampled");
+	expect(write(fd, "cs", 2), ENODEV, "a late sampler");
+	close(fd);
+}
+
 static void elsewhere(void)
 {
 	static const char *const readers[] = { "trace", "trace_pipe", "events/header_page",
 					       "buffer_total_size_kb" };
-	int owner = own(), dir = open_dir(owner), fds[4], i, late = -1;
+	int owner = own(), dir = open_dir(owner), fds[4], i, late = -1, samples = -1;
 	struct pollfd p = { .events = POLLIN };
 	char *name = name_of(owner);
 	pid_t pid = 0;
@@ -349,6 +384,7 @@ static void elsewhere(void)
 	if (!snapshot) {
 		mark(dir, "a marker");
 		late = open_at(dir, "trace_marker", O_WRONLY);
+		samples = sample_faults(dir);
 	}
 	for (i = 0; i < 4; i++)
 		fds[i] = open_at(dir, readers[i], O_RDONLY);
@@ -362,6 +398,8 @@ static void elsewhere(void)
 	if (pid && (waitpid(pid, &i, 0) != pid || i))
 		die("trace_pipe does not end with the owner: %#x", i);
 	wait_retired(dir);
+	if (samples >= 0)
+		wait_unsampled(samples);
 	p.fd = fds[1];
 	if (poll(&p, 1, 60000) != 1)
 		die("trace_pipe is not ready");
