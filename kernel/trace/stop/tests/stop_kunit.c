@@ -104,6 +104,34 @@ static void stop_test_first(struct kunit *test)
 	stop_test_by(test, "panic");
 }
 
+/*
+ * An event that has read the flags of its file before the line was there comes without its
+ * record: neither a filter nor the commit can be heeded, so it does not stop.
+ */
+static void stop_test_no_record(struct kunit *test)
+{
+	static const char * const lines[] = {
+		"event sched:sched_process_exit",
+		"event sched:sched_process_exit if pid == -1",
+	};
+	struct trace_array *tr = test->priv;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(lines); i++) {
+		KUNIT_ASSERT_EQ(test, stop_test_change(test, lines[i]), STOP_OK);
+		scoped_guard(mutex, &event_mutex) {
+			struct stop_line *line = list_first_entry(&tr->stop_on->lines,
+								  typeof(*line), list);
+
+			guard(preempt_notrace)();
+			event_triggers_call(line->file, NULL, NULL, NULL);
+		}
+		stop_test_by(test, NULL);
+		KUNIT_EXPECT_EQ(test, stop_test_change(test, "!event sched:sched_process_exit"),
+				STOP_OK);
+	}
+}
+
 /* Recording goes on for the time, and is not stopped if the stop is cancelled. */
 static void stop_test_later(struct kunit *test)
 {
@@ -136,6 +164,7 @@ static void stop_test_later(struct kunit *test)
 static struct kunit_case stop_test_cases[] = {
 	KUNIT_CASE(stop_test_kinds),
 	KUNIT_CASE(stop_test_first),
+	KUNIT_CASE(stop_test_no_record),
 	KUNIT_CASE(stop_test_later),
 	{}
 };
