@@ -81,15 +81,19 @@ static int stop_panic(struct notifier_block *self, unsigned long event, void *un
 	return NOTIFY_DONE;
 }
 
-/* After the snapshots of snapshot_on. */
+/*
+ * Before the snapshots of snapshot_on: else other CPUs record behind them, and the recorder of
+ * the next boot has that as its snapshot. They have the same priority, and come later: those
+ * are registered by fs_initcall().
+ */
 static struct notifier_block stop_die_notifier = {
 	.notifier_call	= stop_die,
-	.priority	= INT_MAX - 3,
+	.priority	= INT_MAX - 2,
 };
 
 static struct notifier_block stop_panic_notifier = {
 	.notifier_call	= stop_panic,
-	.priority	= INT_MAX - 3,
+	.priority	= INT_MAX - 2,
 };
 
 static int __init stop_crash_init(void)

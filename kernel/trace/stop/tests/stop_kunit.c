@@ -8,6 +8,7 @@
 #include <linux/kdebug.h>
 #include <linux/string.h>
 
+#include "../../snapshot/internal.h"
 #include "../../snapshot/tests/panic.h"
 #include "../internal.h"
 
@@ -132,6 +133,40 @@ static void stop_test_no_record(struct kunit *test)
 	}
 }
 
+#ifdef CONFIG_TRACER_SNAPSHOT
+/* Nothing is recorded behind the snapshot of the crash that stops. */
+static void stop_test_snapshot(struct kunit *test)
+{
+	static const char * const kinds[] = { "panic", "oops", "warn" };
+	unsigned long on = snap_crash_on;
+	struct trace_array *tr = test->priv;
+	struct stop_cause cause;
+	struct trace_snap *snap;
+	int i;
+
+	/* No two times are equal by this one. */
+	KUNIT_ASSERT_EQ(test, tracing_set_clock(tr, "counter"), 0);
+	KUNIT_ASSERT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
+	snap_crash_on = BIT(SNAP_BY_PANIC) | BIT(SNAP_BY_OOPS) | BIT(SNAP_BY_WARN);
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		KUNIT_EXPECT_EQ(test, stop_test_change(test, kinds[i]), STOP_OK);
+		if (!strcmp(kinds[i], "warn"))
+			disable_trace_on_warning();
+		else
+			stop_test_crash(test, kinds[i]);
+		stop_test_by(test, kinds[i]);
+		snap = tr->snapshots->user.last;
+		KUNIT_EXPECT_NOT_NULL(test, snap);
+		if (snap && stop_read(&tr->stop_on->why, &cause)) {
+			KUNIT_EXPECT_STREQ(test, snap_by_names[snap->info.by], kinds[i]);
+			KUNIT_EXPECT_LT(test, cause.off, snap->info.begin);
+		}
+		tracer_tracing_on(tr);
+	}
+	snap_crash_on = on;
+}
+#endif
+
 /* Recording goes on for the time, and is not stopped if the stop is cancelled. */
 static void stop_test_later(struct kunit *test)
 {
@@ -165,6 +200,9 @@ static struct kunit_case stop_test_cases[] = {
 	KUNIT_CASE(stop_test_kinds),
 	KUNIT_CASE(stop_test_first),
 	KUNIT_CASE(stop_test_no_record),
+#ifdef CONFIG_TRACER_SNAPSHOT
+	KUNIT_CASE(stop_test_snapshot),
+#endif
 	KUNIT_CASE(stop_test_later),
 	{}
 };
