@@ -81,6 +81,7 @@ static enum stop_err stop_arm_event(struct stop_line *line, const char *filter)
 {
 	struct trace_event_file *file = line->file;
 	enum stop_err err;
+	int ret;
 
 	line->trigger = trigger_data_alloc(&stop_command, NULL, NULL, line);
 	if (!line->trigger)
@@ -92,11 +93,12 @@ static enum stop_err stop_arm_event(struct stop_line *line, const char *filter)
 	}
 	list_add_tail_rcu(&line->trigger->list, &file->triggers);
 	update_cond_flag(file);
-	if (trace_event_trigger_enable_disable(file, 1) < 0) {
-		stop_disarm_event(line);
-		return STOP_ERR_ENABLE;
-	}
-	return STOP_OK;
+	ret = trace_event_trigger_enable_disable(file, 1);
+	if (ret >= 0)
+		return STOP_OK;
+	stop_disarm_event(line);
+	stop_line_cancel(line);
+	return ret == -ENOMEM ? STOP_ERR_MEMORY : STOP_ERR_ENABLE;
 }
 
 /* It is on its list, so that its delayed stop can be cancelled as soon as there is one. */
@@ -109,10 +111,9 @@ static enum stop_err stop_arm(struct stop_line *line, const struct stop_spec *sp
 	return STOP_OK;
 }
 
-/* No cause finds the line any more. */
+/* No cause finds the line any more, and no stop is pending. */
 static void stop_free(struct stop_line *line)
 {
-	stop_line_cancel(line);
 	scoped_guard(mutex, &stop_mutex)
 		list_del(&line->list);
 	kfree(line);
@@ -127,6 +128,7 @@ static void stop_remove_line(struct stop_line *line)
 			stop_crash_del(line);
 		synchronize_rcu();
 	}
+	stop_line_cancel(line);
 	stop_free(line);
 }
 
@@ -163,7 +165,7 @@ static struct trace_event_file *stop_find_event(struct trace_array *tr,
 	struct trace_event_file *file = __find_event_file(tr, spec->system, spec->event);
 
 	/* trace_marker calls triggers, too, though its event cannot be enabled. */
-	if (file && file == tr->trace_marker_file)
+	if (file && file->event_call->event.type == TRACE_PRINT)
 		return file;
 	return find_event_file(tr, spec->system, spec->event);
 }
