@@ -32,9 +32,6 @@ static char recorder_value[COMMAND_LINE_SIZE] __initdata;
 static char recorder_size[32] __initdata;
 static char recorder_stops[COMMAND_LINE_SIZE] __initdata = "panic";
 
-/* It is off until all CPUs are there. */
-static bool recorder_waits __initdata;
-
 /* The recorder while it exists, and its events; event_mutex. */
 static struct trace_array *recorder;
 static const char *recorder_events = CONFIG_TRACE_RECORDER_EVENTS;
@@ -231,7 +228,6 @@ void __init trace_recorder_boot(void)
 		set_tracer_flag(tr, TRACE_ITER_OVERWRITE, 1);
 		recorder = tr;
 	}
-	recorder_waits = memory;
 	recorder_add_stops(tr);
 	recorder_enable(tr, recorder_events);
 }
@@ -242,13 +238,12 @@ void __init trace_recorder_boot(void)
  */
 static int __init recorder_start(void)
 {
-	struct trace_array *tr;
+	struct trace_array *tr = recorder;
 
-	if (!recorder_waits)
+	/* In that memory it is never removed, and off until all CPUs are there. */
+	if (!tr || !tr->range_addr_start)
 		return 0;
 	guard(mutex)(&trace_types_lock);
-	/* In that memory it is never removed. */
-	tr = recorder;
 	if (!ring_buffer_empty(tr->array_buffer.buffer))
 		tracing_snapshot_instance(tr);
 	if (!ring_buffer_empty(tr->array_buffer.buffer))
