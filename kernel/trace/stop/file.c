@@ -142,10 +142,13 @@ static int stop_on_show(struct seq_file *m, void *v)
 	list_for_each_entry(line, &tr->stop_on->lines, list)
 		seq_printf(m, "%s\n", line->text);
 	list_for_each_entry(line, &tr->stop_on->lines, list) {
-		if (stop_read(&line->later, &cause))
-			stop_show_cause(m, tr, "will stop by", &cause);
+		/* stop_try_lock() comes before it is set: stop_read() waits for its cause. */
+		if (!smp_load_acquire(&line->pending))
+			continue;
+		stop_read(&line->later, &cause);
+		stop_show_cause(m, tr, "will stop by", &cause);
 	}
-	if (stop_read(&tr->stop_on->why, &cause) && !tracer_tracing_is_on(tr))
+	if (stop_read_why(tr, &cause))
 		stop_show_cause(m, tr, "stopped by", &cause);
 	return 0;
 }

@@ -5,7 +5,7 @@
  * Each file calls only files above it in this list:
  *
  *   parse.c  read a line of stop_on
- *   stop.c   stop a trace array, at once or later, and start it again
+ *   stop.c   stop a trace array, at once or later
  *   crash.c  stops by a panic, an oops, a warning
  *   line.c   add and remove lines; stops by an event
  *   file.c   the file "stop_on"
@@ -30,20 +30,22 @@
  * removed. event_mutex serializes changes of the lines; stop_mutex, which is innermost, lets
  * trace_stop_cancel() walk them.
  *
- * A &struct stop_record tells of a stop: &trace_stop.why of the one that has happened,
- * &stop_line.later of one that its timer will make. A CPU locks it in any context by
- * stop_try_lock(), and never waits there: where an NMI or another CPU finds it locked,
- * a stop is being made already, or a writer of tracing_on is about to start recording, which
- * counts as later. Preemption is off while it is locked, so a task on another CPU may wait.
- * Readers try again if &stop_record.seq has changed.
+ * A &struct stop_record has the cause of a stop: &trace_stop.why of the last one, and
+ * &stop_line.later of one that the timer of the line will make. A CPU locks it in any context by
+ * stop_try_lock(), and never waits there: where an NMI or another CPU finds it locked, a cause
+ * is described already. Preemption is off while it is locked, so a task on another CPU may
+ * wait. Readers try again if &stop_record.seq has changed.
  *
- * &trace_stop.why is locked while the switch is thrown, so that a stop and a start do not mix:
- * either the trace array is off and tells why, or it is on and tells nothing. All other ways
- * to throw the switch stay as they are. So a stop counts only while the switch is off.
+ * A cause throws the switch also if it finds &trace_stop.why locked. It sets
+ * &trace_array.stopped before, and tracer_tracing_on(), which can be called in any context,
+ * clears that after it has switched on: a trace array that is off while it is set was stopped
+ * by &trace_stop.why. A start and a stop at the same time may leave it off without a reason,
+ * but never with that of a stop before the start. The flag is not in &struct trace_stop, as
+ * triggers that start it may outlive that.
  *
- * &stop_line.later is claimed by the first cause, and released by the timer or by
- * trace_stop_cancel(). A cause finds its line under RCU or in a probe, and removed lines wait
- * for both.
+ * &stop_line.later is claimed by the first cause, which sets &stop_line.pending, and released
+ * by the timer or by stop_line_cancel(). A cause finds its line under RCU or in a probe, and
+ * removed lines wait for both.
  */
 
 /* The longest line of stop_on, with its end */
@@ -109,12 +111,10 @@ struct stop_cause {
 /**
  * struct stop_record - a stop that has happened, or will
  * @seq:   odd while it is locked
- * @set:   is there one?
  * @cause: its cause; changes only while @seq is odd
  */
 struct stop_record {
 	atomic_t		seq;
-	bool			set;
 	struct stop_cause	cause;
 };
 
@@ -128,7 +128,8 @@ struct stop_record {
  * @trigger: the trigger of @file
  * @after:   time from the cause to the stop, in nanoseconds
  * @at:      end of that time, in nanoseconds of CLOCK_MONOTONIC
- * @later:   the stop that @timer will make
+ * @pending: @timer will make a stop
+ * @later:   that stop
  * @start:   starts @timer
  * @timer:   makes the stop
  * @text:    the line
@@ -141,6 +142,7 @@ struct stop_line {
 	struct trace_event_file		*file;
 	struct event_trigger_data	*trigger;
 	u64				after, at;
+	bool				pending;
 	struct stop_record		later;
 	struct irq_work			start;
 	struct hrtimer			timer;
@@ -150,7 +152,7 @@ struct stop_line {
 /**
  * struct trace_stop - stops of a trace array
  * @lines: the lines of stop_on
- * @why:   the stop that has happened
+ * @why:   the last stop that has happened, see &trace_array.stopped
  */
 struct trace_stop {
 	struct list_head	lines;
@@ -170,7 +172,8 @@ bool stop_print(const struct stop_spec *spec, char *text);
 void stop_by(struct stop_line *line);
 void stop_line_init(struct stop_line *line);
 void stop_line_cancel(struct stop_line *line);
-bool stop_read(struct stop_record *rec, struct stop_cause *cause);
+void stop_read(struct stop_record *rec, struct stop_cause *cause);
+bool stop_read_why(struct trace_array *tr, struct stop_cause *cause);
 
 /* crash.c */
 void stop_crash(enum stop_kind kind);

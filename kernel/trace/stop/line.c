@@ -180,10 +180,8 @@ static struct trace_stop *stop_of(struct trace_array *tr)
 	if (!stop)
 		return NULL;
 	INIT_LIST_HEAD(&stop->lines);
-	scoped_guard(mutex, &stop_mutex) {
-		/* Pairs with the READ_ONCE() of trace_stop_start(): it is initialized. */
-		smp_store_release(&tr->stop_on, stop);
-	}
+	scoped_guard(mutex, &stop_mutex)
+		tr->stop_on = stop;
 	return stop;
 }
 

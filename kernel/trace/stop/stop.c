@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Stop a trace array, at once or later, and start it again.
+ * Stop a trace array, at once or later.
  */
 #include <linux/kcsan-checks.h>
 #include <linux/list.h>
@@ -48,22 +48,26 @@ static void stop_describe(struct stop_cause *cause, struct stop_line *line)
 	strscpy(cause->line, line->text);
 }
 
-/* @cause was described when it happened, or NULL: it happens now. */
+/* It is on. @cause was described when it happened, or NULL: it happens now. */
 static void stop_now(struct stop_line *line, const struct stop_cause *cause)
 {
-	struct stop_record *why = &line->tr->stop_on->why;
+	struct trace_array *tr = line->tr;
+	struct stop_record *why = &tr->stop_on->why;
 
-	if (!stop_try_lock(why))
+	/* Another cause is described, maybe one of before a start: it tells, and this one stops. */
+	if (!stop_try_lock(why)) {
+		tracer_tracing_off(tr);
 		return;
-	if (tracer_tracing_is_on(line->tr)) {
-		if (cause)
-			why->cause = *cause;
-		else
-			stop_describe(&why->cause, line);
-		tracer_tracing_off(line->tr);
-		why->cause.off = stop_clock(line->tr);
-		WRITE_ONCE(why->set, true);
 	}
+	if (cause)
+		why->cause = *cause;
+	else
+		stop_describe(&why->cause, line);
+	WRITE_ONCE(tr->stopped, true);
+	/* Pairs with the barrier of tracer_tracing_on(), see DOC: stops of a trace array. */
+	smp_wmb();
+	tracer_tracing_off(tr);
+	why->cause.off = stop_clock(tr);
 	stop_unlock(why);
 }
 
@@ -71,12 +75,12 @@ static void stop_later(struct stop_line *line)
 {
 	struct stop_record *later = &line->later;
 
-	if (READ_ONCE(later->set) || !stop_try_lock(later))
+	if (READ_ONCE(line->pending) || !stop_try_lock(later))
 		return;
-	if (!later->set) {
+	if (!READ_ONCE(line->pending)) {
 		stop_describe(&later->cause, line);
 		line->at = ktime_get_mono_fast_ns() + line->after;
-		WRITE_ONCE(later->set, true);
+		WRITE_ONCE(line->pending, true);
 		irq_work_queue(&line->start);
 	}
 	stop_unlock(later);
@@ -110,12 +114,13 @@ static enum hrtimer_restart stop_line_timer(struct hrtimer *timer)
 {
 	struct stop_line *line = container_of(timer, struct stop_line, timer);
 
-	stop_now(line, &line->later.cause);
+	if (tracer_tracing_is_on(line->tr))
+		stop_now(line, &line->later.cause);
 	/*
 	 * The next cause counts again, if recording goes on. Pairs with stop_try_lock() of it: the
 	 * description was read.
 	 */
-	smp_store_release(&line->later.set, false);
+	smp_store_release(&line->pending, false);
 	return HRTIMER_NORESTART;
 }
 
@@ -134,15 +139,18 @@ void stop_line_init(struct stop_line *line)
 
 /**
  * stop_line_cancel() - cancel the delayed stop of a line
- * @line: the line; no cause is in stop_by() that began before
+ * @line: the line; each cause that has set &stop_line.pending has left stop_by()
  *
- * Context: May sleep.
+ * A cause that comes meanwhile counts.
+ *
+ * Context: May sleep, interrupts are on.
  */
 void stop_line_cancel(struct stop_line *line)
 {
 	irq_work_sync(&line->start);
-	hrtimer_cancel(&line->timer);
-	WRITE_ONCE(line->later.set, false);
+	/* A timer that was not there has released the line, or will be that of a new cause. */
+	if (hrtimer_cancel(&line->timer))
+		WRITE_ONCE(line->pending, false);
 }
 
 /**
@@ -151,18 +159,15 @@ void stop_line_cancel(struct stop_line *line)
  * @cause: is set to its cause
  *
  * Context: Task.
- * Return: false if it has no stop.
  */
-bool stop_read(struct stop_record *rec, struct stop_cause *cause)
+void stop_read(struct stop_record *rec, struct stop_cause *cause)
 {
-	bool set;
 	int seq;
 
 	do {
 		/* Pairs with the release of stop_unlock(). */
 		while ((seq = atomic_read_acquire(&rec->seq)) & 1)
 			cpu_relax();
-		set = READ_ONCE(rec->set);
 		/* It is read again if it changes meanwhile. */
 		kcsan_disable_current();
 		*cause = rec->cause;
@@ -170,7 +175,23 @@ bool stop_read(struct stop_record *rec, struct stop_cause *cause)
 		/* Pairs with the full barrier of stop_try_lock(). */
 		smp_rmb();
 	} while (atomic_read(&rec->seq) != seq);
-	return set;
+}
+
+/**
+ * stop_read_why() - read why a trace array is off
+ * @tr:    the trace array, which has lines or had some
+ * @cause: is set to the cause, if one has stopped it
+ *
+ * Context: Task.
+ * Return: false if it is on, or not off because of a line.
+ */
+bool stop_read_why(struct trace_array *tr, struct stop_cause *cause)
+{
+	/* stop_try_lock() comes before it is set: stop_read() waits for that cause at least. */
+	if (!smp_load_acquire(&tr->stopped))
+		return false;
+	stop_read(&tr->stop_on->why, cause);
+	return !tracer_tracing_is_on(tr);
 }
 
 /**
@@ -188,34 +209,11 @@ void trace_stop_cancel(struct trace_array *tr)
 	if (!tr->stop_on)
 		return;
 	list_for_each_entry(line, &tr->stop_on->lines, list)
-		any |= READ_ONCE(line->later.set);
+		any |= READ_ONCE(line->pending);
 	if (!any)
 		return;
 	/* Each cause that has claimed a line has queued its work then. */
 	synchronize_rcu();
 	list_for_each_entry(line, &tr->stop_on->lines, list)
 		stop_line_cancel(line);
-}
-
-/**
- * trace_stop_start() - switch recording on, and forget the stop
- * @tr: the trace array
- *
- * Context: Task.
- */
-void trace_stop_start(struct trace_array *tr)
-{
-	struct trace_stop *stop = READ_ONCE(tr->stop_on);
-
-	/* Without lines nothing stops it. */
-	if (!stop) {
-		tracer_tracing_on(tr);
-		return;
-	}
-	guard(irqsave)();
-	while (!stop_try_lock(&stop->why))
-		cpu_relax();
-	WRITE_ONCE(stop->why.set, false);
-	tracer_tracing_on(tr);
-	stop_unlock(&stop->why);
 }

@@ -11,7 +11,6 @@ struct trace_event_file;
 
 /* stop.c */
 void trace_stop_cancel(struct trace_array *tr);
-void trace_stop_start(struct trace_array *tr);
 
 /* crash.c */
 void trace_stop_warn(void);

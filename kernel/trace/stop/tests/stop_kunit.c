@@ -44,7 +44,7 @@ static void stop_test_by(struct kunit *test, const char *line)
 {
 	struct trace_array *tr = test->priv;
 	struct stop_cause cause;
-	bool set = stop_read(&tr->stop_on->why, &cause);
+	bool set = stop_read_why(tr, &cause);
 
 	KUNIT_EXPECT_EQ(test, set, !!line);
 	KUNIT_EXPECT_EQ(test, tracer_tracing_is_on(tr), !line);
@@ -79,7 +79,7 @@ static void stop_test_kinds(struct kunit *test)
 		for (j = 0; j < ARRAY_SIZE(kinds); j++) {
 			stop_test_crash(test, kinds[j]);
 			stop_test_by(test, i == j ? kinds[i] : NULL);
-			trace_stop_start(test->priv);
+			tracer_tracing_on(test->priv);
 			stop_test_by(test, NULL);
 		}
 		snprintf(remove, sizeof(remove), "!%s", kinds[i]);
@@ -103,6 +103,31 @@ static void stop_test_first(struct kunit *test)
 	tracer_tracing_on(test->priv);
 	stop_test_crash(test, "panic");
 	stop_test_by(test, "panic");
+}
+
+/* The reason is that of the last stop only, and not that of user space. */
+static void stop_test_stale(struct kunit *test)
+{
+	struct stop_cause cause;
+
+	KUNIT_EXPECT_EQ(test, stop_test_change(test, "oops"), STOP_OK);
+	stop_test_crash(test, "oops");
+	stop_test_by(test, "oops");
+	tracer_tracing_on(test->priv);
+	tracer_tracing_off(test->priv);
+	KUNIT_EXPECT_FALSE(test, stop_read_why(test->priv, &cause));
+}
+
+/* A cause stops also while another one is described, or when its CPU was halted then. */
+static void stop_test_locked(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+
+	KUNIT_EXPECT_EQ(test, stop_test_change(test, "panic"), STOP_OK);
+	atomic_inc(&tr->stop_on->why.seq);
+	stop_test_crash(test, "panic");
+	KUNIT_EXPECT_FALSE(test, tracer_tracing_is_on(tr));
+	atomic_inc(&tr->stop_on->why.seq);
 }
 
 /*
@@ -157,7 +182,7 @@ static void stop_test_snapshot(struct kunit *test)
 		stop_test_by(test, kinds[i]);
 		snap = tr->snapshots->user.last;
 		KUNIT_EXPECT_NOT_NULL(test, snap);
-		if (snap && stop_read(&tr->stop_on->why, &cause)) {
+		if (snap && stop_read_why(tr, &cause)) {
 			KUNIT_EXPECT_STREQ(test, snap_by_names[snap->info.by], kinds[i]);
 			KUNIT_EXPECT_LT(test, cause.off, snap->info.begin);
 		}
@@ -180,10 +205,11 @@ static void stop_test_later(struct kunit *test)
 	scoped_guard(mutex, &event_mutex) {
 		struct stop_line *line = list_first_entry(&tr->stop_on->lines, typeof(*line), list);
 
-		KUNIT_EXPECT_TRUE(test, stop_read(&line->later, &cause));
+		KUNIT_EXPECT_TRUE(test, line->pending);
+		stop_read(&line->later, &cause);
 		KUNIT_EXPECT_STREQ(test, cause.line, "warn after 1000s");
 		trace_stop_cancel(tr);
-		KUNIT_EXPECT_FALSE(test, stop_read(&line->later, &cause));
+		KUNIT_EXPECT_FALSE(test, line->pending);
 	}
 	trace_stop_warn();
 	KUNIT_EXPECT_EQ(test, stop_test_change(test, "!warn"), STOP_OK);
@@ -199,6 +225,8 @@ static void stop_test_later(struct kunit *test)
 static struct kunit_case stop_test_cases[] = {
 	KUNIT_CASE(stop_test_kinds),
 	KUNIT_CASE(stop_test_first),
+	KUNIT_CASE(stop_test_stale),
+	KUNIT_CASE(stop_test_locked),
 	KUNIT_CASE(stop_test_no_record),
 #ifdef CONFIG_TRACER_SNAPSHOT
 	KUNIT_CASE(stop_test_snapshot),
