@@ -307,6 +307,22 @@ static void dat_parts_test_addresses(struct kunit *test)
 	KUNIT_EXPECT_NE(test, dat_kunit_symbol(dat, "end"), 0ULL);
 }
 
+/* Each entry for a name is in use, the first one of the table as well. */
+static void dat_parts_test_names(struct kunit *test)
+{
+	struct task_struct *task = kunit_kzalloc(test, sizeof(*task), GFP_KERNEL);
+	struct dat_kunit *dat;
+
+	KUNIT_ASSERT_NOT_NULL(test, task);
+	strscpy(task->comm, "k");
+	for (task->pid = 1; task->pid < PID_MAX_DEFAULT; task->pid++) {
+		guard(preempt)();
+		trace_save_cmdline(task);
+	}
+	dat = dat_parts_read(test, dat_parts_take(test, test->priv));
+	dat_parts_expect_file(dat, dat->names, "/saved_cmdlines");
+}
+
 /* A session with few events, a channel with the same and more, and one with all */
 static void dat_parts_test_session(struct kunit *test)
 {
@@ -348,6 +364,7 @@ static void dat_parts_test_session(struct kunit *test)
 static struct kunit_case dat_parts_cases[] = {
 	KUNIT_CASE(dat_parts_test_one),
 	KUNIT_CASE(dat_parts_test_addresses),
+	KUNIT_CASE(dat_parts_test_names),
 	KUNIT_CASE(dat_parts_test_session),
 	{ }
 };
