@@ -5,6 +5,7 @@
 #ifndef _KERNEL_TRACE_DAT_H
 #define _KERNEL_TRACE_DAT_H
 
+struct array_buffer;
 struct seq_file;
 
 /**
@@ -72,6 +73,7 @@ struct trace_dat_copy {
 #ifdef CONFIG_TRACER_SNAPSHOT
 extern const struct file_operations trace_dat_fops;
 
+bool trace_dat_is_open(struct array_buffer *snap);
 void trace_dat_end_event(struct trace_array *tr);
 void trace_dat_free(struct trace_array *tr);
 int trace_dat_make_pages(struct trace_dat_copy *copy);
@@ -79,6 +81,7 @@ int trace_dat_make_symbols(struct trace_dat_copy *copy);
 int trace_dat_make_head(struct trace_dat_copy *copy, struct trace_array *whole);
 void trace_dat_copy_free(struct trace_dat_copy *copy);
 #else
+static inline bool trace_dat_is_open(struct array_buffer *snap) { return false; }
 static inline void trace_dat_end_event(struct trace_array *tr) { }
 #endif
 

@@ -7,6 +7,7 @@
 #include <linux/sched/signal.h>
 #include <linux/uio.h>
 
+#include "../snapshot/internal.h"
 #include "internal.h"
 
 /* In error_log of the instance that the snapshot was taken of: this one has none. */
@@ -25,6 +26,27 @@ static void dat_log(struct trace_array *tr, int ret)
 				(const char **)errs, err, 0);
 }
 
+/**
+ * trace_dat_is_open() - has somebody a trace.dat of a snapshot open?
+ * @snap: the snapshot, from trace_snapshot_get()
+ *
+ * Context: trace_types_lock is held.
+ * Return: true if so; then nobody may consume from the snapshot.
+ */
+bool trace_dat_is_open(struct array_buffer *snap)
+{
+	struct trace_array *tr = snap_of(snap)->kept;
+
+	lockdep_assert_held(&trace_types_lock);
+	return tr && tr->dat_readers;
+}
+
+/* The newest snapshot is also what snapshot_raw reads, perhaps since before it was kept. */
+static bool dat_is_consumed(struct trace_array *tr)
+{
+	return tr->trace_ref || tr->shows->buf.raw_readers;
+}
+
 /*
  * Exclude consumers of an instance and of its channels, and hold references to these.
  * Return: an open file that has all of them as members, or an error.
@@ -37,7 +59,7 @@ static struct dat_file *dat_begin_reading(struct trace_array *whole)
 
 	guard(mutex)(&trace_types_lock);
 	for (tr = whole; tr; tr = dat_next(whole, tr)) {
-		if (!tr->dat_readers && tr->trace_ref)
+		if (!tr->dat_readers && dat_is_consumed(tr))
 			return ERR_PTR(-EBUSY);
 		nr++;
 	}
