@@ -135,6 +135,8 @@ static int view_collect_member(struct view_copy *copy, const struct view_member 
 	}
 	kvfree(iter->temp);
 	iter->temp = NULL;
+	if (!ret && view_member_has_moved(member))
+		ret = -EAGAIN;
 	return ret;
 }
 

@@ -65,7 +65,9 @@
  * it for writing. The reader sees that somebody waits, and lets go at the next record. Then it
  * begins again, or fails. It does not sort before it has let go. A removal of an event holds
  * trace_event_sem, so it does not wait: it is counted only. The reader compares that count under
- * trace_event_sem for each record, since the number of the event may be used again.
+ * trace_event_sem for each record, since the number of the event may be used again. A snapshot
+ * waits for nobody: it moves the records of all CPUs away, also of those that are not copied yet.
+ * So behind the last CPU of an instance, the reader compares a count of these, and begins again.
  *
  * **Locks**, outermost first: event_mutex (of readers, only to finish a trace.dat),
  * trace_types_lock (also to find the channels), &trace_view.sem, trace_event_sem, the locks of
@@ -179,10 +181,12 @@ struct trace_view {
  * struct view_member - an instance that is copied from
  * @view:  its view, with a reference
  * @epoch: of the view when the copy began
+ * @moves: how often its records had been moved to snapshots then
  */
 struct view_member {
 	struct trace_view	*view;
 	int			epoch;
+	unsigned int		moves;
 };
 
 /**
@@ -262,6 +266,7 @@ void view_leave(struct trace_view *view);
 /* member.c */
 int view_members_get(struct view_copy *copy);
 void view_members_put(struct view_copy *copy);
+bool view_member_has_moved(const struct view_member *member);
 bool view_members_are_same(const struct view_copy *copy);
 
 /* collect.c */

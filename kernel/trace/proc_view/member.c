@@ -6,7 +6,15 @@
 #include <linux/list.h>
 #include <linux/slab.h>
 
+#include "../snapshot/internal.h"
 #include "internal.h"
+
+/* No snapshot is being taken while it is read. */
+static unsigned int view_moves(struct trace_array *tr)
+{
+	guard(snap_change)(tr->snapshots);
+	return tr->snapshots->moves;
+}
 
 /* Records of a channel that survives a reboot may be those of another boot, and so may its PIDs. */
 static bool view_is_member(struct trace_array *ch)
@@ -17,7 +25,9 @@ static bool view_is_member(struct trace_array *ch)
 static void view_members_add(struct view_copy *copy, struct trace_view *view)
 {
 	refcount_inc(&view->ref);
-	copy->member[copy->nr++] = (struct view_member){ view, atomic_read(&view->epoch) };
+	copy->member[copy->nr++] = (struct view_member){
+		view, atomic_read(&view->epoch), view_moves(view->tr),
+	};
 }
 
 /**
@@ -69,6 +79,19 @@ void view_members_put(struct view_copy *copy)
 		view_put(copy->member[--copy->nr].view);
 	kfree(copy->member);
 	copy->member = NULL;
+}
+
+/**
+ * view_member_has_moved() - have records moved to a snapshot since view_members_get()?
+ * @member: the instance; its view was entered
+ *
+ * Context: May sleep.
+ * Return: true if so: records of some CPUs or channels may have been copied before, and those of
+ *	   others not.
+ */
+bool view_member_has_moved(const struct view_member *member)
+{
+	return view_moves(member->view->tr) != member->moves;
 }
 
 /**

@@ -636,6 +636,41 @@ static void view_test_again_channel(struct kunit *test)
 	view_test_release(&copy);
 }
 
+/* A snapshot of the session, and then a record in each member */
+static void view_test_cut(struct trace_array *tr)
+{
+	int i;
+
+	view_race_hook = NULL;
+	tracing_snapshot_instance(view_test_tr[0]);
+	view_test_later();
+	for (i = 0; i < 2; i++)
+		view_test_write(view_test_tr[i], 2);
+}
+
+/*
+ * A snapshot takes records away that are copied, and others that are not yet: neither are shown,
+ * only what is newer.
+ */
+static void view_test_again_cut(struct kunit *test)
+{
+	struct view_copy copy = {};
+	int i;
+
+	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(view_test_tr[0]), 0);
+	for (i = 0; i < 2; i++)
+		view_test_write(view_test_tr[i], 1);
+	view_race_hook = view_test_cut;
+	view_test_collect(test, &copy);
+	KUNIT_EXPECT_NULL(test, view_race_hook);
+	KUNIT_ASSERT_EQ(test, copy.store.nr, 2);
+	for (i = 0; i < 2; i++)
+		KUNIT_EXPECT_EQ(test, view_test_num(&copy, i), 2);
+	KUNIT_EXPECT_EQ(test, copy.gaps, 0);
+	view_test_release(&copy);
+	tracing_disarm_snapshot(view_test_tr[0]);
+}
+
 /* An event is removed, and then the clock has no times of tasks. */
 static void view_test_lose_clock(struct trace_array *tr)
 {
@@ -723,6 +758,7 @@ static struct kunit_case view_test_copy_cases[] = {
 	KUNIT_CASE(view_test_gap_text),
 	KUNIT_CASE(view_test_again),
 	KUNIT_CASE(view_test_again_channel),
+	KUNIT_CASE(view_test_again_cut),
 	KUNIT_CASE(view_test_fails_again),
 	KUNIT_CASE(view_test_removed),
 	KUNIT_CASE(view_test_cleared),
