@@ -2,8 +2,9 @@
 /*
  * Since when a task has its PID, program and credentials.
  *
- * The clocks are those that CPUs agree on, and that never go back. "local" is one where the
- * clock of the scheduler is stable.
+ * The clocks are those that CPUs agree on. "local" is one where the clock of the scheduler is
+ * stable. While the kernel adjusts the time, "mono" and "boot" may go back by some nanoseconds, see
+ * ktime_get_mono_fast_ns(): a record so shortly before a stamp may have a later time than that.
  */
 #include <linux/sched/clock.h>
 #include <linux/timekeeping.h>
