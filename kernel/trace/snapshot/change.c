@@ -211,7 +211,9 @@ void trace_snapshot_trim(struct trace_array *tr)
 		return;
 	snap_settle(last);
 	WRITE_ONCE(last->gen, 0);
-	snap_trim(s, last);
+	/* A kept one was trimmed before, and its trace.dat may be open: its rings stay. */
+	if (!last->kept)
+		snap_trim(s, last);
 	snap_unhold(s, last);
 }
 
