@@ -37,11 +37,12 @@ static int view_may_show(struct trace_array *tr, u8 *err)
 	return min(trace_stamp_clock(tr), 0);
 }
 
-static int view_set(struct trace_array *tr, const char *text)
+/* @whole: @text is all that was written */
+static int view_set(struct trace_array *tr, const char *text, bool whole)
 {
 	u8 err = VIEW_ERR_VALUE;
 	bool on = !strcmp(text, "1");
-	int ret = on || !strcmp(text, "0") ? 0 : -EINVAL;
+	int ret = whole && (on || !strcmp(text, "0")) ? 0 : -EINVAL;
 
 	guard(mutex)(&trace_types_lock);
 	if (!ret && on && !tr->view->shown)
@@ -57,12 +58,14 @@ static ssize_t proc_view_write(struct file *file, const char __user *ubuf, size_
 {
 	struct trace_array *tr = file->private_data;
 	char buf[16] = "";
+	bool whole;
 	int ret;
 
 	if (copy_from_user(buf, ubuf, min(cnt, sizeof(buf) - 1)))
 		return -EFAULT;
-	/* A text that was cut keeps its blanks, and is no value then. */
-	ret = view_set(tr, cnt < sizeof(buf) ? strim(buf) : buf);
+	/* Not with a zero in it, nor with more than there is room for. */
+	whole = strlen(buf) == cnt;
+	ret = view_set(tr, strim(buf), whole);
 	if (ret)
 		return ret;
 	*ppos += cnt;
