@@ -128,12 +128,10 @@ struct dat_pages {
  * struct dat_member - a buffer with records of an open file
  * @tr:    the instance
  * @pages: its pages
- * @range: the table of its CPUs
  */
 struct dat_member {
 	struct trace_array	*tr;
 	struct dat_pages	pages;
-	struct dat_range	*range;
 };
 
 /**
@@ -141,7 +139,7 @@ struct dat_member {
  * @mutex:   serializes reads; protects &dat_member.pages and @next
  * @symbols: bytes of the part of symbols
  * @options: options of channels, and the name of the first table
- * @range:   the tables of all members
+ * @range:   the tables of all members, of nr_cpu_ids entries each
  * @next:    as many as @range
  * @part:    the parts in front of the zeros
  * @nr_parts: number of @part

@@ -125,7 +125,6 @@ int dat_lay_out(struct dat_file *f, bool symbols)
 		return -ENOMEM;
 	for (i = 0; i < f->nr; i++) {
 		dat_pages_init(&f->member[i].pages, f->member[i].tr->array_buffer.buffer);
-		f->member[i].range = f->range + i * nr_cpu_ids;
 		if (f->member[i].pages.page_size != f->member[0].pages.page_size)
 			return -EOPNOTSUPP;
 	}
@@ -142,7 +141,7 @@ int dat_lay_out(struct dat_file *f, bool symbols)
 	for (i = 0; i < f->nr; i++) {
 		if (i)
 			dat_add_part(f, dat_table_name, sizeof(dat_table_name));
-		dat_add_part(f, f->member[i].range, dat_table_size());
+		dat_add_part(f, f->range + i * nr_cpu_ids, dat_table_size());
 		dat_add_part(f, captured[DAT_CLOCK].data, captured[DAT_CLOCK].len);
 	}
 	dat_lay_out_pages(f);
