@@ -13,6 +13,9 @@
  *	the same with splice()
  *   ringbuf_reader tee TRACEFS CPU NR
  *	the same, and a second pipe has each page, too, while the writer goes on
+ *   ringbuf_reader late INSTANCE CPU
+ *	splices all whole sub-buffers to a pipe, closes the file, removes the
+ *	directory of the instance, and reads the pipe then
  *   ringbuf_reader write TRACEFS CPU FIRST LAST
  *	has records FIRST to LAST written on the CPU
  *   ringbuf_reader rest TRACEFS CPU FIRST LAST
@@ -456,6 +459,27 @@ static void read_splice(unsigned long nr,
 	close(fd);
 }
 
+/* A pipe keeps its pages when the instance is removed. */
+static void read_late(void)
+{
+	unsigned long page = subbuf_bytes(), pages = 0;
+	struct subbuf *sb = malloc(page);
+	int fd = open_raw(O_NONBLOCK), pipe_fd[2];
+
+	if (pipe(pipe_fd))
+		die("pipe: %s", strerror(errno));
+	while (splice_to_pipe(fd, pipe_fd[1], page, SPLICE_F_NONBLOCK))
+		pages++;
+	close(fd);
+	if (rmdir(tracefs))
+		die("%s: %s", tracefs, strerror(errno));
+	for (; pages; pages--) {
+		read_pipe(pipe_fd[0], sb, page);
+		check_page(sb, page);
+	}
+	free(sb);
+}
+
 static unsigned long stat_of(const char *name)
 {
 	char path[64], text[1024];
@@ -620,6 +644,8 @@ int main(int argc, char **argv)
 	} else if (!strcmp(argv[1], "drain")) {
 		printf("%lu\n", drain());
 		return 0;
+	} else if (!strcmp(argv[1], "late")) {
+		read_late();
 	} else if (!strcmp(argv[1], "hold")) {
 		hold();
 	} else if (!strcmp(argv[1], "protection")) {
