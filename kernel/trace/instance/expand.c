@@ -65,15 +65,7 @@ static void instance_start(struct trace_array *tr)
 	WRITE_ONCE(tr->ring_buffer_expanded, true);
 }
 
-/**
- * trace_array_expand_to() - give an instance rings of a size
- * @tr:   the instance
- * @size: bytes for records, for each CPU
- *
- * Context: May sleep; the mmap lock may be held.
- * Return: 0; 1 if it has its rings already; -ENOMEM, then nothing has changed.
- */
-int trace_array_expand_to(struct trace_array *tr, unsigned long size)
+static int instance_expand(struct trace_array *tr, unsigned long size)
 {
 	struct trace_buffer *buffer = tr->array_buffer.buffer;
 	int ret;
@@ -88,10 +80,28 @@ int trace_array_expand_to(struct trace_array *tr, unsigned long size)
 }
 
 /**
+ * trace_array_expand_to() - give an instance rings of a size
+ * @tr:   the instance
+ * @size: bytes for records, for each CPU
+ *
+ * Context: May sleep, the mmap lock is not held.
+ * Return: 0; 1 if it has its rings already; -ENOMEM, then nothing has changed.
+ */
+int trace_array_expand_to(struct trace_array *tr, unsigned long size)
+{
+	int ret = instance_expand(tr, size);
+
+	/* A snapshot of its session is refused if there is no buffer for this part of it. */
+	if (!ret)
+		trace_snapshot_add_rings(tr);
+	return ret;
+}
+
+/**
  * trace_array_expand() - give an instance its rings before something records
  * @tr: the trace array
  *
- * Context: May sleep; the mmap lock may be held.
+ * Context: May sleep, the mmap lock is not held.
  * Return: 0 or -ENOMEM.
  */
 int trace_array_expand(struct trace_array *tr)
@@ -99,6 +109,21 @@ int trace_array_expand(struct trace_array *tr)
 	if (!trace_array_is_unexpanded(tr))
 		return 0;
 	return min(trace_array_expand_to(tr, trace_buf_size), 0);
+}
+
+/**
+ * trace_array_expand_mmap() - give an instance its rings before they are mapped
+ * @tr: the trace array
+ *
+ * If it is a channel, a request for a snapshot of its session may be refused once; then the
+ * worker of the snapshots allocates a buffer for this part of it.
+ *
+ * Context: May sleep, the mmap lock is held.
+ * Return: 0 or -ENOMEM.
+ */
+int trace_array_expand_mmap(struct trace_array *tr)
+{
+	return trace_array_is_unexpanded(tr) ? min(instance_expand(tr, trace_buf_size), 0) : 0;
 }
 
 static bool instance_has_probes(struct trace_array *tr)

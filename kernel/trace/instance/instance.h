@@ -22,6 +22,7 @@ extern struct mutex trace_expand_mutex;
 bool trace_array_is_unexpanded(struct trace_array *tr);
 int trace_array_expand_to(struct trace_array *tr, unsigned long size);
 int trace_array_expand(struct trace_array *tr);
+int trace_array_expand_mmap(struct trace_array *tr);
 void trace_array_create_allocate(struct trace_array *tr, struct dentry *dir);
 int trace_array_set_global(struct trace_array *tr, bool on);
 int trace_array_may_set_tracer(struct trace_array *tr, const struct tracer *t);

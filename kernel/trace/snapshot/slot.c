@@ -568,6 +568,32 @@ int trace_snapshot_add_channel(struct trace_array *tr, struct trace_array *ch)
 }
 
 /**
+ * trace_snapshot_add_rings() - have the snapshots of a session cut a channel that got its rings
+ * @ch: the channel, or any other trace array
+ *
+ * Context: May sleep, no &trace_snapshots.mutex and no mmap lock is held.
+ */
+void trace_snapshot_add_rings(struct trace_array *ch)
+{
+	struct trace_snapshots *s;
+
+	scoped_guard(rcu) {
+		s = READ_ONCE(ch->snapshots->session);
+		if (!s)
+			return;
+		/* A session ends its memberships a grace period before it is freed. */
+		refcount_inc(&s->ref);
+	}
+	scoped_guard(mutex, &s->mutex) {
+		/* As for a channel that comes with its rings. */
+		if (READ_ONCE(ch->snapshots->session) == s &&
+		    (atomic_read(&s->user.armed) || snap_is_ready(s, &s->user)))
+			snap_provide(s, &s->user);
+	}
+	snap_put(s);
+}
+
+/**
  * trace_snapshot_del_channel() - undo trace_snapshot_add_channel()
  * @tr: the session
  * @ch: the channel

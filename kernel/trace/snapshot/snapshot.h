@@ -56,6 +56,7 @@ struct array_buffer *trace_snapshot_get(struct trace_array *tr, bool max);
 void trace_snapshot_put(struct array_buffer *buf);
 bool trace_snapshot_is_newest(struct array_buffer *buf);
 int trace_snapshot_add_channel(struct trace_array *tr, struct trace_array *ch);
+void trace_snapshot_add_rings(struct trace_array *ch);
 void trace_snapshot_del_channel(struct trace_array *tr, struct trace_array *ch);
 
 int trace_snapshot_begin_change(struct trace_array *tr, unsigned long size, int cpu, int order);
@@ -104,6 +105,8 @@ static inline bool trace_snapshot_is_newest(struct array_buffer *buf) { return t
 
 static inline int
 trace_snapshot_add_channel(struct trace_array *tr, struct trace_array *ch) { return 0; }
+
+static inline void trace_snapshot_add_rings(struct trace_array *ch) { }
 
 static inline void
 trace_snapshot_del_channel(struct trace_array *tr, struct trace_array *ch) { }
