@@ -151,27 +151,10 @@ static bool instance_records(struct trace_array *tr)
 	return false;
 }
 
-/**
- * instance_unexpand() - free the rings of an instance
- * @tr: the instance; the caller has one file of it open
- *
- * Context: May sleep, event_mutex and trace_types_lock are held.
- * Return: 0; -EBUSY if something records, or other files are open, or it is a channel, or
- *	   it has its rings for good; -ENOTEMPTY if it has records; -ENOMEM.
- */
-int instance_unexpand(struct trace_array *tr)
+static int instance_free_rings(struct trace_array *tr)
 {
 	int cpu, ret;
 
-	lockdep_assert_held(&trace_types_lock);
-	if (trace_array_is_unexpanded(tr))
-		return 0;
-	/* One reference is that of its existence, and one may be that of its owner. */
-	if (tr->flags & TRACE_ARRAY_FL_EXPANDED || tr->ref > 2 + tr->owned || tr->session ||
-	    instance_records(tr))
-		return -EBUSY;
-	/* A writer that found its event enabled may be in the buffer. */
-	tracepoint_synchronize_unregister();
 	guard(mutex)(&trace_expand_mutex);
 	if (!ring_buffer_empty(tr->array_buffer.buffer))
 		return -ENOTEMPTY;
@@ -182,4 +165,32 @@ int instance_unexpand(struct trace_array *tr)
 		per_cpu_ptr(tr->array_buffer.data, cpu)->entries = 0;
 	WRITE_ONCE(tr->ring_buffer_expanded, false);
 	return 0;
+}
+
+/**
+ * instance_unexpand() - free the rings of an instance
+ * @tr: the instance; the caller has one file of it open
+ *
+ * Context: May sleep, event_mutex and trace_types_lock are held.
+ * Return: 0; -EBUSY if something records, or other files are open, or it is a channel, or
+ *	   it has its rings for good; -ENOTEMPTY if it has records; -ENOMEM.
+ */
+int instance_unexpand(struct trace_array *tr)
+{
+	int ret;
+
+	lockdep_assert_held(&trace_types_lock);
+	if (trace_array_is_unexpanded(tr))
+		return 0;
+	/* One reference is that of its existence, and one may be that of its owner. */
+	if (tr->flags & TRACE_ARRAY_FL_EXPANDED || tr->ref > 2 + tr->owned || tr->session ||
+	    instance_records(tr))
+		return -EBUSY;
+	/* A writer that found its event enabled may be in the buffer. */
+	tracepoint_synchronize_unregister();
+	/* A reader in /proc/PID/trace has no reference. */
+	trace_view_begin_change(tr);
+	ret = instance_free_rings(tr);
+	trace_view_end_change(tr);
+	return ret;
 }

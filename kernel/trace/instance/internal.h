@@ -22,6 +22,7 @@
 
 #include <linux/llist.h>
 
+#include "../proc_view/proc_view.h"
 #include "../trace.h"
 
 /* These flags are not taken from the top directory. */

@@ -5,9 +5,12 @@
  */
 #include <kunit/test.h>
 #include <linux/cleanup.h>
+#include <linux/completion.h>
 #include <linux/delay.h>
+#include <linux/kthread.h>
 #include <linux/pid_namespace.h>
 
+#include "../../instance/internal.h"
 #include "../../ring_buffer/record.h"
 #include "../internal.h"
 
@@ -715,6 +718,51 @@ static void view_test_removed(struct kunit *test)
 	view_test_release(&copy);
 }
 
+struct view_test_free {
+	struct trace_array	*tr;
+	struct completion	done;
+	int			ret;
+};
+
+static int view_test_free_thread(void *data)
+{
+	struct view_test_free *call = data;
+
+	scoped_guard(mutex, &event_mutex) {
+		guard(mutex)(&trace_types_lock);
+		call->ret = instance_unexpand(call->tr);
+	}
+	complete(&call->done);
+	return 0;
+}
+
+/* The rings of an instance are not freed while a reader is there. */
+static void view_test_free(struct kunit *test)
+{
+	struct view_test_free call = { .tr = view_test_tr[0] };
+	struct trace_view *view = call.tr->view;
+	int epoch = atomic_read(&view->epoch), ret;
+
+	/* It was created at the boot. */
+	call.tr->flags &= ~TRACE_ARRAY_FL_EXPANDED;
+	init_completion(&call.done);
+	KUNIT_ASSERT_EQ(test, view_enter(view, epoch), 0);
+	KUNIT_EXPECT_FALSE(test, IS_ERR(kthread_run(view_test_free_thread, &call, "view_kunit")));
+	while (!rwsem_is_contended(&view->sem) && !completion_done(&call.done))
+		schedule_timeout_uninterruptible(1);
+	KUNIT_EXPECT_FALSE(test, completion_done(&call.done));
+	KUNIT_EXPECT_FALSE(test, trace_array_is_unexpanded(call.tr));
+	view_leave(view);
+	wait_for_completion(&call.done);
+	KUNIT_EXPECT_EQ(test, call.ret, 0);
+	KUNIT_EXPECT_TRUE(test, trace_array_is_unexpanded(call.tr));
+	/* It begins again. */
+	ret = view_enter(view, epoch);
+	KUNIT_EXPECT_EQ(test, ret, -EAGAIN);
+	if (!ret)
+		view_leave(view);
+}
+
 static int view_test_init(struct kunit *test)
 {
 	static const char *const name[] = { "kunit_view", "kunit_channel" };
@@ -762,6 +810,7 @@ static struct kunit_case view_test_copy_cases[] = {
 	KUNIT_CASE(view_test_fails_again),
 	KUNIT_CASE(view_test_removed),
 	KUNIT_CASE(view_test_cleared),
+	KUNIT_CASE(view_test_free),
 	{}
 };
 
