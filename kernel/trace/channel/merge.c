@@ -32,11 +32,11 @@ static void merge_swap(void *lhs, void *rhs, void *args)
 
 static const struct min_heap_callbacks merge_calls = { .less = merge_less, .swp = merge_swap };
 
-/* Move the sources that have a record now to the heap. */
-static void merge_poll(struct trace_merge *m, struct trace_buffer *clock)
+/* Move the sources that have a record now to the heap. Return: true if there was one. */
+static bool merge_poll(struct trace_merge *m, struct trace_buffer *clock)
 {
+	unsigned int i, before = m->heap.nr;
 	struct merge_source src;
-	unsigned int i;
 
 	/* First: a record that this does not find is not older. */
 	m->polled = ring_buffer_time_stamp(clock);
@@ -49,6 +49,7 @@ static void merge_poll(struct trace_merge *m, struct trace_buffer *clock)
 		m->sources[i] = m->sources[m->heap.nr];
 		min_heap_push(&m->heap, &src, &merge_calls, NULL);
 	}
+	return m->heap.nr > before;
 }
 
 /* Move the source on top out of the heap. */
@@ -91,8 +92,9 @@ merge_take(struct trace_iterator *iter, struct merge_source *src, void *ent, uns
 }
 
 /*
- * Twice if the first look has found a record that is newer than its begin: the sources before
- * that one may have got an older record meanwhile. Not more often, as the clocks of CPUs differ.
+ * Twice if the first look has found a record, and the top is newer than its begin: the sources
+ * before that one may have got an older record meanwhile. Not more often, as the clocks of CPUs
+ * differ.
  */
 static bool merge_must_poll(const struct trace_merge *m, unsigned int polls)
 {
@@ -122,8 +124,8 @@ void *trace_merge_next(struct trace_iterator *iter)
 
 	for (;;) {
 		if (merge_must_poll(m, polls)) {
-			merge_poll(m, iter->tr->array_buffer.buffer);
-			polls++;
+			/* A top that was there before this look is older than all it may have missed. */
+			polls += merge_poll(m, iter->tr->array_buffer.buffer) ? 1 : 2;
 			continue;
 		}
 		if (!m->heap.nr)
@@ -137,6 +139,12 @@ void *trace_merge_next(struct trace_iterator *iter)
 		if (ts == src->ts) {
 			m->found = merge_take(iter, src, ent, lost);
 			return m->found;
+		}
+		/* All was erased, perhaps for another clock: look at each source again. */
+		if (ts < src->ts) {
+			m->heap.nr = 0;
+			polls = 0;
+			continue;
 		}
 		/* The record before was read, or writers have overwritten this one. */
 		src->ts = ts;

@@ -297,6 +297,73 @@ static void merge_test_equal(struct kunit *test)
 	snap_kunit_close(file);
 }
 
+/* Each source is looked at again if time has gone back, as with another clock. */
+static void merge_test_back(struct kunit *test)
+{
+	struct trace_iterator *iter;
+	struct file *file;
+	unsigned int ch;
+
+	merge_begin(test, 3);
+	for (ch = 0; ch < 3; ch++)
+		merge_write(test, ch, 0, 1000000 + ch);
+	chan_kunit_now++;
+	file = snap_kunit_open(test, "trace_pipe", O_RDONLY);
+	iter = merge_iter(test, file, true);
+	merge_expect_one(test, iter, true, &merge_recs[0]);
+	/* The other two are known, but not of channel 3. */
+	for (ch = 0; ch <= 3; ch++)
+		tracing_reset_all_cpus(&chan_kunit[ch]->array_buffer);
+	merge_nr = 0;
+	merge_write(test, 3, 0, 2000);
+	merge_write(test, 2, 0, 2010);
+	merge_write(test, 1, 0, 2020);
+	merge_write(test, 1, 0, 2030);
+	merge_write(test, 3, 0, 2040);
+	chan_kunit_now++;
+	for (ch = 0; ch < merge_nr; ch++)
+		merge_expect_one(test, iter, true, &merge_recs[ch]);
+	merge_expect_end(test, iter);
+	snap_kunit_close(file);
+}
+
+static unsigned int merge_looks;
+
+static void merge_count_look(unsigned int i)
+{
+	merge_looks++;
+}
+
+/* A record that is later than now, as of the last boot, costs one look at the others. */
+static void merge_test_future(struct kunit *test)
+{
+	unsigned int i, sources = 4 * num_possible_cpus();
+	struct trace_iterator *iter;
+	struct file *file;
+
+	merge_begin(test, 3);
+	for (i = 0; i < 20; i++)
+		merge_write(test, 1, 0, 1000000 + i);
+	chan_kunit_now = 2000;
+	file = snap_kunit_open(test, "trace_pipe", O_RDONLY);
+	iter = merge_iter(test, file, true);
+	merge_expect_one(test, iter, true, &merge_recs[0]);
+	merge_looks = 0;
+	merge_race_hook = merge_count_look;
+	for (i = 1; i < 10; i++)
+		merge_expect_one(test, iter, true, &merge_recs[i]);
+	merge_race_hook = NULL;
+	KUNIT_EXPECT_GT(test, merge_looks, 0U);
+	KUNIT_EXPECT_LE(test, merge_looks, 9 * (sources - 1));
+	/* A record of now is next. */
+	merge_write(test, 2, 0, 3000);
+	merge_expect_one(test, iter, true, &merge_recs[20]);
+	for (; i < 20; i++)
+		merge_expect_one(test, iter, true, &merge_recs[i]);
+	merge_expect_end(test, iter);
+	snap_kunit_close(file);
+}
+
 /* The race: before source @merge_race_at is looked at, a writer writes to two channels. */
 static unsigned int merge_race_at, merge_race_first, merge_race_second;
 static struct kunit *merge_race_test;
@@ -531,6 +598,8 @@ static struct kunit_case merge_test_cases[] = {
 	KUNIT_CASE(merge_test_cost),
 	KUNIT_CASE(merge_test_late),
 	KUNIT_CASE(merge_test_equal),
+	KUNIT_CASE(merge_test_back),
+	KUNIT_CASE(merge_test_future),
 	KUNIT_CASE(merge_test_race),
 	KUNIT_CASE(merge_test_lost),
 	KUNIT_CASE(merge_test_overwritten),
