@@ -118,7 +118,8 @@ int trace_pipe_wait(struct trace_iterator *iter)
 	mask = trace_pipe_poll(iter, NULL, &waiter->table, 0);
 	if (mask & EPOLLERR)
 		ret = -ENODEV;
-	else if (!mask)
+	/* Tested once more: a retirement before this waited did not wake it. */
+	else if (!mask && !READ_ONCE(iter->tr->retired))
 		ret = wait_for_completion_interruptible(&waiter->woken);
 	while (waiter->nr--)
 		remove_wait_queue(waiter->entries[waiter->nr].head,

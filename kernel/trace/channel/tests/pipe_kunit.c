@@ -189,6 +189,12 @@ static struct task_struct *pipe_start(struct kunit *test, struct pipe_reader *re
 	return task;
 }
 
+static void pipe_reap(struct work_struct *work)
+{
+}
+
+static DECLARE_WORK(pipe_reaper, pipe_reap);
+
 /* A reader sleeps until the session or a channel has a record, or a signal comes. */
 static void pipe_test_wait(struct kunit *test)
 {
@@ -219,6 +225,15 @@ static void pipe_test_wait(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&reader.done, 20 * HZ));
 	KUNIT_EXPECT_EQ(test, reader.ret, -ERESTARTSYS);
 	kthread_stop(task);
+
+	/* It was retired, and its readers were woken, just before. */
+	WRITE_ONCE(reader.iter->tr->retired, &pipe_reaper);
+	task = pipe_start(test, &reader);
+	KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&reader.done, 20 * HZ));
+	WRITE_ONCE(reader.iter->tr->retired, NULL);
+	send_sig(SIGUSR1, task, 1);
+	kthread_stop(task);
+	KUNIT_EXPECT_EQ(test, reader.ret, 0);
 
 	if (snap_kunit_may_fail(test)) {
 		snap_kunit_fail_nth(1);

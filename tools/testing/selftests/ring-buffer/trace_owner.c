@@ -35,6 +35,7 @@
 #include <unistd.h>
 
 #include <linux/trace_instance.h>
+#include <linux/trace_mmap.h>
 
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -325,6 +326,22 @@ static void wait_retired(int dir)
 	expect(fd, snapshot ? ENOENT : ENODEV, "a late open");
 }
 
+/* Nothing more comes to a mapping: a wait for it ends. */
+static void expect_no_wait(int raw)
+{
+	int status, tries = 6000;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(ioctl(raw, TRACE_MMAP_IOCTL_GET_READER) != -1 || errno != ENODEV);
+	while (!waitpid(pid, &status, WNOHANG) && --tries)
+		usleep(10000);
+	if (tries && !status)
+		return;
+	kill(pid, SIGKILL);
+	die("a wait of trace_pipe_raw: status %#x", tries ? status : -1);
+}
+
 /* It reads all, and sleeps until the owner ends. */
 static pid_t start_reader(int owner, int pipe)
 {
@@ -376,7 +393,7 @@ static void elsewhere(void)
 {
 	static const char *const readers[] = { "trace", "trace_pipe", "events/header_page",
 					       "buffer_total_size_kb" };
-	int owner = own(), dir = open_dir(owner), fds[4], i, late = -1, samples = -1;
+	int owner = own(), dir = open_dir(owner), fds[4], i, late = -1, raw = -1, samples = -1;
 	struct pollfd p = { .events = POLLIN };
 	char *name = name_of(owner);
 	pid_t pid = 0;
@@ -384,6 +401,7 @@ static void elsewhere(void)
 	if (!snapshot) {
 		mark(dir, "a marker");
 		late = open_at(dir, "trace_marker", O_WRONLY);
+		raw = open_at(dir, "per_cpu/cpu0/trace_pipe_raw", O_RDONLY);
 		samples = sample_faults(dir);
 	}
 	for (i = 0; i < 4; i++)
@@ -414,6 +432,9 @@ static void elsewhere(void)
 	if (!snapshot) {
 		if (!exists(name))
 			die("%s has gone before its last file", name);
+		/* It is not mapped, which is what the ioctl says then. */
+		expect_no_wait(raw);
+		close(raw);
 		close(late);
 	}
 	wait_gone(name);
