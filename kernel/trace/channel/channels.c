@@ -21,6 +21,7 @@ enum {
 	CHANNELS_ERR_KEPT,
 	CHANNELS_ERR_CLOCK,
 	CHANNELS_ERR_MEMORY,
+	CHANNELS_ERR_RETIRED,
 };
 
 /* Kept by the error log, which prints them later. */
@@ -32,12 +33,13 @@ static const char *const channels_errs[] = {
 	"A kept snapshot cannot be a channel",
 	"Has another trace_clock than the session",
 	"Its memory has no room for the snapshots of the session: see snapshot.rst",
+	"The session ends with its open files: it gets no channels any more",
 };
 
 static void channels_fail(struct trace_array *tr, const char *text, int ret, unsigned int pos)
 {
 	u8 err = ret == -ELOOP ? CHANNELS_ERR_SESSION : ret == -EEXIST ? CHANNELS_ERR_MEMBER :
-		 ret == -EXFULL ? CHANNELS_ERR_MEMORY :
+		 ret == -EXFULL ? CHANNELS_ERR_MEMORY : ret == -ENODEV ? CHANNELS_ERR_RETIRED :
 		 ret == -EBUSY ? CHANNELS_ERR_OTHER : ret == -EPERM ? CHANNELS_ERR_KEPT :
 		 ret == -EINVAL ? CHANNELS_ERR_CLOCK : CHANNELS_ERR_NONE;
 

@@ -12,6 +12,8 @@
 
 static int session_may_add(struct trace_array *tr, struct trace_array *ch)
 {
+	if (tr->retired)
+		return -ENODEV;
 	if (!ch || ch->retired)
 		return -ENOENT;
 	if (trace_is_kept(ch))
@@ -29,11 +31,11 @@ static int session_may_add(struct trace_array *tr, struct trace_array *ch)
  * @name: name of the instance
  *
  * Context: May sleep.
- * Return: 0; -ENOENT if there is no such instance; -ELOOP if @tr is a channel, or the
- *	   instance is @tr or a session; -EEXIST if it is a channel of @tr already, -EBUSY of
- *	   another session; -EPERM for the instance of a kept snapshot; -EINVAL if it has
- *	   another clock; -EXFULL as trace_snapshot_add_channel(). On an error nothing has
- *	   changed.
+ * Return: 0; -ENODEV if @tr is retired; -ENOENT if there is no such instance; -ELOOP if @tr
+ *	   is a channel, or the instance is @tr or a session; -EEXIST if it is a channel of @tr
+ *	   already, -EBUSY of another session; -EPERM for the instance of a kept snapshot;
+ *	   -EINVAL if it has another clock; -EXFULL as trace_snapshot_add_channel(). On an error
+ *	   nothing has changed.
  */
 int trace_session_join(struct trace_array *tr, const char *name)
 {
