@@ -117,6 +117,7 @@ void trace_snapshot_exit(struct trace_array *tr)
 {
 	struct trace_snapshots *s = tr->snapshots;
 	struct trace_snap *snap, *next;
+	struct llist_node *fresh;
 
 	if (!s)
 		return;
@@ -131,10 +132,14 @@ void trace_snapshot_exit(struct trace_array *tr)
 	mutex_lock(&s->mutex);
 	/* If the keeper runs, it comes to its end later: it may wait for locks of the caller. */
 	s->dead = true;
-	llist_for_each_entry_safe(snap, next, llist_del_all(&s->fresh), fresh) {
+	fresh = llist_del_all(&s->fresh);
+	mutex_unlock(&s->mutex);
+	/* They have a user, so nobody else frees them. */
+	llist_for_each_entry(snap, fresh, fresh)
 		snap_end_parts(snap);
+	mutex_lock(&s->mutex);
+	llist_for_each_entry_safe(snap, next, fresh, fresh)
 		snap_unhold(s, snap);
-	}
 	snap_release(s, &s->user, true);
 	snap_release(s, &s->max, true);
 	mutex_unlock(&s->mutex);

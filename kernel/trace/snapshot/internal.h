@@ -144,7 +144,8 @@ struct snap_request {
  * @kept_kb:   memory of @kept, in KiB
  * @owned:     it belongs to a file descriptor, and the keeper leaves it alone
  * @copies:    ring_buffer_alloc_copies() has succeeded
- * @users:     readers, the keeper, a task that waits for its writers; grows only under the lock
+ * @users:     readers, @kept, the taker until the keeper has decided, a task that waits for its
+ *	       writers; grows only under the lock
  * @gen:       &trace_snapshots.gen that its size belongs to; 0 if it was trimmed
  * @settled:   all writers have committed; cleared by a cut, set by snap_settle()
  * @last_boot: it was taken before the last reboot

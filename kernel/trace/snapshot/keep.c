@@ -24,28 +24,31 @@
  * removes it. It is in .owned until snap_end_owned(). Then it is retired as any kept one, and
  * freed also if it is the newest snapshot.
  *
+ * The instance is a user of its snapshot. That of the taker ends when the keeper has decided:
+ * rmdir can come before that, and removes the instance alone.
+ *
  * Instances change under event_mutex and trace_types_lock, and these are taken before
- * &trace_snapshots.mutex. The keeper waits for writers and trims without them. They are held
- * where an instance is removed, so that does not wait for its keeper: the keeper finds
- * &trace_snapshots.dead, and puts the last reference.
+ * &trace_snapshots.mutex, which is taken for one owner at a time: parts stay when their
+ * channel leaves the session, and it may become the session of that one. The keeper waits
+ * for writers and trims without them. They are held where an instance is removed, so that
+ * does not wait for its keeper: the keeper finds &trace_snapshots.dead, and puts the last
+ * reference.
  */
 
 /* Instances change under these locks. The keeper never waits for writers under them. */
-static void snap_lock_names(struct trace_snapshots *s)
+static void snap_lock_names(void)
 {
 	mutex_lock(&event_mutex);
 	mutex_lock(&trace_types_lock);
-	mutex_lock(&s->mutex);
 }
 
-static void snap_unlock_names(struct trace_snapshots *s)
+static void snap_unlock_names(void)
 {
-	mutex_unlock(&s->mutex);
 	mutex_unlock(&trace_types_lock);
 	mutex_unlock(&event_mutex);
 }
 
-DEFINE_GUARD(snap_names, struct trace_snapshots *, snap_lock_names(_T), snap_unlock_names(_T))
+DEFINE_LOCK_GUARD_0(snap_names, snap_lock_names(), snap_unlock_names())
 
 static struct trace_snap *snap_oldest(struct trace_snapshots *s)
 {
@@ -61,7 +64,7 @@ static unsigned long snap_kept_kb(struct trace_snap *snap, struct trace_snapshot
 	if (list_is_last(&snap->keep, &snap->owner->kept) || snap_is_open(snap))
 		return 0;
 	if (snap->owner == of)
-		return atomic_read(&snap->users) == 1 ? snap->kb : 0;
+		return atomic_read(&snap->users) == 1 ? READ_ONCE(snap->kb) : 0;
 	for_each_channel(part, snap->kept) {
 		if (part->shows->owner == of && atomic_read(&part->shows->users) == 1)
 			return READ_ONCE(part->shows->kb);
@@ -76,7 +79,7 @@ static bool snap_retire_oldest(struct trace_snapshots *s, struct trace_snapshots
 	unsigned long room = limit > used ? limit - used : 0, more;
 	struct trace_snap *snap, *oldest = NULL;
 
-	if (s->keep.first)
+	if (READ_ONCE(s->keep.first))
 		return false;
 	list_for_each_entry(snap, &s->kept, keep) {
 		more = snap_kept_kb(snap, of);
@@ -101,7 +104,7 @@ static bool snap_make_room(struct trace_snapshots *s, struct trace_snapshots *of
 {
 	bool ret;
 
-	scoped_guard(snap_names, s)
+	scoped_guard(snap_names)
 		ret = snap_retire_oldest(s, of, kb);
 	guard(mutex)(&of->mutex);
 	snap_collect(of);
@@ -128,6 +131,7 @@ static void snap_keep_count(struct trace_snapshots *s)
 	s64 room = (s64)s->keep.nr - s->nr_kept;
 	struct trace_snap *snap;
 
+	lockdep_assert_held(&s->mutex);
 	guard(snap_change)(s);
 	llist_for_each_entry(snap, s->fresh.first, fresh)
 		room--;
@@ -148,11 +152,8 @@ static int snap_publish_all(struct trace_snap *whole, struct trace_snap **bad)
 	if (ret)
 		return ret;
 	for (part = whole->parts; part; part = part->next_part) {
-		mutex_lock_nested(&part->owner->mutex, SINGLE_DEPTH_NESTING);
-		if (!part->owner->dead)
-			ret = snap_publish(part->owner, part, whole->kept);
-		mutex_unlock(&part->owner->mutex);
-		if (ret) {
+		ret = snap_publish(part->owner, part, whole->kept);
+		if (ret && ret != -ENODEV) {
 			*bad = part;
 			snap_unpublish(whole->owner, whole);
 			return ret;
@@ -169,12 +170,10 @@ static void snap_keep_decided(struct trace_snap *snap)
 }
 
 /**
- * snap_end_parts() - release the channels that a snapshot of a session has parts of
+ * snap_end_parts() - end the taker's use of the parts of a session's snapshot
  * @whole: the snapshot, which takers have added
  *
- * Parts without an instance are released, too.
- *
- * Context: May sleep; the mutex of the session may be held, but those of its channels not.
+ * Context: May sleep; no &trace_snapshots.mutex is held.
  */
 void snap_end_parts(struct trace_snap *whole)
 {
@@ -184,13 +183,11 @@ void snap_end_parts(struct trace_snap *whole)
 	for (part = whole->parts; part; part = next) {
 		next = part->next_part;
 		s = part->owner;
-		mutex_lock_nested(&s->mutex, SINGLE_DEPTH_NESTING);
-		snap_keep_decided(part);
-		if (!part->kept) {
+		scoped_guard(mutex, &s->mutex) {
+			snap_keep_decided(part);
 			snap_unhold(s, part);
 			snap_collect(s);
 		}
-		mutex_unlock(&s->mutex);
 		snap_put(s);
 	}
 	whole->parts = NULL;
@@ -202,20 +199,19 @@ static int snap_keep_publish(struct trace_snapshots *s, struct trace_snap *whole
 	int ret;
 
 	do {
-		scoped_guard(snap_names, s)
-			ret = s->dead ? -ENODEV : snap_publish_all(whole, &bad);
+		scoped_guard(snap_names)
+			ret = snap_publish_all(whole, &bad);
 	} while (ret == -ENOSPC && snap_make_room(s, bad->owner, bad->kept_kb));
 
 	snap_end_parts(whole);
 	snap_keep_decided(whole);
-	if (!ret)
-		return 0;
 	guard(mutex)(&s->mutex);
-	if (!whole->owned) {
+	if (ret && !whole->owned) {
 		atomic_long_inc(&s->unkept);
 		s->nr_kept--;
 	}
-	whole->owned = false;
+	if (ret)
+		whole->owned = false;
 	snap_unhold(s, whole);
 	return ret;
 }
@@ -297,6 +293,13 @@ static void snap_keep_provide(struct trace_snapshots *s)
 	}
 }
 
+/* Are the newest ones kept, and are these more of them? */
+static bool snap_keeps_more(struct trace_snapshots *s)
+{
+	guard(mutex)(&s->mutex);
+	return !s->keep.first && s->nr_kept > s->keep.nr;
+}
+
 /**
  * snap_tend() - look after kept snapshots now, as the keeper does
  * @s: the snapshots of a trace array
@@ -308,12 +311,13 @@ void snap_tend(struct trace_snapshots *s)
 	guard(mutex)(&s->keeping);
 	clear_bit(SNAP_WORK_KEEP, &s->work_for);
 	snap_keep_fresh(s);
-	scoped_guard(snap_names, s) {
+	scoped_guard(snap_names) {
 		snap_forget_leaving(s);
-		while (!s->keep.first && s->nr_kept > s->keep.nr && snap_oldest(s))
+		while (snap_keeps_more(s) && snap_oldest(s))
 			snap_retire(s, snap_oldest(s));
-		snap_keep_count(s);
 	}
+	scoped_guard(mutex, &s->mutex)
+		snap_keep_count(s);
 	snap_keep_provide(s);
 	guard(mutex)(&s->mutex);
 	snap_collect(s);
@@ -455,7 +459,7 @@ void snap_end_owned(struct trace_snap *snap)
 {
 	struct trace_snapshots *s = snap->owner;
 
-	guard(snap_names)(s);
+	guard(snap_names)();
 	snap->kept->ref--;
 	snap_retire(s, snap);
 	/* It may have been what still held the trace array. */
@@ -498,12 +502,12 @@ int trace_snapshot_remove(struct trace_array *tr)
 	struct trace_snapshots *s = tr->shows ? tr->shows->owner : tr->snapshots;
 	struct trace_snap *snap;
 
-	guard(mutex)(&s->mutex);
 	if (tr->shows) {
 		if (snap_is_open(tr->shows))
 			return -EBUSY;
 		snap_retire(s, tr->shows);
-		snap_keep_count(s);
+		scoped_guard(mutex, &s->mutex)
+			snap_keep_count(s);
 		snap_keep_queue(s);
 		return 1;
 	}
@@ -532,7 +536,6 @@ int trace_snapshot_remove(struct trace_array *tr)
  */
 void trace_snapshot_retire(struct trace_array *tr)
 {
-	guard(mutex)(&tr->snapshots->mutex);
 	snap_retire_all(tr->snapshots);
 }
 

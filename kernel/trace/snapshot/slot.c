@@ -210,9 +210,9 @@ struct trace_snapshots *snap_get_channel(struct trace_snapshots *s, unsigned int
 }
 
 /*
- * Call @fn for the user's slot of each channel with rings, until it fails. A session is no
- * channel, so its mutex is always taken before that of a channel; and it is held where the
- * list of its channels changes.
+ * Call @fn for the user's slot of each channel with rings, until it fails. Only here are two
+ * of these mutexes held: that of a session, which is no channel, then that of a channel. The
+ * first one is held where the list of channels changes.
  */
 static int snap_each_channel(struct trace_snapshots *s,
 			     int (*fn)(struct trace_snapshots *s, struct snap_slot *slot))

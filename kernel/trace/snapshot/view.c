@@ -290,20 +290,38 @@ static struct trace_array *snap_alloc_array(struct trace_snap *snap, struct trac
 	return tr;
 }
 
+/*
+ * The instances of kept snapshots change under these. &trace_snapshots.mutex is taken for one
+ * of them at a time: a channel may be the session of its session later.
+ */
+static void snap_assert_names(void)
+{
+	lockdep_assert_held(&event_mutex);
+	lockdep_assert_held(&trace_types_lock);
+}
+
 /**
  * snap_publish() - create the instance that shows a kept snapshot
  * @s:     the snapshots of the owner
  * @snap:  the snapshot; the caller holds it
  * @whole: the instance of the session's snapshot that it is a part of, or NULL
  *
- * Context: May sleep, event_mutex, trace_types_lock and &trace_snapshots.mutex are held.
- * Return: 0 or -ENOMEM; -ENOSPC as snap_charge(), for &trace_snap.kept_kb.
+ * The instance is a user of the snapshot.
+ *
+ * Context: May sleep, event_mutex and trace_types_lock are held.
+ * Return: 0 or -ENOMEM; -ENODEV if the owner is removed; -ENOSPC as snap_charge(), for
+ *	   &trace_snap.kept_kb.
  */
 int snap_publish(struct trace_snapshots *s, struct trace_snap *snap, struct trace_array *whole)
 {
-	struct trace_array *tr = snap_alloc_array(snap, whole);
+	struct trace_array *tr;
 	int ret;
 
+	snap_assert_names();
+	guard(mutex)(&s->mutex);
+	if (s->dead)
+		return -ENODEV;
+	tr = snap_alloc_array(snap, whole);
 	if (!tr)
 		return -ENOMEM;
 	ret = snap_create_files(tr, snap->buf.tr);
@@ -319,6 +337,8 @@ int snap_publish(struct trace_snapshots *s, struct trace_snap *snap, struct trac
 	/* Events that are registered later do not belong to it. */
 	tr->system_names = "";
 	ring_buffer_record_off(snap->buf.buffer);
+	scoped_guard(snap_change, s)
+		atomic_inc(&snap->users);
 	snap->kept = tr;
 	snap->kb += snap->kept_kb;
 	/* The owner has a reference. */
@@ -355,13 +375,6 @@ int trace_snapshot_charge(struct trace_array *tr, unsigned long kb)
 	return 0;
 }
 
-static void snap_assert_names(struct trace_snapshots *s)
-{
-	lockdep_assert_held(&event_mutex);
-	lockdep_assert_held(&trace_types_lock);
-	lockdep_assert_held(&s->mutex);
-}
-
 /* Have nobody find the instance of a kept snapshot any more. */
 static void snap_hide(struct trace_snap *snap)
 {
@@ -378,25 +391,22 @@ static void snap_hide(struct trace_snap *snap)
 
 static void snap_free_instance(struct trace_snapshots *s, struct trace_snap *snap)
 {
+	lockdep_assert_held(&s->mutex);
 	snap_free_array(snap->kept);
 	snap->kept = NULL;
 	snap->kb -= snap->kept_kb;
 	s->kb -= snap->kept_kb;
+	snap_unhold(s, snap);
 }
 
-/* Call @fn for each part of a kept snapshot, with the mutex of its owner. @fn may remove it. */
+/* Call @fn for each part of a kept snapshot. @fn may remove it. */
 static void snap_each_part(struct trace_snap *snap,
 			   void (*fn)(struct trace_snapshots *s, struct trace_snap *part))
 {
 	struct trace_array *part, *next;
-	struct trace_snapshots *s;
 
-	list_for_each_entry_safe(part, next, &snap->kept->channels, channel) {
-		s = part->shows->owner;
-		mutex_lock_nested(&s->mutex, SINGLE_DEPTH_NESTING);
-		fn(s, part->shows);
-		mutex_unlock(&s->mutex);
-	}
+	list_for_each_entry_safe(part, next, &snap->kept->channels, channel)
+		fn(part->shows->owner, part->shows);
 }
 
 /**
@@ -404,12 +414,13 @@ static void snap_each_part(struct trace_snap *snap,
  * @s:    the snapshots of the owner
  * @snap: the snapshot, which nobody has found since
  *
- * Context: May sleep, event_mutex, trace_types_lock and &trace_snapshots.mutex are held.
+ * Context: May sleep, event_mutex and trace_types_lock are held.
  */
 void snap_unpublish(struct trace_snapshots *s, struct trace_snap *snap)
 {
-	snap_assert_names(s);
+	snap_assert_names();
 	snap_each_part(snap, snap_unpublish);
+	guard(mutex)(&s->mutex);
 	snap_hide(snap);
 	snap_free_instance(s, snap);
 }
@@ -418,19 +429,19 @@ void snap_unpublish(struct trace_snapshots *s, struct trace_snap *snap)
  * snap_forget_leaving() - free the instances of retired snapshots that nobody has open
  * @s: the snapshots of the owner
  *
- * Context: May sleep, event_mutex, trace_types_lock and &trace_snapshots.mutex are held.
+ * Context: May sleep, event_mutex and trace_types_lock are held.
  */
 void snap_forget_leaving(struct trace_snapshots *s)
 {
 	struct trace_snap *snap, *next;
 
-	snap_assert_names(s);
+	snap_assert_names();
+	guard(mutex)(&s->mutex);
 	list_for_each_entry_safe(snap, next, &s->leaving, keep) {
 		if (snap->kept->ref)
 			continue;
 		list_del(&snap->keep);
 		snap_free_instance(s, snap);
-		snap_unhold(s, snap);
 	}
 }
 
@@ -442,23 +453,26 @@ void snap_forget_leaving(struct trace_snapshots *s)
  * Its parts are removed, too. If somebody has it open, snap_forget_leaving() has to
  * follow when &trace_array.ref is 0.
  *
- * Context: May sleep, event_mutex, trace_types_lock and &trace_snapshots.mutex are held.
+ * Context: May sleep, event_mutex and trace_types_lock are held.
  */
 void snap_retire(struct trace_snapshots *s, struct trace_snap *snap)
 {
-	snap_assert_names(s);
+	bool counted = !snap->kept->session && !snap->owned;
+
+	snap_assert_names();
 	snap_each_part(snap, snap_retire);
-	/* It was taken for the owner alone. */
-	if ((snap->kept->session ?: snap->kept)->shows->owned)
-		snap_drop(s, &s->user, snap);
-	/* The keeper frees the memory of a whole; that of another one is freed by this worker. */
-	if (snap->kept->session || snap->owned)
-		schedule_work(&s->work);
-	else
-		s->nr_kept--;
-	snap_hide(snap);
-	list_add_tail(&snap->keep, &s->leaving);
+	scoped_guard(mutex, &s->mutex) {
+		/* It was taken for the owner alone. */
+		if ((snap->kept->session ?: snap->kept)->shows->owned)
+			snap_drop(s, &s->user, snap);
+		s->nr_kept -= counted;
+		snap_hide(snap);
+		list_add_tail(&snap->keep, &s->leaving);
+	}
 	snap_forget_leaving(s);
+	/* The keeper frees the memory of a whole; this worker that of another one. */
+	if (!counted)
+		schedule_work(&s->work);
 }
 
 /**

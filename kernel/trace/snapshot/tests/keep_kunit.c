@@ -5,6 +5,7 @@
  */
 #include <linux/delay.h>
 #include <linux/gfp.h>
+#include <linux/kthread.h>
 #include <linux/ktime.h>
 #include <linux/limits.h>
 #include <linux/list.h>
@@ -600,6 +601,93 @@ static void keep_test_files(struct kunit *test)
 					       "snapshot: error:"), 0U);
 }
 
+/* rmdir may come between the instance and the end of the keeper's work. */
+static void keep_test_early(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snap *snap;
+
+	snap_keep_set(s, (struct snap_keep){ .nr = 1 });
+	/* The keeper comes later. */
+	mutex_lock(&s->keeping);
+	keep_take(test, 1);
+	scoped_guard(mutex, &s->mutex) {
+		snap = llist_entry(llist_del_all(&s->fresh), struct trace_snap, fresh);
+		s->nr_kept++;
+	}
+	KUNIT_EXPECT_EQ(test, atomic_read(&snap->users), 1);
+	mutex_lock(&event_mutex);
+	mutex_lock(&trace_types_lock);
+	KUNIT_EXPECT_EQ(test, snap_publish(s, snap, NULL), 0);
+	snap_retire(s, snap);
+	mutex_unlock(&trace_types_lock);
+	mutex_unlock(&event_mutex);
+	/* The keeper still has it. */
+	KUNIT_EXPECT_EQ(test, atomic_read(&snap->users), 1);
+	scoped_guard(mutex, &s->mutex)
+		atomic_set(&snap->users, 0);
+	mutex_unlock(&s->keeping);
+}
+
+struct keep_other {
+	struct trace_array	*whole;
+	int			ret;
+};
+
+static int keep_remove(void *data)
+{
+	struct keep_other *other = data;
+
+	mutex_lock(&event_mutex);
+	mutex_lock(&trace_types_lock);
+	other->ret = trace_snapshot_remove(other->whole);
+	mutex_unlock(&trace_types_lock);
+	mutex_unlock(&event_mutex);
+	return 0;
+}
+
+/*
+ * A former channel may be the session of its session: the mutex of one is not held while that
+ * of the other is waited for.
+ */
+static void keep_test_order(struct kunit *test)
+{
+	struct trace_array *tr = test->priv, *ch = trace_array_get_by_name("kunit_part", NULL);
+	struct trace_snapshots *s = tr->snapshots;
+	struct keep_other other = { };
+	struct task_struct *task;
+
+	KUNIT_ASSERT_NOT_NULL(test, ch);
+	KUNIT_EXPECT_EQ(test, trace_array_expand(ch), 0);
+	KUNIT_EXPECT_EQ(test, trace_session_join(tr, "kunit_part"), 0);
+	snap_kunit_echo(test, "snapshot_keep", "1");
+	snap_kunit_echo(test, "snapshot", "1");
+	KUNIT_EXPECT_EQ(test, trace_session_leave(tr, "kunit_part"), 0);
+	scoped_guard(mutex, &trace_types_lock)
+		other.whole = trace_array_find("kunit@1");
+	KUNIT_ASSERT_NOT_NULL(test, other.whole);
+	KUNIT_EXPECT_FALSE(test, list_empty(&other.whole->channels));
+
+	task = kthread_create(keep_remove, &other, "kunit-remove");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	get_task_struct(task);
+	mutex_lock(&ch->snapshots->mutex);
+	wake_up_process(task);
+	while (list_empty(&ch->snapshots->mutex.wait_list))
+		schedule_timeout_uninterruptible(1);
+	if (mutex_trylock(&s->mutex))
+		mutex_unlock(&s->mutex);
+	else
+		KUNIT_FAIL(test, "the mutex of the session is held");
+	mutex_unlock(&ch->snapshots->mutex);
+	kthread_stop_put(task);
+	KUNIT_EXPECT_EQ(test, other.ret, 1);
+
+	trace_array_put(ch);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(ch), 0);
+}
+
 static struct kunit_case keep_rules[] = {
 	KUNIT_CASE(keep_test_crash),
 	{ }
@@ -627,6 +715,8 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_warning),
 	KUNIT_CASE(keep_test_change),
 	KUNIT_CASE(keep_test_files),
+	KUNIT_CASE(keep_test_early),
+	KUNIT_CASE(keep_test_order),
 	{ }
 };
 
