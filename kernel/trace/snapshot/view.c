@@ -230,17 +230,27 @@ static void snap_free_array(struct trace_array *tr)
 	kfree(tr);
 }
 
+/* Room in a name for .2 and so on, and for .CHANNEL of a part. */
+#define KEPT_NUMBER_LEN	((int)sizeof(".4294967295") - 1)
+#define KEPT_PART_LEN	64
+
 static char *snap_name(struct trace_snap *snap, struct trace_array *whole)
 {
 	const char *from = snap->buf.tr->name ?: "top";
+	char seq[24];
+	int len;
 
-	return whole ? kasprintf(GFP_KERNEL, "%s.%s", whole->name, from) :
-		       kasprintf(GFP_KERNEL, "%s@%llu", from, snap->seq);
+	if (whole)
+		return kasprintf(GFP_KERNEL, "%s.%.*s", whole->name,
+				 NAME_MAX - KEPT_NUMBER_LEN - 1 - (int)strlen(whole->name), from);
+	len = snprintf(seq, sizeof(seq), "@%llu", snap->seq);
+	return kasprintf(GFP_KERNEL, "%.*s%s", NAME_MAX - KEPT_PART_LEN - KEPT_NUMBER_LEN - len,
+			 from, seq);
 }
 
 /*
- * NAME@SEQ, and for a part NAME@SEQ.CHANNEL. With .2 and so on behind it if there is an
- * instance of this name.
+ * NAME@SEQ, and for a part NAME@SEQ.CHANNEL; a long NAME or CHANNEL is shortened. With .2 and
+ * so on behind it if there is an instance of this name.
  */
 static char *snap_alloc_name(struct trace_snap *snap, struct trace_array *whole)
 {
