@@ -240,21 +240,21 @@ static int snap_prepare(struct trace_snapshots *part, struct snap_slot *slot,
 			const struct snap_request *req, const struct trace_snapshots *by)
 {
 	struct trace_buffer *live = part->tr->array_buffer.buffer;
-	bool whole = req->cpu == RING_BUFFER_ALL_CPUS;
+	bool whole = req->cpu == RING_BUFFER_ALL_CPUS, keep = snap_is_wanted(by, req);
 	struct trace_snap *snap;
 	int ret = 0;
 
 	if (slot == &part->user && by->keep.nr && by->room <= 0 && !req->taken)
 		return -EDQUOT;
-	snap = snap_choose(part, slot, req, snap_is_wanted(by, req));
+	snap = snap_choose(part, slot, req, keep);
 	if (!snap)
 		return -ENOBUFS;
 	if (!whole && !ring_buffer_size(live, req->cpu))
 		return -EINVAL;
 
 	part->saved = snap_save_state(snap, SNAP_SAVED_CUTTING);
-	/* Other CPUs' parts of a spare buffer are stale; two boots do not mix. */
-	if (!whole && (snap != slot->last || snap->last_boot))
+	/* Other CPUs' parts are stale, unless snap_choose() wants them; two boots do not mix. */
+	if (!whole && (keep || snap != slot->last || snap->last_boot))
 		ret = ring_buffer_forget(snap->buf.buffer);
 	if (ret) {
 		snap_save_state(snap, part->saved);

@@ -59,7 +59,8 @@ static const char *path_of(const char *name)
 /* A descriptor that owns, or -1. */
 static int try_own(void)
 {
-	int fd = open(path_of(file), O_RDWR | O_CLOEXEC), owner;
+	/* A reader of a snapshot would keep its memory. */
+	int fd = open(path_of(file), (snapshot ? O_WRONLY : O_RDWR) | O_CLOEXEC), owner;
 
 	if (fd < 0 || !snapshot)
 		return fd;
