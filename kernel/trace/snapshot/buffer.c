@@ -128,6 +128,7 @@ void snap_free(struct trace_snapshots *s, struct trace_snap *snap)
 	snap_unsave(snap);
 	ring_buffer_free(snap->buf.buffer);
 	free_percpu(snap->buf.data);
+	kfree(snap->buf.ended);
 	kfree(snap);
 }
 

@@ -2,6 +2,7 @@
 /*
  * Changes of a trace array that its snapshots follow: size, clock, tracer, contents.
  */
+#include "../trace_output.h"
 #include "internal.h"
 
 /*
@@ -234,13 +235,23 @@ bool trace_snapshot_is_used(struct trace_array *tr)
 	       s->user.spare || s->user.last || atomic_long_read(&s->pending.requests);
 }
 
+/*
+ * Is it kept in an instance that can be found? Then its records stay: the instance has
+ * trace.dat, and &array_buffer.ended tells which of their events were removed.
+ */
+static bool snap_is_shown(struct trace_snap *snap)
+{
+	return snap->kept && snap->kept->dir;
+}
+
 /* Empty its rings as well: an iterator of the live buffer can be in the middle of them. */
 static void snap_erase_records(struct trace_snapshots *s, struct snap_slot *slot)
 {
 	struct trace_snap *last = snap_hold(s, slot);
 
 	if (last) {
-		ring_buffer_reset(last->buf.buffer);
+		if (!snap_is_shown(last))
+			ring_buffer_reset(last->buf.buffer);
 		snap_unhold(s, last);
 	}
 	snap_erase(s, slot, RING_BUFFER_ALL_CPUS);
@@ -250,7 +261,8 @@ static void snap_erase_records(struct trace_snapshots *s, struct snap_slot *slot
  * trace_snapshot_erase() - erase all snapshots that are not kept
  * @tr: the trace array, or the instance of a kept snapshot, which has no others
  *
- * The types of their records lose their meaning, as those of the live buffer.
+ * The types of their records lose their meaning, as those of the live buffer. One that is about
+ * to be kept, or was removed while it is open, is erased as well.
  *
  * Context: May sleep.
  */
@@ -265,8 +277,56 @@ void trace_snapshot_erase(struct trace_array *tr)
 	snap_erase_records(s, &s->user);
 	snap_erase_records(s, &s->max);
 	/* Readers hold the rest. */
-	llist_for_each_entry(snap, s->gone.first, gone)
-		ring_buffer_reset(snap->buf.buffer);
+	llist_for_each_entry(snap, s->gone.first, gone) {
+		if (!snap_is_shown(snap))
+			ring_buffer_reset(snap->buf.buffer);
+	}
+}
+
+/* Return: a bit for each type of events, or NULL. */
+static unsigned long *snap_alloc_ended(struct trace_snap *snap)
+{
+	unsigned long bytes = BITS_TO_LONGS(TRACE_EVENT_TYPE_MAX + 1) * sizeof(long);
+	struct trace_snapshots *s = snap->owner;
+	unsigned long *ended = NULL;
+
+	guard(mutex)(&s->mutex);
+	if (snap_charge(s, bytes / 1024))
+		return NULL;
+	ended = kzalloc(bytes, GFP_KERNEL);
+	if (ended)
+		snap->kb += bytes / 1024;
+	else
+		s->kb -= bytes / 1024;
+	return ended;
+}
+
+/**
+ * trace_snapshot_end_event() - note that an event of a kept snapshot is removed
+ * @tr:   the trace array; nothing happens unless it is the instance of a kept snapshot
+ * @type: type of the event's records
+ *
+ * The next event may get this type. Without memory for the note, the snapshot is erased.
+ *
+ * Context: May sleep, event_mutex is held, and trace_event_sem for writing.
+ */
+void trace_snapshot_end_event(struct trace_array *tr, int type)
+{
+	struct trace_snap *snap = tr->shows;
+
+	if (!snap)
+		return;
+	lockdep_assert_held_write(&trace_event_sem);
+	if (!snap->buf.ended)
+		snap->buf.ended = snap_alloc_ended(snap);
+	/* Readers of "snapshot" and of the instance each have one of these. */
+	tr->array_buffer.ended = snap->buf.ended;
+	if (snap->buf.ended) {
+		__set_bit(type, snap->buf.ended);
+		return;
+	}
+	pr_warn("%s: no memory to note a removed event, erased\n", tr->name);
+	ring_buffer_reset(snap->buf.buffer);
 }
 
 /**

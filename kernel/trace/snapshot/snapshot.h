@@ -63,6 +63,7 @@ int trace_snapshot_begin_change(struct trace_array *tr, unsigned long size, int 
 void trace_snapshot_end_change(struct trace_array *tr, bool done);
 void trace_snapshot_new_clock(struct trace_array *tr, u64 (*clock)(void));
 void trace_snapshot_erase(struct trace_array *tr);
+void trace_snapshot_end_event(struct trace_array *tr, int type);
 int trace_snapshot_erase_max(struct trace_array *tr, int cpu);
 void trace_snapshot_begin_anew(struct trace_array *tr);
 
@@ -120,6 +121,7 @@ trace_snapshot_begin_change(struct trace_array *tr, unsigned long size, int cpu,
 static inline void trace_snapshot_end_change(struct trace_array *tr, bool done) { }
 static inline void trace_snapshot_new_clock(struct trace_array *tr, u64 (*clock)(void)) { }
 static inline void trace_snapshot_erase(struct trace_array *tr) { }
+static inline void trace_snapshot_end_event(struct trace_array *tr, int type) { }
 static inline int trace_snapshot_erase_max(struct trace_array *tr, int cpu) { return 0; }
 static inline void trace_snapshot_begin_anew(struct trace_array *tr) { }
 static inline int trace_snapshot_arm_tracer(struct trace_array *tr, struct tracer *t) { return 0; }
