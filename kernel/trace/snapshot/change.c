@@ -116,7 +116,7 @@ void trace_snapshot_end_change(struct trace_array *tr, bool done)
 }
 
 /* Time stamps of two clocks do not compare: erase what has those of the old one. */
-static void snap_new_clock(struct trace_snapshots *s, struct snap_slot *slot, u64 (*clock)(void))
+static void snap_set_clock(struct trace_snapshots *s, struct snap_slot *slot, u64 (*clock)(void))
 {
 	struct trace_snap *spare, *last = READ_ONCE(slot->last);
 
@@ -132,22 +132,27 @@ static void snap_new_clock(struct trace_snapshots *s, struct snap_slot *slot, u6
 }
 
 /**
- * trace_snapshot_new_clock() - follow a change of the live buffer's clock
- * @tr:    the trace array
- * @clock: the new clock
+ * trace_snapshot_set_clock() - change the clock of the live buffer and of snapshots
+ * @tr:       the trace array; its live buffer is empty, and records nothing
+ * @clock_id: number of the new clock
+ * @clock:    the new clock
  *
  * Context: May sleep.
  */
-void trace_snapshot_new_clock(struct trace_array *tr, u64 (*clock)(void))
+void trace_snapshot_set_clock(struct trace_array *tr, int clock_id, u64 (*clock)(void))
 {
+	struct trace_buffer *live = tr->array_buffer.buffer;
 	struct trace_snapshots *s = tr->snapshots;
 
 	guard(mutex)(&s->mutex);
-	/* Takers store it as well. */
-	scoped_guard(snap_change, s)
-		s->end = 0;
-	snap_new_clock(s, &s->user, clock);
-	snap_new_clock(s, &s->max, clock);
+	/* A cut has times of one clock. */
+	scoped_guard(snap_change, s) {
+		tr->clock_id = clock_id;
+		ring_buffer_set_clock(live, clock);
+		s->end = ring_buffer_time_stamp(live);
+	}
+	snap_set_clock(s, &s->user, clock);
+	snap_set_clock(s, &s->max, clock);
 }
 
 /**
@@ -346,8 +351,8 @@ int trace_snapshot_erase_max(struct trace_array *tr, int cpu)
 }
 
 /**
- * trace_snapshot_begin_anew() - note that the live buffer was erased
- * @tr: the trace array
+ * trace_snapshot_begin_anew() - note that the live buffer is erased
+ * @tr: the trace array; it records nothing until its buffer is empty
  *
  * The next snapshot is complete from now on, not before.
  *
@@ -355,6 +360,11 @@ int trace_snapshot_erase_max(struct trace_array *tr, int cpu)
  */
 void trace_snapshot_begin_anew(struct trace_array *tr)
 {
-	guard(snap_change)(tr->snapshots);
-	tr->snapshots->end = ring_buffer_time_stamp(tr->array_buffer.buffer);
+	struct trace_snapshots *s = tr->snapshots;
+
+	/* Buffers of the boot have none yet. */
+	if (!s)
+		return;
+	guard(snap_change)(s);
+	s->end = ring_buffer_time_stamp(tr->array_buffer.buffer);
 }

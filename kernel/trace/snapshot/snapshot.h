@@ -61,7 +61,7 @@ void trace_snapshot_del_channel(struct trace_array *tr, struct trace_array *ch);
 
 int trace_snapshot_begin_change(struct trace_array *tr, unsigned long size, int cpu, int order);
 void trace_snapshot_end_change(struct trace_array *tr, bool done);
-void trace_snapshot_new_clock(struct trace_array *tr, u64 (*clock)(void));
+void trace_snapshot_set_clock(struct trace_array *tr, int clock_id, u64 (*clock)(void));
 void trace_snapshot_erase(struct trace_array *tr);
 void trace_snapshot_end_event(struct trace_array *tr, int type);
 int trace_snapshot_erase_max(struct trace_array *tr, int cpu);
@@ -119,7 +119,14 @@ trace_snapshot_begin_change(struct trace_array *tr, unsigned long size, int cpu,
 }
 
 static inline void trace_snapshot_end_change(struct trace_array *tr, bool done) { }
-static inline void trace_snapshot_new_clock(struct trace_array *tr, u64 (*clock)(void)) { }
+
+static inline void
+trace_snapshot_set_clock(struct trace_array *tr, int clock_id, u64 (*clock)(void))
+{
+	tr->clock_id = clock_id;
+	ring_buffer_set_clock(tr->array_buffer.buffer, clock);
+}
+
 static inline void trace_snapshot_erase(struct trace_array *tr) { }
 static inline void trace_snapshot_end_event(struct trace_array *tr, int type) { }
 static inline int trace_snapshot_erase_max(struct trace_array *tr, int cpu) { return 0; }

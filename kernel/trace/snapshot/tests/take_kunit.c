@@ -83,11 +83,14 @@ static void take_test_who(struct kunit *test)
 /* The times of snapshots are in order. The clock "counter" never returns a value twice. */
 static void take_test_times(struct kunit *test)
 {
-	u64 begin, end, since, until, last = 0;
+	u64 begin, end, since, until, last;
 	const char *clock;
 	unsigned int i;
 
 	snap_kunit_echo(test, "trace_clock", "counter");
+	/* The first one is complete since the clock was set. */
+	last = ((struct trace_array *)test->priv)->snapshots->end;
+	KUNIT_EXPECT_GT(test, last, 0ULL);
 	for (i = 0; i < 4; i++) {
 		snap_kunit_mark(test, 1);
 		snap_kunit_echo(test, "snapshot", "1");
