@@ -54,6 +54,7 @@
 
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "ringbuf_page.h"
@@ -471,7 +472,8 @@ static void read_late(void)
 	while (splice_to_pipe(fd, pipe_fd[1], page, SPLICE_F_NONBLOCK))
 		pages++;
 	close(fd);
-	if (rmdir(tracefs))
+	/* Another removal waits for a grace period: the memory of the first one is freed then. */
+	if (rmdir(tracefs) || mkdir(tracefs, 0755) || rmdir(tracefs))
 		die("%s: %s", tracefs, strerror(errno));
 	for (; pages; pages--) {
 		read_pipe(pipe_fd[0], sb, page);
