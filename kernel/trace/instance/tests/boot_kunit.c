@@ -320,7 +320,7 @@ static void __init boot_test_no_memory(struct kunit *test)
 {
 	void *memory = boot_memory(test);
 	const char *param = boot_in(test, "", memory, BOOT_BYTES, "");
-	unsigned int n, all, map, maps = 0, other = 0;
+	unsigned int n, all, map, maps = 0, other = 0, needless = 0;
 	struct trace_array *tr;
 
 	if (!snap_kunit_may_fail(test))
@@ -333,12 +333,18 @@ static void __init boot_test_no_memory(struct kunit *test)
 		snap_kunit_fail_nth(n);
 		tr = trace_create_boot_instance(text, 0);
 		KUNIT_EXPECT_TRUE(test, snap_kunit_failed());
-		KUNIT_ASSERT_NULL_MSG(test, tr, "%u", n);
+		/* vmap() allocates an object in advance if there is none, and may not need it. */
+		if (tr) {
+			needless++;
+			boot_remove(test, tr);
+			continue;
+		}
 		all = boot_read_log(": not enough memory to map '0x", &map);
 		KUNIT_EXPECT_EQ(test, all, 1U);
 		maps += map;
 		other += !map;
 	}
+	KUNIT_EXPECT_LE(test, needless, 1U);
 	KUNIT_EXPECT_GE(test, maps, 2U);
 	KUNIT_EXPECT_GE(test, other, 2U);
 	tr = boot_make(test, param, NULL);
