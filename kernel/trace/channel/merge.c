@@ -124,7 +124,7 @@ void *trace_merge_next(struct trace_iterator *iter)
 
 	for (;;) {
 		if (merge_must_poll(m, polls)) {
-			/* A top that was there before this look is older than all it may have missed. */
+			/* A top of before this look is older than all it may have missed. */
 			polls += merge_poll(m, iter->tr->array_buffer.buffer) ? 1 : 2;
 			continue;
 		}

@@ -62,12 +62,13 @@
  *
  * A reader that collects has &trace_view.sem of one instance after the other for reading, and no
  * reference to an instance. A removal of the instance or of its rings, a new clock or size of
- * sub-buffers takes it for writing. The reader sees that somebody waits, and lets go at the next record. Then it
- * begins again, or fails. It does not sort before it has let go. A removal of an event holds
- * trace_event_sem, so it does not wait: it is counted only. The reader compares that count under
- * trace_event_sem for each record, since the number of the event may be used again. A snapshot
- * waits for nobody: it moves the records of all CPUs away, also of those that are not copied yet.
- * So behind the last CPU of an instance, the reader compares a count of these, and begins again.
+ * sub-buffers takes it for writing. The reader sees that somebody waits, and lets go at the next
+ * record. Then it begins again, or fails. It does not sort before it has let go. A removal of an
+ * event holds trace_event_sem, so it does not wait: it is counted only. The reader compares that
+ * count under trace_event_sem for each record, since the number of the event may be used again. A
+ * snapshot waits for nobody: it moves the records of all CPUs away, also of those that are not
+ * copied yet. So behind the last CPU of an instance, the reader compares a count of these, and
+ * begins again.
  *
  * **Locks**, outermost first: event_mutex (of readers, only to finish a trace.dat),
  * trace_types_lock (also to find the channels), &trace_view.sem, trace_event_sem, the locks of
