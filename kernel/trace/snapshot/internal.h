@@ -146,7 +146,7 @@ struct snap_request {
  * @copies:    ring_buffer_alloc_copies() has succeeded
  * @users:     readers, @kept, the taker until the keeper has decided, a task that waits for its
  *	       writers; grows only under the lock
- * @gen:       &trace_snapshots.gen that its size belongs to; 0 if it was trimmed
+ * @gen:       &trace_snapshots.gen that its size belongs to; 0 if it is not to be used again
  * @settled:   all writers have committed; cleared by a cut, set by snap_settle()
  * @last_boot: it was taken before the last reboot
  * @clock_id:  clock of its time stamps

@@ -20,9 +20,9 @@
  * A snapshot that belongs to a file descriptor is kept in the same way, but by the task that
  * takes it, and whatever &trace_snapshots.keep says: takers do not add it to .fresh, the keeper
  * does not count it in .nr_kept, and it does not take room from the first ones. The owner has
- * a user of the snapshot and a reference to its instance, so that neither the keeper nor rmdir
- * removes it. It is in .owned until snap_end_owned(). Then it is retired as any kept one, and
- * freed also if it is the newest snapshot.
+ * a reference to its instance, so that neither the keeper nor rmdir removes it. It is in .owned
+ * until snap_end_owned(). Then it is retired as any kept one, and freed also if it is the newest
+ * snapshot.
  *
  * The instance is a user of its snapshot. That of the taker ends when the keeper has decided:
  * rmdir can come before that, and removes the instance alone.

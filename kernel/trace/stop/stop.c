@@ -141,7 +141,7 @@ void stop_line_init(struct stop_line *line)
  * stop_line_cancel() - cancel the delayed stop of a line
  * @line: the line; each cause that has set &stop_line.pending has left stop_by()
  *
- * A cause that comes meanwhile counts.
+ * A cause that comes meanwhile counts, or is cancelled as well.
  *
  * Context: May sleep, interrupts are on.
  */
@@ -191,7 +191,11 @@ bool stop_read_why(struct trace_array *tr, struct stop_cause *cause)
 	if (!smp_load_acquire(&tr->stopped))
 		return false;
 	stop_read(&tr->stop_on->why, cause);
-	return !tracer_tracing_is_on(tr);
+	if (tracer_tracing_is_on(tr))
+		return false;
+	/* It may have been started, and switched off by user space: a start clears it. */
+	smp_rmb();
+	return READ_ONCE(tr->stopped);
 }
 
 /**

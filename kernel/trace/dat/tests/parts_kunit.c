@@ -321,6 +321,8 @@ static void dat_parts_test_names(struct kunit *test)
 	}
 	dat = dat_parts_read(test, dat_parts_take(test, test->priv));
 	dat_parts_expect_file(dat, dat->names, "/saved_cmdlines");
+	/* A new table: this one has no room for other tasks. */
+	snap_kunit_echo(test, "/saved_cmdlines_size", "128");
 }
 
 /* A session with few events, a channel with the same and more, and one with all */

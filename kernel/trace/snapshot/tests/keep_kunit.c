@@ -672,6 +672,11 @@ static void keep_test_order(struct kunit *test)
 	task = kthread_create(keep_remove, &other, "kunit-remove");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
 	get_task_struct(task);
+	/* The workers take these mutexes, too. */
+	flush_work(&s->keeper);
+	flush_work(&s->work);
+	flush_work(&ch->snapshots->keeper);
+	flush_work(&ch->snapshots->work);
 	mutex_lock(&ch->snapshots->mutex);
 	wake_up_process(task);
 	while (list_empty(&ch->snapshots->mutex.wait_list))

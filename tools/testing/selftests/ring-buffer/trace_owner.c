@@ -402,7 +402,6 @@ static void elsewhere(void)
 	if (!snapshot) {
 		mark(dir, "a marker");
 		late = open_at(dir, "trace_marker", O_WRONLY);
-		raw = open_at(dir, "per_cpu/cpu0/trace_pipe_raw", O_RDONLY);
 		samples = sample_faults(dir);
 	}
 	for (i = 0; i < 4; i++)
@@ -412,6 +411,8 @@ static void elsewhere(void)
 			die("trace has no marker");
 		lseek(fds[0], 0, SEEK_SET);
 		pid = start_reader(owner, fds[1]);
+		/* After the fork: a copy that is closed would end each wait. */
+		raw = open_at(dir, "per_cpu/cpu0/trace_pipe_raw", O_RDONLY);
 	}
 	close(owner);
 	if (pid && (waitpid(pid, &i, 0) != pid || i))
