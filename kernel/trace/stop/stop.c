@@ -193,7 +193,10 @@ bool stop_read_why(struct trace_array *tr, struct stop_cause *cause)
 	stop_read(&tr->stop_on->why, cause);
 	if (tracer_tracing_is_on(tr))
 		return false;
-	/* It may have been started, and switched off by user space: a start clears it. */
+	/*
+	 * It may have been started, which clears it, and switched off by user space. Pairs with
+	 * trace_types_lock, which writers of tracing_on take one after the other.
+	 */
 	smp_rmb();
 	return READ_ONCE(tr->stopped);
 }
