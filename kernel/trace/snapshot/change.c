@@ -240,52 +240,17 @@ bool trace_snapshot_is_used(struct trace_array *tr)
 	       s->user.spare || s->user.last || atomic_long_read(&s->pending.requests);
 }
 
-/*
- * Is it kept in an instance that can be found? Then its records stay: the instance has
- * trace.dat, and &array_buffer.ended tells which of their events were removed.
- */
-static bool snap_is_shown(struct trace_snap *snap)
-{
-	return snap->kept && snap->kept->dir;
-}
-
 /* Empty its rings as well: an iterator of the live buffer can be in the middle of them. */
 static void snap_erase_records(struct trace_snapshots *s, struct snap_slot *slot)
 {
 	struct trace_snap *last = snap_hold(s, slot);
 
 	if (last) {
-		if (!snap_is_shown(last))
+		if (!last->kept)
 			ring_buffer_reset(last->buf.buffer);
 		snap_unhold(s, last);
 	}
 	snap_erase(s, slot, RING_BUFFER_ALL_CPUS);
-}
-
-/**
- * trace_snapshot_erase() - erase all snapshots that are not kept
- * @tr: the trace array, or the instance of a kept snapshot, which has no others
- *
- * The types of their records lose their meaning, as those of the live buffer. One that is about
- * to be kept, or was removed while it is open, is erased as well.
- *
- * Context: May sleep.
- */
-void trace_snapshot_erase(struct trace_array *tr)
-{
-	struct trace_snapshots *s = tr->snapshots;
-	struct trace_snap *snap;
-
-	if (!s)
-		return;
-	guard(mutex)(&s->mutex);
-	snap_erase_records(s, &s->user);
-	snap_erase_records(s, &s->max);
-	/* Readers hold the rest. */
-	llist_for_each_entry(snap, s->gone.first, gone) {
-		if (!snap_is_shown(snap))
-			ring_buffer_reset(snap->buf.buffer);
-	}
 }
 
 /* Return: a bit for each type of events, or NULL. */
@@ -304,34 +269,77 @@ static unsigned long *snap_alloc_ended(struct trace_snap *snap)
 	return ended;
 }
 
+/* Note that the events of these types are removed. Without memory for that, erase the records. */
+static void snap_end_types(struct trace_snap *snap, unsigned int first, unsigned int last)
+{
+	lockdep_assert_held_write(&trace_event_sem);
+	if (!snap->buf.ended)
+		snap->buf.ended = snap_alloc_ended(snap);
+	/* Readers of "snapshot" and of the instance each have one of these. */
+	snap->kept->array_buffer.ended = snap->buf.ended;
+	if (snap->buf.ended) {
+		bitmap_set(snap->buf.ended, first, last - first + 1);
+		/* Later records of these types are of other events: it is no spare buffer again. */
+		WRITE_ONCE(snap->gen, 0);
+		return;
+	}
+	pr_warn("%s: no memory to note a removed event, erased\n", snap->kept->name);
+	ring_buffer_reset(snap->buf.buffer);
+}
+
 /**
  * trace_snapshot_end_event() - note that an event of a kept snapshot is removed
  * @tr:   the trace array; nothing happens unless it is the instance of a kept snapshot
  * @type: type of the event's records
  *
- * The next event may get this type. Without memory for the note, the snapshot is erased.
+ * The next event may get this type. The records stay: the instance has trace.dat, with the
+ * format of the event. Without memory for the note, the snapshot is erased.
  *
  * Context: May sleep, event_mutex is held, and trace_event_sem for writing.
  */
 void trace_snapshot_end_event(struct trace_array *tr, int type)
 {
-	struct trace_snap *snap = tr->shows;
+	if (tr->shows)
+		snap_end_types(tr->shows, type, type);
+}
 
-	if (!snap)
+/* Their instances are removed, and with them the knowledge of which event it is: end all. */
+static void snap_end_leaving(struct trace_snapshots *s)
+{
+	struct trace_snap *snap;
+
+	guard(rwsem_write)(&trace_event_sem);
+	list_for_each_entry(snap, &s->leaving, keep)
+		snap_end_types(snap, __TRACE_LAST_TYPE, TRACE_EVENT_TYPE_MAX);
+}
+
+/**
+ * trace_snapshot_erase() - erase all snapshots that are not kept
+ * @tr: the trace array, or the instance of a kept snapshot, which has no others
+ *
+ * The types of their records lose their meaning, as those of the live buffer. One that is about
+ * to be kept is erased as well. One that was removed while it is open keeps its records, since
+ * its reader can have trace.dat open, but they have no events any more.
+ *
+ * Context: May sleep, trace_types_lock is held.
+ */
+void trace_snapshot_erase(struct trace_array *tr)
+{
+	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snap *snap;
+
+	lockdep_assert_held(&trace_types_lock);
+	if (!s)
 		return;
-	lockdep_assert_held_write(&trace_event_sem);
-	if (!snap->buf.ended)
-		snap->buf.ended = snap_alloc_ended(snap);
-	/* Readers of "snapshot" and of the instance each have one of these. */
-	tr->array_buffer.ended = snap->buf.ended;
-	if (snap->buf.ended) {
-		__set_bit(type, snap->buf.ended);
-		/* Later records of this type are of another event: it is no spare buffer again. */
-		WRITE_ONCE(snap->gen, 0);
-		return;
+	snap_end_leaving(s);
+	guard(mutex)(&s->mutex);
+	snap_erase_records(s, &s->user);
+	snap_erase_records(s, &s->max);
+	/* Readers hold the rest. */
+	llist_for_each_entry(snap, s->gone.first, gone) {
+		if (!snap->kept)
+			ring_buffer_reset(snap->buf.buffer);
 	}
-	pr_warn("%s: no memory to note a removed event, erased\n", tr->name);
-	ring_buffer_reset(snap->buf.buffer);
 }
 
 /**

@@ -382,7 +382,8 @@ static void change_test_erase(struct kunit *test)
 	snap_kunit_expect(test, "taken 2");
 	snap_kunit_mark(test, 1);
 	KUNIT_EXPECT_EQ(test, snap_take(s, &s->max, &req), 0);
-	trace_snapshot_erase(tr);
+	scoped_guard(mutex, &trace_types_lock)
+		trace_snapshot_erase(tr);
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries(user->buffer), 0UL);
 	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 0U);
 	trace_snapshot_put(user);
@@ -409,7 +410,8 @@ static void change_test_erase_iterator(struct kunit *test)
 	ring_buffer_iter_advance(iter);
 	tracing_snapshot_instance(tr);
 	KUNIT_EXPECT_NOT_NULL(test, ring_buffer_iter_peek(iter, NULL));
-	trace_snapshot_erase(tr);
+	scoped_guard(mutex, &trace_types_lock)
+		trace_snapshot_erase(tr);
 	KUNIT_EXPECT_NULL(test, ring_buffer_iter_peek(iter, NULL));
 	ring_buffer_read_finish(iter);
 	tracing_disarm_snapshot(tr);
