@@ -47,18 +47,14 @@ bool trace_array_has_ring(struct trace_array *tr, int cpu)
 	       !ring_buffer_is_global(tr->array_buffer.buffer);
 }
 
-/* The rings have come: those of CPUs that tracing_cpumask excludes stay off. */
 static void instance_start(struct trace_array *tr)
 {
 	struct array_buffer *buf = &tr->array_buffer;
 	unsigned long size = 0;
 	int cpu;
 
-	for_each_tracing_cpu(cpu) {
-		if (!cpumask_test_cpu(cpu, tr->tracing_cpumask))
-			ring_buffer_record_disable_cpu(buf->buffer, cpu);
+	for_each_tracing_cpu(cpu)
 		size = max(size, ring_buffer_size(buf->buffer, cpu));
-	}
 	/* All have this size, also those of CPUs that come online later, as at boot. */
 	for_each_tracing_cpu(cpu)
 		per_cpu_ptr(buf->data, cpu)->entries = trace_array_has_ring(tr, cpu) ? size : 0;

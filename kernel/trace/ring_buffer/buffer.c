@@ -145,10 +145,17 @@ rb_buffer_new(unsigned int flags, unsigned int order, struct lock_class_key *key
 	return buffer;
 }
 
+/* Apply ring_buffer_record_disable_cpu() to what the writer of the CPU is about to find. */
+static void rb_cpu_switch_off(struct trace_buffer *buffer, int cpu, struct rb_cpu *rcpu)
+{
+	lockdep_assert_held(&buffer->cpu_mutex);
+	atomic_add(buffer->cpu_wait[cpu].off * RB_STATE_OFF_ONE, &rcpu->state);
+}
+
 /* Let a writer find the stage of its CPU. */
 static void rb_stage_add(struct trace_buffer *buffer, int cpu, struct rb_cpu *stage)
 {
-	lockdep_assert_held(&buffer->cpu_mutex);
+	rb_cpu_switch_off(buffer, cpu, stage);
 	cpumask_set_cpu(cpu, buffer->seen);
 	/* Behind the one ring, which it needs; an address dependency, as in rb_cpu_add(). */
 	smp_store_release(&buffer->cpus[cpu], stage);
@@ -157,7 +164,9 @@ static void rb_stage_add(struct trace_buffer *buffer, int cpu, struct rb_cpu *st
 /* Let everybody find the part of a CPU, which is complete. */
 static void rb_cpu_add(struct trace_buffer *buffer, int cpu, struct rb_cpu *rcpu)
 {
-	lockdep_assert_held(&buffer->cpu_mutex);
+	/* (The one ring of a global buffer has stages as its writers.) */
+	if (!buffer->global)
+		rb_cpu_switch_off(buffer, cpu, rcpu);
 	/* A writer of that CPU needs no more than the pointer: an address dependency. */
 	smp_store_release(&buffer->parts[cpu], rcpu);
 	/*

@@ -299,19 +299,30 @@ bool tracing_is_on_all(void)
 }
 EXPORT_SYMBOL_GPL(tracing_is_on_all);
 
+/* Its part may come later, see rb_cpu_switch_off(). */
+static void rb_switch_cpu(struct trace_buffer *buffer, int cpu, int off)
+{
+	struct rb_cpu *rcpu;
+
+	if ((unsigned int)cpu >= nr_cpu_ids)
+		return;
+	guard(mutex)(&buffer->cpu_mutex);
+	buffer->cpu_wait[cpu].off += off;
+	rcpu = rb_get_writer(buffer, cpu);
+	if (rcpu)
+		atomic_add(off * (int)RB_STATE_OFF_ONE, &rcpu->state);
+}
+
 /**
  * ring_buffer_record_disable_cpu() - refuse records of one CPU
  * @buffer: the buffer
- * @cpu:    the CPU
+ * @cpu:    the CPU; it may come online later, and the buffer may be expanded later
  *
- * Context: Any context.
+ * Context: May sleep.
  */
 void ring_buffer_record_disable_cpu(struct trace_buffer *buffer, int cpu)
 {
-	struct rb_cpu *rcpu = rb_get_writer(buffer, cpu);
-
-	if (rcpu)
-		atomic_add(RB_STATE_OFF_ONE, &rcpu->state);
+	rb_switch_cpu(buffer, cpu, 1);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_record_disable_cpu);
 
@@ -320,14 +331,11 @@ EXPORT_SYMBOL_GPL(ring_buffer_record_disable_cpu);
  * @buffer: the buffer
  * @cpu:    the CPU
  *
- * Context: Any context.
+ * Context: May sleep.
  */
 void ring_buffer_record_enable_cpu(struct trace_buffer *buffer, int cpu)
 {
-	struct rb_cpu *rcpu = rb_get_writer(buffer, cpu);
-
-	if (rcpu)
-		atomic_sub(RB_STATE_OFF_ONE, &rcpu->state);
+	rb_switch_cpu(buffer, cpu, -1);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_record_enable_cpu);
 

@@ -137,9 +137,9 @@
  * trace_buffer.mutex    mutex        size, order, flags, the right to reset; task,
  *                                    inside map_lock; held while writers are
  *                                    waited for
- * .cpu_mutex            mutex        the CPUs that there are, and the size of
- *                                    a new one; task, inside mutex and in CPU
- *                                    hotplug; its holder never waits
+ * .cpu_mutex            mutex        the CPUs that there are or are off, and the
+ *                                    size of a new one; task, inside mutex and
+ *                                    in CPU hotplug; its holder never waits
  * rb_cpu.exchange       try lock     that the ring pointers stay; any context,
  *                                    only tasks wait for it
  * rb_ring.lock          raw spin     the reader's position, carried statistics;
@@ -596,10 +596,11 @@ static_assert((RB_STATE_OFF & -RB_STATE_OFF) == RB_STATE_OFF_ONE);
 #define RB_WAKE_FULL		BIT(1)
 
 /**
- * struct rb_wait - waiters of one CPU, or of the whole buffer
+ * struct rb_wait - waiters of one CPU, or of the whole buffer, also while it has no rings
  * @any:	those that wait for a record
  * @full:	those that wait for a watermark
  * @seq:	counts the wake-ups
+ * @off:	number of those that switched the CPU off, see &rb_cpu.state
  * @recheck:	a second look after a grace period, see wait.c
  * @pending:	1: @recheck is queued; 2: and has to be once more
  */
@@ -607,6 +608,7 @@ struct rb_wait {
 	wait_queue_head_t	any;
 	wait_queue_head_t	full;
 	atomic_t		seq;
+	u16			off;
 	struct rcu_head		recheck;
 	atomic_t		pending;
 };
@@ -747,7 +749,8 @@ static_assert(RB_SHARE_SPECIAL <= U16_MAX && RB_MAX_WRITES < RB_SHARE_SPECIAL);
  * @cpumask:	CPUs that have their part
  * @mutex:	serializes changes of size, order, flags, mappings, and reset; held while
  *		they wait for writers
- * @cpu_mutex:	protects @cpumask, @seen, @expanded, @order, @stamp_abs and &rb_cpu.next_ring.
+ * @cpu_mutex:	protects @cpumask, @seen, @expanded, @order, @stamp_abs, &rb_wait.off and
+ *		&rb_cpu.next_ring.
  *		Inside @mutex.
  *		CPU hotplug takes it: nothing waits for a grace period in it
  * @order:	pages of a sub-buffer, as a power of two; @mutex and @cpu_mutex

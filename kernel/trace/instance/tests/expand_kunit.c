@@ -225,11 +225,13 @@ static void expand_test_cpumask(struct kunit *test)
 	struct trace_array *tr = test->priv;
 	struct trace_buffer *buffer = tr->array_buffer.buffer;
 	unsigned long one = 1;
+	cpumask_var_t mask;
 	unsigned int i;
 	int cpu, ret;
 
-	cpumask_clear(tr->tracing_cpumask);
+	KUNIT_ASSERT_TRUE(test, zalloc_cpumask_var(&mask, GFP_KERNEL));
 	for (i = 0; i < 2; i++) {
+		KUNIT_EXPECT_EQ(test, tracing_set_cpumask(tr, mask), 0);
 		KUNIT_EXPECT_EQ(test, trace_array_expand(tr), 0);
 		for_each_online_cpu(cpu) {
 			migrate_disable();
@@ -239,8 +241,9 @@ static void expand_test_cpumask(struct kunit *test)
 		}
 		snap_kunit_close(snap_kunit_open(test, "trace", O_WRONLY | O_TRUNC));
 		snap_kunit_set(test, "buffer_allocate", "0");
-		cpumask_setall(tr->tracing_cpumask);
+		cpumask_setall(mask);
 	}
+	free_cpumask_var(mask);
 }
 
 /* The top trace array has small rings until then. */

@@ -23,6 +23,7 @@
 #define EXCH	(1 << 2)	/* rb_cpu.exchange */
 #define GRACE	(1 << 3)	/* preemption is off; or waits for that */
 #define MAPLOCK	(1 << 4)	/* rb_cpu.map_lock */
+#define CPUS	(1 << 5)	/* trace_buffer.cpu_mutex */
 
 #define WRITES	(1 << 0)	/* runs on CPU 0 */
 #define READS	(1 << 1)	/* takes records */
@@ -243,8 +244,8 @@ static const struct op ops[] = {
 	{ "page", op_page, LOCK, LOCK | GRACE, READS },
 	{ "iterate", op_iterate, LOCK, LOCK | GRACE, REFUSES },
 	{ "statistics", op_statistics, LOCK, LOCK | GRACE },
-	{ "resize", op_resize, RESIZES, RESIZES, RESHAPES | DROPS },
-	{ "order", op_order, RESIZES, RESIZES, RESHAPES | DROPS | REFUSES },
+	{ "resize", op_resize, RESIZES | CPUS, RESIZES | CPUS, RESHAPES | DROPS },
+	{ "order", op_order, RESIZES | CPUS, RESIZES | CPUS, RESHAPES | DROPS | REFUSES },
 	{ "trim", op_trim, RESIZES, RESIZES, SPARE },
 	{ "swap", op_swap, 0, EXCH | GRACE, SPARE | RESHAPES },
 	{ "cut", op_cut, 0, EXCH | GRACE, SPARE | RESHAPES | ERASES | DROPS },
@@ -255,10 +256,10 @@ static const struct op ops[] = {
 	{ "map", op_map, MAPLOCK | MUTEX | EXCH | LOCK, MAPLOCK | MUTEX | EXCH | LOCK | GRACE,
 	  REFUSES | REMAPS },
 	{ "overwrite", op_overwrite, MUTEX, MUTEX },
-	{ "off", op_off, 0, 0, DROPS | REFUSES },
-	{ "wait-any", op_wait_any, LOCK, LOCK | GRACE, WAITS },
-	{ "wait-some", op_wait_some, LOCK, LOCK | GRACE, WAITS },
-	{ "wait-full", op_wait_full, LOCK, LOCK | GRACE, WAITS },
+	{ "off", op_off, CPUS, CPUS, DROPS | REFUSES },
+	{ "wait-any", op_wait_any, LOCK | CPUS, LOCK | CPUS | GRACE, WAITS },
+	{ "wait-some", op_wait_some, LOCK | CPUS, LOCK | CPUS | GRACE, WAITS },
+	{ "wait-full", op_wait_full, LOCK | CPUS, LOCK | CPUS | GRACE, WAITS },
 };
 
 static struct step step;

@@ -529,6 +529,53 @@ static void expand_fails(long unused)
 	free_buffers();
 }
 
+static bool put_from(int cpu)
+{
+	int me = host_cpu_switch(cpu);
+	bool ret = put(buf, REC_LEN, PUT_COMMIT);
+
+	host_cpu_switch(me);
+	return ret;
+}
+
+/* A CPU that was switched off before it has its part is off then, as often as it was */
+static void expand_off(long global)
+{
+	begin_unexpanded();
+	if (global)
+		EXPECT_EQ(ring_buffer_set_global(buf, true), 0);
+	ring_buffer_record_disable_cpu(buf, 1);
+	ring_buffer_record_disable_cpu(buf, 1);
+	ring_buffer_record_disable_cpu(buf, 2);
+	ring_buffer_record_disable_cpu(buf, nr_cpu_ids);
+	EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
+	EXPECT(put_from(0), "CPU 0 is on");
+	EXPECT(!put_from(1), "CPU 1 is off");
+	ring_buffer_record_enable_cpu(buf, 1);
+	EXPECT(!put_from(1), "CPU 1 is still off");
+	ring_buffer_record_enable_cpu(buf, 1);
+	EXPECT(put_from(1), "CPU 1 is on");
+
+	shim_cpu_up(2);
+	EXPECT(!put_from(2), "CPU 2 is off");
+	ring_buffer_record_enable_cpu(buf, 2);
+	EXPECT(put_from(2), "CPU 2 is on");
+	ring_buffer_record_disable_cpu(buf, 3);
+	ring_buffer_record_enable_cpu(buf, 3);
+	shim_cpu_up(3);
+	EXPECT(put_from(3), "CPU 3 is on again");
+
+	ring_buffer_reset(buf);
+	ring_buffer_record_disable_cpu(buf, 0);
+	EXPECT_EQ(ring_buffer_unexpand(buf), 0);
+	EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
+	EXPECT(!put_from(0), "CPU 0 is off");
+	EXPECT(put_from(1), "CPU 1 stays on");
+	free_buffers();
+	shim_set_online(2, 0);
+	shim_set_online(3, 0);
+}
+
 static void wait_one(void)
 {
 	host_cpu_switch(1);
@@ -915,6 +962,8 @@ const struct scenario alloc_scenarios[] = {
 #ifdef RB_NOTE_SIZE
 	{ "unit.expand", expand, 0, SC_QUICK, "R6" },
 	{ "unit.expand-fails", expand_fails, 0, SC_QUICK, "R6" },
+	{ "unit.expand-off", expand_off, 0, SC_QUICK, "R6" },
+	{ "unit.expand-off-global", expand_off, 1, SC_QUICK, "R6" },
 	{ "unit.expand-wakes", expand_wakes, 0, SC_QUICK, "R6, 13" },
 	{ "unit.expand-wakes-any", expand_wakes, 1, SC_QUICK, "R6, 13" },
 	{ "unit.unexpand-dump", unexpand_dump, 0, SC_QUICK, "R6, 15" },
