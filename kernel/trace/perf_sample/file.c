@@ -35,7 +35,7 @@ static const char *const sampler_errs[] = {
 	[SAMPLER_ERR_RETIRED]	 = "The owner of this instance has ended",
 	[SAMPLER_ERR_NO_PMU]	 = "No PMU of this machine counts this event",
 	[SAMPLER_ERR_NO_SAMPLES] = "Its PMU counts, but cannot sample",
-	[SAMPLER_ERR_PARANOID]	 = "Not permitted: see kernel.perf_event_paranoid and security modules",
+	[SAMPLER_ERR_PARANOID]	 = "Refused by kernel.perf_event_paranoid or a security module",
 	[SAMPLER_ERR_LOCKDOWN]	 = "Not permitted: the kernel is locked down",
 	[SAMPLER_ERR_PERF]	 = "The counters cannot be created",
 };
