@@ -22,6 +22,7 @@ enum {
 	CHANNELS_ERR_CLOCK,
 	CHANNELS_ERR_MEMORY,
 	CHANNELS_ERR_RETIRED,
+	CHANNELS_ERR_LONG,
 };
 
 /* Kept by the error log, which prints them later. */
@@ -34,6 +35,7 @@ static const char *const channels_errs[] = {
 	"Has another trace_clock than the session",
 	"Its memory has no room for the snapshots of the session: see snapshot.rst",
 	"The session ends with its open files: it gets no channels any more",
+	"Longer than a name can be",
 };
 
 static void channels_fail(struct trace_array *tr, const char *text, int ret, unsigned int pos)
@@ -54,8 +56,11 @@ channels_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *p
 	bool leave;
 	int ret;
 
-	if (cnt > CHANNELS_SIZE)
+	if (cnt > CHANNELS_SIZE) {
+		tracing_log_err(tr, "channels", "", (const char **)channels_errs,
+				CHANNELS_ERR_LONG, 0);
 		return -EINVAL;
+	}
 	buf = memdup_user_nul(ubuf, cnt);
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
