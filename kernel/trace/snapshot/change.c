@@ -131,6 +131,30 @@ static void snap_set_clock(struct trace_snapshots *s, struct snap_slot *slot, u6
 		ring_buffer_set_clock(spare->buf.buffer, clock);
 }
 
+/* One that is kept stays in its instance, and that of the last boot stays, too. */
+static unsigned long snap_clock_entries(const struct snap_slot *slot)
+{
+	struct trace_snap *last = READ_ONCE(slot->last);
+
+	return last && !last->kept && !last->last_boot ? ring_buffer_entries(last->buf.buffer) : 0;
+}
+
+/**
+ * trace_snapshot_entries() - count the records that trace_snapshot_set_clock() will erase
+ * @tr: the trace array
+ *
+ * Context: May sleep.
+ * Return: how many there are.
+ */
+unsigned long trace_snapshot_entries(struct trace_array *tr)
+{
+	struct trace_snapshots *s = tr->snapshots;
+
+	/* Nobody else frees one. */
+	guard(mutex)(&s->mutex);
+	return snap_clock_entries(&s->user) + snap_clock_entries(&s->max);
+}
+
 /**
  * trace_snapshot_set_clock() - change the clock of the live buffer and of snapshots
  * @tr:       the trace array; its live buffer is empty, and records nothing

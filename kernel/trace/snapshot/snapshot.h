@@ -61,6 +61,7 @@ void trace_snapshot_del_channel(struct trace_array *tr, struct trace_array *ch);
 
 int trace_snapshot_begin_change(struct trace_array *tr, unsigned long size, int cpu, int order);
 void trace_snapshot_end_change(struct trace_array *tr, bool done);
+unsigned long trace_snapshot_entries(struct trace_array *tr);
 void trace_snapshot_set_clock(struct trace_array *tr, int clock_id, u64 (*clock)(void));
 void trace_snapshot_erase(struct trace_array *tr);
 void trace_snapshot_end_event(struct trace_array *tr, int type);
@@ -119,6 +120,8 @@ trace_snapshot_begin_change(struct trace_array *tr, unsigned long size, int cpu,
 }
 
 static inline void trace_snapshot_end_change(struct trace_array *tr, bool done) { }
+
+static inline unsigned long trace_snapshot_entries(struct trace_array *tr) { return 0; }
 
 static inline void
 trace_snapshot_set_clock(struct trace_array *tr, int clock_id, u64 (*clock)(void))
