@@ -46,6 +46,8 @@ static void member_test_refused(struct kunit *test)
 	memset(many, 'k', sizeof(many));
 	many[sizeof(many) - 1] = '\0';
 	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "channels", many), (ssize_t)-EINVAL);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "error_log", "error: Longer than a name"));
+	snap_kunit_close(snap_kunit_open(test, "error_log", O_WRONLY | O_TRUNC));
 
 	/* Of another session; a session; a session of its own channel. */
 	KUNIT_EXPECT_EQ(test, trace_session_join(chan_kunit[2], "kunit_3"), 0);
