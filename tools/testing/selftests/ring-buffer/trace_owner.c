@@ -446,9 +446,23 @@ static void elsewhere(void)
 /* Own and use until a signal comes. */
 static void use(unsigned int seed)
 {
-	static const char *const names[] = { "trace", "trace_pipe", "events/enable", "trace_marker",
-					     "per_cpu/cpu0/trace_pipe_raw", "snapshot", "." };
-	int owner, dir, i, fd[4];
+	static const struct {
+		const char	*name, *text;
+	} uses[] = {
+		{ "trace", "1" },
+		{ "trace_pipe", "1" },
+		{ "events/enable", "1" },
+		{ "trace_marker", "1" },
+		{ "per_cpu/cpu0/trace_pipe_raw", "1" },
+		{ "snapshot", "1" },
+		{ "snapshot_keep", "2" },
+		{ "events/sched/sched_switch/trigger", "stacktrace:5" },
+		{ "perf_events", "cpu-clock" },
+		{ "stop_on", "event ftrace:print after 1000s" },
+		{ "proc_view", "1" },
+		{ ".", "1" },
+	};
+	int owner, dir, i, j, fd[4];
 
 	srand(seed);
 	for (;;) {
@@ -456,10 +470,12 @@ static void use(unsigned int seed)
 		if (owner < 0)
 			die("a child owns nothing");
 		dir = ioctl(owner, TRACE_IOC_INSTANCE_DIR, 0);
-		for (i = 0; i < 4; i++)
-			fd[i] = openat(dir, names[rand() % 7], rand() % 2 ? O_RDWR : O_RDONLY);
-		if (rand() % 2)
-			write(fd[rand() % 4], "1", 1);
+		for (i = 0; i < 4; i++) {
+			j = rand() % (sizeof(uses) / sizeof(*uses));
+			fd[i] = openat(dir, uses[j].name, rand() % 2 ? O_RDWR : O_RDONLY);
+			if (rand() % 2)
+				write(fd[i], uses[j].text, strlen(uses[j].text));
+		}
 		if (rand() % 2)
 			close(owner);
 		for (i = 0; i < 4; i++)
