@@ -59,15 +59,24 @@ static void sample_print_ip(struct trace_iterator *iter, u64 ip, bool kernel, in
 		trace_seq_printf(&iter->seq, "<%016llx>", ip);
 }
 
+/* Whole lines: the caller says below them that there is no room for more. */
+#define SAMPLE_TOO_BIG	sizeof("[LINE TOO BIG]\n")
+
 static void sample_print_stack(struct trace_iterator *iter, u32 loc, bool kernel, int flags)
 {
 	unsigned long *stack = (void *)iter->ent + (loc & 0xffff);
-	unsigned int i, nr = (loc >> 16) / sizeof(*stack);
+	unsigned int i, len, nr = (loc >> 16) / sizeof(*stack);
+	struct trace_seq *s = &iter->seq;
 
-	for (i = 0; i < nr; i++) {
-		trace_seq_puts(&iter->seq, " => ");
+	for (i = 0; i < nr && !trace_seq_has_overflowed(s); i++) {
+		len = s->seq.len;
+		trace_seq_puts(s, " => ");
 		sample_print_ip(iter, stack[i], kernel, flags);
-		trace_seq_putc(&iter->seq, '\n');
+		trace_seq_putc(s, '\n');
+		if (trace_seq_has_overflowed(s) || seq_buf_buffer_left(&s->seq) < SAMPLE_TOO_BIG) {
+			s->seq.len = len;
+			s->full = 1;
+		}
 	}
 }
 

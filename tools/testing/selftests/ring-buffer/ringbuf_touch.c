@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ringbuf_touch MARKER CPU PAGES [STOP]
+ * ringbuf_touch MARKER CPU PAGES [STOP [DEPTH]]
  *
  * On CPU, touch PAGES pages that nobody has touched. Each one is a page fault. After each, write
  * "touch=ADDRESS" to the file MARKER, which is a trace_marker. Between the fault of page STOP,
- * from 1, and its marker, stop until SIGCONT.
+ * from 1, and its marker, stop until SIGCONT. Touch below DEPTH functions that call each other.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -29,17 +29,29 @@ static void mark(int fd, const void *page)
 		err(1, "write");
 }
 
+/* The kernel finds the callers by frame pointers. */
+static __attribute__((noinline, optimize("no-omit-frame-pointer"))) void touch(char *page, long depth)
+{
+	if (depth)
+		touch(page, depth - 1);
+	else
+		*page = 1;
+	/* The call is not the last thing, so that it is no jump. */
+	asm volatile("" : : : "memory");
+}
+
 int main(int argc, char **argv)
 {
-	long i, pages, stop, size = sysconf(_SC_PAGESIZE);
+	long i, pages, stop, depth, size = sysconf(_SC_PAGESIZE);
 	cpu_set_t cpus;
 	char *area;
 	int fd;
 
 	if (argc < 4)
-		errx(2, "usage: ringbuf_touch MARKER CPU PAGES [STOP]");
+		errx(2, "usage: ringbuf_touch MARKER CPU PAGES [STOP [DEPTH]]");
 	pages = atol(argv[3]);
 	stop = argc > 4 ? atol(argv[4]) : 0;
+	depth = argc > 5 ? atol(argv[5]) : 0;
 	CPU_ZERO(&cpus);
 	CPU_SET(atoi(argv[2]), &cpus);
 	if (sched_setaffinity(0, sizeof(cpus), &cpus))
@@ -55,8 +67,7 @@ int main(int argc, char **argv)
 	madvise(area, (pages + 1) * size, MADV_NOHUGEPAGE);
 
 	for (i = 0; i <= pages; i++) {
-		area[i * size] = 1;
-		asm volatile("" : : : "memory");
+		touch(area + i * size, depth);
 		if (i && i == stop)
 			raise(SIGSTOP);
 		mark(fd, area + i * size);
