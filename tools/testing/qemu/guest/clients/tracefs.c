@@ -489,6 +489,175 @@ static void pid_events(void)
 	}
 }
 
+/*
+ * A session and its channels.  Each gets a marker in turns, and has one event enabled
+ * that the others do not have.
+ */
+static struct member {
+	const char *name;
+	const char *prefix;	/* of its lines in the trace of the session */
+	const char *event;	/* a system call */
+	const char *call;	/* text of that event */
+	int nr, calls;		/* number of that system call, and how often it is called */
+	struct tracefs_instance *instance;
+	int marks, events;	/* number of those that were read */
+} members[] = {
+	{ "clients", " ", "sys_enter_getpgid", ": sys_getpgid(", SYS_getpgid, 5 },
+	{ "hot", "hot: ", "sys_enter_getppid", ": sys_getppid(", SYS_getppid, 300 },
+	{ "rare", "rare: ", "sys_enter_getsid", ": sys_getsid(", SYS_getsid, 20 },
+};
+
+#define TURNS	40
+
+static struct member *member_of(unsigned int mark)
+{
+	return &members[(mark - first) % ARRAY_SIZE(members)];
+}
+
+static void write_channels(const char *text)
+{
+	if (tracefs_instance_file_write(members[0].instance, "channels", text) < 0)
+		fault("cannot write %s to channels: %s", text, strerror(errno));
+}
+
+static void begin_session(void)
+{
+	unsigned int i;
+
+	members[0].instance = instance;
+	for (i = 0; i < ARRAY_SIZE(members); i++) {
+		if (i) {
+			members[i].instance = tracefs_instance_create(members[i].name);
+			if (!members[i].instance) {
+				fault("cannot create %s: %s", members[i].name, strerror(errno));
+				exit(1);
+			}
+			write_channels(members[i].name);
+		}
+		if (tracefs_event_enable(members[i].instance, "syscalls", members[i].event))
+			fault("cannot enable %s: %s", members[i].event, strerror(errno));
+	}
+}
+
+static void record_session(void)
+{
+	unsigned int i, k;
+	int n;
+
+	for (i = 0; i < TURNS; i++) {
+		for (k = 0; k < ARRAY_SIZE(members); k++) {
+			pin(rand() % CPUS);
+			instance = members[k].instance;
+			marks(1);
+		}
+	}
+	for (k = 0; k < ARRAY_SIZE(members); k++) {
+		for (n = 0; n < members[k].calls; n++)
+			syscall(members[k].nr, 0);
+	}
+	instance = members[0].instance;
+}
+
+/* All records of each member were read, once. */
+static void complete_members(const char *what)
+{
+	struct member *m;
+
+	for (m = members; m < members + ARRAY_SIZE(members); m++) {
+		if (m->marks != TURNS || m->events != m->calls)
+			fault("%s: %s has %d markers of %d, %d events of %d", what, m->name,
+			      m->marks, TURNS, m->events, m->calls);
+		m->marks = m->events = 0;
+	}
+}
+
+static void check_line(const char *line)
+{
+	const char *mark = strstr(line, "mark=");
+	struct member *m = members;
+	unsigned int n;
+
+	while (strncmp(line, m->prefix, strlen(m->prefix))) {
+		if (++m == members + ARRAY_SIZE(members)) {
+			fault("a line of no member: %s", line);
+			return;
+		}
+	}
+	if (mark && sscanf(mark, "mark=%u", &n) == 1) {
+		if (n != next || member_of(n) != m)
+			fault("want record %u of %s: %s", next, member_of(next)->name, line);
+		next = n + 1;
+		m->marks++;
+	} else if (strstr(line, m->call)) {
+		m->events++;
+	} else {
+		fault("an event that nobody asked for: %s", line);
+	}
+}
+
+static void check_trace(void)
+{
+	char *text = tracefs_instance_file_read(instance, "trace", NULL), *rest = text, *line;
+
+	if (!text)
+		fault("cannot read trace: %s", strerror(errno));
+	while ((line = strsep(&rest, "\n"))) {
+		if (*line && *line != '#')
+			check_line(line);
+	}
+	free(text);
+}
+
+static int check_member(struct tep_event *event, struct tep_record *record, int cpu, void *data)
+{
+	unsigned int n = number(event, record);
+	struct member *m = data;
+
+	if (n && n == first + (m - members) + ARRAY_SIZE(members) * m->marks)
+		m->marks++;
+	else if (!n && event && !strcmp(event->name, m->event))
+		m->events++;
+	else
+		fault("%s has record %u, or an event that nobody asked for", m->name, n);
+	return 0;
+}
+
+/* Only a channel that has left its session can be removed. */
+static void leave(struct member *m)
+{
+	char text[16];
+
+	/* (An open trace_marker would hold it, too.) */
+	tracefs_print_close(m->instance);
+	if (!tracefs_instance_destroy(m->instance))
+		fault("%s was removed while it was a channel", m->name);
+	else if (errno != EBUSY)
+		fault("%s is a channel, its removal fails with: %s", m->name, strerror(errno));
+	snprintf(text, sizeof(text), "!%s", m->name);
+	write_channels(text);
+	if (tracefs_instance_destroy(m->instance) || tracefs_instance_exists(m->name))
+		fault("cannot remove %s: %s", m->name, strerror(errno));
+	tracefs_instance_free(m->instance);
+}
+
+static void session(void)
+{
+	struct member *m;
+
+	begin_session();
+	begin();
+	record_session();
+	check_trace();
+	complete_members("trace");
+	for (m = members; m < members + ARRAY_SIZE(members); m++) {
+		if (tracefs_iterate_raw_events(tep, m->instance, NULL, 0, check_member, m))
+			fault("cannot iterate over %s: %s", m->name, strerror(errno));
+	}
+	complete_members("iterated over");
+	for (m = members + 1; m < members + ARRAY_SIZE(members); m++)
+		leave(m);
+}
+
 #ifdef TRACEFS_MAPS
 static void iterate_snapshot(void)
 {
@@ -590,6 +759,7 @@ static const struct {
 	CASE(iterate_cpus),
 	CASE(follow_events),
 	CASE(pid_events),
+	CASE(session),
 #ifdef TRACEFS_MAPS
 	CASE(snapshot_events),
 	CASE(follow_events_clear),
