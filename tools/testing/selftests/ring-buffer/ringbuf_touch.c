@@ -30,7 +30,8 @@ static void mark(int fd, const void *page)
 }
 
 /* The kernel finds the callers by frame pointers. */
-static __attribute__((noinline, optimize("no-omit-frame-pointer"))) void touch(char *page, long depth)
+__attribute__((noinline, optimize("no-omit-frame-pointer")))
+static void touch(char *page, long depth)
 {
 	if (depth)
 		touch(page, depth - 1);
