@@ -17,7 +17,8 @@ import source
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TOP = os.path.abspath(os.path.join(HERE, "../../.."))
 RING = "kernel/trace/ring_buffer/"
-OTHERS = tuple(f"kernel/trace/{name}/" for name in ("snapshot", "instance", "channel", "dat", "proc_view"))
+OTHERS = tuple(f"kernel/trace/{name}/" for name in ("snapshot", "instance", "channel", "dat", "proc_view",
+                                                    "perf_sample", "stop", "recorder"))
 OUT = os.path.join(TOP, "build/mutants")
 ROOT = os.path.join(OUT, "root")
 JOBS = f"-j{os.cpu_count()}"

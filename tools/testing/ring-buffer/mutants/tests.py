@@ -21,7 +21,7 @@ RATHER_SHORT = ("remote.", "swap.", "cut.", "cut_all.", "global.", "storm.", "re
 NO_GUEST = ("instances/many.tc", "instances/churn.tc", "instances/cost.tc")
 # The folder of .tc files for each folder of the source.
 FOLDER = {"ring_buffer": "ring_buffer", "snapshot": "snapshot", "instance": "instances", "channel": "channels",
-          "dat": "dat", "proc_view": "proc_view"}
+          "dat": "dat", "proc_view": "proc_view", "perf_sample": "perf_events", "stop": "stop"}
 QUICK_SECONDS = 2
 
 
@@ -107,7 +107,7 @@ class Tests:
 
     def of_guest(self, path, function):
         """.tc files for the mutant in a guest: those that enter its function, or do not pass with one CPU."""
-        folder = FOLDER[os.path.basename(os.path.dirname(path))] + "/"
+        folder = FOLDER.get(os.path.basename(os.path.dirname(path)), "no folder") + "/"
         return [f for f, (_, entered, _) in sorted(self.known["files"].items()) if f not in NO_GUEST and
                 (f"{path}:{function}" in entered or (not entered and f.startswith(folder)))]
 
