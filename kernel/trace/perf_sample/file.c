@@ -11,6 +11,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/stringify.h>
 #include <linux/uaccess.h>
 
 #include "internal.h"
@@ -29,6 +30,8 @@ static const char *const sampler_errs[] = {
 	[SAMPLER_ERR_RATE]	 = "Above kernel.perf_event_max_sample_rate",
 	[SAMPLER_ERR_STACK]	 = "Above kernel.perf_event_max_stack",
 	[SAMPLER_ERR_REMOVE]	 = "Expected the end: an event is removed by its name only",
+	[SAMPLER_ERR_LONG]	 = "The line is too long, expected " __stringify(SAMPLER_TEXT_SIZE)
+				   " bytes at most",
 	[SAMPLER_ERR_EXISTS]	 = "The event is in the list: remove it first",
 	[SAMPLER_ERR_ABSENT]	 = "The event is not in the list",
 	[SAMPLER_ERR_NO_FILE]	 = "This instance does not have the event perf:sample",
@@ -84,8 +87,11 @@ sampler_file_write(struct file *file, const char __user *ubuf, size_t cnt, loff_
 	char *buf, *text;
 	int ret;
 
-	if (cnt > SAMPLER_TEXT_SIZE)
+	if (cnt > SAMPLER_TEXT_SIZE) {
+		tracing_log_err(tr, "perf_events", "", (const char **)sampler_errs,
+				SAMPLER_ERR_LONG, 0);
 		return -EINVAL;
+	}
 	buf = memdup_user_nul(ubuf, cnt);
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);

@@ -58,7 +58,8 @@ enum sampler_err {
 	SAMPLER_ERR_RATE,
 	SAMPLER_ERR_STACK,
 	SAMPLER_ERR_REMOVE,
-	/* Not of the text */
+	/* Not of sampler_parse() */
+	SAMPLER_ERR_LONG,
 	SAMPLER_ERR_EXISTS,
 	SAMPLER_ERR_ABSENT,
 	SAMPLER_ERR_NO_FILE,
