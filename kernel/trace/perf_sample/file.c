@@ -45,7 +45,10 @@ static const char *const sampler_errs[] = {
 
 static_assert(ARRAY_SIZE(sampler_errs) == SAMPLER_ERRS);
 
-/* The checks of perf_event_open(): perf does not check counters of the kernel. */
+/*
+ * The checks of perf_event_open(). Of a counter of the kernel perf checks perf_allow_cpu() only,
+ * and its error would not tell the reason.
+ */
 static int sampler_allow(const struct sampler_spec *spec, struct sampler_fault *fault)
 {
 	int ret;
