@@ -125,8 +125,9 @@ static void drop_to(uid_t uid, unsigned int caps[2])
 	for (i = 0; i < 2; i++)
 		data[i] = (struct __user_cap_data_struct){ caps[i], caps[i], 0 };
 	check(!prctl(PR_SET_KEEPCAPS, 1), "keepcaps");
-	check(!setresgid(uid, uid, uid), "setresgid");
-	check(!setresuid(uid, uid, uid), "setresuid");
+	/* Those of the C library are for all threads. */
+	check(!syscall(SYS_setresgid, uid, uid, uid), "setresgid");
+	check(!syscall(SYS_setresuid, uid, uid, uid), "setresuid");
 	check(!syscall(SYS_capset, &head, data), "capset");
 	prctl(PR_SET_DUMPABLE, 1);
 }
@@ -164,10 +165,16 @@ static void *say_thread(void *arg)
 
 	say("thread");
 	check(write(wait[3], "t", 1) == 1, "thread answers");
-	/* It stays until it is told, and may have other credentials than the others at its end. */
-	check(read(wait[0], &c, 1) == 1, "thread waits");
-	if (c == 'c')
-		check(!syscall(SYS_setresuid, OTHER, OTHER, OTHER), "setresuid of a thread");
+	/* It stays until it is told, and may have other credentials than the others. */
+	do {
+		check(read(wait[0], &c, 1) == 1, "thread waits");
+		if (c != 'j')
+			check(!syscall(SYS_setresuid, OTHER, OTHER, OTHER), "thread's setresuid");
+		if (c == 'o') {
+			say("other");
+			check(write(wait[3], &c, 1) == 1, "thread answers as another user");
+		}
+	} while (c == 'o');
 	return NULL;
 }
 
@@ -195,6 +202,10 @@ static void obey(int in, int out, const char *program)
 		case 't':
 			check(!pthread_create(&thread, NULL, say_thread, wait), "thread");
 			check(read(wait[2], &c, 1) == 1, "thread begins");
+			break;
+		case 'o': /* The thread is of another user. */
+			check(write(wait[1], &c, 1) == 1, "tell the thread");
+			check(read(wait[2], &c, 1) == 1, "thread of another user");
 			break;
 		case 'j':
 		case 'c':
@@ -410,6 +421,32 @@ static void test_threads(void)
 		usleep(1000);
 	expect(open_as(t.pid, 0, PERFMON, CAP_SYS_PTRACE), ESRCH, "open without a leader");
 	expect_read(after, ESRCH, "read without a leader");
+	end(&t);
+}
+
+/* A thread of another user is left out, and so are its records, which count nowhere. */
+static void test_other(void)
+{
+	struct target t = target();
+	int status;
+	pid_t child;
+
+	tell(&t, 't');
+	tell(&t, 'o');
+	/* The thread has made the process not dumpable. This sets it again. */
+	tell(&t, 'u');
+	tell(&t, 'a');
+	check(view_has(t.pid, " records=2 dropped=0 gaps=0\n"), "both for root");
+	check(view_has(t.pid, " other\n"), "the thread for root");
+	child = fork();
+	if (!child) {
+		drop_with(USER, PERFMON, 0);
+		check(view_has(t.pid, " records=1 dropped=0 gaps=0\n"), "one for the user");
+		check(view_has(t.pid, " first\n"), "the leader for the user");
+		check(!view_has(t.pid, " other\n"), "no thread of another user");
+		_exit(0);
+	}
+	check(waitpid(child, &status, 0) == child && !status, "reader");
 	end(&t);
 }
 
@@ -930,6 +967,8 @@ int main(int argc, char **argv)
 		test_passed();
 	else if (!strcmp(test, "threads"))
 		test_threads();
+	else if (!strcmp(test, "other"))
+		test_other();
 	else if (!strcmp(test, "dropped"))
 		test_dropped();
 	else if (!strcmp(test, "exec"))
