@@ -15,6 +15,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -572,13 +573,48 @@ static void test_reuse(void)
 	end(&second);
 }
 
+/* Return: number of bytes of the view in the /proc at @proc. */
+static int read_at(const char *proc, pid_t pid, const char *ending, char *buf)
+{
+	char file[600];
+	int fd, len;
+
+	snprintf(file, sizeof(file), "%s/%d/trace/%s.%s", proc, pid, instance, ending);
+	fd = open(file, O_RDONLY);
+	check(fd >= 0, file);
+	len = read_all(fd, buf);
+	check(len > 0 && len < SEVERAL - 1, "read in a namespace");
+	close(fd);
+	return len;
+}
+
+/* The trace.dat of a target that has written one record */
+static void expect_dat(const char *dat, int len, pid_t pid)
+{
+	char name[32], text[32];
+	const char *at;
+	int32_t seen;
+
+	snprintf(name, sizeof(name), "%d proc_view\n", pid);
+	at = memmem(dat, len, name, strlen(name));
+	/* In front of the names is their size. */
+	check(at && at > dat && (at[-1] < '0' || at[-1] > '9'), "the PID in the table of names");
+	snprintf(text, sizeof(text), "target %d 0 first\n", pid);
+	at = memmem(dat, len, text, strlen(text));
+	check(at && at - dat > 16, "the record of the target");
+	/* The fields of an event "print": common_pid, ip, and the text */
+	memcpy(&seen, at - sizeof(long) - sizeof(seen), sizeof(seen));
+	if (seen != pid)
+		die("common_pid: got %d, expected %d", seen, pid);
+}
+
 /* A reader in a namespace of PIDs, with a /proc of its own, is 1 there; the target is 2. */
 static int in_namespace(void *arg)
 {
 	static char buf[SEVERAL];
 	struct target t;
-	char path[] = "/tmp/proc_view.XXXXXX", file[600], line[32];
-	int fd;
+	char path[] = "/tmp/proc_view.XXXXXX", line[32];
+	int len;
 
 	check(getpid() == 1, "the first process of a namespace");
 	check(mkdtemp(path), "mkdtemp");
@@ -586,13 +622,13 @@ static int in_namespace(void *arg)
 	check(!mount("proc", path, "proc", 0, NULL), "mount proc");
 	t = target();
 	tell(&t, 'a');
-	snprintf(file, sizeof(file), "%s/%d/trace/%s.txt", path, t.pid, instance);
-	fd = open(file, O_RDONLY);
-	check(fd >= 0 && read_all(fd, buf) > 0, "read in a namespace");
+	read_at(path, t.pid, "txt", buf);
 	snprintf(line, sizeof(line), "-%-7d [", t.pid);
 	check(strstr(buf, line), "the PID of the namespace");
 	snprintf(line, sizeof(line), "pid=%d ", t.pid);
 	check(strstr(buf, line), "the PID of the namespace in the head");
+	len = read_at(path, t.pid, "dat", buf);
+	expect_dat(buf, len, t.pid);
 	end(&t);
 	umount2(path, MNT_DETACH);
 	rmdir(path);
