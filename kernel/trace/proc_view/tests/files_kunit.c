@@ -3,12 +3,15 @@
  * Unit tests of the files in /proc/PID/trace: what is in them, their names, and what they hold.
  */
 #include <linux/anon_inodes.h>
+#include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/kthread.h>
 #include <linux/limits.h>
 #include <linux/pid_namespace.h>
 #include <linux/printk.h>
+#include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
@@ -371,6 +374,96 @@ static void view_files_test_long_name(struct kunit *test)
 	}
 }
 
+/* A second open of the user, while the first one is in the middle of its copy */
+static struct view_files_second {
+	struct task_struct	*task;
+	struct file		*file;
+	struct pid		*pid;
+	bool			kill;
+	bool			waited;
+	struct completion	begun;
+	struct completion	done;
+	int			ret;
+} view_files_second;
+
+static int view_files_second_thread(void *data)
+{
+	struct view_files_second *second = data;
+
+	allow_signal(SIGKILL);
+	complete(&second->begun);
+	second->ret = trace_view_open(second->file, second->pid, &init_pid_ns, "kunit.txt",
+				      strlen("kunit.txt"));
+	complete_all(&second->done);
+	while (!kthread_should_stop()) {
+		flush_signals(current);
+		schedule_timeout_interruptible(1);
+	}
+	return 0;
+}
+
+/* In the first open: the second one is made, and waits; it may be killed. */
+static void view_files_begin_second(struct trace_array *tr)
+{
+	struct view_files_second *second = &view_files_second;
+	struct task_struct *task;
+
+	view_race_hook = NULL;
+	task = kthread_run(view_files_second_thread, second, "view_kunit");
+	if (IS_ERR(task))
+		return;
+	second->task = task;
+	wait_for_completion(&second->begun);
+	/* A sleep that is not killable counts, too: the signal tells them apart. */
+	while (!(READ_ONCE(task->__state) & TASK_UNINTERRUPTIBLE) &&
+	       !completion_done(&second->done))
+		schedule_timeout_uninterruptible(1);
+	second->waited = !completion_done(&second->done);
+	if (second->kill) {
+		send_sig(SIGKILL, task, 1);
+		/* It ends before this one does. */
+		second->waited &= !!wait_for_completion_timeout(&second->done, 20 * HZ);
+	}
+}
+
+/* Return: what the second open has returned. */
+static int view_files_open_two(struct kunit *test, bool kill)
+{
+	struct view_files_second *second = &view_files_second;
+	struct file *first;
+
+	*second = (struct view_files_second){
+		.file = view_files_alloc(test), .pid = task_pid(current), .kill = kill,
+	};
+	init_completion(&second->begun);
+	init_completion(&second->done);
+	view_race_hook = view_files_begin_second;
+	first = view_files_open(test, "kunit.txt");
+	view_race_hook = NULL;
+	KUNIT_ASSERT_NOT_NULL(test, second->task);
+	KUNIT_EXPECT_TRUE(test, second->waited);
+	wait_for_completion(&second->done);
+	kthread_stop(second->task);
+	view_files_close(first);
+	return second->ret;
+}
+
+/* One open at a time copies for a user: the second one goes on behind it, or is killed. */
+static void view_files_test_busy(struct kunit *test)
+{
+	struct file *file;
+	size_t size;
+
+	view_files_mark(test, "one");
+	KUNIT_ASSERT_EQ(test, view_files_open_two(test, false), 0);
+	file = view_files_second.file;
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(view_files_read(test, file, 100, &size),
+					       "tracing_mark_write: one\n"), 1U);
+	view_files_close(file);
+	KUNIT_EXPECT_EQ(test, view_files_open_two(test, true), -EINTR);
+	__fput_sync(view_files_second.file);
+}
+
 /* A file holds the task, and no longer than it is open. */
 static void view_files_test_tasks(struct kunit *test)
 {
@@ -440,6 +533,7 @@ static struct kunit_case view_files_cases[] = {
 	KUNIT_CASE(view_files_test_names),
 	KUNIT_CASE(view_files_test_refused),
 	KUNIT_CASE(view_files_test_long_name),
+	KUNIT_CASE(view_files_test_busy),
 	KUNIT_CASE(view_files_test_tasks),
 	KUNIT_CASE(view_files_test_open_fails),
 	{}
