@@ -268,9 +268,13 @@ void dat_put_options_begin(struct dat_text *text)
 	size_t begin;
 
 	dat_put(text, "options  ", sizeof("options  "));
-	/* Then the clocks follow the table of CPUs. */
+	/*
+	 * Then the clocks follow the table of CPUs. trace-cmd 3.1 looks for one in the option, too:
+	 * without a byte there, in memory that it has not set.
+	 */
 	dat_put_u16(text, DAT_OPTION_TRACECLOCK);
-	dat_put_u32(text, 0);
+	dat_put_u32(text, sizeof(""));
+	dat_put_string(text, "");
 
 	dat_put_u16(text, DAT_OPTION_UNAME);
 	begin = dat_begin(text, sizeof(u32));

@@ -186,6 +186,7 @@ static void dat_parts_expect_stats(struct dat_kunit *dat, struct trace_array *wh
 
 static void dat_parts_expect_tables(struct dat_kunit *dat, struct trace_array *whole)
 {
+	struct dat_kunit_text clock;
 	struct trace_array *tr;
 	char path[64];
 	unsigned int i = 0;
@@ -207,6 +208,10 @@ static void dat_parts_expect_tables(struct dat_kunit *dat, struct trace_array *w
 	KUNIT_EXPECT_EQ(dat->test, dat->nr_tables, i);
 	KUNIT_EXPECT_EQ(dat->test, dat_parts_options(dat, DAT_KUNIT_BUFFER), i - 1);
 	KUNIT_EXPECT_EQ(dat->test, dat_parts_options(dat, DAT_KUNIT_CLOCK), 1U);
+	/* No name, but a string, for those that read one there. */
+	clock = dat_parts_option(dat, DAT_KUNIT_CLOCK, 0)->text;
+	KUNIT_ASSERT_EQ(dat->test, clock.len, sizeof(""));
+	KUNIT_EXPECT_STREQ(dat->test, clock.at, "");
 }
 
 /* The function of an address, once; the kernel's begin and end; and the end of the last one */
