@@ -158,6 +158,46 @@ static void stop_test_no_record(struct kunit *test)
 	}
 }
 
+static int stop_test_error;
+
+static int stop_test_reg(struct trace_event_call *call, enum trace_reg type, void *data)
+{
+	return type == TRACE_REG_REGISTER ? stop_test_error : 0;
+}
+
+/* A line for an event that cannot be enabled leaves nothing behind, and later it can be added. */
+static void stop_test_refused(struct kunit *test)
+{
+	static const char line[] = "event sched:sched_process_exit if pid == 1 after 5s";
+	struct trace_array *tr = test->priv;
+	struct trace_event_class *class;
+	struct trace_event_file *file;
+	enum stop_err memory, enable;
+	typeof(class->reg) reg;
+	unsigned long flags;
+
+	scoped_guard(mutex, &event_mutex)
+		file = find_event_file(tr, "sched", "sched_process_exit");
+	KUNIT_ASSERT_NOT_NULL(test, file);
+	class = file->event_call->class;
+	reg = class->reg;
+	flags = file->flags;
+	class->reg = stop_test_reg;
+	stop_test_error = -ENOMEM;
+	memory = stop_test_change(test, line);
+	stop_test_error = -EBUSY;
+	enable = stop_test_change(test, line);
+	class->reg = reg;
+	KUNIT_EXPECT_EQ(test, memory, STOP_ERR_MEMORY);
+	KUNIT_EXPECT_EQ(test, enable, STOP_ERR_ENABLE);
+	KUNIT_EXPECT_TRUE(test, list_empty(&tr->stop_on->lines));
+	KUNIT_EXPECT_TRUE(test, list_empty(&file->triggers));
+	KUNIT_EXPECT_EQ(test, file->flags, flags);
+	KUNIT_EXPECT_EQ(test, atomic_read(&file->tm_ref), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&file->sm_ref), 0);
+	KUNIT_EXPECT_EQ(test, stop_test_change(test, line), STOP_OK);
+}
+
 #ifdef CONFIG_TRACER_SNAPSHOT
 /* Nothing is recorded behind the snapshot of the crash that stops. */
 static void stop_test_snapshot(struct kunit *test)
@@ -228,6 +268,7 @@ static struct kunit_case stop_test_cases[] = {
 	KUNIT_CASE(stop_test_stale),
 	KUNIT_CASE(stop_test_locked),
 	KUNIT_CASE(stop_test_no_record),
+	KUNIT_CASE(stop_test_refused),
 #ifdef CONFIG_TRACER_SNAPSHOT
 	KUNIT_CASE(stop_test_snapshot),
 #endif
