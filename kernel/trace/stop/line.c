@@ -211,11 +211,9 @@ enum stop_err stop_add(struct trace_array *tr, const struct stop_spec *spec)
 			return STOP_ERR_NO_EVENT;
 	}
 	stop = stop_of(tr);
-	line = kzalloc(sizeof(*line), GFP_KERNEL);
-	if (!stop || !line) {
-		kfree(line);
+	line = stop ? kzalloc(sizeof(*line), GFP_KERNEL) : NULL;
+	if (!line)
 		return STOP_ERR_MEMORY;
-	}
 	line->tr = tr;
 	line->kind = spec->kind;
 	line->file = file;

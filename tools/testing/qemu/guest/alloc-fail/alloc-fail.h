@@ -22,6 +22,7 @@ struct subject {
 };
 
 extern struct subject ring_buffer, snapshot, instance;
+extern struct subject perf_sample, stop, channel, dat, proc_view;
 
 /* Where it allocates. */
 struct site {
@@ -65,8 +66,11 @@ int put(const char *file, const char *text);
 void must_put(const char *file, const char *text);
 void get(const char *file, char *text, size_t size);
 void is(const char *file, const char *want);
+bool has(const char *file, const char *what);
+void must_have(const char *file, const char *what);
 void fill(const char *what);
 void check_lines(FILE *f, const char *what, int records);
+void check_open(int from, const char *what, int records);
 void check_file(const char *file, const char *what, int records);
 void check_records(void);
 const char *was(const char *file);
@@ -87,10 +91,16 @@ void add_site(char *name, unsigned long address);
 void report_sites(void);
 
 int do_write(const char *text);
+int do_open(const char *file, int flags);
 
 /* ring.c: an instance is made, what both allocate in */
 int do_create(void);
 void undo_create(void);
 void check_create(void);
+
+/* snapshot.c: instances of kept snapshots */
+void forget(void);
+int nr_kept(char *name, size_t size);
+void is_kept(const char *what);
 
 #endif

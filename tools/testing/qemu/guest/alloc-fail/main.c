@@ -27,7 +27,9 @@
 
 #include "alloc-fail.h"
 
-static struct subject *const subjects[] = { &ring_buffer, &snapshot, &instance };
+static struct subject *const subjects[] = {
+	&ring_buffer, &snapshot, &instance, &perf_sample, &stop, &channel, &dat, &proc_view,
+};
 #define NR_SUBJECTS	(sizeof(subjects) / sizeof(subjects[0]))
 
 static void add(char *arg)

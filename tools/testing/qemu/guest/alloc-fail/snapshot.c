@@ -39,22 +39,8 @@ static long count(const char *what)
 	return count_in(text, what);
 }
 
-static bool has(const char *file, const char *what)
-{
-	char text[4096];
-
-	get(file, text, sizeof(text));
-	return strstr(text, what);
-}
-
-static void must_have(const char *file, const char *what)
-{
-	if (!has(file, what))
-		fault("%s has no \"%s\"", file, what);
-}
-
 /* Back to where there are no snapshots, and nobody asks for one. */
-static void forget(void)
+void forget(void)
 {
 	long kb;
 
@@ -166,12 +152,6 @@ static int do_trigger(void) { return do_write("snapshot"); }
 static int do_function(void) { return do_write("cmdline_proc_show:snapshot:3\n"); }
 static int do_function_more(void) { return do_write("version_proc_show:snapshot:3\n"); }
 
-static int do_open(const char *file, int flags)
-{
-	fd = open(file, flags);
-	return fd < 0 ? -errno : 0;
-}
-
 static int do_open_read(void) { return do_open("snapshot", O_RDONLY); }
 static int do_open_write(void) { return do_open("snapshot", O_WRONLY); }
 static int do_open_raw(void) { return do_open("per_cpu/cpu0/snapshot_raw", O_RDONLY); }
@@ -192,17 +172,6 @@ static int do_fire(void)
 	if (list >= 0)
 		close(list);
 	return ret;
-}
-
-static void check_open(int from, const char *what, int records)
-{
-	FILE *f = fdopen(dup(from), "r");
-
-	if (!f)
-		die("fdopen");
-	rewind(f);
-	check_lines(f, what, records);
-	fclose(f);
 }
 
 static void after_open(void)
@@ -327,7 +296,7 @@ static void undo_function_more(void)
 }
 
 /* How many are kept; the name of the last one. */
-static int nr_kept(char *name, size_t size)
+int nr_kept(char *name, size_t size)
 {
 	DIR *dir = opendir("..");
 	struct dirent *entry;
@@ -336,7 +305,8 @@ static int nr_kept(char *name, size_t size)
 	if (!dir)
 		die("instances");
 	while ((entry = readdir(dir))) {
-		if (strncmp(entry->d_name, KEPT, strlen(KEPT)))
+		/* Behind a dot is the name of a channel. */
+		if (strncmp(entry->d_name, KEPT, strlen(KEPT)) || strchr(entry->d_name, '.'))
 			continue;
 		n++;
 		snprintf(name, size, "%s", entry->d_name);
@@ -369,7 +339,7 @@ static void check_kept(const char *name, const char *what)
  * The snapshot is there, and it is kept or was counted, one of both.  If it could not be kept
  * it can be now.
  */
-static void is_kept(const char *what)
+void is_kept(const char *what)
 {
 	static const char unkept[] = "could not be kept";
 	long more = count(unkept) - count_in(was("snapshots"), unkept);

@@ -23,6 +23,8 @@ static const char *const names[] = {
 	"buffer_size_kb", "buffer_subbuf_size_kb", "buffer_total_size_kb",
 	"per_cpu/cpu0/buffer_size_kb", "per_cpu/cpu0/stats", "per_cpu/cpu1/stats",
 	"current_tracer", "set_ftrace_filter", "events/ftrace/print/trigger",
+	"perf_events", "events/perf/sample/enable", "stop_on", "channels", "proc_view",
+	"events/sched/sched_process_exit/enable",
 };
 
 #define NR_STATE	(sizeof(names) / sizeof(names[0]))
@@ -100,6 +102,20 @@ void is(const char *file, const char *want)
 		fault("%s is %s in place of %s", file, text, want);
 }
 
+bool has(const char *file, const char *what)
+{
+	char text[4096];
+
+	get(file, text, sizeof(text));
+	return strstr(text, what);
+}
+
+void must_have(const char *file, const char *what)
+{
+	if (!has(file, what))
+		fault("%s has no \"%s\"", file, what);
+}
+
 static void on_cpu(int cpu)
 {
 	cpu_set_t set;
@@ -154,6 +170,17 @@ void check_file(const char *file, const char *what, int records)
 
 	if (!f)
 		die(file);
+	check_lines(f, what, records);
+	fclose(f);
+}
+
+void check_open(int from, const char *what, int records)
+{
+	FILE *f = fdopen(dup(from), "r");
+
+	if (!f)
+		die("fdopen");
+	rewind(f);
 	check_lines(f, what, records);
 	fclose(f);
 }
