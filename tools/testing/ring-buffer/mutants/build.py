@@ -294,9 +294,13 @@ module_param_cb(rb_entered, &rb_entered_ops, NULL, 0400);
 static int rb_entered_print(struct notifier_block *nb, unsigned long action, void *data)
 {
 	static char text[COUNT + 20];
+	int i;
 
+	/* printk() cuts a longer line. */
 	rb_entered_get(text, NULL);
-	pr_info("%s", text);
+	text[COUNT] = '\\0';
+	for (i = 0; i < COUNT; i += 500)
+		pr_info("%.500s=rb_entered\\n", text + i);
 	return NOTIFY_DONE;
 }
 
@@ -365,7 +369,7 @@ late_initcall(rb_entered_init);
 
     def entered(self, lines):
         """The functions that were entered, from the console."""
-        digits = re.search(r"\b([01]+)=rb_entered", "\n".join(lines)).group(1)
+        digits = "".join(re.findall(r"\b([01]+)=rb_entered", "\n".join(lines)))
         return [":".join(function) for function, digit in zip(self.functions, digits) if digit == "1"]
 
 
