@@ -28,21 +28,22 @@ QUICK_SECONDS = 2
 class Tests:
     """All tests; a mutant is given to those that enter its function, the fastest ones first.
 
-    known: {kind: {test: [seconds, functions that it enters, hash of its source]}}; kinds are asan, native,
-    units, files
+    known: {kind: {test: [seconds, functions that it enters, hash of its source and of all that it tests]}};
+    kinds are asan, native, units, files
     """
 
     def __init__(self, asan, native, kernel, jobs, quick):
         self.asan, self.native, self.kernel, self.jobs, self.quick = asan, native, kernel, jobs, quick
         self.known = json.load(open(CACHE)) if os.path.exists(CACHE) else {}
-        harness = hash_of(sorted(glob.glob(os.path.join(HERE, "tests/*.[ch]"))))
+        sources = hash_of(sorted([*kernel.files, *glob.glob("kernel/trace/*.*")]))
+        harness = sources + hash_of(sorted(glob.glob(os.path.join(HERE, "tests/*.[ch]"))))
         files = sorted(os.path.relpath(p, SUITE) for kind in FOLDER.values()
                        for p in glob.glob(os.path.join(SUITE, kind, "*.tc")))
         if native:
             self.look("asan", {n: harness for n in asan.list("-t", "unit.")}, asan.entered)
             self.look("native", {n: harness for n in native.list("-q") if not n.startswith("unit.")}, native.entered)
-        self.look("units", suites(), self.entered_by_units)
-        self.look("files", {f: hash_of([os.path.join(SUITE, f)]) for f in files}, self.entered_by_file)
+        self.look("units", {s: sources + what for s, what in suites().items()}, self.entered_by_units)
+        self.look("files", {f: sources + hash_of([os.path.join(SUITE, f)]) for f in files}, self.entered_by_file)
 
     def look(self, kind, hashes, look):
         """Run those that are new or have changed; one that does not pass is none."""
