@@ -20,6 +20,8 @@
 
 #include <asm/apic.h>
 
+#include "sample_pmu.h"
+
 /* &perf_event_attr.config */
 enum {
 	SAMPLE_PMU_GOOD,
@@ -114,7 +116,7 @@ static int sample_pmu_nmi(unsigned int type, struct pt_regs *regs)
 		return NMI_DONE;
 	if (event && !event->hw.state) {
 		perf_sample_data_init(&data, SAMPLE_PMU_ADDR, event->hw.last_period);
-		if (perf_event_overflow(event, &data, regs))
+		if (sample_pmu_overflow(event, &data, regs))
 			sample_pmu_stop(event, 0);
 	}
 	this_cpu_write(sample_pmu_asked, false);

@@ -6,4 +6,12 @@
 #include <linux/export.h>
 #include <linux/perf_event.h>
 
-EXPORT_SYMBOL_NS_GPL(perf_event_overflow, TRACE_SAMPLE_PMU);
+#include "sample_pmu.h"
+
+/* An event has overflowed, in an NMI. Return: not 0 if its counter has to stop. */
+int sample_pmu_overflow(struct perf_event *event, struct perf_sample_data *data,
+			struct pt_regs *regs)
+{
+	return perf_event_overflow(event, data, regs);
+}
+EXPORT_SYMBOL_NS_GPL(sample_pmu_overflow, TRACE_SAMPLE_PMU);
