@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the PMU for tests calls, that is built in.
+ * The part of the PMU for tests that is always built in.
  */
 #ifndef _KERNEL_TRACE_PERF_SAMPLE_TESTS_SAMPLE_PMU_H
 #define _KERNEL_TRACE_PERF_SAMPLE_TESTS_SAMPLE_PMU_H
