@@ -9,7 +9,12 @@
 
 #include "torture.h"
 
-static void rbt_note_toggle(void)
+/**
+ * rbt_note_toggle() - note that records are refused which no ring counts
+ *
+ * Context: Any context.
+ */
+void rbt_note_toggle(void)
 {
 	int cpu;
 
@@ -272,10 +277,13 @@ out:
 	rbt_did(forget ? RBT_DID_FORGET : RBT_DID_TRIM, ret);
 }
 
+/* A buffer follows one other buffer at most. */
+static DEFINE_MUTEX(rbt_following);
+
 static void rbt_toggle(struct rnd_state *rnd)
 {
 	struct trace_buffer *rb = rbt_buffers[rbt_random(rnd, RBT_BUFFERS)].rb;
-	int how = rbt_random(rnd, 4), cpu = rbt_random_cpu(rnd);
+	int how = rbt_random(rnd, 6), cpu = rbt_random_cpu(rnd);
 
 	/* The CPU never was online, and has no ring to switch off. */
 	if (!ring_buffer_size(rb, cpu))
@@ -295,6 +303,14 @@ static void rbt_toggle(struct rnd_state *rnd)
 	case 3:
 		ring_buffer_set_time_stamp_abs(rb, rbt_random(rnd, 2));
 		break;
+	case 4:
+		tracing_off_all();
+		break;
+	case 5:
+		mutex_lock(&rbt_following);
+		ring_buffer_follow(rbt_buffers[1].rb, rbt_buffers[0].rb);
+		ring_buffer_record_off(rbt_buffers[0].rb);
+		break;
 	}
 	usleep_range(10, 2000);
 	switch (how) {
@@ -307,8 +323,41 @@ static void rbt_toggle(struct rnd_state *rnd)
 	case 2:
 		ring_buffer_record_on(rb);
 		break;
+	case 4:
+		tracing_on_all();
+		break;
+	case 5:
+		/* In both orders. */
+		if (rbt_random(rnd, 2))
+			ring_buffer_record_on(rbt_buffers[0].rb);
+		ring_buffer_unfollow(rbt_buffers[1].rb);
+		ring_buffer_record_on(rbt_buffers[0].rb);
+		mutex_unlock(&rbt_following);
+		break;
 	}
 	rbt_did(RBT_DID_TOGGLE, 0);
+}
+
+/* Writers and readers of buffer 1 have tried it without rings. */
+static void rbt_expand(struct rnd_state *rnd)
+{
+	unsigned long size = 1 + rbt_random(rnd, 2048 * rbt_params.kbytes);
+	struct trace_buffer *other;
+	int ret;
+
+	down_read(&rbt_buffers[1].ctl);
+	ret = ring_buffer_expand(rbt_buffers[1].rb, size);
+	rbt_did(RBT_DID_EXPAND, ret);
+	if (ret < 0 && ret != -ENOMEM)
+		rbt_fault(RBT_REFUSED, "expand: %d", ret);
+	up_read(&rbt_buffers[1].ctl);
+
+	/* One that comes and goes, for tracing_off_all(). */
+	other = ring_buffer_alloc_unexpanded(RB_FL_OVERWRITE);
+	if (!other)
+		return;
+	ring_buffer_expand(other, size);
+	ring_buffer_free(other);
 }
 
 static void rbt_change(struct rnd_state *rnd, enum rbt_change change)
@@ -346,6 +395,9 @@ static void rbt_change(struct rnd_state *rnd, enum rbt_change change)
 		break;
 	case RBT_TOGGLE:
 		rbt_toggle(rnd);
+		break;
+	case RBT_EXPAND:
+		rbt_expand(rnd);
 		break;
 	default:
 		break;

@@ -23,6 +23,13 @@ RBT_EXPORT(ring_buffer_set_time_stamp_abs);
 RBT_EXPORT(ring_buffer_set_clock);
 RBT_EXPORT(ring_buffer_wait);
 RBT_EXPORT(ring_buffer_wake_waiters);
+RBT_EXPORT(ring_buffer_record_is_on);
+RBT_EXPORT(ring_buffer_follow);
+RBT_EXPORT(ring_buffer_unfollow);
+RBT_EXPORT(__ring_buffer_alloc_unexpanded);
+RBT_EXPORT(ring_buffer_expand);
+RBT_EXPORT(ring_buffer_unexpand);
+RBT_EXPORT(ring_buffer_is_expanded);
 
 /* The lock of @ring is held. */
 static void rbt_count(struct rb_ring *ring, struct rbt_counts *counts)

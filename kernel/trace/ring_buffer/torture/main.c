@@ -84,9 +84,11 @@ MODULE_PARM_DESC(trims, "Have buffer 1 free unused sub-buffers");
 module_param_named(resets, rbt_params.change[RBT_RESET], bool, 0444);
 MODULE_PARM_DESC(resets, "Reset rings");
 module_param_named(toggles, rbt_params.change[RBT_TOGGLE], bool, 0444);
-MODULE_PARM_DESC(toggles, "Switch recording off and on");
+MODULE_PARM_DESC(toggles, "Switch recording off and on, also of all buffers that there are");
 module_param_named(both, rbt_params.change[RBT_BOTH], bool, 0444);
 MODULE_PARM_DESC(both, "Write to both buffers");
+module_param_named(expands, rbt_params.change[RBT_EXPAND], bool, 0444);
+MODULE_PARM_DESC(expands, "Give buffer 1 its rings while it is used");
 module_param_named(hotplug, rbt_params.change[RBT_HOTPLUG], bool, 0444);
 MODULE_PARM_DESC(hotplug, "Take CPUs offline and online");
 module_param_named(busted, rbt_params.busted, charp, 0444);
@@ -120,6 +122,7 @@ static const char * const rbt_changes_names[RBT_CHANGES] = {
 	[RBT_RESET]	= "reset",
 	[RBT_TOGGLE]	= "toggle",
 	[RBT_BOTH]	= "both",
+	[RBT_EXPAND]	= "expand",
 	[RBT_HOTPLUG]	= "hotplug",
 };
 
@@ -132,6 +135,7 @@ static const char * const rbt_ops[RBT_OPS] = {
 	[RBT_DID_TRIM]		= "trim",
 	[RBT_DID_RESET]		= "reset",
 	[RBT_DID_TOGGLE]	= "toggle",
+	[RBT_DID_EXPAND]	= "expand",
 	[RBT_DID_ITERATE]	= "iterate",
 	[RBT_DID_WAIT]		= "wait",
 	[RBT_DID_MAP]		= "map",
@@ -296,7 +300,7 @@ static const struct {
 static void rbt_stats(const char *end)
 {
 	u64 written = 0, read = 0, overrun = 0, cut = 0, reset = 0, refused = 0;
-	char ops[256];
+	char ops[320];
 	int cpu, i, n = 0;
 
 	for_each_possible_cpu(cpu) {
@@ -341,7 +345,7 @@ static void rbt_begin(void)
 	int order = rbt_params.change[RBT_ORDER] ? rbt_random(&rbt_rnd, RBT_MAX_ORDER + 1) : 0;
 	unsigned int clock = rbt_random(&rbt_rnd, ARRAY_SIZE(rbt_clocks));
 	unsigned long size = rbt_params.kbytes * 1024UL;
-	int b, i;
+	int b, i, ret;
 
 	rbt_round.number++;
 	rbt_round.over = false;
@@ -358,6 +362,12 @@ static void rbt_begin(void)
 	if (rbt_round.changes & RBT_OF_SPARE)
 		rbt_round.changes &= rbt_random(&rbt_rnd, 3) ? ~RBT_OF_LIVE : ~RBT_OF_SPARE;
 
+	/* What has no ring has none to change, to exchange or to drop. */
+	if (rbt_changes(RBT_EXPAND)) {
+		rbt_round.changes &= rbt_random(&rbt_rnd, 3) ? ~BIT(RBT_EXPAND) :
+				     ~(RBT_OF_SPARE | BIT(RBT_SWAP) | BIT(RBT_RESIZE));
+	}
+
 	rbt_clock_name = rbt_clocks[clock].name;
 	/* Not far from where stamps have no more bits. */
 	atomic64_set(&rbt_ticks, rbt_random(&rbt_rnd, 2) ? BIT_ULL(46) - BIT(16) :
@@ -365,12 +375,21 @@ static void rbt_begin(void)
 	for (b = 0; b < RBT_BUFFERS; b++) {
 		struct trace_buffer *rb = rbt_buffers[b].rb;
 
+		if (!ring_buffer_record_is_on(rb))
+			rbt_fault(RBT_REFUSED, "buffer %d stays off", b);
+		ring_buffer_expand(rb, size);
 		ring_buffer_set_clock(rb, rbt_clocks[clock].read);
 		ring_buffer_set_time_stamp_abs(rb, !rbt_random(&rbt_rnd, 8));
 		ring_buffer_change_overwrite(rb, rbt_random(&rbt_rnd, 4));
 		ring_buffer_subbuf_order_set(rb, order);
 		ring_buffer_resize(rb, size, RING_BUFFER_ALL_CPUS);
 		ring_buffer_reset(rb);
+	}
+	if (rbt_changes(RBT_EXPAND)) {
+		rbt_note_toggle();
+		ret = ring_buffer_unexpand(rbt_buffers[1].rb);
+		if (ret && ret != -ENOMEM)
+			rbt_fault(RBT_REFUSED, "unexpand: %d", ret);
 	}
 }
 

@@ -170,6 +170,8 @@ static void rbt_map_one(struct rnd_state *rnd, struct rbt_map *map, struct file 
 	bool some;
 	long ret;
 
+	if (!ring_buffer_is_expanded(buffer->rb))
+		return;
 	down_read(&buffer->ctl);
 	ret = rbt_map(map, file);
 	up_read(&buffer->ctl);

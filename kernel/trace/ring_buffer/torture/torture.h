@@ -40,6 +40,7 @@ enum rbt_change {
 	RBT_RESET,	/* at any moment */
 	RBT_TOGGLE,	/* recording on and off */
 	RBT_BOTH,	/* some records go to buffer 1 */
+	RBT_EXPAND,	/* buffer 1 has no rings at first */
 	RBT_HOTPLUG,	/* CPUs come and go */
 	RBT_CHANGES
 };
@@ -62,8 +63,8 @@ enum rbt_fault {
 /* Operations that the statistics count. */
 enum rbt_op {
 	RBT_DID_RESIZE, RBT_DID_ORDER, RBT_DID_SWAP, RBT_DID_CUT, RBT_DID_FORGET, RBT_DID_TRIM,
-	RBT_DID_RESET, RBT_DID_TOGGLE, RBT_DID_ITERATE, RBT_DID_WAIT, RBT_DID_MAP, RBT_DID_PLUG,
-	RBT_OPS
+	RBT_DID_RESET, RBT_DID_TOGGLE, RBT_DID_EXPAND, RBT_DID_ITERATE, RBT_DID_WAIT, RBT_DID_MAP,
+	RBT_DID_PLUG, RBT_OPS
 };
 
 /* Operations that drop unread records. */
@@ -328,6 +329,7 @@ void rbt_mapper(struct rnd_state *rnd, int nr);
 /* change.c */
 void rbt_changer(struct rnd_state *rnd, int nr);
 void rbt_plugger(struct rnd_state *rnd, int nr);
+void rbt_note_toggle(void);
 void rbt_swap(int cpu);
 
 /* hooks.c: compiled with the internals of the ring buffer */

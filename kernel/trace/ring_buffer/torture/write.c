@@ -124,6 +124,13 @@ static void rbt_burst(enum rbt_context context, unsigned int most)
 	if (context != RBT_TASK && rbt_changes(RBT_SWAP) && READ_ONCE(rbt_round.open) &&
 	    !rbt_random(&w->rnd, 64))
 		rbt_swap(smp_processor_id());
+	/* Just for a moment, but in an NMI that interrupts others who do it. */
+	if (context != RBT_TASK && rbt_changes(RBT_TOGGLE) && READ_ONCE(rbt_round.open) &&
+	    !rbt_random(&w->rnd, 256)) {
+		rbt_note_toggle();
+		tracing_off_all();
+		tracing_on_all();
+	}
 }
 
 /* linux/nmi.h has the handlers where ACPI needs them. */
