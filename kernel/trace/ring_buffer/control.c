@@ -2,6 +2,7 @@
 /*
  * Switches: recording on and off, the overwrite mode, the clock.
  */
+#include <linux/context_tracking.h>
 #include <linux/export.h>
 #include <linux/rculist.h>
 
@@ -113,6 +114,7 @@ static void rb_follow(struct trace_buffer *buffer, struct trace_buffer *leader)
 static void rb_lead(struct trace_buffer *leader)
 {
 	struct trace_buffer *buffer;
+	bool rcu;
 
 	/*
 	 * Pairs with ring_buffer_follow:A. Either this finds the buffer, or that sees the
@@ -121,10 +123,13 @@ static void rb_lead(struct trace_buffer *leader)
 	smp_mb();
 	if (!READ_ONCE(leader->followers.first))
 		return;
+	/* RCU may not watch here. This makes it watch, and is not only for warnings. */
+	rcu = warn_rcu_enter();
 	rcu_read_lock();
 	hlist_for_each_entry_rcu(buffer, &leader->followers, follower)
 		rb_follow(buffer, leader);
 	rcu_read_unlock();
+	warn_rcu_exit(rcu);
 }
 
 /**
@@ -133,7 +138,7 @@ static void rb_lead(struct trace_buffer *leader)
  *
  * A switch, not a count: tracing_on in tracefs.
  *
- * Context: Any context; if others follow it, one where RCU watches.
+ * Context: Any context, including NMI, and where RCU does not watch.
  */
 void ring_buffer_record_off(struct trace_buffer *buffer)
 {
@@ -147,7 +152,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_record_off);
  * ring_buffer_record_on() - switch recording on
  * @buffer: the buffer
  *
- * Context: Any context; if others follow it, one where RCU watches.
+ * Context: Any context, including NMI, and where RCU does not watch.
  */
 void ring_buffer_record_on(struct trace_buffer *buffer)
 {
@@ -259,19 +264,23 @@ void rb_depart(struct trace_buffer *buffer)
  * flight are still committed; synchronize_rcu() waits for them. It is no count: one
  * tracing_on_all() is enough to undo it.
  *
- * Context: Any context where RCU watches, including NMI.
+ * Context: Any context, including NMI, and where RCU does not watch.
  */
 void tracing_off_all(void)
 {
 	struct trace_buffer *buffer;
+	bool rcu;
 
 	WRITE_ONCE(rb_all_off, 1);
 	/* Pairs with rb_join:A. RBB(tracing_off_all:A) */
 	smp_mb();
+	/* As in rb_lead(). */
+	rcu = warn_rcu_enter();
 	rcu_read_lock();
 	list_for_each_entry_rcu(buffer, &rb_buffers, all)
 		rb_ask(buffer);
 	rcu_read_unlock();
+	warn_rcu_exit(rcu);
 }
 EXPORT_SYMBOL_GPL(tracing_off_all);
 

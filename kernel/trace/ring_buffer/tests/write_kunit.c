@@ -237,6 +237,24 @@ static void write_test_plain_again(struct kunit *test)
 }
 
 #ifndef CONFIG_ARCH_WANTS_NO_INSTR
+static unsigned long write_end_watching(void)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	/* Only an idle task may say so. */
+	current->flags |= PF_IDLE;
+	ct_idle_enter();
+	return flags;
+}
+
+static void write_watch_again(unsigned long flags)
+{
+	ct_idle_exit();
+	current->flags &= ~PF_IDLE;
+	local_irq_restore(flags);
+}
+
 /* No grace period would wait for a writer where RCU does not watch. */
 static void write_test_not_watching(struct kunit *test)
 {
@@ -248,17 +266,41 @@ static void write_test_not_watching(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_buffer_write(w->buffer, 4, "abc"), 0);
 	for (abs = 0; abs < 2; abs++) {
 		ring_buffer_set_time_stamp_abs(w->buffer, abs);
-		local_irq_save(flags);
-		/* Only an idle task may say so. */
-		current->flags |= PF_IDLE;
-		ct_idle_enter();
+		flags = write_end_watching();
 		ret = ring_buffer_write(w->buffer, 4, "abc");
-		ct_idle_exit();
-		current->flags &= ~PF_IDLE;
-		local_irq_restore(flags);
+		write_watch_again(flags);
 		KUNIT_EXPECT_EQ(test, ret, -EBUSY);
 	}
 	KUNIT_EXPECT_EQ(test, ring_buffer_write(w->buffer, 4, "abc"), 0);
+}
+
+/* Switches that walk a list of buffers work there: otherwise lockdep complains. */
+static void write_test_switch_not_watching(struct kunit *test)
+{
+	struct trace_buffer *follower = ring_buffer_alloc(2 * PAGE_SIZE, RB_FL_OVERWRITE);
+	struct rbt *w = test->priv;
+	unsigned long flags;
+	bool all, after;
+
+	rbt_open(w, 2, RB_FL_OVERWRITE);
+	KUNIT_ASSERT_NOT_NULL(test, follower);
+	ring_buffer_follow(follower, w->buffer);
+	flags = write_end_watching();
+	tracing_off_all();
+	all = tracing_is_on_all();
+	tracing_on_all();
+	ring_buffer_record_off(w->buffer);
+	after = rcu_is_watching();
+	write_watch_again(flags);
+	KUNIT_EXPECT_FALSE(test, all);
+	KUNIT_EXPECT_FALSE(test, after);
+	KUNIT_EXPECT_FALSE(test, ring_buffer_record_is_on(follower));
+	flags = write_end_watching();
+	ring_buffer_record_on(w->buffer);
+	write_watch_again(flags);
+	KUNIT_EXPECT_TRUE(test, ring_buffer_record_is_on(follower));
+	ring_buffer_unfollow(follower);
+	ring_buffer_free(follower);
 }
 #endif
 
@@ -326,6 +368,7 @@ static struct kunit_case write_test_cases[] = {
 	KUNIT_CASE(write_test_plain_again),
 #ifndef CONFIG_ARCH_WANTS_NO_INSTR
 	KUNIT_CASE(write_test_not_watching),
+	KUNIT_CASE(write_test_switch_not_watching),
 #endif
 	KUNIT_CASE(write_test_full),
 	KUNIT_CASE(write_test_commit_overrun),

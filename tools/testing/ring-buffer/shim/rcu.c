@@ -8,12 +8,17 @@
  * As with CONFIG_RCU_LAZY, a callback of call_rcu() waits for a barrier, which may
  * be long after the grace period. Callbacks run in a softirq.
  */
+#include <linux/context_tracking.h>
 #include <linux/kernel.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include "shim.h"
 
+/* RCU watches everywhere. */
+DEFINE_PER_CPU(struct context_tracking, context_tracking) = {
+	.state = ATOMIC_INIT(CT_RCU_WATCHING),
+};
 DECLARE_PER_CPU(int, shim_rcu_depth);
 static struct rcu_head *rcu_hurry, *rcu_lazy;
 long shim_rcu_barriers;
