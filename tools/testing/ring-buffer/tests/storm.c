@@ -258,6 +258,48 @@ static void one_storm(void)
 	live = false;
 }
 
+/* CPU 0: full at first, and once more when it is told. */
+static void lap(void *unused)
+{
+	host_cpu_enter(0);
+	put_n(RING_SUBBUFS * PER_SUBBUF);
+	WRITE_ONCE(ready, 1);
+	/* It orders nothing: only the slots do. */
+	while (!READ_ONCE(stop))
+		host_pause();
+	put_n(2 * RING_SUBBUFS * PER_SUBBUF);
+	host_cpu_leave();
+}
+
+/*
+ * A resize moves records into all slots of a smaller ring but the writer's, and then the
+ * writer overwrites them. The slot words alone order the two: no slot is left to release,
+ * which would order them, too. So a missing order is a race each time.
+ */
+static void run_adopt(long arg)
+{
+	void *w;
+
+	shim_set_online(2, 1);
+	live = true;
+	fresh(RING_SUBBUFS * SUBBUF_DATA, true);
+	stop = 0;
+	ready = 0;
+	w = host_thread(lap, NULL);
+	while (!READ_ONCE(ready))
+		host_pause();
+	host_cpu_enter(1);
+	EXPECT_EQ(ring_buffer_resize(buf, RING_SUBBUFS / 2 * SUBBUF_DATA, 0), 0);
+	WRITE_ONCE(stop, 1);
+	host_join(w);
+	consume(buf, 0, -1);
+	host_cpu_leave();
+	host_cpu_switch(0);
+	nr_runs = put_count(0);
+	check_end(0, END_NO_LOST, "adopt");
+	live = false;
+}
+
 static void run_storm(long arg)
 {
 	int overwrite;
@@ -282,6 +324,7 @@ const struct scenario storm_scenarios[] = {
 	S("mode", S_MODE | S_STAT, 0, "R3"),
 	S("resize", S_RESIZE | S_PAGES, SC_QUICK, "R6, 9"),
 	S("resize-idle", S_RESIZE | S_IDLE, 0, "R6, 9"),
+	{ "storm.adopt", run_adopt, 0, SC_THREADS, "R6, 9" },
 	S("swap", S_SWAP, SC_QUICK, "R5, 1, 3, 14"),
 	S("swap-fresh", S_SWAP | S_FRESH, 0, "R5, 1"),
 	S("reset", S_RESET, 0, "7"),
