@@ -44,6 +44,7 @@ void rb_ask(struct trace_buffer *buffer)
 	rb_for_each_cpu(buffer, cpu) {
 		rcpu = rb_get_cpu(buffer, cpu);
 		old = atomic_read(&rcpu->state);
+		/* Pairs with rb_is_on:A, for the switch. RBB(rb_ask:A) */
 		while (!atomic_try_cmpxchg(&rcpu->state, &old, (old & ~RB_STATE_ASK) |
 					   ask << RB_STATE_ASK_SHIFT))
 			;

@@ -202,6 +202,9 @@
  * rb_cpu_add:A            rb_get_cpu:A            a CPU's part; its bit in cpumask
  * rb_join:A               tracing_off_all:A       a buffer in the list, then a look at the
  * ring_buffer_follow:A    rb_lead:A               switch; the switch, then the list
+ * rb_ask:A                rb_is_on:A              a switch; the request to look at it
+ * rb_wake_work:A          ring_buffer_wait:A      a record; the count of wake-ups
+ * rb_wait_recheck:A       rb_wait_pending:A       all use of the wait queues; no callback left
  * ======================  ======================  ===========================
  *
  * rb_publish_subbuf() stores the page's commit field with release order, too: the other

@@ -27,6 +27,7 @@ static void rb_wait_recheck(struct rcu_head *rcu)
 	/*
 	 * Armed again since this grace period began: it takes another one. Else this
 	 * is the end: as soon as rb_wait_destroy() finds 0, @wait may be freed.
+	 * Pairs with rb_wait_pending:A. RBB(rb_wait_recheck:A)
 	 */
 	if (atomic_cmpxchg(&wait->pending, 1, 0) == 2) {
 		atomic_set(&wait->pending, 1);
@@ -59,6 +60,7 @@ void rb_wait_init(struct rb_wait *wait)
 static bool rb_wait_pending(struct rb_wait *wait)
 {
 	atomic_cmpxchg(&wait->pending, 2, 1);
+	/* Pairs with rb_wait_recheck:A. RBB(rb_wait_pending:A) */
 	return atomic_read_acquire(&wait->pending);
 }
 
@@ -132,6 +134,7 @@ void rb_wake_work(struct irq_work *work)
 {
 	struct rb_cpu *rcpu = container_of(work, struct rb_cpu, wake_work);
 	struct rb_wait *all = &rcpu->buffer->wait, *wait = rb_cpu_wait(rcpu);
+	/* The record comes first; pairs with ring_buffer_wait:A. RBB(rb_wake_work:A) */
 	int due = atomic_xchg(&rcpu->due, 0);
 
 	if (due & RB_WAKE_ANY) {
@@ -289,6 +292,7 @@ int ring_buffer_wait(struct trace_buffer *buffer, int cpu, int full,
 
 	if (!cond) {
 		once.wait = wait;
+		/* Pairs with rb_wake_work:A. RBB(ring_buffer_wait:A) */
 		once.seq = atomic_read_acquire(&wait->seq);
 		cond = rb_woken_once;
 		data = &once;

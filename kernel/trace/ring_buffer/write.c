@@ -206,6 +206,7 @@ rb_may_nest(struct rb_cpu *rcpu, unsigned int level, unsigned int nested, bool *
  */
 static bool rb_is_on(struct rb_cpu *rcpu)
 {
+	/* Pairs with rb_ask:A. RBB(rb_is_on:A) */
 	int state = atomic_read_acquire(&rcpu->state);
 
 	if (state & RB_STATE_OFF || atomic_read(&rcpu->buffer->record_disabled) ||
