@@ -5,7 +5,7 @@
  * Each file calls only files above it in this list:
  *
  *   parse.c  read a line of stop_on
- *   stop.c   stop a trace array, at once or later
+ *   stop.c   stop a trace array or all ring buffers, at once or later
  *   crash.c  stops by a panic, an oops, a warning
  *   line.c   add and remove lines; stops by an event
  *   file.c   the file "stop_on"
@@ -36,7 +36,10 @@
  * is described already. Preemption is off while it is locked, so a task on another CPU may
  * wait. Readers try again if &stop_record.seq has changed.
  *
- * A cause throws the switch also if it finds &trace_stop.why locked. It sets
+ * A line with "all" switches off its trace array, and then every ring buffer. tracing_on_all()
+ * lets the others record again; that trace array stays off, and keeps the reason.
+ *
+ * A cause throws the switches also if it finds &trace_stop.why locked. It sets
  * &trace_array.stopped before, and tracer_tracing_on(), which can be called in any context,
  * clears that after it has switched on: a trace array that is off while it is set was stopped
  * by &trace_stop.why. A start and a stop at the same time may leave it off without a reason,
@@ -84,11 +87,13 @@ enum stop_err {
  * @filter: filter of the event, or NULL
  * @time:   text of @after, or NULL
  * @after:  time from the cause to the stop, in nanoseconds
+ * @all:    stop every ring buffer
  */
 struct stop_spec {
 	enum stop_kind	kind;
 	const char	*system, *event, *filter, *time;
 	u64		after;
+	bool		all;
 };
 
 /**
@@ -128,6 +133,7 @@ struct stop_record {
  * @trigger: the trigger of @file
  * @after:   time from the cause to the stop, in nanoseconds
  * @at:      end of that time, in nanoseconds of CLOCK_MONOTONIC
+ * @all:     stop every ring buffer
  * @pending: @timer will make a stop
  * @later:   that stop
  * @start:   starts @timer
@@ -142,6 +148,7 @@ struct stop_line {
 	struct trace_event_file		*file;
 	struct event_trigger_data	*trigger;
 	u64				after, at;
+	bool				all;
 	bool				pending;
 	struct stop_record		later;
 	struct irq_work			start;

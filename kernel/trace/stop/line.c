@@ -217,6 +217,7 @@ enum stop_err stop_add(struct trace_array *tr, const struct stop_spec *spec)
 	line->tr = tr;
 	line->kind = spec->kind;
 	line->file = file;
+	line->all = spec->all;
 	line->after = spec->after;
 	stop_line_init(line);
 	if (!stop_print(spec, line->text)) {
@@ -249,7 +250,7 @@ enum stop_err stop_remove(struct trace_array *tr, const struct stop_spec *spec)
 	lockdep_assert_held(&event_mutex);
 	if (!line)
 		return STOP_ERR_NO_LINE;
-	if ((spec->filter || spec->time) &&
+	if ((spec->filter || spec->time || spec->all) &&
 	    (!stop_print(spec, text) || strcmp(text, line->text)))
 		return STOP_ERR_NO_LINE;
 	stop_remove_line(line);

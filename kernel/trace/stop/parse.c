@@ -2,10 +2,10 @@
 /*
  * Read a line of stop_on:
  *
- *   panic
- *   oops [after TIME]
- *   warn [after TIME]
- *   event SYSTEM:NAME [if FILTER] [after TIME]
+ *   panic [all]
+ *   oops [after TIME] [all]
+ *   warn [after TIME] [all]
+ *   event SYSTEM:NAME [if FILTER] [after TIME] [all]
  */
 #include <linux/ctype.h>
 #include <linux/kernel.h>
@@ -66,13 +66,32 @@ static bool stop_in_string(const char *text, const char *at)
 	return quote;
 }
 
-/* The last but one word, if it is "after"; it may also be a field or in a string of a filter. */
-static char *stop_find_after(char *text)
+static char *stop_last_word(char *text)
 {
 	char *at = text + strlen(text);
 
 	while (at > text && !isspace(at[-1]))
 		at--;
+	return at;
+}
+
+/* Cut off the last word, if it is "all"; it may also be in a string of a filter. */
+static bool stop_cut_all(char *text)
+{
+	char *at = stop_last_word(text);
+
+	if (strcmp(at, "all") || stop_in_string(text, at))
+		return false;
+	*at = '\0';
+	strim(text);
+	return true;
+}
+
+/* The last but one word, if it is "after"; it may also be a field or in a string of a filter. */
+static char *stop_find_after(char *text)
+{
+	char *at = stop_last_word(text);
+
 	while (at > text && isspace(at[-1]))
 		at--;
 	at -= min_t(size_t, strlen("after"), at - text);
@@ -133,6 +152,7 @@ enum stop_err stop_parse(char *text, struct stop_spec *spec, const char **at)
 		*at = text;
 		err = stop_parse_name(stop_word(&text), spec);
 	}
+	spec->all = stop_cut_all(text);
 	after = stop_find_after(text);
 	if (!err && after)
 		err = stop_parse_after(after, spec, at);
@@ -162,10 +182,11 @@ bool stop_print(const struct stop_spec *spec, char *text)
 	const char *name = stop_kinds[spec->kind];
 	int len;
 
-	len = snprintf(text, STOP_LINE_SIZE, "%s%s%s%s%s%s%s%s%s", name,
+	len = snprintf(text, STOP_LINE_SIZE, "%s%s%s%s%s%s%s%s%s%s", name,
 		       spec->event ? " " : "", spec->event ? spec->system : "",
 		       spec->event ? ":" : "", spec->event ?: "",
 		       spec->filter ? " if " : "", spec->filter ?: "",
-		       spec->time ? " after " : "", spec->time ?: "");
+		       spec->time ? " after " : "", spec->time ?: "",
+		       spec->all ? " all" : "");
 	return len < STOP_LINE_SIZE;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Stop a trace array, at once or later.
+ * Stop a trace array or all ring buffers, at once or later.
  */
 #include <linux/kcsan-checks.h>
 #include <linux/list.h>
@@ -48,6 +48,14 @@ static void stop_describe(struct stop_cause *cause, struct stop_line *line)
 	strscpy(cause->line, line->text);
 }
 
+/* Two switches: tracing_on_all() undoes the second one only, see DOC: stops of a trace array. */
+static void stop_switch_off(struct stop_line *line)
+{
+	tracer_tracing_off(line->tr);
+	if (line->all)
+		tracing_off_all();
+}
+
 /* It is on. @cause was described when it happened, or NULL: it happens now. */
 static void stop_now(struct stop_line *line, const struct stop_cause *cause)
 {
@@ -56,7 +64,7 @@ static void stop_now(struct stop_line *line, const struct stop_cause *cause)
 
 	/* Another cause is described, maybe one of before a start: it tells, and this one stops. */
 	if (!stop_try_lock(why)) {
-		tracer_tracing_off(tr);
+		stop_switch_off(line);
 		return;
 	}
 	if (cause)
@@ -66,7 +74,7 @@ static void stop_now(struct stop_line *line, const struct stop_cause *cause)
 	WRITE_ONCE(tr->stopped, true);
 	/* Pairs with the barrier of tracer_tracing_on(), see DOC: stops of a trace array. */
 	smp_wmb();
-	tracer_tracing_off(tr);
+	stop_switch_off(line);
 	why->cause.off = stop_clock(tr);
 	stop_unlock(why);
 }

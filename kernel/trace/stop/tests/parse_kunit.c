@@ -14,6 +14,7 @@ static const struct parse_case {
 	enum stop_err	err;
 	int		at;		/* of an error */
 	u64		after;
+	bool		all;
 } parse_cases[] = {
 	{ "panic" },
 	{ "oops" },
@@ -35,6 +36,19 @@ static const struct parse_case {
 	{ "event a:b if x == 1 thereafter 5ms" },
 	{ "event a:b if !after after 1s", .after = NSEC_PER_SEC },
 	{ "warn after 4611686018s", .after = 4611686018 * NSEC_PER_SEC },
+	{ "panic all", .all = true },
+	{ "oops \t all", "oops all", .all = true },
+	{ "warn after 5ms  all", "warn after 5ms all", .after = 5 * NSEC_PER_MSEC, .all = true },
+	{ "event a:b all", .all = true },
+	{ "event a:all" },
+	{ "event a:b if x > 1  all", "event a:b if x > 1 all", .all = true },
+	{ "event a:b if x > 1 after 2s all", .after = 2ULL * NSEC_PER_SEC, .all = true },
+	{ "event a:b if x && !all all", .all = true },
+	{ "event a:b if !all" },
+	{ "event a:b if s == \"in all\"" },
+	{ "event a:b if s == \"in all \"" },
+	{ "event a:b if s == \"in all\" all", .all = true },
+	{ "event a:b if s == \"after 5ms all" },
 
 	{ "", .err = STOP_ERR_KIND },
 	{ "Panic", .err = STOP_ERR_KIND },
@@ -53,6 +67,15 @@ static const struct parse_case {
 	{ "warn after", .err = STOP_ERR_REST, .at = 5 },
 	{ "warn after 5 ms", .err = STOP_ERR_REST, .at = 5 },
 	{ "panic\noops", .err = STOP_ERR_REST, .at = 5 },
+	{ "all", .err = STOP_ERR_KIND },
+	{ "event all", .err = STOP_ERR_NAME, .at = 6 },
+	{ "event a:b if all", .err = STOP_ERR_REST, .at = 10 },
+	{ "oops al", .err = STOP_ERR_REST, .at = 5 },
+	{ "oops all all", .err = STOP_ERR_REST, .at = 5 },
+	{ "oops all after 5ms", .err = STOP_ERR_REST, .at = 5 },
+	{ "panic after 5ms all", .err = STOP_ERR_PANIC_AFTER, .at = 6 },
+	{ "warn after all", .err = STOP_ERR_REST, .at = 5 },
+	{ "warn after 5 all", .err = STOP_ERR_TIME, .at = 11 },
 	{ "panic after 5ms", .err = STOP_ERR_PANIC_AFTER, .at = 6 },
 	{ "warn after 5", .err = STOP_ERR_TIME, .at = 11 },
 	{ "warn after ms", .err = STOP_ERR_TIME, .at = 11 },
@@ -90,6 +113,7 @@ static void parse_test_lines(struct kunit *test)
 		return;
 	}
 	KUNIT_EXPECT_EQ(test, spec.after, c->after);
+	KUNIT_EXPECT_EQ(test, spec.all, c->all);
 	KUNIT_EXPECT_TRUE(test, stop_print(&spec, printed));
 	KUNIT_EXPECT_STREQ(test, printed, c->printed ?: c->text);
 }

@@ -23,6 +23,7 @@ static int stop_test_init(struct kunit *test)
 
 static void stop_test_exit(struct kunit *test)
 {
+	tracing_on_all();
 	trace_array_put(test->priv);
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(test->priv), 0);
 }
@@ -123,10 +124,11 @@ static void stop_test_locked(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
 
-	KUNIT_EXPECT_EQ(test, stop_test_change(test, "panic"), STOP_OK);
+	KUNIT_EXPECT_EQ(test, stop_test_change(test, "panic all"), STOP_OK);
 	atomic_inc(&tr->stop_on->why.seq);
 	stop_test_crash(test, "panic");
 	KUNIT_EXPECT_FALSE(test, tracer_tracing_is_on(tr));
+	KUNIT_EXPECT_FALSE(test, tracing_is_on_all());
 	atomic_inc(&tr->stop_on->why.seq);
 }
 
@@ -155,6 +157,43 @@ static void stop_test_no_record(struct kunit *test)
 		stop_test_by(test, NULL);
 		KUNIT_EXPECT_EQ(test, stop_test_change(test, "!event sched:sched_process_exit"),
 				STOP_OK);
+	}
+}
+
+/* "all" stops every ring buffer, by any crash; without it none but its own does. */
+static void stop_test_all(struct kunit *test)
+{
+	static const char * const kinds[] = { "panic", "oops", "warn" };
+	struct trace_array *tr = test->priv;
+	char line[16], remove[16];
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		snprintf(line, sizeof(line), "%s all", kinds[i]);
+		snprintf(remove, sizeof(remove), "!%s all", kinds[i]);
+		KUNIT_EXPECT_EQ(test, stop_test_change(test, kinds[i]), STOP_OK);
+		KUNIT_EXPECT_EQ(test, stop_test_change(test, line), STOP_ERR_EXISTS);
+		KUNIT_EXPECT_EQ(test, stop_test_change(test, remove), STOP_ERR_NO_LINE);
+		stop_test_crash(test, kinds[i]);
+		stop_test_by(test, kinds[i]);
+		KUNIT_EXPECT_TRUE(test, tracing_is_on_all());
+		remove[1 + strlen(kinds[i])] = '\0';
+		KUNIT_EXPECT_EQ(test, stop_test_change(test, remove), STOP_OK);
+
+		KUNIT_EXPECT_EQ(test, stop_test_change(test, line), STOP_OK);
+		/* It is off already. */
+		stop_test_crash(test, kinds[i]);
+		KUNIT_EXPECT_TRUE(test, tracing_is_on_all());
+		tracer_tracing_on(tr);
+		stop_test_crash(test, kinds[i]);
+		KUNIT_EXPECT_FALSE(test, tracing_is_on_all());
+		stop_test_by(test, line);
+		/* The others go on; this one keeps its reason. */
+		tracing_on_all();
+		stop_test_by(test, line);
+		tracer_tracing_on(tr);
+		stop_test_by(test, NULL);
+		KUNIT_EXPECT_EQ(test, stop_test_change(test, remove), STOP_OK);
 	}
 }
 
@@ -255,11 +294,14 @@ static void stop_test_later(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stop_test_change(test, "!warn"), STOP_OK);
 	stop_test_by(test, NULL);
 
-	KUNIT_EXPECT_EQ(test, stop_test_change(test, "warn after 1us"), STOP_OK);
+	KUNIT_EXPECT_EQ(test, stop_test_change(test, "warn after 1us all"), STOP_OK);
+	KUNIT_EXPECT_TRUE(test, tracing_is_on_all());
 	trace_stop_warn();
-	while (tracer_tracing_is_on(tr) && tries--)
+	/* That is its last switch. */
+	while (tracing_is_on_all() && tries--)
 		usleep_range(100, 200);
-	stop_test_by(test, "warn after 1us");
+	KUNIT_EXPECT_FALSE(test, tracing_is_on_all());
+	stop_test_by(test, "warn after 1us all");
 }
 
 static struct kunit_case stop_test_cases[] = {
@@ -267,6 +309,7 @@ static struct kunit_case stop_test_cases[] = {
 	KUNIT_CASE(stop_test_first),
 	KUNIT_CASE(stop_test_stale),
 	KUNIT_CASE(stop_test_locked),
+	KUNIT_CASE(stop_test_all),
 	KUNIT_CASE(stop_test_no_record),
 	KUNIT_CASE(stop_test_refused),
 #ifdef CONFIG_TRACER_SNAPSHOT
