@@ -2,6 +2,8 @@
 """Builds of the sources with all mutants in them, of which a number chooses one."""
 
 import glob
+import hashlib
+import json
 import os
 import re
 import resource
@@ -21,6 +23,7 @@ OTHERS = tuple(f"kernel/trace/{name}/" for name in ("snapshot", "instance", "cha
                                                     "perf_sample", "stop", "recorder"))
 OUT = os.path.join(TOP, "build/mutants")
 ROOT = os.path.join(OUT, "root")
+INVALID = os.path.join(OUT, "invalid")
 JOBS = f"-j{os.cpu_count()}"
 CC = "ccache gcc" if shutil.which("ccache") else "gcc"      # as make kunit builds
 ENV = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL")}
@@ -120,11 +123,18 @@ class Build:
         self.invalid, self.code = set(), {}
 
     def make(self):
-        """Build without those that do not compile."""
+        """Build without those that do not compile: they are kept, so that the next time nothing is built twice."""
+        kept = json.load(open(INVALID)) if os.path.exists(INVALID) else {}
+        texts = hashlib.md5("".join(path + file.text for path, file in sorted(self.files.items())).encode()).hexdigest()
+        if kept.get(self.name, {}).get("of") == texts:
+            self.invalid = set(kept[self.name]["numbers"])
         for _ in range(8):
             where = self.weave()
             status, output = self.run_make()
             if not status:
+                kept[self.name] = {"of": texts, "numbers": sorted(self.invalid)}
+                with open(INVALID, "w") as f:
+                    json.dump(kept, f)
                 self.read_code()
                 return
             bad, number = set(), None

@@ -26,7 +26,8 @@ QUICK_SECONDS = 2
 
 
 class Tests:
-    """All tests; a mutant is given to those that enter its function, the fastest ones first.
+    """All tests; a mutant is given to those that enter its function: to those that have found another one
+    there, and then to the others, the fastest ones first.
 
     known: {kind: {test: [seconds, functions that it enters, hash of its source and of all that it tests]}};
     kinds are asan, native, units, files
@@ -34,10 +35,12 @@ class Tests:
 
     def __init__(self, asan, native, kernel, jobs, quick):
         self.asan, self.native, self.kernel, self.jobs, self.quick = asan, native, kernel, jobs, quick
+        self.found = {}     # {function: tests that have found a mutant there, the last one first}
         self.known = json.load(open(CACHE)) if os.path.exists(CACHE) else {}
         sources = hash_of(sorted([*kernel.files, *glob.glob("kernel/trace/*.*")]))
         harness = sources + hash_of(sorted(glob.glob(os.path.join(HERE, "tests/*.[ch]"))))
-        files = sorted(os.path.relpath(p, SUITE) for kind in FOLDER.values()
+        rest = any(not m.path.startswith(RING) for m in kernel.wanted.values())
+        files = sorted(os.path.relpath(p, SUITE) for kind in (FOLDER.values() if rest else [FOLDER["ring_buffer"]])
                        for p in glob.glob(os.path.join(SUITE, kind, "*.tc")))
         if native:
             self.look("asan", {n: harness for n in asan.list("-t", "unit.")}, asan.entered)
@@ -62,8 +65,8 @@ class Tests:
             for name, seconds, entered in pool.map(timed, new):
                 known[name] = [seconds, entered, hashes[name]]
         self.known[kind] = known
-        with open(CACHE, "w") as f:
-            json.dump(self.known, f, indent=1)
+        with open(CACHE, "w") as f:     # with what this run does not need
+            json.dump({**self.known, kind: {**last, **known}}, f, indent=1)
 
     def entered_by_units(self, suite):
         _, lines, name = self.kernel.boot_units(-1, suite)
@@ -84,33 +87,42 @@ class Tests:
         return [name for name, (seconds, entered, _) in sorted(self.known.get(kind, {}).items(), key=lambda t: t[1][0])
                 if function in entered and not (self.quick and seconds > QUICK_SECONDS)]
 
-    def first_failure(self, number, path, function):
-        """The failure with that mutant, or None; 0 is the source as it is."""
+    def given(self, path, function):
+        """(kind, name) of the tests for a mutant there, in their order."""
         where = f"{path}:{function}"
         ring, writes = path.startswith(RING), os.path.basename(path) in WRITES
+        tests = [(kind, name) for kind in ("asan", "units", "native", "files") for name in self.those(kind, where)
+                 if not (kind == "native" and not writes and not name.startswith(RATHER_SHORT))
+                 and not (kind == "files" and (writes or not of_folder(name, ring)))]
+        found = self.found.get(where, [])
+        return found + [test for test in tests if test not in found]
+
+    def first_failure(self, number, path, function):
+        """The failure with that mutant, or None; 0 is the source as it is."""
+        run_one = {"asan": self.asan and self.asan.test, "native": self.native and self.native.test,
+                   "units": self.kernel.test_units, "files": lambda number, name: self.kernel.test_files(number, [name])}
         try:
-            for name in self.those("asan", where):
-                wrong = self.asan.test(number, name)
+            for test in self.given(path, function):
+                wrong = run_one[test[0]](number, test[1])
                 if wrong:
+                    where = f"{path}:{function}"
+                    self.found[where] = [test] + [t for t in self.found.get(where, []) if t != test]
                     return wrong
-            for name in self.those("units", where):
-                wrong = self.kernel.test_units(number, name)
-                if wrong:
-                    return wrong
-            for name in self.those("native", where):
-                wrong = (writes or name.startswith(RATHER_SHORT)) and self.native.test(number, name)
-                if wrong:
-                    return wrong
-            files = [f for f in self.those("files", where) if not ring or f.startswith("ring_buffer/")]
-            return self.kernel.test_files(number, files) if files and not writes else None
+            return None
         except Hung:
             return "a test that waits for ever"
 
     def of_guest(self, path, function):
         """.tc files for the mutant in a guest: those that enter its function, or do not pass with one CPU."""
         folder = FOLDER.get(os.path.basename(os.path.dirname(path)), "no folder") + "/"
-        return [f for f, (_, entered, _) in sorted(self.known["files"].items()) if f not in NO_GUEST and
+        return [f for f, (_, entered, _) in sorted(self.known["files"].items())
+                if f not in NO_GUEST and of_folder(f, path.startswith(RING)) and
                 (f"{path}:{function}" in entered or (not entered and f.startswith(folder)))]
+
+
+def of_folder(file, ring):
+    """Is the .tc file for such a mutant? Those of the ring buffer have enough with its own."""
+    return not ring or file.startswith(FOLDER["ring_buffer"] + "/")
 
 
 def hash_of(paths):
