@@ -83,6 +83,11 @@ static void run_one(const struct scenario *sc)
 		fflush(stdout);
 		_exit(4);
 	}
+#ifndef __SANITIZE_ADDRESS__
+	/* (The checks of the sanitizer go another way with another address.) */
+	if (nr_missed)
+		fault(F_STUCK, "%ld instructions were not reached again", nr_missed);
+#endif
 	n = snprintf(line, sizeof(line), "%s %s", nr_faults ? "not ok" : "ok", sc->name);
 	if (nr_positions)
 		n += snprintf(line + n, sizeof(line) - n, " %ld instructions", nr_positions);

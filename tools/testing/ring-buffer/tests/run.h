@@ -32,7 +32,7 @@ enum fault_kind {
 	F_DATA,		/* a payload differs from the written one */
 	F_HIDDEN,	/* committed, yet a later reader did not see it */
 	F_PAGE,		/* a page that does not parse */
-	F_STUCK,	/* waits for a CPU that is stopped */
+	F_STUCK,	/* waits for a CPU that is stopped, or misses a point */
 	F_REFUSED,	/* the API refused a valid request */
 	F_WARN,		/* a kernel warning */
 	F_VALUE,	/* a function returned something else */
