@@ -65,6 +65,7 @@ static const struct parse_case {
 	{ "event a:b after 5ms if x", .err = STOP_ERR_REST, .at = 10 },
 	{ "oops if x", .err = STOP_ERR_REST, .at = 5 },
 	{ "warn after", .err = STOP_ERR_REST, .at = 5 },
+	{ "warn after5ms", .err = STOP_ERR_REST, .at = 5 },
 	{ "warn after 5 ms", .err = STOP_ERR_REST, .at = 5 },
 	{ "panic\noops", .err = STOP_ERR_REST, .at = 5 },
 	{ "all", .err = STOP_ERR_KIND },
