@@ -576,6 +576,19 @@ static void expand_off(long global)
 	shim_set_online(3, 0);
 }
 
+/* The stages of a global buffer are freed with it, and a possible CPU without one is skipped */
+static void free_global(long unused)
+{
+	long before = allocated_without_buffers();
+
+	begin_unexpanded();
+	EXPECT_EQ(ring_buffer_set_global(buf, true), 0);
+	EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
+	EXPECT(put_from(1), "CPU 1 has a stage");
+	free_buffers();
+	EXPECT_EQ(shim_allocated, before);
+}
+
 static void wait_one(void)
 {
 	host_cpu_switch(1);
@@ -964,6 +977,7 @@ const struct scenario alloc_scenarios[] = {
 	{ "unit.expand-fails", expand_fails, 0, SC_QUICK, "R6" },
 	{ "unit.expand-off", expand_off, 0, SC_QUICK, "R6" },
 	{ "unit.expand-off-global", expand_off, 1, SC_QUICK, "R6" },
+	{ "unit.free-global", free_global, 0, SC_QUICK, "R1" },
 	{ "unit.expand-wakes", expand_wakes, 0, SC_QUICK, "R6, 13" },
 	{ "unit.expand-wakes-any", expand_wakes, 1, SC_QUICK, "R6, 13" },
 	{ "unit.unexpand-dump", unexpand_dump, 0, SC_QUICK, "R6, 15" },
