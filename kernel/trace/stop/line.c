@@ -119,15 +119,22 @@ static void stop_free(struct stop_line *line)
 	kfree(line);
 }
 
-static void stop_remove_line(struct stop_line *line)
+/* A crash may find it for another grace period. */
+static void stop_disarm(struct stop_line *line)
 {
 	if (line->kind == STOP_EVENT) {
 		stop_disarm_event(line);
-	} else {
-		scoped_guard(mutex, &stop_mutex)
-			stop_crash_del(line);
-		synchronize_rcu();
+		return;
 	}
+	guard(mutex)(&stop_mutex);
+	stop_crash_del(line);
+}
+
+static void stop_remove_line(struct stop_line *line)
+{
+	stop_disarm(line);
+	if (line->kind != STOP_EVENT)
+		synchronize_rcu();
 	stop_line_cancel(line);
 	stop_free(line);
 }
@@ -279,20 +286,43 @@ void trace_stop_remove_event(struct trace_event_file *file)
 }
 
 /**
- * trace_stop_exit() - remove all lines of a trace array
+ * trace_stop_exit() - let no cause stop a trace array any more
  * @tr: the trace array, which is about to be removed
+ *
+ * Causes that have found a line may use it until the end of a grace period.
  *
  * Context: May sleep, event_mutex is held.
  */
 void trace_stop_exit(struct trace_array *tr)
+{
+	struct stop_line *line;
+
+	lockdep_assert_held(&event_mutex);
+	if (!tr->stop_on)
+		return;
+	list_for_each_entry(line, &tr->stop_on->lines, list)
+		stop_disarm(line);
+}
+
+/**
+ * trace_stop_free() - free all lines of a trace array
+ * @tr: the trace array; a grace period has passed since trace_stop_exit()
+ *
+ * Delayed stops are cancelled.
+ *
+ * Context: May sleep, event_mutex is held.
+ */
+void trace_stop_free(struct trace_array *tr)
 {
 	struct stop_line *line, *next;
 
 	lockdep_assert_held(&event_mutex);
 	if (!tr->stop_on)
 		return;
-	list_for_each_entry_safe(line, next, &tr->stop_on->lines, list)
-		stop_remove_line(line);
+	list_for_each_entry_safe(line, next, &tr->stop_on->lines, list) {
+		stop_line_cancel(line);
+		stop_free(line);
+	}
 	kfree(tr->stop_on);
 	tr->stop_on = NULL;
 }

@@ -18,6 +18,7 @@ void trace_stop_warn(void);
 /* line.c */
 void trace_stop_remove_event(struct trace_event_file *file);
 void trace_stop_exit(struct trace_array *tr);
+void trace_stop_free(struct trace_array *tr);
 
 /* file.c */
 const char *trace_stop_change(struct trace_array *tr, char *text, const char **at);
