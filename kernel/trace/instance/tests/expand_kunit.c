@@ -96,7 +96,8 @@ static const struct expand_case {
 	{ "events/sched/enable", "1", "0" },
 	{ "events/enable", "1", "0" },
 	{ "set_event", "sched:sched_switch", "!sched:sched_switch" },
-	{ "events/sched/sched_switch/trigger", "enable_event:sched:sched_waking",
+	/* (If it happened, the event would stay enabled.) */
+	{ "events/sched/sched_switch/trigger", "enable_event:sched:sched_waking if prev_pid < 0",
 	  "!enable_event:sched:sched_waking" },
 	{ "current_tracer", "wakeup", "nop" },
 	{ "options/trace_printk_dest", "1", "0" },
