@@ -589,6 +589,21 @@ static void free_global(long unused)
 	EXPECT_EQ(shim_allocated, before);
 }
 
+/* A reset of the CPUs that are online empties the one ring, also if its CPU is not one of them */
+static void reset_global(long unused)
+{
+	begin_unexpanded();
+	EXPECT_EQ(ring_buffer_set_global(buf, true), 0);
+	EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
+	EXPECT(put_from(1), "CPU 1 has a stage");
+	EXPECT_EQ(ring_buffer_entries(buf), 1);
+	shim_set_online(ring_buffer_home(), 0);
+	ring_buffer_reset_online_cpus(buf);
+	shim_set_online(ring_buffer_home(), 1);
+	EXPECT_EQ(ring_buffer_entries(buf), 0);
+	free_buffers();
+}
+
 static void wait_one(void)
 {
 	host_cpu_switch(1);
@@ -978,6 +993,7 @@ const struct scenario alloc_scenarios[] = {
 	{ "unit.expand-off", expand_off, 0, SC_QUICK, "R6" },
 	{ "unit.expand-off-global", expand_off, 1, SC_QUICK, "R6" },
 	{ "unit.free-global", free_global, 0, SC_QUICK, "R1" },
+	{ "unit.reset-global", reset_global, 0, SC_QUICK, "7" },
 	{ "unit.expand-wakes", expand_wakes, 0, SC_QUICK, "R6, 13" },
 	{ "unit.expand-wakes-any", expand_wakes, 1, SC_QUICK, "R6, 13" },
 	{ "unit.unexpand-dump", unexpand_dump, 0, SC_QUICK, "R6, 15" },
