@@ -362,7 +362,7 @@ static void rbt_begin(void)
 	if (rbt_round.changes & RBT_OF_SPARE)
 		rbt_round.changes &= rbt_random(&rbt_rnd, 3) ? ~RBT_OF_LIVE : ~RBT_OF_SPARE;
 
-	/* What has no ring has none to change, to exchange or to drop. */
+	/* A buffer without rings has none to resize, to swap or to cut. */
 	if (rbt_changes(RBT_EXPAND)) {
 		rbt_round.changes &= rbt_random(&rbt_rnd, 3) ? ~BIT(RBT_EXPAND) :
 				     ~(RBT_OF_SPARE | BIT(RBT_SWAP) | BIT(RBT_RESIZE));
