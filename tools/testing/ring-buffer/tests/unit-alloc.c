@@ -604,6 +604,19 @@ static void reset_global(long unused)
 	free_buffers();
 }
 
+static bool is_over(void *unused) { return true; }
+
+/* Each CPU that there is can be waited for, also one that has a stage only */
+static void wait_global(long unused)
+{
+	begin_unexpanded();
+	EXPECT_EQ(ring_buffer_set_global(buf, true), 0);
+	EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
+	EXPECT_EQ(ring_buffer_wait(buf, 1, 0, is_over, NULL), 0);
+	EXPECT_EQ(ring_buffer_wait(buf, nr_cpu_ids, 0, is_over, NULL), -ENODEV);
+	free_buffers();
+}
+
 static void wait_one(void)
 {
 	host_cpu_switch(1);
@@ -994,6 +1007,7 @@ const struct scenario alloc_scenarios[] = {
 	{ "unit.expand-off-global", expand_off, 1, SC_QUICK, "R6" },
 	{ "unit.free-global", free_global, 0, SC_QUICK, "R1" },
 	{ "unit.reset-global", reset_global, 0, SC_QUICK, "7" },
+	{ "unit.wait-global", wait_global, 0, SC_QUICK, "13" },
 	{ "unit.expand-wakes", expand_wakes, 0, SC_QUICK, "R6, 13" },
 	{ "unit.expand-wakes-any", expand_wakes, 1, SC_QUICK, "R6, 13" },
 	{ "unit.unexpand-dump", unexpand_dump, 0, SC_QUICK, "R6, 15" },

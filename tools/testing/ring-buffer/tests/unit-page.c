@@ -827,6 +827,33 @@ static void page_copies(long stamps)
 	}
 }
 
+/* A page that cannot be filled stays as it is: one of another size, or behind the last record */
+static void page_copies_refused(long unused)
+{
+	static unsigned char clear[2 * PAGE_SIZE];
+	struct ring_buffer_place place = {};
+	struct buffer_data_read_page *rp, *small;
+
+	begin(3, true);
+	small = page_get();
+	memset(ring_buffer_read_page_data(small), 0, PAGE_SIZE);
+	EXPECT_EQ(ring_buffer_subbuf_order_set(buf, 1), 0);
+	rp = page_get();
+	put_n(3);
+	EXPECT(!ring_buffer_copy_page(buf, 0, &place, small), "it is too small");
+	EXPECT(!memcmp(ring_buffer_read_page_data(small), clear, PAGE_SIZE), "it was filled");
+	EXPECT_EQ(host_warnings, 1);
+	host_warnings = 0;
+
+	EXPECT(ring_buffer_copy_page(buf, 0, &place, rp), "there are records");
+	memset(ring_buffer_read_page_data(rp), 0, sizeof(clear));
+	EXPECT(!ring_buffer_copy_page(buf, 0, &place, rp), "there are no more");
+	EXPECT(!memcmp(ring_buffer_read_page_data(rp), clear, sizeof(clear)), "it was filled");
+	ring_buffer_free_read_page(buf, 0, small);
+	ring_buffer_free_read_page(buf, 0, rp);
+	free_buffers();
+}
+
 static void count_on_page(struct ring_buffer_event *e, u64 ts, long lost, void *sum)
 {
 	*(long *)sum += 1 + lost;
@@ -882,6 +909,7 @@ const struct scenario page_scenarios[] = {
 	{ "unit.page-copies", page_copies, 0, SC_QUICK, "R3 R8" },
 	{ "unit.page-copies-lost", page_copies_lost, PER_SUBBUF / 2, SC_QUICK, "R3 R8" },
 	{ "unit.page-copies-stamps", page_copies, 1, SC_QUICK, "R3 R8" },
+	{ "unit.page-copies-refused", page_copies_refused, 0, SC_QUICK, "R8" },
 	{ "unit.only-stamps", page_only_stamps, 1, SC_QUICK, "R3" },
 	{ }
 };

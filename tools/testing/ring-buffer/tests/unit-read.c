@@ -218,6 +218,29 @@ static void cut_counts(long looks)
 	EXPECT(before.entries, "the last round left some");
 }
 
+/* A loss that a reader has found and not told is none in front of the records behind a cut. */
+static void cut_untold(long unused)
+{
+	unsigned long lost = 0;
+	int cuts;
+	u64 ts;
+
+	begin(3, true);
+	fresh2(3 * SUBBUF_DATA);
+	put_n(8 * PER_SUBBUF);
+	EXPECT(ring_buffer_peek(buf, 0, &ts, &lost), "the newest ones are there");
+	EXPECT(lost, "the oldest ones are lost");
+	/* The same ring comes to be live again. */
+	for (cuts = 0; cuts < 4; cuts++) {
+		EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+		ring_buffer_wait_writers(buf2);
+		put_n(1);
+		EXPECT(ring_buffer_peek(buf, 0, &ts, &lost), "one is there");
+		EXPECT_EQ(lost, 0);
+	}
+	free_buffers();
+}
+
 /* ---- a ring that is exchanged ------------------------------------------------ */
 
 static int taken;
@@ -320,6 +343,7 @@ const struct scenario read_scenarios[] = {
 	{ "unit.cut-counts", cut_counts, 0, SC_QUICK, "7" },
 	{ "unit.cut-counts-looked", cut_counts, 1, SC_QUICK, "7" },
 	{ "unit.cut-counts-late", cut_counts, 2, SC_QUICK, "7" },
+	{ "unit.cut-untold", cut_untold, 0, SC_QUICK, "R3, 7" },
 	{ "unit.resize-locked", resize_locked, 0, SC_QUICK, "R6, 9" },
 	{ "unit.nmi-reads", nmi_reads, 0, SC_QUICK, "R4, 15" },
 	{ "unit.resize-look", resize_locked, 1, SC_QUICK, "R6, 9" },
