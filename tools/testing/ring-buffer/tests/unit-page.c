@@ -727,6 +727,8 @@ static void page_only_stamps(long records)
 		ring_buffer_discard_commit(buf, e);
 	}
 	put_n(3);
+	/* An iterator goes on behind them. */
+	EXPECT_EQ(iterate(buf, 0, NULL), ring_buffer_entries_cpu(buf, 0));
 	if (records)
 		consume(buf, 0, -1);
 	else
