@@ -604,6 +604,21 @@ static void reset_global(long unused)
 	free_buffers();
 }
 
+/* The word behind a record of a global buffer names a CPU that there can be, or none */
+static void global_word(long unused)
+{
+	u64 mark = U32_MAX, word = mark;
+
+	EXPECT_EQ(ring_buffer_global_cpu(&word, sizeof(word)), 0);
+	EXPECT_EQ(ring_buffer_global_cpu(&word, sizeof(word) - 1), -EINVAL);
+	word = (u64)(nr_cpu_ids - 1) << 32 | mark;
+	EXPECT_EQ(ring_buffer_global_cpu(&word, sizeof(word)), (int)nr_cpu_ids - 1);
+	word = (u64)nr_cpu_ids << 32 | mark;
+	EXPECT_EQ(ring_buffer_global_cpu(&word, sizeof(word)), -EINVAL);
+	word = mark - 1;
+	EXPECT_EQ(ring_buffer_global_cpu(&word, sizeof(word)), -EINVAL);
+}
+
 static bool is_over(void *unused) { return true; }
 
 /* Each CPU that there is can be waited for, also one that has a stage only */
@@ -1007,6 +1022,7 @@ const struct scenario alloc_scenarios[] = {
 	{ "unit.expand-off-global", expand_off, 1, SC_QUICK, "R6" },
 	{ "unit.free-global", free_global, 0, SC_QUICK, "R1" },
 	{ "unit.reset-global", reset_global, 0, SC_QUICK, "7" },
+	{ "unit.global-word", global_word, 0, SC_QUICK, "R3" },
 	{ "unit.wait-global", wait_global, 0, SC_QUICK, "13" },
 	{ "unit.expand-wakes", expand_wakes, 0, SC_QUICK, "R6, 13" },
 	{ "unit.expand-wakes-any", expand_wakes, 1, SC_QUICK, "R6, 13" },
