@@ -327,7 +327,7 @@ static void rbt_toggle(struct rnd_state *rnd)
 		tracing_on_all();
 		break;
 	case 5:
-		/* In both orders. */
+		/* Buffer 1 leaves while the other one is off, or on again. */
 		if (rbt_random(rnd, 2))
 			ring_buffer_record_on(rbt_buffers[0].rb);
 		ring_buffer_unfollow(rbt_buffers[1].rb);
