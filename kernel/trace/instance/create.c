@@ -159,8 +159,9 @@ int instance_create_files(struct trace_array *tr)
  * instance_quiesce() - wait until nothing records in an instance
  * @tr: the instance; its events and its tracer are off, trace_snapshot_stop() was called
  *
- * One wait is for all CPUs and all parts of the instance. Triggers, lines of stop_on for an
- * event, a session and the function tracer have waits of their own before it. Pending probes
+ * One wait is for all CPUs and all parts of the instance. Before it, there is one for all
+ * triggers and lines of stop_on for events, because a trigger that is freed can disable
+ * another event. The function tracer has its own. Pending probes
  * of an event are in a read side of RCU or, where RCU does not watch, of tracepoint_srcu. Both
  * waits run at the same time.
  *

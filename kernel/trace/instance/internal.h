@@ -67,6 +67,7 @@ bool instance_exists(const struct trace_array *tr);
 
 /* session.c */
 void instance_leave_session(struct trace_array *tr);
+void instance_disband_session(struct trace_array *tr, struct hlist_head *left);
 void instance_end_session(struct trace_array *tr);
 
 /* create.c */

@@ -4,6 +4,7 @@
  */
 #include <linux/list.h>
 #include <linux/lockdep.h>
+#include <linux/ring_buffer.h>
 
 #include "internal.h"
 
@@ -35,6 +36,7 @@ void instance_stop(struct trace_array *tr)
  */
 int instance_remove(struct trace_array *tr)
 {
+	HLIST_HEAD(channels);
 	int ret;
 
 	lockdep_assert_held(&event_mutex);
@@ -45,8 +47,10 @@ int instance_remove(struct trace_array *tr)
 	if (ret)
 		return min(ret, 0);
 	list_del(&tr->list);
-	instance_end_session(tr);
+	instance_disband_session(tr, &channels);
 	instance_stop(tr);
 	instance_dismantle(tr);
+	/* There was a grace period. */
+	ring_buffer_let_go(&channels);
 	return 0;
 }

@@ -7,6 +7,8 @@
  */
 #include <linux/list.h>
 #include <linux/lockdep.h>
+#include <linux/rcupdate.h>
+#include <linux/ring_buffer.h>
 
 #include "internal.h"
 
@@ -101,19 +103,38 @@ int trace_session_leave(struct trace_array *tr, const char *name)
 }
 
 /**
- * instance_end_session() - end the memberships of all channels of a trace array
- * @tr: the trace array, which is about to be removed
+ * instance_disband_session() - begin to end the memberships of all channels of a trace array
+ * @tr:   the trace array, which is about to be removed
+ * @left: gets their ring buffers; behind a grace period ring_buffer_let_go() has to follow,
+ *	  under the same lock
  *
  * Context: May sleep, trace_types_lock is held.
  */
-void instance_end_session(struct trace_array *tr)
+void instance_disband_session(struct trace_array *tr, struct hlist_head *left)
 {
 	struct trace_array *ch, *next;
 
 	lockdep_assert_held(&trace_types_lock);
 	list_for_each_entry_safe(ch, next, &tr->channels, channel)
 		session_remove(ch);
-	ring_buffer_disband(tr->array_buffer.buffer);
+	ring_buffer_disband(tr->array_buffer.buffer, left);
+}
+
+/**
+ * instance_end_session() - end the memberships of all channels of a trace array
+ * @tr: the trace array
+ *
+ * Context: May sleep, trace_types_lock is held.
+ */
+void instance_end_session(struct trace_array *tr)
+{
+	HLIST_HEAD(left);
+
+	if (list_empty(&tr->channels))
+		return;
+	instance_disband_session(tr, &left);
+	synchronize_rcu();
+	ring_buffer_let_go(&left);
 }
 
 /**

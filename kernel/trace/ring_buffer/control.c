@@ -177,8 +177,8 @@ bool ring_buffer_record_is_on(struct trace_buffer *buffer)
 /**
  * ring_buffer_follow() - switch a buffer off while another one is
  * @buffer: the buffer, which follows no other one; its own switch counts as well
- * @leader: the other one; ring_buffer_unfollow() or ring_buffer_disband() has to follow
- *	    before one of them is freed
+ * @leader: the other one; ring_buffer_unfollow(), or ring_buffer_disband() and
+ *	    ring_buffer_let_go(), have to follow before one of them is freed
  *
  * Context: May sleep.
  */
@@ -207,22 +207,32 @@ void ring_buffer_unfollow(struct trace_buffer *buffer)
 }
 
 /**
- * ring_buffer_disband() - end ring_buffer_follow() of all buffers that follow one
- * @leader: that one
+ * ring_buffer_disband() - begin to end ring_buffer_follow() of all buffers that follow one
+ * @leader:    that one
+ * @followers: gets these buffers, whose state stays as it is
+ *
+ * When a grace period has passed, ring_buffer_let_go() has to follow.
  *
  * Context: May sleep.
  */
-void ring_buffer_disband(struct trace_buffer *leader)
+void ring_buffer_disband(struct trace_buffer *leader, struct hlist_head *followers)
+{
+	guard(mutex)(&rb_buffers_mutex);
+	hlist_move_list(&leader->followers, followers);
+}
+
+/**
+ * ring_buffer_let_go() - end what ring_buffer_disband() has begun
+ * @followers: the buffers, which can follow another one from then on
+ *
+ * Context: May sleep.
+ */
+void ring_buffer_let_go(struct hlist_head *followers)
 {
 	struct trace_buffer *buffer;
-	struct hlist_head followers;
+	struct hlist_node *next;
 
-	guard(mutex)(&rb_buffers_mutex);
-	if (hlist_empty(&leader->followers))
-		return;
-	hlist_move_list(&leader->followers, &followers);
-	synchronize_rcu();
-	hlist_for_each_entry(buffer, &followers, follower)
+	hlist_for_each_entry_safe(buffer, next, followers, follower)
 		rb_follow(buffer, NULL);
 }
 

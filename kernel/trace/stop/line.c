@@ -37,7 +37,7 @@ static void stop_trigger_free(struct event_trigger_data *data)
 	struct stop_line *line = data->private_data;
 
 	line->trigger = NULL;
-	/* It waits until the probes have ended. */
+	/* It waits until the probes have ended, if that was not done for all triggers. */
 	trigger_data_free(data);
 }
 
@@ -119,22 +119,20 @@ static void stop_free(struct stop_line *line)
 	kfree(line);
 }
 
-/* A crash may find it for another grace period. */
-static void stop_disarm(struct stop_line *line)
+static void stop_disarm_crash(struct stop_line *line)
 {
-	if (line->kind == STOP_EVENT) {
-		stop_disarm_event(line);
-		return;
-	}
-	guard(mutex)(&stop_mutex);
-	stop_crash_del(line);
+	scoped_guard(mutex, &stop_mutex)
+		stop_crash_del(line);
+	/* A crash may have found it before. */
+	synchronize_rcu();
 }
 
 static void stop_remove_line(struct stop_line *line)
 {
-	stop_disarm(line);
-	if (line->kind != STOP_EVENT)
-		synchronize_rcu();
+	if (line->kind == STOP_EVENT)
+		stop_disarm_event(line);
+	else
+		stop_disarm_crash(line);
 	stop_line_cancel(line);
 	stop_free(line);
 }
@@ -286,10 +284,11 @@ void trace_stop_remove_event(struct trace_event_file *file)
 }
 
 /**
- * trace_stop_exit() - let no cause stop a trace array any more
+ * trace_stop_exit() - let no crash stop a trace array any more
  * @tr: the trace array, which is about to be removed
  *
- * Causes that have found a line may use it until the end of a grace period.
+ * A crash that has found a line may use it until the end of a grace period. Events find none
+ * any more when the triggers of the trace array are gone.
  *
  * Context: May sleep, event_mutex is held.
  */
@@ -300,13 +299,17 @@ void trace_stop_exit(struct trace_array *tr)
 	lockdep_assert_held(&event_mutex);
 	if (!tr->stop_on)
 		return;
-	list_for_each_entry(line, &tr->stop_on->lines, list)
-		stop_disarm(line);
+	guard(mutex)(&stop_mutex);
+	list_for_each_entry(line, &tr->stop_on->lines, list) {
+		if (line->kind != STOP_EVENT)
+			stop_crash_del(line);
+	}
 }
 
 /**
  * trace_stop_free() - free all lines of a trace array
- * @tr: the trace array; a grace period has passed since trace_stop_exit()
+ * @tr: the trace array; it has no triggers, and a grace period has passed since
+ *	trace_stop_exit()
  *
  * Delayed stops are cancelled.
  *

@@ -353,6 +353,8 @@ static void close_meanwhile(long unused)
 /* A buffer is off while another one is, and keeps its own switch */
 static void follow(long unused)
 {
+	HLIST_HEAD(followers);
+
 	begin(3, true);
 	fresh2(3 * SUBBUF_DATA);
 	ring_buffer_follow(buf2, buf);
@@ -376,9 +378,14 @@ static void follow(long unused)
 	EXPECT(put(buf2, 8, PUT_COMMIT), "it follows no other one");
 	ring_buffer_follow(buf2, buf);
 	EXPECT(!put(buf2, 8, PUT_COMMIT), "the leader is off");
-	ring_buffer_disband(buf);
+	ring_buffer_disband(buf, &followers);
+	ring_buffer_record_on(buf);
+	EXPECT(!put(buf2, 8, PUT_COMMIT), "it stays as it is");
+	ring_buffer_record_off(buf);
+	ring_buffer_let_go(&followers);
 	EXPECT(put(buf2, 8, PUT_COMMIT), "it follows no other one");
-	ring_buffer_disband(buf);
+	ring_buffer_disband(buf, &followers);
+	EXPECT(hlist_empty(&followers), "none follows");
 	ring_buffer_record_off(buf);
 	ring_buffer_record_on(buf);
 	EXPECT_EQ(consume(buf2, 0, -1), 5);
