@@ -209,7 +209,7 @@ void ring_buffer_unfollow(struct trace_buffer *buffer)
 /**
  * ring_buffer_disband() - begin to end ring_buffer_follow() of all buffers that follow one
  * @leader:    that one
- * @followers: gets these buffers, whose state stays as it is
+ * @followers: gets these buffers; they stay on or off
  *
  * When a grace period has passed, ring_buffer_let_go() has to follow.
  *

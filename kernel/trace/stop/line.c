@@ -287,8 +287,8 @@ void trace_stop_remove_event(struct trace_event_file *file)
  * trace_stop_exit() - let no crash stop a trace array any more
  * @tr: the trace array, which is about to be removed
  *
- * A crash that has found a line may use it until the end of a grace period. Events find none
- * any more when the triggers of the trace array are gone.
+ * A crash that has found a line may use it until the end of a grace period. Events stop with
+ * the triggers, which are removed as well.
  *
  * Context: May sleep, event_mutex is held.
  */
