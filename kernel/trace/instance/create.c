@@ -161,9 +161,9 @@ int instance_create_files(struct trace_array *tr)
  *
  * One wait is for all CPUs and all parts of the instance. Before it, there is one for all
  * triggers and lines of stop_on for events, because a trigger that is freed can disable
- * another event. The function tracer has its own. Pending probes
- * of an event are in a read side of RCU or, where RCU does not watch, of tracepoint_srcu. Both
- * waits run at the same time.
+ * another event. The function tracer has its own, and so has the core of tracepoints where the
+ * probe of another user becomes the only one. Pending probes of an event are in a read side of
+ * RCU or, where RCU does not watch, of tracepoint_srcu. Both waits run at the same time.
  *
  * Context: May sleep.
  */
