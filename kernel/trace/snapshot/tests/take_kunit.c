@@ -276,7 +276,8 @@ static void take_test_halfway(struct kunit *test)
 		snap_kunit_echo(test, "snapshot_keep", kept ? "9" : "0");
 		snap_kunit_mark(test, 2);
 		seq = s->user.seq;
-		/* Provide a buffer for the second snapshot, as the worker does. */
+		/* The worker is idle. Provide a buffer for the second snapshot, as it does. */
+		snap_kunit_worker(tr);
 		if (kept) {
 			mutex_lock(&s->mutex);
 			KUNIT_EXPECT_EQ(test, snap_provide(s, &s->user), 0);
