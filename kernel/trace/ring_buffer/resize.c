@@ -53,7 +53,8 @@ static void rb_release_slots(struct rb_ring *ring, u64 first)
 
 /*
  * Let @sb, which no writer or reader can find, hold the records of @from as sequence
- * @seq, with numbers that count from there.
+ * @seq, with numbers that count from there. @sb was never written: its tail is open and
+ * empty already, as rb_open_subbuf() leaves it.
  */
 static void rb_take_over(struct rb_subbuf *sb, struct rb_subbuf *from, u64 seq, u64 num, u64 byte)
 {
@@ -67,7 +68,6 @@ static void rb_take_over(struct rb_subbuf *sb, struct rb_subbuf *from, u64 seq, 
 	sb->count = from->count;
 	sb->end = from->end;
 	sb->link = rb_slot_word(seq, 0, 0);
-	local64_set(&sb->tail, rb_tail_word(seq, RB_CLOSED));
 	atomic64_set(&sb->publish, rb_pub_word(seq, RB_PUB_FINAL, units));
 }
 
