@@ -14,6 +14,15 @@ static unsigned long subbufs_of(struct trace_buffer *b, int cpu)
 	return ring_buffer_size(b, cpu) / SUBBUF_DATA;
 }
 
+static bool put_from(int cpu)
+{
+	int me = host_cpu_switch(cpu);
+	bool ret = put(buf, REC_LEN, PUT_COMMIT);
+
+	host_cpu_switch(me);
+	return ret;
+}
+
 /* ---- how much ------------------------------------------------------------- */
 
 /* Rings of all lengths, in memory that is aligned no more than it has to be */
@@ -394,6 +403,33 @@ static void cpu_up_resize(long unused)
 	free_buffers();
 }
 
+/* What is switched within its preparation holds for it */
+static void abs_on(void) { ring_buffer_set_time_stamp_abs(buf, true); }
+static void remote_abs(void) { step_remote(1, abs_on, 1); }
+static void off_2(void) { ring_buffer_record_disable_cpu(buf, 2); }
+static void remote_off(void) { step_remote(1, off_2, 1); }
+
+static void cpu_up_switches(long off)
+{
+	struct step s = { .op = up_2, .act = { off ? remote_off : remote_abs } };
+
+	for_each_instruction(&s, 1) {
+		begin(2, true);
+		if (!step_run(&s) || !s.at[0])
+			continue;
+		if (off) {
+			EXPECT(!put_from(2), "at instruction %ld, CPU 2 is on", s.at[0]);
+			ring_buffer_record_enable_cpu(buf, 2);
+		}
+		EXPECT(put_from(2), "at instruction %ld, CPU 2 is off", s.at[0]);
+		/* with a stamp */
+		EXPECT_EQ(ring_buffer_bytes_cpu(buf, 2), REC_LEN + (off ? 4 : 12));
+		free_buffers();
+		shim_set_online(2, 0);
+	}
+	free_buffers();
+}
+
 #ifdef RB_NOTE_SIZE	/* not in the base kernel */
 /* ---- buffers that get their rings later ---------------------------------------- */
 
@@ -447,6 +483,7 @@ static void is_unexpanded(const char *when)
 /* It has the CPUs that were online, with what was set before, and gives it all back */
 static void expand(long unused)
 {
+	struct ring_buffer_iter *it;
 	long before;
 	int i;
 
@@ -477,6 +514,10 @@ static void expand(long unused)
 		check_end(0, 0, "order %d", i);
 		check_end(2, 0, "order %d", i);
 
+		it = ring_buffer_read_start(buf, 2, GFP_KERNEL);
+		EXPECT(it, "CPU 2 has its ring");
+		EXPECT_EQ(ring_buffer_unexpand(buf), -EBUSY);
+		ring_buffer_read_finish(it);
 		if (!i) {
 			EXPECT_EQ(map_buffer(4), 0);
 			EXPECT_EQ(ring_buffer_unexpand(buf), -EBUSY);
@@ -529,15 +570,6 @@ static void expand_fails(long unused)
 	free_buffers();
 }
 
-static bool put_from(int cpu)
-{
-	int me = host_cpu_switch(cpu);
-	bool ret = put(buf, REC_LEN, PUT_COMMIT);
-
-	host_cpu_switch(me);
-	return ret;
-}
-
 /* A CPU that was switched off before it has its part is off then, as often as it was */
 static void expand_off(long global)
 {
@@ -587,6 +619,39 @@ static void free_global(long unused)
 	EXPECT(put_from(1), "CPU 1 has a stage");
 	free_buffers();
 	EXPECT_EQ(shim_allocated, before);
+}
+
+/* So are they and the one ring where it gives its rings back, once no record is left */
+static void unexpand_global(long unused)
+{
+	long before;
+	int i;
+
+	begin_unexpanded();
+	EXPECT_EQ(ring_buffer_set_global(buf, true), 0);
+	shim_rcu_run();
+	before = shim_allocated;
+	for (i = 0; i < 2; i++) {
+		EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
+		EXPECT(put_from(1), "CPU 1 has a stage");
+		EXPECT_EQ(ring_buffer_unexpand(buf), -EBUSY);
+		ring_buffer_reset(buf);
+		EXPECT_EQ(ring_buffer_unexpand(buf), 0);
+		shim_rcu_run();
+		EXPECT_EQ(shim_allocated, before);
+	}
+	free_buffers();
+}
+
+/* One ring has an id for all CPUs */
+static void ring_id_global(long unused)
+{
+	begin_unexpanded();
+	EXPECT_EQ(ring_buffer_set_global(buf, true), 0);
+	EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
+	EXPECT(ring_buffer_ring_id(buf, 0), "there is a ring");
+	EXPECT_EQ(ring_buffer_ring_id(buf, 1), ring_buffer_ring_id(buf, 0));
+	free_buffers();
 }
 
 /* A reset of the CPUs that are online empties the one ring, also if its CPU is not one of them */
@@ -650,6 +715,29 @@ static void wait_half_once(void)
 	EXPECT_EQ(ring_buffer_wait(buf, 0, 50, NULL, NULL), 0);
 }
 
+static void wait_any_once(void)
+{
+	host_cpu_switch(1);
+	EXPECT_EQ(ring_buffer_wait(buf, RING_BUFFER_ALL_CPUS, 0, NULL, NULL), 0);
+}
+
+/* A waiter without rings sleeps until it is woken */
+static void wakes_once(void (*waiter)(void))
+{
+	int i;
+
+	begin_unexpanded();
+	EXPECT(!co_start(waiter), "nobody has woken it");
+	ring_buffer_wake_waiters(buf, 0);
+	for (i = 0; i < 5 && co_active(); i++) {
+		shim_poll();
+		co_resume();
+	}
+	EXPECT(!co_active(), "it sleeps, it was woken");
+	co_abandon();
+	free_buffers();
+}
+
 /* A waiter of before the expansion sleeps until there is a record, or it is woken */
 static void expand_wakes(long all)
 {
@@ -672,16 +760,8 @@ static void expand_wakes(long all)
 	consume(buf, 0, -1);
 	check_end(0, 0, "CPU 0 wakes");
 
-	begin_unexpanded();
-	EXPECT(!co_start(all ? wait_half_once : wait_once), "nobody has woken it");
-	ring_buffer_wake_waiters(buf, 0);
-	for (i = 0; i < 5 && co_active(); i++) {
-		shim_poll();
-		co_resume();
-	}
-	EXPECT(!co_active(), "it sleeps, it was woken");
-	co_abandon();
-	free_buffers();
+	wakes_once(all ? wait_any_once : wait_once);
+	wakes_once(wait_half_once);
 }
 
 /* A dump finds a CPU with its ring, or none: in an NMI, while the rings go */
@@ -744,6 +824,34 @@ static void unexpand_half_dump(long unused)
 		for (s.at[1] = 1; s.at[1] <= inner; s.at[1] += 1 + inner / 40)
 			unexpand_during_dump(&s);
 	}
+}
+
+/* An expansion comes before or after it: there are all rings, or none */
+static void expand_there(void)
+{
+	int ret = ring_buffer_expand(buf, 3 * SUBBUF_DATA);
+
+	EXPECT(!ret || ret == 1, "it returns %d", ret);
+}
+
+static void remote_expand(void) { step_remote(1, expand_there, 1); }
+
+static void unexpand_expand(long unused)
+{
+	struct step s = { .op = unexpand_there, .act = { remote_expand }, .may_wait = 1 };
+
+	for_each_instruction(&s, 1) {
+		begin_unexpanded();
+		EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
+		if (!step_run(&s) || !s.at[0])
+			continue;
+		if (ring_buffer_is_expanded(buf))
+			EXPECT(put_from(0) && put_from(1), "at instruction %ld", s.at[0]);
+		else
+			is_unexpanded("beside an expansion");
+		free_buffers();
+	}
+	free_buffers();
 }
 
 /* A nesting that began without rings does not end one of the rings */
@@ -955,17 +1063,23 @@ static void spare_alike(long unused)
 /* One without copies of records refuses to be consumed, and keeps its records */
 static void spare_unready(long unused)
 {
+	int order;
 	u64 ts;
 
-	begin(3, true);
-	buf2 = ring_buffer_alloc_spare(buf);
-	put_n(5);
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
-	EXPECT(!ring_buffer_peek(buf2, 0, &ts, NULL), "it has no copies");
-	EXPECT(!ring_buffer_consume(buf2, 0, &ts, NULL), "it has no copies");
-	EXPECT_EQ(ring_buffer_alloc_copies(buf2), 0);
-	EXPECT_EQ(consume(buf2, 0, -1), 5);
-	check_end(0, 0, "copies");
+	for (order = 0; order < 2; order++) {
+		begin(3, true);
+		buf2 = ring_buffer_alloc_spare(buf);
+		/* Another size of the sub-buffers does not make it one that can be consumed. */
+		EXPECT_EQ(ring_buffer_subbuf_order_set(buf, order), 0);
+		EXPECT_EQ(ring_buffer_subbuf_order_set(buf2, order), 0);
+		put_n(5);
+		EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+		EXPECT(!ring_buffer_peek(buf2, 0, &ts, NULL), "it has no copies");
+		EXPECT(!ring_buffer_consume(buf2, 0, &ts, NULL), "it has no copies");
+		EXPECT_EQ(ring_buffer_alloc_copies(buf2), 0);
+		EXPECT_EQ(consume(buf2, 0, -1), 5);
+		check_end(0, 0, "copies");
+	}
 }
 
 /* A CPU that comes online meanwhile has the same size in both */
@@ -1012,6 +1126,8 @@ const struct scenario alloc_scenarios[] = {
 	{ "unit.cpu-up-fails", cpu_up_fails, 0, SC_QUICK, "R6" },
 	{ "unit.cpu-up-wakes", cpu_up_wakes, 0, SC_QUICK, "R6, 13" },
 	{ "unit.cpu-up-resize", cpu_up_resize, 0, SC_QUICK, "R6, 9" },
+	{ "unit.cpu-up-stamps", cpu_up_switches, 0, SC_QUICK, "R2 R6" },
+	{ "unit.cpu-up-off", cpu_up_switches, 1, SC_QUICK, "R6" },
 	{ "unit.spare", spare_alike, 0, SC_QUICK, "R5 R6" },
 	{ "unit.spare-unready", spare_unready, 0, SC_QUICK, "R3, 15" },
 	{ "unit.spare-cpu-up", spare_cpu_up, 0, SC_QUICK, "R5 R6" },
@@ -1021,6 +1137,8 @@ const struct scenario alloc_scenarios[] = {
 	{ "unit.expand-off", expand_off, 0, SC_QUICK, "R6" },
 	{ "unit.expand-off-global", expand_off, 1, SC_QUICK, "R6" },
 	{ "unit.free-global", free_global, 0, SC_QUICK, "R1" },
+	{ "unit.unexpand-global", unexpand_global, 0, SC_QUICK, "R6" },
+	{ "unit.ring-id-global", ring_id_global, 0, SC_QUICK, "R5" },
 	{ "unit.reset-global", reset_global, 0, SC_QUICK, "7" },
 	{ "unit.global-word", global_word, 0, SC_QUICK, "R3" },
 	{ "unit.wait-global", wait_global, 0, SC_QUICK, "13" },
@@ -1028,6 +1146,7 @@ const struct scenario alloc_scenarios[] = {
 	{ "unit.expand-wakes-any", expand_wakes, 1, SC_QUICK, "R6, 13" },
 	{ "unit.unexpand-dump", unexpand_dump, 0, SC_QUICK, "R6, 15" },
 	{ "unit.unexpand-half-dump", unexpand_half_dump, 0, SC_QUICK, "R6, 15" },
+	{ "unit.unexpand-expand", unexpand_expand, 0, SC_QUICK, "R6" },
 	{ "unit.expand-nested", expand_nested, 0, SC_QUICK, "R4 R6" },
 #endif
 	{ }
