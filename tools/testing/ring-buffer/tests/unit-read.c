@@ -336,6 +336,42 @@ static void nmi_reads(long unused)
 	EXPECT_EQ(take(buf, -1), 3);
 }
 
+/* A dump finds the records of a ring that has come to be live again since the last dump */
+static void op_peek(void) { ring_buffer_peek(buf, 0, NULL, NULL); }
+
+static void nmi_look_again(void)
+{
+	u64 cut_at = 0, ts = 0;
+	int cuts;
+
+	shim_ctx_enter(CTX_NMI);
+	EXPECT(ring_buffer_peek(buf, 0, &ts, NULL), "records are there");
+	for (cuts = 0; cuts < 2; cuts++) {
+		EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+		cut_at = ring_buffer_time_stamp(buf);
+		put_n(3);
+	}
+	EXPECT(ring_buffer_peek(buf, 0, &ts, NULL) && ts > cut_at, "cut at %llu, but at %llu",
+	       cut_at, ts);
+	shim_ctx_exit(CTX_NMI);
+}
+
+static void nmi_cuts(long unused)
+{
+	struct step s = { .op = op_peek, .act = { nmi_look_again } };
+
+	for_each_instruction(&s, 1) {
+		begin(4, true);
+		fresh2(4 * SUBBUF_DATA);
+		put_n(5);
+		EXPECT_EQ(take(buf, 1), 1);
+		if (!step_run(&s) || !s.at[0])
+			continue;
+		EXPECT_EQ(take(buf, -1), 3);
+	}
+	free_buffers();
+}
+
 const struct scenario read_scenarios[] = {
 	{ "unit.empty-subbufs", empty_subbufs, 0, SC_QUICK, "R4" },
 	{ "unit.page-end", page_end, 0, SC_QUICK, "R4" },
@@ -346,6 +382,7 @@ const struct scenario read_scenarios[] = {
 	{ "unit.cut-untold", cut_untold, 0, SC_QUICK, "R3, 7" },
 	{ "unit.resize-locked", resize_locked, 0, SC_QUICK, "R6, 9" },
 	{ "unit.nmi-reads", nmi_reads, 0, SC_QUICK, "R4, 15" },
+	{ "unit.nmi-cuts", nmi_cuts, 0, SC_QUICK, "R4, 7 15" },
 	{ "unit.resize-look", resize_locked, 1, SC_QUICK, "R6, 9" },
 	{ }
 };
