@@ -264,6 +264,52 @@ static void since_when(long overwrite)
 	}
 }
 
+/*
+ * A full ring refuses a record. At each instruction, a reader makes room, and an interrupt
+ * fills the ring and is refused as well: that counts, which is the later one.
+ */
+static u64 refused_at;
+
+static void op_put(void) { put(buf, LEN, PUT_COMMIT); }
+static void take_all(void) { consume(buf, 0, -1); }
+
+static void put_until_refused(void)
+{
+	do {
+		refused_at = ring_buffer_time_stamp(buf);
+	} while (put(buf, LEN, PUT_COMMIT));
+}
+
+static void take_and_fill(void)
+{
+	step_remote(1, take_all, 0);
+	shim_ctx_enter(CTX_IRQ);
+	put_until_refused();
+	shim_ctx_exit(CTX_IRQ);
+}
+
+static void since_refused(long unused)
+{
+	struct step s = { .op = op_put, .act = { take_and_fill } };
+	u64 since;
+	int i;
+
+	for_each_instruction(&s, 1) {
+		begin(SUBBUFS, false);
+		/* None was refused before: the writer does not know yet that it is full. */
+		for (i = 0; i < SUBBUFS * PER; i++)
+			EXPECT(put(buf, LEN, PUT_COMMIT), "record %d", i);
+		if (!step_run(&s) || !s.at[0])
+			continue;
+		since = ring_buffer_complete_since(buf, 0);
+		EXPECT(since > refused_at, "at instruction %ld, since %llu, refused at %llu",
+		       s.at[0], since, refused_at);
+		consume(buf, 0, -1);
+		check_end(0, 0, "at instruction %ld", s.at[0]);
+	}
+	free_buffers();
+}
+
 /* Behind a record of the last time that a clock can give, no time is left */
 static void since_last(long unused)
 {
@@ -374,6 +420,7 @@ const struct scenario stat_scenarios[] = {
 	{ "unit.stat-complete", since_when, 1, SC_QUICK, "R3 R7" },
 	{ "unit.stat-complete-cut", complete_cut, 0, SC_QUICK, "R3 R5" },
 	{ "unit.stat-complete-died", complete_died, 0, SC_QUICK, "R3" },
+	{ "unit.stat-complete-refused", since_refused, 0, SC_QUICK, "R3 R7" },
 	{ "unit.stat-complete-last", since_last, 0, SC_QUICK, "R3 R7" },
 	{ "unit.stat-complete-dropping", since_when, 0, SC_QUICK, "R3 R7" },
 #endif
