@@ -99,6 +99,23 @@ static void cut_no(long unused)
 	EXPECT_EQ(shim_preempt_count(0), 0);
 }
 
+/* The id of a CPU's ring is its own, and another one after a cut of that CPU */
+static void ring_id(long unused)
+{
+	unsigned long id[2];
+
+	begin_two(4);
+	put_on(0, buf, 3);
+	put_on(1, buf, 3);
+	id[0] = ring_buffer_ring_id(buf, 0);
+	id[1] = ring_buffer_ring_id(buf, 1);
+	EXPECT(id[0] && id[1] && id[0] != id[1], "%lx and %lx", id[0], id[1]);
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, 1), 0);
+	EXPECT_EQ(ring_buffer_ring_id(buf, 0), id[0]);
+	EXPECT_EQ(ring_buffer_ring_id(buf2, 1), id[1]);
+	EXPECT(ring_buffer_ring_id(buf, 1) != id[1], "CPU 1 was cut");
+}
+
 /* A buffer that lacks a CPU: it came online before the other buffer was there */
 static void lacks_cpu(long unused)
 {
@@ -616,6 +633,7 @@ static void cut_in_cut(long unused)
 const struct scenario exchange_scenarios[] = {
 	{ "unit.cut-busy", cut_busy, 0, SC_QUICK, "R5, 7" },
 	{ "unit.cut-no", cut_no, 0, SC_QUICK, "R5" },
+	{ "unit.cut-ring-id", ring_id, 0, SC_QUICK, "R5" },
 	{ "unit.cut-lacks-cpu", lacks_cpu, 0, SC_QUICK, "R5" },
 	{ "unit.swap-refused", swap_refused, 0, SC_QUICK, "R5" },
 	{ "unit.swap-mapped", mapped, 0, SC_QUICK, "R5 R8" },
