@@ -403,7 +403,7 @@ static void cpu_up_resize(long unused)
 	free_buffers();
 }
 
-/* What is switched within its preparation holds for it */
+/* A switch that is changed during its preparation holds for it */
 static void abs_on(void) { ring_buffer_set_time_stamp_abs(buf, true); }
 static void remote_abs(void) { step_remote(1, abs_on, 1); }
 static void off_2(void) { ring_buffer_record_disable_cpu(buf, 2); }
@@ -854,6 +854,26 @@ static void unexpand_expand(long unused)
 	free_buffers();
 }
 
+/* A CPU that comes online meanwhile has a ring when the buffer has rings again */
+static void unexpand_cpu_up(long unused)
+{
+	struct step s = { .op = unexpand_there, .act = { up_2_remote }, .may_wait = 1 };
+	long before = allocated_without_buffers();
+
+	for_each_instruction(&s, 1) {
+		begin_unexpanded();
+		EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
+		if (!step_run(&s) || !s.at[0])
+			continue;
+		EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
+		EXPECT(put_from(2), "at instruction %ld", s.at[0]);
+		free_buffers();
+		shim_set_online(2, 0);
+		EXPECT_EQ(shim_allocated, before);
+	}
+	free_buffers();
+}
+
 /* A nesting that began without rings does not end one of the rings */
 static void expand_nested(long unused)
 {
@@ -981,6 +1001,31 @@ static void range_cpus(long unused)
 	for (cpu = 0; cpu < 2; cpu++) {
 		EXPECT_EQ(ring_buffer_entries_cpu(buf, cpu), 3 + 2 * cpu);
 		EXPECT_EQ(consume(buf, cpu, -1), 3 + 2 * cpu);
+	}
+	free_buffers();
+}
+
+/* tracing_off_all() finds two buffers that were allocated at the same time */
+static void op_alloc(void) { buf = alloc_plain(); }
+static void alloc_second(void) { buf2 = alloc_plain(); }
+static void remote_alloc(void) { step_remote(1, alloc_second, 1); }
+
+static void alloc_twice(long unused)
+{
+	struct step s = { .op = op_alloc, .act = { remote_alloc }, .may_wait = 1 };
+
+	for_each_instruction(&s, 1) {
+		begin(2, true);
+		free_buffers();
+		if (!step_run(&s) || !s.at[0])
+			continue;
+		/* The first write of each CPU looks at the switch in any case. */
+		EXPECT(put(buf, 8, PUT_COMMIT) && put(buf2, 8, PUT_COMMIT), "both are on");
+		tracing_off_all();
+		EXPECT(!put(buf, 8, PUT_COMMIT) && !put(buf2, 8, PUT_COMMIT),
+		       "at instruction %ld", s.at[0]);
+		tracing_on_all();
+		free_buffers();
 	}
 	free_buffers();
 }
@@ -1118,6 +1163,7 @@ const struct scenario alloc_scenarios[] = {
 	{ "unit.alloc-oom-origin", oom_origin, 0, SC_QUICK, "R6" },
 	{ "unit.alloc-killed", killed, 0, SC_QUICK, "R6" },
 	{ "unit.alloc-fails", fails, 0, SC_QUICK, "R6" },
+	{ "unit.alloc-twice", alloc_twice, 0, SC_QUICK, "R6" },
 	{ "unit.range-cpus", range_cpus, 0, SC_QUICK, "12" },
 	{ "unit.free-page", free_spare_page, 0, SC_QUICK, "R6" },
 	{ "unit.free-woken", free_woken, 0, SC_QUICK, "13" },
@@ -1147,6 +1193,7 @@ const struct scenario alloc_scenarios[] = {
 	{ "unit.unexpand-dump", unexpand_dump, 0, SC_QUICK, "R6, 15" },
 	{ "unit.unexpand-half-dump", unexpand_half_dump, 0, SC_QUICK, "R6, 15" },
 	{ "unit.unexpand-expand", unexpand_expand, 0, SC_QUICK, "R6" },
+	{ "unit.unexpand-cpu-up", unexpand_cpu_up, 0, SC_QUICK, "R6" },
 	{ "unit.expand-nested", expand_nested, 0, SC_QUICK, "R4 R6" },
 #endif
 	{ }
