@@ -227,7 +227,7 @@ int main(int argc, char **argv)
 		jobs = 2;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
-		for (sc = tables[i]; sc->name; sc++) {
+		for (sc = tables[i]; sc && sc->name; sc++) {
 			if (!selected(sc->name, names, nr, whole) ||
 			    (quick && !(sc->flags & SC_QUICK)) ||
 			    (threads && !(sc->flags & SC_THREADS)))

@@ -14,6 +14,11 @@ struct scenario {
 	const char	*proves;	/* R1-R8, rules */
 };
 
+/* Those of some files are missing in a program with the base. */
+#pragma weak alloc_scenarios
+#pragma weak page_scenarios
+#pragma weak exchange_scenarios
+#pragma weak cut_all_scenarios
 extern const struct scenario unit_scenarios[], write_scenarios[], alloc_scenarios[],
 			     read_scenarios[], iterate_scenarios[], wait_scenarios[],
 			     page_scenarios[], resize_scenarios[], exchange_scenarios[],
