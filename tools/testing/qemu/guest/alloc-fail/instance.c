@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Operations on a whole instance, "new": all that allocates in them fails, not only code of
- * instances.  To create one takes thousands of allocations, of which only some fail (see
- * sweep.c); most are those of its events, and all of one kind.
+ * Operations on a whole instance, "new" or that of an open file: all that allocates in them
+ * fails, not only code of instances.  To create one takes thousands of allocations, of which
+ * only some fail (see sweep.c), or all; most are those of its events, and all of one kind.
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <sys/stat.h>
@@ -90,8 +92,44 @@ static void undo_removed(void)
 		fault("a directory was left behind");
 }
 
+static int do_own(void) { return do_open("../../instance_open", O_RDWR); }
+static void harm_own(void) { hold_open("../../instance_open", O_RDWR); }
+
+/* Instances of open files. */
+static int owned(void)
+{
+	struct dirent *entry;
+	DIR *d = opendir("..");
+	int n = 0;
+
+	if (!d)
+		die("instances");
+	while ((entry = readdir(d)))
+		n += !strncmp(entry->d_name, "fd-", 3);
+	closedir(d);
+	return n;
+}
+
+static void check_owned(void)
+{
+	if (owned())
+		fault("the instance of a file was left behind");
+}
+
+/* The file is closed. A worker removes its instance. */
+static void undo_own(void)
+{
+	int i;
+
+	for (i = 0; owned() && i < 1000; i++)
+		usleep(10000);
+	check_owned();
+}
+
 static const struct op ops[] = {
 	{ "instance-create", NULL, do_create, undo_create, .check = check_create, .sparse = true },
+	{ "instance-own", NULL, do_own, undo_own, .check = check_owned, .harm = harm_own,
+	  .sparse = true },
 	{ "instance-remove", NULL, do_remove, undo_removed, .before = before_used,
 	  .check = check_removed },
 	{ "instance-lookup", NULL, do_lookup, .after = after_lookup, .before = before_used },

@@ -15,7 +15,7 @@
 
 #define MAX_SITES	128
 
-/* Of a sparse operation these fail: the first, the last, and each so many between. */
+/* Of a sparse operation these fail: the first, the last, and each so many, or STEP=, between. */
 #define FIRST		120
 #define LAST		60
 #define STEP		53
@@ -28,7 +28,7 @@ static const char *running;
 static const struct site *current_site;		/* what fails: all of a site, or one */
 static unsigned long current_nth;
 static bool was_refused;
-static unsigned long count;			/* of allocations, of a sparse operation */
+static unsigned long count, step;		/* of allocations, of a sparse operation */
 
 void fault(const char *fmt, ...)
 {
@@ -193,15 +193,23 @@ static bool is_done(const struct site *site)
 
 static void count_allocations(const struct op *op)
 {
+	const char *asked = getenv("STEP");
+
+	step = asked ? strtoul(asked, NULL, 10) : STEP;
+	if (!step)
+		die("STEP");
 	if (op->before)
 		op->before();
+	fd = -1;
 	count = inject_count(op->call);
+	if (fd >= 0)
+		close(fd);
 	undo(op);
 }
 
 static bool is_skipped(const struct op *op, unsigned long nth)
 {
-	return op->sparse && nth > FIRST && nth + LAST <= count && nth % STEP;
+	return op->sparse && nth > FIRST && nth + LAST <= count && nth % step;
 }
 
 void sweep(const struct op *op, bool broken)
