@@ -509,8 +509,8 @@ static void keep_test_crash(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(other), 0);
 }
 
-/* A channel without rings has no part in a snapshot, and gets no rings for it. */
-static void keep_test_unexpanded(struct kunit *test)
+/* Have two channels; the second one, which is returned, has no rings. */
+static struct trace_array *keep_unexpanded(struct kunit *test)
 {
 	const struct instance_spec spec = { .name = "kunit_2" };
 	struct trace_array *ch;
@@ -526,6 +526,17 @@ static void keep_test_unexpanded(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, ring_buffer_is_expanded(ch->array_buffer.buffer));
 	chan_kunit_join(test, 1);
 	chan_kunit_join(test, 2);
+	return ch;
+}
+
+/*
+ * A channel without rings has no part in a snapshot, and gets no rings for it, also if it had
+ * some for the snapshot before.
+ */
+static void keep_test_unexpanded(struct kunit *test)
+{
+	struct trace_array *ch = keep_unexpanded(test);
+
 	snap_kunit_set(test, "snapshot_allocate", "1");
 	chan_kunit_mark(test, 1, "mark");
 	tracing_snapshot_instance(chan_kunit[0]);
@@ -533,6 +544,38 @@ static void keep_test_unexpanded(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, chan_kunit[1]->snapshots->user.last);
 	KUNIT_EXPECT_NULL(test, ch->snapshots->user.last);
 	KUNIT_EXPECT_FALSE(test, ring_buffer_is_expanded(ch->array_buffer.buffer));
+
+	KUNIT_ASSERT_EQ(test, trace_array_expand(ch), 0);
+	tracing_snapshot_instance(chan_kunit[0]);
+	KUNIT_EXPECT_EQ(test, ch->snapshots->user.seq, 1ULL);
+	KUNIT_ASSERT_EQ(test, ring_buffer_unexpand(ch->array_buffer.buffer), 0);
+	tracing_snapshot_instance(chan_kunit[0]);
+	KUNIT_EXPECT_EQ(test, chan_kunit[0]->snapshots->user.seq, 3ULL);
+	KUNIT_EXPECT_EQ(test, ch->snapshots->user.seq, 1ULL);
+}
+
+/* A channel that gets its rings has no buffer while the session has none. */
+static void keep_test_rings(struct kunit *test)
+{
+	struct trace_array *ch = keep_unexpanded(test);
+
+	KUNIT_ASSERT_EQ(test, trace_array_expand(ch), 0);
+	KUNIT_EXPECT_EQ(test, chan_kunit[0]->snapshots->kb, 0UL);
+	KUNIT_EXPECT_EQ(test, ch->snapshots->kb, 0UL);
+}
+
+/* The owner of a snapshot of the session has the whole, not the part of a channel. */
+static void keep_test_owned(struct kunit *test)
+{
+	struct trace_snapshots *s;
+	struct trace_snap *snap;
+
+	keep_begin(test);
+	keep_mark(test, 2);
+	s = chan_kunit[0]->snapshots;
+	KUNIT_ASSERT_EQ(test, snap_keep_owned(s, RING_BUFFER_ALL_CPUS, &snap), 0);
+	KUNIT_EXPECT_PTR_EQ(test, snap->owner, s);
+	snap_end_owned(snap);
 }
 
 static struct kunit_case keep_cases[] = {
@@ -550,6 +593,8 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_room),
 	KUNIT_CASE(keep_test_crash),
 	KUNIT_CASE(keep_test_unexpanded),
+	KUNIT_CASE(keep_test_rings),
+	KUNIT_CASE(keep_test_owned),
 	{ }
 };
 

@@ -81,6 +81,7 @@ static void own_test_first(struct kunit *test)
 		tracing_snapshot_instance(tr);
 		snap_tend(s);
 		own_expect(test, min(i + 1, 2), i + 1);
+		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", snap[i]->kept->name));
 	}
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->enough), 1L);
 	KUNIT_EXPECT_EQ(test, s->user.seq, 5ULL);
@@ -93,12 +94,18 @@ static void own_test_first(struct kunit *test)
 static void own_test_relied(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
-	struct trace_snap *snap;
+	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snap *snap, *spare;
 
 	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(tr), 0);
 	snap = own_take(test);
-	KUNIT_EXPECT_NOT_NULL(test, tr->snapshots->user.spare);
-	KUNIT_EXPECT_NULL(test, tr->snapshots->max.spare);
+	spare = s->user.spare;
+	KUNIT_EXPECT_NOT_NULL(test, spare);
+	KUNIT_EXPECT_NULL(test, s->max.spare);
+	/* One is enough. */
+	scoped_guard(mutex, &s->mutex)
+		snap_unhold(s, snap_hold(s, &s->user));
+	KUNIT_EXPECT_PTR_EQ(test, s->user.spare, spare);
 	snap_end_owned(snap);
 	tracing_disarm_snapshot(tr);
 }

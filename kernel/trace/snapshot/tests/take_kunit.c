@@ -850,6 +850,19 @@ static void take_test_wake(struct kunit *test)
 	tracing_disarm_snapshot(tr);
 }
 
+/* A request that is refused, before the first snapshot, allocates nothing. */
+static void take_test_unused(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+
+	snap_keep_set(s, (struct snap_keep){ .nr = 1 });
+	tracing_snapshot_instance(tr);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->no_spare), 1L);
+	snap_kunit_worker(tr);
+	KUNIT_EXPECT_EQ(test, s->kb, 0UL);
+}
+
 static struct kunit_case take_cases[] = {
 	KUNIT_CASE(take_test_who),
 	KUNIT_CASE(take_test_times),
@@ -864,6 +877,7 @@ static struct kunit_case take_cases[] = {
 	KUNIT_CASE(take_test_counted),
 	KUNIT_CASE(take_test_poll),
 	KUNIT_CASE(take_test_wake),
+	KUNIT_CASE(take_test_unused),
 	{ }
 };
 
