@@ -207,6 +207,8 @@ static void keep_test_first(struct kunit *test)
 	s->pinned = false;
 	snap_tend(tr->snapshots);
 	KUNIT_EXPECT_NULL(test, s->user.spare);
+	scoped_guard(mutex, &s->mutex)
+		KUNIT_EXPECT_FALSE(test, snap_is_ready(s, &s->user));
 	/* And none is asked for in vain. */
 	s->limit_kb = 1;
 	snap_kunit_refuse(test, "snapshot", "1", -ENOSPC);
@@ -647,6 +649,31 @@ static int keep_remove(void *data)
 	return 0;
 }
 
+/* A kept snapshot that is open stays, and so does its instance. */
+static void keep_test_busy(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct keep_other all = { .whole = tr }, other = { };
+	struct file *file;
+
+	snap_keep_set(tr->snapshots, (struct snap_keep){ .nr = 1 });
+	keep_take(test, 1);
+	snap_tend(tr->snapshots);
+	scoped_guard(mutex, &trace_types_lock)
+		other.whole = trace_array_find("kunit@1");
+	KUNIT_ASSERT_NOT_NULL(test, other.whole);
+	file = snap_kunit_open(test, "/instances/kunit@1/trace", O_RDONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	keep_remove(&other);
+	KUNIT_EXPECT_EQ(test, other.ret, -EBUSY);
+	keep_remove(&all);
+	KUNIT_EXPECT_EQ(test, all.ret, -EBUSY);
+	keep_expect(test, 1, 1);
+	snap_kunit_close(file);
+	keep_remove(&other);
+	KUNIT_EXPECT_EQ(test, other.ret, 1);
+}
+
 /*
  * A former channel may be the session of its session: the mutex of one is not held while that
  * of the other is waited for.
@@ -708,6 +735,7 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_delay),
 	KUNIT_CASE(keep_test_last),
 	KUNIT_CASE(keep_test_first),
+	KUNIT_CASE(keep_test_busy),
 	KUNIT_CASE(keep_test_burst),
 	KUNIT_CASE(keep_test_waiter),
 	KUNIT_CASE(keep_test_limit),
