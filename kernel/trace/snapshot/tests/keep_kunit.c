@@ -207,8 +207,6 @@ static void keep_test_first(struct kunit *test)
 	s->pinned = false;
 	snap_tend(tr->snapshots);
 	KUNIT_EXPECT_NULL(test, s->user.spare);
-	scoped_guard(mutex, &s->mutex)
-		KUNIT_EXPECT_FALSE(test, snap_is_ready(s, &s->user));
 	/* And none is asked for in vain. */
 	s->limit_kb = 1;
 	snap_kunit_refuse(test, "snapshot", "1", -ENOSPC);
