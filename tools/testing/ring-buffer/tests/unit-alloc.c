@@ -443,6 +443,12 @@ static void begin_unexpanded(void)
 	ring_buffer_set_clock(buf, test_clock);
 }
 
+static void begin_expanded(void)
+{
+	begin_unexpanded();
+	EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
+}
+
 /* It refuses records, and readers find it empty */
 static void is_unexpanded(const char *when)
 {
@@ -781,8 +787,7 @@ static void unexpand_dump(long unused)
 	struct step s = { .op = nmi_look, .act = { remote_unexpand }, .may_wait = 1 };
 
 	for_each_instruction(&s, 1) {
-		begin_unexpanded();
-		EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
+		begin_expanded();
 		if (!step_run(&s) || !s.at[0])
 			continue;
 		is_unexpanded("beside a dump");
@@ -797,8 +802,7 @@ static void look_remote(void) { step_remote(0, look_nested, 1); }
 
 static void unexpand_during_dump(struct step *s)
 {
-	begin_unexpanded();
-	EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
+	begin_expanded();
 	host_cpu_switch(1);
 	if (!step_run(s)) {
 		fault(F_STUCK, "at instruction %ld, the dump at %ld", s->at[0], s->at[1]);
@@ -841,8 +845,7 @@ static void unexpand_expand(long unused)
 	struct step s = { .op = unexpand_there, .act = { remote_expand }, .may_wait = 1 };
 
 	for_each_instruction(&s, 1) {
-		begin_unexpanded();
-		EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
+		begin_expanded();
 		if (!step_run(&s) || !s.at[0])
 			continue;
 		if (ring_buffer_is_expanded(buf))
@@ -861,8 +864,7 @@ static void unexpand_cpu_up(long unused)
 	long before = allocated_without_buffers();
 
 	for_each_instruction(&s, 1) {
-		begin_unexpanded();
-		EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
+		begin_expanded();
 		if (!step_run(&s) || !s.at[0])
 			continue;
 		EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
