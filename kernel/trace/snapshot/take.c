@@ -679,7 +679,7 @@ int snap_take_pending(struct trace_snapshots *s)
  */
 int snap_take_wait(struct trace_snapshots *s, struct snap_slot *slot, struct snap_request *req)
 {
-	int ret, tries = 3;
+	int ret, tries = 2;
 
 	/* Do not allocate a buffer in vain. */
 	if (slot == &s->user && READ_ONCE(s->room) <= 0 && !req->taken)
@@ -691,7 +691,7 @@ int snap_take_wait(struct trace_snapshots *s, struct snap_slot *slot, struct sna
 		ret = snap_take(s, slot, req);
 		if (ret == -EAGAIN) {
 			cond_resched();
-		} else if (ret == -ENOBUFS && s->channels && --tries) {
+		} else if (ret == -ENOBUFS && s->channels && tries-- > 0) {
 			/* A channel has used its buffer since. */
 			ret = snap_provide(s, slot);
 			if (ret)
@@ -700,7 +700,7 @@ int snap_take_wait(struct trace_snapshots *s, struct snap_slot *slot, struct sna
 			req->own = snap_alloc_spare(s);
 			if (IS_ERR(req->own))
 				return PTR_ERR(req->own);
-		} else if (ret == -EBUSY && --tries) {
+		} else if (ret == -EBUSY && tries-- > 0) {
 			snap_settle_next(s, slot);
 		} else {
 			break;

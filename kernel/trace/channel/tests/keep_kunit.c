@@ -222,6 +222,25 @@ static void keep_test_worker(struct kunit *test)
 	snap_kunit_close(file);
 }
 
+/* A session does not wait for ever for a channel whose buffer somebody uses. */
+static void keep_test_used(struct kunit *test)
+{
+	struct trace_snapshots *s;
+	struct trace_snap *spare;
+
+	keep_begin(test);
+	snap_kunit_set(test, "snapshot_allocate", "1");
+	s = chan_kunit[2]->snapshots;
+	spare = s->user.spare;
+	KUNIT_ASSERT_NOT_NULL(test, spare);
+	/* As long as snap_settle_next() waits for its writers. */
+	atomic_inc(&spare->users);
+	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot", "1"), (ssize_t)-EBUSY);
+	scoped_guard(mutex, &s->mutex)
+		snap_unhold(s, spare);
+	snap_kunit_set(test, "snapshot", "1");
+}
+
 /* The keeper of a session has buffers for the next snapshot, without the workers. */
 static void keep_test_provide(struct kunit *test)
 {
@@ -583,6 +602,7 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_newest),
 	KUNIT_CASE(keep_test_twice),
 	KUNIT_CASE(keep_test_worker),
+	KUNIT_CASE(keep_test_used),
 	KUNIT_CASE(keep_test_provide),
 	KUNIT_CASE(keep_test_persistent),
 	KUNIT_CASE(keep_test_join_persistent),
