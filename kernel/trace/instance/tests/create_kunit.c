@@ -34,6 +34,8 @@ static void create_test_hold(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, CREATE_DIR "/trace"));
 	/* That of a tracer */
 	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, CREATE_DIR "/options/test_nop_accept"));
+	/* Its line is freed with it. */
+	snap_kunit_set(test, CREATE_DIR "/stop_on", "panic");
 	KUNIT_EXPECT_PTR_EQ(test, create_find(CREATE_NAME), tr);
 	KUNIT_EXPECT_EQ(test, tr->ref, 2);
 	KUNIT_EXPECT_PTR_EQ(test, trace_array_get_by_name(CREATE_NAME, NULL), tr);

@@ -5,7 +5,12 @@
 #include <linux/err.h>
 #include <linux/gfp.h>
 #include <linux/init.h>
+#include <linux/kmsg_dump.h>
+#include <linux/kthread.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/ring_buffer.h>
+#include <linux/sched.h>
 #include <linux/string.h>
 #include <linux/trace_clock.h>
 
@@ -550,10 +555,66 @@ static void __init boot_test_take(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(none), 0);
 }
 
+static int __init boot_run(void *done)
+{
+	ftrace_boot_snapshot();
+	WRITE_ONCE(*(bool *)done, true);
+	return 0;
+}
+
+/* As boot_test_take() has asked for. Instances come and go at that time, too: it waits. */
+static void __init boot_test_waits(struct kunit *test)
+{
+	struct task_struct *task;
+	bool done = false;
+
+	task = kthread_create(boot_run, &done, "kunit-boot");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	get_task_struct(task);
+	mutex_lock(&trace_types_lock);
+	wake_up_process(task);
+	while (list_empty(&trace_types_lock.wait_list) && !READ_ONCE(done))
+		schedule_timeout_uninterruptible(1);
+	KUNIT_EXPECT_FALSE(test, done);
+	mutex_unlock(&trace_types_lock);
+	kthread_stop_put(task);
+	KUNIT_EXPECT_TRUE(test, done);
+}
+
+/* Does the newest message of the kernel have this text? */
+static bool __init boot_said(const char *text)
+{
+	static char line[200] __initdata;
+	struct kmsg_dump_iter iter;
+
+	kmsg_dump_rewind(&iter);
+	while (kmsg_dump_get_line(&iter, false, line, sizeof(line) - 1, NULL))
+		;
+	return strstr(line, text);
+}
+
+/* Without memory for a snapshot that tests before this have asked for, it says which one. */
+static void __init boot_test_message(struct kunit *test)
+{
+	struct trace_array *tr = test->priv, *top = top_trace_array();
+
+	KUNIT_ASSERT_NOT_NULL(test, top);
+	tr->snapshots->limit_kb = 1;
+	trace_snapshot_boot(tr, "kunit");
+	tr->snapshots->limit_kb = 0;
+	KUNIT_EXPECT_TRUE(test, boot_said("no room for a snapshot of kunit\n"));
+	top->snapshots->limit_kb = 1;
+	trace_snapshot_boot(top, NULL);
+	top->snapshots->limit_kb = 0;
+	KUNIT_EXPECT_TRUE(test, boot_said("no room for a snapshot of the top trace array\n"));
+}
+
 static struct kunit_case __refdata boot_cases[] = {
 	KUNIT_CASE(boot_test_take),
+	KUNIT_CASE(boot_test_waits),
 	KUNIT_CASE(boot_test_top),
 	KUNIT_CASE(boot_test_names),
+	KUNIT_CASE(boot_test_message),
 	{ }
 };
 

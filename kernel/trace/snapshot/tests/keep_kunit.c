@@ -335,6 +335,26 @@ static void keep_test_newest(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, keep_is_ready(s));
 }
 
+/* A kept snapshot that fills its buffer is not trimmed, but the next one cannot have the buffer. */
+static void keep_test_full(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	struct trace_buffer *live = tr->array_buffer.buffer;
+
+	while (!ring_buffer_overruns(live))
+		KUNIT_ASSERT_EQ(test, ring_buffer_write(live, 5, "full"), 0);
+	snap_keep_set(s, (struct snap_keep){ .nr = 1 });
+	tracing_snapshot_instance(tr);
+	snap_tend(s);
+	KUNIT_ASSERT_NOT_NULL(test, s->user.last);
+	KUNIT_EXPECT_NOT_NULL(test, s->user.last->kept);
+	KUNIT_EXPECT_TRUE(test, snap_fits(s, s->user.last));
+	scoped_guard(mutex, &s->mutex)
+		snap_release(s, &s->user, false);
+	KUNIT_EXPECT_FALSE(test, keep_is_ready(s));
+}
+
 /* A snapshot that waits for the keeper is kept once, if the newest one is to be kept as well. */
 static void keep_test_twice(struct kunit *test)
 {
@@ -738,6 +758,7 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_waiter),
 	KUNIT_CASE(keep_test_limit),
 	KUNIT_CASE(keep_test_newest),
+	KUNIT_CASE(keep_test_full),
 	KUNIT_CASE(keep_test_twice),
 	KUNIT_CASE(keep_test_room),
 	KUNIT_CASE(keep_test_starved),

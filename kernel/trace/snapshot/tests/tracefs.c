@@ -30,13 +30,13 @@ static struct snap_kunit_memory {
 static DEFINE_RAW_SPINLOCK(snap_kunit_memory_lock);
 static unsigned int snap_kunit_memory_lost;
 
-/* Functions of snapshots, instances, channels, files, and those that allocate for them */
+/* Functions of snapshots, instances, channels, files, stops, and those that allocate for them */
 static bool snap_kunit_is_ours(const char *name)
 {
 	static const char * const begins[] = {
 		"snap_", "trace_snapshot_", "instance_", "channels_", "merge_", "trace_merge_",
 		"trace_pipe_wait", "ring_buffer_read_start", "dat_", "trace_dat_", "view_",
-		"trace_view_", "__kvmalloc_node", "kvmemdup", "kvrealloc",
+		"trace_view_", "stop_", "__kvmalloc_node", "kvmemdup", "kvrealloc",
 		"create_trace_option_files",
 	};
 	unsigned int i;

@@ -342,6 +342,39 @@ static void kept_test_open(struct kunit *test)
 	kept_expect(test, 2, 2);
 }
 
+/* When types get a new meaning, those of a snapshot that is only open have none any more. */
+static void kept_test_left(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct file *file;
+	char *text;
+
+	text = kunit_kzalloc(test, SZ_4K, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	if (!snap_kunit_exists(test, "events/sched/sched_switch"))
+		kunit_skip(test, "no event is there");
+	snap_kunit_set(test, "snapshot_keep", "1");
+	snap_kunit_set(test, "events/sched/sched_switch/enable", "1");
+	schedule_timeout_uninterruptible(1);
+	snap_kunit_set(test, "events/sched/sched_switch/enable", "0");
+	kept_take(test, "r1");
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/instances/kunit@1/trace",
+						": sched_switch: "));
+	file = snap_kunit_open(test, "/instances/kunit@1/trace", O_RDONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	kept_take(test, "r2");
+	scoped_guard(mutex, &event_mutex) {
+		guard(mutex)(&trace_types_lock);
+		trace_snapshot_erase(tr);
+	}
+	KUNIT_EXPECT_GT(test, snap_kunit_read_file(test, file, text, SZ_4K - 1), 0L);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(text, ": Unknown type "));
+	KUNIT_EXPECT_NULL(test, strstr(text, ": sched_switch: "));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/instances/kunit@2/trace", ": r2\n"));
+	snap_kunit_close(file);
+	kept_expect(test, 2, 2);
+}
+
 /* If an instance of the user has the name already, the kept snapshot gets another name. */
 static void kept_test_name(struct kunit *test)
 {
@@ -560,8 +593,10 @@ static void kept_test_removed(struct kunit *test)
 	snap_kunit_set(test, "/instances/kunit-other/snapshot", "1");
 	snap_kunit_set(test, "/instances/kunit-other/snapshot", "1");
 	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit-other@2"));
-	/* The keeper has not created an instance for this one. */
+	/* The keeper has not created an instance for this one, and never does. */
+	disable_work_sync(&other->snapshots->keeper);
 	tracing_snapshot_instance(other);
+	KUNIT_EXPECT_FALSE(test, llist_empty(&other->snapshots->fresh));
 	trace_array_put(other);
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(other), 0);
 	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/kunit-other@1"));
@@ -608,6 +643,7 @@ static struct kunit_case kept_cases[] = {
 	KUNIT_CASE(kept_test_last),
 	KUNIT_CASE(kept_test_armed),
 	KUNIT_CASE(kept_test_open),
+	KUNIT_CASE(kept_test_left),
 	KUNIT_CASE(kept_test_name),
 	KUNIT_CASE(kept_test_top),
 	KUNIT_CASE(kept_test_worker),
