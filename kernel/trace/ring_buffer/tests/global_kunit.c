@@ -3,8 +3,13 @@
  * Global buffers: each record is in the one ring once, with its CPU, in the order of the times,
  * or is counted as lost; also where something interrupts a commit at any step.
  */
+#include <linux/err.h>
+#include <linux/kthread.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
 
 #include "world.h"
 
@@ -204,6 +209,48 @@ static void global_test_setting(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_buffer_expand(buffer, PAGE_SIZE), 0);
 	KUNIT_EXPECT_EQ(test, ring_buffer_write(buffer, 4, &cpu), 0);
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(buffer, raw_smp_processor_id()), 1UL);
+}
+
+static int global_is_absent(void *ended)
+{
+	rb_is_absent(global->buffer, 0);
+	WRITE_ONCE(*(bool *)ended, true);
+	return 0;
+}
+
+static int global_set(void *ended)
+{
+	ring_buffer_set_global(global->buffer, false);
+	WRITE_ONCE(*(bool *)ended, true);
+	return 0;
+}
+
+/* Both wait while a CPU comes online, which changes what CPUs there are. */
+static void global_test_hotplug(struct kunit *test)
+{
+	static int (* const ops[])(void *ended) = { global_is_absent, global_set };
+	struct task_struct *task;
+	struct mutex *lock;
+	unsigned int i;
+	bool ended;
+
+	global_open(test, RB_FL_OVERWRITE);
+	lock = &global->buffer->cpu_mutex;
+	for (i = 0; i < ARRAY_SIZE(ops); i++) {
+		ended = false;
+		task = kthread_create(ops[i], &ended, "kunit-global");
+		KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+		get_task_struct(task);
+		/* As trace_rb_cpu_prepare() does. */
+		mutex_lock(lock);
+		wake_up_process(task);
+		while (list_empty(&lock->wait_list) && !READ_ONCE(ended))
+			schedule_timeout_uninterruptible(1);
+		KUNIT_EXPECT_FALSE(test, ended);
+		mutex_unlock(lock);
+		kthread_stop_put(task);
+		KUNIT_EXPECT_TRUE(test, ended);
+	}
 }
 
 /* Switches work on the writer's CPU, or on all of them. */
@@ -542,6 +589,7 @@ static void global_test_resize(struct kunit *test)
 static struct kunit_case global_cases[] = {
 	KUNIT_CASE(global_test_lengths),
 	KUNIT_CASE(global_test_setting),
+	KUNIT_CASE(global_test_hotplug),
 	KUNIT_CASE(global_test_switches),
 	KUNIT_CASE(global_test_full),
 	KUNIT_CASE(global_test_full_stage),
