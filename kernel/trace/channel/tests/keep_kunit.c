@@ -233,7 +233,7 @@ static void keep_test_used(struct kunit *test)
 	s = chan_kunit[2]->snapshots;
 	spare = s->user.spare;
 	KUNIT_ASSERT_NOT_NULL(test, spare);
-	/* As long as snap_settle_next() waits for its writers. */
+	/* Not as snap_settle_next(), which has the mutex: snap_provide() waits for that. */
 	atomic_inc(&spare->users);
 	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot", "1"), (ssize_t)-EBUSY);
 	scoped_guard(mutex, &s->mutex)
