@@ -228,7 +228,7 @@ void __init ftrace_boot_snapshot(void)
 		req.own = NULL;
 		/* A snapshot of the last boot stays. */
 		if (!(s->user.last && s->user.last->last_boot) && snap_is_ready(s, &s->user) &&
-		    !snap_take_wait(s, &s->user, &req))
+		    !snap_take_wait(s, &req))
 			trace_array_puts(tr, "** Boot snapshot taken **\n");
 	}
 }

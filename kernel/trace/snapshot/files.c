@@ -126,7 +126,7 @@ static int snap_take_now(struct trace_snapshots *s, int cpu)
 	if (READ_ONCE(s->keep.nr))
 		snap_tend(s);
 	scoped_guard(mutex, &s->mutex)
-		ret = snap_take_wait(s, &s->user, &req);
+		ret = snap_take_wait(s, &req);
 	if (ret == -EINPROGRESS)
 		ret = snap_delay_wait(s, &waiter);
 	/* The writer finds the instance of the snapshot. */

@@ -424,7 +424,7 @@ void snap_unhold(struct trace_snapshots *s, struct trace_snap *snap);
 
 /* take.c */
 int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct snap_request *req);
-int snap_take_wait(struct trace_snapshots *s, struct snap_slot *slot, struct snap_request *req);
+int snap_take_wait(struct trace_snapshots *s, struct snap_request *req);
 void snap_keep_begin(struct trace_snapshots *s, struct snap_keep keep);
 int snap_take_pending(struct trace_snapshots *s);
 void snap_end_pending(struct trace_snapshots *s, long requests, int ret);

@@ -407,7 +407,7 @@ static int snap_take_owned(struct trace_snapshots *s, int cpu, struct trace_snap
 		return -ENODEV;
 	if (!snap_may_keep(s))
 		return -EXFULL;
-	ret = snap_take_wait(s, &s->user, &req);
+	ret = snap_take_wait(s, &req);
 	/* The requester is its only user that knows it. */
 	if (!ret)
 		(*owned)->owned = true;

@@ -667,9 +667,8 @@ int snap_take_pending(struct trace_snapshots *s)
 
 /**
  * snap_take_wait() - take a snapshot in a task
- * @s:    the snapshots of a trace array
- * @slot: the slot for it
- * @req:  the request; &snap_request.waits is set
+ * @s:   the snapshots of a trace array
+ * @req: the request, for the user's slot; &snap_request.waits is set
  *
  * If others take each buffer that is ready, it allocates one of its own. Buffers that it
  * allocates stay, even if it fails.
@@ -677,12 +676,13 @@ int snap_take_pending(struct trace_snapshots *s)
  * Context: May sleep, &trace_snapshots.mutex is held.
  * Return: as snap_take(), but not -EAGAIN; or as snap_provide().
  */
-int snap_take_wait(struct trace_snapshots *s, struct snap_slot *slot, struct snap_request *req)
+int snap_take_wait(struct trace_snapshots *s, struct snap_request *req)
 {
+	struct snap_slot *slot = &s->user;
 	int ret, tries = 2;
 
 	/* Do not allocate a buffer in vain. */
-	if (slot == &s->user && READ_ONCE(s->room) <= 0 && !req->taken)
+	if (READ_ONCE(s->room) <= 0 && !req->taken)
 		return -EDQUOT;
 	ret = snap_provide(s, slot);
 	if (ret)

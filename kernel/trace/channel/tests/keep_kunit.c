@@ -241,6 +241,20 @@ static void keep_test_used(struct kunit *test)
 	snap_kunit_set(test, "snapshot", "1");
 }
 
+/* A channel that has its first ones has no room for a part of the session, which keeps none. */
+static void keep_test_enough(struct kunit *test)
+{
+	keep_begin(test);
+	snap_kunit_set(test, "/instances/kunit_2/snapshot_keep", "first 1");
+	snap_kunit_set(test, "snapshot", "1");
+	snap_tend(chan_kunit[2]->snapshots);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit_2@1"));
+	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/kunit@1"));
+	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot", "1"), (ssize_t)-ENOSPC);
+	snap_kunit_set(test, "/instances/kunit_2/snapshot_keep", "0");
+	snap_kunit_set(test, "snapshot", "1");
+}
+
 /* The keeper of a session has buffers for the next snapshot, without the workers. */
 static void keep_test_provide(struct kunit *test)
 {
@@ -556,6 +570,9 @@ static void keep_test_unexpanded(struct kunit *test)
 {
 	struct trace_array *ch = keep_unexpanded(test);
 
+	/* What frees memory needs none. */
+	snap_kunit_set(test, "/instances/kunit_2/snapshot_allocate", "0");
+	snap_kunit_set(test, "/instances/kunit_2/snapshot", "0");
 	snap_kunit_set(test, "snapshot_allocate", "1");
 	chan_kunit_mark(test, 1, "mark");
 	tracing_snapshot_instance(chan_kunit[0]);
@@ -603,6 +620,7 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_twice),
 	KUNIT_CASE(keep_test_worker),
 	KUNIT_CASE(keep_test_used),
+	KUNIT_CASE(keep_test_enough),
 	KUNIT_CASE(keep_test_provide),
 	KUNIT_CASE(keep_test_persistent),
 	KUNIT_CASE(keep_test_join_persistent),

@@ -555,6 +555,33 @@ static void __init boot_test_take(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(none), 0);
 }
 
+/* As boot_test_take() has asked for. If the buffers are in use, each gets one of its own. */
+static void __init boot_test_own(struct kunit *test)
+{
+	struct trace_array *both[] = { test->priv, trace_array_get_by_name("kunit-own", NULL) };
+	struct trace_snap *spare[ARRAY_SIZE(both)];
+	struct trace_snapshots *s;
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, both[1]);
+	for (i = 0; i < ARRAY_SIZE(both); i++) {
+		KUNIT_ASSERT_EQ(test, tracing_alloc_snapshot_instance(both[i]), 0);
+		spare[i] = both[i]->snapshots->user.spare;
+		atomic_inc(&spare[i]->users);
+	}
+	ftrace_boot_snapshot();
+	for (i = 0; i < ARRAY_SIZE(both); i++) {
+		s = both[i]->snapshots;
+		KUNIT_EXPECT_EQ(test, s->user.seq, 1ULL);
+		KUNIT_ASSERT_NOT_NULL(test, s->user.last);
+		KUNIT_EXPECT_PTR_EQ(test, s->user.last->owner, s);
+		guard(mutex)(&s->mutex);
+		snap_unhold(s, spare[i]);
+	}
+	trace_array_put(both[1]);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(both[1]), 0);
+}
+
 static int __init boot_run(void *done)
 {
 	ftrace_boot_snapshot();
@@ -611,6 +638,7 @@ static void __init boot_test_message(struct kunit *test)
 
 static struct kunit_case __refdata boot_cases[] = {
 	KUNIT_CASE(boot_test_take),
+	KUNIT_CASE(boot_test_own),
 	KUNIT_CASE(boot_test_waits),
 	KUNIT_CASE(boot_test_top),
 	KUNIT_CASE(boot_test_names),

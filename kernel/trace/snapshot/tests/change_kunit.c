@@ -311,6 +311,8 @@ static void change_test_used(struct kunit *test)
 
 	/* An empty buffer, and a trigger that has lost it */
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	trace_snapshot_trim(tr);
+	KUNIT_EXPECT_NOT_NULL(test, s->user.spare);
 	tracing_disarm_snapshot(tr);
 	KUNIT_EXPECT_TRUE(test, trace_snapshot_is_used(tr));
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);

@@ -238,6 +238,7 @@ static void fs_test_needed(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(tr), 0);
 	snap_kunit_fails(test, "snapshot_allocate", "0", -EBUSY, BAD_ARMED);
+	snap_kunit_fails(test, "per_cpu/cpu0/snapshot", "0", -EINVAL, BAD_CPU);
 	snap_kunit_set(test, "snapshot_allocate", "1");
 	tracing_disarm_snapshot(tr);
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
@@ -569,11 +570,25 @@ static void fs_list_hook(enum rb_race point, const char *name)
 	fs_listed = tr;
 }
 
+/* Count how often the list looks at the snapshot, and have the lock for so many times. */
+static unsigned int fs_looks, fs_busy_looks;
+
+static void fs_look_hook(enum rb_race point, const char *name)
+{
+	if (point != RB_RACE_ENTRIES || !fs_listed)
+		return;
+	fs_looks++;
+	if (fs_busy_looks)
+		atomic_set(&fs_listed->snapshots->owner,
+			   fs_looks <= 2 * fs_busy_looks ? nr_cpu_ids + 1 : 0);
+}
+
 /* A list has each snapshot once, even if snapshots are taken meanwhile. */
 static void fs_test_list_race(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
 	const char *line, *text;
+	unsigned int looks;
 
 	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(tr), 0);
 	snap_kunit_set(test, "snapshot", "1");
@@ -590,6 +605,18 @@ static void fs_test_list_race(struct kunit *test)
 	line = fs_line(test);
 	KUNIT_EXPECT_STREQ(test, line, "# snapshots come too fast to be listed\n");
 	fs_times = 0;
+
+	/* Another CPU is in the middle of one while the line is printed for the first time. */
+	rb_race_hook = fs_look_hook;
+	fs_looks = 0;
+	fs_line(test);
+	looks = fs_looks;
+	fs_busy_looks = looks;
+	fs_line(test);
+	fs_busy_looks = 0;
+	KUNIT_EXPECT_GT(test, looks, 0U);
+	KUNIT_EXPECT_EQ(test, fs_looks, 3 * looks);
+	rb_race_hook = fs_list_hook;
 
 	/* The list has each kept snapshot. */
 	snap_kunit_set(test, "snapshot_keep", "5");

@@ -46,6 +46,11 @@ static void keep_test_parse(struct kunit *test)
 				    (ssize_t)-EINVAL, "%s", bad[i]);
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_keep"), "first 4294967295\n");
 	KUNIT_EXPECT_EQ(test, tr->snapshots->room, INT_MAX);
+	/* A text that is too long, of which error_log has the beginning */
+	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot_keep",
+					       "last 1................................end"),
+			(ssize_t)-EINVAL);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "error_log", "...............e\n"));
 }
 
 static void keep_test_delay(struct kunit *test)
@@ -214,6 +219,9 @@ static void keep_test_first(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "error_log",
 						 "error: snapshot_keep allows no more"));
 	KUNIT_EXPECT_NULL(test, s->user.spare);
+	/* A smaller number removes none. */
+	snap_keep_set(s, (struct snap_keep){ .nr = 2, .first = true });
+	keep_expect(test, 1, 4);
 }
 
 /* A request is refused and counted until the worker has allocated a buffer again. */

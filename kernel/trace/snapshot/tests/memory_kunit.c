@@ -287,6 +287,7 @@ static void memory_test_worker(struct kunit *test)
 	tracing_snapshot_instance(tr);
 	snap_kunit_worker(tr);
 	KUNIT_EXPECT_EQ(test, tr->snapshots->kb, snap_kunit_full(test));
+	KUNIT_EXPECT_FALSE(test, test_bit(SNAP_WORK_FREE, &tr->snapshots->work_for));
 	tracing_disarm_snapshot(tr);
 }
 
@@ -407,7 +408,7 @@ static void memory_test_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->kb, full);
 	/* While a reader holds it, only a panic takes a snapshot. */
 	scoped_guard(mutex, &s->mutex)
-		KUNIT_EXPECT_EQ(test, snap_take_wait(s, &s->user, &write), -ENOBUFS);
+		KUNIT_EXPECT_EQ(test, snap_take_wait(s, &write), -ENOBUFS);
 	KUNIT_EXPECT_EQ(test, s->kb, full);
 	tracing_snapshot_instance(tr);
 	KUNIT_EXPECT_EQ(test, s->user.seq, 1ULL);

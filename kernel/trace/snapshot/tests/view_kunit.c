@@ -359,7 +359,7 @@ static void kept_test_left(struct kunit *test)
 	snap_kunit_set(test, "events/sched/sched_switch/enable", "0");
 	kept_take(test, "r1");
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/instances/kunit@1/trace",
-						": sched_switch: "));
+						 ": sched_switch: "));
 	file = snap_kunit_open(test, "/instances/kunit@1/trace", O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	kept_take(test, "r2");
