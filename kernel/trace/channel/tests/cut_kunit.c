@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of the cut of a session: its locks, and which parts belong together.
+ */
+#include <linux/irqflags.h>
+#include <linux/wait.h>
+
+#include "session.h"
+
+static struct trace_snapshots *cut_begin(struct kunit *test, unsigned int nr)
+{
+	unsigned int ch;
+
+	chan_kunit_open(test, 3);
+	for (ch = 1; ch <= nr; ch++)
+		chan_kunit_join(test, ch);
+	return chan_kunit[0]->snapshots;
+}
+
+/* A request that interrupts the holder of a channel's lock is postponed, and leaves no lock. */
+static void cut_test_locked(struct kunit *test)
+{
+	struct trace_snapshots *s = cut_begin(test, 3), *ch = chan_kunit[2]->snapshots;
+	int self, owners[4];
+	unsigned int i;
+	long requests;
+
+	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(chan_kunit[0]), 0);
+	scoped_guard(irqsave) {
+		self = smp_processor_id() + 1;
+		atomic_set(&ch->owner, self);
+		tracing_snapshot_instance(chan_kunit[0]);
+		requests = atomic_long_read(&s->pending.requests);
+		for (i = 0; i < ARRAY_SIZE(owners); i++)
+			owners[i] = atomic_read(&chan_kunit[i]->snapshots->owner);
+		atomic_set(&s->owner, 0);
+		atomic_set(&ch->owner, 0);
+	}
+	KUNIT_EXPECT_EQ(test, requests, 1L);
+	for (i = 0; i < ARRAY_SIZE(owners); i++)
+		KUNIT_EXPECT_EQ_MSG(test, owners[i], i == 2 ? self : 0, "channel %u", i);
+	wait_event(s->wait, !atomic_long_read(&s->pending.requests));
+	snap_kunit_expect(test, "taken 1");
+	tracing_disarm_snapshot(chan_kunit[0]);
+}
+
+/* A part that the session keeps is not kept by its channel as well. */
+static void cut_test_once(struct kunit *test)
+{
+	struct trace_snapshots *s = cut_begin(test, 2), *ch = chan_kunit[2]->snapshots;
+
+	snap_kunit_set(test, "snapshot_keep", "5");
+	snap_kunit_set(test, "/instances/kunit_2/snapshot_keep", "5");
+	snap_kunit_set(test, "snapshot", "1");
+	snap_tend(s);
+	snap_tend(ch);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit@1.kunit_2"));
+	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/kunit_2@1"));
+	KUNIT_EXPECT_EQ(test, ch->nr_kept, 0U);
+	snap_kunit_set(test, "/instances/kunit_2/snapshot_keep", "0");
+	snap_kunit_set(test, "snapshot_keep", "0");
+}
+
+/* The snapshots of two sessions have the same number: a channel's is a part of its own only. */
+static void cut_test_other(struct kunit *test)
+{
+	cut_begin(test, 2);
+	chan_kunit_set_clock();
+	snap_kunit_set(test, "snapshot", "1");
+	chan_kunit_now++;
+	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[0], "kunit_2"), 0);
+	snap_kunit_set(test, "/instances/kunit_3/snapshot", "1");
+	KUNIT_EXPECT_EQ(test, trace_session_join(chan_kunit[3], "kunit_2"), 0);
+	KUNIT_EXPECT_EQ(test, chan_kunit[2]->snapshots->user.last->whole,
+			chan_kunit[3]->snapshots->user.seq);
+	snap_kunit_set(test, "/instances/kunit_3/snapshot_keep", "1");
+	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit_3@1"));
+	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/kunit_3@1.kunit_2"));
+	snap_kunit_set(test, "/instances/kunit_3/snapshot_keep", "0");
+}
+
+static struct kunit_case cut_cases[] = {
+	KUNIT_CASE(cut_test_locked),
+	KUNIT_CASE(cut_test_once),
+	KUNIT_CASE(cut_test_other),
+	{ }
+};
+
+static struct kunit_suite cut_suite = {
+	.name = "trace_channel_cut",
+	.init = chan_kunit_init,
+	.exit = chan_kunit_exit,
+	.test_cases = cut_cases,
+};
+
+kunit_test_suite(cut_suite);
