@@ -44,6 +44,20 @@ static void cut_test_locked(struct kunit *test)
 	tracing_disarm_snapshot(chan_kunit[0]);
 }
 
+/* The list of channels may have become shorter since a channel was counted. */
+static void cut_test_list(struct kunit *test)
+{
+	struct trace_snapshots *s = cut_begin(test, 2), *ch;
+	unsigned int n;
+
+	for (n = 0; n < 5; n++) {
+		ch = snap_get_channel(s, n);
+		KUNIT_EXPECT_PTR_EQ(test, ch, n < 2 ? chan_kunit[n + 1]->snapshots : NULL);
+		if (ch)
+			snap_put(ch);
+	}
+}
+
 /* A part that the session keeps is not kept by its channel as well. */
 static void cut_test_once(struct kunit *test)
 {
@@ -81,6 +95,7 @@ static void cut_test_other(struct kunit *test)
 
 static struct kunit_case cut_cases[] = {
 	KUNIT_CASE(cut_test_locked),
+	KUNIT_CASE(cut_test_list),
 	KUNIT_CASE(cut_test_once),
 	KUNIT_CASE(cut_test_other),
 	{ }
