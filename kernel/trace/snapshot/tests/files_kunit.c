@@ -321,20 +321,28 @@ static void fs_test_limit(struct kunit *test)
 struct fs_actor {
 	struct work_struct	work;
 	struct trace_snapshots	*s;
-	struct task_struct	*signals;	/* task to signal; NULL: set a delay */
+	struct task_struct	*signals;	/* task to signal, or NULL */
+	int			ends;		/* error of the request; 0: set a delay */
 };
 
-/* While a write waits for its snapshot: send it a signal, or set another delay. */
+/* While a write waits for its snapshot: send it a signal, end it, or set another delay. */
 static void fs_act(struct work_struct *work)
 {
 	struct fs_actor *actor = container_of(work, struct fs_actor, work);
 
-	while (!atomic_long_read(&actor->s->pending.requests))
+	struct trace_snapshots *s = actor->s;
+
+	while (!atomic_long_read(&s->pending.requests))
 		msleep(20);
-	if (actor->signals)
+	if (actor->signals) {
 		send_sig(SIGUSR1, actor->signals, 1);
-	else
-		snap_delay_set(actor->s, 2000ULL * NSEC_PER_SEC);
+	} else if (actor->ends) {
+		scoped_guard(snap_change, s)
+			snap_end_pending(s, atomic_long_xchg(&s->pending.requests, 0), actor->ends);
+		wake_up_all(&s->wait);
+	} else {
+		snap_delay_set(s, 2000ULL * NSEC_PER_SEC);
+	}
 }
 
 /* A write waits until its snapshot is taken or cancelled, or until a signal comes. */
@@ -351,6 +359,12 @@ static void fs_test_delay(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_delay"), "2000s\n");
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
 	fs_expect_only(test, "trace", "one");
+
+	/* A cut of another CPU came too early for it. This error has no text of its own. */
+	actor.ends = -EALREADY;
+	schedule_work(&actor.work);
+	snap_kunit_fails(test, "snapshot", "1", -EBUSY, BAD_BUSY);
+	flush_work(&actor.work);
 
 	/* After a signal the request is still pending. */
 	actor.signals = current;
