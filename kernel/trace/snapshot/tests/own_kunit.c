@@ -2,12 +2,17 @@
 /*
  * Unit tests of snapshots and instances that belong to a file descriptor.
  */
+#include <linux/cred.h>
 #include <linux/delay.h>
+#include <linux/err.h>
 #include <linux/fcntl.h>
 #include <linux/fdtable.h>
 #include <linux/file.h>
 #include <linux/list.h>
+#include <linux/mount.h>
+#include <linux/resource.h>
 #include <linux/ring_buffer.h>
+#include <linux/sched/signal.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
@@ -185,13 +190,27 @@ static void own_test_limit(struct kunit *test)
 	tr->retired = NULL;
 }
 
+/* Close the last file that owns a snapshot, and wait for what that leads to. */
+static void own_end(struct kunit *test, struct file *owner)
+{
+	struct trace_array *tr = test->priv;
+	unsigned int tries;
+
+	snap_kunit_close(owner);
+	flush_delayed_fput();
+	for (tries = 3000; tries && !list_empty_careful(&tr->snapshots->owned); tries--)
+		msleep(20);
+	own_expect(test, 0, 0);
+	/* The work is at its end. */
+	mutex_lock(&event_mutex);
+	mutex_unlock(&event_mutex);
+}
+
 /* The ioctl of the file, and the file that owns. */
 static void own_test_file(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
 	struct file *file = snap_kunit_open(test, "snapshot", O_RDONLY), *owner;
 	char name[64] = "";
-	unsigned int tries;
 	long fd, dir;
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
@@ -217,14 +236,84 @@ static void own_test_file(struct kunit *test)
 	close_fd(dir);
 	close_fd(fd);
 	own_expect(test, 0, 1);
-	snap_kunit_close(owner);
-	flush_delayed_fput();
-	for (tries = 3000; tries && !list_empty_careful(&tr->snapshots->owned); tries--)
-		msleep(20);
+	own_end(test, owner);
+}
+
+/* The live buffer has its full size before the snapshot has a buffer of the same size. */
+static void own_test_expand(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	unsigned long whole = ring_buffer_size(tr->array_buffer.buffer, 0);
+	struct file *file, *owner;
+	long fd;
+
+	snap_kunit_set(test, "buffer_size_kb", "64");
+	KUNIT_ASSERT_NE(test, ring_buffer_size(tr->array_buffer.buffer, 0), whole);
+	tr->ring_buffer_expanded = false;
+	file = snap_kunit_open(test, "snapshot", O_WRONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	fd = vfs_ioctl(file, TRACE_IOC_SNAPSHOT, 0);
+	snap_kunit_close(file);
+	KUNIT_EXPECT_EQ(test, ring_buffer_size(tr->array_buffer.buffer, 0), whole);
+	KUNIT_ASSERT_GE(test, fd, 0L);
+	owner = fget(fd);
+	KUNIT_ASSERT_NOT_NULL(test, owner);
+	close_fd(fd);
+	own_end(test, owner);
+}
+
+/* Call the ioctl of @file as a task without privileges. */
+static long own_ioctl_as_user(struct file *file)
+{
+	struct cred *user = prepare_creds();
+	const struct cred *before;
+	long ret;
+
+	if (!user)
+		return -ENOMEM;
+	cap_clear(user->cap_effective);
+	before = override_creds(user);
+	ret = vfs_ioctl(file, TRACE_IOC_SNAPSHOT, 0);
+	revert_creds(before);
+	put_cred(user);
+	return ret;
+}
+
+/* No more descriptors, no more files: open() fails as well, so error_log has nothing of it. */
+static void own_test_full(struct kunit *test)
+{
+	struct rlimit *fds = &current->signal->rlim[RLIMIT_NOFILE];
+	struct file_system_type *type = get_fs_type("proc");
+	struct trace_array *tr = test->priv;
+	unsigned long before = fds->rlim_cur;
+	struct file *file, *max;
+	struct vfsmount *proc;
+	char text[24] = "";
+
+	if (!IS_ENABLED(CONFIG_PROC_SYSCTL) || !IS_ENABLED(CONFIG_MULTIUSER))
+		kunit_skip(test, "the number of files has no limit");
+	file = snap_kunit_open(test, "snapshot", O_WRONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	fds->rlim_cur = 0;
+	KUNIT_EXPECT_EQ(test, vfs_ioctl(file, TRACE_IOC_SNAPSHOT, 0), (long)-EMFILE);
+	fds->rlim_cur = before;
+	KUNIT_EXPECT_EQ(test, tr->snapshots->user.seq, 0ULL);
+
+	proc = type ? kern_mount(type) : ERR_PTR(-ENODEV);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(proc));
+	max = file_open_root_mnt(proc, "sys/fs/file-max", O_RDWR, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(max));
+	KUNIT_EXPECT_GT(test, snap_kunit_read_file(test, max, text, sizeof(text) - 1), 0L);
+	max->f_pos = 0;
+	KUNIT_EXPECT_EQ(test, snap_kunit_write_file(test, max, "0"), 1L);
+	KUNIT_EXPECT_EQ(test, own_ioctl_as_user(file), (long)-ENFILE);
+	max->f_pos = 0;
+	KUNIT_EXPECT_EQ(test, snap_kunit_write_file(test, max, text), (ssize_t)strlen(text));
+	snap_kunit_close(max);
+	kern_unmount(proc);
 	own_expect(test, 0, 0);
-	/* The work is at its end. */
-	mutex_lock(&event_mutex);
-	mutex_unlock(&event_mutex);
+	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "error_log", "error"));
+	snap_kunit_close(file);
 }
 
 static bool own_is_there(const char *name)
@@ -322,6 +411,8 @@ static struct kunit_case own_cases[] = {
 	KUNIT_CASE(own_test_memory),
 	KUNIT_CASE(own_test_limit),
 	KUNIT_CASE(own_test_file),
+	KUNIT_CASE(own_test_expand),
+	KUNIT_CASE(own_test_full),
 	KUNIT_CASE(own_test_instance),
 	KUNIT_CASE(own_test_retired),
 	{ }
