@@ -52,6 +52,13 @@ static void kept_expect(struct kunit *test, unsigned int from, unsigned int to)
 	}
 }
 
+/* Have only tasks look after the snapshots. What is queued holds a reference. */
+static void kept_stop_keeper(struct trace_array *tr)
+{
+	if (disable_work_sync(&tr->snapshots->keeper))
+		snap_put(tr->snapshots);
+}
+
 static const char * const kept_read_only[] = {
 	"trace_pipe", "trace_clock", "trace_options", "saved_cmdlines", "saved_tgids",
 	"timestamp_mode", "current_tracer", "tracing_on", "buffer_size_kb",
@@ -587,14 +594,21 @@ static void kept_test_race(struct kunit *test)
 static void kept_test_removed(struct kunit *test)
 {
 	struct trace_array *other = trace_array_get_by_name("kunit-other", NULL);
+	struct file *file;
 
 	KUNIT_ASSERT_NOT_NULL(test, other);
 	snap_kunit_set(test, "/instances/kunit-other/snapshot_keep", "5");
 	snap_kunit_set(test, "/instances/kunit-other/snapshot", "1");
 	snap_kunit_set(test, "/instances/kunit-other/snapshot", "1");
 	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit-other@2"));
+	file = snap_kunit_open(test, "/instances/kunit-other@1/trace", O_RDONLY);
+	KUNIT_EXPECT_FALSE(test, IS_ERR(file));
+	snap_kunit_set(test, "/instances/kunit-other/snapshot_keep", "1");
+	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/kunit-other@1"));
+	/* The keeper does not forget the first one, which is closed only now. */
+	kept_stop_keeper(other);
+	snap_kunit_close(file);
 	/* The keeper has not created an instance for this one, and never does. */
-	disable_work_sync(&other->snapshots->keeper);
 	tracing_snapshot_instance(other);
 	KUNIT_EXPECT_FALSE(test, llist_empty(&other->snapshots->fresh));
 	trace_array_put(other);
@@ -618,7 +632,7 @@ static void kept_test_no_memory(struct kunit *test)
 	snap_kunit_set(test, "snapshot_keep", "1");
 	snap_kunit_set(test, "buffer_size_kb", "64");
 	/* Only this task keeps snapshots, not the keeper. */
-	disable_work_sync(&s->keeper);
+	kept_stop_keeper(tr);
 	for (n = 1; failed && n < 2000; n++) {
 		snap_tend(tr->snapshots);
 		KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(tr), 0);
