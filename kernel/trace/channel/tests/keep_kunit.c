@@ -14,6 +14,7 @@
 #include <trace/events/kmem.h>
 
 #include "../../instance/internal.h"
+#include "../../ring_buffer/race.h"
 #include "session.h"
 
 static void keep_begin(struct kunit *test)
@@ -80,6 +81,7 @@ static void keep_tend(void)
 
 static void keep_test_whole(struct kunit *test)
 {
+	struct file *file;
 	unsigned int seq;
 	char path[64];
 
@@ -105,15 +107,81 @@ static void keep_test_whole(struct kunit *test)
 	keep_expect_whole(test, 4, "13");
 	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "/instances/kunit_2/trace"), 2U);
 
-	/* The parts of a removed channel go with it. */
+	/* The parts of a removed channel go with it. It stays while one of them is open. */
 	keep_expect_whole(test, 3, "123");
+	file = snap_kunit_open(test, "/instances/kunit@3.kunit_2/trace", O_RDONLY);
+	KUNIT_EXPECT_FALSE(test, IS_ERR(file));
 	trace_array_put(chan_kunit[2]);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(chan_kunit[2]), -EBUSY);
+	snap_kunit_close(file);
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(chan_kunit[2]), 0);
 	chan_kunit[2] = NULL;
 	keep_expect_whole(test, 3, "13");
 	snap_kunit_set(test, "snapshot_keep", "0");
 	keep_expect_none(test, 3);
 	keep_expect_none(test, 4);
+}
+
+/* The task that reads, and how often its list left the instances unlocked. */
+static struct task_struct *keep_reader;
+static unsigned int keep_looks, keep_unlocked;
+
+static void keep_look_hook(enum rb_race point, const char *name)
+{
+	if (point != RB_RACE_ENTRIES || current != keep_reader)
+		return;
+	keep_looks++;
+	if (mutex_trylock(&trace_types_lock)) {
+		keep_unlocked++;
+		mutex_unlock(&trace_types_lock);
+	}
+}
+
+/* No part of a kept snapshot can be removed while it is listed. */
+static void keep_test_list(struct kunit *test)
+{
+	keep_begin(test);
+	snap_kunit_set(test, "snapshot_keep", "1");
+	keep_mark(test, 2);
+	snap_kunit_set(test, "snapshot", "1");
+	keep_tend();
+	keep_looks = 0;
+	keep_unlocked = 0;
+	keep_reader = current;
+	rb_race_hook = keep_look_hook;
+	snap_kunit_read(test, "/instances/kunit@1/channels");
+	rb_race_hook = NULL;
+	KUNIT_EXPECT_GE(test, keep_looks, 3U);
+	KUNIT_EXPECT_EQ(test, keep_unlocked, 0U);
+}
+
+/* Have only tasks look after the snapshots. What is queued holds a reference. */
+static void keep_stop_keeper(struct trace_snapshots *s)
+{
+	if (disable_work_sync(&s->keeper))
+		snap_put(s);
+}
+
+/* A channel is removed before its part is kept. The memory of that is freed all the same. */
+static void keep_test_gone(struct kunit *test)
+{
+	struct trace_snapshots *s = chan_kunit[0]->snapshots;
+
+	keep_begin(test);
+	snap_kunit_set(test, "snapshot_keep", "1");
+	snap_kunit_set(test, "snapshot_allocate", "1");
+	keep_stop_keeper(s);
+	keep_mark(test, 2);
+	tracing_snapshot_instance(chan_kunit[0]);
+	KUNIT_EXPECT_FALSE(test, llist_empty(&s->fresh));
+	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[0], "kunit_2"), 0);
+	trace_array_put(chan_kunit[2]);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(chan_kunit[2]), 0);
+	chan_kunit[2] = NULL;
+	snap_tend(s);
+	keep_expect_whole(test, 1, "13");
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->unkept), 0L);
+	enable_work(&s->keeper);
 }
 
 /* The newest snapshot is kept as well, with the parts of channels that have no newer one. */
@@ -153,7 +221,7 @@ static void keep_test_twice(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, snap_keep_set(first, keep), 0);
 		keep_tend();
 		before = list_count_nodes(&channel->kept);
-		disable_work_sync(&first->keeper);
+		keep_stop_keeper(first);
 		keep_mark(test, 2);
 		tracing_snapshot_instance(chan_kunit[0]);
 		KUNIT_EXPECT_FALSE(test, llist_empty(&first->fresh));
@@ -616,6 +684,8 @@ static void keep_test_owned(struct kunit *test)
 
 static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_whole),
+	KUNIT_CASE(keep_test_list),
+	KUNIT_CASE(keep_test_gone),
 	KUNIT_CASE(keep_test_newest),
 	KUNIT_CASE(keep_test_twice),
 	KUNIT_CASE(keep_test_worker),
