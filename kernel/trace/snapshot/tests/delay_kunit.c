@@ -182,6 +182,29 @@ static void delay_test_signal(struct kunit *test)
 	snap_kunit_expect(test, "refused 2");
 }
 
+/* A request that is cancelled ends for each task that waits for it. */
+static void delay_test_waiters(struct kunit *test)
+{
+	struct snap_request req = { .cpu = RING_BUFFER_ALL_CPUS, .waits = true };
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	struct snap_waiter waiters[3] = { };
+	unsigned int i;
+
+	snap_kunit_echo(test, "snapshot_delay", "1000s");
+	for (i = 0; i < ARRAY_SIZE(waiters); i++) {
+		req.waiter = &waiters[i];
+		KUNIT_EXPECT_EQ(test, snap_take(s, &s->user, &req), -EINPROGRESS);
+	}
+	snap_kunit_echo(test, "snapshot_delay", "0");
+	for (i = 0; i < ARRAY_SIZE(waiters); i++) {
+		KUNIT_EXPECT_TRUE(test, waiters[i].done);
+		KUNIT_EXPECT_EQ(test, waiters[i].ret, -ECANCELED);
+	}
+	/* Each of them has its error, so none is counted. */
+	snap_kunit_expect(test, "");
+}
+
 /* A postponed request can fail when its time comes. */
 static void delay_test_fails(struct kunit *test)
 {
@@ -261,6 +284,7 @@ static struct kunit_case delay_cases[] = {
 	KUNIT_CASE(delay_test_pending),
 	KUNIT_CASE(delay_test_cancelled),
 	KUNIT_CASE(delay_test_signal),
+	KUNIT_CASE(delay_test_waiters),
 	KUNIT_CASE(delay_test_fails),
 	KUNIT_CASE(delay_test_inside),
 	{ }
