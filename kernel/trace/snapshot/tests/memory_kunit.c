@@ -265,10 +265,11 @@ static void memory_test_erase(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	snap_kunit_close(file);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
-	/* An erase of one CPU's part keeps the buffer for the next snapshot. */
+	/* An erase of one CPU's part keeps the buffer for the next snapshot, and no other one. */
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	tracing_snapshot_instance(tr);
 	snap_kunit_echo(test, "per_cpu/cpu0/snapshot", "2");
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	tracing_snapshot_instance(tr);
 	snap_kunit_expect(test, "taken 7");
 	tracing_disarm_snapshot(tr);
@@ -385,6 +386,24 @@ static void memory_test_gone(struct kunit *test)
 	KUNIT_EXPECT_LT(test, (long)(pages - memory_pages()), 1500L);
 }
 
+/* A latency tracer of a session has no snapshots of the channels, and no memory for them. */
+static void memory_test_channel(struct kunit *test)
+{
+	struct trace_array *tr = test->priv, *ch = trace_array_get_by_name("kunit_part", NULL);
+	struct tracer fake = { .use_max_tr = true };
+
+	KUNIT_ASSERT_NOT_NULL(test, ch);
+	snap_kunit_echo(test, "/instances/kunit_part/buffer_size_kb", "16");
+	KUNIT_EXPECT_EQ(test, trace_session_join(tr, "kunit_part"), 0);
+	KUNIT_EXPECT_EQ(test, trace_snapshot_arm_tracer(tr, &fake), 0);
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), snap_kunit_full(test));
+	KUNIT_EXPECT_EQ(test, ch->snapshots->kb, 0UL);
+	trace_snapshot_disarm_tracer(tr, &fake);
+	KUNIT_EXPECT_EQ(test, trace_session_leave(tr, "kunit_part"), 0);
+	trace_array_put(ch);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(ch), 0);
+}
+
 /* In memory that survives a reboot, readers and takers share one buffer, which stays. */
 static void memory_test_one(struct kunit *test)
 {
@@ -483,6 +502,7 @@ static struct kunit_case memory_cases[] = {
 	KUNIT_CASE(memory_test_kept),
 	KUNIT_CASE(memory_test_leak),
 	KUNIT_CASE(memory_test_gone),
+	KUNIT_CASE(memory_test_channel),
 	KUNIT_CASE(memory_test_one),
 	KUNIT_CASE(memory_test_writers),
 	{ }
