@@ -2,7 +2,10 @@
 /*
  * Unit tests of snapshots while the size or the clock of their trace array changes.
  */
+#include <linux/completion.h>
 #include <linux/delay.h>
+#include <linux/kthread.h>
+#include <linux/list.h>
 #include <linux/mman.h>
 #include <linux/ring_buffer.h>
 #include <linux/timekeeping.h>
@@ -296,6 +299,50 @@ static void change_test_spare_clock(struct kunit *test)
 	snap_kunit_echo(test, "trace_clock", "local");
 }
 
+/* A task that counts records */
+struct change_count {
+	struct trace_array	*tr;
+	unsigned long		entries;
+	struct completion	done;
+};
+
+static int change_count(void *data)
+{
+	struct change_count *count = data;
+
+	count->entries = trace_snapshot_entries(count->tr);
+	complete(&count->done);
+	return 0;
+}
+
+/* Records are counted under the mutex, so that nobody frees their snapshot meanwhile. */
+static void change_test_entries(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	struct change_count count = { .tr = tr };
+	struct task_struct *task;
+
+	snap_kunit_mark(test, 3);
+	snap_kunit_echo(test, "snapshot", "1");
+	KUNIT_EXPECT_EQ(test, trace_snapshot_entries(tr), 3UL);
+	init_completion(&count.done);
+	task = kthread_create(change_count, &count, "kunit-count");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	get_task_struct(task);
+	/* The worker takes the mutex, too. */
+	snap_kunit_worker(tr);
+	mutex_lock(&s->mutex);
+	wake_up_process(task);
+	while (list_empty(&s->mutex.wait_list) && !completion_done(&count.done))
+		schedule_timeout_uninterruptible(1);
+	snap_release(s, &s->user, true);
+	mutex_unlock(&s->mutex);
+	wait_for_completion(&count.done);
+	kthread_stop_put(task);
+	KUNIT_EXPECT_EQ(test, count.entries, 0UL);
+}
+
 /* Each of these alone needs the live buffer. */
 static void change_test_used(struct kunit *test)
 {
@@ -427,6 +474,7 @@ static struct kunit_case change_kunit[] = {
 	KUNIT_CASE(change_test_fails),
 	KUNIT_CASE(change_test_clock),
 	KUNIT_CASE(change_test_spare_clock),
+	KUNIT_CASE(change_test_entries),
 	KUNIT_CASE(change_test_used),
 	KUNIT_CASE(change_test_waits),
 	KUNIT_CASE(change_test_erase),
