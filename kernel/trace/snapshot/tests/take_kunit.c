@@ -380,6 +380,14 @@ static void take_test_waits(struct kunit *test)
 	snap_kunit_echo(test, "snapshot", "1");
 	KUNIT_EXPECT_TRUE(test, take_is_free);
 	hrtimer_cancel(&timer);
+	/* A look for a channel is one of these tasks: the channel may leave, and be freed. */
+	take_is_free = false;
+	atomic_set(&s->owner, 2);
+	hrtimer_start(&timer, ns_to_ktime(100 * NSEC_PER_USEC), HRTIMER_MODE_REL_HARD);
+	KUNIT_EXPECT_NULL(test, snap_get_channel(s, 0));
+	KUNIT_EXPECT_TRUE(test, take_is_free);
+	hrtimer_cancel(&timer);
+	atomic_set(&s->owner, 0);
 	destroy_hrtimer_on_stack(&timer);
 	snap_kunit_expect(test, "taken 1");
 }
@@ -613,6 +621,28 @@ static void take_test_cpu(struct kunit *test)
 	tracing_disarm_snapshot(tr);
 }
 
+static void take_cpu_race(enum rb_race point, const char *name)
+{
+	if (point != RB_RACE_REFUSING)
+		return;
+	rb_race_hook = NULL;
+	KUNIT_EXPECT_EQ(take_acting, take_kind(take_acting, TAKE_CPU), -EBUSY);
+}
+
+/* A request for one CPU that fails erases nothing. It fails while the live buffer is erased. */
+static void take_test_cpu_fails(struct kunit *test)
+{
+	snap_kunit_mark(test, 2);
+	snap_kunit_echo(test, "snapshot", "1");
+	take_acting = test;
+	rb_race_hook = take_cpu_race;
+	snap_kunit_close(snap_kunit_open(test, "trace", O_WRONLY | O_TRUNC));
+	KUNIT_EXPECT_NULL(test, rb_race_hook);
+	rb_race_hook = NULL;
+	snap_kunit_expect(test, "taken 1 refused 1");
+	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 2U);
+}
+
 /* A request with a buffer of its own leaves the empty one where it is. */
 static void take_test_own(struct kunit *test)
 {
@@ -788,6 +818,92 @@ static void take_test_died_spare(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 }
 
+/* Create an instance, and make it a channel of the one of the test. */
+static struct trace_array *take_add(struct kunit *test, const char *name)
+{
+	struct trace_array *ch = trace_array_get_by_name(name, NULL);
+	char path[64];
+
+	KUNIT_ASSERT_NOT_NULL(test, ch);
+	snprintf(path, sizeof(path), "/instances/%s/buffer_size_kb", name);
+	snap_kunit_echo(test, path, "16");
+	KUNIT_ASSERT_EQ(test, trace_session_join(test->priv, name), 0);
+	return ch;
+}
+
+static void take_remove(struct kunit *test, struct trace_array *ch)
+{
+	if (ch->session)
+		trace_session_leave(ch->session, ch->name);
+	trace_array_put(ch);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(ch), 0);
+}
+
+/* A write settles the buffer of each channel, also behind one whose spare buffer is used. */
+static void take_test_died_channel(struct kunit *test)
+{
+	struct trace_array *used = take_add(test, "kunit_1"), *died = take_add(test, "kunit_2");
+	struct trace_snapshots *s = used->snapshots;
+	struct trace_snap *spare;
+
+	KUNIT_ASSERT_NOT_NULL(test, ring_buffer_lock_reserve(died->array_buffer.buffer, 8));
+	preempt_enable_notrace();
+	snap_kunit_echo(test, "snapshot", "1");
+	scoped_guard(mutex, &s->mutex)
+		KUNIT_ASSERT_EQ(test, snap_add_spare(s, &s->user), 0);
+	/* As the worker of the channel does while it waits for writers. */
+	spare = s->user.spare;
+	atomic_inc(&spare->users);
+	snap_kunit_echo(test, "snapshot", "1");
+	snap_kunit_expect(test, "taken 2");
+	scoped_guard(mutex, &s->mutex)
+		snap_unhold(s, spare);
+	take_remove(test, died);
+	take_remove(test, used);
+}
+
+/* A channel that has left a session brings nobody with it when it is back. */
+static void take_test_back(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_array *ch = take_add(test, "kunit_1"), *next = take_add(test, "kunit_2");
+
+	KUNIT_EXPECT_EQ(test, trace_session_leave(tr, "kunit_1"), 0);
+	KUNIT_EXPECT_EQ(test, trace_session_leave(tr, "kunit_2"), 0);
+	KUNIT_EXPECT_EQ(test, trace_session_join(tr, "kunit_1"), 0);
+	snap_kunit_echo(test, "/instances/kunit_1/trace_marker", "mark");
+	snap_kunit_echo(test, "/instances/kunit_2/trace_marker", "mark");
+	snap_kunit_echo(test, "snapshot", "1");
+	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "/instances/kunit_1/trace"), 0U);
+	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "/instances/kunit_2/trace"), 1U);
+	take_remove(test, next);
+	take_remove(test, ch);
+}
+
+/* The snapshot of a latency tracer is not kept. The user's is kept with its parts, not it. */
+static void take_test_max(struct kunit *test)
+{
+	struct tracer fake = { .use_max_tr = true };
+	struct trace_array *tr = test->priv, *ch;
+
+	KUNIT_ASSERT_EQ(test, trace_snapshot_arm_tracer(tr, &fake), 0);
+	snap_kunit_echo(test, "snapshot_keep", "2");
+	KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_MAX), 0);
+	snap_tend(tr->snapshots);
+	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/kunit@1"));
+	snap_kunit_echo(test, "snapshot_keep", "0");
+
+	ch = take_add(test, "kunit_1");
+	snap_kunit_echo(test, "snapshot", "1");
+	KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_MAX), 0);
+	snap_kunit_echo(test, "snapshot_keep", "2");
+	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit@1"));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit@1.kunit_1"));
+	snap_kunit_echo(test, "snapshot_keep", "0");
+	take_remove(test, ch);
+	trace_snapshot_disarm_tracer(tr, &fake);
+}
+
 static const bool take_bools[] = { false, true };
 KUNIT_ARRAY_PARAM(take_bools, take_bools, NULL);
 
@@ -884,12 +1000,16 @@ static struct kunit_case take_cases[] = {
 static struct kunit_case take_buffer_cases[] = {
 	KUNIT_CASE(take_test_read),
 	KUNIT_CASE(take_test_cpu),
+	KUNIT_CASE(take_test_cpu_fails),
 	KUNIT_CASE(take_test_own),
 	KUNIT_CASE(take_test_once),
 	KUNIT_CASE(take_test_mapped),
 	KUNIT_CASE_PARAM(take_test_died, take_bools_gen_params),
 	KUNIT_CASE(take_test_died_read),
 	KUNIT_CASE_PARAM(take_test_died_spare, take_bools_gen_params),
+	KUNIT_CASE(take_test_died_channel),
+	KUNIT_CASE(take_test_back),
+	KUNIT_CASE(take_test_max),
 	{ }
 };
 
