@@ -14,7 +14,7 @@
 
 /**
  * struct snap_owner - an open file that owns a snapshot
- * @snap: the snapshot; it is kept
+ * @snap: the snapshot, which is kept; NULL if it could not be taken
  * @mnt:  mount of tracefs by which it was requested
  * @end:  ends the life of the snapshot
  */
@@ -52,7 +52,10 @@ static int snap_owner_release(struct inode *inode, struct file *file)
 	struct snap_owner *owner = file->private_data;
 
 	mntput(owner->mnt);
-	schedule_work(&owner->end);
+	if (owner->snap)
+		schedule_work(&owner->end);
+	else
+		kfree(owner);
 	return 0;
 }
 
@@ -82,23 +85,23 @@ int snap_own(struct trace_snapshots *s, int cpu, struct vfsmount *mnt)
 	if (!owner)
 		return -ENOMEM;
 	INIT_WORK(&owner->end, snap_owner_end);
-	fd = get_unused_fd_flags(O_CLOEXEC);
-	ret = fd < 0 ? fd : snap_keep_owned(s, cpu, &owner->snap);
-	if (ret)
-		goto fail;
+	/* Before the snapshot: without an owner its records would be lost. */
 	file = anon_inode_getfile_fmode("[trace_snapshot]", &snap_owner_fops, owner, O_RDONLY,
 					FMODE_PREAD);
 	if (IS_ERR(file)) {
-		ret = PTR_ERR(file);
-		snap_end_owned(owner->snap);
-		goto fail;
+		kfree(owner);
+		return PTR_ERR(file);
 	}
 	owner->mnt = mntget(mnt);
-	fd_install(fd, file);
-	return fd;
-fail:
+	fd = get_unused_fd_flags(O_CLOEXEC);
+	ret = fd < 0 ? fd : snap_keep_owned(s, cpu, &owner->snap);
+	if (!ret) {
+		fd_install(fd, file);
+		return fd;
+	}
 	if (fd >= 0)
 		put_unused_fd(fd);
-	kfree(owner);
+	owner->snap = NULL;
+	fput(file);
 	return ret;
 }

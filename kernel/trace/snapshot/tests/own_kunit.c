@@ -289,15 +289,16 @@ static void own_test_full(struct kunit *test)
 	struct file *file, *max;
 	struct vfsmount *proc;
 	char text[24] = "";
+	int fd;
 
 	if (!IS_ENABLED(CONFIG_PROC_SYSCTL) || !IS_ENABLED(CONFIG_MULTIUSER))
 		kunit_skip(test, "the number of files has no limit");
 	file = snap_kunit_open(test, "snapshot", O_WRONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	snap_kunit_mark(test, 1);
 	fds->rlim_cur = 0;
 	KUNIT_EXPECT_EQ(test, vfs_ioctl(file, TRACE_IOC_SNAPSHOT, 0), (long)-EMFILE);
 	fds->rlim_cur = before;
-	KUNIT_EXPECT_EQ(test, tr->snapshots->user.seq, 0ULL);
 
 	proc = type ? kern_mount(type) : ERR_PTR(-ENODEV);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(proc));
@@ -312,7 +313,19 @@ static void own_test_full(struct kunit *test)
 	snap_kunit_close(max);
 	kern_unmount(proc);
 	own_expect(test, 0, 0);
+	/* No snapshot is taken in vain: its records would be lost. */
+	KUNIT_EXPECT_EQ(test, tr->snapshots->user.seq, 0ULL);
+	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 1U);
 	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "error_log", "error"));
+
+	/* No memory; then the number of the descriptor is free again. */
+	fd = get_unused_fd_flags(0);
+	put_unused_fd(fd);
+	tr->snapshots->limit_kb = 1;
+	KUNIT_EXPECT_EQ(test, vfs_ioctl(file, TRACE_IOC_SNAPSHOT, 0), (long)-ENOSPC);
+	tr->snapshots->limit_kb = 0;
+	KUNIT_EXPECT_EQ(test, get_unused_fd_flags(0), fd);
+	put_unused_fd(fd);
 	snap_kunit_close(file);
 }
 

@@ -97,6 +97,7 @@ static void snap_kunit_expect_free(struct kunit *test)
 	struct snap_kunit_memory *m;
 	unsigned int i;
 
+	flush_delayed_fput();
 	rcu_barrier();
 	unregister_trace_kmalloc(snap_kunit_malloc, NULL);
 	unregister_trace_kfree(snap_kunit_mfree, NULL);
