@@ -121,9 +121,7 @@ static void snap_set_clock(struct trace_snapshots *s, struct snap_slot *slot, u6
 	struct trace_snap *spare, *last = READ_ONCE(slot->last);
 
 	/* Those of the last boot never compare with the live buffer. */
-	if (last && last->last_boot)
-		ring_buffer_set_clock(last->buf.buffer, clock);
-	else
+	if (!last || !last->last_boot)
 		snap_erase(s, slot, RING_BUFFER_ALL_CPUS);
 	/* A taker may use it now, but only a task frees it. */
 	spare = READ_ONCE(slot->spare);

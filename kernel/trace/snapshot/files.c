@@ -339,7 +339,7 @@ static int snap_file_open(struct inode *inode, struct file *file)
 				   container_of(file->f_op, struct snap_file, fops)->show);
 
 	/* A sequential file is read in order, but any offset of a write is good. */
-	if (!ret && file->f_mode & FMODE_WRITE)
+	if (file->f_mode & FMODE_WRITE)
 		file->f_mode |= FMODE_PWRITE;
 	return ret;
 }

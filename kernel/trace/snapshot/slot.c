@@ -315,7 +315,6 @@ static int snap_settle_one(struct trace_snapshots *s, struct snap_slot *slot)
 	}
 	snap_settle(snap);
 	snap_unhold(s, snap);
-	snap_collect(s);
 	return 0;
 }
 

@@ -95,7 +95,8 @@ static struct trace_snap *snap_choose(struct trace_snapshots *s, struct snap_slo
 	if (req->cpu != RING_BUFFER_ALL_CPUS && slot == &s->user && !keep &&
 	    slot->last && snap_fits(s, slot->last))
 		return snap_is_free(s, slot->last) ? slot->last : NULL;
-	if (req->own && snap_fits(s, req->own))
+	/* Its size does not change while the requester has the mutex. */
+	if (req->own)
 		return req->own;
 	/* A spare buffer with a user waits for its writers in snap_settle_next(). */
 	if (snap_is_free(s, slot->spare))
