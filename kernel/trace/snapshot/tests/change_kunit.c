@@ -391,6 +391,18 @@ static void change_test_used(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, trace_snapshot_is_used(tr));
 }
 
+/* A resize frees the buffer that does not fit any more. */
+static void change_test_freed(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	snap_kunit_echo(test, "buffer_size_kb", "32");
+	KUNIT_EXPECT_TRUE(test, llist_empty(&tr->snapshots->gone));
+	KUNIT_EXPECT_EQ(test, tr->snapshots->kb, snap_kunit_full(test));
+	tracing_disarm_snapshot(tr);
+}
+
 /* A request during a resize is postponed until the resize ends. */
 static void change_test_waits(struct kunit *test)
 {
@@ -476,6 +488,7 @@ static struct kunit_case change_kunit[] = {
 	KUNIT_CASE(change_test_spare_clock),
 	KUNIT_CASE(change_test_entries),
 	KUNIT_CASE(change_test_used),
+	KUNIT_CASE(change_test_freed),
 	KUNIT_CASE(change_test_waits),
 	KUNIT_CASE(change_test_erase),
 	KUNIT_CASE(change_test_erase_iterator),

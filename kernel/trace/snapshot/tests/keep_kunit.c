@@ -361,6 +361,12 @@ static void keep_test_full(struct kunit *test)
 	scoped_guard(mutex, &s->mutex)
 		snap_release(s, &s->user, false);
 	KUNIT_EXPECT_FALSE(test, keep_is_ready(s));
+	/* It can once it is not kept any more, and never if its memory was not wanted meanwhile. */
+	snap_keep_set(s, (struct snap_keep){ });
+	KUNIT_EXPECT_TRUE(test, keep_is_ready(s));
+	s->pinned = false;
+	trace_snapshot_trim(tr);
+	KUNIT_EXPECT_FALSE(test, keep_is_ready(s));
 }
 
 /* A snapshot that waits for the keeper is kept once, if the newest one is to be kept as well. */
@@ -700,6 +706,18 @@ static void keep_test_busy(struct kunit *test)
 	snap_kunit_close(file);
 	keep_remove(&other);
 	KUNIT_EXPECT_EQ(test, other.ret, 1);
+
+	/* If the first ones are kept, there is room for another one. */
+	snap_keep_set(tr->snapshots, (struct snap_keep){ .nr = 1, .first = true });
+	keep_take(test, 1);
+	snap_tend(tr->snapshots);
+	KUNIT_EXPECT_EQ(test, tr->snapshots->room, 0);
+	scoped_guard(mutex, &trace_types_lock)
+		other.whole = trace_array_find("kunit@2");
+	KUNIT_ASSERT_NOT_NULL(test, other.whole);
+	keep_remove(&other);
+	snap_tend(tr->snapshots);
+	KUNIT_EXPECT_EQ(test, tr->snapshots->room, 1);
 }
 
 /*

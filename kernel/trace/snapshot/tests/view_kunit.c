@@ -349,8 +349,8 @@ static void kept_test_open(struct kunit *test)
 	kept_expect(test, 2, 2);
 }
 
-/* When types get a new meaning, those of a snapshot that is only open have none any more. */
-static void kept_test_left(struct kunit *test)
+/* Remove events while a snapshot is only open; without @memory to note that, its records go. */
+static void kept_leave(struct kunit *test, bool memory)
 {
 	struct trace_array *tr = test->priv;
 	struct file *file;
@@ -372,14 +372,30 @@ static void kept_test_left(struct kunit *test)
 	kept_take(test, "r2");
 	scoped_guard(mutex, &event_mutex) {
 		guard(mutex)(&trace_types_lock);
+		snap_kunit_fail_nth(!memory);
 		trace_snapshot_erase(tr);
 	}
+	KUNIT_EXPECT_TRUE(test, memory || snap_kunit_failed());
 	KUNIT_EXPECT_GT(test, snap_kunit_read_file(test, file, text, SZ_4K - 1), 0L);
-	KUNIT_EXPECT_NOT_NULL(test, strstr(text, ": Unknown type "));
+	KUNIT_EXPECT_EQ(test, !!strstr(text, ": Unknown type "), memory);
+	KUNIT_EXPECT_EQ(test, !!strstr(text, ": r1\n"), memory);
 	KUNIT_EXPECT_NULL(test, strstr(text, ": sched_switch: "));
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/instances/kunit@2/trace", ": r2\n"));
 	snap_kunit_close(file);
 	kept_expect(test, 2, 2);
+}
+
+/* When types get a new meaning, those of a snapshot that is only open have none any more. */
+static void kept_test_left(struct kunit *test)
+{
+	kept_leave(test, true);
+}
+
+static void kept_test_left_no_memory(struct kunit *test)
+{
+	if (!snap_kunit_may_fail(test))
+		kunit_skip(test, "no allocation can be made to fail");
+	kept_leave(test, false);
 }
 
 /* If an instance of the user has the name already, the kept snapshot gets another name. */
@@ -658,6 +674,7 @@ static struct kunit_case kept_cases[] = {
 	KUNIT_CASE(kept_test_armed),
 	KUNIT_CASE(kept_test_open),
 	KUNIT_CASE(kept_test_left),
+	KUNIT_CASE(kept_test_left_no_memory),
 	KUNIT_CASE(kept_test_name),
 	KUNIT_CASE(kept_test_top),
 	KUNIT_CASE(kept_test_worker),
