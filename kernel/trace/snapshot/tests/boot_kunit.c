@@ -608,16 +608,18 @@ static void __init boot_test_waits(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, done);
 }
 
-/* Does the newest message of the kernel have this text? */
+/* Does a message of the kernel have this text? */
 static bool __init boot_said(const char *text)
 {
 	static char line[200] __initdata;
 	struct kmsg_dump_iter iter;
 
 	kmsg_dump_rewind(&iter);
-	while (kmsg_dump_get_line(&iter, false, line, sizeof(line) - 1, NULL))
-		;
-	return strstr(line, text);
+	while (kmsg_dump_get_line(&iter, false, line, sizeof(line) - 1, NULL)) {
+		if (strstr(line, text))
+			return true;
+	}
+	return false;
 }
 
 /* Without memory for a snapshot that tests before this have asked for, it says which one. */

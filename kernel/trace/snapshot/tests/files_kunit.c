@@ -586,12 +586,13 @@ static void fs_list_hook(enum rb_race point, const char *name)
 	fs_listed = tr;
 }
 
-/* Count how often the list looks at the snapshot, and have the lock for so many times. */
+/* Count how often a task that lists snapshots looks at one, and have the lock for so many times. */
+static struct task_struct *fs_reader;
 static unsigned int fs_looks, fs_busy_looks;
 
 static void fs_look_hook(enum rb_race point, const char *name)
 {
-	if (point != RB_RACE_ENTRIES || !fs_listed)
+	if (point != RB_RACE_ENTRIES || current != fs_reader)
 		return;
 	fs_looks++;
 	if (fs_busy_looks)
@@ -625,6 +626,7 @@ static void fs_test_list_race(struct kunit *test)
 	fs_times = 0;
 
 	/* Another CPU is in the middle of one while the line is printed for the first time. */
+	fs_reader = current;
 	rb_race_hook = fs_look_hook;
 	fs_looks = 0;
 	fs_line(test);
