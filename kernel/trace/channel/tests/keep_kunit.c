@@ -155,7 +155,7 @@ static void keep_test_list(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, keep_unlocked, 0U);
 }
 
-/* Have only tasks look after the snapshots. What is queued holds a reference. */
+/* Have only tasks look after the snapshots. A queued keeper holds a reference. */
 static void keep_stop_keeper(struct trace_snapshots *s)
 {
 	if (disable_work_sync(&s->keeper))
@@ -290,7 +290,7 @@ static void keep_test_worker(struct kunit *test)
 	snap_kunit_close(file);
 }
 
-/* A session does not wait for ever for a channel whose buffer somebody uses. */
+/* A session does not wait for ever for the buffer of a channel that somebody uses. */
 static void keep_test_used(struct kunit *test)
 {
 	struct trace_snapshots *s;
@@ -638,7 +638,7 @@ static void keep_test_unexpanded(struct kunit *test)
 {
 	struct trace_array *ch = keep_unexpanded(test);
 
-	/* What frees memory needs none. */
+	/* To free memory takes none. */
 	snap_kunit_set(test, "/instances/kunit_2/snapshot_allocate", "0");
 	snap_kunit_set(test, "/instances/kunit_2/snapshot", "0");
 	snap_kunit_set(test, "snapshot_allocate", "1");

@@ -230,24 +230,24 @@ static void global_test_hotplug(struct kunit *test)
 {
 	static int (* const ops[])(void *ended) = { global_is_absent, global_set };
 	struct task_struct *task;
-	struct mutex *lock;
+	struct list_head *waits;
 	unsigned int i;
 	bool ended;
 
 	global_open(test, RB_FL_OVERWRITE);
-	lock = &global->buffer->cpu_mutex;
+	waits = &global->buffer->cpu_mutex.wait_list;
 	for (i = 0; i < ARRAY_SIZE(ops); i++) {
 		ended = false;
 		task = kthread_create(ops[i], &ended, "kunit-global");
 		KUNIT_ASSERT_FALSE(test, IS_ERR(task));
 		get_task_struct(task);
 		/* As trace_rb_cpu_prepare() does. */
-		mutex_lock(lock);
+		mutex_lock(&global->buffer->cpu_mutex);
 		wake_up_process(task);
-		while (list_empty(&lock->wait_list) && !READ_ONCE(ended))
+		while (list_empty(waits) && !READ_ONCE(ended))
 			schedule_timeout_uninterruptible(1);
 		KUNIT_EXPECT_FALSE(test, ended);
-		mutex_unlock(lock);
+		mutex_unlock(&global->buffer->cpu_mutex);
 		kthread_stop_put(task);
 		KUNIT_EXPECT_TRUE(test, ended);
 	}

@@ -376,7 +376,7 @@ static void keep_test_twice(struct kunit *test)
 	struct trace_snapshots *s = tr->snapshots;
 
 	snap_keep_set(s, (struct snap_keep){ .nr = 5 });
-	/* What is queued holds a reference. */
+	/* A queued keeper holds a reference. */
 	if (disable_work_sync(&s->keeper))
 		snap_put(s);
 	keep_take(test, 1);

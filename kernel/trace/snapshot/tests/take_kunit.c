@@ -839,7 +839,7 @@ static void take_remove(struct kunit *test, struct trace_array *ch)
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(ch), 0);
 }
 
-/* A write settles the buffer of each channel, also behind one whose spare buffer is used. */
+/* A write settles the buffer of each channel, also behind one with a spare buffer in use. */
 static void take_test_died_channel(struct kunit *test)
 {
 	struct trace_array *used = take_add(test, "kunit_1"), *died = take_add(test, "kunit_2");

@@ -52,7 +52,7 @@ static void kept_expect(struct kunit *test, unsigned int from, unsigned int to)
 	}
 }
 
-/* Have only tasks look after the snapshots. What is queued holds a reference. */
+/* Have only tasks look after the snapshots. A queued keeper holds a reference. */
 static void kept_stop_keeper(struct trace_array *tr)
 {
 	if (disable_work_sync(&tr->snapshots->keeper))
