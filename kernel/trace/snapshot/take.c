@@ -561,7 +561,7 @@ static void snap_count(struct trace_snapshots *s, int ret, long n)
  *	   met; -EINPROGRESS if it is postponed; -EAGAIN if the lock is not available or, with
  *	   a condition, while the size changes; -EALREADY if a cut in progress came too early
  *	   for it; -ENOBUFS if no buffer is ready; -EDQUOT if the first ones are kept, and
- *	   there are enough; -EBUSY, -EINVAL and -ENODEV as ring_buffer_cut(). On an error
+ *	   there are enough; -EBUSY and -EINVAL as ring_buffer_cut(). On an error
  *	   nothing has changed but the counts; and for one CPU, the snapshot of the last boot
  *	   may be erased.
  */
