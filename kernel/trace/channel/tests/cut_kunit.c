@@ -7,20 +7,10 @@
 
 #include "session.h"
 
-static struct trace_snapshots *cut_begin(struct kunit *test, unsigned int nr)
-{
-	unsigned int ch;
-
-	chan_kunit_open(test, 3);
-	for (ch = 1; ch <= nr; ch++)
-		chan_kunit_join(test, ch);
-	return chan_kunit[0]->snapshots;
-}
-
 /* A request that interrupts the holder of a channel's lock is postponed, and leaves no lock. */
 static void cut_test_locked(struct kunit *test)
 {
-	struct trace_snapshots *s = cut_begin(test, 3), *ch = chan_kunit[2]->snapshots;
+	struct trace_snapshots *s = chan_kunit_begin(test, 3), *ch = chan_kunit[2]->snapshots;
 	int self, owners[4];
 	unsigned int i;
 	long requests;
@@ -47,7 +37,7 @@ static void cut_test_locked(struct kunit *test)
 /* The list of channels may have become shorter since a channel was counted. */
 static void cut_test_list(struct kunit *test)
 {
-	struct trace_snapshots *s = cut_begin(test, 2), *ch;
+	struct trace_snapshots *s = chan_kunit_begin(test, 2), *ch;
 	unsigned int n;
 
 	for (n = 0; n < 5; n++) {
@@ -61,7 +51,7 @@ static void cut_test_list(struct kunit *test)
 /* A part that the session keeps is not kept by its channel as well. */
 static void cut_test_once(struct kunit *test)
 {
-	struct trace_snapshots *s = cut_begin(test, 2), *ch = chan_kunit[2]->snapshots;
+	struct trace_snapshots *s = chan_kunit_begin(test, 2), *ch = chan_kunit[2]->snapshots;
 
 	snap_kunit_set(test, "snapshot_keep", "5");
 	snap_kunit_set(test, "/instances/kunit_2/snapshot_keep", "5");
@@ -78,7 +68,7 @@ static void cut_test_once(struct kunit *test)
 /* The snapshots of two sessions have the same number: a channel's is a part of its own only. */
 static void cut_test_other(struct kunit *test)
 {
-	cut_begin(test, 2);
+	chan_kunit_begin(test, 2);
 	chan_kunit_set_clock();
 	snap_kunit_set(test, "snapshot", "1");
 	chan_kunit_now++;

@@ -17,15 +17,6 @@
 #include "../../ring_buffer/race.h"
 #include "session.h"
 
-static void keep_begin(struct kunit *test)
-{
-	unsigned int ch;
-
-	chan_kunit_open(test, 3);
-	for (ch = 1; ch <= 3; ch++)
-		chan_kunit_join(test, ch);
-}
-
 static void keep_mark(struct kunit *test, unsigned int n)
 {
 	unsigned int ch;
@@ -85,7 +76,7 @@ static void keep_test_whole(struct kunit *test)
 	unsigned int seq;
 	char path[64];
 
-	keep_begin(test);
+	chan_kunit_begin(test, 3);
 	snap_kunit_set(test, "snapshot_keep", "2");
 	for (seq = 1; seq <= 3; seq++) {
 		keep_mark(test, 2);
@@ -140,7 +131,7 @@ static void keep_look_hook(enum rb_race point, const char *name)
 /* No part of a kept snapshot can be removed while it is listed. */
 static void keep_test_list(struct kunit *test)
 {
-	keep_begin(test);
+	chan_kunit_begin(test, 3);
 	snap_kunit_set(test, "snapshot_keep", "1");
 	keep_mark(test, 2);
 	snap_kunit_set(test, "snapshot", "1");
@@ -155,22 +146,15 @@ static void keep_test_list(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, keep_unlocked, 0U);
 }
 
-/* Have only tasks look after the snapshots. A queued keeper holds a reference. */
-static void keep_stop_keeper(struct trace_snapshots *s)
-{
-	if (disable_work_sync(&s->keeper))
-		snap_put(s);
-}
-
 /* A channel is removed before its part is kept. The memory of that is freed all the same. */
 static void keep_test_gone(struct kunit *test)
 {
 	struct trace_snapshots *s = chan_kunit[0]->snapshots;
 
-	keep_begin(test);
+	chan_kunit_begin(test, 3);
 	snap_kunit_set(test, "snapshot_keep", "1");
 	snap_kunit_set(test, "snapshot_allocate", "1");
-	keep_stop_keeper(s);
+	snap_kunit_stop_keeper(s);
 	keep_mark(test, 2);
 	tracing_snapshot_instance(chan_kunit[0]);
 	KUNIT_EXPECT_FALSE(test, llist_empty(&s->fresh));
@@ -189,7 +173,7 @@ static void keep_test_newest(struct kunit *test)
 {
 	unsigned int i;
 
-	keep_begin(test);
+	chan_kunit_begin(test, 3);
 	for (i = 1; i <= 2; i++) {
 		keep_mark(test, 2);
 		snap_kunit_set(test, "snapshot", "1");
@@ -211,7 +195,7 @@ static void keep_test_twice(struct kunit *test)
 	size_t before;
 	unsigned int i, seq;
 
-	keep_begin(test);
+	chan_kunit_begin(test, 3);
 	channel = chan_kunit[2]->snapshots;
 	snap_kunit_set(test, "snapshot_allocate", "1");
 	for (i = 0; i < 2; i++) {
@@ -221,7 +205,7 @@ static void keep_test_twice(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, snap_keep_set(first, keep), 0);
 		keep_tend();
 		before = list_count_nodes(&channel->kept);
-		keep_stop_keeper(first);
+		snap_kunit_stop_keeper(first);
 		keep_mark(test, 2);
 		tracing_snapshot_instance(chan_kunit[0]);
 		KUNIT_EXPECT_FALSE(test, llist_empty(&first->fresh));
@@ -256,7 +240,7 @@ static void keep_test_worker(struct kunit *test)
 	struct file *file;
 	unsigned int ch;
 
-	keep_begin(test);
+	chan_kunit_begin(test, 3);
 	channel = chan_kunit[2]->snapshots;
 	snap_kunit_set(test, "snapshot_allocate", "1");
 	KUNIT_EXPECT_EQ(test, snap_keep_set(channel, (struct snap_keep){ .nr = 5 }), 0);
@@ -296,7 +280,7 @@ static void keep_test_used(struct kunit *test)
 	struct trace_snapshots *s;
 	struct trace_snap *spare;
 
-	keep_begin(test);
+	chan_kunit_begin(test, 3);
 	snap_kunit_set(test, "snapshot_allocate", "1");
 	s = chan_kunit[2]->snapshots;
 	spare = s->user.spare;
@@ -312,7 +296,7 @@ static void keep_test_used(struct kunit *test)
 /* A channel that has its first ones has no room for a part of the session, which keeps none. */
 static void keep_test_enough(struct kunit *test)
 {
-	keep_begin(test);
+	chan_kunit_begin(test, 3);
 	snap_kunit_set(test, "/instances/kunit_2/snapshot_keep", "first 1");
 	snap_kunit_set(test, "snapshot", "1");
 	snap_tend(chan_kunit[2]->snapshots);
@@ -329,7 +313,7 @@ static void keep_test_provide(struct kunit *test)
 	struct trace_snapshots *s = chan_kunit[0]->snapshots;
 	unsigned int ch;
 
-	keep_begin(test);
+	chan_kunit_begin(test, 3);
 	for (ch = 0; ch <= 3; ch++)
 		disable_work_sync(&chan_kunit[ch]->snapshots->work);
 	snap_kunit_set(test, "snapshot_keep", "2");
@@ -347,7 +331,7 @@ static void keep_test_persistent(struct kunit *test)
 {
 	unsigned int ch;
 
-	keep_begin(test);
+	chan_kunit_begin(test, 3);
 	for (ch = 0; ch <= 3; ch++) {
 		chan_kunit[ch]->range_addr_start = 1;
 		KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot_keep", "1"),
@@ -383,7 +367,7 @@ static void keep_test_changing(struct kunit *test)
 	struct trace_snapshots *s = chan_kunit[0]->snapshots;
 	unsigned int ch;
 
-	keep_begin(test);
+	chan_kunit_begin(test, 3);
 	snap_kunit_set(test, "snapshot_allocate", "1");
 	for (ch = 0; ch <= 3; ch++) {
 		u64 taken = s->user.seq;
@@ -421,7 +405,7 @@ static void keep_test_refused(struct kunit *test)
 	unsigned long want;
 	unsigned int ch, n;
 
-	keep_begin(test);
+	chan_kunit_begin(test, 3);
 	snap_kunit_set(test, "snapshot_keep", "first 9");
 	for (n = 1; n <= 3; n++) {
 		keep_mark(test, 2);
@@ -454,7 +438,7 @@ static void keep_test_memory(struct kunit *test)
 
 	if (!snap_kunit_may_fail(test))
 		kunit_skip(test, "allocations cannot fail here");
-	keep_begin(test);
+	chan_kunit_begin(test, 3);
 	snap_kunit_set(test, "snapshot_keep", "9");
 	snap_kunit_set(test, "snapshot_allocate", "1");
 	for (n = 1; ; n += 1 + n / 20) {
@@ -511,7 +495,7 @@ static void keep_test_open(struct kunit *test)
 	static const char why[] = "] snapshot: error: Snapshots come faster than this file is";
 	struct file *file;
 
-	keep_begin(test);
+	chan_kunit_begin(test, 3);
 	snap_kunit_set(test, "snapshot", "1");
 	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(chan_kunit[0]), 0);
 	KUNIT_ASSERT_EQ(test, register_trace_kmalloc(keep_cut, current), 0);
@@ -550,7 +534,7 @@ static void keep_test_room(struct kunit *test)
 	struct trace_snapshots *s;
 	struct file *file;
 
-	keep_begin(test);
+	chan_kunit_begin(test, 3);
 	s = chan_kunit[3]->snapshots;
 	snap_kunit_set(test, "snapshot_keep", "9");
 	/* To remove this one is in vain. */
@@ -595,7 +579,7 @@ static void keep_test_crash(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, other);
 	KUNIT_ASSERT_EQ(test, tracing_alloc_snapshot_instance(other), 0);
-	keep_begin(test);
+	chan_kunit_begin(test, 3);
 	keep_mark(test, 2);
 	snap_kunit_set(test, "snapshot_allocate", "1");
 	keep_starve(2, true);
@@ -674,7 +658,7 @@ static void keep_test_owned(struct kunit *test)
 	struct trace_snapshots *s;
 	struct trace_snap *snap;
 
-	keep_begin(test);
+	chan_kunit_begin(test, 3);
 	keep_mark(test, 2);
 	s = chan_kunit[0]->snapshots;
 	KUNIT_ASSERT_EQ(test, snap_keep_owned(s, RING_BUFFER_ALL_CPUS, &snap), 0);

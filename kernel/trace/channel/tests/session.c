@@ -91,6 +91,24 @@ void chan_kunit_open(struct kunit *test, unsigned int nr)
 }
 
 /**
+ * chan_kunit_begin() - create three instances, and make some of them channels
+ * @test: the test
+ * @nr:   number of channels, the first ones
+ *
+ * Context: May sleep.
+ * Return: the snapshots of the session.
+ */
+struct trace_snapshots *chan_kunit_begin(struct kunit *test, unsigned int nr)
+{
+	unsigned int ch;
+
+	chan_kunit_open(test, 3);
+	for (ch = 1; ch <= nr; ch++)
+		chan_kunit_join(test, ch);
+	return chan_kunit[0]->snapshots;
+}
+
+/**
  * chan_kunit_set_clock() - have the session and all instances use the clock of the test
  *
  * Context: May sleep.

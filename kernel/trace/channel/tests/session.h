@@ -30,6 +30,7 @@ int chan_kunit_init(struct kunit *test);
 void chan_kunit_exit(struct kunit *test);
 void chan_kunit_open(struct kunit *test, unsigned int nr);
 void chan_kunit_join(struct kunit *test, unsigned int ch);
+struct trace_snapshots *chan_kunit_begin(struct kunit *test, unsigned int nr);
 void chan_kunit_set_clock(void);
 bool chan_kunit_write(unsigned int ch, int cpu, u64 ts, u32 num);
 void chan_kunit_mark(struct kunit *test, unsigned int ch, const char *text);

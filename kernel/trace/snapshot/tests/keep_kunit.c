@@ -376,9 +376,7 @@ static void keep_test_twice(struct kunit *test)
 	struct trace_snapshots *s = tr->snapshots;
 
 	snap_keep_set(s, (struct snap_keep){ .nr = 5 });
-	/* A queued keeper holds a reference. */
-	if (disable_work_sync(&s->keeper))
-		snap_put(s);
+	snap_kunit_stop_keeper(s);
 	keep_take(test, 1);
 	KUNIT_EXPECT_FALSE(test, llist_empty(&s->fresh));
 	/* Another task has come so far with a write of 0. */

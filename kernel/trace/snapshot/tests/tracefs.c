@@ -287,6 +287,19 @@ const char *snap_kunit_read(struct kunit *test, const char *path)
 }
 
 /**
+ * snap_kunit_stop_keeper() - have only tasks look after kept snapshots
+ * @s: the snapshots of a trace array; enable_work() of its keeper undoes it
+ *
+ * Context: May sleep.
+ */
+void snap_kunit_stop_keeper(struct trace_snapshots *s)
+{
+	/* A queued keeper holds a reference. */
+	if (disable_work_sync(&s->keeper))
+		snap_put(s);
+}
+
+/**
  * snap_kunit_count() - count the occurrences of a part in a text
  * @text: the text
  * @part: the part

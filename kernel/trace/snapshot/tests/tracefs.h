@@ -39,6 +39,7 @@ unsigned long snap_kunit_kb(struct kunit *test);
 unsigned long snap_kunit_full(struct kunit *test);
 void snap_kunit_times(struct kunit *test, const char *before, u64 *first, u64 *second);
 void snap_kunit_worker(struct trace_array *tr);
+void snap_kunit_stop_keeper(struct trace_snapshots *s);
 void snap_kunit_mark(struct kunit *test, unsigned int nr);
 unsigned int snap_kunit_marks(struct kunit *test, const char *path);
 void snap_kunit_kill(bool killed);

@@ -52,13 +52,6 @@ static void kept_expect(struct kunit *test, unsigned int from, unsigned int to)
 	}
 }
 
-/* Have only tasks look after the snapshots. A queued keeper holds a reference. */
-static void kept_stop_keeper(struct trace_array *tr)
-{
-	if (disable_work_sync(&tr->snapshots->keeper))
-		snap_put(tr->snapshots);
-}
-
 static const char * const kept_read_only[] = {
 	"trace_pipe", "trace_clock", "trace_options", "saved_cmdlines", "saved_tgids",
 	"timestamp_mode", "current_tracer", "tracing_on", "buffer_size_kb",
@@ -622,7 +615,7 @@ static void kept_test_removed(struct kunit *test)
 	snap_kunit_set(test, "/instances/kunit-other/snapshot_keep", "1");
 	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/kunit-other@1"));
 	/* The keeper does not forget the first one, which is closed only now. */
-	kept_stop_keeper(other);
+	snap_kunit_stop_keeper(other->snapshots);
 	snap_kunit_close(file);
 	/* The keeper has not created an instance for this one, and never does. */
 	tracing_snapshot_instance(other);
@@ -648,7 +641,7 @@ static void kept_test_no_memory(struct kunit *test)
 	snap_kunit_set(test, "snapshot_keep", "1");
 	snap_kunit_set(test, "buffer_size_kb", "64");
 	/* Only this task keeps snapshots, not the keeper. */
-	kept_stop_keeper(tr);
+	snap_kunit_stop_keeper(tr->snapshots);
 	for (n = 1; failed && n < 2000; n++) {
 		snap_tend(tr->snapshots);
 		KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(tr), 0);
