@@ -130,7 +130,7 @@ void trace_snapshot_exit(struct trace_array *tr)
 	irq_work_sync(&s->irq_work);
 	cancel_work_sync(&s->work);
 	mutex_lock(&s->mutex);
-	/* If the keeper runs, it comes to its end later: it may wait for locks of the caller. */
+	/* A keeper that is queued or runs ends later: it may wait for locks of the caller. */
 	s->dead = true;
 	fresh = llist_del_all(&s->fresh);
 	mutex_unlock(&s->mutex);
@@ -143,8 +143,6 @@ void trace_snapshot_exit(struct trace_array *tr)
 	snap_release(s, &s->user, true);
 	snap_release(s, &s->max, true);
 	mutex_unlock(&s->mutex);
-	if (cancel_work(&s->keeper))
-		snap_put(s);
 	snap_put(s);
 }
 

@@ -567,6 +567,33 @@ static void keep_test_room(struct kunit *test)
 	snap_kunit_set(test, "snapshot_keep", "0");
 }
 
+/* So it does if there is room for the records of its part, but not for the instance of that. */
+static void keep_test_room_instance(struct kunit *test)
+{
+	struct trace_snapshots *s;
+	unsigned int seq, kb;
+
+	chan_kunit_begin(test, 3);
+	s = chan_kunit[3]->snapshots;
+	snap_kunit_set(test, "/instances/kunit_3/buffer_size_kb", "1");
+	snap_kunit_set(test, "snapshot_keep", "100");
+	/* To remove this one is in vain. */
+	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[0], "kunit_3"), 0);
+	keep_take(test);
+	chan_kunit_join(test, 3);
+	for (seq = 2; seq <= 4; seq++)
+		keep_take(test);
+	for (kb = 0; kb < 64; kb++, seq++) {
+		s->limit_kb = s->kb + kb;
+		keep_take(test);
+		keep_expect_whole(test, seq, "123");
+		KUNIT_EXPECT_LE(test, s->kb, s->limit_kb);
+	}
+	keep_expect_whole(test, 1, "12");
+	s->limit_kb = 0;
+	snap_kunit_set(test, "snapshot_keep", "0");
+}
+
 /*
  * A crash takes one of each channel that has a buffer, if the session cannot take all.
  * Others have no second one, which would erase the first.
@@ -683,6 +710,7 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_memory),
 	KUNIT_CASE(keep_test_open),
 	KUNIT_CASE(keep_test_room),
+	KUNIT_CASE(keep_test_room_instance),
 	KUNIT_CASE(keep_test_crash),
 	KUNIT_CASE(keep_test_unexpanded),
 	KUNIT_CASE(keep_test_rings),

@@ -423,6 +423,37 @@ static void change_test_waits(struct kunit *test)
 	tracing_disarm_snapshot(tr);
 }
 
+/*
+ * A request that came within a cut finds another ring later. If a resize has moved that as well,
+ * the event may not be in the cut: then the request is refused, and counted.
+ */
+static void change_test_moved(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	u64 ring;
+	int ret;
+
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	tracing_snapshot_instance(tr);
+	snap_kunit_worker(tr);
+	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_change(tr, SZ_128K, RING_BUFFER_ALL_CPUS, -1),
+			0);
+	tracing_snapshot_instance(tr);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->pending.requests), 1L);
+	/* As if it had come within the cut above. */
+	s->pending.info.cuts = s->cut_done;
+	ring = s->pending.info.ring;
+	ret = ring_buffer_resize(tr->array_buffer.buffer, SZ_128K, RING_BUFFER_ALL_CPUS);
+	KUNIT_EXPECT_GE(test, ret, 0);
+	KUNIT_EXPECT_NE(test, ring_buffer_ring_id(tr->array_buffer.buffer, s->pending.info.cpu),
+			ring);
+	trace_snapshot_end_change(tr, ret >= 0);
+	wait_event(s->wait, !atomic_long_read(&s->pending.requests));
+	snap_kunit_expect(test, "taken 1 late 1");
+	tracing_disarm_snapshot(tr);
+}
+
 /* Erasing leaves no record in any snapshot, not even in a replaced one that a reader holds. */
 static void change_test_erase(struct kunit *test)
 {
@@ -490,6 +521,7 @@ static struct kunit_case change_kunit[] = {
 	KUNIT_CASE(change_test_used),
 	KUNIT_CASE(change_test_freed),
 	KUNIT_CASE(change_test_waits),
+	KUNIT_CASE(change_test_moved),
 	KUNIT_CASE(change_test_erase),
 	KUNIT_CASE(change_test_erase_iterator),
 	{ }

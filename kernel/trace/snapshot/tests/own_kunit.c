@@ -188,6 +188,10 @@ static void own_test_limit(struct kunit *test)
 	tr->retired = &s->keeper;
 	KUNIT_EXPECT_EQ(test, snap_keep_owned(s, RING_BUFFER_ALL_CPUS, &snap), -ENODEV);
 	tr->retired = NULL;
+	/* Nor does memory that survives a reboot, which has room for one snapshot. */
+	tr->range_addr_start = 1;
+	KUNIT_EXPECT_EQ(test, snap_keep_owned(s, RING_BUFFER_ALL_CPUS, &snap), -EXFULL);
+	tr->range_addr_start = 0;
 }
 
 /* Close the last file that owns a snapshot, and wait for what that leads to. */
@@ -210,10 +214,12 @@ static void own_end(struct kunit *test, struct file *owner)
 static void own_test_file(struct kunit *test)
 {
 	struct file *file = snap_kunit_open(test, "snapshot", O_RDONLY), *owner;
+	struct vfsmount *mnt;
 	char name[64] = "";
 	long fd, dir;
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	mnt = mntget(file->f_path.mnt);
 	KUNIT_EXPECT_EQ(test, vfs_ioctl(file, TRACE_IOC_SNAPSHOT, 0), (long)-EBADF);
 	snap_kunit_close(file);
 	file = snap_kunit_open(test, "snapshot", O_WRONLY);
@@ -236,7 +242,11 @@ static void own_test_file(struct kunit *test)
 	close_fd(dir);
 	close_fd(fd);
 	own_expect(test, 0, 1);
+	KUNIT_EXPECT_FALSE(test, may_umount(mnt));
 	own_end(test, owner);
+	/* Its users are the one who mounted it, and this test. */
+	KUNIT_EXPECT_TRUE(test, may_umount(mnt));
+	mntput(mnt);
 }
 
 /* The live buffer has its full size before the snapshot has a buffer of the same size. */
