@@ -570,15 +570,19 @@ static void fs_test_list(struct kunit *test)
 	ring_buffer_set_clock(live, trace_clock_local);
 }
 
-/* Take a snapshot while a reader lists them, fs_times times. */
+/* Take a snapshot while a reader lists them, fs_times times: at each look or at every second. */
 static struct trace_array *fs_listed;
 static int fs_times;
+static bool fs_half, fs_pause;
 
 static void fs_list_hook(enum rb_race point, const char *name)
 {
 	struct trace_array *tr = fs_listed;
 
 	if (point != RB_RACE_ENTRIES || !tr || !fs_times)
+		return;
+	fs_pause = fs_half && !fs_pause;
+	if (fs_pause)
 		return;
 	fs_listed = NULL;
 	fs_times--;
@@ -604,6 +608,8 @@ static void fs_look_hook(enum rb_race point, const char *name)
 static void fs_test_list_race(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snap *owned;
 	const char *line, *text;
 	unsigned int looks;
 
@@ -624,6 +630,19 @@ static void fs_test_list_race(struct kunit *test)
 	/* It does not try for ever. */
 	KUNIT_EXPECT_GT(test, fs_times, 0);
 	fs_times = 0;
+
+	/* Two buffers are used in turn. With one more in the list, each try ends with the other. */
+	KUNIT_ASSERT_EQ(test, snap_keep_owned(s, RING_BUFFER_ALL_CPUS, &owned), 0);
+	tracing_snapshot_instance(tr);
+	scoped_guard(mutex, &s->mutex)
+		KUNIT_EXPECT_EQ(test, snap_add_spare(s, &s->user), 0);
+	fs_half = true;
+	fs_times = 100000;
+	fs_line(test);
+	KUNIT_EXPECT_GT(test, fs_times, 0);
+	fs_half = false;
+	fs_times = 0;
+	snap_end_owned(owned);
 
 	/* Another CPU is in the middle of one while the line is printed for the first time. */
 	fs_reader = current;
