@@ -679,6 +679,45 @@ static void keep_test_rings(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ch->snapshots->kb, 0UL);
 }
 
+/* It has one if the session relies on one, which then has another try, too. */
+static void keep_test_rings_armed(struct kunit *test)
+{
+	struct trace_array *ch = keep_unexpanded(test);
+	struct trace_snapshots *s = chan_kunit[0]->snapshots;
+
+	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(chan_kunit[0]), 0);
+	scoped_guard(mutex, &s->mutex)
+		snap_release(s, &s->user, false);
+	KUNIT_EXPECT_EQ(test, s->kb, 0UL);
+	KUNIT_ASSERT_EQ(test, trace_array_expand(ch), 0);
+	KUNIT_EXPECT_NE(test, s->kb, 0UL);
+	KUNIT_EXPECT_NE(test, ch->snapshots->kb, 0UL);
+	tracing_disarm_snapshot(chan_kunit[0]);
+}
+
+/* A session is removed before its snapshot is kept. Its channels have their parts back. */
+static void keep_test_session_gone(struct kunit *test)
+{
+	struct trace_array *other = trace_array_get_by_name("kunit_other", "sched");
+	struct trace_snap *part;
+
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	chan_kunit_begin(test, 0);
+	KUNIT_ASSERT_EQ(test, trace_session_join(other, "kunit_1"), 0);
+	KUNIT_EXPECT_EQ(test, snap_keep_set(other->snapshots, (struct snap_keep){ .nr = 5 }), 0);
+	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(other), 0);
+	snap_kunit_stop_keeper(other->snapshots);
+	tracing_snapshot_instance(other);
+	part = chan_kunit[1]->snapshots->user.last;
+	KUNIT_ASSERT_NOT_NULL(test, part);
+	KUNIT_EXPECT_EQ(test, atomic_read(&part->users), 1);
+	KUNIT_EXPECT_EQ(test, trace_session_leave(other, "kunit_1"), 0);
+	trace_array_put(other);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(other), 0);
+	KUNIT_EXPECT_PTR_EQ(test, chan_kunit[1]->snapshots->user.last, part);
+	KUNIT_EXPECT_EQ(test, atomic_read(&part->users), 0);
+}
+
 /* The owner of a snapshot of the session has the whole, not the part of a channel. */
 static void keep_test_owned(struct kunit *test)
 {
@@ -714,6 +753,8 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_crash),
 	KUNIT_CASE(keep_test_unexpanded),
 	KUNIT_CASE(keep_test_rings),
+	KUNIT_CASE(keep_test_rings_armed),
+	KUNIT_CASE(keep_test_session_gone),
 	KUNIT_CASE(keep_test_owned),
 	{ }
 };
