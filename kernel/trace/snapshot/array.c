@@ -73,7 +73,7 @@ static void snap_restore(struct trace_snapshots *s)
  * trace_snapshot_init() - create the snapshots of a trace array
  * @tr: the trace array; it has its buffer
  *
- * Context: May sleep.
+ * Context: May sleep; trace_types_lock is held, or the kernel boots.
  * Return: 0 or -ENOMEM.
  */
 int trace_snapshot_init(struct trace_array *tr)
@@ -111,7 +111,7 @@ int trace_snapshot_init(struct trace_array *tr)
  * trace_snapshot_exit() - destroy the snapshots of a trace array
  * @tr: the trace array; nobody requests or reads its snapshots any more
  *
- * Context: May sleep.
+ * Context: May sleep; trace_types_lock is held, or the kernel boots.
  */
 void trace_snapshot_exit(struct trace_array *tr)
 {

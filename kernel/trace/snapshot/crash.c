@@ -30,9 +30,8 @@ const char * const snap_by_names[] = {
 /* A bit for each &enum snap_by that takes a snapshot, from SNAP_BY_PANIC to SNAP_BY_WARN. */
 unsigned long snap_crash_on;
 
-/* All trace arrays, in a list that can be walked in any context. */
+/* All trace arrays, in a list that can be walked in any context, and changes as theirs. */
 static LIST_HEAD(snap_all);
-static DEFINE_MUTEX(snap_all_mutex);
 
 /*
  * The task that took a snapshot in an oops: a panic that follows is the same crash. Another
@@ -45,11 +44,10 @@ static u64 snap_oops_start;
  * snap_crash_add() - let crashes take snapshots of a trace array
  * @s: the snapshots of the trace array
  *
- * Context: May sleep.
+ * Context: trace_types_lock is held, or the kernel boots.
  */
 void snap_crash_add(struct trace_snapshots *s)
 {
-	guard(mutex)(&snap_all_mutex);
 	list_add_tail_rcu(&s->all, &snap_all);
 }
 
@@ -59,14 +57,13 @@ void snap_crash_add(struct trace_snapshots *s)
  *
  * trace_snapshot_exit() has to follow, a grace period of RCU later.
  *
- * Context: May sleep.
+ * Context: trace_types_lock is held, or the kernel boots.
  */
 void trace_snapshot_stop(struct trace_array *tr)
 {
 	struct trace_snapshots *s = tr->snapshots;
 
 	/* trace_snapshot_crash() walks the list with preemption off. */
-	guard(mutex)(&snap_all_mutex);
 	list_del_rcu(&s->all);
 	s->stopped = true;
 }

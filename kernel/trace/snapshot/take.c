@@ -245,7 +245,7 @@ static int snap_prepare(struct trace_snapshots *part, struct snap_slot *slot,
 	struct trace_snap *snap;
 	int ret = 0;
 
-	if (slot == &part->user && by->keep.nr && by->room <= 0 && !req->taken)
+	if (slot == &part->user && by->room <= 0 && !req->taken)
 		return -EDQUOT;
 	snap = snap_choose(part, slot, req, keep);
 	if (!snap)

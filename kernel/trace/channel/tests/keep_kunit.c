@@ -185,6 +185,18 @@ static void keep_test_newest(struct kunit *test)
 		snap_kunit_set(test, "snapshot_keep", "0");
 		keep_expect_none(test, i);
 	}
+
+	/* One that has joined since has no part. */
+	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[0], "kunit_3"), 0);
+	snap_kunit_set(test, "/instances/kunit_3/snapshot", "0");
+	keep_mark(test, 2);
+	snap_kunit_set(test, "snapshot", "1");
+	chan_kunit_join(test, 3);
+	KUNIT_EXPECT_NULL(test, chan_kunit[3]->snapshots->user.last);
+	snap_kunit_set(test, "snapshot_keep", "1");
+	keep_tend();
+	keep_expect_whole(test, 3, "12");
+	snap_kunit_set(test, "snapshot_keep", "0");
 }
 
 /* A session and its channel do not both keep the same part, in either order. */

@@ -90,7 +90,7 @@ static const struct fs_value {
 	{ "snapshot_allocate", { "0", "1", " 0 " }, { "0\n", "1\n", "0\n" },
 	  { "2", "-1", "" }, "Invalid value, expected 0 or 1" },
 	{ "snapshot_delay", { "0", "7us", "5ms" }, { "0\n", "7us\n", "5ms\n" },
-	  { "2", "-1ms", "7 events" }, "Invalid value, expected a time such as 5ms" },
+	  { "2", "-1ms", "0ms x" }, "Invalid value, expected a time such as 5ms" },
 	{ "snapshot_keep", { "0", "first 3", "2" }, { "0\n", "first 3\n", "last 2\n" },
 	  { "-1", "first 0", "last" }, "Invalid value, expected N, last N or first N" },
 	{ "snapshot_limit_kb", { "0", "4294967295", "5000000" },

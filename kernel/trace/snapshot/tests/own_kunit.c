@@ -142,6 +142,11 @@ static void own_test_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->kb, 0UL);
 }
 
+static const char * const own_files[] = {
+	"snapshot", "snapshot_allocate", "snapshot_delay", "snapshot_keep", "snapshot_limit_kb",
+	"snapshots", "per_cpu/cpu0/snapshot", "per_cpu/cpu0/snapshot_raw",
+};
+
 /* An error leaves nothing, and the records are in the newest snapshot or in the live buffer. */
 static void own_test_limit(struct kunit *test)
 {
@@ -150,6 +155,7 @@ static void own_test_limit(struct kunit *test)
 	struct trace_snap *snap = NULL;
 	unsigned long kb = 0, records;
 	struct file *file;
+	unsigned int i;
 	int ret;
 
 	do {
@@ -187,6 +193,11 @@ static void own_test_limit(struct kunit *test)
 	/* An instance that has lost its owner gives none. */
 	tr->retired = &s->keeper;
 	KUNIT_EXPECT_EQ(test, snap_keep_owned(s, RING_BUFFER_ALL_CPUS, &snap), -ENODEV);
+	/* Its files cannot be opened. */
+	for (i = 0; i < ARRAY_SIZE(own_files); i++) {
+		file = snap_kunit_open(test, own_files[i], O_RDONLY);
+		KUNIT_EXPECT_EQ_MSG(test, PTR_ERR_OR_ZERO(file), -ENODEV, "%s", own_files[i]);
+	}
 	tr->retired = NULL;
 	/* Nor does memory that survives a reboot, which has room for one snapshot. */
 	tr->range_addr_start = 1;
