@@ -744,6 +744,45 @@ static void keep_test_owned(struct kunit *test)
 	snap_end_owned(snap);
 }
 
+/* The first allocation fails, then the second, and so on: the whole is kept, or nothing of it. */
+static void keep_test_no_memory(struct kunit *test)
+{
+	struct trace_snapshots *s = chan_kunit[0]->snapshots;
+	unsigned int n, failed = 0;
+	struct trace_snap *snap;
+	bool done = false;
+	char path[64];
+	int ret;
+
+	if (!snap_kunit_may_fail(test))
+		kunit_skip(test, "no allocation can be made to fail");
+	chan_kunit_begin(test, 1);
+	for (n = 1; !done && n < 2000; n++) {
+		if (!keep_entries(1))
+			keep_mark(test, 2);
+		snap_kunit_fail_nth(n);
+		ret = snap_keep_owned(s, RING_BUFFER_ALL_CPUS, &snap);
+		done = !snap_kunit_failed();
+		if (ret) {
+			failed++;
+			KUNIT_EXPECT_EQ(test, ret, -ENOMEM);
+			KUNIT_EXPECT_TRUE(test, list_empty(&s->owned));
+			keep_expect_none(test, s->user.seq);
+			continue;
+		}
+		keep_expect_whole(test, snap->seq, "1");
+		snprintf(path, sizeof(path), "/instances/kunit@%llu/per_cpu/cpu0/trace", snap->seq);
+		KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, path));
+		snprintf(path, sizeof(path), "/instances/kunit@%llu.kunit_1/per_cpu/cpu0/trace",
+			 snap->seq);
+		KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, path));
+		snap_end_owned(snap);
+	}
+	KUNIT_EXPECT_TRUE(test, done);
+	KUNIT_EXPECT_EQ(test, ret, 0);
+	KUNIT_EXPECT_GT(test, failed, 20U);
+}
+
 static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_whole),
 	KUNIT_CASE(keep_test_list),
@@ -768,6 +807,7 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_rings_armed),
 	KUNIT_CASE(keep_test_session_gone),
 	KUNIT_CASE(keep_test_owned),
+	KUNIT_CASE(keep_test_no_memory),
 	{ }
 };
 
