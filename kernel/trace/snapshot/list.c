@@ -188,6 +188,8 @@ void snap_show_all(struct seq_file *m, struct trace_snapshots *s)
 	int tries = 10;
 	size_t before;
 
+	lockdep_assert_held(&trace_types_lock);
+	lockdep_assert_held(&s->mutex);
 	seq_printf(m, "# taken: %llu\n", READ_ONCE(s->user.seq));
 	seq_printf(m, "# merged into another: %ld\n", atomic_long_read(&s->merged));
 	seq_printf(m, "# refused, no buffer was ready: %ld\n", atomic_long_read(&s->no_spare));
