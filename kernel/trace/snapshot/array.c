@@ -121,7 +121,7 @@ void trace_snapshot_exit(struct trace_array *tr)
 
 	if (!s)
 		return;
-	if (!s->stopped) {
+	if (!s->dead) {
 		trace_snapshot_stop(tr);
 		synchronize_rcu();
 	}
@@ -129,11 +129,9 @@ void trace_snapshot_exit(struct trace_array *tr)
 	hrtimer_cancel(&s->pending.timer);
 	irq_work_sync(&s->irq_work);
 	cancel_work_sync(&s->work);
-	mutex_lock(&s->mutex);
 	/* A keeper that is queued or runs ends later: it may wait for locks of the caller. */
-	s->dead = true;
-	fresh = llist_del_all(&s->fresh);
-	mutex_unlock(&s->mutex);
+	scoped_guard(mutex, &s->mutex)
+		fresh = llist_del_all(&s->fresh);
 	/* They have a user, so nobody else frees them. */
 	llist_for_each_entry(snap, fresh, fresh)
 		snap_end_parts(snap);

@@ -52,12 +52,12 @@ void snap_crash_add(struct trace_snapshots *s)
 }
 
 /**
- * trace_snapshot_stop() - no longer let crashes take snapshots of a trace array
+ * trace_snapshot_stop() - no longer take snapshots of a trace array in a crash, nor keep any
  * @tr: the trace array
  *
  * trace_snapshot_exit() has to follow, a grace period of RCU later.
  *
- * Context: trace_types_lock is held, or the kernel boots.
+ * Context: May sleep; trace_types_lock is held, or the kernel boots.
  */
 void trace_snapshot_stop(struct trace_array *tr)
 {
@@ -65,7 +65,8 @@ void trace_snapshot_stop(struct trace_array *tr)
 
 	/* trace_snapshot_crash() walks the list with preemption off. */
 	list_del_rcu(&s->all);
-	s->stopped = true;
+	guard(mutex)(&s->mutex);
+	s->dead = true;
 }
 
 /**

@@ -263,8 +263,7 @@ enum {
  * struct trace_snapshots - the snapshots of a trace array
  * @tr:       the trace array
  * @ref:      references: of @tr, and of @keeper while it is queued or runs
- * @dead:     @tr was removed, only @keeper is left; @mutex
- * @stopped:  it has left @all
+ * @dead:     @tr is being removed, or only @keeper is left; @mutex
  * @all:      link of the list of all trace arrays
  * @owner:    the lock: CPU that holds it, plus 1; or 0
  * @cuts:     counts the begin and the end of each cut of all CPUs for @user: odd during one;
@@ -316,7 +315,6 @@ struct trace_snapshots {
 	struct trace_array	*tr;
 	refcount_t		ref;
 	bool			dead;
-	bool			stopped;
 	struct list_head	all;
 	atomic_t		owner;
 	unsigned int		cuts;
@@ -406,6 +404,7 @@ DEFINE_LOCK_GUARD_1(snap_change, struct trace_snapshots, _T->flags = snap_change
 
 bool snap_fits(const struct trace_snapshots *s, const struct trace_snap *snap);
 bool snap_is_free(const struct trace_snapshots *s, struct trace_snap *snap);
+void snap_use(struct trace_snap *snap);
 bool snap_is_ready(const struct trace_snapshots *s, const struct snap_slot *slot);
 void snap_discard(struct trace_snapshots *s, struct trace_snap *snap);
 void snap_collect(struct trace_snapshots *s);

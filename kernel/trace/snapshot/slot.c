@@ -81,6 +81,12 @@ void snap_change_end(struct trace_snapshots *s, unsigned long flags)
 	local_irq_restore(flags);
 }
 
+/* The caller has the lock. */
+static void snap_assert_locked(const struct trace_snapshots *s)
+{
+	lockdep_assert(atomic_read(&s->owner) == smp_processor_id() + 1);
+}
+
 /**
  * snap_fits() - does the size of a buffer fit the live one?
  * @s:    the snapshots of the trace array
@@ -104,12 +110,25 @@ bool snap_fits(const struct trace_snapshots *s, const struct trace_snap *snap)
  */
 bool snap_is_free(const struct trace_snapshots *s, struct trace_snap *snap)
 {
+	snap_assert_locked(s);
 	/*
 	 * Pairs with snap_unhold:A: the reader no longer accesses it. A reader may have trimmed
 	 * it, so its size is only valid without readers. RBB(snap_is_free:A)
 	 */
 	return snap && !atomic_read_acquire(&snap->users) && snap_fits(s, snap) &&
 	       !ring_buffer_is_mapped(snap->buf.buffer);
+}
+
+/**
+ * snap_use() - begin the use of a buffer
+ * @snap: the buffer; it has not been discarded, or has users
+ *
+ * Context: The caller has the lock of its owner. snap_unhold() has to follow.
+ */
+void snap_use(struct trace_snap *snap)
+{
+	snap_assert_locked(snap->owner);
+	atomic_inc(&snap->users);
 }
 
 /**
@@ -144,7 +163,7 @@ void snap_discard(struct trace_snapshots *s, struct trace_snap *snap)
 /* Store @snap at @at, and discard the buffer that was there. */
 static void snap_replace(struct trace_snapshots *s, struct trace_snap **at, struct trace_snap *snap)
 {
-	lockdep_assert(atomic_read(&s->owner) == smp_processor_id() + 1);
+	snap_assert_locked(s);
 	snap_discard(s, *at);
 	*at = snap;
 }
@@ -311,7 +330,7 @@ static int snap_settle_one(struct trace_snapshots *s, struct snap_slot *slot)
 		if (!snap_is_free(s, snap))
 			return 0;
 		/* No cut uses the buffer meanwhile. */
-		atomic_inc(&snap->users);
+		snap_use(snap);
 	}
 	snap_settle(snap);
 	snap_unhold(s, snap);
@@ -371,7 +390,7 @@ struct trace_snap *snap_hold(struct trace_snapshots *s, struct snap_slot *slot)
 		snap_add_spare(s, slot);
 	guard(snap_change)(s);
 	if (slot->last)
-		atomic_inc(&slot->last->users);
+		snap_use(slot->last);
 	return slot->last;
 }
 

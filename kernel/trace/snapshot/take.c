@@ -325,7 +325,7 @@ static void snap_join_parts(struct trace_snapshots *s)
 		if (!snap)
 			continue;
 		/* The keeper of the session puts both. */
-		atomic_inc(&snap->users);
+		snap_use(snap);
 		refcount_inc(&part->ref);
 		snap->next_part = whole->parts;
 		whole->parts = snap;
@@ -346,7 +346,7 @@ static void snap_finish(struct trace_snapshots *part, struct snap_slot *slot,
 	snap->seq = slot->seq + 1;
 	/* The keeper or the owner is a user of it. */
 	if (keep)
-		atomic_inc(&snap->users);
+		snap_use(snap);
 	if (keep && req->taken) {
 		*req->taken = snap;
 	} else if (keep) {
@@ -744,7 +744,7 @@ static void snap_keep_begin_locked(struct trace_snapshots *s, struct snap_keep k
 				part->cutting->pending = true;
 		}
 		snap_join_parts(s);
-		atomic_inc(&last->users);
+		snap_use(last);
 		llist_add(&last->fresh, &s->fresh);
 	}
 	s->keep = keep;

@@ -348,7 +348,7 @@ int snap_publish(struct trace_snapshots *s, struct trace_snap *snap, struct trac
 	tr->system_names = "";
 	ring_buffer_record_off(snap->buf.buffer);
 	scoped_guard(snap_change, s)
-		atomic_inc(&snap->users);
+		snap_use(snap);
 	snap->kept = tr;
 	snap->kb += snap->kept_kb;
 	/* The owner has a reference. */

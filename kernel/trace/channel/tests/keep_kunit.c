@@ -744,6 +744,34 @@ static void keep_test_owned(struct kunit *test)
 	snap_end_owned(snap);
 }
 
+/* A buffer of the requester is for the session. Each channel uses its own. */
+static void keep_test_own_buffer(struct kunit *test)
+{
+	struct snap_request req = {
+		.cpu = RING_BUFFER_ALL_CPUS,
+		.by = SNAP_BY_WRITE,
+		.waits = true,
+	};
+	struct trace_snapshots *s = chan_kunit_begin(test, 3);
+	struct trace_snap *last;
+	unsigned int ch;
+
+	keep_mark(test, 4);
+	scoped_guard(mutex, &s->mutex) {
+		KUNIT_EXPECT_EQ(test, snap_provide(s, &s->user), 0);
+		req.own = snap_alloc_spare(s);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(req.own));
+		KUNIT_EXPECT_EQ(test, snap_take(s, &s->user, &req), 0);
+		KUNIT_EXPECT_PTR_EQ(test, s->user.last, req.own);
+	}
+	for (ch = 0; ch <= 3; ch++) {
+		last = chan_kunit[ch]->snapshots->user.last;
+		KUNIT_ASSERT_NOT_NULL(test, last);
+		KUNIT_EXPECT_PTR_EQ(test, last->owner, chan_kunit[ch]->snapshots);
+		KUNIT_EXPECT_EQ(test, ring_buffer_entries(last->buf.buffer), ch ? ch : 4UL);
+	}
+}
+
 /* The first allocation fails, then the second, and so on: the whole is kept, or nothing of it. */
 static void keep_test_no_memory(struct kunit *test)
 {
@@ -807,6 +835,7 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_rings_armed),
 	KUNIT_CASE(keep_test_session_gone),
 	KUNIT_CASE(keep_test_owned),
+	KUNIT_CASE(keep_test_own_buffer),
 	KUNIT_CASE(keep_test_no_memory),
 	{ }
 };

@@ -188,17 +188,19 @@ static void own_test_limit(struct kunit *test)
 	s->limit_kb = 0;
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "error_log",
 						 "snapshot: error: Needs more memory than"));
-	snap_kunit_close(file);
 
 	/* An instance that has lost its owner gives none. */
 	tr->retired = &s->keeper;
-	KUNIT_EXPECT_EQ(test, snap_keep_owned(s, RING_BUFFER_ALL_CPUS, &snap), -ENODEV);
+	KUNIT_EXPECT_EQ(test, vfs_ioctl(file, TRACE_IOC_SNAPSHOT, 0), (long)-ENODEV);
+	snap_kunit_close(file);
 	/* Its files cannot be opened. */
 	for (i = 0; i < ARRAY_SIZE(own_files); i++) {
 		file = snap_kunit_open(test, own_files[i], O_RDONLY);
 		KUNIT_EXPECT_EQ_MSG(test, PTR_ERR_OR_ZERO(file), -ENODEV, "%s", own_files[i]);
 	}
 	tr->retired = NULL;
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(snap_kunit_read(test, "error_log"),
+					       "Command: TRACE_IOC_SNAPSHOT"), 1U);
 	/* Nor does memory that survives a reboot, which has room for one snapshot. */
 	tr->range_addr_start = 1;
 	KUNIT_EXPECT_EQ(test, snap_keep_owned(s, RING_BUFFER_ALL_CPUS, &snap), -EXFULL);
