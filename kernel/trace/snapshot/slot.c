@@ -178,6 +178,7 @@ void snap_collect(struct trace_snapshots *s)
 {
 	struct trace_snap *snap, *next;
 
+	lockdep_assert_held(&s->mutex);
 	llist_for_each_entry_safe(snap, next, llist_del_all(&s->gone), gone) {
 		/* Readers release it under the mutex. */
 		if (atomic_read(&snap->users))
@@ -386,6 +387,7 @@ void snap_release(struct trace_snapshots *s, struct snap_slot *slot, bool all)
  */
 struct trace_snap *snap_hold(struct trace_snapshots *s, struct snap_slot *slot)
 {
+	lockdep_assert_held(&s->mutex);
 	if (atomic_read(&slot->armed) && !READ_ONCE(slot->spare))
 		snap_add_spare(s, slot);
 	guard(snap_change)(s);
