@@ -55,6 +55,22 @@ def progress_of(group):
     return ticks
 
 
+def has_ended(pid):
+    """Is it a process that nobody has waited for yet?"""
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return f.read().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return False
+
+
+def kill_group(group):
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
 def run(command, wrong, **options):
     """Run a command, to its end or to the first line that matches wrong: (status, lines, match)."""
     limit = (run.seconds, run.seconds)
@@ -66,12 +82,14 @@ def run(command, wrong, **options):
     def watch():
         idle, last = 0, 0
         while not over.wait(1):
+            if has_ended(process.pid):
+                kill_group(process.pid)     # what a user-mode kernel has left behind keeps the output open
             now = progress_of(process.pid)
             idle = idle + 1 if now is not None and now - last <= IDLE_TICKS else 0
             last = now or last
             if idle >= IDLE_LOOKS:
                 hung.set()
-                os.killpg(process.pid, signal.SIGKILL)
+                kill_group(process.pid)
 
     threading.Thread(target=watch, daemon=True).start()
     lines, match = [], None
@@ -80,11 +98,8 @@ def run(command, wrong, **options):
         match = re.search(wrong, line)
         if match:
             break
-    try:
-        if match:
-            os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
+    if match:
+        kill_group(process.pid)
     process.stdout.close()
     _, status, usage = os.wait4(process.pid, 0)
     over.set()
