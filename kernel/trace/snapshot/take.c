@@ -692,8 +692,8 @@ int snap_take_wait(struct trace_snapshots *s, struct snap_request *req)
 		ret = snap_take(s, slot, req);
 		if (ret == -EAGAIN) {
 			cond_resched();
-		} else if (ret == -ENOBUFS && s->channels && tries-- > 0) {
-			/* A channel has used its buffer since. */
+		} else if (ret == -ENOBUFS && tries-- > 0) {
+			/* Another taker has used a buffer since. */
 			ret = snap_provide(s, slot);
 			if (ret)
 				return ret;

@@ -219,7 +219,6 @@ static void snap_remove_dir(struct trace_array *tr)
 {
 	event_trace_del_kept(tr);
 	tracefs_remove(tr->dir);
-	tr->dir = NULL;
 }
 
 static void snap_free_array(struct trace_array *tr)

@@ -733,14 +733,23 @@ static void keep_test_session_gone(struct kunit *test)
 /* The owner of a snapshot of the session has the whole, not the part of a channel. */
 static void keep_test_owned(struct kunit *test)
 {
-	struct trace_snapshots *s;
+	struct trace_snapshots *s = chan_kunit_begin(test, 3);
+	struct trace_array *part;
 	struct trace_snap *snap;
+	unsigned int parts = 0;
 
-	chan_kunit_begin(test, 3);
 	keep_mark(test, 2);
-	s = chan_kunit[0]->snapshots;
 	KUNIT_ASSERT_EQ(test, snap_keep_owned(s, RING_BUFFER_ALL_CPUS, &snap), 0);
 	KUNIT_EXPECT_PTR_EQ(test, snap->owner, s);
+	/* All parts have lost their empty sub-buffers. */
+	scoped_guard(mutex, &trace_types_lock) {
+		for_each_channel(part, snap->kept) {
+			KUNIT_EXPECT_EQ(test, part->shows->kb,
+					snap_trimmed_kb(part->shows) + part->shows->kept_kb);
+			parts++;
+		}
+	}
+	KUNIT_EXPECT_EQ(test, parts, 3U);
 	snap_end_owned(snap);
 }
 

@@ -145,6 +145,8 @@ static void fs_test_value(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, file->f_pos, 3LL);
 	/* So may a pwrite(). */
 	KUNIT_EXPECT_TRUE(test, file->f_mode & FMODE_PWRITE);
+	KUNIT_EXPECT_EQ(test, file->f_op->write(file, NULL, 1, &file->f_pos), (ssize_t)-EFAULT);
+	KUNIT_EXPECT_EQ(test, file->f_pos, 3LL);
 	snap_kunit_close(file);
 }
 

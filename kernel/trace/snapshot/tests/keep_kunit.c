@@ -552,6 +552,86 @@ static void keep_test_memory(struct kunit *test)
 	mutex_unlock(&s->mutex);
 }
 
+/*
+ * At any limit, a large snapshot is kept if the removal of the oldest one makes room, be it for its
+ * records or for its instance.
+ */
+static void keep_test_large(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_buffer *live = tr->array_buffer.buffer;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned long kb;
+
+	for (kb = 0; kb < 64; kb++) {
+		snap_keep_set(s, (struct snap_keep){ .nr = 100 });
+		keep_take(test, 1);
+		snap_tend(s);
+		keep_take(test, 1);
+		snap_tend(s);
+		while (!ring_buffer_overruns(live))
+			KUNIT_ASSERT_EQ(test, ring_buffer_write(live, 256, live), 0);
+		s->limit_kb = s->kb + kb;
+		keep_take(test, 1);
+		snap_tend(s);
+		KUNIT_EXPECT_EQ_MSG(test, atomic_long_read(&s->unkept), 0L, "%lu", kb);
+		KUNIT_EXPECT_LE(test, s->kb, s->limit_kb);
+		s->limit_kb = 0;
+		snap_keep_set(s, (struct snap_keep){ });
+	}
+}
+
+/* Memory that is counted for the files of a kept snapshot ends with its instance. */
+static void keep_test_charge(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snap *snap;
+	unsigned long kb;
+
+	snap_keep_set(s, (struct snap_keep){ .nr = 1 });
+	keep_take(test, 1);
+	snap_tend(s);
+	snap = s->user.last;
+	KUNIT_ASSERT_NOT_NULL(test, snap->kept);
+	kb = snap->kb - snap->kept_kb;
+	KUNIT_EXPECT_EQ(test, trace_snapshot_charge(snap->kept, 7), 0);
+	snap_keep_set(s, (struct snap_keep){ });
+	KUNIT_EXPECT_PTR_EQ(test, s->user.last, snap);
+	KUNIT_EXPECT_NULL(test, snap->kept);
+	KUNIT_EXPECT_EQ(test, snap->kb, kb);
+}
+
+/* An open of trace_pipe that fails for lack of memory leaves no memory counted. */
+static void keep_test_pipe_memory(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned int n, failed = 0;
+	struct trace_snap *snap;
+	unsigned long kb;
+	struct file *file;
+
+	if (!snap_kunit_may_fail(test))
+		kunit_skip(test, "no allocation can be made to fail");
+	snap_keep_set(s, (struct snap_keep){ .nr = 1 });
+	keep_take(test, 1);
+	snap_tend(s);
+	snap = s->user.last;
+	kb = s->kb;
+	for (n = 1; !snap->copies && n < 1000; n++) {
+		KUNIT_EXPECT_EQ(test, s->kb, kb);
+		snap_kunit_fail_nth(n);
+		file = snap_kunit_open(test, "/instances/kunit@1/trace_pipe", O_RDONLY);
+		snap_kunit_failed();
+		failed += IS_ERR(file);
+		snap_kunit_close(file);
+	}
+	KUNIT_EXPECT_GT(test, s->kb, kb);
+	KUNIT_EXPECT_GT(test, failed, 2U);
+	snap_keep_set(s, (struct snap_keep){ });
+}
+
 /* A warning takes a snapshot if snapshot_on has it. No delay postpones that. */
 static void keep_test_warning(struct kunit *test)
 {
@@ -790,6 +870,9 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_starved),
 	KUNIT_CASE(keep_test_enough),
 	KUNIT_CASE(keep_test_memory),
+	KUNIT_CASE(keep_test_large),
+	KUNIT_CASE(keep_test_charge),
+	KUNIT_CASE(keep_test_pipe_memory),
 	KUNIT_CASE(keep_test_warning),
 	KUNIT_CASE(keep_test_change),
 	KUNIT_CASE(keep_test_files),

@@ -365,6 +365,35 @@ static void memory_test_leak(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 }
 
+/* The removal waits for all that runs behind it, but for the keeper, which has a reference. */
+static void memory_test_exit(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+
+	snap_kunit_echo(test, "snapshot_delay", "1000s");
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	mutex_lock(&event_mutex);
+	mutex_lock(&trace_types_lock);
+	trace_snapshot_stop(tr);
+	synchronize_rcu();
+	refcount_inc(&s->ref);
+	tracing_snapshot_instance(tr);
+	irq_work_queue(&s->irq_work);
+	trace_snapshot_exit(tr);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->pending.requests), 1L);
+	KUNIT_EXPECT_FALSE(test, irq_work_is_busy(&s->pending.start));
+	KUNIT_EXPECT_FALSE(test, hrtimer_active(&s->pending.timer));
+	KUNIT_EXPECT_FALSE(test, irq_work_is_busy(&s->irq_work));
+	KUNIT_EXPECT_FALSE(test, work_busy(&s->work));
+	KUNIT_EXPECT_EQ(test, s->kb, 0UL);
+	snap_put(s);
+	tr->snapshots = NULL;
+	KUNIT_EXPECT_EQ(test, trace_snapshot_init(tr), 0);
+	mutex_unlock(&trace_types_lock);
+	mutex_unlock(&event_mutex);
+}
+
 /* The removal of an instance frees the memory of its snapshots and of its latency tracer. */
 static void memory_test_gone(struct kunit *test)
 {
@@ -501,6 +530,7 @@ static struct kunit_case memory_cases[] = {
 	KUNIT_CASE(memory_test_worker),
 	KUNIT_CASE(memory_test_kept),
 	KUNIT_CASE(memory_test_leak),
+	KUNIT_CASE(memory_test_exit),
 	KUNIT_CASE(memory_test_gone),
 	KUNIT_CASE(memory_test_channel),
 	KUNIT_CASE(memory_test_one),

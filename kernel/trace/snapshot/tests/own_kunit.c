@@ -113,6 +113,13 @@ static void own_test_relied(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, s->user.spare, spare);
 	snap_end_owned(snap);
 	tracing_disarm_snapshot(tr);
+
+	/* So they do if the kernel relies on it. */
+	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
+	KUNIT_EXPECT_TRUE(test, s->pinned);
+	snap = own_take(test);
+	KUNIT_EXPECT_NOT_NULL(test, s->user.spare);
+	snap_end_owned(snap);
 }
 
 /* All memory is free without its owner, also if it is the newest one, or is held open. */

@@ -862,6 +862,53 @@ static void take_test_died_channel(struct kunit *test)
 	take_remove(test, used);
 }
 
+/* As the first thing of a request, use the buffer that it would take. */
+static bool take_use(void *data)
+{
+	struct trace_snap **used = data;
+	struct snap_slot *slot = &(*used)->owner->user;
+
+	if (!atomic_read(&(*used)->users)) {
+		*used = slot->spare ?: slot->last;
+		atomic_inc(&(*used)->users);
+	}
+	return true;
+}
+
+static void take_nothing(void *data)
+{
+}
+
+/* Another taker uses the buffer of the session, then that of a channel, right before a cut. */
+static void take_test_used(struct kunit *test)
+{
+	struct trace_array *ch = take_add(test, "kunit_1"), *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots, *part[] = { s, ch->snapshots };
+	struct trace_snap *used;
+	struct snap_cond cond = { .wanted = take_use, .taken = take_nothing, .data = &used };
+	struct snap_request req = {
+		.cpu = RING_BUFFER_ALL_CPUS,
+		.by = SNAP_BY_WRITE,
+		.waits = true,
+		.cond = &cond,
+	};
+	unsigned int i;
+
+	snap_kunit_echo(test, "snapshot", "1");
+	for (i = 0; i < ARRAY_SIZE(part); i++) {
+		used = part[i]->user.last;
+		KUNIT_ASSERT_NOT_NULL(test, used);
+		scoped_guard(mutex, &s->mutex)
+			KUNIT_EXPECT_EQ(test, snap_take_wait(s, &req), 0);
+		KUNIT_EXPECT_NULL(test, req.own);
+		KUNIT_EXPECT_PTR_NE(test, part[i]->user.last, used);
+		scoped_guard(mutex, &part[i]->mutex)
+			snap_unhold(part[i], used);
+	}
+	snap_kunit_expect(test, "taken 3");
+	take_remove(test, ch);
+}
+
 /* A channel that has left a session brings nobody with it when it is back. */
 static void take_test_back(struct kunit *test)
 {
@@ -891,14 +938,20 @@ static void take_test_max(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_MAX), 0);
 	snap_tend(tr->snapshots);
 	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/kunit@1"));
+	/* Nor do those that are kept keep it from being taken. */
+	snap_kunit_echo(test, "snapshot_keep", "first 1");
+	snap_kunit_echo(test, "snapshot", "1");
+	snap_tend(tr->snapshots);
+	KUNIT_EXPECT_EQ(test, tr->snapshots->room, 0);
+	KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_MAX), 0);
 	snap_kunit_echo(test, "snapshot_keep", "0");
 
 	ch = take_add(test, "kunit_1");
 	snap_kunit_echo(test, "snapshot", "1");
 	KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_MAX), 0);
 	snap_kunit_echo(test, "snapshot_keep", "2");
-	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit@1"));
-	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit@1.kunit_1"));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit@2"));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit@2.kunit_1"));
 	snap_kunit_echo(test, "snapshot_keep", "0");
 	take_remove(test, ch);
 	trace_snapshot_disarm_tracer(tr, &fake);
@@ -1008,6 +1061,7 @@ static struct kunit_case take_buffer_cases[] = {
 	KUNIT_CASE(take_test_died_read),
 	KUNIT_CASE_PARAM(take_test_died_spare, take_bools_gen_params),
 	KUNIT_CASE(take_test_died_channel),
+	KUNIT_CASE(take_test_used),
 	KUNIT_CASE(take_test_back),
 	KUNIT_CASE(take_test_max),
 	{ }

@@ -346,6 +346,7 @@ static void kept_test_open(struct kunit *test)
 static void kept_leave(struct kunit *test, bool memory)
 {
 	struct trace_array *tr = test->priv;
+	struct trace_snap *snap;
 	struct file *file;
 	char *text;
 
@@ -367,6 +368,9 @@ static void kept_leave(struct kunit *test, bool memory)
 		guard(mutex)(&trace_types_lock);
 		snap_kunit_fail_nth(!memory);
 		trace_snapshot_erase(tr);
+		/* The instance of one that is kept has no snapshots itself. */
+		snap = list_last_entry(&tr->snapshots->kept, struct trace_snap, keep);
+		trace_snapshot_erase(snap->kept);
 	}
 	KUNIT_EXPECT_TRUE(test, memory || snap_kunit_failed());
 	KUNIT_EXPECT_GT(test, snap_kunit_read_file(test, file, text, SZ_4K - 1), 0L);

@@ -32,7 +32,7 @@ ENV["ASAN_OPTIONS"] = "detect_leaks=0"                      # the harness counts
 CPU_SECONDS = 60        # no test takes as much; with more it does not end
 QUICK_CPU_SECONDS = 15  # nor a short one
 IDLE_LOOKS = 20         # processes that were asleep, without any progress, so often in turn wait for ever
-IDLE_TICKS = 2          # of a look to the next: the clock of a user-mode kernel goes on
+IDLE_TICKS = 10         # of a look to the next: the clock of a user-mode kernel goes on
 
 
 class Hung(Exception):
