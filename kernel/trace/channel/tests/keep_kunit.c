@@ -131,7 +131,10 @@ static void keep_look_hook(enum rb_race point, const char *name)
 /* No part of a kept snapshot can be removed while it is listed. */
 static void keep_test_list(struct kunit *test)
 {
+	const char *list;
+
 	chan_kunit_begin(test, 3);
+	snap_kunit_set(test, "/instances/kunit_2/options/overwrite", "0");
 	snap_kunit_set(test, "snapshot_keep", "1");
 	keep_mark(test, 2);
 	snap_kunit_set(test, "snapshot", "1");
@@ -140,8 +143,10 @@ static void keep_test_list(struct kunit *test)
 	keep_unlocked = 0;
 	keep_reader = current;
 	rb_race_hook = keep_look_hook;
-	snap_kunit_read(test, "/instances/kunit@1/channels");
+	list = snap_kunit_read(test, "/instances/kunit@1/channels");
 	rb_race_hook = NULL;
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(list, "kunit@1.kunit_1 mode=overwrite on=0 kb="), 1U);
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(list, "kunit@1.kunit_2 mode=discard on=0 kb="), 1U);
 	KUNIT_EXPECT_GE(test, keep_looks, 3U);
 	KUNIT_EXPECT_EQ(test, keep_unlocked, 0U);
 }
