@@ -145,8 +145,8 @@ static void keep_test_list(struct kunit *test)
 	rb_race_hook = keep_look_hook;
 	list = snap_kunit_read(test, "/instances/kunit@1/channels");
 	rb_race_hook = NULL;
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(list, "kunit@1.kunit_1 mode=overwrite on=0 kb="), 1U);
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(list, "kunit@1.kunit_2 mode=discard on=0 kb="), 1U);
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(list, "@1.kunit_1 mode=overwrite on=0 kb="), 1U);
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(list, "@1.kunit_2 mode=discard on=0 kb="), 1U);
 	KUNIT_EXPECT_GE(test, keep_looks, 3U);
 	KUNIT_EXPECT_EQ(test, keep_unlocked, 0U);
 }
