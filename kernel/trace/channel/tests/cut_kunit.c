@@ -34,6 +34,28 @@ static void cut_test_locked(struct kunit *test)
 	tracing_disarm_snapshot(chan_kunit[0]);
 }
 
+/* It is refused if another CPU has the lock of the session, and does not let it go. */
+static void cut_test_stuck(struct kunit *test)
+{
+	struct trace_snapshots *s = chan_kunit_begin(test, 3), *ch = chan_kunit[2]->snapshots;
+	const struct snap_request req = { .cpu = RING_BUFFER_ALL_CPUS, .by = SNAP_BY_KERNEL };
+	int ret, owner;
+
+	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(chan_kunit[0]), 0);
+	scoped_guard(irqsave) {
+		atomic_set(&ch->owner, smp_processor_id() + 1);
+		atomic_set(&s->owner, nr_cpu_ids + 1);
+		ret = snap_take(s, &s->user, &req);
+		owner = atomic_xchg(&s->owner, 0);
+		atomic_set(&ch->owner, 0);
+	}
+	KUNIT_EXPECT_EQ(test, ret, -EAGAIN);
+	KUNIT_EXPECT_EQ(test, owner, (int)nr_cpu_ids + 1);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->pending.requests), 0L);
+	snap_kunit_expect(test, "refused 1");
+	tracing_disarm_snapshot(chan_kunit[0]);
+}
+
 /* The list of channels may have become shorter since a channel was counted. */
 static void cut_test_list(struct kunit *test)
 {
@@ -85,6 +107,7 @@ static void cut_test_other(struct kunit *test)
 
 static struct kunit_case cut_cases[] = {
 	KUNIT_CASE(cut_test_locked),
+	KUNIT_CASE(cut_test_stuck),
 	KUNIT_CASE(cut_test_list),
 	KUNIT_CASE(cut_test_once),
 	KUNIT_CASE(cut_test_other),

@@ -365,6 +365,23 @@ static void memory_test_leak(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 }
 
+/* A trigger that has lost its buffer gets another one after the first request that lacks it. */
+static void memory_test_lost(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	scoped_guard(mutex, &s->mutex)
+		snap_release(s, &s->user, false);
+	tracing_snapshot_instance(tr);
+	snap_kunit_worker(tr);
+	KUNIT_EXPECT_NOT_NULL(test, s->user.spare);
+	tracing_snapshot_instance(tr);
+	snap_kunit_expect(test, "taken 1 starved 1");
+	tracing_disarm_snapshot(tr);
+}
+
 /* The removal waits for all that runs behind it, but for the keeper, which has a reference. */
 static void memory_test_exit(struct kunit *test)
 {
@@ -530,6 +547,7 @@ static struct kunit_case memory_cases[] = {
 	KUNIT_CASE(memory_test_worker),
 	KUNIT_CASE(memory_test_kept),
 	KUNIT_CASE(memory_test_leak),
+	KUNIT_CASE(memory_test_lost),
 	KUNIT_CASE(memory_test_exit),
 	KUNIT_CASE(memory_test_gone),
 	KUNIT_CASE(memory_test_channel),

@@ -214,6 +214,30 @@ static void own_test_limit(struct kunit *test)
 	tr->range_addr_start = 0;
 }
 
+/* At the limit, the oldest of those that are kept go, so that one of an owner has a buffer. */
+static void own_test_room(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned int i;
+
+	snap_kunit_set(test, "buffer_size_kb", "64");
+	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
+	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
+	for (i = 0; i < 8; i++) {
+		tracing_snapshot_instance(tr);
+		snap_tend(s);
+	}
+	own_expect(test, 8, 0);
+	scoped_guard(mutex, &s->mutex)
+		snap_release(s, &s->user, false);
+	s->limit_kb = s->kb;
+	snap_end_owned(own_take(test));
+	s->limit_kb = 0;
+	KUNIT_EXPECT_GT(test, s->nr_kept, 0U);
+	KUNIT_EXPECT_LT(test, s->nr_kept, 8U);
+}
+
 /* Close the last file that owns a snapshot, and wait for what that leads to. */
 static void own_end(struct kunit *test, struct file *owner)
 {
@@ -453,6 +477,7 @@ static struct kunit_case own_cases[] = {
 	KUNIT_CASE(own_test_relied),
 	KUNIT_CASE(own_test_memory),
 	KUNIT_CASE(own_test_limit),
+	KUNIT_CASE(own_test_room),
 	KUNIT_CASE(own_test_file),
 	KUNIT_CASE(own_test_expand),
 	KUNIT_CASE(own_test_full),

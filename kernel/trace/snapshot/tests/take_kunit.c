@@ -875,8 +875,20 @@ static bool take_use(void *data)
 	return true;
 }
 
-static void take_nothing(void *data)
+/* A request with a condition fails while the live buffer changes its size, and stores nothing. */
+static void take_test_changing(struct kunit *test)
 {
+	struct trace_array *tr = test->priv;
+
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_change(tr, SZ_32K, RING_BUFFER_ALL_CPUS, -1), 0);
+	take_stored = 0;
+	KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_COND), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, take_stored, 0U);
+	trace_snapshot_end_change(tr, false);
+	KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_COND), 0);
+	KUNIT_EXPECT_EQ(test, take_stored, 1U);
+	tracing_disarm_snapshot(tr);
 }
 
 /* Another taker uses the buffer of the session, then that of a channel, right before a cut. */
@@ -885,7 +897,7 @@ static void take_test_used(struct kunit *test)
 	struct trace_array *ch = take_add(test, "kunit_1"), *tr = test->priv;
 	struct trace_snapshots *s = tr->snapshots, *part[] = { s, ch->snapshots };
 	struct trace_snap *used;
-	struct snap_cond cond = { .wanted = take_use, .taken = take_nothing, .data = &used };
+	struct snap_cond cond = { .wanted = take_use, .taken = take_store, .data = &used };
 	struct snap_request req = {
 		.cpu = RING_BUFFER_ALL_CPUS,
 		.by = SNAP_BY_WRITE,
@@ -1061,6 +1073,7 @@ static struct kunit_case take_buffer_cases[] = {
 	KUNIT_CASE(take_test_died_read),
 	KUNIT_CASE_PARAM(take_test_died_spare, take_bools_gen_params),
 	KUNIT_CASE(take_test_died_channel),
+	KUNIT_CASE(take_test_changing),
 	KUNIT_CASE(take_test_used),
 	KUNIT_CASE(take_test_back),
 	KUNIT_CASE(take_test_max),
