@@ -150,14 +150,11 @@ static int snap_store(struct trace_snapshots *s, const char *text, int cpu)
 {
 	bool all = cpu == RING_BUFFER_ALL_CPUS;
 	unsigned long val;
-	int ret = snap_parse(text, ULONG_MAX, &val);
 
-	if (!ret && val == 1)
-		ret = snap_expand(s->tr);
-	if (ret)
-		return ret;
+	if (snap_parse(text, ULONG_MAX, &val))
+		return -EINVAL;
 	if (val == 1)
-		return snap_take_now(s, cpu);
+		return snap_expand(s->tr) ?: snap_take_now(s, cpu);
 	guard(mutex)(&s->mutex);
 	/* Scripts write 0 while a trigger is set, which needs its buffer. */
 	if (val || (all && atomic_read(&s->user.armed)))
@@ -236,10 +233,11 @@ static int snap_allocate_show(struct seq_file *m, void *v)
 static int snap_allocate_store(struct trace_snapshots *s, const char *text, int cpu)
 {
 	unsigned long val;
-	int ret = snap_parse(text, 1, &val);
+	int ret;
 
-	if (!ret && val)
-		ret = snap_expand(s->tr);
+	if (snap_parse(text, 1, &val))
+		return -EINVAL;
+	ret = val ? snap_expand(s->tr) : 0;
 	if (ret)
 		return ret;
 	guard(mutex)(&s->mutex);

@@ -313,7 +313,7 @@ void snap_tend(struct trace_snapshots *s)
 	snap_keep_fresh(s);
 	scoped_guard(snap_names) {
 		snap_forget_leaving(s);
-		while (snap_keeps_more(s) && snap_oldest(s))
+		while (snap_keeps_more(s))
 			snap_retire(s, snap_oldest(s));
 	}
 	scoped_guard(mutex, &s->mutex)

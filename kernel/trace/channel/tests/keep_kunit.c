@@ -72,6 +72,7 @@ static void keep_tend(void)
 
 static void keep_test_whole(struct kunit *test)
 {
+	const char *list;
 	struct file *file;
 	unsigned int seq;
 	char path[64];
@@ -87,6 +88,9 @@ static void keep_test_whole(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, path), 2U + 1 + 2 + 3);
 		if (seq > 1)
 			keep_expect_whole(test, seq - 1, "123");
+		/* A channel lists its parts. */
+		list = snap_kunit_read(test, "/instances/kunit_2/snapshots");
+		KUNIT_EXPECT_EQ(test, snap_kunit_count(list, ".kunit_2 comm="), min(seq, 2U));
 		if (seq > 2)
 			keep_expect_none(test, seq - 2);
 	}
@@ -735,6 +739,27 @@ static void keep_test_session_gone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&part->users), 0);
 }
 
+/* If the keeper comes to it only when the session is removed, no part is kept either. */
+static void keep_test_dead(struct kunit *test)
+{
+	struct trace_snapshots *s = chan_kunit_begin(test, 1), *ch = chan_kunit[1]->snapshots;
+
+	KUNIT_EXPECT_EQ(test, snap_keep_set(s, (struct snap_keep){ .nr = 5 }), 0);
+	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(chan_kunit[0]), 0);
+	snap_kunit_stop_keeper(s);
+	keep_mark(test, 2);
+	tracing_snapshot_instance(chan_kunit[0]);
+	KUNIT_EXPECT_FALSE(test, llist_empty(&s->fresh));
+	s->dead = true;
+	snap_tend(s);
+	s->dead = false;
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->unkept), 1L);
+	KUNIT_EXPECT_TRUE(test, list_empty(&ch->kept));
+	KUNIT_EXPECT_TRUE(test, list_empty(&ch->kept_parts));
+	KUNIT_EXPECT_EQ(test, atomic_read(&ch->user.last->users), 0);
+	enable_work(&s->keeper);
+}
+
 /* The owner of a snapshot of the session has the whole, not the part of a channel. */
 static void keep_test_owned(struct kunit *test)
 {
@@ -848,6 +873,7 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_rings),
 	KUNIT_CASE(keep_test_rings_armed),
 	KUNIT_CASE(keep_test_session_gone),
+	KUNIT_CASE(keep_test_dead),
 	KUNIT_CASE(keep_test_owned),
 	KUNIT_CASE(keep_test_own_buffer),
 	KUNIT_CASE(keep_test_no_memory),

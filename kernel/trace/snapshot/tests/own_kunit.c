@@ -180,6 +180,13 @@ static void own_test_limit(struct kunit *test)
 			records += ring_buffer_entries(s->user.last->buf.buffer);
 		KUNIT_EXPECT_GE(test, records, 1UL);
 		KUNIT_EXPECT_LE(test, s->kb, kb);
+		/* One that was taken is nobody's. */
+		if (s->user.last) {
+			snap_keep_set(s, (struct snap_keep){ .nr = 1 });
+			own_expect(test, 1, 0);
+			snap_keep_set(s, (struct snap_keep){ });
+			own_expect(test, 0, 0);
+		}
 		scoped_guard(mutex, &s->mutex)
 			snap_release(s, &s->user, true);
 	} while (kb < 4096);
