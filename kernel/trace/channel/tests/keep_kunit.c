@@ -716,6 +716,21 @@ static void keep_test_rings_armed(struct kunit *test)
 	tracing_disarm_snapshot(chan_kunit[0]);
 }
 
+/* So it does for an instance that becomes a channel. */
+static void keep_test_join_armed(struct kunit *test)
+{
+	struct trace_snapshots *s = chan_kunit[0]->snapshots;
+
+	chan_kunit_open(test, 1);
+	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(chan_kunit[0]), 0);
+	scoped_guard(mutex, &s->mutex)
+		snap_release(s, &s->user, false);
+	chan_kunit_join(test, 1);
+	KUNIT_EXPECT_NE(test, s->kb, 0UL);
+	KUNIT_EXPECT_NE(test, chan_kunit[1]->snapshots->kb, 0UL);
+	tracing_disarm_snapshot(chan_kunit[0]);
+}
+
 /* A session is removed before its snapshot is kept. Its channels have their parts back. */
 static void keep_test_session_gone(struct kunit *test)
 {
@@ -872,6 +887,7 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_unexpanded),
 	KUNIT_CASE(keep_test_rings),
 	KUNIT_CASE(keep_test_rings_armed),
+	KUNIT_CASE(keep_test_join_armed),
 	KUNIT_CASE(keep_test_session_gone),
 	KUNIT_CASE(keep_test_dead),
 	KUNIT_CASE(keep_test_owned),

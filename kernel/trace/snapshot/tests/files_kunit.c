@@ -130,6 +130,8 @@ static void fs_test_value(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, name), "0\n");
 	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, name, fs_long(test, 40, '0')),
 			(ssize_t)-EINVAL);
+	snprintf(text, sizeof(text), "%-40s", v->wants[0]);
+	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, name, text), (ssize_t)-EINVAL);
 	snprintf(text, sizeof(text), "] %s: error: %s\n", name, v->why);
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "error_log", text));
 	snap_kunit_set(test, name, v->wants[1]);

@@ -149,6 +149,14 @@ static void own_test_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->kb, 0UL);
 }
 
+static int own_next_fd(void)
+{
+	int fd = get_unused_fd_flags(0);
+
+	put_unused_fd(fd);
+	return fd;
+}
+
 static const char * const own_files[] = {
 	"snapshot", "snapshot_allocate", "snapshot_delay", "snapshot_keep", "snapshot_limit_kb",
 	"snapshots", "per_cpu/cpu0/snapshot", "per_cpu/cpu0/snapshot_raw",
@@ -163,7 +171,7 @@ static void own_test_limit(struct kunit *test)
 	unsigned long kb = 0, records;
 	struct file *file;
 	unsigned int i;
-	int ret;
+	int ret, fd;
 
 	do {
 		kb++;
@@ -194,12 +202,14 @@ static void own_test_limit(struct kunit *test)
 	KUNIT_EXPECT_GT(test, kb, 1UL);
 	snap_end_owned(snap);
 
-	/* Why the call fails is in error_log. */
+	/* Why the call fails is in error_log. The number of the descriptor is free again. */
 	file = snap_kunit_open(test, "snapshot", O_RDWR);
+	fd = own_next_fd();
 	s->limit_kb = 1;
 	KUNIT_EXPECT_EQ(test, file->f_op->unlocked_ioctl(file, TRACE_IOC_SNAPSHOT, 0),
 			(long)-ENOSPC);
 	s->limit_kb = 0;
+	KUNIT_EXPECT_EQ(test, own_next_fd(), fd);
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "error_log",
 						 "snapshot: error: Needs more memory than"));
 
@@ -350,7 +360,6 @@ static void own_test_full(struct kunit *test)
 	struct file *file, *max;
 	struct vfsmount *proc;
 	char text[24] = "";
-	int fd;
 
 	if (!IS_ENABLED(CONFIG_PROC_SYSCTL) || !IS_ENABLED(CONFIG_MULTIUSER))
 		kunit_skip(test, "the number of files has no limit");
@@ -379,14 +388,6 @@ static void own_test_full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 1U);
 	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "error_log", "error"));
 
-	/* No memory; then the number of the descriptor is free again. */
-	fd = get_unused_fd_flags(0);
-	put_unused_fd(fd);
-	tr->snapshots->limit_kb = 1;
-	KUNIT_EXPECT_EQ(test, vfs_ioctl(file, TRACE_IOC_SNAPSHOT, 0), (long)-ENOSPC);
-	tr->snapshots->limit_kb = 0;
-	KUNIT_EXPECT_EQ(test, get_unused_fd_flags(0), fd);
-	put_unused_fd(fd);
 	snap_kunit_close(file);
 }
 
