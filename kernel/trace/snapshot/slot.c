@@ -559,6 +559,18 @@ bool trace_snapshot_is_newest(struct array_buffer *buf)
 	return READ_ONCE(buf->tr->snapshots->user.seq) == snap_of(buf)->seq;
 }
 
+/* The link to a channel of a session, or the end of their list for NULL. */
+static struct trace_snapshots **snap_channel_link(struct trace_snapshots *s,
+						  struct trace_snapshots *channel)
+{
+	struct trace_snapshots **link = &s->channels;
+
+	snap_assert_locked(s);
+	while (*link != channel)
+		link = &(*link)->next_channel;
+	return link;
+}
+
 /**
  * trace_snapshot_add_channel() - have the snapshots of a session cut a channel, too
  * @tr: the session
@@ -570,15 +582,13 @@ bool trace_snapshot_is_newest(struct array_buffer *buf)
  */
 int trace_snapshot_add_channel(struct trace_array *tr, struct trace_array *ch)
 {
-	struct trace_snapshots *s = tr->snapshots, **link = &s->channels;
+	struct trace_snapshots *s = tr->snapshots;
 
 	guard(mutex)(&s->mutex);
 	if (ch->range_addr_start && (!(ch->flags & TRACE_ARRAY_FL_SNAPSHOT) || s->keep.nr))
 		return -EXFULL;
 	scoped_guard(snap_change, s) {
-		while (*link)
-			link = &(*link)->next_channel;
-		*link = ch->snapshots;
+		*snap_channel_link(s, NULL) = ch->snapshots;
 		WRITE_ONCE(ch->snapshots->session, s);
 	}
 	/* The channel needs a buffer if the session has one; without memory, the worker tries. */
@@ -622,13 +632,11 @@ void trace_snapshot_add_rings(struct trace_array *ch)
  */
 void trace_snapshot_del_channel(struct trace_array *tr, struct trace_array *ch)
 {
-	struct trace_snapshots *s = tr->snapshots, **link = &s->channels;
+	struct trace_snapshots *s = tr->snapshots;
 
 	guard(mutex)(&s->mutex);
 	guard(snap_change)(s);
-	while (*link != ch->snapshots)
-		link = &(*link)->next_channel;
-	*link = ch->snapshots->next_channel;
+	*snap_channel_link(s, ch->snapshots) = ch->snapshots->next_channel;
 	ch->snapshots->next_channel = NULL;
 	WRITE_ONCE(ch->snapshots->session, NULL);
 }
