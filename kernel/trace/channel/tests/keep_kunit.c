@@ -535,6 +535,14 @@ static void keep_test_open(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(file), -EBUSY);
 	snap_kunit_close(file);
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "error_log", why));
+	/* Nor does a task try again that has a signal. */
+	keep_cuts = UINT_MAX;
+	set_thread_flag(TIF_SIGPENDING);
+	file = snap_kunit_open(test, "snapshot", O_RDONLY);
+	clear_thread_flag(TIF_SIGPENDING);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(file), -ERESTARTSYS);
+	KUNIT_EXPECT_GT(test, keep_cuts, UINT_MAX - 10);
+	snap_kunit_close(file);
 	keep_cuts = 0;
 	snap_kunit_close(snap_kunit_open(test, "error_log", O_WRONLY | O_TRUNC));
 	unregister_trace_kmalloc(keep_cut, current);

@@ -10,6 +10,7 @@
 #include <linux/string.h>
 
 #include "../../ring_buffer/race.h"
+#include "../../trace_output.h"
 #include "tracefs.h"
 
 /* Take a snapshot with one record, @text. */
@@ -342,6 +343,39 @@ static void kept_test_open(struct kunit *test)
 	kept_expect(test, 2, 2);
 }
 
+/* The records of an event that is removed stay, and have no type. */
+static void kept_test_event(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_event_file *file;
+	struct trace_snap *snap;
+	const char *text;
+	char want[32];
+	int type;
+
+	if (!snap_kunit_exists(test, "events/sched/sched_switch"))
+		kunit_skip(test, "no event is there");
+	snap_kunit_set(test, "snapshot_keep", "1");
+	snap_kunit_set(test, "events/sched/sched_switch/enable", "1");
+	schedule_timeout_uninterruptible(1);
+	snap_kunit_set(test, "events/sched/sched_switch/enable", "0");
+	kept_take(test, "r1");
+	scoped_guard(mutex, &event_mutex) {
+		file = find_event_file(tr, "sched", "sched_switch");
+		KUNIT_ASSERT_NOT_NULL(test, file);
+		type = file->event_call->event.type;
+		snap = list_last_entry(&tr->snapshots->kept, struct trace_snap, keep);
+		guard(rwsem_write)(&trace_event_sem);
+		trace_snapshot_end_event(snap->kept, type);
+	}
+	text = snap_kunit_read(test, "/instances/kunit@1/trace");
+	snprintf(want, sizeof(want), ": Unknown type %d\n", type);
+	KUNIT_EXPECT_GT(test, snap_kunit_count(text, want), 0U);
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(text, ": sched_switch: "), 0U);
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(text, ": r1\n"), 1U);
+	KUNIT_EXPECT_FALSE(test, snap_fits(tr->snapshots, snap));
+}
+
 /* Remove events while a snapshot is only open; without @memory to note that, its records go. */
 static void kept_leave(struct kunit *test, bool memory)
 {
@@ -670,6 +704,7 @@ static struct kunit_case kept_cases[] = {
 	KUNIT_CASE(kept_test_last),
 	KUNIT_CASE(kept_test_armed),
 	KUNIT_CASE(kept_test_open),
+	KUNIT_CASE(kept_test_event),
 	KUNIT_CASE(kept_test_left),
 	KUNIT_CASE(kept_test_left_no_memory),
 	KUNIT_CASE(kept_test_name),
