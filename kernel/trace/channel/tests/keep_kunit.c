@@ -28,6 +28,11 @@ static void keep_mark(struct kunit *test, unsigned int n)
 	}
 }
 
+static unsigned long keep_entries(unsigned int ch)
+{
+	return ring_buffer_entries(chan_kunit[ch]->array_buffer.buffer);
+}
+
 /* The instance of a kept snapshot has that of each channel's part as its channel. */
 static void keep_expect_whole(struct kunit *test, unsigned int seq, const char *channels)
 {
@@ -246,6 +251,40 @@ static void keep_test_twice(struct kunit *test)
 	}
 }
 
+/* The newest snapshot is about to be kept, with its parts: no channel keeps one as well. */
+static void keep_test_pending(struct kunit *test)
+{
+	struct trace_snapshots *s = chan_kunit_begin(test, 3), *ch = chan_kunit[2]->snapshots;
+
+	keep_mark(test, 2);
+	snap_kunit_set(test, "snapshot", "1");
+	snap_kunit_stop_keeper(s);
+	/* A task has come so far with a write to snapshot_keep. */
+	scoped_guard(mutex, &s->mutex)
+		snap_keep_begin(s, (struct snap_keep){ .nr = 5 });
+	KUNIT_EXPECT_EQ(test, snap_keep_set(ch, (struct snap_keep){ .nr = 5 }), 0);
+	snap_tend(s);
+	keep_expect_whole(test, 1, "123");
+	KUNIT_EXPECT_TRUE(test, list_empty(&ch->kept));
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&ch->kept_parts), (size_t)1);
+	enable_work(&s->keeper);
+}
+
+/* A snapshot of one CPU has that of the channels, too. */
+static void keep_test_cpu(struct kunit *test)
+{
+	unsigned int ch;
+
+	chan_kunit_begin(test, 3);
+	for (ch = 0; ch <= 3; ch++)
+		KUNIT_EXPECT_TRUE(test, chan_kunit_write(ch, 0, 2000 + ch, ch));
+	snap_kunit_set(test, "per_cpu/cpu0/snapshot", "1");
+	for (ch = 0; ch <= 3; ch++) {
+		KUNIT_EXPECT_EQ(test, keep_entries(ch), 0UL);
+		KUNIT_EXPECT_EQ(test, chan_kunit[ch]->snapshots->user.seq, 1ULL);
+	}
+}
+
 /* The buffer that the next cut of a channel uses. */
 static struct trace_snap *keep_next(unsigned int ch)
 {
@@ -412,11 +451,6 @@ static void keep_starve(unsigned int ch, bool starve)
 	s->limit_kb = starve;
 	if (starve)
 		snap_release(s, &s->user, false);
-}
-
-static unsigned long keep_entries(unsigned int ch)
-{
-	return ring_buffer_entries(chan_kunit[ch]->array_buffer.buffer);
 }
 
 /* A part without memory: the snapshot is refused for all, and no record moves. */
@@ -644,6 +678,8 @@ static void keep_test_crash(struct kunit *test)
 	xchg(&snap_crash_on, before);
 	for (ch = 0; ch <= 3; ch++)
 		KUNIT_EXPECT_EQ(test, chan_kunit[ch]->snapshots->user.seq, (u64)(ch % 2));
+	/* It was not asked. */
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&chan_kunit[2]->snapshots->no_spare), 0L);
 	KUNIT_EXPECT_EQ(test, other->snapshots->user.seq, 1ULL);
 	keep_starve(2, false);
 	trace_array_put(other);
@@ -878,6 +914,8 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_list),
 	KUNIT_CASE(keep_test_gone),
 	KUNIT_CASE(keep_test_newest),
+	KUNIT_CASE(keep_test_pending),
+	KUNIT_CASE(keep_test_cpu),
 	KUNIT_CASE(keep_test_twice),
 	KUNIT_CASE(keep_test_worker),
 	KUNIT_CASE(keep_test_used),

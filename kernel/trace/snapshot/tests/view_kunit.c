@@ -206,6 +206,22 @@ static void kept_test_events(struct kunit *test)
 	snap_kunit_close(file);
 }
 
+/* The keeper frees the memory of one that a user has removed. */
+static void kept_test_rmdir(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned long kb;
+
+	snap_kunit_set(test, "snapshot_keep", "2");
+	kept_take(test, "r1");
+	kept_take(test, "r2");
+	kb = s->kb - kept_array(1)->shows->kb;
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(kept_array(1)), 0);
+	flush_work(&s->keeper);
+	KUNIT_EXPECT_EQ(test, s->kb, kb);
+}
+
 static struct tracer kept_tracers[] = {
 	{ .name = "shown", .allow_instances = true },
 	{ .name = "global" },
@@ -374,6 +390,10 @@ static void kept_test_event(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_count(text, ": sched_switch: "), 0U);
 	KUNIT_EXPECT_EQ(test, snap_kunit_count(text, ": r1\n"), 1U);
 	KUNIT_EXPECT_FALSE(test, snap_fits(tr->snapshots, snap));
+	/* The memory for the note is counted, and freed with the snapshot. */
+	snap_kunit_set(test, "snapshot_keep", "0");
+	snap_kunit_set(test, "snapshot", "0");
+	KUNIT_EXPECT_EQ(test, tr->snapshots->kb, 0UL);
 }
 
 /* Remove events while a snapshot is only open; without @memory to note that, its records go. */
@@ -704,6 +724,7 @@ static struct kunit_case kept_cases[] = {
 	KUNIT_CASE(kept_test_last),
 	KUNIT_CASE(kept_test_armed),
 	KUNIT_CASE(kept_test_open),
+	KUNIT_CASE(kept_test_rmdir),
 	KUNIT_CASE(kept_test_event),
 	KUNIT_CASE(kept_test_left),
 	KUNIT_CASE(kept_test_left_no_memory),
