@@ -359,6 +359,18 @@ static void kept_test_open(struct kunit *test)
 	kept_expect(test, 2, 2);
 }
 
+/* Keep a snapshot with records of an event, and one of trace_marker. */
+static void kept_take_event(struct kunit *test)
+{
+	if (!snap_kunit_exists(test, "events/sched/sched_switch"))
+		kunit_skip(test, "no event is there");
+	snap_kunit_set(test, "snapshot_keep", "1");
+	snap_kunit_set(test, "events/sched/sched_switch/enable", "1");
+	schedule_timeout_uninterruptible(1);
+	snap_kunit_set(test, "events/sched/sched_switch/enable", "0");
+	kept_take(test, "r1");
+}
+
 /* The records of an event that is removed stay, and have no type. */
 static void kept_test_event(struct kunit *test)
 {
@@ -369,13 +381,7 @@ static void kept_test_event(struct kunit *test)
 	char want[32];
 	int type;
 
-	if (!snap_kunit_exists(test, "events/sched/sched_switch"))
-		kunit_skip(test, "no event is there");
-	snap_kunit_set(test, "snapshot_keep", "1");
-	snap_kunit_set(test, "events/sched/sched_switch/enable", "1");
-	schedule_timeout_uninterruptible(1);
-	snap_kunit_set(test, "events/sched/sched_switch/enable", "0");
-	kept_take(test, "r1");
+	kept_take_event(test);
 	scoped_guard(mutex, &event_mutex) {
 		file = find_event_file(tr, "sched", "sched_switch");
 		KUNIT_ASSERT_NOT_NULL(test, file);
@@ -406,13 +412,7 @@ static void kept_leave(struct kunit *test, bool memory)
 
 	text = kunit_kzalloc(test, SZ_4K, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, text);
-	if (!snap_kunit_exists(test, "events/sched/sched_switch"))
-		kunit_skip(test, "no event is there");
-	snap_kunit_set(test, "snapshot_keep", "1");
-	snap_kunit_set(test, "events/sched/sched_switch/enable", "1");
-	schedule_timeout_uninterruptible(1);
-	snap_kunit_set(test, "events/sched/sched_switch/enable", "0");
-	kept_take(test, "r1");
+	kept_take_event(test);
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/instances/kunit@1/trace",
 						 ": sched_switch: "));
 	file = snap_kunit_open(test, "/instances/kunit@1/trace", O_RDONLY);
