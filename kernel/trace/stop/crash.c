@@ -2,12 +2,9 @@
 /*
  * Stops by a panic, an oops, a warning.
  */
-#include <linux/init.h>
-#include <linux/kdebug.h>
-#include <linux/notifier.h>
-#include <linux/panic_notifier.h>
 #include <linux/preempt.h>
 #include <linux/rculist.h>
+#include <linux/trace_stop.h>
 
 #include "internal.h"
 
@@ -68,38 +65,27 @@ void trace_stop_warn(void)
 	stop_crash(STOP_WARN);
 }
 
-static int stop_die(struct notifier_block *self, unsigned long event, void *unused)
+/**
+ * trace_stop_oops() - stop because of an oops
+ *
+ * The snapshot of snapshot_on comes later, behind what ftrace_dump_on_oops prints.
+ *
+ * Context: Any context, including NMI. Called where an oops begins.
+ */
+void trace_stop_oops(void)
 {
-	if (event == DIE_OOPS)
-		stop_crash(STOP_OOPS);
-	return NOTIFY_DONE;
+	stop_crash(STOP_OOPS);
 }
 
-static int stop_panic(struct notifier_block *self, unsigned long event, void *unused)
+/**
+ * trace_stop_panic() - stop because of a panic
+ *
+ * Before other CPUs are stopped, and before a crash kernel is started. The snapshot comes
+ * later, as in an oops.
+ *
+ * Context: Any context, including NMI. Called where a panic begins, on its CPU.
+ */
+void trace_stop_panic(void)
 {
 	stop_crash(STOP_PANIC);
-	return NOTIFY_DONE;
 }
-
-/*
- * Before the snapshots of snapshot_on: else other CPUs record behind them, and the recorder of
- * the next boot has that as its snapshot. They have the same priority, and come later: those
- * are registered by fs_initcall().
- */
-static struct notifier_block stop_die_notifier = {
-	.notifier_call	= stop_die,
-	.priority	= INT_MAX - 2,
-};
-
-static struct notifier_block stop_panic_notifier = {
-	.notifier_call	= stop_panic,
-	.priority	= INT_MAX - 2,
-};
-
-static int __init stop_crash_init(void)
-{
-	atomic_notifier_chain_register(&panic_notifier_list, &stop_panic_notifier);
-	register_die_notifier(&stop_die_notifier);
-	return 0;
-}
-early_initcall(stop_crash_init);

@@ -5,11 +5,9 @@
 #include <kunit/test.h>
 #include <linux/atomic.h>
 #include <linux/delay.h>
-#include <linux/kdebug.h>
 #include <linux/string.h>
 
 #include "../../snapshot/internal.h"
-#include "../../snapshot/tests/panic.h"
 #include "../internal.h"
 
 static int stop_test_init(struct kunit *test)
@@ -60,9 +58,9 @@ static void stop_test_by(struct kunit *test, const char *line)
 static void stop_test_crash(struct kunit *test, const char *kind)
 {
 	if (!strcmp(kind, "panic"))
-		kunit_panic(test);
+		trace_stop_panic();
 	else if (!strcmp(kind, "oops"))
-		notify_die(DIE_OOPS, "test", NULL, 0, 0, 0);
+		trace_stop_oops();
 	else
 		trace_stop_warn();
 }
@@ -90,13 +88,11 @@ static void stop_test_kinds(struct kunit *test)
 	}
 }
 
-/* Another event of the die notifiers is no oops. The first crash is the reason. */
+/* The first crash is the reason. */
 static void stop_test_first(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, stop_test_change(test, "oops"), STOP_OK);
 	KUNIT_EXPECT_EQ(test, stop_test_change(test, "panic"), STOP_OK);
-	notify_die(DIE_OOPS + 1, "test", NULL, 0, 0, 0);
-	stop_test_by(test, NULL);
 	stop_test_crash(test, "oops");
 	stop_test_crash(test, "panic");
 	stop_test_by(test, "oops");
