@@ -21,6 +21,8 @@ static void rb_cpu_free(struct rb_cpu *rcpu)
 	struct rb_ring *ring;
 	unsigned long flags;
 
+	if (!rcpu)
+		return;
 	irq_work_sync(&rcpu->wake_work);
 	ring = rcu_dereference_protected(rcpu->read_ring, true);
 	if (ring) {
@@ -31,6 +33,7 @@ static void rb_cpu_free(struct rb_cpu *rcpu)
 	}
 	rb_data_page_free((void *)(rcpu->spare & PAGE_MASK), rcpu->spare & ~PAGE_MASK);
 	rb_copies_free(&rcpu->copies);
+	kfree(rcpu);
 }
 
 static struct rb_cpu *rb_cpu_alloc(struct trace_buffer *buffer, unsigned int nr, int cpu)
@@ -45,8 +48,8 @@ static struct rb_cpu *rb_cpu_alloc(struct trace_buffer *buffer, unsigned int nr,
 	rcpu->cpu = cpu;
 	rcpu->stamp_abs = buffer->stamp_abs;
 	rcpu->write.share = RB_SHARE_PLAIN;
-	/* The first writer has to ask: the buffer may have been switched off before. */
-	atomic_set(&rcpu->state, 1 << RB_STATE_ASK_SHIFT);
+	/* The first writer has to look: the buffer may have been switched off before. */
+	atomic_set(&rcpu->state, RB_STATE_ASK);
 	mutex_init(&rcpu->map_lock);
 	init_irq_work(&rcpu->wake_work, rb_wake_work);
 
@@ -65,7 +68,6 @@ static struct rb_cpu *rb_cpu_alloc(struct trace_buffer *buffer, unsigned int nr,
 	return rcpu;
 fail:
 	rb_cpu_free(rcpu);
-	kfree(rcpu);
 	return NULL;
 }
 
@@ -76,22 +78,6 @@ static void rb_buffer_free_masks(struct trace_buffer *buffer)
 	free_cpumask_var(buffer->seen);
 	free_cpumask_var(buffer->cpumask);
 	kfree(buffer);
-}
-
-/* A grace period after rb_depart(): tracing_off_all() does not access it any more. */
-static void rb_buffer_free_rcu(struct rcu_head *rcu)
-{
-	struct trace_buffer *buffer = container_of(rcu, struct trace_buffer, rcu);
-	int cpu;
-
-	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
-		if (buffer->cpus[cpu] != &rb_no_cpu)
-			kfree(buffer->cpus[cpu]);
-	}
-	if (buffer->global)
-		rb_for_each_cpu(buffer, cpu)
-			kfree(buffer->parts[cpu]);
-	rb_buffer_free_masks(buffer);
 }
 
 static void rb_buffer_free(struct trace_buffer *buffer)
@@ -108,7 +94,22 @@ static void rb_buffer_free(struct trace_buffer *buffer)
 		rb_cpu_free(buffer->parts[cpu]);
 	if (buffer->persist)
 		rb_persist_detach(buffer);
-	call_rcu_hurry(&buffer->rcu, rb_buffer_free_rcu);
+	rb_buffer_free_masks(buffer);
+}
+
+/*
+ * Have each CPU tell when it can write, see &rb_place. The first buffer does it, early in the
+ * boot. The second of two that do it at once waits for the first one.
+ */
+static void rb_watch_hotplug(void)
+{
+	static bool watched;
+
+	if (READ_ONCE(watched))
+		return;
+	cpuhp_setup_state(CPUHP_AP_TRACE_RB_STARTING, "trace/RB:starting", rb_cpu_starting,
+			  rb_cpu_dying);
+	WRITE_ONCE(watched, true);
 }
 
 /* A buffer without CPUs. */
@@ -118,6 +119,7 @@ rb_buffer_new(unsigned int flags, unsigned int order, struct lock_class_key *key
 	struct trace_buffer *buffer;
 	int cpu;
 
+	rb_watch_hotplug();
 	buffer = kzalloc(struct_size(buffer, cpus, nr_cpu_ids), RB_GFP);
 	if (!buffer)
 		return NULL;
@@ -138,6 +140,8 @@ rb_buffer_new(unsigned int flags, unsigned int order, struct lock_class_key *key
 	rb_wait_init(&buffer->wait);
 	init_irq_work(&buffer->wake_work, rb_wake_empty_work);
 
+	for (cpu = 0; cpu < ARRAY_SIZE(buffer->nobody); cpu++)
+		buffer->nobody[cpu] = &rb_no_cpu;
 	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
 		rb_wait_init(&buffer->cpu_wait[cpu]);
 		buffer->cpus[cpu] = &rb_no_cpu;
@@ -193,7 +197,6 @@ static struct trace_buffer *rb_buffer_fill(struct trace_buffer *buffer, unsigned
 
 	if (cpuhp_state_add_instance(CPUHP_TRACE_RB_PREPARE, &buffer->node) < 0)
 		goto fail;
-	rb_join(buffer);
 	return buffer;
 fail:
 	rb_buffer_free(buffer);
@@ -244,7 +247,6 @@ __ring_buffer_alloc_unexpanded(unsigned int flags, struct lock_class_key *key)
 		rb_buffer_free(buffer);
 		return NULL;
 	}
-	rb_join(buffer);
 	return buffer;
 }
 
@@ -290,11 +292,8 @@ static void rb_free_cpus(struct rb_cpu **cpus)
 {
 	int cpu;
 
-	for (cpu = 0; cpu <= nr_cpu_ids; cpu++) {
-		if (cpus[cpu])
-			rb_cpu_free(cpus[cpu]);
-		kfree(cpus[cpu]);
-	}
+	for (cpu = 0; cpu <= nr_cpu_ids; cpu++)
+		rb_cpu_free(cpus[cpu]);
 	kvfree(cpus);
 }
 
@@ -445,13 +444,10 @@ struct trace_buffer *__ring_buffer_alloc_range(unsigned long size, unsigned int 
  * ring_buffer_free() - free a buffer
  * @buffer: the buffer; it has no readers, and no write begins any more
  *
- * Its memory is freed after a grace period: tracing_off_all() may look at it.
- *
  * Context: May sleep.
  */
 void ring_buffer_free(struct trace_buffer *buffer)
 {
-	rb_depart(buffer);
 	cpuhp_state_remove_instance(CPUHP_TRACE_RB_PREPARE, &buffer->node);
 	rb_buffer_free(buffer);
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Switches: recording on and off, the overwrite mode, the clock.
+ * Switches: recording on and off, also for CPUs in hotplug; the overwrite mode, the clock.
+ *
+ * A buffer's own switches are words of the buffer, and each CPU's part says that its writers
+ * have to look there. What holds for all buffers is one word for each CPU, &rb_place.
  */
 #include <linux/context_tracking.h>
 #include <linux/export.h>
@@ -8,16 +11,115 @@
 
 #include "internal.h"
 
-/* All buffers, for tracing_off_all() */
-static LIST_HEAD(rb_buffers);
-/* Also for &trace_buffer.followers of all buffers */
-static DEFINE_MUTEX(rb_buffers_mutex);
+/* For &trace_buffer.followers of all buffers */
+static DEFINE_MUTEX(rb_followers_mutex);
 
 /* In place of the part of a CPU that never was online: it refuses all. */
 struct rb_cpu rb_no_cpu = { .state = ATOMIC_INIT(RB_STATE_OFF_ONE) };
 
-/* Every buffer is off: read by writers that are asked to */
-int rb_all_off;
+DEFINE_PER_CPU_READ_MOSTLY(unsigned long, rb_place) = RB_NOBODY(RB_IN_HOTPLUG);
+
+/* Every buffer is off: what RB_ALL_OFF of all CPUs follows */
+static int rb_all_off;
+
+/* Between the two changes that a CPU's hotplug makes; &rb_place has the first one */
+static DEFINE_RAW_SPINLOCK(rb_hotplug_lock);
+static unsigned long rb_hotplugs;
+
+/* Let the writers of a CPU be refused for a reason, or no more for that one. */
+static void rb_place_set(int cpu, unsigned long reason, bool refused)
+{
+	unsigned long *place = per_cpu_ptr(&rb_place, cpu), old = READ_ONCE(*place), reasons;
+
+	do {
+		reasons = refused ? rb_refused(old) | reason : rb_refused(old) & ~reason;
+		/*
+		 * Behind a switch of all. Pairs with rb_switch_all:A. RBB(rb_place_set:A)
+		 */
+	} while (!try_cmpxchg_release(place, &old,
+				      reasons ? RB_NOBODY(reasons) : RB_PLACE(cpu)));
+}
+
+static void rb_hotplug(unsigned int cpu, bool alive)
+{
+	guard(raw_spinlock_irqsave)(&rb_hotplug_lock);
+	rb_place_set(cpu, RB_IN_HOTPLUG, !alive);
+	rb_hotplugs++;
+}
+
+/**
+ * rb_cpu_starting() - let a CPU write that comes online
+ * @cpu: this CPU
+ *
+ * Context: CPU hotplug, on @cpu with interrupts off. RCU waits for it, and irq_work gets done.
+ * Return: 0.
+ */
+int rb_cpu_starting(unsigned int cpu)
+{
+	rb_hotplug(cpu, true);
+	return 0;
+}
+
+/**
+ * rb_cpu_dying() - refuse what a CPU writes that goes offline
+ * @cpu: this CPU
+ *
+ * Soon RCU does not wait for it any more. Pending irq_work is still done after this.
+ *
+ * Context: CPU hotplug, on @cpu with interrupts off, so that no writer is in a ring.
+ * Return: 0.
+ */
+int rb_cpu_dying(unsigned int cpu)
+{
+	rb_hotplug(cpu, false);
+	return 0;
+}
+
+/**
+ * ring_buffer_is_alive() - can this CPU take part?
+ *
+ * Not while it comes online or goes offline: a grace period does not wait for it then, so what
+ * it finds by a pointer may be freed at any time, and irq_work that it queues may never run.
+ * Its records are refused and counted.
+ *
+ * Context: Any context with preemption off, including NMI.
+ * Return: false in the parts of CPU hotplug that run with interrupts off, and where no buffer
+ *	   was allocated yet.
+ */
+bool ring_buffer_is_alive(void)
+{
+	return !(rb_refused(rb_this_place()) & RB_IN_HOTPLUG);
+}
+
+/**
+ * rb_wait_for_writers() - wait for all that use what they found before
+ *
+ * It does not wait for CPUs in hotplug.
+ *
+ * Context: May sleep.
+ * Return: when the wait began, for rb_was_alive().
+ */
+unsigned long rb_wait_for_writers(void)
+{
+	unsigned long since = READ_ONCE(rb_hotplugs);
+
+	synchronize_rcu();
+	return since;
+}
+
+/**
+ * rb_was_alive() - did rb_wait_for_writers() wait for a CPU?
+ * @cpu:   the CPU
+ * @since: what it returned
+ *
+ * Context: Any context but NMI.
+ * Return: false if @cpu is in hotplug or offline, or if any CPU came or went since then.
+ */
+bool rb_was_alive(int cpu, unsigned long since)
+{
+	guard(raw_spinlock_irqsave)(&rb_hotplug_lock);
+	return since == rb_hotplugs && !(rb_refused(per_cpu(rb_place, cpu)) & RB_IN_HOTPLUG);
+}
 
 /* In &trace_buffer.record_disabled, above any number of disablers. */
 #define RB_RECORD_OFF	BIT(20)
@@ -28,16 +130,13 @@ int rb_all_off;
  * rb_ask() - have the writers of a buffer look at its switches
  * @buffer: the buffer
  *
- * They do not look at &trace_buffer.record_disabled and rb_all_off otherwise, see rb_is_on().
- * Each request has another number, so that a writer that has looked before cannot take this
- * one for one that it has fulfilled.
+ * They do not look at &trace_buffer.record_disabled otherwise. One that is looking at this
+ * moment has to look again, see rb_is_on().
  *
  * Context: Any context, including NMI.
  */
 void rb_ask(struct trace_buffer *buffer)
 {
-	/* Fully ordered: after the switch, before the request. 0 is no request. */
-	u32 ask = (u32)atomic_inc_return(&buffer->asked) % 0xffff + 1;
 	struct rb_cpu *rcpu;
 	int cpu, old;
 
@@ -45,8 +144,8 @@ void rb_ask(struct trace_buffer *buffer)
 		rcpu = rb_get_cpu(buffer, cpu);
 		old = atomic_read(&rcpu->state);
 		/* Pairs with rb_is_on:A, for the switch. RBB(rb_ask:A) */
-		while (!atomic_try_cmpxchg(&rcpu->state, &old, (old & ~RB_STATE_ASK) |
-					   ask << RB_STATE_ASK_SHIFT))
+		while (!atomic_try_cmpxchg(&rcpu->state, &old,
+					   (old & ~RB_STATE_LOOK) | RB_STATE_ASK))
 			;
 	}
 }
@@ -122,7 +221,9 @@ static void rb_lead(struct trace_buffer *leader)
 	 * switch. RBB(rb_lead:A)
 	 */
 	smp_mb();
-	if (!READ_ONCE(leader->followers.first))
+	guard(preempt_notrace)();
+	/* A CPU in hotplug cannot use the list. It has not recorded the event, either. */
+	if (!READ_ONCE(leader->followers.first) || !ring_buffer_is_alive())
 		return;
 	/* RCU may not watch here. This makes it watch, and is not only for warnings. */
 	rcu = warn_rcu_enter();
@@ -184,7 +285,7 @@ bool ring_buffer_record_is_on(struct trace_buffer *buffer)
  */
 void ring_buffer_follow(struct trace_buffer *buffer, struct trace_buffer *leader)
 {
-	guard(mutex)(&rb_buffers_mutex);
+	guard(mutex)(&rb_followers_mutex);
 	hlist_add_head_rcu(&buffer->follower, &leader->followers);
 	/* Pairs with rb_lead:A. RBB(ring_buffer_follow:A) */
 	smp_mb();
@@ -199,7 +300,7 @@ void ring_buffer_follow(struct trace_buffer *buffer, struct trace_buffer *leader
  */
 void ring_buffer_unfollow(struct trace_buffer *buffer)
 {
-	guard(mutex)(&rb_buffers_mutex);
+	guard(mutex)(&rb_followers_mutex);
 	hlist_del_rcu(&buffer->follower);
 	/* rb_lead() may have found it before. */
 	synchronize_rcu();
@@ -217,7 +318,7 @@ void ring_buffer_unfollow(struct trace_buffer *buffer)
  */
 void ring_buffer_disband(struct trace_buffer *leader, struct hlist_head *followers)
 {
-	guard(mutex)(&rb_buffers_mutex);
+	guard(mutex)(&rb_followers_mutex);
 	hlist_move_list(&leader->followers, followers);
 }
 
@@ -236,36 +337,23 @@ void ring_buffer_let_go(struct hlist_head *followers)
 		rb_follow(buffer, NULL);
 }
 
-/**
- * rb_join() - let tracing_off_all() find a buffer
- * @buffer: the buffer, which has no writers yet
- *
- * Context: May sleep.
- */
-void rb_join(struct trace_buffer *buffer)
+/* Have all CPUs refuse, or not, as rb_all_off says. */
+static void rb_switch_all(void)
 {
-	guard(mutex)(&rb_buffers_mutex);
-	list_add_rcu(&buffer->all, &rb_buffers);
-	/*
-	 * Pairs with tracing_off_all:A. Either that finds the buffer, or the first writer,
-	 * which asks, sees that all are off. RBB(rb_join:A)
-	 */
-	smp_mb();
-}
+	int off, cpu;
 
-/**
- * rb_depart() - undo one rb_join()
- * @buffer: the buffer
- *
- * tracing_off_all() may access the buffer and the parts of its CPUs until the end of a
- * grace period.
- *
- * Context: May sleep.
- */
-void rb_depart(struct trace_buffer *buffer)
-{
-	guard(mutex)(&rb_buffers_mutex);
-	list_del_rcu(&buffer->all);
+	/* Meanwhile CPUs may differ from the switch: not for the time of a task. */
+	guard(preempt_notrace)();
+	do {
+		off = READ_ONCE(rb_all_off);
+		for_each_possible_cpu(cpu)
+			rb_place_set(cpu, RB_ALL_OFF, off);
+		/*
+		 * Pairs with rb_place_set:A: of two that switch, the last one to change the
+		 * word of a CPU sees the last switch. RBB(rb_switch_all:A)
+		 */
+		smp_mb();
+	} while (off != READ_ONCE(rb_all_off));
 }
 
 /**
@@ -273,25 +361,15 @@ void rb_depart(struct trace_buffer *buffer)
  *
  * That includes the buffers of modules and those that are allocated later. Records in
  * flight are still committed; synchronize_rcu() waits for them. It is no count: one
- * tracing_on_all() is enough to undo it.
+ * tracing_on_all() is enough to undo it. It costs one exchange for each CPU, however many
+ * buffers there are.
  *
  * Context: Any context, including NMI, and where RCU does not watch.
  */
 void tracing_off_all(void)
 {
-	struct trace_buffer *buffer;
-	bool rcu;
-
 	WRITE_ONCE(rb_all_off, 1);
-	/* Pairs with rb_join:A. RBB(tracing_off_all:A) */
-	smp_mb();
-	/* As in rb_lead(). */
-	rcu = warn_rcu_enter();
-	rcu_read_lock();
-	list_for_each_entry_rcu(buffer, &rb_buffers, all)
-		rb_ask(buffer);
-	rcu_read_unlock();
-	warn_rcu_exit(rcu);
+	rb_switch_all();
 }
 EXPORT_SYMBOL_GPL(tracing_off_all);
 
@@ -302,8 +380,8 @@ EXPORT_SYMBOL_GPL(tracing_off_all);
  */
 void tracing_on_all(void)
 {
-	/* Writers that were refused are still asked to look. */
 	WRITE_ONCE(rb_all_off, 0);
+	rb_switch_all();
 }
 EXPORT_SYMBOL_GPL(tracing_on_all);
 

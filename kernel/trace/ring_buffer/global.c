@@ -285,11 +285,12 @@ unsigned long rb_stages_lost(struct trace_buffer *buffer)
 
 /**
  * rb_stages_reset() - empty the stages of a global buffer, and their counts
- * @buffer: the buffer; it has refused records since before the last grace period
+ * @buffer: the buffer; it has refused records since before rb_wait_for_writers()
+ * @since:  what that returned
  *
  * Context: &trace_buffer.mutex is held.
  */
-void rb_stages_reset(struct trace_buffer *buffer)
+void rb_stages_reset(struct trace_buffer *buffer, unsigned long since)
 {
 	struct rb_cpu *stage;
 	struct rb_ring *ring;
@@ -301,7 +302,7 @@ void rb_stages_reset(struct trace_buffer *buffer)
 			continue;
 		ring = rb_untag(stage->ring);
 		/* A task that died between reserve and commit has not left it, see quiesce.c. */
-		if (ring->nest) {
+		if (ring->nest && rb_was_alive(cpu, since)) {
 			rb_forget_writes(stage);
 			rb_stage_renew(ring->commit);
 			local64_set(&ring->commit->tail, RB_OPEN_EMPTY);

@@ -7,7 +7,7 @@
  *   format.c    records and pages, as callers and user space know them
  *   check.c     do the records of a sub-buffer add up?
  *   ring.c      a ring: enter the next sub-buffer, publish, find, count
- *   control.c   switches: recording, the overwrite mode, the clock
+ *   control.c   switches: recording, CPU hotplug, the overwrite mode, the clock
  *   read.c      the readers' lock; the reader's sub-buffer and position
  *   quiesce.c   rings that a writer never leaves
  *   persist.c   memory that survives a reboot
@@ -128,6 +128,22 @@
  * **Discard** takes back the newest record by the reverse exchange. Where
  * interrupts wrote behind it, they are moved down: no reader has seen them yet.
  *
+ * **CPU hotplug.** RCU does not wait for a CPU that comes online or goes offline, while the
+ * function tracer may well write there. So from rb_cpu_dying() to rb_cpu_starting() its records
+ * are refused, and counted with those that nest too deep. &rb_place of a CPU says where a
+ * writer finds its part: in &trace_buffer.cpus or, where records are refused in all buffers,
+ * in &trace_buffer.nobody. Both callbacks run on that CPU, between records, so that a writer
+ * inside a ring is always one that a grace period waits for. Swap and cut do not care, but do
+ * not begin on such a CPU: what they find could be freed under them.
+ *
+ * ===============  =================  ===========================================
+ * CPU              &rb_place          Until
+ * ===============  =================  ===========================================
+ * alive            its own            rb_cpu_dying(), tracing_off_all()
+ * refused by all   nobody[RB_ALL_OFF] tracing_on_all(); may be in hotplug as well
+ * in hotplug       nobody[RB_IN_...]  rb_cpu_starting(); also offline, or never online
+ * ===============  =================  ===========================================
+ *
  * **Locks**
  *
  * ====================  ===========  ==========================================
@@ -144,7 +160,9 @@
  *                                    only tasks wait for it
  * rb_ring.lock          raw spin     the reader's position, carried statistics;
  *                                    any context with interrupts off, in an NMI
- *                                    by trylock. Innermost.
+ *                                    by trylock. Inside it only rb_hotplug_lock
+ * rb_hotplug_lock       raw spin     the count of CPUs that came or went; task, and with
+ *                                    interrupts off. Innermost.
  * rb_global.lock        try lock     writing to the one ring of a global buffer; any
  *                                    context with interrupts off, for a bounded time
  * preemption off        RCU          that a ring found by a pointer stays
@@ -200,8 +218,8 @@
  * rb_swap:A,              rb_enter:A              a ring's content; its address
  * rb_go_live:A
  * rb_cpu_add:A            rb_get_cpu:A            a CPU's part; its bit in cpumask
- * rb_join:A               tracing_off_all:A       a buffer in the list, then a look at the
- * ring_buffer_follow:A    rb_lead:A               switch; the switch, then the list
+ * rb_place_set:A          rb_switch_all:A         the word of a CPU; the switch of all buffers
+ * ring_buffer_follow:A    rb_lead:A               a buffer in the list; the switch, then the list
  * rb_ask:A                rb_is_on:A              a switch; the request to look at it
  * rb_wake_work:A          ring_buffer_wait:A      a record; the count of wake-ups
  * rb_wait_recheck:A       rb_wait_pending:A       all use of the wait queues; no callback left
@@ -223,6 +241,7 @@
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/notifier.h>
+#include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/ring_buffer.h>
@@ -583,15 +602,14 @@ struct rb_write {
 
 /*
  * &rb_cpu.state: a task waits for a record; number of those that switched this CPU off;
- * not 0: check whether the buffer is off
+ * check whether the buffer is off; a writer does so, and there was no other request since
  */
 #define RB_STATE_WAKE		BIT(0)
 #define RB_STATE_OFF_ONE	BIT(1)
 #define RB_STATE_OFF		GENMASK(15, 1)
-#define RB_STATE_ASK_SHIFT	16
-#define RB_STATE_ASK		GENMASK(31, RB_STATE_ASK_SHIFT)
+#define RB_STATE_ASK		BIT(16)
+#define RB_STATE_LOOK		BIT(17)
 
-static_assert((RB_STATE_WAKE ^ RB_STATE_OFF ^ RB_STATE_ASK) == U32_MAX);
 static_assert((RB_STATE_OFF & -RB_STATE_OFF) == RB_STATE_OFF_ONE);
 
 /* Kinds of waiters, see wait.c. */
@@ -688,8 +706,8 @@ struct rb_map {
  * @mapped:	user mappings; @map_lock
  * @map_lock:	serializes mapping; inside it comes &trace_buffer.mutex
  * @map:	the mapping, or NULL; changed under both
- * @nest_drops:	records refused because writers nest too deep, and those that a stage of a
- *		global buffer dropped; own CPU
+ * @nest_drops:	records refused because writers nest too deep or the CPU is in hotplug, and
+ *		those that a stage of a global buffer dropped; own CPU
  * @spare:	data page that a reader gave back, and its order, or 0
  * @copies:	copies of records for callers; &rb_ring.lock
  * @watermark:	lowest percentage that a task waits for, or 0
@@ -745,7 +763,6 @@ static_assert(RB_SHARE_SPECIAL <= U16_MAX && RB_MAX_WRITES < RB_SHARE_SPECIAL);
 /**
  * struct trace_buffer - the handle that callers have
  * @record_disabled: records are refused while this is not 0
- * @asked:	counts the requests in &RB_STATE_ASK
  * @flags:	&enum ring_buffer_flags
  * @stamp_abs:	every record gets an absolute stamp; @cpu_mutex
  * @clock:	where time comes from
@@ -759,10 +776,8 @@ static_assert(RB_SHARE_SPECIAL <= U16_MAX && RB_MAX_WRITES < RB_SHARE_SPECIAL);
  * @order:	pages of a sub-buffer, as a power of two; @mutex and @cpu_mutex
  * @longest:	the longest payload; @mutex and @cpu_mutex
  * @node:	in the CPU hotplug state's list
- * @all:	link of the list of all buffers, see rb_join()
  * @followers:	buffers that are off while this one is, see ring_buffer_follow()
  * @follower:	link of that list of another buffer
- * @rcu:	for the grace period before it is freed
  * @expanded:	CPUs have their part when they come online; until then it has no rings
  * @seen:	CPUs that get their part when it is expanded
  * @lock_key:	lockdep class of the readers' locks
@@ -772,11 +787,11 @@ static_assert(RB_SHARE_SPECIAL <= U16_MAX && RB_MAX_WRITES < RB_SHARE_SPECIAL);
  * @wake_work:	wakes them while there are no rings, in hard interrupt context
  * @global:	of a global buffer, see global.c; else NULL
  * @parts:	by CPU: the parts that have what is read; @cpus, but in a global buffer
+ * @nobody:	&rb_no_cpu, for CPUs that all buffers refuse; by RB_IN_HOTPLUG and RB_ALL_OFF
  * @cpus:	by CPU: the parts that writers use; &rb_no_cpu until a CPU was online
  */
 struct trace_buffer {
 	atomic_t		record_disabled;
-	atomic_t		asked;
 	unsigned int		flags;
 	bool			stamp_abs;
 	u64			(*clock)(void);
@@ -786,10 +801,8 @@ struct trace_buffer {
 	unsigned int		order;
 	unsigned int		longest;
 	struct hlist_node	node;
-	struct list_head	all;
 	struct hlist_head	followers;
 	struct hlist_node	follower;
-	struct rcu_head		rcu;
 	bool			expanded;
 	cpumask_var_t		seen;
 	struct lock_class_key	*lock_key;
@@ -799,8 +812,25 @@ struct trace_buffer {
 	struct irq_work		wake_work;
 	struct rb_global	*global;
 	struct rb_cpu		**parts;
+	struct rb_cpu		*nobody[4];
 	struct rb_cpu		*cpus[];
 };
+
+/* Why all buffers refuse the records of a CPU. */
+#define RB_IN_HOTPLUG		BIT(0)
+#define RB_ALL_OFF		BIT(1)
+
+/* Offsets in struct trace_buffer: where the writers of a CPU find their part. */
+#define RB_PLACE(cpu)		(offsetof(struct trace_buffer, cpus) + (cpu) * sizeof(void *))
+#define RB_NOBODY(reasons)	offsetof(struct trace_buffer, nobody[reasons])
+
+static_assert(RB_NOBODY(RB_IN_HOTPLUG | RB_ALL_OFF) + sizeof(void *) == RB_PLACE(0));
+
+/* The reasons in a place; 0: its records are not refused. */
+static __always_inline unsigned long rb_refused(unsigned long place)
+{
+	return place >= RB_PLACE(0) ? 0 : (place - RB_NOBODY(0)) / sizeof(void *);
+}
 
 #define rb_for_each_cpu(buffer, cpu)	for_each_cpu(cpu, (buffer)->cpumask)
 
@@ -1021,10 +1051,18 @@ static __always_inline void rb_publish_subbuf(struct rb_subbuf *sb, u64 final, u
 
 /* control.c */
 extern struct rb_cpu rb_no_cpu;
-extern int rb_all_off;
+DECLARE_PER_CPU_READ_MOSTLY(unsigned long, rb_place);
+int rb_cpu_starting(unsigned int cpu);
+int rb_cpu_dying(unsigned int cpu);
+unsigned long rb_wait_for_writers(void);
+bool rb_was_alive(int cpu, unsigned long since);
 void rb_ask(struct trace_buffer *buffer);
-void rb_join(struct trace_buffer *buffer);
-void rb_depart(struct trace_buffer *buffer);
+
+/* Of this CPU, with preemption off. Others change it at any time. */
+static __always_inline unsigned long rb_this_place(void)
+{
+	return data_race(raw_cpu_read(rb_place));
+}
 
 /* The part that a CPU writes to, or NULL if there is none. */
 static inline struct rb_cpu *rb_get_writer(struct trace_buffer *buffer, int cpu)
@@ -1072,7 +1110,7 @@ rb_reader_skip(struct rb_ring *ring, unsigned int pos, u64 time, unsigned long r
 }
 
 /* quiesce.c */
-void rb_ring_quiesce(struct rb_ring *ring);
+bool rb_ring_quiesce(struct rb_ring *ring, int cpu, unsigned long since);
 void rb_forget_writes(struct rb_cpu *rcpu);
 
 /* persist.c */
@@ -1126,7 +1164,7 @@ void rb_commit_alone(struct rb_cpu *rcpu);
 /* global.c */
 struct rb_cpu *rb_stage_alloc(struct trace_buffer *buffer, int cpu);
 unsigned long rb_stages_lost(struct trace_buffer *buffer);
-void rb_stages_reset(struct trace_buffer *buffer);
+void rb_stages_reset(struct trace_buffer *buffer, unsigned long since);
 
 /* stat.c */
 u64 rb_ring_since(struct rb_ring *ring);

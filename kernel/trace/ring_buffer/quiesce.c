@@ -3,10 +3,11 @@
  * Rings that a writer never leaves.
  *
  * A writer has preemption off from before it finds a ring until it has left it, and is
- * refused where RCU does not watch. So a grace period after a ring was replaced, no
- * writer is in it. The only exception is a task that died between reserve and commit, by
+ * refused where RCU does not watch, and on a CPU in hotplug. So a grace period after a ring
+ * was replaced, no writer is in it. The only exception is a task that died between reserve and commit, by
  * a fault in the code that fills the record. Nothing waits for it. All records
- * that it and the writers behind it did not commit are given up, and counted as refused.
+ * that it and the writers behind it did not commit are given up, and counted as refused. That
+ * it is dead can be told where its CPU was alive all the time; where not, the ring is its own.
  */
 #include <linux/export.h>
 #include <linux/printk.h>
@@ -50,18 +51,23 @@ static unsigned long rb_give_up(struct rb_ring *ring)
 
 /**
  * rb_ring_quiesce() - make sure that no writer is in a ring
- * @ring: a ring that no CPU has found since before the last grace period
+ * @ring:  a ring that no CPU has found since before rb_wait_for_writers()
+ * @cpu:   CPU of its writers
+ * @since: what that returned
  *
  * Context: &rb_ring.lock is held.
+ * Return: false if a writer may be in it still: all that it can store to has to stay.
  */
-void rb_ring_quiesce(struct rb_ring *ring)
+bool rb_ring_quiesce(struct rb_ring *ring, int cpu, unsigned long since)
 {
 	unsigned long lost;
 
 	lockdep_assert_held(&ring->lock);
 	/* The grace period orders the stores of writers, see rb_leave+rb_ring_quiesce.litmus. */
 	if (likely(!READ_ONCE(ring->nest)))
-		return;
+		return true;
+	if (!rb_was_alive(cpu, since))
+		return false;
 	lost = rb_give_up(ring);
 	local_add(lost, &ring->commit_overrun);
 	rb_note_refused(ring, ring->commit->seq);
@@ -71,6 +77,7 @@ void rb_ring_quiesce(struct rb_ring *ring)
 	printk_deferred_enter();
 	pr_warn("ring buffer: a task died while it wrote a record: %lu not committed\n", lost);
 	printk_deferred_exit();
+	return true;
 }
 
 /**
@@ -100,15 +107,14 @@ void rb_forget_writes(struct rb_cpu *rcpu)
  */
 void ring_buffer_wait_writers(struct trace_buffer *spare)
 {
+	unsigned long since = rb_wait_for_writers(), flags;
 	struct rb_ring *ring;
-	unsigned long flags;
 	int cpu;
 
-	synchronize_rcu();
 	rb_race_point(WAITED);
 	rb_for_each_cpu(spare, cpu) {
 		ring = rb_read_lock(rb_get_cpu(spare, cpu), &flags);
-		rb_ring_quiesce(ring);
+		rb_ring_quiesce(ring, cpu, since);
 		rb_read_unlock(ring, flags);
 	}
 }

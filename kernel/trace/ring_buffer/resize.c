@@ -271,15 +271,19 @@ static void rb_copies_replace(struct rb_cpu *rcpu)
 	memset(next, 0, sizeof(*next));
 }
 
-/* Let the readers follow, once the writers have left the ring before. */
-static void rb_go_on(struct rb_cpu *rcpu, bool inherit)
+/* Let the readers follow. Writers have left the ring before, which was replaced before @since. */
+static void rb_go_on(struct rb_cpu *rcpu, unsigned long since, bool inherit)
 {
 	struct rb_ring *ring = rcpu->next_ring, *old;
 	unsigned long flags;
 	u64 now;
 
 	old = rb_read_lock(rcpu, &flags);
-	rb_ring_quiesce(old);
+	if (!rb_ring_quiesce(old, rcpu->cpu, since)) {
+		/* Nobody but its writer uses it any more, and it stays for good. */
+		refcount_inc(&old->ref);
+		inherit = false;
+	}
 	now = ring_buffer_time_stamp(rcpu->buffer);
 	if (inherit) {
 		rb_inherit(ring, old, now);
@@ -307,6 +311,7 @@ static void rb_go_on(struct rb_cpu *rcpu, bool inherit)
  */
 static void rb_exchange_rings(struct trace_buffer *buffer, bool inherit)
 {
+	unsigned long since;
 	bool any = false;
 	int cpu;
 
@@ -321,11 +326,11 @@ static void rb_exchange_rings(struct trace_buffer *buffer, bool inherit)
 	if (!any)
 		return;
 	mutex_unlock(&buffer->cpu_mutex);
-	synchronize_rcu();
+	since = rb_wait_for_writers();
 	mutex_lock(&buffer->cpu_mutex);
 	rb_for_each_cpu(buffer, cpu) {
 		if (buffer->parts[cpu]->next_ring)
-			rb_go_on(buffer->parts[cpu], inherit);
+			rb_go_on(buffer->parts[cpu], since, inherit);
 	}
 }
 

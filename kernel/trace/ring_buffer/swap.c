@@ -59,7 +59,7 @@ static int rb_may_swap(struct rb_cpu *a, struct rb_cpu *b, bool alike)
  * Return: 0; -EINVAL if @cpu never was online, the sizes differ, or a buffer lies in
  *         memory that survives a reboot; -EAGAIN if a buffer or @cpu is switched off by
  *         its own switch; -EBUSY while a buffer or its ring is mapped, resized or swapped
- *         by another caller.
+ *         by another caller, and on a CPU in hotplug.
  */
 int ring_buffer_swap_cpu(struct trace_buffer *buffer_a, struct trace_buffer *buffer_b, int cpu)
 {
@@ -74,7 +74,7 @@ int ring_buffer_swap_cpu(struct trace_buffer *buffer_a, struct trace_buffer *buf
 
 	/* A task that waits for the swap to be over must not wait for its CPU. */
 	preempt_disable_notrace();
-	if (rb_exchange_trylock(a, 1)) {
+	if (ring_buffer_is_alive() && rb_exchange_trylock(a, 1)) {
 		if (rb_exchange_trylock(b, 1)) {
 			ret = rb_may_swap(a, b, true);
 			if (!ret)
@@ -238,6 +238,8 @@ static int rb_cut_all(const struct ring_buffer_cut *first, int cpu,
 	/* A task that waits for this to be over must not wait for its CPU. */
 	preempt_disable_notrace();
 	owner = smp_processor_id() + 2;
+	if (!ring_buffer_is_alive())
+		ret = -EBUSY;
 	for (c = first; c && !ret; c = c->next) {
 		last = c;
 		for_each_cpu_and(i, c->live->cpumask, which) {
@@ -286,8 +288,8 @@ static int rb_cut_all(const struct ring_buffer_cut *first, int cpu,
  * Return: 0; -EINVAL if @cpu never was online, @spare lacks a CPU, the sizes of the
  *         sub-buffers differ, or only one of them survives a reboot; -EBUSY
  *         while @spare or a ring of it is mapped, while a buffer is resized or cut by
- *         another caller, and if a record that was begun before the last cut is in flight
- *         still; -ECANCELED if @sure says no. On an error nothing has changed.
+ *         another caller, if a record that was begun before the last cut is in flight
+ *         still, and on a CPU in hotplug; -ECANCELED if @sure says no. On an error nothing has changed.
  */
 int ring_buffer_cut_if(struct trace_buffer *live, struct trace_buffer *spare, int cpu,
 		       bool (*sure)(void *data), void *data)
@@ -445,14 +447,20 @@ static void rb_ring_reset(struct rb_ring *ring)
 	memset(&ring->carried, 0, sizeof(ring->carried));
 }
 
-/* Empty the ring of a CPU that has refused records since before the last grace period. */
-static void rb_reset_cpu(struct rb_cpu *rcpu, rb_drop_fn drop, void *data)
+/*
+ * Empty the ring of a CPU that has refused records since before @since, see
+ * rb_wait_for_writers(). One that a writer may be in still keeps its records.
+ */
+static void rb_reset_cpu(struct rb_cpu *rcpu, unsigned long since, rb_drop_fn drop, void *data)
 {
 	struct rb_ring *ring;
 	unsigned long flags;
 
 	ring = rb_read_lock(rcpu, &flags);
-	rb_ring_quiesce(ring);
+	if (!rb_ring_quiesce(ring, rcpu->cpu, since)) {
+		rb_read_unlock(ring, flags);
+		return;
+	}
 	rb_forget_writes(rcpu);
 	if (drop)
 		drop(rcpu, ring, data);
@@ -480,6 +488,7 @@ void rb_reset(struct trace_buffer *buffer, const struct cpumask *which,
 	      rb_drop_fn drop, void *data)
 {
 	struct rb_cpu *rcpu;
+	unsigned long since;
 	int cpu;
 
 	guard(mutex)(&buffer->mutex);
@@ -507,15 +516,15 @@ void rb_reset(struct trace_buffer *buffer, const struct cpumask *which,
 	if (buffer->global)
 		atomic_inc(&buffer->record_disabled);
 	rb_race_point(REFUSING);
-	synchronize_rcu();
+	since = rb_wait_for_writers();
 
 	rb_for_each_cpu(buffer, cpu) {
 		rcpu = rb_get_cpu(buffer, cpu);
 		if (rcpu->resetting)
-			rb_reset_cpu(rcpu, drop, data);
+			rb_reset_cpu(rcpu, since, drop, data);
 	}
 	if (buffer->global)
-		rb_stages_reset(buffer);
+		rb_stages_reset(buffer, since);
 
 	rb_race_point(RESET);
 	/* A writer that is let in again finds the rings empty. */

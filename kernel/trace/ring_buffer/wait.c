@@ -335,13 +335,17 @@ __poll_t ring_buffer_poll_wait(struct trace_buffer *buffer, int cpu, struct file
  * @buffer: the buffer, or NULL
  * @cpu:    CPU of the waiters, or RING_BUFFER_ALL_CPUS
  *
+ * Does nothing on a CPU in hotplug: irq_work that does not run would keep others from
+ * queueing it.
+ *
  * Context: Any context, including NMI.
  */
 void ring_buffer_wake_waiters(struct trace_buffer *buffer, int cpu)
 {
 	struct rb_cpu *rcpu;
 
-	if (!buffer)
+	guard(preempt_notrace)();
+	if (!buffer || !ring_buffer_is_alive())
 		return;
 	/* Also those of CPUs without a part. */
 	if (!READ_ONCE(buffer->expanded) || rb_is_global(buffer)) {

@@ -201,20 +201,31 @@ rb_may_nest(struct rb_cpu *rcpu, unsigned int level, unsigned int nested, bool *
 }
 
 /*
- * Is recording on? rb_ask() has every CPU ask after each switch of its buffers: if the
- * state has not changed since, there is nothing more to ask.
+ * Is recording on? rb_ask() has every CPU look after each switch of its buffer: if nothing
+ * was switched since the look began, there is nothing more to ask. A writer that comes in
+ * between ends its own look before this one goes on, so that RB_STATE_LOOK is never that of
+ * another look.
  */
 static bool rb_is_on(struct rb_cpu *rcpu)
 {
-	/* Pairs with rb_ask:A. RBB(rb_is_on:A) */
-	int state = atomic_read_acquire(&rcpu->state);
+	int state = atomic_read(&rcpu->state);
+	bool ask = state & RB_STATE_ASK, on;
 
-	if (state & RB_STATE_OFF || atomic_read(&rcpu->buffer->record_disabled) ||
-	    READ_ONCE(rb_all_off))
+	if (state & RB_STATE_OFF || rb_refused(rb_this_place()) & RB_ALL_OFF)
 		return false;
-	if (state & RB_STATE_ASK)
-		atomic_cmpxchg(&rcpu->state, state, state & ~RB_STATE_ASK);
-	return true;
+	if (ask) {
+		/* Fully ordered: before the switch. Pairs with rb_ask:A. RBB(rb_is_on:A) */
+		state = atomic_fetch_or(RB_STATE_LOOK, &rcpu->state);
+		state |= RB_STATE_LOOK;
+	}
+	rb_race_point(IS_ON);
+	on = !atomic_read(&rcpu->buffer->record_disabled);
+	rb_race_point(IS_ON_LOOKED);
+	while (ask && state & RB_STATE_LOOK &&
+	       !atomic_try_cmpxchg(&rcpu->state, &state, state &
+				   ~(on ? RB_STATE_LOOK | RB_STATE_ASK : RB_STATE_LOOK)))
+		;
+	return on;
 }
 
 /*
@@ -229,7 +240,8 @@ static bool rb_push(struct rb_cpu *rcpu)
 
 	if (!rb_is_on(rcpu) || rb_refuse_context())
 		return false;
-	if (nested >= RB_NEST_LEVELS || WARN_ON_ONCE(rcpu->depth >= ARRAY_SIZE(rcpu->below))) {
+	if (nested >= RB_NEST_LEVELS || !ring_buffer_is_alive() ||
+	    WARN_ON_ONCE(rcpu->depth >= ARRAY_SIZE(rcpu->below))) {
 		local_inc(&rcpu->nest_drops);
 		return false;
 	}
@@ -570,10 +582,11 @@ rb_reserve_long(struct trace_buffer *buffer, unsigned long length, struct rb_cpu
 	return rb_reserve(buffer, rcpu, ring, rb_record_len(length) / RB_UNIT, false);
 }
 
-/* One that is not the plain case. */
+/* One that is not the plain case. Where all buffers refuse it, it is counted by its CPU. */
 static noinline struct ring_buffer_event *
-rb_reserve_special(struct trace_buffer *buffer, unsigned long length, struct rb_cpu *rcpu)
+rb_reserve_special(struct trace_buffer *buffer, unsigned long length)
 {
+	struct rb_cpu *rcpu = READ_ONCE(buffer->cpus[raw_smp_processor_id()]);
 	struct rb_ring *ring;
 
 	if (length > READ_ONCE(buffer->longest) || !rb_push(rcpu)) {
@@ -609,10 +622,10 @@ ring_buffer_lock_reserve(struct trace_buffer *buffer, unsigned long length)
 	struct rb_cpu *rcpu;
 
 	preempt_disable_notrace();
-	rcpu = READ_ONCE(buffer->cpus[raw_smp_processor_id()]);
+	rcpu = READ_ONCE(*(struct rb_cpu **)((void *)buffer + rb_this_place()));
 	/* Others change it at any time, and it says no more than where to look. */
 	if (unlikely(data_race(rcpu->special | rcpu->write.live) || rb_refuse_context()))
-		return rb_reserve_special(buffer, length, rcpu);
+		return rb_reserve_special(buffer, length);
 	if (unlikely(!rb_is_small(length)))
 		return rb_reserve_long(buffer, length, rcpu);
 

@@ -561,7 +561,8 @@ static void snap_count(struct trace_snapshots *s, int ret, long n)
  *	   met; -EINPROGRESS if it is postponed; -EAGAIN if the lock is not available or, with
  *	   a condition, while the size changes; -EALREADY if a cut in progress came too early
  *	   for it; -ENOBUFS if no buffer is ready; -EDQUOT if the first ones are kept, and
- *	   there are enough; -EBUSY and -EINVAL as ring_buffer_cut(). On an error
+ *	   there are enough; -EBUSY and -EINVAL as ring_buffer_cut(), so that a CPU
+ *	   in hotplug takes none. On an error
  *	   nothing has changed but the counts; and for one CPU, the snapshot of the last boot
  *	   may be erased.
  */
@@ -581,6 +582,11 @@ int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct sn
 		return -EINPROGRESS;
 
 	guard(irqsave)();
+	/* Neither a grace period nor irq_work could be relied on. */
+	if (!ring_buffer_is_alive()) {
+		snap_count(s, -EBUSY, 1);
+		return -EBUSY;
+	}
 	snap_note_request(&info, req);
 	snap_look(s, &info);
 	if (snap_lock_all(s)) {

@@ -98,12 +98,14 @@ static void stop_later(struct stop_line *line)
  * stop_by() - stop recording because of a line, now or later
  * @line: the line; the first cause counts
  *
+ * Does nothing on a CPU in hotplug, whose events are not recorded, either.
+ *
  * Context: Any context, including NMI, where RCU watches, or a probe.
  */
 void stop_by(struct stop_line *line)
 {
 	guard(preempt_notrace)();
-	if (!tracer_tracing_is_on(line->tr))
+	if (!tracer_tracing_is_on(line->tr) || !ring_buffer_is_alive())
 		return;
 	if (line->after)
 		stop_later(line);

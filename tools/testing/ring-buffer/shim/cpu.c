@@ -8,6 +8,7 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/smp.h>
+#include <linux/string.h>
 #include "shim.h"
 
 extern char __per_cpu_start[], __per_cpu_end[], shim_percpu_dyn[];
@@ -86,8 +87,13 @@ void free_percpu(void __percpu *p)
 
 /* ---- the CPUs ---------------------------------------------------------- */
 
+/* What the ring buffer has CPU hotplug call on a CPU that comes online or goes offline */
+static int (*shim_starting)(unsigned int cpu), (*shim_dying)(unsigned int cpu);
+
 void shim_set_online(int cpu, int online)
 {
+	if (shim_starting && cpumask_test_cpu(cpu, &__cpu_online_mask) != !!online)
+		(online ? shim_starting : shim_dying)(cpu);
 	if (online) {
 		__cpumask_set_cpu(cpu, &__cpu_online_mask);
 		__cpumask_set_cpu(cpu, &__cpu_active_mask);
@@ -161,6 +167,22 @@ void shim_reset_cpus(void)
 }
 
 /* ---- hotplug: an instance is prepared for the CPUs that are online ------ */
+
+int __cpuhp_setup_state(enum cpuhp_state state, const char *name, bool invoke,
+			int (*startup)(unsigned int cpu), int (*teardown)(unsigned int cpu),
+			bool multi_instance)
+{
+	int cpu;
+
+	/* Not the number, which the base has not. */
+	if (strcmp(name, "trace/RB:starting"))
+		return -EINVAL;
+	shim_starting = startup;
+	shim_dying = teardown;
+	for_each_online_cpu(cpu)
+		startup(cpu);
+	return 0;
+}
 
 /* trace_rb_cpu_prepare() of the ring buffer that allocates; a bench has two */
 int (*shim_prepare)(unsigned int cpu, struct hlist_node *node);
