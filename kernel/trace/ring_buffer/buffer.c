@@ -46,7 +46,6 @@ static struct rb_cpu *rb_cpu_alloc(struct trace_buffer *buffer, unsigned int nr,
 		return NULL;
 	rcpu->buffer = buffer;
 	rcpu->cpu = cpu;
-	rcpu->stamp_abs = buffer->stamp_abs;
 	rcpu->write.share = RB_SHARE_PLAIN;
 	/* The first writer has to look: the buffer may have been switched off before. */
 	atomic_set(&rcpu->state, RB_STATE_ASK);
@@ -168,9 +167,12 @@ static void rb_stage_add(struct trace_buffer *buffer, int cpu, struct rb_cpu *st
 /* Let everybody find the part of a CPU, which is complete. */
 static void rb_cpu_add(struct trace_buffer *buffer, int cpu, struct rb_cpu *rcpu)
 {
+	rcpu->stamp_abs = buffer->stamp_abs;
 	/* (The one ring of a global buffer has stages as its writers.) */
-	if (!buffer->global)
+	if (!buffer->global) {
 		rb_cpu_switch_off(buffer, cpu, rcpu);
+		cpumask_set_cpu(cpu, buffer->seen);
+	}
 	/* A writer of that CPU needs no more than the pointer: an address dependency. */
 	smp_store_release(&buffer->parts[cpu], rcpu);
 	/*
@@ -256,20 +258,41 @@ static struct rb_cpu **rb_new_cpus(void)
 	return kvcalloc(nr_cpu_ids + 1, sizeof(struct rb_cpu *), RB_GFP);
 }
 
-/* Fill @cpus with a part for each CPU that was online. */
-static int rb_alloc_cpus(struct trace_buffer *buffer, struct rb_cpu **cpus, unsigned int nr)
+/* The first CPU that was online, or nr_cpu_ids for the one ring, that lacks its part in @cpus. */
+static int rb_lacking_cpu(struct trace_buffer *buffer, struct rb_cpu **cpus)
 {
 	int cpu;
 
 	for_each_cpu(cpu, buffer->seen) {
-		cpus[cpu] = buffer->global ? rb_stage_alloc(buffer, cpu) :
-					     rb_cpu_alloc(buffer, nr, cpu);
+		if (!cpus[cpu])
+			return cpu;
+	}
+	return buffer->global && !cpus[nr_cpu_ids] ? nr_cpu_ids : -1;
+}
+
+/*
+ * Fill @cpus with a part for each CPU that was online. CPUs may come online meanwhile, but none
+ * does when this returns: &trace_buffer.cpu_mutex is held then.
+ */
+static int rb_alloc_cpus(struct trace_buffer *buffer, struct rb_cpu **cpus, unsigned int nr)
+	__acquires(&buffer->cpu_mutex)
+{
+	int cpu;
+
+	mutex_lock(&buffer->cpu_mutex);
+	while ((cpu = rb_lacking_cpu(buffer, cpus)) >= 0) {
+		mutex_unlock(&buffer->cpu_mutex);
+		if (cpu == nr_cpu_ids)
+			cpus[cpu] = rb_cpu_alloc(buffer, nr, rb_home());
+		else if (buffer->global)
+			cpus[cpu] = rb_stage_alloc(buffer, cpu);
+		else
+			cpus[cpu] = rb_cpu_alloc(buffer, nr, cpu);
+		mutex_lock(&buffer->cpu_mutex);
 		if (!cpus[cpu])
 			return -ENOMEM;
 	}
-	if (buffer->global)
-		cpus[nr_cpu_ids] = rb_cpu_alloc(buffer, nr, rb_home());
-	return buffer->global && !cpus[nr_cpu_ids] ? -ENOMEM : 0;
+	return 0;
 }
 
 /* Let everybody find the parts in @cpus. */
@@ -314,7 +337,6 @@ int ring_buffer_expand(struct trace_buffer *buffer, unsigned long size)
 	int ret;
 
 	guard(mutex)(&buffer->mutex);
-	guard(mutex)(&buffer->cpu_mutex);
 	if (buffer->expanded)
 		return 1;
 	cpus = rb_new_cpus();
@@ -328,6 +350,7 @@ int ring_buffer_expand(struct trace_buffer *buffer, unsigned long size)
 		rb_ask(buffer);
 		rb_wake_all(buffer);
 	}
+	mutex_unlock(&buffer->cpu_mutex);
 	rb_free_cpus(cpus);
 	return ret;
 }
@@ -346,8 +369,6 @@ static int rb_hide_cpus(struct trace_buffer *buffer, struct rb_cpu **cpus)
 	}
 	if (buffer->global)
 		cpus[nr_cpu_ids] = buffer->parts[rb_home()];
-	else
-		cpumask_copy(buffer->seen, buffer->cpumask);
 	WRITE_ONCE(buffer->expanded, false);
 	for_each_cpu(cpu, buffer->seen)
 		cpus[cpu] = buffer->cpus[cpu];
@@ -453,19 +474,11 @@ void ring_buffer_free(struct trace_buffer *buffer)
 }
 EXPORT_SYMBOL_GPL(ring_buffer_free);
 
-/* Slots that a CPU has, or is about to have. */
+/* Slots of the ring that a CPU writes to. */
 static unsigned int rb_slots_of(struct rb_cpu *rcpu)
 {
-	struct rb_ring *ring;
-	unsigned long flags;
-	unsigned int nr;
-
-	if (rcpu->next_ring)
-		return rcpu->next_ring->nr;
-	ring = rb_read_lock(rcpu, &flags);
-	nr = ring->nr;
-	rb_read_unlock(ring, flags);
-	return nr;
+	guard(rcu)();
+	return rb_untag(READ_ONCE(rcpu->ring))->nr;
 }
 
 /**
@@ -516,8 +529,11 @@ int trace_rb_cpu_prepare(unsigned int cpu, struct hlist_node *node)
 		return -ENOMEM;
 	}
 	rb_cpu_add(buffer, cpu, rcpu);
-	/* A task that waits for any CPU has to wait for this one, too. */
-	wake_up_all(&buffer->wait.any);
+	/*
+	 * A task that waits for any CPU has to wait for this one, too; and one that has seen
+	 * the CPU, but not yet its part.
+	 */
+	rb_wake_all(buffer);
 	return 0;
 }
 

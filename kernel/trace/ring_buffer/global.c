@@ -329,7 +329,6 @@ int ring_buffer_set_global(struct trace_buffer *buffer, bool global)
 	struct rb_global *g = NULL;
 
 	guard(mutex)(&buffer->mutex);
-	guard(mutex)(&buffer->cpu_mutex);
 	if (buffer->expanded)
 		return -EBUSY;
 	if (global == !!buffer->global)
@@ -339,6 +338,7 @@ int ring_buffer_set_global(struct trace_buffer *buffer, bool global)
 		if (!g)
 			return -ENOMEM;
 	}
+	guard(mutex)(&buffer->cpu_mutex);
 	/* No CPU is in the mask, so that nobody looks for a part. */
 	kvfree(buffer->global);
 	buffer->global = g;

@@ -155,7 +155,8 @@
  *                                    waited for
  * .cpu_mutex            mutex        the CPUs that there are or are off, and the
  *                                    size of a new one; task, inside mutex and
- *                                    in CPU hotplug; its holder never waits
+ *                                    in CPU hotplug, which allocates inside; no
+ *                                    reader takes it
  * rb_cpu.exchange       try lock     that the ring pointers stay; any context,
  *                                    only tasks wait for it
  * rb_ring.lock          raw spin     the reader's position, carried statistics;
@@ -713,8 +714,8 @@ struct rb_map {
  * @watermark:	lowest percentage that a task waits for, or 0
  * @due:	RB_WAKE_* that are left for @wake_work
  * @wake_work:	does the waking, in hard interrupt context
- * @next_ring:	ring that is being put in place; &trace_buffer.cpu_mutex
- * @next_copies: the same for @copies; &trace_buffer.cpu_mutex
+ * @next_ring:	ring that is being put in place; &trace_buffer.mutex
+ * @next_copies: the same for @copies; &trace_buffer.mutex
  * @resetting:	part of the reset in progress; &trace_buffer.mutex
  * @idle:	the CPU has written nothing since the last cut; set by the taker, which
  *		holds @exchange
@@ -769,8 +770,7 @@ static_assert(RB_SHARE_SPECIAL <= U16_MAX && RB_MAX_WRITES < RB_SHARE_SPECIAL);
  * @cpumask:	CPUs that have their part
  * @mutex:	serializes changes of size, order, flags, mappings, and reset; held while
  *		they wait for writers
- * @cpu_mutex:	protects @cpumask, @seen, @expanded, @order, @stamp_abs, &rb_wait.off and
- *		&rb_cpu.next_ring.
+ * @cpu_mutex:	protects @cpumask, @seen, @expanded, @order, @stamp_abs and &rb_wait.off.
  *		Inside @mutex.
  *		CPU hotplug takes it: nothing waits for a grace period in it
  * @order:	pages of a sub-buffer, as a power of two; @mutex and @cpu_mutex
@@ -779,7 +779,8 @@ static_assert(RB_SHARE_SPECIAL <= U16_MAX && RB_MAX_WRITES < RB_SHARE_SPECIAL);
  * @followers:	buffers that are off while this one is, see ring_buffer_follow()
  * @follower:	link of that list of another buffer
  * @expanded:	CPUs have their part when they come online; until then it has no rings
- * @seen:	CPUs that get their part when it is expanded
+ * @seen:	CPUs that have their part, or get it when it is expanded; never cleared, and set
+ *		before @cpumask
  * @lock_key:	lockdep class of the readers' locks
  * @persist:	memory that survives a reboot, or NULL
  * @wait:	waiters for any CPU
@@ -1084,6 +1085,7 @@ bool rb_reader_empty(struct rb_ring *ring);
 bool rb_is_absent(struct trace_buffer *buffer, int cpu);
 void rb_reader_settle(struct rb_ring *ring);
 struct rb_ring *rb_read_lock(struct rb_cpu *rcpu, unsigned long *flags);
+struct rb_ring *rb_read_try(struct rb_cpu *rcpu, unsigned long *flags);
 struct rb_ring *rb_read_trylock(struct rb_cpu *rcpu, unsigned long *flags);
 void rb_read_unlock(struct rb_ring *ring, unsigned long flags);
 

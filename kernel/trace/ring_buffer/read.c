@@ -90,7 +90,7 @@ unsigned int rb_reader_fill(struct rb_ring *ring)
  * @buffer: the buffer
  * @cpu:    the CPU
  *
- * Context: May sleep.
+ * Context: Any context.
  * Return: true if there is no such CPU, or @cpu never was online since the buffer was
  *	   allocated; a buffer that gets its rings later has one for each that was.
  *	   All CPUs of a global buffer are there, and all but one are empty.
@@ -99,10 +99,7 @@ bool rb_is_absent(struct trace_buffer *buffer, int cpu)
 {
 	if ((unsigned int)cpu >= nr_cpu_ids)
 		return true;
-	guard(mutex)(&buffer->cpu_mutex);
-	if (rb_is_global(buffer))
-		return false;
-	return !cpumask_test_cpu(cpu, buffer->expanded ? buffer->cpumask : buffer->seen);
+	return !rb_is_global(buffer) && !cpumask_test_cpu(cpu, buffer->seen);
 }
 
 /**
@@ -245,6 +242,32 @@ struct rb_ring *rb_read_lock(struct rb_cpu *rcpu, unsigned long *flags)
 }
 
 /**
+ * rb_read_try() - lock the ring that readers of a CPU use, if nobody else has it
+ * @rcpu:  the CPU's part
+ * @flags: for rb_read_unlock()
+ *
+ * Context: Any context. Disables interrupts where it returns a ring.
+ * Return: the ring, or NULL if it is locked or was just exchanged.
+ */
+struct rb_ring *rb_read_try(struct rb_cpu *rcpu, unsigned long *flags)
+{
+	struct rb_ring *ring;
+
+	local_irq_save(*flags);
+	ring = rcu_dereference_raw(rcpu->read_ring);
+	if (raw_spin_trylock(&ring->lock)) {
+		if (ring == rcu_access_pointer(rcpu->read_ring)) {
+			rb_reader_settle(ring);
+			__release(&ring->lock);
+			return ring;
+		}
+		raw_spin_unlock(&ring->lock);
+	}
+	local_irq_restore(*flags);
+	return NULL;
+}
+
+/**
  * rb_read_trylock() - lock the ring unless that could wait for ever
  * @rcpu:  the CPU's part
  * @flags: for rb_read_unlock()
@@ -254,21 +277,7 @@ struct rb_ring *rb_read_lock(struct rb_cpu *rcpu, unsigned long *flags)
  */
 struct rb_ring *rb_read_trylock(struct rb_cpu *rcpu, unsigned long *flags)
 {
-	struct rb_ring *ring;
-
-	if (likely(!in_nmi()))
-		return rb_read_lock(rcpu, flags);
-
-	ring = rcu_dereference_raw(rcpu->read_ring);
-	if (!raw_spin_trylock_irqsave(&ring->lock, *flags))
-		return NULL;
-	if (ring == rcu_access_pointer(rcpu->read_ring)) {
-		rb_reader_settle(ring);
-		__release(&ring->lock);
-		return ring;
-	}
-	raw_spin_unlock_irqrestore(&ring->lock, *flags);
-	return NULL;
+	return in_nmi() ? rb_read_try(rcpu, flags) : rb_read_lock(rcpu, flags);
 }
 
 /**

@@ -349,29 +349,91 @@ static void rb_free_successors(struct trace_buffer *buffer)
 	}
 }
 
-/* End a resize: put the successors in place, or drop them after an error. Return: @ret. */
-static int rb_resize_end(struct trace_buffer *buffer, bool inherit, int ret)
-{
-	if (!ret)
-		rb_exchange_rings(buffer, inherit);
-	rb_free_successors(buffer);
-	return ret;
-}
-
 static struct rb_ring *rb_ring_of(struct trace_buffer *buffer, int cpu)
 {
 	return rcu_dereference_protected(buffer->parts[cpu]->read_ring,
 					 lockdep_is_held(&buffer->mutex));
 }
 
-/* Make a successor of a ring, with @nr slots. */
-static int rb_succeed(struct rb_cpu *rcpu, unsigned int nr)
+/**
+ * struct rb_shape - what a resize wants
+ * @slots: tells the slots of a CPU's new ring, or 0 if its ring may stay
+ * @cpu:   of one CPU, or RING_BUFFER_ALL_CPUS
+ * @nr:    for @slots
+ * @order: pages of a sub-buffer, as a power of two
+ */
+struct rb_shape {
+	unsigned int	(*slots)(struct rb_cpu *rcpu, const struct rb_shape *shape);
+	int		cpu;
+	unsigned int	nr;
+	unsigned int	order;
+};
+
+/* Make a successor of a ring, with @nr slots, and copies that are as long as its sub-buffers. */
+static int rb_succeed(struct rb_cpu *rcpu, unsigned int nr, unsigned int order)
 {
+	unsigned int len = rcpu->copies.len;
+
 	if (rcpu->buffer->persist || rcpu->mapped ||
 	    atomic_read(&rb_untag(READ_ONCE(rcpu->ring))->mapped))
 		return -EBUSY;
-	rcpu->next_ring = rb_ring_alloc(rcpu, nr, rcpu->buffer->order);
-	return rcpu->next_ring ? 0 : -ENOMEM;
+	rcpu->next_ring = rb_ring_alloc(rcpu, nr, order);
+	if (!rcpu->next_ring)
+		return -ENOMEM;
+	if (!len || rb_subbuf_room(order) <= len)
+		return 0;
+	return rb_copies_alloc(rcpu, order, &rcpu->next_copies);
+}
+
+/* The first CPU that still lacks a successor of @nr slots, or NULL. */
+static struct rb_cpu *
+rb_lacking(struct trace_buffer *buffer, const struct rb_shape *shape, unsigned int *nr)
+{
+	struct rb_cpu *rcpu;
+	int cpu;
+
+	rb_for_each_cpu(buffer, cpu) {
+		rcpu = buffer->parts[cpu];
+		if (rcpu->next_ring || (shape->cpu != RING_BUFFER_ALL_CPUS && shape->cpu != cpu))
+			continue;
+		*nr = shape->slots(rcpu, shape);
+		if (*nr)
+			return rcpu;
+	}
+	return NULL;
+}
+
+/*
+ * Give the rings of a buffer another shape. The memory is there before &trace_buffer.cpu_mutex
+ * is taken: CPU hotplug need not wait for it. A CPU that comes online meanwhile has the
+ * former shape, and gets a successor, too.
+ */
+static int rb_reshape(struct trace_buffer *buffer, const struct rb_shape *shape)
+{
+	unsigned int nr, was = buffer->order;
+	struct rb_cpu *rcpu;
+	int ret = 0;
+
+	lockdep_assert_held(&buffer->mutex);
+	mutex_lock(&buffer->cpu_mutex);
+	while (!ret && (rcpu = rb_lacking(buffer, shape, &nr))) {
+		mutex_unlock(&buffer->cpu_mutex);
+		ret = rb_succeed(rcpu, nr, shape->order);
+		mutex_lock(&buffer->cpu_mutex);
+	}
+	if (!ret) {
+		if (shape->order != was)
+			rb_set_order(buffer, shape->order);
+		rb_exchange_rings(buffer, shape->order == was);
+	}
+	rb_free_successors(buffer);
+	mutex_unlock(&buffer->cpu_mutex);
+	return ret;
+}
+
+static unsigned int rb_resized(struct rb_cpu *rcpu, const struct rb_shape *shape)
+{
+	return rb_ring_of(rcpu->buffer, rcpu->cpu)->nr != shape->nr ? shape->nr : 0;
 }
 
 /**
@@ -389,26 +451,15 @@ static int rb_succeed(struct rb_cpu *rcpu, unsigned int nr)
  */
 int ring_buffer_resize(struct trace_buffer *buffer, unsigned long size, int cpu_id)
 {
-	unsigned int nr;
-	int cpu, ret = 0;
+	struct rb_shape shape = { .slots = rb_resized, .cpu = cpu_id };
 
 	if (!buffer || (cpu_id != RING_BUFFER_ALL_CPUS && !rb_get_cpu(buffer, cpu_id)))
 		return 0;
 
 	guard(mutex)(&buffer->mutex);
-	guard(mutex)(&buffer->cpu_mutex);
-
-	nr = rb_slots_for(size, buffer->order);
-	rb_for_each_cpu(buffer, cpu) {
-		if (cpu_id != RING_BUFFER_ALL_CPUS && cpu != cpu_id)
-			continue;
-		if (rb_ring_of(buffer, cpu)->nr != nr)
-			ret = rb_succeed(buffer->parts[cpu], nr);
-		if (ret)
-			break;
-	}
-
-	return rb_resize_end(buffer, true, ret);
+	shape.order = buffer->order;
+	shape.nr = rb_slots_for(size, shape.order);
+	return rb_reshape(buffer, &shape);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_resize);
 
@@ -435,6 +486,13 @@ size_t ring_buffer_trimmed_memory(struct trace_buffer *spare)
 }
 EXPORT_SYMBOL_GPL(ring_buffer_trimmed_memory);
 
+static unsigned int rb_trimmed(struct rb_cpu *rcpu, const struct rb_shape *shape)
+{
+	unsigned int nr = rb_ring_unread(rcpu);
+
+	return rb_ring_of(rcpu->buffer, rcpu->cpu)->nr > nr ? nr : 0;
+}
+
 /**
  * ring_buffer_trim() - free the sub-buffers of a snapshot that hold nothing
  * @spare: a buffer that has been cut off, see ring_buffer_wait_writers()
@@ -447,40 +505,23 @@ EXPORT_SYMBOL_GPL(ring_buffer_trimmed_memory);
  */
 int ring_buffer_trim(struct trace_buffer *spare)
 {
-	unsigned int nr;
-	int cpu, ret = 0;
+	struct rb_shape shape = { .slots = rb_trimmed, .cpu = RING_BUFFER_ALL_CPUS };
 
 	guard(mutex)(&spare->mutex);
-	guard(mutex)(&spare->cpu_mutex);
-
-	rb_for_each_cpu(spare, cpu) {
-		nr = rb_ring_unread(spare->parts[cpu]);
-		if (rb_ring_of(spare, cpu)->nr > nr)
-			ret = rb_succeed(spare->parts[cpu], nr);
-		if (ret)
-			break;
-	}
-
-	return rb_resize_end(spare, true, ret);
+	shape.order = spare->order;
+	return rb_reshape(spare, &shape);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_trim);
 #endif
 
-/* Make a successor of a ring, with sub-buffers of @order, and copies that are as long. */
-static int rb_succeed_order(struct rb_cpu *rcpu, unsigned int order)
+/* By whole sub-buffers: their headers would add up, back and forth. */
+static unsigned int rb_reordered(struct rb_cpu *rcpu, const struct rb_shape *shape)
 {
 	struct rb_ring *ring = rb_ring_of(rcpu->buffer, rcpu->cpu);
 	unsigned int nr;
 
-	/* By whole sub-buffers: their headers would add up, back and forth. */
-	nr = DIV_ROUND_UP((unsigned long)ring->nr << ring->order, 1UL << order);
-	nr = rb_slots_for((unsigned long)rb_subbuf_room(order) * nr, order);
-	rcpu->next_ring = rb_ring_alloc(rcpu, nr, order);
-	if (!rcpu->next_ring)
-		return -ENOMEM;
-	if (!rcpu->copies.len || rb_subbuf_room(order) <= rcpu->copies.len)
-		return 0;
-	return rb_copies_alloc(rcpu, order, &rcpu->next_copies);
+	nr = DIV_ROUND_UP((unsigned long)ring->nr << ring->order, 1UL << shape->order);
+	return rb_slots_for((unsigned long)rb_subbuf_room(shape->order) * nr, shape->order);
 }
 
 /**
@@ -499,8 +540,13 @@ static int rb_succeed_order(struct rb_cpu *rcpu, unsigned int order)
  */
 int ring_buffer_subbuf_order_set(struct trace_buffer *buffer, int order)
 {
+	struct rb_shape shape = {
+		.slots = rb_reordered,
+		.cpu = RING_BUFFER_ALL_CPUS,
+		.order = order,
+	};
 	struct rb_cpu *rcpu;
-	int cpu, ret = 0;
+	int cpu;
 
 	/* The tail word counts that far. */
 	if (!buffer || order < 0 || order > MAX_PAGE_ORDER ||
@@ -508,23 +554,14 @@ int ring_buffer_subbuf_order_set(struct trace_buffer *buffer, int order)
 		return -EINVAL;
 
 	guard(mutex)(&buffer->mutex);
-	guard(mutex)(&buffer->cpu_mutex);
 	if (buffer->order == order)
 		return 0;
 
 	rb_for_each_cpu(buffer, cpu) {
-		rcpu = buffer->parts[cpu];
-		if (buffer->persist || rcpu->mapped || atomic_read(&rcpu->iterators))
+		rcpu = rb_get_cpu(buffer, cpu);
+		if (atomic_read(&rcpu->iterators))
 			return -EBUSY;
 	}
-	rb_for_each_cpu(buffer, cpu) {
-		ret = rb_succeed_order(buffer->parts[cpu], order);
-		if (ret)
-			break;
-	}
-
-	if (!ret)
-		rb_set_order(buffer, order);
-	return rb_resize_end(buffer, false, ret);
+	return rb_reshape(buffer, &shape);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_subbuf_order_set);

@@ -206,13 +206,36 @@ static void rb_wait_tell(struct rb_cpu *rcpu, int what)
 		rb_wait_arm(&rcpu->buffer->wait);
 }
 
+/* Longer than another reader keeps a ring locked; a resize may take longer. */
+#define RB_READY_TRIES	100
+
+static struct rb_ring *rb_ready_lock(struct rb_cpu *rcpu, unsigned long *flags)
+{
+	struct rb_ring *ring;
+	int i;
+
+	for (i = 0; i < RB_READY_TRIES; i++) {
+		ring = rb_read_try(rcpu, flags);
+		if (ring)
+			return ring;
+		cpu_relax();
+	}
+	return NULL;
+}
+
 static bool rb_ready_cpu(struct rb_cpu *rcpu, unsigned int full)
 {
 	struct rb_ring *ring;
 	unsigned long flags;
 	bool ready, lower;
 
-	ring = rb_read_lock(rcpu, &flags);
+	ring = rb_ready_lock(rcpu, &flags);
+	if (!ring) {
+		/* It is locked with interrupts off: a grace period later it is not. */
+		rb_wait_arm(rb_cpu_wait(rcpu));
+		rb_wait_arm(&rcpu->buffer->wait);
+		return false;
+	}
 	ready = rb_filled(ring, full) && !rb_reader_empty(ring);
 	lower = !ready && full && (!rcpu->watermark || rcpu->watermark > full);
 	if (lower)
@@ -222,6 +245,17 @@ static bool rb_ready_cpu(struct rb_cpu *rcpu, unsigned int full)
 	if (lower)
 		rb_wait_arm(rb_cpu_wait(rcpu));
 	return ready;
+}
+
+static bool rb_ready_any(struct trace_buffer *buffer)
+{
+	int cpu;
+
+	rb_for_each_cpu(buffer, cpu) {
+		if (rb_ready_cpu(rb_get_cpu(buffer, cpu), 0))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -244,11 +278,11 @@ static bool rb_ready(struct trace_buffer *buffer, int cpu, unsigned int full)
 		return rb_ready_cpu(rcpu, full);
 	}
 
-	if (!ring_buffer_empty(buffer))
+	if (rb_ready_any(buffer))
 		return true;
 	rb_for_each_cpu(buffer, cpu)
 		rb_wait_tell(rb_get_cpu(buffer, cpu), RB_WAKE_ANY);
-	return !ring_buffer_empty(buffer);
+	return rb_ready_any(buffer);
 }
 
 struct rb_once {

@@ -17,6 +17,8 @@ long shim_taken, shim_objects;
 long shim_available = 1L << 22;
 int shim_alloc_check, shim_alloc_odd;
 
+void (*shim_on_alloc)(void);
+
 static bool alloc_fails(void)
 {
 	return shim_fail_alloc_after >= 0 && !shim_fail_alloc_after--;
@@ -24,6 +26,8 @@ static bool alloc_fails(void)
 
 static void note_policy(gfp_t gfp, int node)
 {
+	if (shim_on_alloc)
+		shim_on_alloc();
 	if (!READ_ONCE(shim_alloc_check))
 		return;
 	shim_alloc_oom += !(gfp & (__GFP_RETRY_MAYFAIL | __GFP_NORETRY));

@@ -111,6 +111,7 @@ void shim_seq_text(struct file *f, char *text, unsigned long size);
 /* mm.c */
 struct page;
 extern long shim_fail_alloc_after;	/* >= 0: the n-th allocation from here fails */
+extern void (*shim_on_alloc)(void);	/* called for each allocation, before it */
 extern struct page *shim_vma_pages[];	/* the pages of vm_insert_pages(), in order */
 extern unsigned long shim_nr_vma_pages;
 extern long shim_taken;			/* bytes that were ever allocated */

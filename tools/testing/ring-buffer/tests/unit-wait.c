@@ -366,6 +366,85 @@ static void missed(long full)
 	}
 }
 
+/* ---- nobody waits for a resize, which waits for memory ------------------------ */
+
+enum change { TO_EIGHT, TO_ORDER, TO_EXPANDED };
+static enum change change;
+
+static void op_change(void)
+{
+	int ret;
+
+	if (change == TO_EIGHT)
+		ret = ring_buffer_resize(buf, 8 * SUBBUF_DATA, RING_BUFFER_ALL_CPUS);
+	else if (change == TO_ORDER)
+		ret = ring_buffer_subbuf_order_set(buf, 1);
+	else
+		ret = ring_buffer_expand(buf, 8 * SUBBUF_DATA);
+	EXPECT_EQ(ret, 0);
+}
+
+static void begin_change(void)
+{
+	shim_set_online(2, 0);
+	begin(4, true);
+	if (change != TO_EXPANDED)
+		return;
+	free_buffers();
+	buf = ring_buffer_alloc_unexpanded(RB_FL_OVERWRITE);
+}
+
+static int polled;
+static void poll_it(void) { ring_buffer_poll_wait(buf, polled, NULL, NULL, 0); }
+static void act_poll(void) { step_remote(1, poll_it, 0); }
+
+static void poll_change(long arg)
+{
+	struct step s = { .op = op_change, .act = { act_poll } };
+
+	change = arg % 3;
+	polled = arg < 3 ? 1 : RING_BUFFER_ALL_CPUS;
+	for_each_instruction(&s, 7) {
+		begin_change();
+		if (!step_run(&s))
+			break;
+	}
+	free_buffers();
+}
+
+/* A CPU comes online at each allocation, waits for nothing, and has the new shape */
+static long allocations;
+static void up_2(void) { shim_cpu_up(2); }
+
+static void up_at_allocation(void)
+{
+	if (allocations--)
+		return;
+	shim_on_alloc = NULL;
+	step_remote(1, up_2, 0);
+}
+
+static void up_change(long which)
+{
+	struct step s = { .op = op_change };
+	long i;
+
+	change = which;
+	for (i = 0; i < 1000; i++) {
+		begin_change();
+		allocations = i;
+		shim_on_alloc = up_at_allocation;
+		step_run(&s);
+		if (shim_on_alloc || !buf)
+			break;
+		EXPECT_EQ(ring_buffer_size(buf, 2), ring_buffer_size(buf, 0));
+	}
+	EXPECT(i > 10, "%ld allocations", i);
+	shim_on_alloc = NULL;
+	shim_set_online(2, 0);
+	free_buffers();
+}
+
 const struct scenario wait_scenarios[] = {
 	{ "unit.wait-record", one_record, 0, SC_QUICK, "13" },
 	{ "unit.wait-watermark", watermark, 0, SC_QUICK, "13" },
@@ -375,6 +454,13 @@ const struct scenario wait_scenarios[] = {
 	{ "unit.wait-wake", wake_waiters, 0, SC_QUICK, "13" },
 	{ "unit.wait-once", looks_once, 0, SC_QUICK, "13" },
 	{ "unit.wait-again", looks_again, 0, SC_QUICK, "13" },
+	{ "unit.poll-resize", poll_change, TO_EIGHT, SC_QUICK, "22" },
+	{ "unit.poll-order", poll_change, TO_ORDER, SC_QUICK, "22" },
+	{ "unit.poll-expand", poll_change, TO_EXPANDED, SC_QUICK, "22" },
+	{ "unit.poll-all-resize", poll_change, 3 + TO_EIGHT, SC_QUICK, "22" },
+	{ "unit.cpu-up-in-resize", up_change, TO_EIGHT, SC_QUICK, "22" },
+	{ "unit.cpu-up-in-order", up_change, TO_ORDER, SC_QUICK, "22" },
+	{ "unit.cpu-up-in-expand", up_change, TO_EXPANDED, SC_QUICK, "22" },
 	{ "unit.wait-missed", missed, 0, SC_QUICK, "13" },
 	{ "unit.wait-missed-full", missed, 25, SC_QUICK, "13" },
 	{ }
