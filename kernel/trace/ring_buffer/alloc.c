@@ -254,7 +254,7 @@ static void rb_ring_init(struct rb_ring *ring, struct rb_cpu *rcpu)
 	rb_subbuf_init(rd->sb, seq - 1);
 	rd->seq = seq - 1;
 	rd->num = RB_FIRST_NUM;
-	ring->num_base = RB_FIRST_NUM;
+	ring->reader.num_base = RB_FIRST_NUM;
 }
 
 /**

@@ -26,9 +26,10 @@ static void rb_cpu_free(struct rb_cpu *rcpu)
 	irq_work_sync(&rcpu->wake_work);
 	ring = rcu_dereference_protected(rcpu->read_ring, true);
 	if (ring) {
-		raw_spin_lock_irqsave(&ring->lock, flags);
+		local_irq_save(flags);
+		rb_ring_lock(ring, true);
 		rb_iters_end(ring);
-		raw_spin_unlock_irqrestore(&ring->lock, flags);
+		rb_read_unlock(ring, flags);
 		rb_ring_put(ring);
 	}
 	rb_data_page_free((void *)(rcpu->spare & PAGE_MASK), rcpu->spare & ~PAGE_MASK);

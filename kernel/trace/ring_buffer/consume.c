@@ -20,7 +20,6 @@ void rb_copies_free(struct rb_copies *copies)
 	do {
 		rb_data_page_free(copies->rec[0], get_order(copies->len));
 		rb_data_page_free(copies->rec[1], get_order(copies->len));
-		rb_iter_free(copies->dump);
 		before = copies->before;
 		*copies = before ? *before : (struct rb_copies){ };
 		kfree(before);
@@ -40,10 +39,9 @@ int rb_copies_alloc(struct rb_cpu *rcpu, unsigned int order, struct rb_copies *c
 {
 	copies->rec[0] = rb_data_page_alloc(rcpu->cpu, order, GFP_KERNEL);
 	copies->rec[1] = rb_data_page_alloc(rcpu->cpu, order, GFP_KERNEL);
-	copies->dump = rb_iter_alloc(rcpu, order, GFP_KERNEL);
 	copies->before = kzalloc_node(sizeof(*copies), RB_GFP, cpu_to_node(rcpu->cpu));
 	copies->len = rb_subbuf_room(order);
-	if (copies->rec[0] && copies->rec[1] && copies->dump && copies->before)
+	if (copies->rec[0] && copies->rec[1] && copies->before)
 		return 0;
 	return -ENOMEM;
 }
@@ -57,8 +55,7 @@ int rb_copies_alloc(struct rb_cpu *rcpu, unsigned int order, struct rb_copies *c
  */
 size_t rb_copies_memory(unsigned int order)
 {
-	return 2 * rb_subbuf_size(order) + rb_iter_memory(order) +
-	       kmalloc_size_roundup(sizeof(struct rb_copies));
+	return 2 * rb_subbuf_size(order) + kmalloc_size_roundup(sizeof(struct rb_copies));
 }
 
 /**
@@ -158,7 +155,7 @@ rb_read_one(struct trace_buffer *buffer, int cpu, u64 *ts, unsigned long *lost, 
 		return NULL;
 	ring = rb_read_trylock(rcpu, &flags);
 	if (unlikely(!ring))
-		return rb_dump_next(rcpu, ts, lost, consume);
+		return NULL;
 
 	rec = rb_reader_next(ring, &c);
 	rb_race_point(READ);
@@ -186,8 +183,8 @@ rb_read_one(struct trace_buffer *buffer, int cpu, u64 *ts, unsigned long *lost, 
  * @ts:          time of the record, in the unit of the buffer's clock, or NULL
  * @lost_events: records lost in front of it, or NULL
  *
- * Context: Any context. In an NMI that meets another reader the records are
- *          shown, but stay.
+ * Context: Any context. An NMI that meets another reader gets nothing; a dump has
+ *          ring_buffer_dump_start().
  * Return: A copy of the record, valid until the next but one call for @cpu, or
  *         NULL if there is none.
  */
@@ -205,8 +202,8 @@ EXPORT_SYMBOL_GPL(ring_buffer_peek);
  * @ts:          time of the record, in the unit of the buffer's clock, or NULL
  * @lost_events: records lost between the last one and this one, or NULL
  *
- * Context: Any context. In an NMI that meets another reader the records are
- *          shown, but stay.
+ * Context: Any context. An NMI that meets another reader gets nothing; a dump has
+ *          ring_buffer_dump_start().
  * Return: A copy of the record, valid until the next but one call for @cpu, or
  *         NULL if there is none.
  */
@@ -223,7 +220,8 @@ EXPORT_SYMBOL_GPL(ring_buffer_consume);
  * @cpu:    the CPU
  *
  * Context: Any context.
- * Return: true if nothing was published that was not consumed.
+ * Return: true if nothing was published that was not consumed, or if it cannot be consumed
+ *	   now, see ring_buffer_consume().
  */
 bool ring_buffer_empty_cpu(struct trace_buffer *buffer, int cpu)
 {
@@ -236,7 +234,7 @@ bool ring_buffer_empty_cpu(struct trace_buffer *buffer, int cpu)
 		return true;
 	ring = rb_read_trylock(rcpu, &flags);
 	if (!ring)
-		return !rb_dump_next(rcpu, NULL, NULL, false);
+		return true;
 	empty = rb_reader_empty(ring);
 	rb_read_unlock(ring, flags);
 	return empty;

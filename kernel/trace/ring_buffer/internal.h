@@ -211,11 +211,15 @@
  * rb_next_subbuf:A        rb_is_left:A            writers in the ring before; the first
  *                                                 tail of the generation
  * rb_forget:A             rb_reader_renew:C       the tail of a new generation; its number
+ * rb_forget:A             rb_is_read:A            that a ring leaves a spare buffer; its generation
+ * rb_forget:B             rb_reader_find:A,       a generation; what is written in it
+ *                         rb_reader_is_settled:A
  * rb_publish:B            rb_ring_written:B       final; the next use's base
  * rb_leave:A,             rb_forget:A             all that writers stored;
  * rb_finish:A                                     &rb_ring.nest is 0
  * rb_claim_slot:A         rb_reader_take:A,       all use of a sub-buffer by others;
  *                         rb_adopt:A, rb_adopt:B  the slot word
+ * rb_inherit:A            rb_iter_is_void:A       all of a successor; its address
  * rb_swap:A,              rb_enter:A              a ring's content; its address
  * rb_go_live:A
  * rb_cpu_add:A            rb_get_cpu:A            a CPU's part; its bit in cpumask
@@ -451,35 +455,6 @@ struct rb_subbuf {
 static_assert(sizeof(struct rb_subbuf) <= 128 || SMP_CACHE_BYTES > 128);
 
 /**
- * struct rb_reader - the consuming reader of a ring, under &rb_ring.lock
- * @sb:		the sub-buffer that it owns
- * @seq:	the sequence in it
- * @pos:	bytes of it that were consumed
- * @time:	time of the record before @pos, or U64_MAX if that is not known
- * @num:	running number of the next record to consume
- * @lost:	records lost in front of the one that will be consumed next
- * @read:	records that were consumed
- * @from:	sequence behind which &rb_ring.refused counts
- * @since:	time since which the rings before have all records, see rb_ring_since()
- * @generation:	&rb_ring.generation of all this
- * @inherited:	a resize gave it @sb, which did not fit into the slots; it is still
- *		the oldest of the ring, as if it were in one
- */
-struct rb_reader {
-	struct rb_subbuf	*sb;
-	u64			seq;
-	unsigned int		pos;
-	u64			time;
-	u64			num;
-	unsigned long		lost;
-	unsigned long		read;
-	u64			from;
-	u64			since;
-	unsigned int		generation;
-	bool			inherited;
-};
-
-/**
  * struct rb_losses - records of a ring that cannot be read
  * @overrun:	   overwritten
  * @commit_overrun: refused because a sub-buffer in the way was not committed
@@ -489,6 +464,40 @@ struct rb_losses {
 	unsigned long		overrun;
 	unsigned long		commit_overrun;
 	unsigned long		dropped;
+};
+
+/**
+ * struct rb_reader - the consuming reader of a ring, under &rb_ring.lock
+ * @sb:		the sub-buffer that it owns
+ * @seq:	the sequence in it
+ * @pos:	bytes of it that were consumed
+ * @time:	time of the record before @pos, or U64_MAX if that is not known
+ * @num:	running number of the next record to consume
+ * @next:	the sub-buffer that it is about to take, or has half taken, or NULL: for a dump
+ * @lost:	records lost in front of the one that will be consumed next
+ * @read:	records that were consumed
+ * @from:	sequence behind which &rb_ring.refused counts
+ * @since:	time since which the rings before have all records, see rb_ring_since()
+ * @num_base:	running number from which statistics count
+ * @carried:	losses of the rings before, and less those of the generations before
+ * @generation:	&rb_ring.generation of all this
+ * @waits:	that generation had no record yet: the position is behind the one before
+ */
+struct rb_reader {
+	struct rb_subbuf	*sb;
+	u64			seq;
+	unsigned int		pos;
+	u64			time;
+	u64			num;
+	struct rb_subbuf	*next;
+	unsigned long		lost;
+	unsigned long		read;
+	u64			from;
+	u64			since;
+	u64			num_base;
+	struct rb_losses	carried;
+	unsigned int		generation;
+	bool			waits;
 };
 
 /**
@@ -518,8 +527,6 @@ struct rb_losses {
  *		or @lock where there is none
  * @erased:	counts what makes the copies of iterators void: resets, also of the rings
  *		before, and its end; @lock, read by all
- * @num_base:	running number from which statistics count; @lock
- * @carried:	@overrun, @commit_overrun and @dropped of the rings before; @lock
  * @successor:	ring that took over the records, set once; @lock
  * @successor_num: running number at which the successor's number 0 stands
  * @ref:	one for &rb_cpu, one for each iterator, one for each &rb_map
@@ -553,8 +560,6 @@ struct rb_ring {
 	atomic64_t		missed;
 	unsigned int		generation;
 	unsigned int		erased;
-	u64			num_base;
-	struct rb_losses	carried;
 	struct rb_ring		*successor;
 	u64			successor_num;
 
@@ -640,7 +645,6 @@ struct rb_wait {
  * @rec:  as large as a sub-buffer; used in turn, so that one survives the next call
  * @turn: index of the next one
  * @len:  bytes of the longest record
- * @dump: for a dump that cannot wait for the lock
  * @before: shorter ones that these replaced: a caller may still look at a record
  *	  there. They only become longer, so these are less than @rec in sum
  */
@@ -648,7 +652,6 @@ struct rb_copies {
 	struct rb_data_page	*rec[2];
 	unsigned int		turn;
 	unsigned int		len;
-	struct ring_buffer_iter	*dump;
 	struct rb_copies	*before;
 };
 
@@ -687,6 +690,46 @@ struct rb_map {
 };
 
 /**
+ * struct ring_buffer_iter - a non-consuming read of one CPU, see iterate.c
+ * @rcpu: part of the CPU of the records
+ * @ring: the ring they are in, or were when the read began
+ * @seq:  sequence of the sub-buffer that is being read
+ * @base: position there of the copy's first byte
+ * @generation: &rb_ring.generation that it reads
+ * @erased: &rb_ring.erased that it has met
+ * @num:  running number of the record at the cursor
+ * @from: records with a lower number were seen already
+ * @c:    walk over the copy
+ * @rec:  record that was peeked at, or NULL
+ * @ts:   its time
+ * @next: the cursor behind it
+ * @lost: records were overwritten in front of the next one
+ * @dump: it waits for no lock, and has @data in common with those of the other CPUs
+ * @order: pages of @data, as a power of two
+ * @size: bytes of @data that a copy can have
+ * @data: the copy
+ */
+struct ring_buffer_iter {
+	struct rb_cpu			*rcpu;
+	struct rb_ring			*ring;
+	u64				seq;
+	unsigned int			base;
+	unsigned int			generation;
+	unsigned int			erased;
+	u64				num;
+	u64				from;
+	struct rb_cursor		c;
+	struct ring_buffer_event	*rec;
+	u64				ts;
+	struct rb_cursor		next;
+	bool				lost;
+	bool				dump;
+	unsigned int			order;
+	unsigned int			size;
+	unsigned char			*data;
+};
+
+/**
  * struct rb_cpu - a CPU's part of a buffer, for the buffer's whole lifetime
  * @ring:	the ring that is written, and a count of exchanges in the bits
  *		that its alignment leaves free
@@ -711,6 +754,7 @@ struct rb_map {
  *		those that a stage of a global buffer dropped; own CPU
  * @spare:	data page that a reader gave back, and its order, or 0
  * @copies:	copies of records for callers; &rb_ring.lock
+ * @dump:	where a dump is, see ring_buffer_dump_start()
  * @watermark:	lowest percentage that a task waits for, or 0
  * @due:	RB_WAKE_* that are left for @wake_work
  * @wake_work:	does the waking, in hard interrupt context
@@ -748,6 +792,7 @@ struct rb_cpu {
 	local_t			nest_drops;
 	unsigned long		spare;
 	struct rb_copies	copies;
+	struct ring_buffer_iter	dump;
 	unsigned int		watermark;
 	atomic_t		due;
 	struct irq_work		wake_work;
@@ -1082,8 +1127,12 @@ static inline struct rb_cpu *rb_get_writer(struct trace_buffer *buffer, int cpu)
 void rb_reader_clear(struct rb_ring *ring);
 unsigned int rb_reader_fill(struct rb_ring *ring);
 bool rb_reader_empty(struct rb_ring *ring);
+bool rb_reader_is_settled(struct rb_ring *ring);
 bool rb_is_absent(struct trace_buffer *buffer, int cpu);
-void rb_reader_settle(struct rb_ring *ring);
+bool rb_reader_find(struct rb_ring *ring, const struct rb_reader *rd, u64 *seq,
+		    struct rb_view *view);
+void rb_reader_settle(struct rb_ring *ring, struct rb_reader *rd);
+bool rb_ring_lock(struct rb_ring *ring, bool wait);
 struct rb_ring *rb_read_lock(struct rb_cpu *rcpu, unsigned long *flags);
 struct rb_ring *rb_read_try(struct rb_cpu *rcpu, unsigned long *flags);
 struct rb_ring *rb_read_trylock(struct rb_cpu *rcpu, unsigned long *flags);
@@ -1138,13 +1187,6 @@ size_t rb_ring_memory(unsigned int nr, unsigned int order);
 unsigned int rb_slots_for(unsigned long size, unsigned int order);
 struct rb_data_page *rb_data_page_alloc(int cpu, unsigned int order, gfp_t gfp);
 void rb_data_page_free(struct rb_data_page *page, unsigned int order);
-
-/* iterate.c */
-size_t rb_iter_memory(unsigned int order);
-struct ring_buffer_iter *rb_iter_alloc(struct rb_cpu *rcpu, unsigned int order, gfp_t gfp);
-void rb_iter_free(struct ring_buffer_iter *iter);
-struct ring_buffer_event *
-rb_dump_next(struct rb_cpu *rcpu, u64 *ts, unsigned long *lost, bool advance);
 
 /* consume.c */
 int rb_copies_alloc(struct rb_cpu *rcpu, unsigned int order, struct rb_copies *copies);

@@ -13,49 +13,19 @@
 
 #include "internal.h"
 
-/**
- * struct ring_buffer_iter - a non-consuming read of one CPU
- * @rcpu: part of the CPU of the records
- * @ring: the ring they are in, or were when the read began
- * @seq:  sequence of the sub-buffer that is being read
- * @base: position there of the copy's first byte
- * @generation: &rb_ring.generation that it reads
- * @erased: &rb_ring.erased that it has met
- * @num:  running number of the record at the cursor
- * @from: records with a lower number were seen already
- * @c:    walk over the copy
- * @rec:  record that was peeked at, or NULL
- * @ts:   its time
- * @next: the cursor behind it
- * @lost: records were overwritten in front of the next one
- * @order: pages of @data, as a power of two
- * @size: bytes of @data that a copy can have
- * @data: the copy
+/*
+ * What dumps copy to, in turns: one runs at a time, and shows one record after the other. The
+ * copies of any other iterator are as long as a sub-buffer, and its own.
  */
-struct ring_buffer_iter {
-	struct rb_cpu			*rcpu;
-	struct rb_ring			*ring;
-	u64				seq;
-	unsigned int			base;
-	unsigned int			generation;
-	unsigned int			erased;
-	u64				num;
-	u64				from;
-	struct rb_cursor		c;
-	struct ring_buffer_event	*rec;
-	u64				ts;
-	struct rb_cursor		next;
-	bool				lost;
-	unsigned int			order;
-	unsigned int			size;
-	unsigned char			*data;
-};
+static struct {
+	struct ring_buffer_iter	*owner;
+	struct rb_data_page	*page;
+	unsigned char		data[PAGE_SIZE] __aligned(8);
+} rb_dump;
 
-/* Begin at the reader's position. */
-static void rb_iter_rewind(struct ring_buffer_iter *iter)
+/* Begin at the position of the reader @rd. */
+static void rb_iter_rewind(struct ring_buffer_iter *iter, const struct rb_reader *rd)
 {
-	struct rb_reader *rd = &iter->ring->reader;
-
 	iter->seq = rd->seq;
 	iter->base = rd->pos;
 	iter->num = rd->num;
@@ -69,13 +39,14 @@ static u64 rb_iter_num(struct ring_buffer_iter *iter)
 	return (s64)(iter->from - iter->num) > 0 ? iter->from : iter->num;
 }
 
-/* Begin with the oldest record of @ring. */
-static void rb_iter_attach(struct ring_buffer_iter *iter, struct rb_ring *ring)
+/* Begin with the oldest record of @ring for the reader @rd, in the generation that it settled in. */
+static void rb_iter_attach(struct ring_buffer_iter *iter, struct rb_ring *ring,
+			   const struct rb_reader *rd)
 {
 	iter->ring = ring;
-	iter->generation = READ_ONCE(ring->generation);
+	iter->generation = rd->generation;
 	iter->erased = READ_ONCE(ring->erased);
-	rb_iter_rewind(iter);
+	rb_iter_rewind(iter, rd);
 	iter->from = iter->num;
 }
 
@@ -83,12 +54,10 @@ static void rb_iter_attach(struct ring_buffer_iter *iter, struct rb_ring *ring)
  * Go on at the reader's position. The records that the reader has consumed are no loss,
  * but a loss in front of the reader is one that the iterator has met as well.
  */
-static void rb_iter_catch_up(struct ring_buffer_iter *iter)
+static void rb_iter_catch_up(struct ring_buffer_iter *iter, const struct rb_reader *rd)
 {
-	struct rb_reader *rd = &iter->ring->reader;
-
 	iter->lost |= rd->lost && (s64)(rd->num - rb_iter_num(iter)) > 0;
-	rb_iter_rewind(iter);
+	rb_iter_rewind(iter, rd);
 }
 
 /* The records moved to another ring: go on there, behind the last one seen. */
@@ -106,20 +75,42 @@ static void rb_iter_follow(struct ring_buffer_iter *iter)
 	rb_ring_put(old);
 }
 
-/* Copy from a sub-buffer: nothing if @view does not hold until that is done. */
+/* Go behind the next record, on a page that may change. Return: how far that is. */
+static unsigned int rb_dump_step(struct rb_cursor *c)
+{
+	unsigned int from = c->pos;
+	struct ring_buffer_event *rec = rb_cursor_next(c);
+
+	if (rec) {
+		rb_cursor_skip(c, rec);
+		if (c->pos <= from || c->pos > c->end)
+			c->pos = c->end;
+	}
+	return c->pos - from;
+}
+
+/*
+ * Copy from a sub-buffer: nothing if @view does not hold until that is done. A dump copies no
+ * more than the next record.
+ */
 static void rb_iter_copy(struct ring_buffer_iter *iter, struct rb_view *view, unsigned int pos)
 {
 	struct rb_data_page *page = READ_ONCE(view->sb->page);
-	unsigned int len = min(rb_pub_bytes(view->pub) - pos, iter->size);
+	unsigned int end = rb_pub_bytes(view->pub), len = end - pos;
+	struct rb_cursor step;
 	u64 stamp, first;
 
 	/* The writer may be there again: then the slot says so, and none of it is used. */
 	stamp = data_race(READ_ONCE(page->time_stamp));
 	/* Neither is this, */
 	first = data_race(READ_ONCE(view->sb->first));
+	if (unlikely(iter->dump)) {
+		step = rb_cursor(page, pos, end, pos ? iter->c.time : stamp);
+		len = data_race(rb_dump_step(&step));
+	}
 	rb_race_point(COPY);
 	/* nor this. */
-	data_race(memcpy(iter->data, page->data + pos, len));
+	data_race(memcpy(iter->data, page->data + pos, min(len, iter->size)));
 	rb_race_point(COPIED);
 	/*
 	 * Pairs with rb_claim_slot:A: if any of the copy is from after the
@@ -138,29 +129,35 @@ static void rb_iter_copy(struct ring_buffer_iter *iter, struct rb_view *view, un
 		iter->num = first;
 		iter->c.time = stamp;
 	}
-	iter->c.end = len;
+	if (likely(len <= iter->size)) {
+		iter->c.end = len;
+		return;
+	}
+	/* Of a dump: pass over it. */
+	iter->base += len;
+	iter->c.time = step.time;
+	iter->num++;
+	iter->lost = true;
 }
 
 /* Copy the records published behind the copy; true: look there, perhaps in vain. */
-static bool rb_iter_load_locked(struct ring_buffer_iter *iter)
+static bool rb_iter_load_from(struct ring_buffer_iter *iter, const struct rb_reader *rd)
 {
 	struct rb_ring *ring = iter->ring;
-	struct rb_reader *rd = &ring->reader;
 	struct rb_view view;
 	unsigned int pos;
 	u64 seq;
 
-	rb_reader_settle(ring);
 	/* A cut has dropped its records, and the later ones are not for it. */
-	if (iter->generation != READ_ONCE(ring->generation))
+	if (iter->generation != rd->generation)
 		return false;
 	if (iter->erased != READ_ONCE(ring->erased)) {
 		/* Losses from before it count no more. The reader is behind all that was erased. */
 		iter->erased = ring->erased;
 		iter->lost = false;
-		rb_iter_catch_up(iter);
+		rb_iter_catch_up(iter, rd);
 	} else if ((s64)(rd->seq - iter->seq) > 0 || (s64)(rd->num - iter->num) > 0) {
-		rb_iter_catch_up(iter);
+		rb_iter_catch_up(iter, rd);
 	}
 	pos = iter->base + iter->c.pos;
 
@@ -171,9 +168,7 @@ static bool rb_iter_load_locked(struct ring_buffer_iter *iter)
 			view.pub = atomic64_read_acquire(&rd->sb->publish);
 		} else {
 			seq = iter->seq;
-			if (!rb_locate(ring, &seq, &view))
-				return false;
-			if (unlikely(iter->generation != READ_ONCE(ring->generation)))
+			if (!rb_reader_find(ring, rd, &seq, &view))
 				return false;
 			if (seq != iter->seq)
 				pos = 0;
@@ -201,57 +196,113 @@ static bool rb_iter_load(struct ring_buffer_iter *iter)
 	unsigned long flags;
 	bool ok;
 
-	raw_spin_lock_irqsave(&ring->lock, flags);
+	local_irq_save(flags);
+	rb_ring_lock(ring, true);
 	while (unlikely(ring->successor)) {
 		rb_iter_follow(iter);
-		raw_spin_unlock_irqrestore(&ring->lock, flags);
+		rb_read_unlock(ring, flags);
 		rb_race_point(FOLLOW);
 		ring = iter->ring;
-		raw_spin_lock_irqsave(&ring->lock, flags);
-		rb_iter_catch_up(iter);
+		local_irq_save(flags);
+		rb_ring_lock(ring, true);
+		rb_iter_catch_up(iter, &ring->reader);
 	}
-	ok = rb_iter_load_locked(iter);
-	raw_spin_unlock_irqrestore(&ring->lock, flags);
+	ok = rb_iter_load_from(iter, &ring->reader);
+	rb_read_unlock(ring, flags);
 	return ok;
 }
 
-/* A dump, in an NMI, does not wait: better a doubtful record than none. */
+/*
+ * Make a copy of the reader for a dump, which may have no lock. The reader may be about to take
+ * a sub-buffer, or have half taken it: all of the one before is consumed then. While it
+ * consumes records, its position changes at once, but not together with number and time.
+ */
+static void rb_dump_reader(struct rb_ring *ring, struct rb_reader *rd)
+{
+	struct rb_cursor c;
+	u64 pub;
+
+	data_race(*rd = ring->reader);
+	rb_reader_settle(ring, rd);
+	if (rd->next) {
+		rd->sb = rd->next;
+		rd->seq = READ_ONCE(rd->sb->seq);
+		rd->pos = 0;
+	}
+	pub = atomic64_read_acquire(&rd->sb->publish);
+	if (rd->pos >= rb_pub_bytes(pub))
+		return;
+	/* On another CPU it has taken one during the copy: go on with the next one. */
+	if (!rb_pub_is(pub, rd->seq)) {
+		rd->pos = rb_pub_bytes(pub);
+		return;
+	}
+	rd->time = rb_glance(rd->sb->page->time_stamp);
+	c = rb_cursor(rd->sb->page, 0, rd->pos, rd->time);
+	rd->num = rb_glance(rd->sb->first) + data_race(rb_cursor_count(&c));
+	rd->time = c.time;
+}
+
 static bool rb_iter_load_dump(struct ring_buffer_iter *iter)
 {
 	struct rb_ring *ring = iter->ring;
-	bool ok;
+	bool locked = rb_ring_lock(ring, false), ok;
+	struct rb_reader rd;
 
-	if (raw_spin_trylock(&ring->lock)) {
-		ok = rb_iter_load_locked(iter);
+	rb_dump_reader(ring, &rd);
+	ok = rb_iter_load_from(iter, &rd);
+	if (locked) {
+		__acquire(&ring->lock);
 		raw_spin_unlock(&ring->lock);
-	} else {
-		ok = rb_iter_load_locked(iter);
 	}
 	return ok;
 }
 
-/* Was the copy erased, here or where its records have moved to? A dump does not wait for locks. */
-static bool rb_iter_is_void(const struct ring_buffer_iter *iter, bool dump)
+/*
+ * Find the ring and, where that is another one or of another generation, the place to begin
+ * at. Records in the common copy that were for another CPU are no more than its position.
+ */
+static bool rb_dump_enter(struct ring_buffer_iter *iter)
 {
-	struct rb_ring *ring = iter->ring, *next;
-	unsigned long flags;
+	struct rb_ring *ring = rcu_dereference_raw(iter->rcpu->read_ring);
+	struct rb_reader rd;
 
-	while (unlikely(!dump && READ_ONCE(ring->successor))) {
-		/* It was stored under the lock, behind all that is in the successor. */
-		raw_spin_lock_irqsave(&ring->lock, flags);
-		next = ring->successor;
-		raw_spin_unlock_irqrestore(&ring->lock, flags);
+	/* It could have been interrupted while it had the lock of an atomic64_t. */
+	if (IS_ENABLED(CONFIG_GENERIC_ATOMIC64) && in_nmi())
+		return false;
+	if (iter->ring != ring || iter->generation != READ_ONCE(ring->generation)) {
+		rb_dump_reader(ring, &rd);
+		rb_iter_attach(iter, ring, &rd);
+	}
+	if (rb_dump.owner != iter) {
+		iter->rec = NULL;
+		iter->c.end = iter->c.pos;
+		rb_dump.owner = iter;
+	}
+	return true;
+}
+
+/* Was the copy erased, here or where its records have moved to? A dump looks here. */
+static bool rb_iter_is_void(const struct ring_buffer_iter *iter)
+{
+	struct rb_ring *ring = iter->ring, *next = iter->dump ? NULL : ring;
+
+	while (next) {
 		ring = next;
+		/* Pairs with rb_inherit:A, for &rb_ring.erased. */
+		next = smp_load_acquire(&ring->successor); /* RBB(rb_iter_is_void:A) */
 	}
 	return READ_ONCE(ring->erased) != iter->erased;
 }
 
-static struct ring_buffer_event *rb_iter_peek(struct ring_buffer_iter *iter, bool dump)
+static struct ring_buffer_event *rb_iter_peek(struct ring_buffer_iter *iter)
 {
 	struct ring_buffer_event *rec;
 	struct rb_cursor c;
 
-	if (unlikely(rb_iter_is_void(iter, dump))) {
+	if (unlikely(iter->dump) && !rb_dump_enter(iter))
+		return NULL;
+	if (unlikely(rb_iter_is_void(iter))) {
 		iter->rec = NULL;
 		iter->c.end = iter->c.pos;
 	}
@@ -261,14 +312,14 @@ static struct ring_buffer_event *rb_iter_peek(struct ring_buffer_iter *iter, boo
 		if (!rec) {
 			/* Stamps that no record follows count, too. */
 			iter->c = c;
-			if (!(dump ? rb_iter_load_dump(iter) : rb_iter_load(iter)))
+			if (!(iter->dump ? rb_iter_load_dump(iter) : rb_iter_load(iter)))
 				return NULL;
 			continue;
 		}
 		rb_cursor_skip(&c, rec);
-		if (dump && !rb_cursor_valid(&c, rec)) {
+		if (unlikely(iter->dump) && !rb_cursor_valid(&c, rec)) {
 			iter->c.pos = iter->c.end;
-			return NULL;
+			continue;
 		}
 		if ((s64)(iter->num - iter->from) < 0) {
 			iter->c = c;
@@ -282,42 +333,11 @@ static struct ring_buffer_event *rb_iter_peek(struct ring_buffer_iter *iter, boo
 	return iter->rec;
 }
 
-static void rb_iter_advance(struct ring_buffer_iter *iter, bool dump)
-{
-	/* A record that was looked at is passed over, also if it was erased since. */
-	if (!iter->rec && !rb_iter_peek(iter, dump))
-		return;
-	iter->c = iter->next;
-	iter->rec = NULL;
-	iter->num++;
-	iter->lost = false;
-}
-
 /* A header at the very end of a copy may name a length behind it. */
 static_assert(sizeof(u32) <= RB_PAGE_HDR);
 
-/**
- * rb_iter_memory() - tell the memory of an iterator
- * @order: pages of a sub-buffer, as a power of two
- *
- * Context: Any context.
- * Return: bytes.
- */
-size_t rb_iter_memory(unsigned int order)
-{
-	return kmalloc_size_roundup(sizeof(struct ring_buffer_iter)) + rb_subbuf_size(order);
-}
-
-/**
- * rb_iter_alloc() - allocate an iterator that is in no ring yet
- * @rcpu:  part of the CPU of the records
- * @order: pages of a sub-buffer, as a power of two
- * @gfp:   how to allocate
- *
- * Context: As @gfp says.
- * Return: the iterator, or NULL.
- */
-struct ring_buffer_iter *rb_iter_alloc(struct rb_cpu *rcpu, unsigned int order, gfp_t gfp)
+static struct ring_buffer_iter *
+rb_iter_alloc(struct rb_cpu *rcpu, unsigned int order, gfp_t gfp)
 {
 	struct ring_buffer_iter *iter;
 
@@ -334,16 +354,8 @@ struct ring_buffer_iter *rb_iter_alloc(struct rb_cpu *rcpu, unsigned int order, 
 	return NULL;
 }
 
-/**
- * rb_iter_free() - free the memory of an iterator
- * @iter: the iterator, or NULL
- *
- * Context: Any context but NMI.
- */
-void rb_iter_free(struct ring_buffer_iter *iter)
+static void rb_iter_free(struct ring_buffer_iter *iter)
 {
-	if (!iter)
-		return;
 	rb_data_page_free((struct rb_data_page *)iter->data, iter->order);
 	kfree(iter);
 }
@@ -393,7 +405,7 @@ ring_buffer_read_start(struct trace_buffer *buffer, int cpu, gfp_t flags)
 		rb_iter_free(iter);
 	}
 	refcount_inc(&ring->ref);
-	rb_iter_attach(iter, ring);
+	rb_iter_attach(iter, ring, &ring->reader);
 	rb_read_unlock(ring, irq);
 	return iter;
 }
@@ -418,13 +430,13 @@ EXPORT_SYMBOL_GPL(ring_buffer_read_finish);
  * @iter: the iterator
  * @ts:   time of the record, in the unit of the buffer's clock, or NULL
  *
- * Context: Any context but NMI.
+ * Context: Any context but NMI; that of ring_buffer_dump_start() for one from there.
  * Return: the record, valid until the iterator is used again or released; NULL if there is
  *         none for now.
  */
 struct ring_buffer_event *ring_buffer_iter_peek(struct ring_buffer_iter *iter, u64 *ts)
 {
-	struct ring_buffer_event *rec = rb_iter_peek(iter, false);
+	struct ring_buffer_event *rec = rb_iter_peek(iter);
 
 	if (ts)
 		*ts = rec ? iter->ts : 0;
@@ -436,11 +448,17 @@ EXPORT_SYMBOL_GPL(ring_buffer_iter_peek);
  * ring_buffer_iter_advance() - go to the next record
  * @iter: the iterator
  *
- * Context: Any context but NMI.
+ * Context: As ring_buffer_iter_peek().
  */
 void ring_buffer_iter_advance(struct ring_buffer_iter *iter)
 {
-	rb_iter_advance(iter, false);
+	/* A record that was looked at is passed over, also if it was erased since. */
+	if (!iter->rec && !rb_iter_peek(iter))
+		return;
+	iter->c = iter->next;
+	iter->rec = NULL;
+	iter->num++;
+	iter->lost = false;
 }
 EXPORT_SYMBOL_GPL(ring_buffer_iter_advance);
 
@@ -466,7 +484,7 @@ void ring_buffer_iter_reset(struct ring_buffer_iter *iter)
 		return;
 	}
 	refcount_inc(&ring->ref);
-	rb_iter_attach(iter, ring);
+	rb_iter_attach(iter, ring, &ring->reader);
 	rb_read_unlock(ring, flags);
 	iter->lost = false;
 	rb_ring_put(old);
@@ -482,7 +500,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_iter_reset);
  */
 int ring_buffer_iter_empty(struct ring_buffer_iter *iter)
 {
-	return !rb_iter_peek(iter, false);
+	return !rb_iter_peek(iter);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_iter_empty);
 
@@ -500,38 +518,32 @@ bool ring_buffer_iter_dropped(struct ring_buffer_iter *iter)
 EXPORT_SYMBOL_GPL(ring_buffer_iter_dropped);
 
 /**
- * rb_dump_next() - the next record, for a dump that cannot wait for the lock
- * @rcpu:    part of the CPU of the records
- * @ts:      time of the record, or NULL
- * @lost:    set to 0, or NULL
- * @advance: go behind it
+ * ring_buffer_dump_start() - begin to dump a CPU's records
+ * @buffer: the buffer
+ * @cpu:    CPU of the records
  *
- * For a dump from an NMI that interrupted a reader, or comes while another CPU
- * stands still with the lock. Nothing is consumed. If a reader runs meanwhile, a
- * record may be read wrong, but not out of bounds.
+ * For a dump in an oops, which may have come while the CPU read the buffer. It begins anew at
+ * the reader's position, waits for nothing and consumes nothing. Each look at the iterator of
+ * another CPU overwrites the record of the last one. If a reader runs meanwhile, a record may
+ * be read wrong, but not out of bounds. One that is longer than a page is left out, and said
+ * to be lost.
  *
- * Context: NMI, one at a time.
- * Return: the record, valid until the next but one call, or NULL.
+ * Context: Any context with interrupts disabled, up to the last use of the iterator. One dump
+ *	    at a time.
+ * Return: the iterator, which is not for ring_buffer_read_finish(); NULL if @cpu never was
+ *	   online.
  */
-struct ring_buffer_event *
-rb_dump_next(struct rb_cpu *rcpu, u64 *ts, unsigned long *lost, bool advance)
+struct ring_buffer_iter *ring_buffer_dump_start(struct trace_buffer *buffer, int cpu)
 {
-	struct rb_ring *ring = rcu_dereference_raw(rcpu->read_ring);
-	struct ring_buffer_iter *iter = rcpu->copies.dump;
-	struct ring_buffer_event *rec;
+	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
 
-	if (!iter)
+	if (!rcpu)
 		return NULL;
-	if (iter->ring != ring || iter->generation != READ_ONCE(ring->generation))
-		rb_iter_attach(iter, ring);
-	rec = rb_iter_peek(iter, true);
-	if (!rec)
-		return NULL;
-	if (ts)
-		*ts = iter->ts;
-	if (lost)
-		*lost = 0;
-	if (advance)
-		rb_iter_advance(iter, true);
-	return rec;
+	rcpu->dump = (struct ring_buffer_iter){
+		.rcpu = rcpu,
+		.dump = true,
+		.data = rb_dump.data,
+		.size = rb_subbuf_room(0),
+	};
+	return &rcpu->dump;
 }

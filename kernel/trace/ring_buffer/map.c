@@ -53,7 +53,7 @@ void rb_map_update(struct rb_cpu *rcpu, struct rb_ring *ring)
 		meta->reader.id = rd->sb->map_id;
 	}
 	meta->reader.lost_events = map->lost;
-	meta->entries = rb_ring_written(ring) - ring->num_base;
+	meta->entries = rb_ring_written(ring) - rd->num_base;
 	meta->overrun = rb_ring_overrun(ring);
 	meta->read = rd->read;
 
@@ -74,7 +74,8 @@ static void rb_map_number(struct rb_map *map)
 	unsigned int i;
 	u64 word;
 
-	raw_spin_lock_irqsave(&ring->lock, flags);
+	local_irq_save(flags);
+	rb_ring_lock(ring, true);
 	for (i = 0; i <= ring->nr; i++) {
 		sb = ring->reader.sb;
 		if (i) {
@@ -92,7 +93,7 @@ static void rb_map_number(struct rb_map *map)
 	meta->reader.read = ring->reader.pos;
 	/* A reader may have taken the sub-buffer, but consumed nothing of it. */
 	map->lost = ring->reader.pos ? 0 : ring->reader.lost;
-	raw_spin_unlock_irqrestore(&ring->lock, flags);
+	rb_read_unlock(ring, flags);
 }
 
 /* From here on, no cut lets the ring be recorded to again. */

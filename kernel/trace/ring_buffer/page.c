@@ -309,7 +309,7 @@ static bool rb_place_find(struct rb_ring *ring, struct ring_buffer_place *place,
 		if (seq == rd->seq) {
 			view->sb = rd->sb;
 			view->pub = atomic64_read_acquire(&rd->sb->publish);
-		} else if (!rb_locate(ring, &seq, view)) {
+		} else if (!rb_reader_find(ring, rd, &seq, view)) {
 			return false;
 		} else if (seq != place->seq) {
 			place->seq = seq;
@@ -334,7 +334,7 @@ static bool rb_place_find(struct rb_ring *ring, struct ring_buffer_place *place,
 
 /**
  * ring_buffer_copy_page() - copy a page of records, and consume nothing
- * @buffer: a buffer that nobody writes to
+ * @buffer: a buffer that nobody writes to or cuts into
  * @cpu:    CPU of the records
  * @place:  all 0 for the first page; moves on behind the page
  * @rpage:  from ring_buffer_alloc_read_page(), filled as by ring_buffer_read_page(); NULL to
@@ -378,6 +378,10 @@ bool ring_buffer_copy_page(struct trace_buffer *buffer, int cpu,
 		/* One record may be as long as the page. */
 		records = rb_page_fit(&c, fit) ?: rb_page_fit(&c, room);
 	}
+	/* Else what was looked at may be written to, and have no end. */
+	found = rb_reader_is_settled(ring);
+	if (!found)
+		goto out;
 	if (rpage) {
 		rpage->data->time_stamp = place->time;
 		memcpy(rpage->data->data, view.sb->page->data + place->pos, c.pos - place->pos);

@@ -700,8 +700,8 @@ static void rb_persist_lay(struct rb_ring *ring, struct rb_persist_part *parts,
 		rd->num = rd->sb->first + oldest->consumed;
 	}
 	rd->lost = overrun;
-	ring->carried.overrun = overrun;
-	ring->num_base = rd->num - overrun;
+	ring->reader.carried.overrun = overrun;
+	ring->reader.num_base = rd->num - overrun;
 
 	for (i = 1; i < ring->nr - in_slots; i++)
 		rb_persist_fill(ring->subbufs[i], ring->subbufs[i]->seq, NULL, 0);

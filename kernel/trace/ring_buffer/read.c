@@ -13,14 +13,18 @@ static bool rb_reader_take(struct rb_ring *ring, u64 seq, struct rb_view *view)
 	struct rb_subbuf *sb = view->sb;
 
 	rb_persist_emptied(rd->sb);
+	WRITE_ONCE(rd->next, sb);
+	barrier();
 	rb_race_point(TAKE);
 	/*
 	 * Fully ordered: nothing that was read from the old one is read after
 	 * the writer may have it. Pairs with rb_claim_slot:A. RBB(rb_reader_take:A)
 	 */
 	if (!atomic64_try_cmpxchg(view->slot, &view->word,
-				  rb_slot_word(seq, rd->sb->id, RB_SLOT_EMPTY)))
+				  rb_slot_word(seq, rd->sb->id, RB_SLOT_EMPTY))) {
+		WRITE_ONCE(rd->next, NULL);
 		return false;
+	}
 
 	rb_race_point(TAKEN);
 	rd->sb = sb;
@@ -29,6 +33,8 @@ static bool rb_reader_take(struct rb_ring *ring, u64 seq, struct rb_view *view)
 	rd->time = sb->page->time_stamp;
 	rd->lost += sb->first - rd->num;
 	rd->num = sb->first;
+	barrier();
+	WRITE_ONCE(rd->next, NULL);
 	return true;
 }
 
@@ -48,6 +54,42 @@ void rb_reader_clear(struct rb_ring *ring)
 	local_set(&rd->sb->page->commit, 0);
 	atomic64_set(&rd->sb->publish, rb_pub_word(rd->seq, RB_PUB_FINAL, 0));
 	rd->pos = 0;
+}
+
+/**
+ * rb_reader_find() - find the first sub-buffer from a sequence on, as rb_locate()
+ * @ring: the ring
+ * @rd:   the reader, where it settled last
+ * @seq:  first sequence to look at; moves on over overwritten ones
+ * @view: the result
+ *
+ * A cut takes no lock: since @rd settled, it may have put the ring in place of a live one.
+ * What is written there then is not for @rd.
+ *
+ * Context: As rb_locate().
+ * Return: true if there is a sub-buffer of the generation that @rd is settled in.
+ */
+bool rb_reader_find(struct rb_ring *ring, const struct rb_reader *rd, u64 *seq,
+		    struct rb_view *view)
+{
+	return rb_locate(ring, seq, view) && !rd->waits &&
+	       /* After the look at the slot. Pairs with rb_forget:B. */
+	       likely(rd->generation == READ_ONCE(ring->generation)); /* RBB(rb_reader_find:A) */
+}
+
+/**
+ * rb_reader_is_settled() - was all that the caller saw of the reader's generation?
+ * @ring: the ring
+ *
+ * Context: &rb_ring.lock is held.
+ * Return: false if the ring has been put in place of a live one since it was locked.
+ */
+bool rb_reader_is_settled(struct rb_ring *ring)
+{
+	lockdep_assert_held(&ring->lock);
+	/* Pairs with rb_forget:B. */
+	smp_rmb(); /* RBB(rb_reader_is_settled:A) */
+	return likely(ring->reader.generation == READ_ONCE(ring->generation));
 }
 
 /**
@@ -76,10 +118,7 @@ unsigned int rb_reader_fill(struct rb_ring *ring)
 
 		do {
 			seq = rd->seq + 1;
-			if (!rb_locate(ring, &seq, &view))
-				return 0;
-			/* It may be of a generation that the reader has not come to. */
-			if (unlikely(rd->generation != READ_ONCE(ring->generation)))
+			if (!rb_reader_find(ring, rd, &seq, &view))
 				return 0;
 		} while (!rb_reader_take(ring, seq, &view));
 	}
@@ -122,7 +161,7 @@ bool rb_reader_empty(struct rb_ring *ring)
 		return false;
 	if (!(pub & RB_PUB_FINAL))
 		return true;
-	for (; rb_locate(ring, &seq, &view); seq++) {
+	for (; rb_reader_find(ring, rd, &seq, &view); seq++) {
 		if (rb_pub_bytes(view.pub))
 			return false;
 	}
@@ -130,47 +169,44 @@ bool rb_reader_empty(struct rb_ring *ring)
 }
 
 /* Loss accounting restarts here. */
-static void rb_reader_begin(struct rb_ring *ring, u64 seq, u64 num, const struct rb_losses *lost)
+static void rb_reader_begin(struct rb_reader *rd, u64 seq, u64 num, const struct rb_losses *lost)
 {
-	struct rb_reader *rd = &ring->reader;
-
 	rd->seq = seq;
 	rd->from = seq;
 	rd->since = 0;
 	rd->num = num;
+	rd->next = NULL;
 	rd->pos = rb_pub_bytes(atomic64_read(&rd->sb->publish));
 	rd->lost = 0;
 	rd->read = 0;
-	rd->inherited = false;
-	ring->num_base = num;
-	ring->carried.overrun = -lost->overrun;
-	ring->carried.commit_overrun = -lost->commit_overrun;
-	ring->carried.dropped = -lost->dropped;
+	rd->num_base = num;
+	rd->carried.overrun = -lost->overrun;
+	rd->carried.commit_overrun = -lost->commit_overrun;
+	rd->carried.dropped = -lost->dropped;
 }
 
 /*
- * The ring has gone live again, and the reader's position is of an earlier generation.
+ * The ring has gone live again, and the position of @rd is of an earlier generation.
  * Put it in front of the first record of this one; as long as there is none, behind the
- * last one of that, where it takes nothing, see rb_reader_fill().
+ * last one of that, where it takes nothing, see rb_reader_find().
  */
-static noinline void rb_reader_renew(struct rb_ring *ring)
+static noinline void rb_reader_renew(struct rb_ring *ring, struct rb_reader *rd)
 {
 	struct rb_losses lost;
 	struct rb_subbuf *sb;
-	unsigned int generation;
 	u64 seq, num;
 
 	do {
 		/* Pairs with rb_forget:A: first_seq is not that of the generation before. */
-		generation = smp_load_acquire(&ring->generation); /* RBB(rb_reader_renew:C) */
+		rd->generation = smp_load_acquire(&ring->generation); /* RBB(rb_reader_renew:C) */
 		/* Pairs with rb_publish:A, for its number. RBB(rb_reader_renew:B) */
 		sb = smp_load_acquire(&ring->commit);
 		seq = READ_ONCE(sb->seq);
 		/* Pairs with rb_next_subbuf:A, for &rb_ring.first_seq. RBB(rb_reader_renew:A) */
-		if (smp_load_acquire(&ring->tail) != &rb_fresh &&
-		    (s64)(seq - READ_ONCE(ring->first_seq)) >= 0) {
-			ring->reader.generation = generation;
-			rb_reader_begin(ring, ring->first_seq - 1, ring->first_num,
+		rd->waits = smp_load_acquire(&ring->tail) == &rb_fresh ||
+			    (s64)(seq - READ_ONCE(ring->first_seq)) < 0;
+		if (!rd->waits) {
+			rb_reader_begin(rd, ring->first_seq - 1, ring->first_num,
 					&ring->first_lost);
 			return;
 		}
@@ -179,37 +215,55 @@ static noinline void rb_reader_renew(struct rb_ring *ring)
 		lost.dropped = local_read(&ring->dropped);
 		num = rb_ring_written(ring);
 	} while (READ_ONCE(ring->commit) != sb);
-	rb_reader_begin(ring, seq, num, &lost);
+	rb_reader_begin(rd, seq, num, &lost);
 }
 
 /**
- * rb_reader_settle() - count an inherited sub-buffer that would have been overwritten
+ * rb_reader_settle() - bring a reader to the present generation of a ring
  * @ring: the ring
+ * @rd:   its reader, or a copy of that
  *
- * It is older than all in the slots. Where the writer has begun to
- * overwrite those, this would have been the first to go.
+ * It writes to @rd only. A ring that has a successor has no other generation, and perhaps
+ * no sub-buffers any more.
  *
- * Context: &rb_ring.lock is held, or this is a dump.
+ * Context: &rb_ring.lock is held, or @rd is a copy.
  */
-void rb_reader_settle(struct rb_ring *ring)
+void rb_reader_settle(struct rb_ring *ring, struct rb_reader *rd)
 {
-	struct rb_reader *rd = &ring->reader;
-	u64 next = rd->seq + 1, records;
+	if (unlikely(rd->generation != READ_ONCE(ring->generation) || rd->waits) &&
+	    !READ_ONCE(ring->successor))
+		rb_reader_renew(ring, rd);
+}
 
-	if (unlikely(rd->generation != ring->generation))
-		rb_reader_renew(ring);
-	if (likely(!rd->inherited))
-		return;
-	if (rd->pos) {
-		rd->inherited = false;	/* begun, so it stays */
-	} else if (rb_slot_ahead(atomic64_read(rb_slot(ring, next)), next) > 0) {
-		records = rd->sb->first + rd->sb->count - rd->num;
-		rd->inherited = false;
-		rd->pos = rb_pub_bytes(atomic64_read(&rd->sb->publish));
-		rd->num += records;
-		rd->lost += records;
-		ring->carried.overrun += records;
-	}
+/**
+ * rb_ring_lock() - lock a ring, and settle its reader
+ * @ring: the ring
+ * @wait: for another one that has it locked
+ *
+ * Nothing else takes the lock.
+ *
+ * Context: Interrupts are disabled. In an NMI, only without @wait.
+ * Return: true, or false without @wait, if it is locked. rb_read_unlock() unlocks.
+ */
+bool rb_ring_lock(struct rb_ring *ring, bool wait)
+{
+	if (wait)
+		raw_spin_lock(&ring->lock);
+	else if (!raw_spin_trylock(&ring->lock))
+		return false;
+	rb_reader_settle(ring, &ring->reader);
+	__release(&ring->lock);	/* sparse does not follow it to the caller */
+	return true;
+}
+
+/*
+ * Is @ring, where the reader has just settled, the one that readers of the CPU use?
+ * Pairs with rb_forget:A: a reader that is settled in the generation that a cut began finds
+ * that the ring has left the spare buffer.
+ */
+static __always_inline bool rb_is_read(struct rb_cpu *rcpu, struct rb_ring *ring)
+{
+	return likely(ring == rcu_access_pointer(rcpu->read_ring)); /* RBB(rb_is_read:A) */
 }
 
 /**
@@ -231,14 +285,12 @@ struct rb_ring *rb_read_lock(struct rb_cpu *rcpu, unsigned long *flags)
 		 * be watching, where an oops in the idle loop dumps the buffer.
 		 */
 		ring = rcu_dereference_raw(rcpu->read_ring);
-		raw_spin_lock(&ring->lock);
-		if (likely(ring == rcu_access_pointer(rcpu->read_ring)))
-			break;
+		rb_ring_lock(ring, true);
+		if (rb_is_read(rcpu, ring))
+			return ring;
+		__acquire(&ring->lock);
 		raw_spin_unlock(&ring->lock);
 	}
-	rb_reader_settle(ring);
-	__release(&ring->lock);	/* sparse does not follow it to the caller */
-	return ring;
 }
 
 /**
@@ -255,12 +307,10 @@ struct rb_ring *rb_read_try(struct rb_cpu *rcpu, unsigned long *flags)
 
 	local_irq_save(*flags);
 	ring = rcu_dereference_raw(rcpu->read_ring);
-	if (raw_spin_trylock(&ring->lock)) {
-		if (ring == rcu_access_pointer(rcpu->read_ring)) {
-			rb_reader_settle(ring);
-			__release(&ring->lock);
+	if (rb_ring_lock(ring, false)) {
+		if (rb_is_read(rcpu, ring))
 			return ring;
-		}
+		__acquire(&ring->lock);
 		raw_spin_unlock(&ring->lock);
 	}
 	local_irq_restore(*flags);
@@ -273,11 +323,14 @@ struct rb_ring *rb_read_try(struct rb_cpu *rcpu, unsigned long *flags)
  * @flags: for rb_read_unlock()
  *
  * Context: Any context.
- * Return: the ring, or NULL: in an NMI, if the lock is held.
+ * Return: the ring, or NULL: in an NMI, if the lock is held, or where atomic64_t has one.
  */
 struct rb_ring *rb_read_trylock(struct rb_cpu *rcpu, unsigned long *flags)
 {
-	return in_nmi() ? rb_read_try(rcpu, flags) : rb_read_lock(rcpu, flags);
+	if (likely(!in_nmi()))
+		return rb_read_lock(rcpu, flags);
+	/* With atomic64_t that takes a lock, there is no reading here. */
+	return IS_ENABLED(CONFIG_GENERIC_ATOMIC64) ? NULL : rb_read_try(rcpu, flags);
 }
 
 /**

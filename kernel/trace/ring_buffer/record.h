@@ -229,8 +229,9 @@ static __always_inline struct ring_buffer_event *rb_cursor_next(struct rb_cursor
 		c->time = rb_advance_time(rec, c->time);
 		if (likely(rb_is_data(rec)))
 			return rec;
+		/* Also where this is no record, on a page that is being written. */
 		len = rb_total_len(rec);
-		if (!len)
+		if (len - 1 >= c->end - c->pos)
 			break;
 		c->pos += len;
 	}

@@ -137,10 +137,11 @@ static void rb_ring_close(struct rb_ring *ring)
 /* Let @ring count the losses of @old, and @overwritten records more. */
 static void rb_carry_losses(struct rb_ring *ring, struct rb_ring *old, unsigned long overwritten)
 {
-	ring->carried.overrun = rb_ring_overrun(old) + overwritten;
-	ring->carried.commit_overrun = local_read(&old->commit_overrun) +
-				       old->carried.commit_overrun;
-	ring->carried.dropped = local_read(&old->dropped) + old->carried.dropped;
+	struct rb_losses *to = &ring->reader.carried, *from = &old->reader.carried;
+
+	to->overrun = rb_ring_overrun(old) + overwritten;
+	to->commit_overrun = local_read(&old->commit_overrun) + from->commit_overrun;
+	to->dropped = local_read(&old->dropped) + from->dropped;
 }
 
 /*
@@ -182,8 +183,8 @@ static void rb_inherit(struct rb_ring *ring, struct rb_ring *old, u64 now)
 			oldest = stamp;
 			seq--;
 		} else if (free) {
+			/* The reader has it, as if it had taken it. */
 			free = false;
-			rd->inherited = true;
 			rb_own(ring, sb, seq, num, byte);
 			rd->time = stamp;
 			rd->lost += rd->sb->first - rd->num;
@@ -200,19 +201,19 @@ static void rb_inherit(struct rb_ring *ring, struct rb_ring *old, u64 now)
 		rb_own(ring, was->sb, seq, num, byte);
 		rd->pos = was->pos;
 		rd->time = was->time;
-		rd->inherited = was->inherited;
 	}
 	rd->seq = seq;
 	rb_race_point(RELEASE);
 	rb_release_slots(ring, first);
 
-	ring->num_base = old->num_base - num;
+	rd->num_base = was->num_base - num;
 	rb_carry_losses(ring, old, lost);
 
 	refcount_inc(&ring->ref);
 	ring->erased = old->erased;
 	old->successor_num = num;
-	WRITE_ONCE(old->successor, ring);
+	/* With all that is in @ring. Pairs with rb_iter_is_void:A. */
+	smp_store_release(&old->successor, ring); /* RBB(rb_inherit:A) */
 }
 
 /*
@@ -225,7 +226,7 @@ static void rb_disinherit(struct rb_ring *ring, struct rb_ring *old)
 	ring->reader.read = old->reader.read;
 	ring->reader.lost = old->reader.lost + rb_ring_written(old) - old->reader.num;
 	rb_carry_losses(ring, old, rb_ring_entries(old));
-	ring->num_base -= ring->carried.overrun + ring->reader.read;
+	ring->reader.num_base -= ring->reader.carried.overrun + ring->reader.read;
 	rb_iters_end(old);
 }
 

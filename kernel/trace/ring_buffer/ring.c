@@ -352,7 +352,7 @@ u64 rb_ring_written(struct rb_ring *ring)
  */
 unsigned long rb_ring_overrun(struct rb_ring *ring)
 {
-	return local_read(&ring->overrun) + ring->carried.overrun;
+	return local_read(&ring->overrun) + ring->reader.carried.overrun;
 }
 
 /**
@@ -365,7 +365,7 @@ unsigned long rb_ring_overrun(struct rb_ring *ring)
 unsigned long rb_ring_entries(struct rb_ring *ring)
 {
 	/* The losses first: both grow, and the difference must not go below 0. */
-	u64 gone = rb_ring_overrun(ring) + ring->reader.read + ring->num_base;
+	u64 gone = rb_ring_overrun(ring) + ring->reader.read + ring->reader.num_base;
 
 	rb_race_point(ENTRIES);
 	return rb_ring_written(ring) - gone;

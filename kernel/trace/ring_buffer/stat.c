@@ -14,7 +14,7 @@ static bool rb_oldest(struct rb_ring *ring, u64 pub, struct rb_view *view)
 {
 	u64 seq = ring->reader.seq + 1;
 
-	return pub & RB_PUB_FINAL && rb_locate(ring, &seq, view);
+	return pub & RB_PUB_FINAL && rb_reader_find(ring, &ring->reader, &seq, view);
 }
 
 static u64 rb_ring_oldest_ts(struct rb_ring *ring)
@@ -71,7 +71,7 @@ u64 rb_ring_since(struct rb_ring *ring)
 	if (behind)
 		next = refused + 1;
 	seq = next;
-	if (!rb_locate(ring, &seq, &view))
+	if (!rb_reader_find(ring, rd, &seq, &view))
 		return behind ? U64_MAX : since;
 	if (behind || seq != next)
 		since = max(since, rb_glance(view.sb->page->time_stamp));
@@ -112,15 +112,19 @@ static u64 rb_stat(struct trace_buffer *buffer, int cpu,
 	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
 	struct rb_ring *ring;
 	unsigned long flags;
+	bool settled;
 	u64 value;
 
 	if (!rcpu)
 		return 0;
-	ring = rb_read_trylock(rcpu, &flags);
-	if (!ring)
-		return 0;
-	value = get(rcpu, ring);
-	rb_read_unlock(ring, flags);
+	do {
+		ring = rb_read_trylock(rcpu, &flags);
+		if (!ring)
+			return 0;
+		value = get(rcpu, ring);
+		settled = rb_reader_is_settled(ring);
+		rb_read_unlock(ring, flags);
+	} while (!settled);
 	return value;
 }
 
@@ -132,9 +136,9 @@ static u64 rb_stat_##name(struct rb_cpu *rcpu, struct rb_ring *ring)	\
 
 RB_STAT(entries, rb_ring_entries(ring))
 RB_STAT(overrun, rb_ring_overrun(ring))
-RB_STAT(commit_overrun, local_read(&ring->commit_overrun) + ring->carried.commit_overrun +
+RB_STAT(commit_overrun, local_read(&ring->commit_overrun) + ring->reader.carried.commit_overrun +
 			local_read(&rcpu->nest_drops) + rb_stages_lost(rcpu->buffer))
-RB_STAT(dropped, local_read(&ring->dropped) + ring->carried.dropped)
+RB_STAT(dropped, local_read(&ring->dropped) + ring->reader.carried.dropped)
 RB_STAT(read, ring->reader.read)
 RB_STAT(bytes, rb_ring_bytes(ring))
 RB_STAT(oldest, rb_ring_oldest_ts(ring))

@@ -14,6 +14,9 @@ static void rb_swap(struct rb_cpu *a, struct rb_cpu *b)
 	struct rb_ring *ring_a = rb_untag(live_a), *ring_b = rb_untag(live_b);
 
 	rb_race_point(SWAP);
+	/* First: what reads @b does not come to the ring once it is live, see rb_cut_forget(). */
+	rcu_assign_pointer(b->read_ring, ring_a);
+	rb_race_point(SWAP_READER);
 	/*
 	 * @b first: records that are written to it meanwhile are in the ring that it
 	 * gets, together with the last records of @a.
@@ -24,8 +27,6 @@ static void rb_swap(struct rb_cpu *a, struct rb_cpu *b)
 	smp_store_release(&a->ring, rb_retag(ring_b, live_a)); /* RBB(rb_swap:A) */
 	rb_race_point(SWAP_LIVE);
 	rcu_assign_pointer(a->read_ring, ring_b);
-	rb_race_point(SWAP_READER);
-	rcu_assign_pointer(b->read_ring, ring_a);
 }
 
 /* May the rings of the two be exchanged? The caller has the right to do it. */
@@ -148,10 +149,15 @@ static void rb_forget(struct rb_ring *ring)
 	 * it. No order of the look at &rb_ring.nest could tell of that writer: it loads
 	 * &rb_cpu.ring before it stores @nest. Where @nest was 0 because a writer has
 	 * left, this full barrier puts all that the writer stored before the next stores.
-	 * Pairs with rb_leave:A, rb_finish:A and rb_reader_renew:C. RBB(rb_forget:A)
+	 * Pairs with rb_leave:A, rb_finish:A, rb_reader_renew:C and rb_is_read:A.
+	 * RBB(rb_forget:A)
 	 */
 	xchg(&ring->tail, &rb_fresh);
 	rb_race_point(CUT_FRESH);
+	/*
+	 * Before a writer finds the ring, by rb_swap:A. Pairs with rb_reader_find:A and
+	 * rb_reader_is_settled:A. RBB(rb_forget:B)
+	 */
 	WRITE_ONCE(ring->generation, ring->generation + 1);
 	if (ring->persist)
 		rb_persist_forget(ring);
@@ -171,16 +177,23 @@ static void rb_cut_forget(const struct ring_buffer_cut *first, const struct cpum
 			  int owner)
 {
 	const struct ring_buffer_cut *c;
+	struct rb_cpu *live, *spare;
 	int i;
 
 	for (c = first; c; c = c->next) {
 		if (c->spare->persist)
 			rb_persist_forget_all(c->spare);
 		for_each_cpu_and(i, c->live->cpumask, which) {
-			if (!rb_is_cut_by(c->live->parts[i], owner))
+			live = c->live->parts[i];
+			spare = c->spare->parts[i];
+			if (!rb_is_cut_by(live, owner))
 				continue;
 			rb_race_point(CUT);
-			rb_forget(rb_untag(READ_ONCE(c->spare->parts[i]->ring)));
+			/* Its readers leave the ring before the generation that is not theirs. */
+			if (!live->idle)
+				rcu_assign_pointer(spare->read_ring,
+						   rb_untag(READ_ONCE(live->ring)));
+			rb_forget(rb_untag(READ_ONCE(spare->ring)));
 		}
 	}
 }
@@ -403,6 +416,7 @@ static void rb_ring_reset(struct rb_ring *ring)
 	if (sb == &rb_fresh)
 		rb_next_subbuf(ring, sb, 0, true);
 	rd->generation = ring->generation;
+	rd->waits = false;
 	WRITE_ONCE(ring->erased, ring->erased + 1);
 
 	/* Free every slot but the writer's. */
@@ -439,12 +453,11 @@ static void rb_ring_reset(struct rb_ring *ring)
 	rd->num = sb->first;
 	rd->lost = 0;
 	rd->read = 0;
-	rd->inherited = false;
-	ring->num_base = sb->first;
+	rd->num_base = sb->first;
 	local_set(&ring->overrun, 0);
 	local_set(&ring->commit_overrun, 0);
 	local_set(&ring->dropped, 0);
-	memset(&ring->carried, 0, sizeof(ring->carried));
+	memset(&rd->carried, 0, sizeof(rd->carried));
 }
 
 /*

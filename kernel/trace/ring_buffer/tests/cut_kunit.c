@@ -368,7 +368,7 @@ static void cut_test_spare(struct kunit *test)
 	spare = ring_buffer_alloc_spare(w->buffer);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(spare));
 	w->other = spare;
-	KUNIT_EXPECT_NULL(test, spare->cpus[w->cpu]->copies.dump);
+	KUNIT_EXPECT_NULL(test, spare->cpus[w->cpu]->copies.rec[0]);
 	KUNIT_EXPECT_EQ(test, ring_buffer_alloc_copies(spare), 0);
 	KUNIT_EXPECT_EQ(test, spare->order, 1U);
 	KUNIT_EXPECT_EQ(test, spare->flags, w->buffer->flags);
@@ -453,24 +453,28 @@ static void cut_test_trim(struct kunit *test)
 	cut_trim(w, 380, 0);
 }
 
-/* A dump that can't have the lock sees the ring as it is now. */
+/* A dump sees the ring as it is now. */
 static void cut_test_dump(struct kunit *test)
 {
 	struct ring_buffer_event *rec;
+	struct ring_buffer_iter *iter;
 	struct rbt *w = test->priv;
-	struct rb_cpu *rcpu;
+	unsigned long flags;
 	u32 round, num;
 	u64 ts;
 
 	cut_open(w);
 	for (round = 0; round < 5; round++) {
 		rbt_write_n(w, 200, 12);
-		rcpu = w->buffer->cpus[w->cpu];
+		local_irq_save(flags);
+		iter = ring_buffer_dump_start(w->buffer, w->cpu);
 		for (num = 12 * round; num < 12 * (round + 1); num++) {
-			rec = rb_dump_next(rcpu, &ts, NULL, true);
+			rec = ring_buffer_iter_peek(iter, &ts);
 			rbt_expect(w, rec, ts, num);
+			ring_buffer_iter_advance(iter);
 		}
-		KUNIT_EXPECT_NULL(test, rb_dump_next(rcpu, &ts, NULL, true));
+		KUNIT_EXPECT_NULL(test, ring_buffer_iter_peek(iter, &ts));
+		local_irq_restore(flags);
 		cut_take(w);
 	}
 }

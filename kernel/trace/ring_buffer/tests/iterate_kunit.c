@@ -78,17 +78,19 @@ static void iterate_test_overwritten(struct kunit *test)
 	}
 }
 
-/* As an NMI calls it. */
-static struct ring_buffer_event *
-iterate_dump(struct rbt *w, u64 *ts, unsigned long *lost, bool advance)
+/* Begins with the first call. */
+static struct ring_buffer_event *iterate_dump(struct rbt *w, u64 *ts, bool advance)
 {
+	struct ring_buffer_iter *iter = &w->buffer->cpus[w->cpu]->dump;
 	struct ring_buffer_event *rec;
 	unsigned long flags;
 
 	local_irq_save(flags);
-	__preempt_count_add(NMI_OFFSET);
-	rec = rb_dump_next(w->buffer->cpus[w->cpu], ts, lost, advance);
-	__preempt_count_sub(NMI_OFFSET);
+	if (!iter->dump)
+		iter = ring_buffer_dump_start(w->buffer, w->cpu);
+	rec = ring_buffer_iter_peek(iter, ts);
+	if (advance)
+		ring_buffer_iter_advance(iter);
 	local_irq_restore(flags);
 	return rec;
 }
@@ -100,7 +102,7 @@ static void iterate_expect_dump(struct rbt *w, u32 from, u32 behind)
 	u64 ts;
 
 	for (; from < behind && !w->failed; from++) {
-		rec = iterate_dump(w, &ts, NULL, true);
+		rec = iterate_dump(w, &ts, true);
 		rbt_expect(w, rec, ts, from);
 	}
 }
@@ -110,32 +112,30 @@ static void iterate_test_dump(struct kunit *test)
 {
 	struct rbt *w = test->priv;
 	struct ring_buffer_event *rec;
-	unsigned long lost = 77;
 	unsigned int i;
 	u64 ts;
 
 	rbt_open_two(w, 4, RB_FL_OVERWRITE);
-	KUNIT_EXPECT_NULL(test, iterate_dump(w, &ts, &lost, true));
+	KUNIT_EXPECT_NULL(test, iterate_dump(w, &ts, true));
 	rbt_write_n(w, LEN, 20);
 	for (i = 0; i < 3; i++) {
-		rec = iterate_dump(w, &ts, &lost, false);
+		rec = iterate_dump(w, &ts, false);
 		rbt_expect(w, rec, ts, 0U);
-		KUNIT_EXPECT_EQ(test, lost, 0UL);
 	}
-	KUNIT_EXPECT_NOT_NULL(test, iterate_dump(w, NULL, NULL, false));
+	KUNIT_EXPECT_NOT_NULL(test, iterate_dump(w, NULL, false));
 	iterate_expect_dump(w, 0, 12);
 	/* All of it goes to another buffer. */
 	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), 0);
-	KUNIT_EXPECT_NULL(test, iterate_dump(w, &ts, &lost, true));
+	KUNIT_EXPECT_NULL(test, iterate_dump(w, &ts, true));
 	rbt_write_n(w, LEN, 10);
 	iterate_expect_dump(w, 20, 30);
-	KUNIT_EXPECT_NULL(test, iterate_dump(w, &ts, &lost, true));
+	KUNIT_EXPECT_NULL(test, iterate_dump(w, &ts, true));
 	rbt_write_n(w, LEN, 10);
 	iterate_expect_dump(w, 30, 40);
 	/* And back again: from the beginning. */
 	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), 0);
 	iterate_expect_dump(w, 0, 20);
-	KUNIT_EXPECT_NULL(test, iterate_dump(w, &ts, &lost, true));
+	KUNIT_EXPECT_NULL(test, iterate_dump(w, &ts, true));
 }
 
 /* The ring of the dump goes live again: the dump shows its new records. */
@@ -152,7 +152,7 @@ static void iterate_test_dump_live_again(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);
 	rbt_write_n(w, LEN, 3);
 	iterate_expect_dump(w, 5, 8);
-	KUNIT_EXPECT_NULL(test, iterate_dump(w, &ts, NULL, true));
+	KUNIT_EXPECT_NULL(test, iterate_dump(w, &ts, true));
 }
 
 /* Behind a record that cannot be, the dump goes on with the next sub-buffer. */
@@ -177,9 +177,8 @@ static void iterate_test_dump_doubtful(struct kunit *test)
 		KUNIT_ASSERT_TRUE(test, !rec->type_len);
 		rec->array[0] = lengths[i / 3];
 		iterate_expect_dump(w, 0, at);
-		KUNIT_EXPECT_NULL(test, iterate_dump(w, &ts, NULL, true));
 		iterate_expect_dump(w, room, 3 * room);
-		KUNIT_EXPECT_NULL(test, iterate_dump(w, &ts, NULL, true));
+		KUNIT_EXPECT_NULL(test, iterate_dump(w, &ts, true));
 	}
 }
 

@@ -81,29 +81,28 @@ static void read_test_nothing(struct kunit *test)
 }
 
 /*
- * A dump from an NMI is shown records and takes none. That a reader holds the
+ * A dump is shown records and takes none. That a reader holds the
  * lock is left out: on one CPU, a lock that is looked at knows of no trylock.
  */
 static void read_test_dump(struct kunit *test)
 {
 	struct rbt *w = test->priv;
 	struct ring_buffer_event *rec;
+	struct ring_buffer_iter *iter;
 	unsigned long flags;
-	struct rb_cpu *rcpu;
 	unsigned int i;
 	u64 ts;
 
 	rbt_open(w, 3, RB_FL_OVERWRITE);
 	rbt_write_n(w, 300, 20);
-	rcpu = w->buffer->cpus[w->cpu];
 	local_irq_save(flags);
-	__preempt_count_add(NMI_OFFSET);
+	iter = ring_buffer_dump_start(w->buffer, w->cpu);
 	for (i = 0; i < 20; i++) {
-		rec = rb_dump_next(rcpu, &ts, NULL, true);
+		rec = ring_buffer_iter_peek(iter, &ts);
 		if (!rec || rbt_check(w, ring_buffer_event_data(rec), ts) != i)
 			break;
+		ring_buffer_iter_advance(iter);
 	}
-	__preempt_count_sub(NMI_OFFSET);
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, i, 20U);
 	rbt_account(w);

@@ -40,9 +40,9 @@ static void rbt_count(struct rb_ring *ring, struct rbt_counts *counts)
 	counts->read = rd->read;
 	counts->overrun = rb_ring_overrun(ring);
 	/* Up to its number, the reader has read the records, or reports or reported a loss. */
-	counts->untold = counts->overrun + rd->read + rd->lost - (rd->num - ring->num_base);
-	counts->refused = local_read(&ring->dropped) + ring->carried.dropped +
-			  local_read(&ring->commit_overrun) + ring->carried.commit_overrun;
+	counts->untold = counts->overrun + rd->read + rd->lost - (rd->num - ring->reader.num_base);
+	counts->refused = local_read(&ring->dropped) + ring->reader.carried.dropped +
+			  local_read(&ring->commit_overrun) + ring->reader.carried.commit_overrun;
 }
 
 void rbt_hook_count(struct trace_buffer *buffer, int cpu, struct rbt_counts *counts)

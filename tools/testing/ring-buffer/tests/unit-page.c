@@ -653,6 +653,33 @@ static void map_lost_open(long unused)
 	EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
 }
 
+/* A loss that a reader found, and a reset or cut dropped, is none in front of a new mapping */
+static void map_lost_before(long cuts)
+{
+	struct trace_buffer_meta *meta;
+	int i;
+
+	begin(4, true);
+	fresh2(4 * SUBBUF_DATA);
+	put_n(9 * PER_SUBBUF + 5);
+	EXPECT(ring_buffer_peek(buf, 0, NULL, NULL), "it takes the oldest that is left");
+	for (i = 0; i < cuts; i++) {
+		EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+		put_n(3);
+	}
+	if (!cuts)
+		ring_buffer_reset(buf);
+	meta = map_all(0);
+	EXPECT_EQ(meta->reader.lost_events, 0);
+	EXPECT_EQ(meta->overrun, 0);
+	EXPECT_EQ(meta->entries, cuts ? 3 : 0);
+	EXPECT_EQ(ring_buffer_map_get_reader(buf, 0), 0);
+	EXPECT_EQ(meta->reader.lost_events, 0);
+	EXPECT_EQ(meta->read, cuts ? 3 : 0);
+	EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
+	free_buffers();
+}
+
 /* The caches hold nothing of the pages that user space sees */
 static void map_flush(long cut)
 {
@@ -906,6 +933,9 @@ const struct scenario page_scenarios[] = {
 	{ "unit.map-lost", map_lost, 0, SC_QUICK, "R3 R8" },
 	{ "unit.map-lost-cut", map_lost, 1, SC_QUICK, "R3 R5 R8" },
 	{ "unit.map-lost-open", map_lost_open, 0, SC_QUICK, "R3 R8" },
+	{ "unit.map-lost-before-cuts", map_lost_before, 2, SC_QUICK, "R3 R5, 20" },
+	{ "unit.map-lost-before-cut", map_lost_before, 1, SC_QUICK, "R3 R5, 20" },
+	{ "unit.map-lost-before-reset", map_lost_before, 0, SC_QUICK, "R3 R5, 20" },
 	{ "unit.map-unread", map_unread, 0, SC_QUICK, "R3 R5" },
 	{ "unit.page-only-stamps", page_only_stamps, 0, SC_QUICK, "R3 R8" },
 	{ "unit.page-copies", page_copies, 0, SC_QUICK, "R3 R8" },

@@ -95,14 +95,13 @@ static void empty_last(long unused)
 }
 
 /*
- * The writer first overwrites the records that did not fit into the slots, also after
- * another resize: a ring does not hold more than its size.
+ * The reader has the records that did not fit into the slots, as if it had taken them, also
+ * after another resize.
  */
 static void inherited(long unused)
 {
 	static const int next[] = { 0, 2, 3, 4, 9 };
-	unsigned long before;
-	int i, n;
+	int i, n, before;
 
 	for (i = 0; i < ARRAY_SIZE(next) * 6; i++) {
 		int size = next[i / 6] ?: 3;
@@ -116,11 +115,8 @@ static void inherited(long unused)
 		before = ring_buffer_entries_cpu(buf, 0);
 		n = (i % 6 + 1) * PER_SUBBUF;
 		put_n(n);
-		/* It is in no slot, so as long as nothing is overwritten it is one more */
-		if (before + n > (size + 1) * PER_SUBBUF)
-			EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), size * PER_SUBBUF);
-		else
-			EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), before + n);
+		EXPECT_EQ(ring_buffer_entries_cpu(buf, 0),
+			  min(before + n, (size + 1) * PER_SUBBUF));
 		consume(buf, 0, -1);
 		check_end(0, 0, "8 to 3 to %d, %d records", next[i / 6], n);
 	}
@@ -343,7 +339,7 @@ static void no_memory(long order)
 	}
 	shim_fail_alloc_after = -1;
 	EXPECT_EQ(ret, 0);
-	EXPECT(i > 20, "%d allocations", i);
+	EXPECT(i > 15, "%d allocations", i);
 	no_leak(before, "the last turn");
 }
 
