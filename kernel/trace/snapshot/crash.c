@@ -163,7 +163,7 @@ static int snap_panic(struct notifier_block *self, unsigned long event, void *un
 	return NOTIFY_DONE;
 }
 
-/* After ftrace_dump_on_oops, which prints and consumes records. */
+/* After ftrace_dump_on_oops, which prints the live buffers. */
 static struct notifier_block snap_die_notifier = {
 	.notifier_call	= snap_die,
 	.priority	= INT_MAX - 2,
