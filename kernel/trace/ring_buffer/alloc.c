@@ -192,7 +192,8 @@ void rb_ring_put(struct rb_ring *ring)
 void rb_iters_end(struct rb_ring *ring)
 {
 	lockdep_assert_held(&ring->lock);
-	WRITE_ONCE(ring->generation, ring->generation + 1);
+	/* A reset counts one of each. */
+	WRITE_ONCE(ring->generation, ring->generation + 2);
 	WRITE_ONCE(ring->erased, ring->erased + 1);
 }
 

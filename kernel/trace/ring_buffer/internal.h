@@ -523,8 +523,8 @@ struct rb_reader {
  * @lock:	serializes readers, and readers with the exchange of the ring
  * @reader:	the consuming reader
  * @missed:	the same as @refused of a global buffer, for records that did not get here; any CPU
- * @generation:	counts the cuts that put the ring in place of a live one, and its end; taker,
- *		or @lock where there is none
+ * @generation:	counts resets, the cuts that put the ring in place of a live one, and its end
+ *		by two; taker, or @lock where there is none
  * @erased:	counts what makes the copies of iterators void: resets, also of the rings
  *		before, and its end; @lock, read by all
  * @successor:	ring that took over the records, set once; @lock
@@ -1066,6 +1066,7 @@ extern struct rb_subbuf rb_fresh;
 void rb_note_refused(struct rb_ring *ring, u64 seq);
 bool rb_next_subbuf(struct rb_ring *ring, struct rb_subbuf *sb, u64 tail, bool overwrite);
 void rb_publish(struct rb_ring *ring);
+void rb_ring_close(struct rb_ring *ring);
 bool rb_locate(struct rb_ring *ring, u64 *seq, struct rb_view *view);
 u64 rb_ring_written(struct rb_ring *ring);
 unsigned long rb_ring_overrun(struct rb_ring *ring);

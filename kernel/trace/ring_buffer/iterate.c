@@ -39,7 +39,7 @@ static u64 rb_iter_num(struct ring_buffer_iter *iter)
 	return (s64)(iter->from - iter->num) > 0 ? iter->from : iter->num;
 }
 
-/* Begin with the oldest record of @ring for the reader @rd, in the generation that it settled in. */
+/* Begin with the oldest record of @ring for @rd, in the generation that it is settled in. */
 static void rb_iter_attach(struct ring_buffer_iter *iter, struct rb_ring *ring,
 			   const struct rb_reader *rd)
 {
@@ -106,10 +106,11 @@ static void rb_iter_copy(struct ring_buffer_iter *iter, struct rb_view *view, un
 	first = data_race(READ_ONCE(view->sb->first));
 	if (unlikely(iter->dump)) {
 		step = rb_cursor(page, pos, end, pos ? iter->c.time : stamp);
+		/* Nor this: no length leads out of the page. */
 		len = data_race(rb_dump_step(&step));
 	}
 	rb_race_point(COPY);
-	/* nor this. */
+	/* nor is this. */
 	data_race(memcpy(iter->data, page->data + pos, min(len, iter->size)));
 	rb_race_point(COPIED);
 	/*
@@ -144,18 +145,23 @@ static void rb_iter_copy(struct ring_buffer_iter *iter, struct rb_view *view, un
 static bool rb_iter_load_from(struct ring_buffer_iter *iter, const struct rb_reader *rd)
 {
 	struct rb_ring *ring = iter->ring;
+	unsigned int pos, erased;
 	struct rb_view view;
-	unsigned int pos;
 	u64 seq;
 
-	/* A cut has dropped its records, and the later ones are not for it. */
-	if (iter->generation != rd->generation)
+	/*
+	 * A cut has dropped its records, and the later ones are not for it. A reset has, too,
+	 * but it goes on with those that come.
+	 */
+	erased = READ_ONCE(ring->erased) - iter->erased;
+	if (rd->generation - iter->generation != erased)
 		return false;
-	if (iter->erased != READ_ONCE(ring->erased)) {
+	if (erased) {
 		/* Losses from before it count no more. The reader is behind all that was erased. */
-		iter->erased = ring->erased;
-		iter->lost = false;
+		iter->generation += erased;
+		iter->erased += erased;
 		rb_iter_catch_up(iter, rd);
+		iter->lost = false;
 	} else if ((s64)(rd->seq - iter->seq) > 0 || (s64)(rd->num - iter->num) > 0) {
 		rb_iter_catch_up(iter, rd);
 	}
@@ -222,6 +228,7 @@ static void rb_dump_reader(struct rb_ring *ring, struct rb_reader *rd)
 	struct rb_cursor c;
 	u64 pub;
 
+	/* What a reader at work stores meanwhile is found out below. */
 	data_race(*rd = ring->reader);
 	rb_reader_settle(ring, rd);
 	if (rd->next) {
@@ -239,6 +246,7 @@ static void rb_dump_reader(struct rb_ring *ring, struct rb_reader *rd)
 	}
 	rd->time = rb_glance(rd->sb->page->time_stamp);
 	c = rb_cursor(rd->sb->page, 0, rd->pos, rd->time);
+	/* As rb_dump_step(). */
 	rd->num = rb_glance(rd->sb->first) + data_race(rb_cursor_count(&c));
 	rd->time = c.time;
 }

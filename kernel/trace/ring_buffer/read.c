@@ -195,6 +195,7 @@ static noinline void rb_reader_renew(struct rb_ring *ring, struct rb_reader *rd)
 	struct rb_losses lost;
 	struct rb_subbuf *sb;
 	u64 seq, num;
+	bool fresh;
 
 	do {
 		/* Pairs with rb_forget:A: first_seq is not that of the generation before. */
@@ -203,8 +204,8 @@ static noinline void rb_reader_renew(struct rb_ring *ring, struct rb_reader *rd)
 		sb = smp_load_acquire(&ring->commit);
 		seq = READ_ONCE(sb->seq);
 		/* Pairs with rb_next_subbuf:A, for &rb_ring.first_seq. RBB(rb_reader_renew:A) */
-		rd->waits = smp_load_acquire(&ring->tail) == &rb_fresh ||
-			    (s64)(seq - READ_ONCE(ring->first_seq)) < 0;
+		fresh = smp_load_acquire(&ring->tail) == &rb_fresh;
+		rd->waits = fresh || (s64)(seq - READ_ONCE(ring->first_seq)) < 0;
 		if (!rd->waits) {
 			rb_reader_begin(rd, ring->first_seq - 1, ring->first_num,
 					&ring->first_lost);

@@ -121,19 +121,6 @@ static void rb_own(struct rb_ring *ring, struct rb_subbuf *sb, u64 seq, u64 num,
 	WRITE_ONCE(sb->page, page);
 }
 
-/* Close the ring's last sub-buffer, if it has one since a cut. It has no writers. */
-static void rb_ring_close(struct rb_ring *ring)
-{
-	struct rb_subbuf *sb = ring->tail;
-	u64 tail = local64_read(&sb->tail);
-
-	if (!rb_tail_closed(tail)) {
-		sb->end = rb_tail_units(tail);
-		local64_set(&sb->tail, rb_tail_word(sb->seq, RB_CLOSED));
-	}
-	rb_publish(ring);
-}
-
 /* Let @ring count the losses of @old, and @overwritten records more. */
 static void rb_carry_losses(struct rb_ring *ring, struct rb_ring *old, unsigned long overwritten)
 {

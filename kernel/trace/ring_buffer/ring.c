@@ -257,6 +257,25 @@ void rb_publish(struct rb_ring *ring)
 }
 
 /**
+ * rb_ring_close() - close the last sub-buffer of a ring, if it has one since a cut
+ * @ring: a ring without writers
+ *
+ * Context: &rb_ring.lock is held.
+ */
+void rb_ring_close(struct rb_ring *ring)
+{
+	struct rb_subbuf *sb = ring->tail;
+	u64 tail = local64_read(&sb->tail);
+
+	lockdep_assert_held(&ring->lock);
+	if (!rb_tail_closed(tail)) {
+		sb->end = rb_tail_units(tail);
+		local64_set(&sb->tail, rb_tail_word(sb->seq, RB_CLOSED));
+	}
+	rb_publish(ring);
+}
+
+/**
  * rb_locate() - find the first sub-buffer from a sequence on
  * @ring: the ring
  * @seq:  first sequence to look at; moves on over overwritten ones

@@ -7,6 +7,28 @@
 
 #include "internal.h"
 
+/* Drop the records of a ring that no CPU writes to. */
+static void rb_forget(struct rb_ring *ring)
+{
+	/*
+	 * Whole, as a writer that has been on its way in since the last cut exchanges
+	 * it. No order of the look at &rb_ring.nest could tell of that writer: it loads
+	 * &rb_cpu.ring before it stores @nest. Where @nest was 0 because a writer has
+	 * left, this full barrier puts all that the writer stored before the next stores.
+	 * Pairs with rb_leave:A, rb_finish:A, rb_reader_renew:C and rb_is_read:A.
+	 * RBB(rb_forget:A)
+	 */
+	xchg(&ring->tail, &rb_fresh);
+	rb_race_point(CUT_FRESH);
+	/*
+	 * Before a writer finds the ring, by rb_swap:A. Pairs with rb_reader_find:A and
+	 * rb_reader_is_settled:A. RBB(rb_forget:B)
+	 */
+	WRITE_ONCE(ring->generation, ring->generation + 1);
+	if (ring->persist)
+		rb_persist_forget(ring);
+}
+
 #ifdef CONFIG_RING_BUFFER_ALLOW_SWAP
 static void rb_swap(struct rb_cpu *a, struct rb_cpu *b)
 {
@@ -139,28 +161,6 @@ static int rb_cut_begin(struct rb_cpu *live, struct rb_cpu *spare, int owner)
 static bool rb_is_cut_by(struct rb_cpu *live, int owner)
 {
 	return atomic_read(&live->exchange) == owner;
-}
-
-/* Drop the records of a ring that no CPU writes to. */
-static void rb_forget(struct rb_ring *ring)
-{
-	/*
-	 * Whole, as a writer that has been on its way in since the last cut exchanges
-	 * it. No order of the look at &rb_ring.nest could tell of that writer: it loads
-	 * &rb_cpu.ring before it stores @nest. Where @nest was 0 because a writer has
-	 * left, this full barrier puts all that the writer stored before the next stores.
-	 * Pairs with rb_leave:A, rb_finish:A, rb_reader_renew:C and rb_is_read:A.
-	 * RBB(rb_forget:A)
-	 */
-	xchg(&ring->tail, &rb_fresh);
-	rb_race_point(CUT_FRESH);
-	/*
-	 * Before a writer finds the ring, by rb_swap:A. Pairs with rb_reader_find:A and
-	 * rb_reader_is_settled:A. RBB(rb_forget:B)
-	 */
-	WRITE_ONCE(ring->generation, ring->generation + 1);
-	if (ring->persist)
-		rb_persist_forget(ring);
 }
 
 static void rb_cut(struct rb_cpu *live, struct rb_cpu *spare)
@@ -402,62 +402,17 @@ EXPORT_SYMBOL_GPL(ring_buffer_forget);
 #endif /* CONFIG_RING_BUFFER_ALLOW_SWAP */
 
 /*
- * Empty a ring without writers. Sequences and numbers go on from where they
- * are, so that an iterator that stands in the middle of it finds that all its
- * records were erased.
+ * Empty a ring without writers: what is written next is of another generation. Until then the
+ * reader stands at the end of all that there was, and the writer finds all slots free.
  */
 static void rb_ring_reset(struct rb_ring *ring)
 {
-	struct rb_reader *rd = &ring->reader;
-	struct rb_subbuf *sb = ring->tail;
-	u64 tail, word;
-	unsigned int i;
-
-	if (sb == &rb_fresh)
-		rb_next_subbuf(ring, sb, 0, true);
-	rd->generation = ring->generation;
-	rd->waits = false;
 	WRITE_ONCE(ring->erased, ring->erased + 1);
-
-	/* Free every slot but the writer's. */
-	rb_publish(ring);
-	for (i = 0; i < ring->nr; i++) {
-		word = atomic64_read(&ring->slots[i]);
-		sb = ring->subbufs[rb_slot_id(word)];
-		if (sb == ring->tail)
-			continue;
-		rb_persist_emptied(sb);
-		atomic64_set(&ring->slots[i], word | RB_SLOT_EMPTY);
-	}
-
-	/* Let the writer begin a new one, and leave it the one it has. */
-	sb = ring->tail;
-	tail = local64_read(&sb->tail);
-	if (tail != RB_OPEN_EMPTY) {
-		rb_next_subbuf(ring, sb, tail, true);
-		rb_publish(ring);
-		if (rd->sb != sb) {
-			word = rb_slot_word(sb->seq, sb->id, RB_SLOT_EMPTY);
-			atomic64_set(rb_slot(ring, sb->seq), word);
-		}
-		rb_persist_emptied(sb);
-	}
-
-	rb_persist_emptied(rd->sb);
-	sb = ring->tail;
-	rd->seq = sb->seq - 1;
-	rd->from = rd->seq;
-	atomic64_set(&ring->missed, rd->from);
-	rd->since = 0;
+	rb_ring_close(ring);
+	rb_forget(ring);
+	rb_reader_settle(ring, &ring->reader);
 	rb_reader_clear(ring);
-	rd->num = sb->first;
-	rd->lost = 0;
-	rd->read = 0;
-	rd->num_base = sb->first;
-	local_set(&ring->overrun, 0);
-	local_set(&ring->commit_overrun, 0);
-	local_set(&ring->dropped, 0);
-	memset(&rd->carried, 0, sizeof(rd->carried));
+	atomic64_set(&ring->missed, ring->reader.from);
 }
 
 /*
@@ -482,8 +437,6 @@ static void rb_reset_cpu(struct rb_cpu *rcpu, unsigned long since, rb_drop_fn dr
 	if (rcpu->map)
 		rcpu->map->lost = 0;
 	rb_map_update(rcpu, ring);
-	if (ring->persist)
-		rb_persist_renew(ring->persist);
 	rb_read_unlock(ring, flags);
 }
 

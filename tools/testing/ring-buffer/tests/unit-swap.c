@@ -482,6 +482,27 @@ static void reset_inherited(long unused)
 	check_end(0, 0, "a reset behind a resize");
 }
 
+static void op_reset(void) { ring_buffer_reset_cpu(buf, 0); }
+
+static long reset_steps(int subbufs)
+{
+	struct step s = { .op = op_reset };
+
+	begin(subbufs, true);
+	put_n(3 * subbufs * PER_SUBBUF);
+	step_run(&s);
+	EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 0);
+	start_over();
+	return s.n[0];
+}
+
+/* Interrupts are off for as long, and as short, in a large ring as in a small one */
+static void reset_short(long unused)
+{
+	EXPECT_EQ(reset_steps(100), reset_steps(4));
+	free_buffers();
+}
+
 /* User space sees that it is empty */
 static void reset_mapped(long unused)
 {
@@ -508,7 +529,6 @@ static void reset_mapped(long unused)
 /* ---- two at once ------------------------------------------------------------ */
 
 static void op_commit(void) { put(buf, REC_LEN, PUT_COMMIT); }
-static void op_reset(void) { ring_buffer_reset_cpu(buf, 0); }
 static void remote_reset(void) { step_remote(1, op_reset, 1); }
 
 /* A reset waits until the writer has left, takes all, and only then lets one in */
@@ -644,6 +664,7 @@ const struct scenario exchange_scenarios[] = {
 	{ "unit.reset-places", reset_places, 0, SC_QUICK, "R3, 7" },
 	{ "unit.reset-counters", reset_counters, 0, SC_QUICK, "R3, 7" },
 	{ "unit.reset-inherited", reset_inherited, 0, SC_QUICK, "R3 R6, 7" },
+	{ "unit.reset-short", reset_short, 0, SC_QUICK, "25" },
 	{ "unit.reset-mapped", reset_mapped, 0, SC_QUICK, "R8, 7" },
 	{ "unit.reset-waits", reset_waits, 0, SC_QUICK, "7" },
 	{ "unit.swap-resize", resize_waits, 0, SC_QUICK, "R5 R6" },
