@@ -141,6 +141,12 @@ rb_copy_out(struct rb_cpu *rcpu, const struct ring_buffer_event *rec)
 	return (struct ring_buffer_event *)to;
 }
 
+/* Note of the next copy whether it is of another boot. Out of line: few rings have such records. */
+static noinline void rb_note_boot(struct rb_cpu *rcpu, const struct rb_ring *ring)
+{
+	rcpu->copies.last_boot[rcpu->copies.turn] = ring->reader.seq < ring->this_boot;
+}
+
 static __always_inline struct ring_buffer_event *
 rb_read_one(struct trace_buffer *buffer, int cpu, u64 *ts, unsigned long *lost, bool consume)
 {
@@ -170,6 +176,8 @@ rb_read_one(struct trace_buffer *buffer, int cpu, u64 *ts, unsigned long *lost, 
 			rb_cursor_skip(&c, rec);
 			rb_reader_skip(ring, c.pos, c.time, 1);
 		}
+		if (unlikely(ring->this_boot))
+			rb_note_boot(rcpu, ring);
 		rec = rb_copy_out(rcpu, rec);
 	}
 	rb_read_unlock(ring, flags);
@@ -213,6 +221,32 @@ ring_buffer_consume(struct trace_buffer *buffer, int cpu, u64 *ts, unsigned long
 	return rb_read_one(buffer, cpu, ts, lost_events, true);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_consume);
+
+/**
+ * ring_buffer_last_boot() - is a record of another boot, in memory that survived?
+ * @buffer: the buffer
+ * @cpu:    CPU of the record
+ * @data:   its payload, as ring_buffer_peek() or ring_buffer_consume() has returned it
+ *
+ * Then its bytes are not trusted: see Documentation/trace/ring-buffer.rst.
+ *
+ * Context: Any context, as long as the record is valid.
+ * Return: true if it is; also for memory that is none of these copies, if @buffer can have such
+ *	   records.
+ */
+bool ring_buffer_last_boot(struct trace_buffer *buffer, int cpu, const void *data)
+{
+	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
+	unsigned int i;
+
+	if (!buffer->persist || !rcpu)
+		return false;
+	for (i = 0; i < ARRAY_SIZE(rcpu->copies.rec); i++) {
+		if ((unsigned long)data - (unsigned long)rcpu->copies.rec[i] < rcpu->copies.len)
+			return rcpu->copies.last_boot[i];
+	}
+	return true;
+}
 
 /**
  * ring_buffer_empty_cpu() - is there nothing to read of a CPU?

@@ -533,6 +533,8 @@ struct rb_reader {
  * @mapped:	how many of those: its sub-buffers keep their pages, and it is not put
  *		in place of a live one
  * @persist:	header that survives a reboot, or NULL
+ * @this_boot:	first sequence of this boot: what is before it, another boot has left in memory
+ *		that survived; 0 in other memory. Does not change once readers can find the ring
  * @rcu:	for the grace period before its sub-buffers are freed, and then the
  *		one before it is itself
  * @reap:	frees them
@@ -566,6 +568,7 @@ struct rb_ring {
 	refcount_t		ref;
 	atomic_t		mapped;
 	struct rb_persist_ring	*persist;
+	u64			this_boot;
 	struct rcu_head		rcu;
 	struct work_struct	reap;
 	unsigned int		nr;
@@ -643,6 +646,7 @@ struct rb_wait {
 /**
  * struct rb_copies - copies of the records that callers read
  * @rec:  as large as a sub-buffer; used in turn, so that one survives the next call
+ * @last_boot: it is a record of another boot, of each copy; if @rec is of memory that survives
  * @turn: index of the next one
  * @len:  bytes of the longest record
  * @before: shorter ones that these replaced: a caller may still look at a record
@@ -650,6 +654,7 @@ struct rb_wait {
  */
 struct rb_copies {
 	struct rb_data_page	*rec[2];
+	bool			last_boot[2];
 	unsigned int		turn;
 	unsigned int		len;
 	struct rb_copies	*before;

@@ -526,6 +526,20 @@ bool ring_buffer_iter_dropped(struct ring_buffer_iter *iter)
 EXPORT_SYMBOL_GPL(ring_buffer_iter_dropped);
 
 /**
+ * ring_buffer_iter_last_boot() - is a record of another boot, in memory that survived?
+ * @iter: the iterator, after ring_buffer_iter_peek() of the record; it may have gone behind it
+ *
+ * Then its bytes are not trusted: see Documentation/trace/ring-buffer.rst.
+ *
+ * Context: Any context.
+ * Return: true if it is.
+ */
+bool ring_buffer_iter_last_boot(struct ring_buffer_iter *iter)
+{
+	return iter->seq < iter->ring->this_boot;
+}
+
+/**
  * ring_buffer_dump_start() - begin to dump a CPU's records
  * @buffer: the buffer
  * @cpu:    CPU of the records

@@ -743,6 +743,7 @@ void rb_persist_restore(struct rb_cpu *rcpu, struct rb_ring *ring)
 	first = ring->persist->first;
 	if (persist->erased && rcpu->buffer != persist->buffer)
 		first = U64_MAX;
+	ring->this_boot = ring->tail->seq;
 	kept = rb_persist_find(ring, first, parts, &bad);
 	rb_persist_lay(ring, parts, kept);
 	kvfree(parts);

@@ -535,6 +535,117 @@ static void header(long unused)
 	end(start);
 }
 
+/* ---- memory with any contents --------------------------------------------- */
+
+#define FUZZ_ROUNDS	4000
+#define FUZZ_SUBBUFS	(NR_CPUS_HERE * 2 * 7)
+
+static u32 fuzz_state;
+
+static u32 fuzz_random(u32 below)
+{
+	fuzz_state = fuzz_state * 1664525 + 1013904223;
+	return (fuzz_state >> 8) % below;
+}
+
+/* Change some words: of the headers, of those of sub-buffers, of the first records of pages */
+static void fuzz_change(unsigned long start, unsigned long data)
+{
+	static const u32 values[] = { 0, 1, 4, 0xff, 0xfff, 4080, 4081, 0x7fffffff, 0x80000000,
+				      0xc0000fff, 0xfffffffc, 0xffffffff };
+	unsigned long at;
+	int changes = 1 + fuzz_random(6);
+	u32 value;
+
+	while (changes--) {
+		switch (fuzz_random(3)) {
+		case 0:
+			at = start + fuzz_random(2048);
+			break;
+		case 1:
+			at = data + fuzz_random(FUZZ_SUBBUFS) * PAGE_SIZE + fuzz_random(64);
+			break;
+		default:
+			at = start + fuzz_random(RANGE_BYTES - 4);
+			break;
+		}
+		value = fuzz_random(2) ? values[fuzz_random(ARRAY_SIZE(values))] :
+					 *(u32 *)(at & -4) ^ 1U << fuzz_random(32);
+		*(u32 *)(at & -4) = value;
+	}
+}
+
+/* Return: how many records an iterator sees, all of the last boot and within a sub-buffer */
+static unsigned long fuzz_iterate(struct trace_buffer *b, int cpu)
+{
+	struct ring_buffer_iter *iter = ring_buffer_read_start(b, cpu, GFP_KERNEL);
+	struct ring_buffer_event *e;
+	unsigned long n = 0;
+
+	if (!iter)
+		return 0;
+	for (; (e = ring_buffer_iter_peek(iter, NULL)); n++) {
+		EXPECT(ring_buffer_event_length(e) <= SUBBUF_DATA, "record %lu", n);
+		EXPECT(ring_buffer_iter_last_boot(iter), "record %lu", n);
+		ring_buffer_iter_advance(iter);
+	}
+	ring_buffer_read_finish(iter);
+	return n;
+}
+
+static unsigned long fuzz_consume(struct trace_buffer *b, int cpu, bool last)
+{
+	struct ring_buffer_event *e;
+	unsigned long n = 0;
+	u64 ts;
+
+	for (; (e = ring_buffer_consume(b, cpu, &ts, NULL)); n++) {
+		EXPECT(ring_buffer_event_length(e) <= SUBBUF_DATA, "record %lu", n);
+		EXPECT_EQ(ring_buffer_last_boot(b, cpu, ring_buffer_event_data(e)), last);
+	}
+	return n;
+}
+
+/* No contents make a reader leave a sub-buffer, and what follows is written and read as ever */
+static void fuzz(long unused)
+{
+	unsigned long start = first_boot(RB_FL_SPARE), entries, all = 0;
+	u8 *image = (u8 *)shim_alloc_range(RANGE_BYTES);
+	int round, i, cpu;
+
+	put_n(4 * PER_SUBBUF + 7);
+	put(buf, 1000, PUT_COMMIT);
+	put_on(1, buf, 2 * PER_SUBBUF);
+	consume(buf, 0, PER_SUBBUF / 2);
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+	put_n(3 * PER_SUBBUF);
+	put_on(1, buf, PER_SUBBUF / 3);
+	free_buffers();
+	memcpy(image, (void *)start, RANGE_BYTES);
+	fuzz_state = 1;
+	for (round = 0; round < FUZZ_ROUNDS; round++) {
+		memcpy((void *)start, image, RANGE_BYTES);
+		fuzz_change(start, start + ((u64 *)image)[1]);
+		reboot(start, RANGE_BYTES, RB_FL_SPARE);
+		for (i = 0; i < 2 * NR_CPUS_HERE; i++) {
+			struct trace_buffer *b = i & 1 ? buf2 : buf;
+
+			cpu = i / 2;
+			entries = ring_buffer_entries_cpu(b, cpu);
+			EXPECT_EQ(fuzz_iterate(b, cpu), entries);
+			EXPECT_EQ(fuzz_consume(b, cpu, true), entries);
+			all += entries;
+		}
+		for (i = 0; i < 3; i++)
+			EXPECT_EQ(ring_buffer_write(buf, 8, &start), 0);
+		EXPECT_EQ(fuzz_consume(buf, 0, false), 3);
+		free_buffers();
+	}
+	EXPECT(all > FUZZ_ROUNDS * 7UL * PER_SUBBUF, "%lu are left", all);
+	free_pages((unsigned long)image, get_order(RANGE_BYTES));
+	end(start);
+}
+
 /* ---- a machine that stops while the memory is divided anew ---------------- */
 
 #define TORN_BYTES	(28 * PAGE_SIZE)
@@ -912,6 +1023,7 @@ const struct scenario persist_scenarios[] = {
 	{ "unit.range-moved-cut", moved_cut, 0, SC_QUICK, "12, R5" },
 	{ "unit.range-garbage", garbage, 0, SC_QUICK, "12" },
 	{ "unit.range-header", header, 0, SC_QUICK, "12" },
+	{ "unit.range-fuzz", fuzz, 0, SC_QUICK, "12" },
 	{ "unit.range-divided", divided, 0, SC_QUICK, "12" },
 	{ "unit.range-left", left_over, 0, SC_QUICK, "12" },
 	{ "unit.range-last-word", last_word, 0, SC_QUICK, "12" },
