@@ -19,70 +19,22 @@
 #include "../../ring_buffer/internal.h"
 #include "tracefs.h"
 
-#define RANGE	(64 * PAGE_SIZE)
-
 #define BAD_READ	"The snapshot is being read: close it first"
 #define BAD_PERSIST	"Add ^snapshot to trace_instance=, to have room for one"
 #define BAD_ONE		"Memory that survives a reboot has room for one snapshot"
 
-static void boot_free(void *memory)
-{
-	free_pages_exact(memory, RANGE);
-}
-
-KUNIT_DEFINE_ACTION_WRAPPER(boot_free_action, boot_free, void *);
-
-static void *boot_memory(struct kunit *test)
-{
-	void *memory = alloc_pages_exact(RANGE, GFP_KERNEL | __GFP_ZERO);
-
-	KUNIT_ASSERT_NOT_NULL(test, memory);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, boot_free_action, memory), 0);
-	return memory;
-}
-
-/*
- * Move the ring buffer of the instance to @memory, as trace_instance=kunit@... does.
- * @image: contents that the last boot has left there, or NULL; @spare: reserve room for a
- * snapshot; @flags: flags of the instance.
- */
-static void boot_start(struct kunit *test, void *memory, const void *image, bool spare,
-		       unsigned int flags)
-{
-	struct trace_array *tr = test->priv;
-	struct array_buffer *buf = &tr->array_buffer;
-
-	mutex_lock(&event_mutex);
-	mutex_lock(&trace_types_lock);
-	trace_snapshot_exit(tr);
-	tr->snapshots = NULL;
-	ring_buffer_free(buf->buffer);
-	if (image)
-		memcpy(memory, image, RANGE);
-	tr->range_addr_start = (unsigned long)memory;
-	tr->range_addr_size = RANGE;
-	tr->flags = flags;
-	buf->buffer = ring_buffer_alloc_range(0, RB_FL_OVERWRITE | (spare ? RB_FL_SPARE : 0), 0,
-					      (unsigned long)memory, RANGE);
-	ring_buffer_last_boot_delta(buf->buffer, &buf->text_delta, &buf->data_delta);
-	KUNIT_EXPECT_NOT_NULL(test, buf->buffer);
-	KUNIT_EXPECT_EQ(test, trace_snapshot_init(tr), 0);
-	mutex_unlock(&trace_types_lock);
-	mutex_unlock(&event_mutex);
-}
-
 static void boot_first(struct kunit *test, void *memory)
 {
-	boot_start(test, memory, NULL, true, TRACE_ARRAY_FL_SNAPSHOT);
+	snap_kunit_boot(test, memory, NULL, true, TRACE_ARRAY_FL_SNAPSHOT);
 }
 
 /* Reboot: the memory keeps its contents, or has those of @image if that is not NULL. */
 static void boot_again(struct kunit *test, void *memory, const void *image)
 {
-	void *copy = boot_memory(test);
+	void *copy = snap_kunit_range(test);
 
-	memcpy(copy, image ?: memory, RANGE);
-	boot_start(test, memory, copy, true, TRACE_ARRAY_FL_SNAPSHOT);
+	memcpy(copy, image ?: memory, SNAP_KUNIT_RANGE);
+	snap_kunit_boot(test, memory, copy, true, TRACE_ARRAY_FL_SNAPSHOT);
 }
 
 /* The note about a snapshot, with the layout of struct snap_saved in persist.c. */
@@ -125,7 +77,7 @@ static void boot_take(struct kunit *test)
 /* A snapshot and its line survive reboots, until the next snapshot replaces it. */
 static void persist_test_reboot(struct kunit *test)
 {
-	void *memory = boot_memory(test);
+	void *memory = snap_kunit_range(test);
 	struct trace_array *tr = test->priv;
 	const char *before, *after, *cut, *kb;
 	struct trace_snap *snap;
@@ -150,15 +102,15 @@ static void persist_test_reboot(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, strncmp(before, after, cut - after), 0);
 		KUNIT_EXPECT_EQ(test, strncmp(before + (cut - after), cut + strlen(" boot=last"),
 					      kb - before - (cut - after)), 0);
-		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", ": one\n"));
-		KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "snapshot", ": two\n"));
-		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "trace", ": two\n"));
+		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", "one\n"));
+		KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "snapshot", "two\n"));
+		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "trace", "two\n"));
 		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# taken: 1\n"));
 		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
 		KUNIT_EXPECT_EQ(test, tr->snapshots->gen, 2U);
 	}
 	snap_kunit_set(test, "snapshot", "1");
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", ": two\n"));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", "two\n"));
 	KUNIT_EXPECT_EQ(test, strncmp(boot_line(test), "2 by=write ", 11), 0);
 	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "snapshots", "boot=last"));
 }
@@ -166,7 +118,7 @@ static void persist_test_reboot(struct kunit *test)
 /* A reboot restores no snapshot if none was taken, or if it was erased or freed. */
 static void persist_test_none(struct kunit *test)
 {
-	void *memory = boot_memory(test);
+	void *memory = snap_kunit_range(test);
 	unsigned int i;
 
 	boot_first(test, memory);
@@ -176,7 +128,7 @@ static void persist_test_none(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# taken: 0\n"));
 		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
 		boot_take(test);
-		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", ": one\n"));
+		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", "one\n"));
 		snap_kunit_set(test, "snapshot", i ? "0" : "2");
 		KUNIT_EXPECT_STREQ(test, boot_line(test), "");
 	}
@@ -189,7 +141,7 @@ static void *boot_image;
 static u64 boot_clock(void)
 {
 	if (boot_tr)
-		memcpy(boot_image, (void *)boot_tr->range_addr_start, RANGE);
+		memcpy(boot_image, (void *)boot_tr->range_addr_start, SNAP_KUNIT_RANGE);
 	boot_tr = NULL;
 	return trace_clock_local();
 }
@@ -227,7 +179,7 @@ static void boot_die(struct kunit *test)
  */
 static void persist_test_failed(struct kunit *test)
 {
-	void *memory = boot_memory(test), *image = boot_memory(test);
+	void *memory = snap_kunit_range(test), *image = snap_kunit_range(test);
 
 	boot_first(test, memory);
 	snap_kunit_set(test, "trace_marker", "one");
@@ -236,7 +188,7 @@ static void persist_test_failed(struct kunit *test)
 	boot_cut(test, image, -EBUSY);
 	boot_again(test, memory, NULL);
 	KUNIT_EXPECT_EQ(test, strncmp(boot_line(test), "1 by=write ", 11), 0);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", ": one\n"));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", "one\n"));
 	boot_again(test, memory, image);
 	KUNIT_EXPECT_EQ(test, strncmp(boot_line(test), "1 by=unknown cpu=0 pid=0 boot=last ",
 				      strlen("1 by=unknown cpu=0 pid=0 boot=last ")), 0);
@@ -293,7 +245,7 @@ KUNIT_ARRAY_PARAM_DESC(boot_change, boot_changes, name);
 static void persist_test_damage(struct kunit *test)
 {
 	const struct boot_change *c = test->param_value;
-	void *memory = boot_memory(test);
+	void *memory = snap_kunit_range(test);
 	struct trace_array *tr = test->priv;
 	struct boot_note *note;
 	const char *line;
@@ -312,13 +264,13 @@ static void persist_test_damage(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(line, comm), "%s", line);
 	KUNIT_EXPECT_LT(test, strlen(tr->snapshots->user.last->info.event),
 			(size_t)MAX_EVENT_NAME_LEN);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", ": one\n"));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", "one\n"));
 }
 
 /* The list shows addresses as of this boot. Each buffer has the deltas of its own records. */
 static void persist_test_moved(struct kunit *test)
 {
-	void *memory = boot_memory(test);
+	void *memory = snap_kunit_range(test);
 	struct trace_array *tr = test->priv;
 	struct array_buffer *live = &tr->array_buffer;
 	struct trace_snap *snap;
@@ -336,7 +288,7 @@ static void persist_test_moved(struct kunit *test)
 
 	/* A cut of one CPU copies the deltas: other CPUs may have records of the last boot. */
 	snap_kunit_set(test, "per_cpu/cpu0/snapshot", "1");
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", ": two\n"));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", "two\n"));
 	KUNIT_EXPECT_EQ(test, live->text_delta, 4096L);
 	KUNIT_EXPECT_EQ(test, live->data_delta, 8192L);
 	snap = tr->snapshots->user.last;
@@ -358,7 +310,7 @@ static void persist_test_moved(struct kunit *test)
 /* There is only one buffer. While a reader holds it, only a panic takes a snapshot. */
 static void persist_test_reader(struct kunit *test)
 {
-	void *memory = boot_memory(test);
+	void *memory = snap_kunit_range(test);
 	struct trace_array *tr = test->priv;
 	struct trace_snapshots *s = tr->snapshots;
 	struct file *file;
@@ -395,15 +347,15 @@ static void persist_test_reader(struct kunit *test)
 /* Without room for a snapshot, a write fails with -EINVAL, and error_log gives the reason. */
 static void persist_test_no_room(struct kunit *test)
 {
-	void *memory = boot_memory(test);
+	void *memory = snap_kunit_range(test);
 	unsigned int i;
 
 	for (i = 0; i < 2; i++) {
-		boot_start(test, memory, NULL, false, i ? TRACE_ARRAY_FL_SNAPSHOT : 0);
+		snap_kunit_boot(test, memory, NULL, false, i ? TRACE_ARRAY_FL_SNAPSHOT : 0);
 		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "0\n");
 		snap_kunit_fails(test, "snapshot_keep", "1", -EINVAL, BAD_ONE);
 		snap_kunit_set(test, "trace_marker", "one");
-		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "trace", ": one\n"));
+		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "trace", "one\n"));
 		if (i)
 			continue;
 		snap_kunit_fails(test, "snapshot", "1", -EINVAL, BAD_PERSIST);
@@ -415,7 +367,7 @@ static void persist_test_no_room(struct kunit *test)
 /* After a crash within a cut, records of a snapshot that was erased before do not come back. */
 static void persist_test_erased(struct kunit *test)
 {
-	void *memory = boot_memory(test), *image = boot_memory(test);
+	void *memory = snap_kunit_range(test), *image = snap_kunit_range(test);
 
 	boot_first(test, memory);
 	boot_take(test);
@@ -423,8 +375,8 @@ static void persist_test_erased(struct kunit *test)
 	boot_cut(test, image, 0);
 	boot_again(test, memory, image);
 	KUNIT_EXPECT_EQ(test, strncmp(boot_line(test), "1 by=unknown ", 13), 0);
-	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "snapshot", ": one\n"));
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "trace", ": two\n"));
+	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "snapshot", "one\n"));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "trace", "two\n"));
 }
 
 static struct kunit_case persist_cases[] = {
@@ -510,7 +462,7 @@ static void __init boot_test_take(struct kunit *test)
 	static const char taken[] = ": ** Boot snapshot taken **\n";
 	struct trace_array *full = trace_array_get_by_name("kunit-full", NULL);
 	struct trace_array *none = trace_array_get_by_name("kunit-none", NULL);
-	void *memory = boot_memory(test);
+	void *memory = snap_kunit_range(test);
 
 	KUNIT_ASSERT_NOT_NULL(test, full);
 	KUNIT_ASSERT_NOT_NULL(test, none);
@@ -526,7 +478,7 @@ static void __init boot_test_take(struct kunit *test)
 	snap_kunit_set(test, "trace_marker", "one");
 	ftrace_boot_snapshot();
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "1 by=boot "));
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", ": one\n"));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", "one\n"));
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "trace", taken));
 	/* The second one replaces the first. */
 	ftrace_boot_snapshot();

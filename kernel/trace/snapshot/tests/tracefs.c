@@ -505,3 +505,62 @@ void snap_kunit_move(void *memory, unsigned long by)
 		memcpy(word, &at, sizeof(at));
 	}
 }
+
+static void snap_kunit_free_range(void *memory)
+{
+	free_pages_exact(memory, SNAP_KUNIT_RANGE);
+}
+
+KUNIT_DEFINE_ACTION_WRAPPER(snap_kunit_free_range_action, snap_kunit_free_range, void *);
+
+/**
+ * snap_kunit_range() - allocate memory that survives a reboot
+ * @test: the test, at the end of which it is freed
+ *
+ * Context: May sleep.
+ * Return: SNAP_KUNIT_RANGE bytes, 0. Without any the test fails.
+ */
+void *snap_kunit_range(struct kunit *test)
+{
+	void *memory = alloc_pages_exact(SNAP_KUNIT_RANGE, GFP_KERNEL | __GFP_ZERO);
+
+	KUNIT_ASSERT_NOT_NULL(test, memory);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, snap_kunit_free_range_action, memory),
+			0);
+	return memory;
+}
+
+/**
+ * snap_kunit_boot() - move the ring buffer of the instance, as trace_instance=kunit@... does
+ * @test:   the test
+ * @memory: new place of the ring buffer, of SNAP_KUNIT_RANGE bytes
+ * @image:  contents that the last boot has left there, or NULL
+ * @spare:  reserve room for a snapshot
+ * @flags:  flags of the instance
+ *
+ * Context: May sleep.
+ */
+void snap_kunit_boot(struct kunit *test, void *memory, const void *image, bool spare,
+		     unsigned int flags)
+{
+	struct trace_array *tr = test->priv;
+	struct array_buffer *buf = &tr->array_buffer;
+
+	mutex_lock(&event_mutex);
+	mutex_lock(&trace_types_lock);
+	trace_snapshot_exit(tr);
+	tr->snapshots = NULL;
+	ring_buffer_free(buf->buffer);
+	if (image)
+		memcpy(memory, image, SNAP_KUNIT_RANGE);
+	tr->range_addr_start = (unsigned long)memory;
+	tr->range_addr_size = SNAP_KUNIT_RANGE;
+	tr->flags = flags;
+	buf->buffer = ring_buffer_alloc_range(0, RB_FL_OVERWRITE | (spare ? RB_FL_SPARE : 0), 0,
+					      (unsigned long)memory, SNAP_KUNIT_RANGE);
+	ring_buffer_last_boot_delta(buf->buffer, &buf->text_delta, &buf->data_delta);
+	KUNIT_EXPECT_NOT_NULL(test, buf->buffer);
+	KUNIT_EXPECT_EQ(test, trace_snapshot_init(tr), 0);
+	mutex_unlock(&trace_types_lock);
+	mutex_unlock(&event_mutex);
+}

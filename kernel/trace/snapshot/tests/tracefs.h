@@ -47,4 +47,11 @@ void snap_kunit_kill(bool killed);
 void snap_kunit_option(struct kunit *test, const char *name, const char *text);
 void snap_kunit_move(void *memory, unsigned long by);
 
+/* The size of memory that survives a reboot, in bytes. */
+#define SNAP_KUNIT_RANGE	(64 * PAGE_SIZE)
+
+void *snap_kunit_range(struct kunit *test);
+void snap_kunit_boot(struct kunit *test, void *memory, const void *image, bool spare,
+		     unsigned int flags);
+
 #endif /* _KERNEL_TRACE_SNAPSHOT_TESTS_TRACEFS_H */
