@@ -12,6 +12,10 @@
  * may be compressed; the sub-buffers of a CPU are compressed in chunks.
  *
  * The file is mapped, and sub-buffers that are not compressed are used where they are.
+ *
+ * The sections do not overlap. So all that is read of them is no more than the file, and what
+ * is uncompressed no more than a multiple of it: this bounds memory and time, also if options or
+ * CPUs name a section, or each other, again and again.
  */
 #include <endian.h>
 #include <errno.h>
@@ -44,211 +48,255 @@ enum {
 	OPTION_BUFFER_TEXT	= 22,
 };
 
-/* Bytes that are read one after the other. */
-struct view {
-	const char	*at;
-	const char	*end;
-};
+/* Bytes that may come out of a compressed file: so many, and for each of its own so many. */
+#define ROOM_FIRST	(16UL << 20)
+#define ROOM_EACH	1024
+
+/* The sizes that a sub-buffer can have: a record of its size has 27 bits for it. */
+#define SUBBUF_MIN	64
+#define SUBBUF_MAX	(1UL << 27)
+
+/* Names of so many other buffers are printed. */
+#define OTHERS_MAX	16
 
 /**
  * struct dat - a trace.dat
- * @trace:   the trace that is read from it
- * @file:    all of it
- * @buffer:  name of the buffer that is wanted; "" for the top one
- * @others:  names of the other buffers
- * @how:     name of the compression
- * @found:   the buffer is there
- * @shifted: it has an option that changes the times
+ * @trace:     the trace that is read from it
+ * @file:      all of it
+ * @left:      bytes of the file that no section has taken
+ * @room:      bytes that may still come out of compressed sections
+ * @buffer:    name of the buffer that is wanted; "" for the top one
+ * @others:    names of the other buffers
+ * @nr_others: number of them
+ * @how:       name of the compression
+ * @found:     the buffer is there
+ * @shifted:   it has an option that changes the times
  */
 struct dat {
 	struct trace	*trace;
-	struct view	file;
+	struct cursor	file;
+	uint64_t	left;
+	uint64_t	room;
 	const char	*buffer;
 	char		*others;
+	unsigned int	nr_others;
 	const char	*how;
 	bool		found;
 	bool		shifted;
 };
 
-static void __attribute__((noreturn)) damaged(struct dat *dat)
+/* Take @size bytes of a file that has @dat->left for the sections that follow. */
+static void spend(struct dat *dat, uint64_t size, const struct cursor *at, const char *what)
 {
-	die("%s: The file is damaged or cut short", dat->trace->name);
+	if (size > dat->left)
+		cursor_fail(at, "%s of %llu bytes, but the sections before it leave %llu: %s", what,
+			    (unsigned long long)size, (unsigned long long)dat->left,
+			    "they overlap");
+	dat->left -= size;
 }
 
-static const char *take(struct dat *dat, struct view *view, size_t size)
+/* Take @size bytes of those that may come out of compressed sections. */
+static void spend_room(struct dat *dat, uint64_t size, const struct cursor *at)
 {
-	const char *at = view->at;
-
-	if (size > (size_t)(view->end - at))
-		damaged(dat);
-	view->at += size;
-	return at;
+	if (size > dat->room)
+		cursor_fail(at, "%llu uncompressed bytes, but a file of this size may have %llu",
+			    (unsigned long long)size, (unsigned long long)dat->room);
+	dat->room -= size;
 }
 
-/* The next @size bytes. */
-static struct view part(struct dat *dat, struct view *view, size_t size)
+/* The bytes of the file from @offset on, @size of which belong to a section. */
+static struct cursor place(struct dat *dat, uint64_t offset, uint64_t size, const char *what)
 {
-	struct view part = { .at = take(dat, view, size) };
+	struct cursor cursor = dat->file;
 
-	part.end = view->at;
-	return part;
-}
-
-static uint64_t number(struct dat *dat, struct view *view, size_t size)
-{
-	const char *at = take(dat, view, size);
-	uint64_t n = 0;
-
-	/* (They are in the byte order of this machine.) */
-	if (__BYTE_ORDER == __LITTLE_ENDIAN)
-		memcpy(&n, at, size);
-	else
-		memcpy((char *)&n + sizeof(n) - size, at, size);
-	return n;
-}
-
-static const char *string(struct dat *dat, struct view *view)
-{
-	const char *at = view->at;
-
-	return take(dat, view, strnlen(at, view->end - at) + 1);
-}
-
-static struct view place(struct dat *dat, uint64_t offset)
-{
-	struct view view = dat->file;
-
-	take(dat, &view, offset);
-	return view;
+	if (offset > cursor_left(&cursor))
+		cursor_fail(&cursor, "%s at byte %llu, behind the end of %zu bytes", what,
+			    (unsigned long long)offset, cursor_left(&cursor));
+	cursor_skip(&cursor, offset, what);
+	spend(dat, size, &cursor, what);
+	return cursor;
 }
 
 /* A text with its size in front. */
-static struct blob sized(struct dat *dat, struct view *view, size_t size_of_size)
+static struct cursor sized(struct cursor *from, size_t size_of_size, const char *what)
 {
-	struct blob blob = { .size = number(dat, view, size_of_size) };
-	const char *at = take(dat, view, blob.size);
-
-	blob.data = resize(NULL, blob.size + 1, 1);
-	memcpy(blob.data, at, blob.size);
-	blob.data[blob.size] = 0;
-	return blob;
+	return cursor_part(from, cursor_number(from, size_of_size, what), what);
 }
 
-static void read_header_info(struct dat *dat, struct view *view)
+static unsigned int subbuf_size(struct cursor *from, const char *what)
 {
-	string(dat, view);
-	dat->trace->header_page = sized(dat, view, 8);
-	string(dat, view);
-	dat->trace->header_event = sized(dat, view, 8);
+	struct cursor at = *from;
+	uint64_t n = cursor_number(from, 4, what);
+
+	if (n < SUBBUF_MIN || n > SUBBUF_MAX || n & (n - 1))
+		cursor_fail(&at, "%s is %llu, expected a power of 2", what, (unsigned long long)n);
+	return n;
 }
 
-static void read_formats(struct dat *dat, struct view *view, const char *system)
+static void read_header_info(struct dat *dat, struct cursor *from)
 {
-	uint32_t nr = number(dat, view, 4);
+	free(cursor_name(from, "header_page"));
+	dat->trace->header_page = sized(from, 8, "header_page");
+	free(cursor_name(from, "header_event"));
+	dat->trace->header_event = sized(from, 8, "header_event");
+}
+
+static void read_formats(struct dat *dat, struct cursor *from, const char *system)
+{
+	uint32_t nr = cursor_number(from, 4, "number of events");
 
 	while (nr--)
-		trace_add_event(dat->trace, system, sized(dat, view, 8));
+		trace_add_event(dat->trace, system, sized(from, 8, "format of an event"));
 }
 
-static void read_systems(struct dat *dat, struct view *view)
+static void read_systems(struct dat *dat, struct cursor *from)
 {
-	uint32_t nr = number(dat, view, 4);
-	const char *system;
+	uint32_t nr = cursor_number(from, 4, "number of systems");
 
-	while (nr--) {
-		system = string(dat, view);
-		read_formats(dat, view, system);
-	}
+	while (nr--)
+		read_formats(dat, from, cursor_name(from, "name of a system"));
 }
 
 /* "SYSNAME NODE RELEASE MACHINE" */
-static void read_uname(struct dat *dat, const char *uname)
+static void read_uname(struct dat *dat, struct cursor *from)
 {
 	struct trace *trace = dat->trace;
-	char node[65], release[65], machine[65];
+	char uname[300], node[65], release[65], machine[65];
 
-	if (sscanf(uname, "%*s %64s %64s %64s", node, release, machine) != 3)
+	if (!cursor_line(from, uname, sizeof(uname)) ||
+	    sscanf(uname, "%*s %64s %64s %64s", node, release, machine) != 3)
 		return;
 	trace->hostname = text("%s", node);
 	trace->release = text("%s", release);
 	trace->machine = text("%s", machine);
 }
 
-/* The sub-buffers of a CPU, @size bytes in the file. */
-static void read_pages(struct dat *dat, int cpu, uint64_t offset, uint64_t size, bool compressed)
+static struct cursor next_chunk(struct cursor *from, size_t *room)
 {
-	struct cpu_pages *pages = trace_add_cpu(dat->trace, cpu);
-	size_t done = 0, from, room;
-	struct view view;
-	char *data = NULL;
-	uint32_t chunks;
+	uint32_t size = cursor_number(from, 4, "compressed size of a chunk");
 
-	if (!size)
-		return;
-	view = place(dat, offset);
-	pages->data = view.at;
-	if (!compressed) {
-		take(dat, &view, size);
-	} else {
-		/* (@size does not count the number of chunks.) */
-		for (chunks = number(dat, &view, 4); chunks; chunks--) {
-			from = number(dat, &view, 4);
-			room = number(dat, &view, 4);
-			data = resize(data, done + room, 1);
-			if (!uncompress_bytes(dat->how, data + done, room,
-					      take(dat, &view, from), from))
-				damaged(dat);
-			done += room;
-		}
-		pages->data = data;
-		size = done;
-	}
-	pages->nr = size / dat->trace->subbuf_size;
+	*room = cursor_number(from, 4, "size of a chunk");
+	return cursor_part(from, size, "compressed chunk");
 }
 
-static bool wanted_buffer(struct dat *dat, const char *name)
+/* The sub-buffers of @cpu from their compressed @chunks. */
+static struct cursor uncompress_pages(struct dat *dat, struct cursor chunks, uint32_t nr, int cpu)
+{
+	struct cursor from = chunks, chunk;
+	size_t all = 0, done, room;
+	uint32_t i;
+	char *data;
+
+	for (i = 0; i < nr; i++, all += room) {
+		chunk = next_chunk(&from, &room);
+		spend_room(dat, room, &chunk);
+	}
+	data = resize(NULL, all, 1);
+	for (i = 0, done = 0; i < nr; i++, done += room) {
+		chunk = next_chunk(&chunks, &room);
+		cursor_uncompress(chunk, dat->how, data + done, room);
+	}
+	return cursor_new(dat->trace->name, text("the uncompressed sub-buffers of CPU %d", cpu),
+			  data, all);
+}
+
+/* The sub-buffers of a CPU, @size bytes in the file. */
+static void read_pages(struct dat *dat, uint64_t cpu, uint64_t offset, uint64_t size,
+		       bool compressed)
+{
+	struct trace *trace = dat->trace;
+	struct cursor from, pages;
+	size_t rest;
+
+	from = place(dat, offset, size, "sub-buffers");
+	if (cpu >= MAX_CPUS)
+		cursor_fail(&from, "sub-buffers of CPU %llu, expected 0 to %d",
+			    (unsigned long long)cpu, MAX_CPUS - 1);
+	if (compressed && size) {
+		/* (@size does not count the number of chunks.) */
+		uint32_t nr = cursor_number(&from, 4, "number of compressed chunks");
+
+		pages = cursor_part(&from, size, "compressed sub-buffers");
+		pages = uncompress_pages(dat, pages, nr, cpu);
+	} else {
+		pages = cursor_part(&from, size, "sub-buffers");
+	}
+	rest = cursor_left(&pages) % trace->subbuf_size;
+	if (rest)
+		warn("%s: %zu bytes of CPU %d are left out, as they are no whole sub-buffer",
+		     trace->name, rest, (int)cpu);
+	trace_add_cpu(trace, cpu)->pages = cursor_part(&pages, cursor_left(&pages) - rest,
+						       "sub-buffers");
+}
+
+/* @at is where the file names the buffer. */
+static bool wanted_buffer(struct dat *dat, const char *name, const struct cursor *at)
 {
 	char *others = dat->others;
 
 	if (!strcmp(name, dat->buffer)) {
+		if (dat->found)
+			cursor_fail(at, "a second buffer of the name \"%s\"", name);
 		dat->found = true;
 		return true;
 	}
-	dat->others = text("%s %s", others ?: "", *name ? name : "(top)");
-	free(others);
+	if (dat->nr_others++ < OTHERS_MAX) {
+		dat->others = text("%s %s", others ?: "", *name ? name : "(top)");
+		free(others);
+	} else if (dat->nr_others == OTHERS_MAX + 1) {
+		dat->others = text("%s ...", others);
+		free(others);
+	}
 	return false;
 }
 
+static void __attribute__((noreturn)) refuse_latency(struct dat *dat)
+{
+	die("%s has a latency trace, which is text: trace-cmd report -i %s prints it",
+	    dat->trace->name, dat->trace->name);
+}
+
+/* Is it there? Then go on behind it. */
+static bool is_tag(struct cursor *from, const char *tag)
+{
+	struct cursor at = *from;
+	char bytes[10];
+
+	if (cursor_left(&at) < sizeof(bytes))
+		return false;
+	cursor_get(&at, bytes, sizeof(bytes), "tag");
+	if (memcmp(bytes, tag, sizeof(bytes)))
+		return false;
+	*from = at;
+	return true;
+}
+
 /* Version 6: a table of offset and size for each CPU. */
-static void read_table(struct dat *dat, struct view *view, int nr_cpus)
+static void read_table(struct dat *dat, struct cursor *from, uint32_t nr_cpus)
 {
 	uint64_t offset, size;
-	int cpu;
+	uint32_t cpu;
 
-	if (strcmp(string(dat, view), "flyrecord"))
-		die("%s has a latency trace, which is text: trace-cmd report -i %s prints it",
-		    dat->trace->name, dat->trace->name);
+	if (is_tag(from, "latency  "))
+		refuse_latency(dat);
+	if (!is_tag(from, "flyrecord"))
+		cursor_fail(from, "expected \"flyrecord\"");
 	for (cpu = 0; cpu < nr_cpus; cpu++) {
-		offset = number(dat, view, 8);
-		size = number(dat, view, 8);
-		read_pages(dat, cpu, offset, size, false);
+		offset = cursor_number(from, 8, "offset of sub-buffers");
+		size = cursor_number(from, 8, "size of sub-buffers");
+		read_pages(dat, cpu, size ? offset : 0, size, false);
 	}
 }
 
 /* Options that both versions have. */
-static void read_option(struct dat *dat, int id, struct view *view)
+static void read_option(struct dat *dat, int id, struct cursor *option)
 {
-	struct blob blob = { (char *)view->at, view->end - view->at };
-
 	switch (id) {
 	case OPTION_TRACECLOCK:
-		if (!memchr(view->at, 0, blob.size))
-			blob.data = NULL;
-		dat->trace->clock = first_word(&blob);
+		dat->trace->clock = first_word(*option);
 		break;
 	case OPTION_UNAME:
-		if (memchr(view->at, 0, blob.size))
-			read_uname(dat, view->at);
+		read_uname(dat, option);
 		break;
 	case OPTION_OFFSET:
 	case OPTION_TIME_SHIFT:
@@ -261,17 +309,17 @@ static void read_option(struct dat *dat, int id, struct view *view)
 }
 
 /* The options of version 6; the place of the wanted buffer if that is not the top one. */
-static uint64_t read_options_6(struct dat *dat, struct view *view)
+static uint64_t read_options_6(struct dat *dat, struct cursor *from)
 {
 	uint64_t offset, buffer = 0;
-	struct view option;
+	struct cursor option;
 	int id;
 
-	while ((id = number(dat, view, 2)) != OPTION_DONE) {
-		option = part(dat, view, number(dat, view, 4));
+	while ((id = cursor_number(from, 2, "option")) != OPTION_DONE) {
+		option = sized(from, 4, "option");
 		if (id == OPTION_BUFFER) {
-			offset = number(dat, &option, 8);
-			if (wanted_buffer(dat, string(dat, &option)))
+			offset = cursor_number(&option, 8, "offset of a buffer");
+			if (wanted_buffer(dat, cursor_name(&option, "name of a buffer"), &option))
 				buffer = offset;
 		} else {
 			read_option(dat, id, &option);
@@ -280,148 +328,149 @@ static uint64_t read_options_6(struct dat *dat, struct view *view)
 	return buffer;
 }
 
-static void read_6(struct dat *dat, struct view *view)
+static void read_6(struct dat *dat, struct cursor *from)
 {
 	struct trace *trace = dat->trace;
+	struct cursor table, at;
 	uint64_t buffer = 0;
-	struct blob clock;
-	struct view table;
-	int nr_cpus;
+	uint32_t nr_cpus;
 
-	read_header_info(dat, view);
-	read_formats(dat, view, "ftrace");
-	read_systems(dat, view);
-	trace->kallsyms = sized(dat, view, 4);
-	trace->printk = sized(dat, view, 4);
-	trace->cmdlines = sized(dat, view, 8);
-	nr_cpus = number(dat, view, 4);
+	read_header_info(dat, from);
+	read_formats(dat, from, "ftrace");
+	read_systems(dat, from);
+	trace->kallsyms = sized(from, 4, "kallsyms");
+	trace->printk = sized(from, 4, "printk_formats");
+	trace->cmdlines = sized(from, 8, "saved_cmdlines");
+	at = *from;
+	nr_cpus = cursor_number(from, 4, "number of CPUs");
+	if (nr_cpus > MAX_CPUS)
+		cursor_fail(&at, "%u CPUs, expected up to %d", nr_cpus, MAX_CPUS);
 	trace->nr_present = nr_cpus;
 	trace->subbuf_size = trace->page_size;
 
-	wanted_buffer(dat, "");
-	if (view->end - view->at >= 10 && !strcmp(view->at, "options  ")) {
-		string(dat, view);
-		buffer = read_options_6(dat, view);
-	}
-	table = buffer ? place(dat, buffer) : *view;
+	wanted_buffer(dat, "", &at);
+	if (is_tag(from, "options  "))
+		buffer = read_options_6(dat, from);
+	table = buffer ? place(dat, buffer, 0, "buffer") : *from;
 	if (!dat->found)
 		return;
 	read_table(dat, &table, nr_cpus);
 	/* A clock that the option has no text of is behind the table. */
-	if (trace->clock && !*trace->clock && !buffer) {
-		clock = sized(dat, &table, 8);
-		trace->clock = first_word(&clock);
-	}
+	if (trace->clock && !*trace->clock && !buffer)
+		trace->clock = first_word(sized(&table, 8, "trace_clock"));
 }
 
 /* A section of version 7, uncompressed. */
-static struct view section(struct dat *dat, uint64_t offset)
+static struct cursor section(struct dat *dat, uint64_t offset)
 {
-	struct view view = place(dat, offset);
-	size_t size, from, room;
+	struct cursor head = place(dat, offset, 16, "section"), from;
+	uint64_t size;
+	size_t room;
 	char *data;
 	int flags;
 
-	number(dat, &view, 2);
-	flags = number(dat, &view, 2);
-	number(dat, &view, 4);
-	size = number(dat, &view, 8);
+	cursor_skip(&head, 2, "kind of a section");
+	flags = cursor_number(&head, 2, "flags of a section");
+	cursor_skip(&head, 4, "description of a section");
+	size = cursor_number(&head, 8, "size of a section");
+	spend(dat, size, &head, "section");
+	from = cursor_part(&head, size, "section");
 	if (!(flags & SECTION_COMPRESSED))
-		return part(dat, &view, size);
-	from = number(dat, &view, 4);
-	room = number(dat, &view, 4);
+		return from;
+	from = next_chunk(&from, &room);
+	spend_room(dat, room, &from);
 	data = resize(NULL, room, 1);
-	if (!uncompress_bytes(dat->how, data, room, take(dat, &view, from), from))
-		damaged(dat);
-	return (struct view){ data, data + room };
+	cursor_uncompress(from, dat->how, data, room);
+	return cursor_new(dat->trace->name, text("the uncompressed section at byte %llu",
+						 (unsigned long long)offset), data, room);
 }
 
-static void read_buffer_7(struct dat *dat, struct view *option)
+static void read_buffer_7(struct dat *dat, struct cursor *option)
 {
-	struct view view = place(dat, number(dat, option, 8));
-	uint64_t offset, size;
-	struct blob clock;
+	struct trace *trace = dat->trace;
+	uint64_t cpu, offset, size;
+	struct cursor head, clock;
 	bool compressed;
-	int nr, cpu;
+	uint32_t nr;
 
-	if (!wanted_buffer(dat, string(dat, option)))
+	head = place(dat, cursor_number(option, 8, "offset of a buffer"), 16, "buffer");
+	if (!wanted_buffer(dat, cursor_name(option, "name of a buffer"), option))
 		return;
-	clock.data = (char *)string(dat, option);
-	if (*clock.data)
-		dat->trace->clock = first_word(&clock);
-	number(dat, &view, 2);
-	compressed = number(dat, &view, 2) & SECTION_COMPRESSED;
-	dat->trace->subbuf_size = number(dat, option, 4);
-	for (nr = number(dat, option, 4); nr; nr--) {
-		cpu = number(dat, option, 4);
-		offset = number(dat, option, 8);
-		size = number(dat, option, 8);
-		read_pages(dat, cpu, offset, size, compressed);
-		if ((unsigned int)cpu >= dat->trace->nr_present)
-			dat->trace->nr_present = cpu + 1;
+	clock = *option;
+	if (*cursor_name(option, "clock of a buffer"))
+		trace->clock = first_word(clock);
+	cursor_skip(&head, 2, "kind of a section");
+	compressed = cursor_number(&head, 2, "flags of a section") & SECTION_COMPRESSED;
+	trace->subbuf_size = subbuf_size(option, "size of a sub-buffer");
+	for (nr = cursor_number(option, 4, "number of CPUs"); nr; nr--) {
+		cpu = cursor_number(option, 4, "CPU");
+		offset = cursor_number(option, 8, "offset of sub-buffers");
+		size = cursor_number(option, 8, "size of sub-buffers");
+		read_pages(dat, cpu, size ? offset : 0, size, compressed);
+		if (cpu >= trace->nr_present)
+			trace->nr_present = cpu + 1;
 	}
 }
 
-static void read_option_7(struct dat *dat, int id, struct view *option)
+static void read_option_7(struct dat *dat, int id, struct cursor *option)
 {
 	struct trace *trace = dat->trace;
-	struct view view = {};
+	struct cursor from = {};
 
 	if (id >= OPTION_HEADER_INFO && id <= OPTION_CMDLINES)
-		view = section(dat, number(dat, option, 8));
+		from = section(dat, cursor_number(option, 8, "offset of a section"));
 	switch (id) {
 	case OPTION_BUFFER:
 		read_buffer_7(dat, option);
 		break;
 	case OPTION_BUFFER_TEXT:
-		die("%s has a latency trace, which is text: trace-cmd report -i %s prints it",
-		    trace->name, trace->name);
+		refuse_latency(dat);
 	case OPTION_HEADER_INFO:
-		read_header_info(dat, &view);
+		read_header_info(dat, &from);
 		break;
 	case OPTION_FTRACE_EVENTS:
-		read_formats(dat, &view, "ftrace");
+		read_formats(dat, &from, "ftrace");
 		break;
 	case OPTION_EVENT_FORMATS:
-		read_systems(dat, &view);
+		read_systems(dat, &from);
 		break;
 	case OPTION_KALLSYMS:
-		trace->kallsyms = sized(dat, &view, 4);
+		trace->kallsyms = sized(&from, 4, "kallsyms");
 		break;
 	case OPTION_PRINTK:
-		trace->printk = sized(dat, &view, 4);
+		trace->printk = sized(&from, 4, "printk_formats");
 		break;
 	case OPTION_CMDLINES:
-		trace->cmdlines = sized(dat, &view, 8);
+		trace->cmdlines = sized(&from, 8, "saved_cmdlines");
 		break;
 	default:
 		read_option(dat, id, option);
 	}
 }
 
-static void read_7(struct dat *dat, struct view *view)
+static void read_7(struct dat *dat, struct cursor *from)
 {
-	struct view options, option;
+	struct cursor options, option;
 	uint64_t next;
 	int id;
 
-	dat->how = string(dat, view);
-	string(dat, view);
+	dat->how = cursor_name(from, "name of the compression");
+	free(cursor_name(from, "version of the compression"));
 	uncompress_check(dat->trace->name, dat->how);
-	for (next = number(dat, view, 8); next;) {
+	for (next = cursor_number(from, 8, "offset of the options"); next;) {
 		options = section(dat, next);
 		do {
-			id = number(dat, &options, 2);
-			option = part(dat, &options, number(dat, &options, 4));
+			id = cursor_number(&options, 2, "option");
+			option = sized(&options, 4, "option");
 			if (id == OPTION_DONE)
-				next = number(dat, &option, 8);
+				next = cursor_number(&option, 8, "offset of the next options");
 			else
 				read_option_7(dat, id, &option);
 		} while (id != OPTION_DONE);
 	}
 }
 
-static void map_file(struct dat *dat, const char *path)
+static struct cursor open_file(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct blob blob;
@@ -432,16 +481,41 @@ static void map_file(struct dat *dat, const char *path)
 		die("%s: %s", path, strerror(errno));
 	map = st.st_size ? mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
 	close(fd);
-	if (map != MAP_FAILED) {
-		dat->file.at = map;
-		dat->file.end = dat->file.at + st.st_size;
-		return;
-	}
+	if (map != MAP_FAILED)
+		return cursor_new(path, NULL, map, st.st_size);
 	/* A file of tracefs, or a pipe. */
 	if (!read_file(path, &blob))
 		die("%s: %s", path, strerror(errno));
-	dat->file.at = blob.data;
-	dat->file.end = blob.data + blob.size;
+	return cursor_new(path, NULL, blob.data, blob.size);
+}
+
+/* What is in front in both versions; returns the number of the version. */
+static int read_head(struct dat *dat, struct cursor *from)
+{
+	static const char magic[] = "\027\010\104tracing";
+	bool big, host_is_big = htobe16(1) == 1;
+	struct trace *trace = dat->trace;
+	char start[sizeof(magic) - 1] = "", *version;
+	struct cursor at;
+
+	if (cursor_left(from) > sizeof(start))
+		cursor_get(from, start, sizeof(start), "magic");
+	if (memcmp(start, magic, sizeof(start)))
+		die("%s is no trace.dat of trace-cmd", trace->name);
+	version = cursor_name(from, "version of the file");
+	big = cursor_number(from, 1, "byte order");
+	if (big != host_is_big)
+		die("%s is from a machine of the other byte order: convert it on such a machine",
+		    trace->name);
+	at = *from;
+	trace->long_size = cursor_number(from, 1, "size of a long");
+	if (trace->long_size != 4 && trace->long_size != 8)
+		cursor_fail(&at, "a long has %u bytes, expected 4 or 8", trace->long_size);
+	trace->page_size = subbuf_size(from, "size of a page");
+	if (strcmp(version, "6") && strcmp(version, "7"))
+		die("%s has version %s, expected 6 or 7, which trace-cmd convert makes of it",
+		    trace->name, version);
+	return *version - '0';
 }
 
 /**
@@ -454,39 +528,24 @@ static void map_file(struct dat *dat, const char *path)
  */
 void dat_read(struct trace *trace, const char *path, const char *buffer)
 {
-	static const char magic[] = "\027\010\104tracing";
 	struct dat dat = { .trace = trace, .buffer = buffer ?: "", .how = "none" };
-	const char *version;
-	struct view view;
-	bool big, host_is_big = htobe16(1) == 1;
+	struct cursor from;
 
 	trace->name = text("%s", path);
-	map_file(&dat, path);
-	view = dat.file;
-	if ((size_t)(view.end - view.at) < sizeof(magic) ||
-	    memcmp(take(&dat, &view, sizeof(magic) - 1), magic, sizeof(magic) - 1))
-		die("%s is no trace.dat of trace-cmd", path);
-	version = string(&dat, &view);
-	big = *take(&dat, &view, 1);
-	if (big != host_is_big)
-		die("%s is from a machine of the other byte order: convert it on such a machine",
-		    path);
-	trace->long_size = *take(&dat, &view, 1);
-	trace->page_size = number(&dat, &view, 4);
-	if (!strcmp(version, "6"))
-		read_6(&dat, &view);
-	else if (!strcmp(version, "7"))
-		read_7(&dat, &view);
+	dat.file = open_file(trace->name);
+	dat.left = cursor_left(&dat.file);
+	dat.room = ROOM_FIRST + dat.left * ROOM_EACH;
+	from = dat.file;
+	if (read_head(&dat, &from) == 6)
+		read_6(&dat, &from);
 	else
-		die("%s has version %s, expected 6 or 7, which trace-cmd convert makes of it",
-		    path, version);
+		read_7(&dat, &from);
 
 	if (!dat.found)
 		die("%s: There is no instance %s; it has:%s", path, buffer ?: "(top)",
 		    dat.others ?: " none");
-	if ((trace->long_size != 4 && trace->long_size != 8) || trace->subbuf_size < 64 ||
-	    !trace->header_page.data || !trace->nr_events)
-		damaged(&dat);
+	if (!trace->header_page.of || !trace->nr_events)
+		cursor_fail(&dat.file, "there is no header_page, or no event, in the file");
 	if (dat.others)
 		warn("%s also has:%s; -i NAME converts one of these", path, dat.others);
 	if (dat.shifted)

@@ -17,12 +17,31 @@
 /* The number of an event has 16 bits in a record. */
 #define NR_IDS		65536
 
+/* More CPUs than any kernel is built for. */
+#define MAX_CPUS	65536
+
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-/* Some bytes. A 0 follows those that were read from a file of text. */
+/* A file of tracefs. A 0 follows its bytes. */
 struct blob {
 	char	*data;
 	size_t	size;
+};
+
+struct bytes;
+
+/**
+ * struct cursor - a place in bytes that may come from anyone
+ * @of:  the bytes, which only cursor.c sees
+ * @at:  offset of the next byte
+ * @end: offset behind the last byte
+ *
+ * One that is all 0 has no bytes.
+ */
+struct cursor {
+	const struct bytes	*of;
+	size_t			at;
+	size_t			end;
 };
 
 /**
@@ -37,9 +56,9 @@ struct blob {
  */
 struct event {
 	int		id;
-	char		*system;
+	const char	*system;
 	char		*name;
-	struct blob	format;
+	struct cursor	format;
 	bool		wanted;
 	unsigned long	records;
 	int		attr;
@@ -48,16 +67,14 @@ struct event {
 /**
  * struct cpu_pages - the sub-buffers of a CPU, oldest first
  * @cpu:    number of the CPU
- * @data:   the sub-buffers, struct trace.subbuf_size bytes each
- * @nr:     number of sub-buffers
+ * @pages:  the sub-buffers, struct trace.subbuf_size bytes each
  * @skip:   bytes of the first sub-buffer that were consumed before
  * @before: records lost before the first one, beside those that the sub-buffers tell
  * @after:  records lost behind the last one
  */
 struct cpu_pages {
 	int			cpu;
-	const char		*data;
-	size_t			nr;
+	struct cursor		pages;
 	size_t			skip;
 	unsigned long long	before;
 	unsigned long long	after;
@@ -74,7 +91,8 @@ struct cpu_pages {
  * @tgids:        text of saved_tgids
  * @events:       the events
  * @nr_events:    number of @events
- * @by_id:        of each of the NR_IDS numbers, its event or NULL
+ * @by_id:        of each number, its event or NULL
+ * @nr_ids:       number of @by_id
  * @cpus:         the CPUs that may have records
  * @nr_cpus:      number of @cpus
  * @nr_present:   number of CPUs of the machine
@@ -89,15 +107,16 @@ struct cpu_pages {
  */
 struct trace {
 	char			*name;
-	struct blob		header_page;
-	struct blob		header_event;
-	struct blob		kallsyms;
-	struct blob		printk;
-	struct blob		cmdlines;
-	struct blob		tgids;
+	struct cursor		header_page;
+	struct cursor		header_event;
+	struct cursor		kallsyms;
+	struct cursor		printk;
+	struct cursor		cmdlines;
+	struct cursor		tgids;
 	struct event		*events;
 	int			nr_events;
 	struct event		**by_id;
+	unsigned int		nr_ids;
 	struct cpu_pages	*cpus;
 	int			nr_cpus;
 	unsigned int		nr_present;
@@ -116,17 +135,33 @@ struct trace {
  * @event: its event; NULL for a loss
  * @cpu:   number of its CPU
  * @time:  in the units of the clock
- * @data:  its bytes, with the common fields
- * @size:  number of bytes
+ * @bytes: its bytes, with the common fields
  * @lost:  number of records that were lost
  */
 struct record {
 	struct event		*event;
 	int			cpu;
 	unsigned long long	time;
-	const void		*data;
-	unsigned int		size;
+	struct cursor		bytes;
 	unsigned long long	lost;
+};
+
+/**
+ * struct subbuf - a place in a sub-buffer
+ * @rest:  the records that follow
+ * @first: offset of the first record, in the bytes of @rest
+ * @at:    the record's offset behind @first
+ * @time:  the record's time
+ * @lost:  number of records lost in front of the sub-buffer
+ * @vague: @lost is not known, and is 1 or more
+ */
+struct subbuf {
+	struct cursor	rest;
+	size_t		first;
+	size_t		at;
+	uint64_t	time;
+	uint64_t	lost;
+	bool		vague;
 };
 
 /* util.c */
@@ -134,12 +169,35 @@ void die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void *zalloc(size_t size);
 void *resize(void *old, size_t nr, size_t size);
+void *grow(void *old, size_t nr, size_t size);
 char *text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 bool read_file(const char *path, struct blob *blob);
-char *first_word(const struct blob *blob);
+
+/* uncompress.c */
+void uncompress_check(const char *name, const char *how);
+bool uncompress_bytes(const char *how, void *to, size_t room, const void *from, size_t size);
+
+/* cursor.c */
+struct cursor cursor_new(const char *name, const char *part, const void *data, size_t size);
+void cursor_fail(const struct cursor *cursor, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3), noreturn));
+size_t cursor_left(const struct cursor *cursor);
+struct cursor cursor_part(struct cursor *cursor, uint64_t size, const char *what);
+void cursor_skip(struct cursor *cursor, uint64_t size, const char *what);
+void cursor_get(struct cursor *cursor, void *to, size_t size, const char *what);
+uint64_t cursor_number(struct cursor *cursor, size_t size, const char *what);
+char *cursor_name(struct cursor *cursor, const char *what);
+bool cursor_line(struct cursor *cursor, char *line, size_t size);
+void cursor_write(struct cursor cursor, FILE *out);
+void cursor_uncompress(struct cursor cursor, const char *how, void *to, size_t room);
+
+/* subbuf.c */
+void subbuf_begin(struct subbuf *subbuf, struct cursor bytes, unsigned int long_size);
+bool subbuf_next(struct subbuf *subbuf, struct cursor *record);
 
 /* trace.c */
-void trace_add_event(struct trace *trace, const char *system, struct blob format);
+char *first_word(struct cursor cursor);
+void trace_add_event(struct trace *trace, const char *system, struct cursor format);
 struct cpu_pages *trace_add_cpu(struct trace *trace, int cpu);
 void trace_sort_events(struct trace *trace);
 void trace_want_cpus(struct trace *trace, const char *list);
@@ -148,10 +206,6 @@ bool cpu_wanted(const char *list, int cpu);
 
 /* tracefs.c */
 void tracefs_read(struct trace *trace, const char *dir, const char *cpus, bool consume);
-
-/* uncompress.c */
-void uncompress_check(const char *name, const char *how);
-bool uncompress_bytes(const char *how, void *to, size_t room, const void *from, size_t size);
 
 /* dat.c */
 void dat_read(struct trace *trace, const char *path, const char *buffer);
@@ -168,7 +222,7 @@ void merge_free(struct merge *merge);
 struct task {
 	int	tid;
 	int	tgid;
-	char	*comm;
+	char	comm[16];
 };
 
 int tasks_read(struct trace *trace, struct task **tasks);

@@ -16,6 +16,7 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -107,7 +108,7 @@ struct writer {
 
 static bool fits(const struct record *record)
 {
-	return sizeof(struct sample) + record->size + sizeof(uint64_t) <= UINT16_MAX;
+	return sizeof(struct sample) + cursor_left(&record->bytes) + sizeof(uint64_t) <= UINT16_MAX;
 }
 
 /* First pass: the events that have records. */
@@ -167,10 +168,11 @@ static void make_attrs(struct writer *w)
 	w->attrs = zalloc(w->nr_attrs * sizeof(*w->attrs));
 	for (i = 0; i < w->trace->nr_events; i++) {
 		struct event *event = &w->trace->events[i];
-		struct perf_event_attr *attr = &w->attrs[event->attr];
+		struct perf_event_attr *attr;
 
 		if (event->attr < 0)
 			continue;
+		attr = &w->attrs[event->attr];
 		attr->type = PERF_TYPE_TRACEPOINT;
 		attr->size = sizeof(*attr);
 		attr->config = event->id;
@@ -218,17 +220,19 @@ static void put_record(FILE *out, uint32_t type, uint16_t misc, const void *body
 		put(out, sample_id, sizeof(*sample_id));
 }
 
-static unsigned long long symbol(const struct blob *kallsyms, const char *name)
+/* "ADDRESS T NAME" */
+static unsigned long long symbol(struct cursor kallsyms, const char *name)
 {
-	char *line = text(" T %s\n", name), *at;
+	char *end = text(" T %s", name), *rest, line[64];
+	unsigned long long address, found = 0;
 
-	at = kallsyms->data ? strstr(kallsyms->data, line) : NULL;
-	free(line);
-	if (!at)
-		return 0;
-	while (at > kallsyms->data && at[-1] != '\n')
-		at--;
-	return strtoull(at, NULL, 16);
+	while (!found && cursor_line(&kallsyms, line, sizeof(line))) {
+		address = strtoull(line, &rest, 16);
+		if (!strcmp(rest, end))
+			found = address;
+	}
+	free(end);
+	return found;
 }
 
 /* Where the kernel is, so that perf finds the names of addresses. */
@@ -244,9 +248,9 @@ static void put_kernel(struct writer *w)
 	} mmap = { .pid = -1, .name = "[kernel.kallsyms]_text" };
 	struct sample_id id = { .id = 1, .pid = -1, .cpu = -1 };
 
-	mmap.addr = symbol(&w->trace->kallsyms, "_text");
+	mmap.addr = symbol(w->trace->kallsyms, "_text");
 	mmap.pgoff = mmap.addr;
-	mmap.len = symbol(&w->trace->kallsyms, "_etext") - mmap.addr;
+	mmap.len = symbol(w->trace->kallsyms, "_etext") - mmap.addr;
 	if (mmap.addr && mmap.addr + mmap.len > mmap.addr)
 		put_record(w->out, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, &mmap,
 			   sizeof(mmap), &id);
@@ -270,7 +274,7 @@ static void put_tasks(struct writer *w)
 		id.tid = task->tid;
 		body.pid = task->tgid;
 		body.tid = task->tid;
-		memcpy(body.comm, task->comm, strnlen(task->comm, sizeof(body.comm) - 1));
+		memcpy(body.comm, task->comm, sizeof(body.comm));
 		put_record(w->out, PERF_RECORD_COMM, 0, &body, sizeof(body), &id);
 	}
 }
@@ -283,17 +287,21 @@ static void put_sample(struct writer *w, const struct record *record)
 		.id = record->event->attr + 1, .time = record->time, .cpu = record->cpu,
 		.period = 1,
 	};
-	size_t end = sizeof(sample) + record->size, padding = -end % sizeof(uint64_t);
+	struct cursor bytes = record->bytes;
+	size_t size = cursor_left(&bytes), end = sizeof(sample) + size;
+	size_t padding = -end % sizeof(uint64_t);
 	int32_t tid = 0;
 
-	if (record->size >= COMMON_PID_AT + sizeof(tid))
-		memcpy(&tid, (const char *)record->data + COMMON_PID_AT, sizeof(tid));
+	if (size >= COMMON_PID_AT + sizeof(tid)) {
+		cursor_skip(&bytes, COMMON_PID_AT, "common fields");
+		cursor_get(&bytes, &tid, sizeof(tid), "common_pid");
+	}
 	sample.tid = tid;
 	sample.pid = task_tgid(w->tasks, w->nr_tasks, tid);
 	sample.header.size = end + padding;
-	sample.raw_size = record->size + padding;
+	sample.raw_size = size + padding;
 	put(w->out, &sample, sizeof(sample));
-	put(w->out, record->data, record->size);
+	cursor_write(record->bytes, w->out);
 	put(w->out, zero, padding);
 }
 
@@ -353,6 +361,7 @@ void perf_data_write(const char *path, struct trace *trace, char **argv)
 	struct file_header header = { .magic = "PERFILE2", .size = sizeof(header),
 				      .attr_size = sizeof(struct file_attr) };
 	struct writer w = { .trace = trace };
+	struct stat st;
 	bool failed;
 
 	count(&w);
@@ -364,6 +373,8 @@ void perf_data_write(const char *path, struct trace *trace, char **argv)
 	w.out = fopen(path, "we");
 	if (!w.out)
 		die("%s: %s", path, strerror(errno));
+	if (ftell(w.out) < 0)
+		die("%s: %s: a perf.data is not written in one go", path, strerror(errno));
 	put_attrs(&w, &header);
 	header.data.offset = ftell(w.out);
 	put_kernel(&w);
@@ -376,7 +387,9 @@ void perf_data_write(const char *path, struct trace *trace, char **argv)
 
 	failed = ferror(w.out);
 	if (fclose(w.out) || failed) {
-		unlink(path);
+		/* (It may be a device.) */
+		if (!stat(path, &st) && S_ISREG(st.st_mode))
+			unlink(path);
 		die("%s: Cannot be written: %s", path, strerror(errno));
 	}
 	report(&w, path);

@@ -79,10 +79,10 @@ static void put_string(FILE *out, const char *s)
 	put_padding(out, size, NAME_ALIGN);
 }
 
-static void put_file(FILE *out, const struct blob *blob)
+static void put_file(FILE *out, struct cursor file)
 {
-	put_u64(out, blob->size);
-	put(out, blob->data, blob->size);
+	put_u64(out, cursor_left(&file));
+	cursor_write(file, out);
 }
 
 /* Number of events from @from on that are in its system, and are converted. */
@@ -110,7 +110,7 @@ static void put_formats(FILE *out, struct trace *trace, int from)
 	for (i = from; i < trace->nr_events &&
 	     !strcmp(trace->events[i].system, trace->events[from].system); i++) {
 		if (trace->events[i].attr >= 0)
-			put_file(out, &trace->events[i].format);
+			put_file(out, trace->events[i].format);
 	}
 }
 
@@ -157,14 +157,14 @@ static bool tracing_data(struct source *s)
 	put(s->out, &long_size, 1);
 	put_u32(s->out, s->trace->page_size);
 	put(s->out, "header_page", sizeof("header_page"));
-	put_file(s->out, &s->trace->header_page);
+	put_file(s->out, s->trace->header_page);
 	put(s->out, "header_event", sizeof("header_event"));
-	put_file(s->out, &s->trace->header_event);
+	put_file(s->out, s->trace->header_event);
 	put_systems(s->out, s->trace);
 	put_u32(s->out, 0);
-	put_u32(s->out, s->trace->printk.size);
-	put(s->out, s->trace->printk.data, s->trace->printk.size);
-	put_file(s->out, &s->trace->cmdlines);
+	put_u32(s->out, cursor_left(&s->trace->printk));
+	cursor_write(s->trace->printk, s->out);
+	put_file(s->out, s->trace->cmdlines);
 	return true;
 }
 

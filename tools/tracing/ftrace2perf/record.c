@@ -5,129 +5,112 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <kbuffer.h>
-
 #include "ftrace2perf.h"
-
-/* In the header of a sub-buffer: where the number of its bytes is, and which bits. */
-#define COMMIT_AT	8
-#define COMMIT_SIZE	((1UL << 27) - 1)
 
 /**
  * struct reader - where a CPU is read
- * @cpu:   its sub-buffers
- * @kbuf:  the sub-buffer that is read
- * @next:  index of the next sub-buffer
- * @data:  the next record, or NULL at the end
- * @time:  its time; at the end, that of the last record
- * @lost:  number of records lost before it that were not reported yet
- * @ended: the losses at the end are in @lost
+ * @cpu:    number of the CPU
+ * @pages:  the sub-buffers that follow
+ * @subbuf: the sub-buffer that is read
+ * @record: the next record; it has no bytes at the end
+ * @time:   its time; at the end, that of the last record
+ * @lost:   number of records lost before it that were not reported yet
+ * @after:  number of records lost at the end that are not in @lost yet
  */
 struct reader {
-	struct cpu_pages	*cpu;
-	struct kbuffer		*kbuf;
-	size_t			next;
-	void			*data;
+	int			cpu;
+	struct cursor		pages;
+	struct subbuf		subbuf;
+	struct cursor		record;
 	unsigned long long	time;
 	unsigned long long	lost;
-	bool			ended;
+	unsigned long long	after;
 };
 
 /**
  * struct merge - the records of all CPUs
  * @trace:   the trace
- * @readers: one for each CPU
+ * @readers: a heap of those that are not at their end: none is earlier than the one at
+ *           half its index
+ * @nr:      number of @readers
  * @unknown: number of records without a format
  * @vague:   number of losses of which the trace does not have the size
  */
 struct merge {
 	struct trace		*trace;
 	struct reader		*readers;
+	int			nr;
 	unsigned long		unknown;
 	unsigned long		vague;
 };
 
-static void __attribute__((noreturn)) damaged(struct merge *merge, struct reader *reader)
+static bool next_subbuf(struct merge *merge, struct reader *reader)
 {
-	die("%s: Sub-buffer %zu of CPU %d is damaged", merge->trace->name, reader->next,
-	    reader->cpu->cpu);
-}
+	struct trace *trace = merge->trace;
 
-/* The number of bytes in @commit, a long of the traced kernel. */
-static size_t subbuf_bytes(const char *commit, size_t long_size)
-{
-	uint64_t n64;
-	uint32_t n32;
-
-	memcpy(&n32, commit, sizeof(n32));
-	memcpy(&n64, commit, sizeof(n64));
-	return (long_size == sizeof(n64) ? n64 : n32) & COMMIT_SIZE;
-}
-
-static bool load_subbuf(struct merge *merge, struct reader *reader)
-{
-	const char *subbuf = reader->cpu->data + reader->next * merge->trace->subbuf_size;
-	size_t long_size = merge->trace->long_size;
-	int lost;
-
-	if (reader->next >= reader->cpu->nr)
+	if (!cursor_left(&reader->pages))
 		return false;
-	if (subbuf_bytes(subbuf + COMMIT_AT, long_size) + COMMIT_AT + long_size >
-	    merge->trace->subbuf_size || kbuffer_load_subbuffer(reader->kbuf, (void *)subbuf))
-		damaged(merge, reader);
-	lost = kbuffer_missed_events(reader->kbuf);
-	if (lost < 0) {
-		/* At least one, more is not known. */
-		merge->vague++;
-		lost = 1;
-	}
-	reader->lost += lost;
-	reader->next++;
+	subbuf_begin(&reader->subbuf, cursor_part(&reader->pages, trace->subbuf_size,
+						  "a sub-buffer"), trace->long_size);
+	merge->vague += reader->subbuf.vague;
+	reader->lost += reader->subbuf.lost;
 	return true;
 }
 
 static void read_record(struct merge *merge, struct reader *reader)
 {
-	unsigned long long time;
+	reader->record = (struct cursor){};
+	while (!subbuf_next(&reader->subbuf, &reader->record)) {
+		if (!next_subbuf(merge, reader)) {
+			reader->lost += reader->after;
+			reader->after = 0;
+			return;
+		}
+	}
+	reader->time = reader->subbuf.time;
+}
 
-	do {
-		reader->data = kbuffer_read_event(reader->kbuf, &time);
-	} while (!reader->data && load_subbuf(merge, reader));
-	if (reader->data) {
-		reader->time = time;
-	} else if (!reader->ended) {
-		reader->ended = true;
-		reader->lost += reader->cpu->after;
+static bool at_end(const struct reader *reader)
+{
+	return !reader->record.of && !reader->lost;
+}
+
+/* Of two at the same time the CPU decides; those that only have a loss at their end come last. */
+static bool earlier(const struct reader *one, const struct reader *two)
+{
+	if (!one->record.of != !two->record.of)
+		return one->record.of;
+	return one->time != two->time ? one->time < two->time : one->cpu < two->cpu;
+}
+
+/* Bring the heap in order, after the reader at @i has become later. */
+static void sift(struct merge *merge, int i)
+{
+	struct reader *all = merge->readers, swap;
+	int next;
+
+	for (; (next = 2 * i + 1) < merge->nr; i = next) {
+		if (next + 1 < merge->nr && earlier(&all[next + 1], &all[next]))
+			next++;
+		if (!earlier(&all[next], &all[i]))
+			break;
+		swap = all[i];
+		all[i] = all[next];
+		all[next] = swap;
 	}
 }
 
-/* Does the record of @reader, of @size bytes, end in its sub-buffer? */
-static bool in_subbuf(struct merge *merge, struct reader *reader, unsigned int size)
+static void start_reader(struct merge *merge, const struct cpu_pages *cpu)
 {
-	const char *end = reader->cpu->data + reader->next * merge->trace->subbuf_size;
+	struct reader *reader = &merge->readers[merge->nr];
+	size_t second = cpu->pages.at + merge->trace->subbuf_size;
 
-	return size <= end - (const char *)reader->data;
-}
-
-static void start_reader(struct merge *merge, struct reader *reader, struct cpu_pages *cpu)
-{
-	enum kbuffer_long_size size = merge->trace->long_size == 8 ?
-		KBUFFER_LSIZE_8 : KBUFFER_LSIZE_4;
-
-	reader->cpu = cpu;
-	reader->kbuf = kbuffer_alloc(size, KBUFFER_ENDIAN_SAME_AS_HOST);
-	if (!reader->kbuf)
-		die("Not enough memory");
-	reader->lost = cpu->before;
-	if (load_subbuf(merge, reader))
+	*reader = (struct reader){ .cpu = cpu->cpu, .pages = cpu->pages, .lost = cpu->before,
+				   .after = cpu->after };
+	read_record(merge, reader);
+	while (reader->record.of && reader->pages.at == second && reader->subbuf.at < cpu->skip)
 		read_record(merge, reader);
-	else
-		reader->lost += cpu->after;
-	while (reader->data && reader->next == 1 &&
-	       kbuffer_curr_index(reader->kbuf) < (int)cpu->skip) {
-		kbuffer_next_event(reader->kbuf, NULL);
-		read_record(merge, reader);
-	}
+	merge->nr += !at_end(reader);
 }
 
 /**
@@ -144,25 +127,24 @@ struct merge *merge_begin(struct trace *trace)
 	merge->trace = trace;
 	merge->readers = zalloc(trace->nr_cpus * sizeof(*merge->readers));
 	for (i = 0; i < trace->nr_cpus; i++)
-		start_reader(merge, &merge->readers[i], &trace->cpus[i]);
+		start_reader(merge, &trace->cpus[i]);
+	for (i = merge->nr / 2; i--;)
+		sift(merge, i);
 	return merge;
 }
 
-/* The CPU with the oldest record; those that are at their end come last. */
-static struct reader *oldest(struct merge *merge)
+/* Go on behind what the first reader has given. */
+static void advance(struct merge *merge)
 {
-	struct reader *found = NULL, *reader;
-	int i;
+	struct reader *reader = &merge->readers[0];
 
-	for (i = 0; i < merge->trace->nr_cpus; i++) {
-		reader = &merge->readers[i];
-		if (!reader->data && !reader->lost)
-			continue;
-		if (!found || (reader->data && !found->data) ||
-		    (!reader->data == !found->data && reader->time < found->time))
-			found = reader;
-	}
-	return found;
+	if (reader->lost)
+		reader->lost = 0;
+	else
+		read_record(merge, reader);
+	if (at_end(reader))
+		*reader = merge->readers[--merge->nr];
+	sift(merge, 0);
 }
 
 /**
@@ -176,25 +158,24 @@ static struct reader *oldest(struct merge *merge)
  */
 bool merge_next(struct merge *merge, struct record *record)
 {
-	struct reader *reader;
+	struct reader *reader = &merge->readers[0];
+	struct cursor bytes;
 	uint16_t id;
 
-	while ((reader = oldest(merge))) {
-		*record = (struct record){ .cpu = reader->cpu->cpu, .time = reader->time };
+	while (merge->nr) {
+		*record = (struct record){ .cpu = reader->cpu, .time = reader->time };
 		if (reader->lost) {
 			record->lost = reader->lost;
-			reader->lost = 0;
+			advance(merge);
 			return true;
 		}
-		record->data = reader->data;
-		record->size = kbuffer_event_size(reader->kbuf);
-		if (record->size < sizeof(id) || !in_subbuf(merge, reader, record->size))
-			damaged(merge, reader);
+		record->bytes = reader->record;
+		bytes = reader->record;
 		/* common_type is in front of each record. */
-		memcpy(&id, record->data, sizeof(id));
-		record->event = merge->trace->by_id[id];
-		kbuffer_next_event(reader->kbuf, NULL);
-		read_record(merge, reader);
+		id = cursor_number(&bytes, sizeof(id), "common_type of a record");
+		if (id < merge->trace->nr_ids)
+			record->event = merge->trace->by_id[id];
+		advance(merge);
 		if (!record->event)
 			merge->unknown++;
 		else if (record->event->wanted)
@@ -209,10 +190,6 @@ bool merge_next(struct merge *merge, struct record *record)
  */
 void merge_free(struct merge *merge)
 {
-	int i;
-
-	for (i = 0; i < merge->trace->nr_cpus; i++)
-		kbuffer_free(merge->readers[i].kbuf);
 	free(merge->readers);
 	free(merge);
 }

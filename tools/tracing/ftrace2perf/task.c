@@ -2,6 +2,7 @@
 /*
  * The names and thread groups of tasks.
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,21 +10,26 @@
 
 static int compare_tasks(const void *a, const void *b)
 {
-	return ((const struct task *)a)->tid - ((const struct task *)b)->tid;
+	const struct task *one = a, *two = b;
+
+	return (one->tid > two->tid) - (one->tid < two->tid);
 }
 
 static struct task *find(const struct task *tasks, int nr, int tid)
 {
 	struct task key = { .tid = tid };
 
-	return bsearch(&key, tasks, nr, sizeof(key), compare_tasks);
+	return nr ? bsearch(&key, tasks, nr, sizeof(key), compare_tasks) : NULL;
 }
 
-static char *next_line(char *line)
+/* "TID REST" or "  TID  REST": the rest, or NULL. */
+static char *read_tid(char *line, int *tid)
 {
-	char *end = strchr(line, '\n');
+	char *rest;
 
-	return end && end[1] ? end + 1 : NULL;
+	line += strspn(line, " ");
+	*tid = strtol(line, &rest, 10);
+	return isdigit((unsigned char)*line) && *rest == ' ' ? rest + 1 : NULL;
 }
 
 /**
@@ -35,27 +41,27 @@ static char *next_line(char *line)
  */
 int tasks_read(struct trace *trace, struct task **tasks)
 {
+	struct cursor cmdlines = trace->cmdlines, tgids = trace->tgids;
 	struct task *task;
-	int nr = 0, tid, tgid;
-	char *line, *comm;
+	char line[64], *rest;
+	int nr = 0, tid;
 
-	for (line = trace->cmdlines.data; line && *line; line = next_line(line)) {
-		tid = strtol(line, &comm, 10);
-		if (comm == line || *comm != ' ')
+	while (cursor_line(&cmdlines, line, sizeof(line))) {
+		rest = read_tid(line, &tid);
+		if (!rest)
 			continue;
-		comm++;
-		*tasks = resize(*tasks, nr + 1, sizeof(**tasks));
-		(*tasks)[nr++] = (struct task){ .tid = tid, .tgid = tid,
-			.comm = text("%.*s", (int)strcspn(comm, "\n"), comm) };
+		*tasks = grow(*tasks, nr, sizeof(**tasks));
+		task = &(*tasks)[nr++];
+		*task = (struct task){ .tid = tid, .tgid = tid };
+		memcpy(task->comm, rest, strnlen(rest, sizeof(task->comm) - 1));
 	}
 	if (nr)
 		qsort(*tasks, nr, sizeof(**tasks), compare_tasks);
-	for (line = trace->tgids.data; line && *line; line = next_line(line)) {
-		if (sscanf(line, "%d %d", &tid, &tgid) != 2)
-			continue;
-		task = find(*tasks, nr, tid);
+	while (cursor_line(&tgids, line, sizeof(line))) {
+		rest = read_tid(line, &tid);
+		task = rest ? find(*tasks, nr, tid) : NULL;
 		if (task)
-			task->tgid = tgid;
+			task->tgid = atoi(rest);
 	}
 	return nr;
 }

@@ -2,6 +2,7 @@
 /*
  * The events and the CPUs of a trace, and those that the user wants.
  */
+#include <ctype.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,24 +10,56 @@
 #include "ftrace2perf.h"
 
 /**
+ * first_word() - the word in brackets of a file of choices, else the first word
+ * @cursor: content of the file
+ *
+ * Return: the word, allocated; "" if there is none.
+ */
+char *first_word(struct cursor cursor)
+{
+	char line[512], *from, *end;
+
+	if (!cursor_line(&cursor, line, sizeof(line)))
+		return text("%s", "");
+	from = strchr(line, '[');
+	from = from ? from + 1 : line;
+	for (end = from; isgraph((unsigned char)*end) && *end != ']'; end++)
+		;
+	*end = 0;
+	return text("%s", from);
+}
+
+/**
  * trace_add_event() - add an event
  * @trace:  the trace
- * @system: name of the event's system
- * @format: content of its format file; the trace owns it from now on
+ * @system: name of the event's system; it stays where it is
+ * @format: content of its format file
  */
-void trace_add_event(struct trace *trace, const char *system, struct blob format)
+void trace_add_event(struct trace *trace, const char *system, struct cursor format)
 {
-	struct event event = { .system = text("%s", system), .format = format,
-			       .wanted = true, .attr = -1 };
-	char *name = strstr(format.data, "name: "), *id = strstr(format.data, "ID: ");
+	struct event event = { .id = -1, .system = system, .format = format, .wanted = true,
+			       .attr = -1 };
+	struct cursor from = format;
+	char line[256], *end;
 
-	if (!name || !id)
-		die("%s: The format of an event of %s has no name or no ID", trace->name, system);
-	name += strlen("name: ");
-	event.name = text("%.*s", (int)strcspn(name, "\n"), name);
-	event.id = atoi(id + strlen("ID: "));
-	trace->events = resize(trace->events, trace->nr_events + 1, sizeof(event));
+	while ((!event.name || event.id < 0) && cursor_line(&format, line, sizeof(line))) {
+		if (!event.name && !strncmp(line, "name: ", strlen("name: "))) {
+			event.name = text("%s", line + strlen("name: "));
+		} else if (!strncmp(line, "ID: ", strlen("ID: "))) {
+			event.id = strtol(line + strlen("ID: "), &end, 10);
+			if (event.id < 0 || event.id >= NR_IDS || *end)
+				cursor_fail(&from, "the format of an event of %s has \"%s\", %s",
+					    system, line, "expected 0 to 65535");
+		}
+	}
+	if (!event.name || event.id < 0)
+		cursor_fail(&from, "the format of an event of %s has no name or no ID", system);
+	if (trace->nr_events >= NR_IDS)
+		cursor_fail(&from, "more than %d events", NR_IDS);
+	trace->events = grow(trace->events, trace->nr_events, sizeof(event));
 	trace->events[trace->nr_events++] = event;
+	if (trace->nr_ids <= (unsigned int)event.id)
+		trace->nr_ids = event.id + 1;
 }
 
 static int compare_events(const void *a, const void *b)
@@ -47,11 +80,9 @@ void trace_sort_events(struct trace *trace)
 	int i;
 
 	qsort(trace->events, trace->nr_events, sizeof(*trace->events), compare_events);
-	trace->by_id = zalloc(NR_IDS * sizeof(*trace->by_id));
-	for (i = 0; i < trace->nr_events; i++) {
-		if (trace->events[i].id >= 0 && trace->events[i].id < NR_IDS)
-			trace->by_id[trace->events[i].id] = &trace->events[i];
-	}
+	trace->by_id = zalloc(trace->nr_ids * sizeof(*trace->by_id));
+	for (i = 0; i < trace->nr_events; i++)
+		trace->by_id[trace->events[i].id] = &trace->events[i];
 }
 
 /**
@@ -65,7 +96,7 @@ struct cpu_pages *trace_add_cpu(struct trace *trace, int cpu)
 {
 	struct cpu_pages *pages;
 
-	trace->cpus = resize(trace->cpus, trace->nr_cpus + 1, sizeof(*trace->cpus));
+	trace->cpus = grow(trace->cpus, trace->nr_cpus, sizeof(*trace->cpus));
 	pages = &trace->cpus[trace->nr_cpus++];
 	*pages = (struct cpu_pages){ .cpu = cpu };
 	return pages;

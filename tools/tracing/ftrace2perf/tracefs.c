@@ -17,13 +17,12 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <kbuffer.h>
 #include <linux/trace_mmap.h>
 
 #include "ftrace2perf.h"
 
 /* The header of a sub-buffer: its time, the number of its bytes, and flags above that. */
-struct subbuf {
+struct raw_subbuf {
 	uint64_t	time;
 	unsigned long	commit;
 	char		data[];
@@ -52,11 +51,29 @@ static bool get(const char *dir, const char *name, struct blob *blob)
 	return done;
 }
 
+/* A file of @dir that need not be there. */
+static struct cursor get_text(const char *dir, const char *name)
+{
+	struct blob blob = {};
+
+	if (!get(dir, name, &blob))
+		return (struct cursor){};
+	return cursor_new(text("%s/%s", dir, name), NULL, blob.data, blob.size);
+}
+
 static void need(const char *dir, const char *name, struct blob *blob)
 {
 	if (!get(dir, name, blob))
 		die("%s/%s: %s; expected an instance of tracefs, and the rights of root",
 		    dir, name, strerror(errno));
+}
+
+static struct cursor need_text(const char *dir, const char *name)
+{
+	struct blob blob;
+
+	need(dir, name, &blob);
+	return cursor_new(text("%s/%s", dir, name), NULL, blob.data, blob.size);
 }
 
 static bool reads_as(const char *dir, const char *name, char c)
@@ -94,7 +111,7 @@ static struct cpu_stats read_stats(const char *cpu_dir)
 static void read_events(struct trace *trace, const char *dir)
 {
 	struct dirent **systems, **events;
-	struct blob format;
+	struct cursor format;
 	int i, k, n, nr;
 	char *path;
 
@@ -106,7 +123,8 @@ static void read_events(struct trace *trace, const char *dir)
 			char *event = text("%s/%s", path, events[k]->d_name);
 
 			/* (An event may be removed meanwhile.) */
-			if (events[k]->d_name[0] != '.' && get(event, "format", &format))
+			format = get_text(event, "format");
+			if (events[k]->d_name[0] != '.' && format.of)
 				trace_add_event(trace, systems[i]->d_name, format);
 			free(event);
 		}
@@ -119,32 +137,38 @@ static void read_events(struct trace *trace, const char *dir)
 /* The size of a sub-buffer, from the text of header_page. */
 static unsigned int subbuf_size(struct trace *trace)
 {
-	unsigned int offset, size, long_size;
-	const char *at = strstr(trace->header_page.data, "char data;");
-	const char *commit = strstr(trace->header_page.data, "commit;");
+	unsigned int offset, size = 0, long_size = 0;
+	struct cursor page = trace->header_page;
+	char line[256], *at;
 
-	if (!at || sscanf(at, "char data; offset:%u; size:%u;", &offset, &size) != 2 ||
-	    !commit || sscanf(commit, "commit; offset:%*u; size:%u;", &long_size) != 1)
+	while (cursor_line(&page, line, sizeof(line))) {
+		at = strstr(line, "char data;");
+		if (at && sscanf(at, "char data; offset:%u; size:%u;", &offset, &size) == 2)
+			size += offset;
+		at = strstr(line, "commit;");
+		if (at)
+			sscanf(at, "commit; offset:%*u; size:%u;", &long_size);
+	}
+	if (!size || !long_size)
 		die("%s/events/header_page: No size of a sub-buffer", trace->name);
 	if (long_size != sizeof(long))
 		die("A long of the kernel has %u bytes: build ftrace2perf for that", long_size);
-	return offset + size;
+	return size;
 }
 
 static void read_files(struct trace *trace, const char *dir)
 {
-	struct blob blob = {};
-	struct utsname uts;
+	struct cursor clock = get_text(dir, "trace_clock");
 	char *events = text("%s/events", dir);
+	struct utsname uts;
 
-	need(dir, "events/header_page", &trace->header_page);
-	need(dir, "events/header_event", &trace->header_event);
+	trace->header_page = need_text(dir, "events/header_page");
+	trace->header_event = need_text(dir, "events/header_event");
 	read_events(trace, events);
 	free(events);
-	read_file("/proc/kallsyms", &trace->kallsyms);
-	if (get(dir, "trace_clock", &blob))
-		trace->clock = first_word(&blob);
-	free(blob.data);
+	trace->kallsyms = get_text("/proc", "kallsyms");
+	if (clock.of)
+		trace->clock = first_word(clock);
 
 	uname(&uts);
 	trace->hostname = text("%s", uts.nodename);
@@ -157,26 +181,22 @@ static void read_files(struct trace *trace, const char *dir)
 	trace->subbuf_size = subbuf_size(trace);
 }
 
-/* Number of records of a sub-buffer behind its first @skip bytes. */
-static size_t count_records(const void *subbuf, size_t skip)
+/* Number of records of a sub-buffer of @size bytes behind its first @skip ones. */
+static size_t count_records(const void *bytes, size_t size, size_t skip)
 {
-	struct kbuffer *kbuf;
+	struct subbuf subbuf;
+	struct cursor record;
 	size_t n = 0;
 
-	kbuf = kbuffer_alloc(KBUFFER_LSIZE_SAME_AS_HOST, KBUFFER_ENDIAN_SAME_AS_HOST);
-	if (!kbuf || kbuffer_load_subbuffer(kbuf, (void *)subbuf))
-		die("Not enough memory");
-	while (kbuffer_read_event(kbuf, NULL)) {
-		n += kbuffer_curr_index(kbuf) >= (int)skip;
-		kbuffer_next_event(kbuf, NULL);
-	}
-	kbuffer_free(kbuf);
+	subbuf_begin(&subbuf, cursor_new("The trace", NULL, bytes, size), sizeof(long));
+	while (subbuf_next(&subbuf, &record))
+		n += subbuf.at >= skip;
 	return n;
 }
 
 static int compare_times(const void *a, const void *b)
 {
-	const struct subbuf *one = *(const struct subbuf **)a, *two = *(const struct subbuf **)b;
+	const struct raw_subbuf *one = *(const struct raw_subbuf **)a, *two = *(const struct raw_subbuf **)b;
 
 	if (one->time != two->time)
 		return one->time < two->time ? -1 : 1;
@@ -189,26 +209,26 @@ static int compare_times(const void *a, const void *b)
  * older. Returns the number of records in @found.
  */
 static size_t find_subbufs(const struct trace_buffer_meta *meta, size_t entries,
-			   const struct subbuf **found, size_t *nr)
+			   const struct raw_subbuf **found, size_t *nr)
 {
 	const char *first = (const char *)meta + meta->meta_page_size;
-	const struct subbuf *subbuf;
+	const struct raw_subbuf *subbuf;
 	size_t i, n = 0, old = 0, records = 0, own;
 
 	for (i = 0; i < meta->nr_subbufs; i++) {
 		subbuf = (void *)(first + i * meta->subbuf_size);
 		if (i != meta->reader.id && subbuf->commit & SUBBUF_BYTES) {
 			found[n++] = subbuf;
-			records += count_records(subbuf, 0);
+			records += count_records(subbuf, meta->subbuf_size, 0);
 		}
 	}
 	qsort(found, n, sizeof(*found), compare_times);
 
 	subbuf = (void *)(first + (size_t)meta->reader.id * meta->subbuf_size);
 	own = (subbuf->commit & SUBBUF_BYTES) > meta->reader.read ?
-		count_records(subbuf, meta->reader.read) : 0;
+		count_records(subbuf, meta->subbuf_size, meta->reader.read) : 0;
 	for (; old < n && own + records > entries; old++)
-		records -= count_records(found[old], 0);
+		records -= count_records(found[old], meta->subbuf_size, 0);
 	n -= old;
 	memmove(found + !!own, found + old, n * sizeof(*found));
 	if (own)
@@ -221,22 +241,23 @@ static size_t find_subbufs(const struct trace_buffer_meta *meta, size_t entries,
 static size_t copy_mapped(struct trace *trace, struct cpu_pages *pages,
 			  const struct trace_buffer_meta *meta, size_t entries)
 {
-	const struct subbuf **found = zalloc((meta->nr_subbufs + 1) * sizeof(*found));
-	size_t records, i, size = meta->subbuf_size;
+	const struct raw_subbuf **found = zalloc((meta->nr_subbufs + 1) * sizeof(*found));
+	size_t records, i, size = meta->subbuf_size, nr;
 	char *data;
 
-	records = find_subbufs(meta, entries, found, &pages->nr);
-	if (pages->nr && (const char *)found[0] == (const char *)meta + meta->meta_page_size +
+	records = find_subbufs(meta, entries, found, &nr);
+	if (nr && (const char *)found[0] == (const char *)meta + meta->meta_page_size +
 						   meta->reader.id * size)
 		pages->skip = meta->reader.read;
-	data = resize(NULL, pages->nr, size);
-	for (i = 0; i < pages->nr; i++) {
+	data = resize(NULL, nr, size);
+	for (i = 0; i < nr; i++) {
 		memcpy(data + i * size, found[i], size);
 		/* All losses are in @before and @after. */
-		((struct subbuf *)(data + i * size))->commit &= SUBBUF_BYTES;
+		((struct raw_subbuf *)(data + i * size))->commit &= SUBBUF_BYTES;
 	}
 	free(found);
-	pages->data = data;
+	pages->pages = cursor_new(trace->name, text("the sub-buffers of CPU %d", pages->cpu), data,
+				  nr * size);
 	trace->subbuf_size = size;
 	return records;
 }
@@ -283,29 +304,30 @@ static void read_consuming(struct trace *trace, struct cpu_pages *pages, const c
 			   const struct cpu_stats *stats)
 {
 	int fd = open(raw, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	size_t size = trace->subbuf_size, done = 0, room = 0;
+	size_t size = trace->subbuf_size, done = 0, room = 0, nr = 0;
 	char *data = NULL;
 	ssize_t n = 0;
 
 	if (fd < 0)
 		die("%s: %s", raw, strerror(errno));
 	while (done < stats->entries) {
-		if (pages->nr == room) {
+		if (nr == room) {
 			room = room ? room * 2 : 16;
 			data = resize(data, room, size);
 		}
-		n = read(fd, data + pages->nr * size, size);
+		n = read(fd, data + nr * size, size);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			break;
-		memset(data + pages->nr * size + n, 0, size - n);
-		done += count_records(data + pages->nr++ * size, 0);
+		memset(data + nr * size + n, 0, size - n);
+		done += count_records(data + nr++ * size, size, 0);
 	}
 	if (n < 0 && errno != EAGAIN)
 		die("%s: %s", raw, strerror(errno));
 	close(fd);
-	pages->data = data;
+	pages->pages = cursor_new(trace->name, text("the sub-buffers of CPU %d", pages->cpu), data,
+				  nr * size);
 }
 
 static void read_cpus(struct trace *trace, const char *dir, bool consume)
@@ -377,8 +399,9 @@ void tracefs_read(struct trace *trace, const char *dir, const char *cpus, bool c
 	if (!reads_as(dir, "buffer_allocate", '0'))
 		read_cpus(trace, dir, consume);
 	/* After the records: then those of the last ones are there. */
-	get(dir, "saved_cmdlines", &trace->cmdlines);
-	get(dir, "saved_tgids", &trace->tgids);
-	if (!get(dir, "printk_formats", &trace->printk))
-		get(dir, "../../printk_formats", &trace->printk);
+	trace->cmdlines = get_text(dir, "saved_cmdlines");
+	trace->tgids = get_text(dir, "saved_tgids");
+	trace->printk = get_text(dir, "printk_formats");
+	if (!trace->printk.of)
+		trace->printk = get_text(dir, "../../printk_formats");
 }

@@ -2,6 +2,7 @@
 /*
  * Messages, memory and files.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -11,11 +12,19 @@
 
 #include "ftrace2perf.h"
 
+/* It may have names from a file: they must not control the terminal. */
 static void message(const char *fmt, va_list args)
 {
-	fputs("ftrace2perf: ", stderr);
-	vfprintf(stderr, fmt, args);
-	fputc('\n', stderr);
+	char *s, *c;
+
+	if (vasprintf(&s, fmt, args) < 0)
+		return;
+	for (c = s; *c; c++) {
+		if (iscntrl((unsigned char)*c))
+			*c = '?';
+	}
+	fprintf(stderr, "ftrace2perf: %s\n", s);
+	free(s);
 }
 
 /**
@@ -60,6 +69,21 @@ void *resize(void *old, size_t nr, size_t size)
 	if (!p)
 		die("Not enough memory for %zu bytes", nr * size);
 	return p;
+}
+
+/**
+ * grow() - make room for one more element
+ * @old:  the array, or NULL
+ * @nr:   number of elements that it has; it only grows, by this function
+ * @size: of an element, in bytes
+ *
+ * The room doubles, so that an array of many is not copied for each one.
+ *
+ * Return: the array. Without memory, the program ends.
+ */
+void *grow(void *old, size_t nr, size_t size)
+{
+	return nr & (nr - 1) ? old : resize(old, nr ? nr * 2 : 1, size);
 }
 
 /**
@@ -121,22 +145,8 @@ bool read_file(const char *path, struct blob *blob)
 		free(data);
 		return false;
 	}
-	data[size] = 0;
-	blob->data = data;
+	blob->data = resize(data, size + 1, 1);
+	blob->data[size] = 0;
 	blob->size = size;
 	return true;
-}
-
-/**
- * first_word() - the word in brackets of a file of choices, else the first word
- * @blob: content of the file
- *
- * Return: the word, allocated.
- */
-char *first_word(const struct blob *blob)
-{
-	const char *from = blob->data ? strchr(blob->data, '[') : NULL;
-
-	from = from ? from + 1 : blob->data ? blob->data : "";
-	return text("%.*s", (int)strcspn(from, " ]\n"), from);
 }
