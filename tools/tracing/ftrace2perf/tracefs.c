@@ -4,9 +4,10 @@
  *
  * trace_pipe_raw gives whole sub-buffers, but consumes them. A mapping of it does not, as
  * long as its reader is not moved on. That suits a ring that nobody writes to: a kept
- * snapshot, or an instance that does not record. Which sub-buffers hold unread records, and in
- * what order, follows from their times and from the number of unread records, which
- * per_cpu/cpuN/stats has. If that number is not met, nothing is converted.
+ * snapshot, or an instance that does not record. The sub-buffers of a mapping are numbered: the
+ * reader's, then the others from the oldest on. How many of them hold unread records
+ * follows from the number of these, which per_cpu/cpuN/stats has. If that number is not met,
+ * nothing is converted.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -21,14 +22,9 @@
 
 #include "ftrace2perf.h"
 
-/* The header of a sub-buffer: its time, the number of its bytes, and flags above that. */
-struct raw_subbuf {
-	uint64_t	time;
-	unsigned long	commit;
-	char		data[];
-};
-
-#define SUBBUF_BYTES	((1UL << 27) - 1)
+/* Of a long at this offset of a sub-buffer, the bits with the number of its bytes. */
+#define COMMIT_AT	8
+#define COMMIT_SIZE	((1UL << 27) - 1)
 
 /**
  * struct cpu_stats - per_cpu/cpuN/stats
@@ -182,82 +178,48 @@ static void read_files(struct trace *trace, const char *dir)
 }
 
 /* Number of records of a sub-buffer of @size bytes behind its first @skip ones. */
-static size_t count_records(const void *bytes, size_t size, size_t skip)
+static size_t count_records(const char *raw, const void *bytes, size_t size, size_t skip)
 {
 	struct subbuf subbuf;
 	struct cursor record;
 	size_t n = 0;
 
-	subbuf_begin(&subbuf, cursor_new("The trace", NULL, bytes, size), sizeof(long));
+	subbuf_begin(&subbuf, cursor_new(raw, NULL, bytes, size), sizeof(long));
 	while (subbuf_next(&subbuf, &record))
 		n += subbuf.at >= skip;
 	return n;
 }
 
-static int compare_times(const void *a, const void *b)
-{
-	const struct raw_subbuf *one = *(const struct raw_subbuf **)a, *two = *(const struct raw_subbuf **)b;
-
-	if (one->time != two->time)
-		return one->time < two->time ? -1 : 1;
-	return one < two ? -1 : one > two;
-}
-
 /*
- * Find the sub-buffers that hold unread records: the reader's, and the others in the order of
- * their times. Those that were consumed or erased may still have their records: they are
- * older. Returns the number of records in @found.
+ * Copy the sub-buffers that hold unread records: the reader's, and those behind it in the order
+ * of the ring, until there are @entries records. What follows was consumed or erased.
+ * Returns the number of records.
  */
-static size_t find_subbufs(const struct trace_buffer_meta *meta, size_t entries,
-			   const struct raw_subbuf **found, size_t *nr)
-{
-	const char *first = (const char *)meta + meta->meta_page_size;
-	const struct raw_subbuf *subbuf;
-	size_t i, n = 0, old = 0, records = 0, own;
-
-	for (i = 0; i < meta->nr_subbufs; i++) {
-		subbuf = (void *)(first + i * meta->subbuf_size);
-		if (i != meta->reader.id && subbuf->commit & SUBBUF_BYTES) {
-			found[n++] = subbuf;
-			records += count_records(subbuf, meta->subbuf_size, 0);
-		}
-	}
-	qsort(found, n, sizeof(*found), compare_times);
-
-	subbuf = (void *)(first + (size_t)meta->reader.id * meta->subbuf_size);
-	own = (subbuf->commit & SUBBUF_BYTES) > meta->reader.read ?
-		count_records(subbuf, meta->subbuf_size, meta->reader.read) : 0;
-	for (; old < n && own + records > entries; old++)
-		records -= count_records(found[old], meta->subbuf_size, 0);
-	n -= old;
-	memmove(found + !!own, found + old, n * sizeof(*found));
-	if (own)
-		found[0] = subbuf;
-	*nr = n + !!own;
-	return own + records;
-}
-
-/* Copy these sub-buffers, and return the number of their records. */
-static size_t copy_mapped(struct trace *trace, struct cpu_pages *pages,
+static size_t copy_mapped(struct trace *trace, struct cpu_pages *pages, const char *raw,
 			  const struct trace_buffer_meta *meta, size_t entries)
 {
-	const struct raw_subbuf **found = zalloc((meta->nr_subbufs + 1) * sizeof(*found));
-	size_t records, i, size = meta->subbuf_size, nr;
-	char *data;
+	size_t size = meta->subbuf_size, id = meta->reader.id, skip = meta->reader.read;
+	const char *from = (const char *)meta + meta->meta_page_size + id * size;
+	char *data = resize(NULL, meta->nr_subbufs, size), *to = data;
+	size_t records = 0, n;
+	unsigned long commit;
 
-	records = find_subbufs(meta, entries, found, &nr);
-	if (nr && (const char *)found[0] == (const char *)meta + meta->meta_page_size +
-						   meta->reader.id * size)
-		pages->skip = meta->reader.read;
-	data = resize(NULL, nr, size);
-	for (i = 0; i < nr; i++) {
-		memcpy(data + i * size, found[i], size);
+	for (; id < meta->nr_subbufs && records < entries; id++, from += size, skip = 0) {
+		memcpy(to, from, size);
 		/* All losses are in @before and @after. */
-		((struct raw_subbuf *)(data + i * size))->commit &= SUBBUF_BYTES;
+		memcpy(&commit, to + COMMIT_AT, sizeof(commit));
+		commit &= COMMIT_SIZE;
+		memcpy(to + COMMIT_AT, &commit, sizeof(commit));
+		n = count_records(raw, to, size, skip);
+		if (!n)
+			continue;
+		if (to == data)
+			pages->skip = skip;
+		records += n;
+		to += size;
 	}
-	free(found);
 	pages->pages = cursor_new(trace->name, text("the sub-buffers of CPU %d", pages->cpu), data,
-				  nr * size);
+				  to - data);
 	trace->subbuf_size = size;
 	return records;
 }
@@ -288,7 +250,7 @@ static void read_mapped(struct trace *trace, struct cpu_pages *pages, const char
 	}
 	if (!meta)
 		die("%s: Cannot be mapped: %s; --consume reads it", raw, strerror(errno));
-	n = copy_mapped(trace, pages, meta, stats->entries);
+	n = copy_mapped(trace, pages, raw, meta, stats->entries);
 	munmap(meta, size);
 	close(fd);
 
@@ -321,7 +283,7 @@ static void read_consuming(struct trace *trace, struct cpu_pages *pages, const c
 		if (n <= 0)
 			break;
 		memset(data + nr * size + n, 0, size - n);
-		done += count_records(data + nr++ * size, size, 0);
+		done += count_records(raw, data + nr++ * size, size, 0);
 	}
 	if (n < 0 && errno != EAGAIN)
 		die("%s: %s", raw, strerror(errno));
