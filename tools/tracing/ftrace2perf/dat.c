@@ -355,8 +355,8 @@ static void read_6(struct dat *dat, struct cursor *from)
 	if (!dat->found)
 		return;
 	read_table(dat, &table, nr_cpus);
-	/* A clock that the option has no text of is behind the table. */
-	if (trace->clock && !*trace->clock && !buffer)
+	/* A clock that the option has no text of is behind the table of each buffer. */
+	if (trace->clock && !*trace->clock)
 		trace->clock = first_word(sized(&table, 8, "trace_clock"));
 }
 
