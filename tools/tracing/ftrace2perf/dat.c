@@ -33,6 +33,7 @@
 /* Options; those of version 7 that name a section come last. */
 enum {
 	OPTION_DONE		= 0,
+	OPTION_CPUSTAT		= 2,
 	OPTION_BUFFER		= 3,
 	OPTION_TRACECLOCK	= 4,
 	OPTION_UNAME		= 5,
@@ -60,6 +61,16 @@ enum {
 #define OTHERS_MAX	16
 
 /**
+ * struct stat_of_cpu - the losses that a file tells of a CPU
+ * @overrun: number of records that were overwritten
+ * @dropped: number of records that were refused
+ */
+struct stat_of_cpu {
+	uint64_t	overrun;
+	uint64_t	dropped;
+};
+
+/**
  * struct dat - a trace.dat
  * @trace:     the trace that is read from it
  * @file:      all of it
@@ -68,6 +79,10 @@ enum {
  * @buffer:    name of the buffer that is wanted; "" for the top one
  * @others:    names of the other buffers
  * @nr_others: number of them
+ * @whole:     name of the snapshot, in front of the names of its channels; "" of trace-cmd
+ * @counted:   name of the buffer that statistics are of
+ * @stats:     losses of the wanted buffer, by CPU
+ * @nr_stats:  number of them
  * @how:       name of the compression
  * @found:     the buffer is there
  * @shifted:   it has an option that changes the times
@@ -80,6 +95,10 @@ struct dat {
 	const char	*buffer;
 	char		*others;
 	unsigned int	nr_others;
+	char		whole[256];
+	char		counted[256];
+	struct stat_of_cpu *stats;
+	unsigned int	nr_stats;
 	const char	*how;
 	bool		found;
 	bool		shifted;
@@ -288,10 +307,89 @@ static void read_table(struct dat *dat, struct cursor *from, uint32_t nr_cpus)
 	}
 }
 
+/* Are the statistics that are read those of the wanted buffer? */
+static bool counts_wanted(struct dat *dat)
+{
+	size_t n = strlen(dat->whole);
+
+	if (!n || strncmp(dat->counted, dat->whole, n))
+		return !strcmp(dat->counted, dat->buffer);
+	/* The kernel's own: NAME@SEQ is the top buffer, NAME@SEQ.CHANNEL its CHANNEL. */
+	return !strcmp(dat->counted + n + !!dat->counted[n], dat->buffer);
+}
+
+static struct stat_of_cpu *stat_of(struct dat *dat, unsigned int cpu)
+{
+	struct stat_of_cpu none = {};
+
+	while (dat->nr_stats <= cpu) {
+		dat->stats = grow(dat->stats, dat->nr_stats, sizeof(none));
+		dat->stats[dat->nr_stats++] = none;
+	}
+	return &dat->stats[cpu];
+}
+
+/*
+ * Lines of per_cpu/cpuN/stats. The name of the buffer is in front, if it is not the top one; in a
+ * file of trace-cmd, in an option of its own in front of those of all CPUs.
+ */
+static void read_cpustat(struct dat *dat, struct cursor *option)
+{
+	bool named = false;
+	unsigned int cpu = MAX_CPUS;
+	unsigned long long n;
+	char line[300];
+
+	while (cursor_line(option, line, sizeof(line))) {
+		if (!strncmp(line, "Buffer: ", strlen("Buffer: "))) {
+			snprintf(dat->counted, sizeof(dat->counted), "%.255s",
+				 line + strlen("Buffer: "));
+			named = true;
+		} else if (sscanf(line, "CPU: %u", &cpu) == 1) {
+			if (named && !*dat->whole)
+				memcpy(dat->whole, dat->counted, sizeof(dat->whole));
+		} else if (cpu >= MAX_CPUS || !counts_wanted(dat)) {
+			continue;
+		} else if (sscanf(line, "overrun: %llu", &n) == 1) {
+			stat_of(dat, cpu)->overrun = n;
+		} else if (sscanf(line, "commit overrun: %llu", &n) == 1 ||
+			   sscanf(line, "dropped events: %llu", &n) == 1) {
+			stat_of(dat, cpu)->dropped += n;
+		}
+	}
+}
+
+/*
+ * The losses of the statistics that the sub-buffers of a CPU do not tell of: what they tell was
+ * overwritten first.
+ */
+static void add_losses(struct dat *dat, struct cpu_pages *cpu)
+{
+	struct cursor pages = cpu->pages;
+	struct stat_of_cpu stat;
+	struct subbuf subbuf;
+	uint64_t told = 0;
+
+	if ((unsigned int)cpu->cpu >= dat->nr_stats)
+		return;
+	while (cursor_left(&pages)) {
+		subbuf_begin(&subbuf, cursor_part(&pages, dat->trace->subbuf_size, "a sub-buffer"),
+			     dat->trace->long_size);
+		told += subbuf.lost;
+	}
+	stat = dat->stats[cpu->cpu];
+	cpu->before = stat.overrun - (told < stat.overrun ? told : stat.overrun);
+	told -= stat.overrun - cpu->before;
+	cpu->after = stat.dropped - (told < stat.dropped ? told : stat.dropped);
+}
+
 /* Options that both versions have. */
 static void read_option(struct dat *dat, int id, struct cursor *option)
 {
 	switch (id) {
+	case OPTION_CPUSTAT:
+		read_cpustat(dat, option);
+		break;
 	case OPTION_TRACECLOCK:
 		dat->trace->clock = first_word(*option);
 		break;
@@ -530,6 +628,7 @@ void dat_read(struct trace *trace, const char *path, const char *buffer)
 {
 	struct dat dat = { .trace = trace, .buffer = buffer ?: "", .how = "none" };
 	struct cursor from;
+	int i;
 
 	trace->name = text("%s", path);
 	dat.file = open_file(trace->name);
@@ -546,6 +645,8 @@ void dat_read(struct trace *trace, const char *path, const char *buffer)
 		    dat.others ?: " none");
 	if (!trace->header_page.of || !trace->nr_events)
 		cursor_fail(&dat.file, "there is no header_page, or no event, in the file");
+	for (i = 0; i < trace->nr_cpus; i++)
+		add_losses(&dat, &trace->cpus[i]);
 	if (dat.others)
 		warn("%s also has:%s; -i NAME converts one of these", path, dat.others);
 	if (dat.shifted)

@@ -339,6 +339,13 @@ static void find_cpus(struct trace *trace, const char *dir)
 	qsort(trace->cpus, trace->nr_cpus, sizeof(*trace->cpus), compare_cpus);
 }
 
+/* A 0 to tracing_on_all of the top directory stops all instances. */
+static bool records(const char *dir)
+{
+	return reads_as(dir, "tracing_on", '1') && !reads_as(dir, "tracing_on_all", '0') &&
+	       !reads_as(dir, "../../tracing_on_all", '0');
+}
+
 /**
  * tracefs_read() - read an instance or a kept snapshot
  * @trace:   the trace is stored here
@@ -353,7 +360,7 @@ void tracefs_read(struct trace *trace, const char *dir, const char *cpus, bool c
 	trace->name = text("%s", dir);
 	find_cpus(trace, dir);
 	trace_want_cpus(trace, cpus);
-	if (!consume && reads_as(dir, "tracing_on", '1'))
+	if (!consume && records(dir))
 		die("%s records: write 0 to tracing_on, convert a kept snapshot, or use --consume",
 		    dir);
 	read_files(trace, dir);
