@@ -130,11 +130,13 @@ int main(int argc, char **argv)
 	parse(&o, argc, argv);
 	if (o.file) {
 		dat_read(&trace, o.file, o.instance);
+		trace_sort_events(&trace);
+		trace.global = merge_is_global(&trace);
 		trace_want_cpus(&trace, o.cpus);
 	} else {
 		tracefs_read(&trace, o.dir ? o.dir : instance_dir(o.instance), o.cpus, o.consume);
+		trace_sort_events(&trace);
 	}
-	trace_sort_events(&trace);
 	trace_want_events(&trace, o.events, o.nr_events);
 	perf_data_write(o.output, &trace, argv);
 	return 0;

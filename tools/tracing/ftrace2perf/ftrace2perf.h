@@ -104,6 +104,9 @@ struct cpu_pages {
  * @release:      version of its kernel, or NULL
  * @machine:      its architecture, or NULL
  * @here:         it was recorded by the running kernel
+ * @global:       one ring has the records of all CPUs: a word behind each one tells its CPU
+ * @cpu_list:     of a global one, the CPUs that are wanted; NULL for all
+ * @instead:      if it has no records, what may have some; or NULL
  */
 struct trace {
 	char			*name;
@@ -128,6 +131,9 @@ struct trace {
 	char			*release;
 	char			*machine;
 	bool			here;
+	bool			global;
+	const char		*cpu_list;
+	char			*instead;
 };
 
 /**
@@ -215,6 +221,7 @@ struct merge;
 
 struct merge *merge_begin(struct trace *trace);
 bool merge_next(struct merge *merge, struct record *record);
+bool merge_is_global(struct trace *trace);
 void merge_report(struct merge *merge);
 void merge_free(struct merge *merge);
 

@@ -366,7 +366,8 @@ void perf_data_write(const char *path, struct trace *trace, char **argv)
 
 	count(&w);
 	if (!w.nr_attrs)
-		die("%s has no records to convert (%llu were lost)", trace->name, w.lost);
+		die("%s has no records to convert (%llu were lost)%s", trace->name, w.lost,
+		    trace->instead ?: "");
 	make_attrs(&w);
 	w.nr_tasks = tasks_read(trace, &w.tasks);
 

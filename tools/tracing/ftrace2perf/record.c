@@ -147,6 +147,25 @@ static void advance(struct merge *merge)
 	sift(merge, 0);
 }
 
+/* Take off the word that a record of a global buffer ends with: all bits of 32, and the CPU. */
+static bool take_cpu(struct cursor *bytes, int *cpu)
+{
+	struct cursor behind = *bytes;
+	size_t size = cursor_left(bytes);
+	uint64_t word;
+
+	if (size < sizeof(word))
+		return false;
+	*bytes = cursor_part(&behind, size - sizeof(word), "record");
+	word = cursor_number(&behind, sizeof(word), "CPU of a record");
+	if ((uint32_t)word != UINT32_MAX || word >> 32 >= MAX_CPUS) {
+		bytes->end = behind.end;
+		return false;
+	}
+	*cpu = word >> 32;
+	return true;
+}
+
 /**
  * merge_next() - read the next record or loss
  * @merge:  the state
@@ -170,7 +189,9 @@ bool merge_next(struct merge *merge, struct record *record)
 			return true;
 		}
 		record->bytes = reader->record;
-		bytes = reader->record;
+		if (merge->trace->global)
+			take_cpu(&record->bytes, &record->cpu);
+		bytes = record->bytes;
 		/* common_type is in front of each record. */
 		id = cursor_number(&bytes, sizeof(id), "common_type of a record");
 		if (id < merge->trace->nr_ids)
@@ -178,10 +199,36 @@ bool merge_next(struct merge *merge, struct record *record)
 		advance(merge);
 		if (!record->event)
 			merge->unknown++;
-		else if (record->event->wanted)
+		else if (record->event->wanted && cpu_wanted(merge->trace->cpu_list, record->cpu))
 			return true;
 	}
 	return false;
+}
+
+/**
+ * merge_is_global() - guess whether one ring has the records of all CPUs
+ * @trace: a trace that does not tell
+ *
+ * Return: whether one CPU has all records, and each of them ends with the number of a CPU.
+ */
+bool merge_is_global(struct trace *trace)
+{
+	struct merge *merge = merge_begin(trace);
+	bool global = false, all = true;
+	struct record record;
+	int home = -1, cpu;
+
+	while (all && merge_next(merge, &record)) {
+		if (!record.event)
+			continue;
+		if (!global)
+			home = record.cpu;
+		all = record.cpu == home && take_cpu(&record.bytes, &cpu) &&
+		      (unsigned int)cpu < trace->nr_present;
+		global = all;
+	}
+	merge_free(merge);
+	return global;
 }
 
 /**

@@ -140,6 +140,12 @@ void trace_want_cpus(struct trace *trace, const char *list)
 {
 	int i, n = 0;
 
+	if (trace->global) {
+		/* Each record has its own. (This refuses what is no list.) */
+		cpu_wanted(list, 0);
+		trace->cpu_list = list;
+		return;
+	}
 	for (i = 0; i < trace->nr_cpus; i++) {
 		if (cpu_wanted(list, trace->cpus[i].cpu))
 			trace->cpus[n++] = trace->cpus[i];

@@ -339,6 +339,55 @@ static void find_cpus(struct trace *trace, const char *dir)
 	qsort(trace->cpus, trace->nr_cpus, sizeof(*trace->cpus), compare_cpus);
 }
 
+static bool has_line(const char *dir, const char *name, const char *want)
+{
+	struct cursor text = get_text(dir, name);
+	char line[64];
+
+	while (cursor_line(&text, line, sizeof(line))) {
+		if (!strcmp(line, want))
+			return true;
+	}
+	return false;
+}
+
+static void add_instead(struct trace *trace, const char *name)
+{
+	char *old = trace->instead;
+
+	trace->instead = text("%s -i %s", old ?: "; its channels or kept snapshots may have some:",
+			      name);
+	free(old);
+}
+
+/* A session records in its channels, and a snapshot takes the records away. */
+static void find_instead(struct trace *trace, const char *dir)
+{
+	struct cursor channels = get_text(dir, "channels");
+	char *path = realpath(dir, NULL), *name, line[256];
+	struct dirent **kept;
+	int i, nr;
+
+	while (cursor_line(&channels, line, sizeof(line))) {
+		line[strcspn(line, " \t")] = 0;
+		if (*line && *line != '#')
+			add_instead(trace, line);
+	}
+	name = path ? strrchr(path, '/') : NULL;
+	if (!name || !name[1])
+		return;
+	*name++ = 0;
+	nr = scandir(path, &kept, NULL, alphasort);
+	for (i = 0; i < nr; i++) {
+		/* NAME@SEQ, and NAME@SEQ.CHANNEL of that */
+		if (!strncmp(kept[i]->d_name, name, strlen(name)) &&
+		    (kept[i]->d_name[strlen(name)] == '@' ||
+		     (strchr(name, '@') && kept[i]->d_name[strlen(name)] == '.')))
+			add_instead(trace, kept[i]->d_name);
+	}
+	free(path);
+}
+
 /* A 0 to tracing_on_all of the top directory stops all instances. */
 static bool records(const char *dir)
 {
@@ -359,6 +408,7 @@ void tracefs_read(struct trace *trace, const char *dir, const char *cpus, bool c
 {
 	trace->name = text("%s", dir);
 	find_cpus(trace, dir);
+	trace->global = has_line(dir, "trace_options", "global-buffer");
 	trace_want_cpus(trace, cpus);
 	if (!consume && records(dir))
 		die("%s records: write 0 to tracing_on, convert a kept snapshot, or use --consume",
@@ -367,6 +417,7 @@ void tracefs_read(struct trace *trace, const char *dir, const char *cpus, bool c
 	/* A ring that was not allocated yet has nothing to read. */
 	if (!reads_as(dir, "buffer_allocate", '0'))
 		read_cpus(trace, dir, consume);
+	find_instead(trace, dir);
 	/* After the records: then those of the last ones are there. */
 	trace->cmdlines = get_text(dir, "saved_cmdlines");
 	trace->tgids = get_text(dir, "saved_tgids");
