@@ -184,7 +184,9 @@ static struct trace_array __init *boot_create(const struct boot_instance *b, voi
 
 static void __init boot_complain(const struct boot_instance *b, long err)
 {
-	if (err == -EEXIST)
+	if (err == -ENODEV)
+		pr_warn("%s: ignored, tracing is disabled\n", b->name);
+	else if (err == -EEXIST)
 		pr_warn("%s: an instance of this name exists, the first one stays\n", b->name);
 	else if (err == -EINVAL && instance_is_reserved(b->name))
 		pr_warn("%s: names that begin with fd- are those of instance_open\n", b->name);

@@ -208,8 +208,9 @@ void instance_dismantle(struct trace_array *tr)
  * follow by trace_add_boot_triggers(), and its files by trace_create_instances().
  *
  * Context: May sleep, event_mutex and trace_types_lock are held.
- * Return: the instance, with the reference of its existence; -EINVAL for a name that no
- *	   directory can have, or that is reserved; -EEXIST; -ENOMEM, then nothing is left of it.
+ * Return: the instance, with the reference of its existence; -ENODEV if tracing is off for
+ *	   this boot; -EINVAL for a name that no directory can have, or that is reserved;
+ *	   -EEXIST; -ENOMEM, then nothing is left of it.
  */
 struct trace_array *instance_create(const struct instance_spec *spec)
 {
@@ -218,6 +219,9 @@ struct trace_array *instance_create(const struct instance_spec *spec)
 
 	lockdep_assert_held(&event_mutex);
 	lockdep_assert_held(&trace_types_lock);
+	/* The kernel is locked down, or had no memory for the top one. A message has told it. */
+	if (!top_trace_array())
+		return ERR_PTR(-ENODEV);
 	ret = instance_check_name(spec);
 	if (ret)
 		return ERR_PTR(ret);

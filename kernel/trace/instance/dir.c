@@ -50,8 +50,9 @@ static int instance_rmdir(const char *name)
  * trace_array_destroy(). An instance that is created during the boot has its memory at once.
  *
  * Context: May sleep, takes event_mutex and trace_types_lock.
- * Return: the instance; NULL if there is not enough memory, no directory can have @name, it is
- *	   reserved for instances of open files, or is that of one that is retired.
+ * Return: the instance; NULL if tracing is off for this boot, there is not enough memory, no
+ *	   directory can have @name, it is reserved for instances of open files, or is that of
+ *	   one that is retired.
  */
 struct trace_array *trace_array_get_by_name(const char *name, const char *systems)
 {
