@@ -64,13 +64,6 @@ instance_owner_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *pp
 	return trace_owner_read(owner->tr, ubuf, cnt, ppos);
 }
 
-static long instance_owner_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
-{
-	struct instance_owner *owner = file->private_data;
-
-	return trace_owner_ioctl(owner->tr, file->f_path.mnt, cmd, arg);
-}
-
 static int instance_owner_release(struct inode *inode, struct file *file)
 {
 	instance_end_owner(file->private_data);
@@ -81,8 +74,6 @@ static const struct file_operations instance_open_fops = {
 	.open		= instance_owner_open,
 	.read		= instance_owner_read,
 	.llseek		= default_llseek,
-	.unlocked_ioctl	= instance_owner_ioctl,
-	.compat_ioctl	= compat_ptr_ioctl,
 	.release	= instance_owner_release,
 };
 

@@ -378,8 +378,7 @@ static long snap_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return -EINVAL;
 	ret = snap_expand(tr);
 	if (!ret)
-		ret = snap_own(tr->snapshots, tracing_get_cpu(file_inode(file)),
-			       file->f_path.mnt);
+		ret = snap_own(tr->snapshots, tracing_get_cpu(file_inode(file)));
 	if (ret == -EINVAL)
 		ret = -ENXIO;
 	if (ret >= 0 || ret == -EMFILE || ret == -ENFILE || ret == -ENODEV)

@@ -467,5 +467,5 @@ void snap_end_owned(struct trace_snap *snap);
 void snap_tend(struct trace_snapshots *s);
 
 /* own.c */
-int snap_own(struct trace_snapshots *s, int cpu, struct vfsmount *mnt);
+int snap_own(struct trace_snapshots *s, int cpu);
 #endif /* _KERNEL_TRACE_SNAPSHOT_INTERNAL_H */

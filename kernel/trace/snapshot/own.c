@@ -6,7 +6,6 @@
 #include <linux/fcntl.h>
 #include <linux/file.h>
 #include <linux/fs.h>
-#include <linux/mount.h>
 #include <linux/workqueue.h>
 
 #include "../trace_owner.h"
@@ -15,12 +14,10 @@
 /**
  * struct snap_owner - an open file that owns a snapshot
  * @snap: the snapshot, which is kept; NULL if it could not be taken
- * @mnt:  mount of tracefs by which it was requested
  * @end:  ends the life of the snapshot
  */
 struct snap_owner {
 	struct trace_snap	*snap;
-	struct vfsmount		*mnt;
 	struct work_struct	end;
 };
 
@@ -29,13 +26,6 @@ static ssize_t snap_owner_read(struct file *file, char __user *ubuf, size_t cnt,
 	struct snap_owner *owner = file->private_data;
 
 	return trace_owner_read(owner->snap->kept, ubuf, cnt, ppos);
-}
-
-static long snap_owner_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
-{
-	struct snap_owner *owner = file->private_data;
-
-	return trace_owner_ioctl(owner->snap->kept, owner->mnt, cmd, arg);
 }
 
 static void snap_owner_end(struct work_struct *end)
@@ -51,7 +41,6 @@ static int snap_owner_release(struct inode *inode, struct file *file)
 {
 	struct snap_owner *owner = file->private_data;
 
-	mntput(owner->mnt);
 	if (owner->snap)
 		schedule_work(&owner->end);
 	else
@@ -62,8 +51,6 @@ static int snap_owner_release(struct inode *inode, struct file *file)
 static const struct file_operations snap_owner_fops = {
 	.read		= snap_owner_read,
 	.llseek		= default_llseek,
-	.unlocked_ioctl	= snap_owner_ioctl,
-	.compat_ioctl	= compat_ptr_ioctl,
 	.release	= snap_owner_release,
 };
 
@@ -71,12 +58,11 @@ static const struct file_operations snap_owner_fops = {
  * snap_own() - take a snapshot that belongs to a new file descriptor
  * @s:   the snapshots of a trace array, of which the caller has a file open
  * @cpu: the CPU, or RING_BUFFER_ALL_CPUS
- * @mnt: mount of that file
  *
  * Context: May sleep.
  * Return: the descriptor; -EMFILE, -ENFILE and -ENOMEM as open(); as snap_keep_owned().
  */
-int snap_own(struct trace_snapshots *s, int cpu, struct vfsmount *mnt)
+int snap_own(struct trace_snapshots *s, int cpu)
 {
 	struct snap_owner *owner = kzalloc(sizeof(*owner), GFP_KERNEL);
 	struct file *file;
@@ -92,7 +78,6 @@ int snap_own(struct trace_snapshots *s, int cpu, struct vfsmount *mnt)
 		kfree(owner);
 		return PTR_ERR(file);
 	}
-	owner->mnt = mntget(mnt);
 	fd = get_unused_fd_flags(O_CLOEXEC);
 	ret = fd < 0 ? fd : snap_keep_owned(s, cpu, &owner->snap);
 	if (!ret) {

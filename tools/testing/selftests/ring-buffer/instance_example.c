@@ -20,30 +20,30 @@ static int check(int ret, const char *what)
 	return ret;
 }
 
-static int open_at(int dir, const char *name, int flags)
+/* Open a file of the instance that @owner owns. */
+static int open_of(int owner, const char *name, int flags)
 {
-	return check(openat(dir, name, flags | O_CLOEXEC), name);
-}
+	char path[600], instance[256];
+	int len = check(pread(owner, instance, sizeof(instance), 0), "name");
 
-/* The directory of what @owner owns. It owns nothing itself. */
-static int dir_of(int owner)
-{
-	return check(ioctl(owner, TRACE_IOC_INSTANCE_DIR, 0), "TRACE_IOC_INSTANCE_DIR");
+	/* A newline is behind the name. */
+	snprintf(path, sizeof(path), "/sys/kernel/tracing/instances/%.*s/%s", len - 1, instance,
+		 name);
+	return check(open(path, flags | O_CLOEXEC), path);
 }
 
 int main(void)
 {
-	int instance, dir, fd, snapshot, len;
+	int instance, fd, snapshot, len;
 	char text[4096];
 
-	instance = open_at(AT_FDCWD, "/sys/kernel/tracing/instance_open", O_RDWR);
-	dir = dir_of(instance);
-	fd = open_at(dir, "trace_marker", O_WRONLY);
+	instance = check(open("/sys/kernel/tracing/instance_open", O_RDWR | O_CLOEXEC), "open");
+	fd = open_of(instance, "trace_marker", O_WRONLY);
 	check(dprintf(fd, "hello from C\n"), "trace_marker");
 
-	fd = open_at(dir, "snapshot", O_WRONLY);
+	fd = open_of(instance, "snapshot", O_WRONLY);
 	snapshot = check(ioctl(fd, TRACE_IOC_SNAPSHOT, 0), "TRACE_IOC_SNAPSHOT");
-	fd = open_at(dir_of(snapshot), "trace", O_RDONLY);
+	fd = open_of(snapshot, "trace", O_RDONLY);
 	while ((len = check(read(fd, text, sizeof(text)), "trace")))
 		fwrite(text, 1, len, stdout);
 	return 0;
