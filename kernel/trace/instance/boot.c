@@ -4,17 +4,21 @@
  *
  *   trace_instance=NAME[^FLAG]...[@START:SIZE | @RESERVED][,EVENT]...
  *
- * START:SIZE is physical memory, and RESERVED is the name of memory from the parameter
- * reserve_mem=. Records there survive a reboot. Such an instance is never removed.
+ * START:SIZE is physical memory that the kernel does not use, as by memmap=SIZE$START, and
+ * RESERVED is the name of memory from the parameter reserve_mem=. Records there survive a
+ * reboot. Such an instance is never removed.
  */
 #include <linux/ctype.h>
 #include <linux/err.h>
 #include <linux/init.h>
+#include <linux/ioport.h>
 #include <linux/kernel.h>
 #include <linux/limits.h>
+#include <linux/list.h>
 #include <linux/mm.h>
 #include <linux/mmzone.h>
 #include <linux/printk.h>
+#include <linux/security.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
@@ -109,11 +113,69 @@ static bool __init boot_parse_range(struct boot_instance *b)
 	return true;
 }
 
+/* May the command line name this address? It may not where it could not change memory. */
+static bool __init boot_may_take_range(const struct boot_instance *b)
+{
+	if (security_locked_down(LOCKDOWN_DEV_MEM)) {
+		pr_warn("%s: memory '%s' is refused, the kernel is locked down\n", b->name,
+			b->memory);
+		return false;
+	}
+	/* Pages of the kernel itself are reserved as well, so reserved ones are not enough. */
+	if (region_intersects(b->start, b->size, IORESOURCE_SYSTEM_RAM,
+			      IORES_DESC_NONE) != REGION_DISJOINT) {
+		pr_warn("%s: memory '%s' is not reserved\n", b->name, b->memory);
+		return false;
+	}
+	return true;
+}
+
+/* Does no other instance have a part of it? */
+static bool __init boot_is_free(const struct boot_instance *b)
+{
+	struct trace_array *tr;
+	phys_addr_t start;
+
+	guard(mutex)(&trace_types_lock);
+	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
+		if (!tr->range_addr_start)
+			continue;
+		start = page_to_phys(vmalloc_to_page((void *)tr->range_addr_start));
+		if (start < b->start + b->size && b->start < start + tr->range_addr_size) {
+			pr_warn("%s: memory '%s' is that of the instance %s\n", b->name,
+				b->memory, tr->name);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Is none of it in the page allocator? */
+static bool __init boot_is_reserved(const struct boot_instance *b)
+{
+	unsigned long pfn = PHYS_PFN(b->start), end = pfn + (b->size >> PAGE_SHIFT);
+
+	for (; pfn < end; pfn++) {
+		if (!pfn_valid(pfn)) {
+			pr_warn("%s: there is no memory at %#llx\n", b->name,
+				(u64)PFN_PHYS(pfn));
+			return false;
+		}
+		if (!PageReserved(pfn_to_page(pfn))) {
+			pr_warn("%s: memory '%s' is not reserved\n", b->name, b->memory);
+			return false;
+		}
+	}
+	return true;
+}
+
 static bool __init boot_find_memory(struct boot_instance *b)
 {
+	bool range = b->memory && isdigit(*b->memory);
+
 	if (!b->memory)
 		return true;
-	if (isdigit(*b->memory)) {
+	if (range) {
 		if (!boot_parse_range(b))
 			return false;
 	} else if (!reserve_mem_find_by_name(b->memory, &b->start, &b->size)) {
@@ -127,7 +189,7 @@ static bool __init boot_find_memory(struct boot_instance *b)
 			b->memory);
 		return false;
 	}
-	return true;
+	return (!range || boot_may_take_range(b)) && boot_is_reserved(b) && boot_is_free(b);
 }
 
 /* NULL with a message if it cannot be mapped. */
@@ -137,17 +199,8 @@ static void __init *boot_map(const struct boot_instance *b)
 	struct page **pages = kvmalloc_array(nr, sizeof(*pages), GFP_KERNEL);
 	void *addr = NULL;
 
-	for (i = 0; pages && i < nr; i++) {
-		unsigned long pfn = PHYS_PFN(b->start) + i;
-
-		if (!pfn_valid(pfn)) {
-			pr_warn("%s: there is no memory at %#llx\n", b->name,
-				(u64)PFN_PHYS(pfn));
-			kvfree(pages);
-			return NULL;
-		}
-		pages[i] = pfn_to_page(pfn);
-	}
+	for (i = 0; pages && i < nr; i++)
+		pages[i] = pfn_to_page(PHYS_PFN(b->start) + i);
 	if (pages)
 		addr = vmap(pages, nr, VM_MAP, PAGE_KERNEL);
 	kvfree(pages);

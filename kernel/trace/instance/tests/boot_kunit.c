@@ -93,8 +93,22 @@ static void __init boot_remove(struct kunit *test, struct trace_array *tr)
 	vunmap(memory);
 }
 
+/* As memory is that the page allocator never had */
+static void boot_reserve(void *memory, bool reserved)
+{
+	struct page *page = virt_to_page(memory), *end = page + BOOT_BYTES / PAGE_SIZE;
+
+	for (; page < end; page++) {
+		if (reserved)
+			SetPageReserved(page);
+		else
+			ClearPageReserved(page);
+	}
+}
+
 static void boot_free(void *memory)
 {
+	boot_reserve(memory, false);
 	free_pages_exact(memory, BOOT_BYTES);
 }
 
@@ -105,6 +119,7 @@ static void __init *boot_memory(struct kunit *test)
 	void *memory = alloc_pages_exact(BOOT_BYTES, GFP_KERNEL | __GFP_ZERO);
 
 	KUNIT_ASSERT_NOT_NULL(test, memory);
+	boot_reserve(memory, true);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, boot_free_action, memory), 0);
 	return memory;
 }
@@ -315,6 +330,30 @@ static void __init boot_test_refused(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, BOOT_DIR));
 }
 
+/* Memory that the page allocator has, or another instance, is refused as a whole. */
+static void __init boot_test_taken(struct kunit *test)
+{
+	void *memory = boot_memory(test);
+	struct page *last = virt_to_page(memory + BOOT_BYTES - 1);
+	const char *all = boot_in(test, "", memory, BOOT_BYTES, "");
+	struct trace_array *tr;
+
+	ClearPageReserved(last);
+	boot_refuse(test, all, " is not reserved");
+	SetPageReserved(last);
+
+	tr = boot_make(test, boot_in(test, "", memory, BOOT_BYTES / 2, ""), NULL);
+	snap_kunit_set(test, BOOT_DIR "/trace_marker", "first");
+	boot_refuse(test, all, " is that of the instance " BOOT_NAME);
+	boot_refuse(test, boot_in(test, "", memory + BOOT_BYTES / 2 - PAGE_SIZE, PAGE_SIZE, ""),
+		    " is that of the instance " BOOT_NAME);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, BOOT_DIR "/trace", ": first\n"));
+	boot_remove(test, tr);
+
+	tr = boot_make(test, all, NULL);
+	boot_remove(test, tr);
+}
+
 /* If an allocation fails, a message tells it, and nothing is left. */
 static void __init boot_test_no_memory(struct kunit *test)
 {
@@ -401,6 +440,7 @@ static struct kunit_case __refdata boot_cases[] = {
 	KUNIT_CASE(boot_test_memory),
 	KUNIT_CASE(boot_test_last),
 	KUNIT_CASE(boot_test_refused),
+	KUNIT_CASE(boot_test_taken),
 	KUNIT_CASE(boot_test_no_memory),
 	KUNIT_CASE(boot_test_params),
 	{ }
