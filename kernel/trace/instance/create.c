@@ -65,14 +65,6 @@ static void instance_init(struct trace_array *tr, const struct instance_spec *sp
 	tr->range_addr_start = spec->start;
 	tr->range_addr_size = spec->size;
 	tr->trace_flags = top_trace_array()->trace_flags & ~INSTANCE_OWN_FLAGS;
-	tr->current_trace = &nop_trace;
-	raw_spin_lock_init(&tr->start_lock);
-	INIT_LIST_HEAD(&tr->systems);
-	INIT_LIST_HEAD(&tr->events);
-	INIT_LIST_HEAD(&tr->hist_vars);
-	INIT_LIST_HEAD(&tr->err_log);
-	INIT_LIST_HEAD(&tr->channels);
-	ftrace_init_trace_array(tr);
 	init_trace_flags_index(tr);
 }
 
@@ -91,40 +83,28 @@ static int instance_alloc_buffer(struct trace_array *tr)
 
 static int instance_alloc_parts(struct trace_array *tr, const struct instance_spec *spec)
 {
-	tr->name = kstrdup(spec->name, GFP_KERNEL);
-	if (spec->systems)
+	if (spec->systems) {
 		tr->system_names = kstrdup_const(spec->systems, GFP_KERNEL);
-	if (!tr->name || (spec->systems && !tr->system_names))
-		return -ENOMEM;
-	if (!alloc_cpumask_var(&tr->tracing_cpumask, GFP_KERNEL) ||
-	    !zalloc_cpumask_var(&tr->pipe_cpumask, GFP_KERNEL))
-		return -ENOMEM;
-	cpumask_setall(tr->tracing_cpumask);
+		if (!tr->system_names)
+			return -ENOMEM;
+	}
 	return ftrace_allocate_ftrace_ops(tr) ?: instance_alloc_buffer(tr);
 }
 
-/* The instance has no files, or its files are removed already. */
+/* The instance has no files, or its files are removed already, but may be opened. */
 static void instance_free(struct trace_array *tr)
 {
-	int i;
-
 	free_trace_buffers(tr);
 	ftrace_free_ftrace_ops(tr);
 	clear_tracing_err_log(tr);
-	for (i = 0; i < tr->nr_topts; i++)
-		kfree(tr->topts[i].topts);
-	kfree(tr->topts);
 	free_percpu(tr->last_func_repeats);
-	free_cpumask_var(tr->tracing_cpumask);
-	free_cpumask_var(tr->pipe_cpumask);
 	kfree_const(tr->system_names);
-	kfree(tr->name);
-	kfree(tr);
+	trace_array_free(tr);
 }
 
 static struct trace_array *instance_alloc(const struct instance_spec *spec)
 {
-	struct trace_array *tr = kzalloc(sizeof(*tr), GFP_KERNEL);
+	struct trace_array *tr = trace_array_alloc(spec->name);
 
 	if (!tr)
 		return NULL;
@@ -147,8 +127,7 @@ int instance_create_files(struct trace_array *tr)
 {
 	int lost = atomic_read(&instance_lost);
 
-	tr->dir = tracefs_create_dir(tr->name, trace_instance_dir);
-	if (!tr->dir || event_trace_add_tracer(tr->dir, tr))
+	if (trace_array_mkdir(tr) || event_trace_add_tracer(tr->dir, tr))
 		return -ENOMEM;
 	init_tracer_tracefs(tr, tr->dir);
 	__update_tracer_options(tr);

@@ -52,7 +52,7 @@ static int instance_rmdir(const char *name)
  * Context: May sleep, takes event_mutex and trace_types_lock.
  * Return: the instance; NULL if tracing is off for this boot, there is not enough memory, no
  *	   directory can have @name, it is reserved for instances of open files, or is that of
- *	   one that is retired.
+ *	   one that is retired or shows a kept snapshot.
  */
 struct trace_array *trace_array_get_by_name(const char *name, const char *systems)
 {
@@ -66,12 +66,24 @@ struct trace_array *trace_array_get_by_name(const char *name, const char *system
 	guard(mutex)(&event_mutex);
 	guard(mutex)(&trace_types_lock);
 	tr = trace_array_find(name) ?: instance_create(&spec);
-	if (IS_ERR(tr) || tr->retired)
+	if (IS_ERR(tr) || tr->retired || trace_is_kept(tr))
 		return NULL;
 	tr->ref++;
 	return tr;
 }
 EXPORT_SYMBOL_GPL(trace_array_get_by_name);
+
+/* The caller has no reference, so that an address is all there is. */
+static bool instance_exists(const struct trace_array *tr)
+{
+	const struct trace_array *pos;
+
+	list_for_each_entry(pos, &ftrace_trace_arrays, list) {
+		if (pos == tr)
+			return !trace_is_kept(pos);
+	}
+	return false;
+}
 
 /**
  * trace_array_destroy() - remove an instance

@@ -15,24 +15,6 @@
 #include "internal.h"
 
 /**
- * instance_exists() - is a pointer that of a trace array?
- * @tr: the pointer; it may be stale
- *
- * Context: trace_types_lock is held.
- * Return: true if it is.
- */
-bool instance_exists(const struct trace_array *tr)
-{
-	const struct trace_array *pos;
-
-	lockdep_assert_held(&trace_types_lock);
-	list_for_each_entry(pos, &ftrace_trace_arrays, list)
-		if (pos == tr)
-			return true;
-	return false;
-}
-
-/**
  * trace_array_find() - look up an instance by its name
  * @name: the name
  *
@@ -54,7 +36,8 @@ struct trace_array *trace_array_find(const char *name)
  * @name: the name
  *
  * Context: May sleep, takes trace_types_lock.
- * Return: the instance, for trace_array_put(); NULL if there is none, or it is retired.
+ * Return: the instance, for trace_array_put(); NULL if there is none, it is retired, or it
+ *	   shows a kept snapshot, in which nothing can be recorded.
  */
 struct trace_array *trace_array_find_get(const char *name)
 {
@@ -62,23 +45,27 @@ struct trace_array *trace_array_find_get(const char *name)
 
 	guard(mutex)(&trace_types_lock);
 	tr = trace_array_find(name);
-	if (!tr || tr->retired)
+	if (!tr || tr->retired || trace_is_kept(tr))
 		return NULL;
 	tr->ref++;
 	return tr;
 }
 
 /**
- * trace_array_get() - hold a trace array that may be gone
- * @tr: the trace array, as a file has stored it
+ * trace_array_get() - hold a trace array that may have been removed
+ * @tr: the trace array, as the inode of a file has it, which pins it; or NULL
  *
  * Context: May sleep, takes trace_types_lock.
- * Return: 0, then trace_array_put() has to follow; -ENODEV if it was removed or retired.
+ * Return: 0, then trace_array_put() has to follow; -ENODEV if it was removed or retired, or
+ *	   tracing is off for this boot.
  */
 int trace_array_get(struct trace_array *tr)
 {
+	if (!tr)
+		return -ENODEV;
 	guard(mutex)(&trace_types_lock);
-	if (!instance_exists(tr) || tr->retired)
+	/* One that was removed is in no list, nor is one that is not complete yet. */
+	if (list_empty(&tr->list) || tr->retired)
 		return -ENODEV;
 	tr->ref++;
 	return 0;

@@ -62,9 +62,6 @@ struct instance_owner {
 /* expand.c */
 int instance_unexpand(struct trace_array *tr);
 
-/* find.c */
-bool instance_exists(const struct trace_array *tr);
-
 /* session.c */
 void instance_leave_session(struct trace_array *tr);
 void instance_disband_session(struct trace_array *tr, struct hlist_head *left);

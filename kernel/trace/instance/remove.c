@@ -46,7 +46,7 @@ int instance_remove(struct trace_array *tr)
 	ret = trace_snapshot_remove(tr);
 	if (ret)
 		return min(ret, 0);
-	list_del(&tr->list);
+	list_del_init(&tr->list);
 	instance_disband_session(tr, &channels);
 	instance_stop(tr);
 	instance_dismantle(tr);

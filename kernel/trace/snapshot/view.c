@@ -158,20 +158,18 @@ static int kept_open(struct inode *inode, struct file *file)
 	return ret ?: of->open(inode, file);
 }
 
-static struct dentry *snap_create_dir(struct trace_array *tr, struct dentry *parent,
-				      const char *name, int cpu,
-				      const struct kept_file *files, unsigned int nr)
+/* Create files in @dir, which is NULL if there was no memory for it. */
+static int snap_fill_dir(struct trace_array *tr, struct dentry *dir, int cpu,
+			 const struct kept_file *files, unsigned int nr)
 {
-	struct dentry *dir = tracefs_create_dir(name, parent);
-
-	for (; dir && nr; nr--, files++) {
+	if (!dir)
+		return -ENOMEM;
+	for (; nr; nr--, files++) {
 		if (!trace_create_cpu_file(files->name, TRACE_MODE_READ, dir, tr, cpu,
-					   &files->fops)) {
-			tracefs_remove(dir);
-			return NULL;
-		}
+					   &files->fops))
+			return -ENOMEM;
 	}
-	return dir;
+	return 0;
 }
 
 static int snap_create_cpu_dirs(struct trace_array *tr)
@@ -184,8 +182,8 @@ static int snap_create_cpu_dirs(struct trace_array *tr)
 		return -ENOMEM;
 	for_each_tracing_cpu(cpu) {
 		snprintf(name, sizeof(name), "cpu%d", cpu);
-		if (!snap_create_dir(tr, dir, name, cpu, kept_cpu_files,
-				     ARRAY_SIZE(kept_cpu_files)))
+		if (snap_fill_dir(tr, tracefs_create_dir(name, dir), cpu, kept_cpu_files,
+				  ARRAY_SIZE(kept_cpu_files)))
 			return -ENOMEM;
 	}
 	return 0;
@@ -208,11 +206,10 @@ static unsigned long snap_instance_kb(struct trace_array *tr)
 /* The files become visible before the trace array is in the list: they cannot be opened yet. */
 static int snap_create_files(struct trace_array *tr, struct trace_array *from)
 {
-	tr->dir = snap_create_dir(tr, trace_instance_dir, tr->name, RING_BUFFER_ALL_CPUS,
-				  kept_files, ARRAY_SIZE(kept_files));
-	if (!tr->dir)
-		return -ENOMEM;
-	return event_trace_add_kept(tr, from) ?: snap_create_cpu_dirs(tr);
+	return trace_array_mkdir(tr) ?:
+	       snap_fill_dir(tr, tr->dir, RING_BUFFER_ALL_CPUS, kept_files,
+			     ARRAY_SIZE(kept_files)) ?:
+	       event_trace_add_kept(tr, from) ?: snap_create_cpu_dirs(tr);
 }
 
 static void snap_remove_dir(struct trace_array *tr)
@@ -224,9 +221,7 @@ static void snap_remove_dir(struct trace_array *tr)
 static void snap_free_array(struct trace_array *tr)
 {
 	trace_dat_free(tr);
-	free_cpumask_var(tr->pipe_cpumask);
-	kfree(tr->name);
-	kfree(tr);
+	trace_array_free(tr);
 }
 
 /* Room in a name for .2 and so on, and for .CHANNEL of a part. */
@@ -266,23 +261,14 @@ static char *snap_alloc_name(struct trace_snap *snap, struct trace_array *whole)
 
 static struct trace_array *snap_alloc_array(struct trace_snap *snap, struct trace_array *whole)
 {
-	struct trace_array *tr = kzalloc(sizeof(*tr), GFP_KERNEL), *from = snap->buf.tr;
+	char *name __free(kfree) = snap_alloc_name(snap, whole);
+	struct trace_array *tr = name ? trace_array_alloc(name) : NULL, *from = snap->buf.tr;
 	struct tracer *t = from->current_trace;
 	int cpu;
 
 	if (!tr)
 		return NULL;
-	tr->name = snap_alloc_name(snap, whole);
-	if (!tr->name || !zalloc_cpumask_var(&tr->pipe_cpumask, GFP_KERNEL)) {
-		snap_free_array(tr);
-		return NULL;
-	}
 	tr->shows = snap;
-	INIT_LIST_HEAD(&tr->systems);
-	INIT_LIST_HEAD(&tr->events);
-	INIT_LIST_HEAD(&tr->channels);
-	ftrace_init_trace_array(tr);
-
 	tr->array_buffer = snap->buf;
 	tr->array_buffer.tr = tr;
 	for_each_tracing_cpu(cpu)
@@ -389,7 +375,7 @@ static void snap_hide(struct trace_snap *snap)
 {
 	struct trace_array *tr = snap->kept;
 
-	list_del(&tr->list);
+	list_del_init(&tr->list);
 	list_del(&snap->keep);
 	if (tr->session)
 		list_del(&tr->channel);

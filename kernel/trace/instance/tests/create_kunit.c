@@ -2,7 +2,11 @@
 /*
  * Unit tests of instances: create, find, hold and remove them.
  */
+#include <linux/cred.h>
+#include <linux/err.h>
+#include <linux/fs.h>
 #include <linux/limits.h>
+#include <linux/refcount.h>
 #include <linux/string.h>
 #include <linux/trace.h>
 
@@ -54,9 +58,101 @@ static void create_test_hold(struct kunit *test)
 
 	/* The pointer is stale. */
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), -ENODEV);
-	KUNIT_EXPECT_EQ(test, trace_array_get(tr), -ENODEV);
 	KUNIT_EXPECT_NULL(test, trace_array_find_get(CREATE_NAME));
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(NULL), -EINVAL);
+}
+
+/* Files of all kinds: by what their inodes point to, and who creates them */
+static const char * const create_kinds[] = {
+	"trace", "trace_marker", "channels", "error_log", "set_event", "stop_on",
+	"per_cpu/cpu0/trace_pipe_raw", "per_cpu/cpu0/stats",
+	"options/overwrite", "options/test_nop_accept",
+	"snapshot", "snapshots", "per_cpu/cpu0/snapshot",
+	"events/enable", "events/header_page", "events/sched/enable", "events/sched/filter",
+	"events/sched/sched_switch/enable", "events/sched/sched_switch/filter",
+	"events/sched/sched_switch/trigger", "events/sched/sched_switch/format",
+#ifdef CONFIG_PERF_EVENTS
+	"events/sched/sched_switch/id",
+#endif
+};
+
+/* Open a file of an O_PATH descriptor, as open() of /proc/self/fd/N does. */
+static long create_reopen(struct file *path)
+{
+	struct file *file = dentry_open(&path->f_path, O_RDONLY, current_cred());
+
+	if (!IS_ERR(file))
+		snap_kunit_close(file);
+	return PTR_ERR_OR_ZERO(file);
+}
+
+/*
+ * No file of an instance that was removed opens, and none is one of another instance, whose
+ * memory may be where that of the first one was.
+ */
+static void create_test_pinned(struct kunit *test)
+{
+	struct file *paths[ARRAY_SIZE(create_kinds)];
+	struct trace_array *tr = trace_array_get_by_name(CREATE_NAME, NULL), *next;
+	char name[80];
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, tr);
+	trace_array_put(tr);
+	KUNIT_EXPECT_EQ(test, refcount_read(&tr->pins), 2U);
+	for (i = 0; i < ARRAY_SIZE(create_kinds); i++) {
+		snprintf(name, sizeof(name), CREATE_DIR "/%s", create_kinds[i]);
+		paths[i] = snap_kunit_open(test, name, O_PATH);
+		KUNIT_ASSERT_FALSE_MSG(test, IS_ERR(paths[i]), "%s", name);
+	}
+	/* They do not keep it from being removed. */
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
+	next = trace_array_get_by_name(CREATE_NAME, NULL);
+	KUNIT_ASSERT_NOT_NULL(test, next);
+	KUNIT_EXPECT_PTR_NE(test, next, tr);
+	for (i = 0; i < ARRAY_SIZE(create_kinds); i++) {
+		KUNIT_EXPECT_EQ(test, refcount_read(&tr->pins), 1U);
+		KUNIT_EXPECT_EQ_MSG(test, create_reopen(paths[i]), (long)-ENODEV, "%s",
+				    create_kinds[i]);
+		snap_kunit_close(paths[i]);
+	}
+	/* That was the last one: the check for memory that is not freed looks for it. */
+	trace_array_put(next);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(next), 0);
+}
+
+/* Nor does one of a kept snapshot, which no function for modules finds. */
+static void create_test_kept(struct kunit *test)
+{
+	static const char * const kinds[] = {
+		"trace", "trace.dat", "channels", "per_cpu/cpu0/stats", "events/enable",
+		"events/ftrace/print/format",
+	};
+	struct trace_array *tr = test->priv, *kept;
+	struct file *paths[ARRAY_SIZE(kinds)];
+	char name[80];
+	unsigned int i;
+
+	snap_kunit_set(test, "snapshot_keep", "1");
+	snap_kunit_set(test, "snapshot", "1");
+	snap_tend(tr->snapshots);
+	kept = create_find("kunit@1");
+	KUNIT_ASSERT_NOT_NULL(test, kept);
+	KUNIT_EXPECT_NULL(test, trace_array_get_by_name("kunit@1", NULL));
+	KUNIT_EXPECT_NULL(test, trace_array_find_get("kunit@1"));
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(kept), -ENODEV);
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		snprintf(name, sizeof(name), "/instances/kunit@1/%s", kinds[i]);
+		paths[i] = snap_kunit_open(test, name, O_PATH);
+		KUNIT_ASSERT_FALSE_MSG(test, IS_ERR(paths[i]), "%s", name);
+	}
+	snap_kunit_set(test, "snapshot_keep", "0");
+	snap_tend(tr->snapshots);
+	KUNIT_EXPECT_NULL(test, create_find("kunit@1"));
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		KUNIT_EXPECT_EQ_MSG(test, create_reopen(paths[i]), (long)-ENODEV, "%s", kinds[i]);
+		snap_kunit_close(paths[i]);
+	}
 }
 
 /* An open file holds its instance; a pipe is counted by itself, too. */
@@ -226,6 +322,8 @@ static void create_test_report(struct kunit *test)
 
 static struct kunit_case create_cases[] = {
 	KUNIT_CASE(create_test_hold),
+	KUNIT_CASE(create_test_pinned),
+	KUNIT_CASE(create_test_kept),
 	KUNIT_CASE(create_test_files),
 	KUNIT_CASE(create_test_names),
 	KUNIT_CASE(create_test_systems),

@@ -36,7 +36,7 @@ static bool snap_kunit_is_ours(const char *name)
 	static const char * const begins[] = {
 		"snap_", "trace_snapshot_", "instance_", "channels_", "merge_", "trace_merge_",
 		"trace_pipe_wait", "ring_buffer_read_start", "dat_", "trace_dat_", "view_",
-		"trace_view_", "stop_", "__kvmalloc_node", "kvmemdup", "kvrealloc",
+		"trace_view_", "trace_array_", "stop_", "__kvmalloc_node", "kvmemdup", "kvrealloc",
 		"create_trace_option_files",
 	};
 	unsigned int i;

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Construct trace arrays: instances, and those that show kept snapshots.
+ *
+ * Inodes of tracefs and eventfs point to a trace array and to its options. Such an inode can be
+ * opened long after its file was removed, because somebody may have an O_PATH descriptor of
+ * it. So two counts keep a trace array:
+ *
+ * &trace_array.ref    It is in use. It stays in the list of trace arrays, with all its parts.
+ * &trace_array.pins   Its memory, which open() looks at. One is that of its existence, and one
+ *		       that of its directory: each dentry below holds the directory.
+ *
+ * open() takes a reference by trace_array_get(), which fails as soon as the trace array has
+ * left the list. No address has to be compared, and none is that of another trace array.
+ */
+#include <linux/cpumask.h>
+#include <linux/list.h>
+#include <linux/refcount.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+#include <linux/tracefs.h>
+
+#include "trace.h"
+
+/* Only memory is freed here: the locks of the caller are unknown. */
+static void trace_array_unpin(struct trace_array *tr)
+{
+	int i;
+
+	if (!refcount_dec_and_test(&tr->pins))
+		return;
+	for (i = 0; i < tr->nr_topts; i++)
+		kfree(tr->topts[i].topts);
+	kfree(tr->topts);
+	free_cpumask_var(tr->tracing_cpumask);
+	free_cpumask_var(tr->pipe_cpumask);
+	kfree(tr->name);
+	kfree(tr);
+}
+
+static void trace_array_end_dir(struct tracefs_pin *pin)
+{
+	trace_array_unpin(container_of(pin, struct trace_array, pin));
+}
+
+/**
+ * trace_array_alloc() - construct a trace array that records nothing
+ * @name: its name
+ *
+ * It is not in the list of trace arrays, so its files cannot be opened.
+ *
+ * Context: May sleep.
+ * Return: the trace array, for trace_array_free(); NULL if there is not enough memory.
+ */
+struct trace_array *trace_array_alloc(const char *name)
+{
+	struct trace_array *tr = kzalloc(sizeof(*tr), GFP_KERNEL);
+
+	if (!tr)
+		return NULL;
+	refcount_set(&tr->pins, 1);
+	tr->pin.release = trace_array_end_dir;
+	tr->name = kstrdup(name, GFP_KERNEL);
+	if (!tr->name || !alloc_cpumask_var(&tr->tracing_cpumask, GFP_KERNEL) ||
+	    !zalloc_cpumask_var(&tr->pipe_cpumask, GFP_KERNEL)) {
+		trace_array_unpin(tr);
+		return NULL;
+	}
+	cpumask_setall(tr->tracing_cpumask);
+	tr->current_trace = &nop_trace;
+	raw_spin_lock_init(&tr->start_lock);
+	INIT_LIST_HEAD(&tr->list);
+	INIT_LIST_HEAD(&tr->systems);
+	INIT_LIST_HEAD(&tr->events);
+	INIT_LIST_HEAD(&tr->hist_vars);
+	INIT_LIST_HEAD(&tr->err_log);
+	INIT_LIST_HEAD(&tr->channels);
+	ftrace_init_trace_array(tr);
+	return tr;
+}
+
+/**
+ * trace_array_mkdir() - create the directory of a trace array
+ * @tr: the trace array; tracefs_remove() has to follow before trace_array_free()
+ *
+ * Context: May sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int trace_array_mkdir(struct trace_array *tr)
+{
+	refcount_inc(&tr->pins);
+	tr->dir = tracefs_create_pinned_dir(tr->name, trace_instance_dir, &tr->pin);
+	if (tr->dir)
+		return 0;
+	refcount_dec(&tr->pins);
+	return -ENOMEM;
+}
+
+/**
+ * trace_array_free() - free a trace array when no inode points to it any more
+ * @tr: the trace array; it is in no list, and what it has besides is freed
+ *
+ * Context: Any context that may free memory.
+ */
+void trace_array_free(struct trace_array *tr)
+{
+	trace_array_unpin(tr);
+}
