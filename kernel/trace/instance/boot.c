@@ -241,8 +241,6 @@ static void __init boot_complain(const struct boot_instance *b, long err)
 		pr_warn("%s: ignored, tracing is disabled\n", b->name);
 	else if (err == -EEXIST)
 		pr_warn("%s: an instance of this name exists, the first one stays\n", b->name);
-	else if (err == -EINVAL && instance_is_reserved(b->name))
-		pr_warn("%s: names that begin with fd- are those of instance_open\n", b->name);
 	else if (err == -EINVAL)
 		pr_warn("'%s' is no name, expected 1 to %d characters without '/'\n", b->name,
 			NAME_MAX);

@@ -35,28 +35,15 @@ void instance_lost_file(void)
 	atomic_inc(&instance_lost);
 }
 
-/**
- * instance_is_reserved() - is a name reserved for instances of open files?
- * @name: the name
- *
- * Context: Any context.
- * Return: true if so.
- */
-bool instance_is_reserved(const char *name)
-{
-	return str_has_prefix(name, INSTANCE_RESERVED);
-}
-
 /* At the boot no directory tells that a name is not one of a file. */
-static int instance_check_name(const struct instance_spec *spec)
+static int instance_check_name(const char *name)
 {
-	const char *name = spec->name;
 	size_t len = strnlen(name, NAME_MAX + 1);
 
 	if (!len || len > NAME_MAX || strchr(name, '/') || !strcmp(name, ".") ||
 	    !strcmp(name, ".."))
 		return -EINVAL;
-	return instance_is_reserved(name) == spec->owned ? 0 : -EINVAL;
+	return 0;
 }
 
 static void instance_init(struct trace_array *tr, const struct instance_spec *spec)
@@ -188,8 +175,8 @@ void instance_dismantle(struct trace_array *tr)
  *
  * Context: May sleep, event_mutex and trace_types_lock are held.
  * Return: the instance, with the reference of its existence; -ENODEV if tracing is off for
- *	   this boot; -EINVAL for a name that no directory can have, or that is reserved;
- *	   -EEXIST; -ENOMEM, then nothing is left of it.
+ *	   this boot; -EINVAL for a name that no directory can have; -EEXIST; -ENOMEM, then
+ *	   nothing is left of it.
  */
 struct trace_array *instance_create(const struct instance_spec *spec)
 {
@@ -201,7 +188,7 @@ struct trace_array *instance_create(const struct instance_spec *spec)
 	/* The kernel is locked down, or had no memory for the top one. A message has told it. */
 	if (!top_trace_array())
 		return ERR_PTR(-ENODEV);
-	ret = instance_check_name(spec);
+	ret = instance_check_name(spec->name);
 	if (ret)
 		return ERR_PTR(ret);
 	if (trace_array_find(spec->name))

@@ -51,8 +51,8 @@ static int instance_rmdir(const char *name)
  *
  * Context: May sleep, takes event_mutex and trace_types_lock.
  * Return: the instance; NULL if tracing is off for this boot, there is not enough memory, no
- *	   directory can have @name, it is reserved for instances of open files, or is that of
- *	   one that is retired or shows a kept snapshot.
+ *	   directory can have @name, or it is that of an instance that is retired or shows a kept
+ *	   snapshot.
  */
 struct trace_array *trace_array_get_by_name(const char *name, const char *systems)
 {

@@ -29,9 +29,6 @@
 #define INSTANCE_OWN_FLAGS \
 	(TRACE_ITER_EVENT_FORK | TRACE_ITER_FUNC_FORK | TRACE_ITER_TRACE_PRINTK)
 
-/* Only instances of "instance_open" have names that begin so. */
-#define INSTANCE_RESERVED	"fd-"
-
 /**
  * struct instance_spec - what a new instance is to be
  * @name:    its name
@@ -39,14 +36,12 @@
  * @start:   address of memory that survives a reboot; 0 if its buffer has none
  * @size:    bytes of it
  * @flags:   TRACE_ARRAY_FL_*
- * @owned:   it belongs to an open file, and its name is a reserved one
  */
 struct instance_spec {
 	const char	*name;
 	const char	*systems;
 	unsigned long	start, size;
 	unsigned int	flags;
-	bool		owned;
 };
 
 /**
@@ -68,7 +63,6 @@ void instance_disband_session(struct trace_array *tr, struct hlist_head *left);
 void instance_end_session(struct trace_array *tr);
 
 /* create.c */
-bool instance_is_reserved(const char *name);
 struct trace_array *instance_create(const struct instance_spec *spec);
 int instance_create_files(struct trace_array *tr);
 void instance_dismantle(struct trace_array *tr);

@@ -15,16 +15,18 @@
 /* Number of the next one; trace_types_lock */
 static u64 instance_next_fd;
 
-/* Create the instance "fd-N". The owner has a reference. */
+/* Create the instance "fd-N", with the next free number. The owner has a reference. */
 static struct trace_array *instance_create_owned(void)
 {
-	char name[sizeof(INSTANCE_RESERVED) + 20];
-	const struct instance_spec spec = { .name = name, .owned = true };
+	char name[sizeof("fd-18446744073709551615")];
+	const struct instance_spec spec = { .name = name };
 	struct trace_array *tr;
 
 	guard(mutex)(&event_mutex);
 	guard(mutex)(&trace_types_lock);
-	sprintf(name, INSTANCE_RESERVED "%llu", instance_next_fd++);
+	do
+		sprintf(name, "fd-%llu", instance_next_fd++);
+	while (trace_array_find(name));
 	tr = instance_create(&spec);
 	if (!IS_ERR(tr)) {
 		tr->owned = true;

@@ -15,7 +15,6 @@
 
 enum {
 	INSTANCE_ERR_NAME,
-	INSTANCE_ERR_RESERVED,
 	INSTANCE_ERR_EXISTS,
 	INSTANCE_ERR_MEMORY,
 	INSTANCE_ERR_BOOT,
@@ -32,7 +31,6 @@ enum {
 
 static const char *const instance_errs[] = {
 	"Invalid name, expected 1 to 255 characters without '/'",
-	"Names that begin with fd- are those of instance_open, expected another",
 	"An instance of this name exists",
 	"Not enough memory",
 	"Its memory survives a reboot: it cannot be removed",
@@ -68,8 +66,7 @@ static void instance_log(const char *command, const char *name, const char *coun
 void instance_report_mkdir(const char *name, int err)
 {
 	u8 what = err == -EEXIST ? INSTANCE_ERR_EXISTS :
-		  err != -EINVAL ? INSTANCE_ERR_MEMORY :
-		  instance_is_reserved(name) ? INSTANCE_ERR_RESERVED : INSTANCE_ERR_NAME;
+		  err == -EINVAL ? INSTANCE_ERR_NAME : INSTANCE_ERR_MEMORY;
 
 	instance_log("mkdir", name, "", what);
 }

@@ -306,7 +306,6 @@ static void __init boot_test_refused(struct kunit *test)
 		{ "", "'' is no name, expected 1 to 255 characters" },
 		{ "^traceoff", "'' is no name, expected 1 to 255 characters" },
 		{ "a/b", "'a/b' is no name, expected 1 to 255 characters" },
-		{ "fd-1,sched:sched_switch", "fd-1: names that begin with fd- are those of" },
 		{ "kunit", "kunit: an instance of this name exists" },
 		{ BOOT_NAME "@0x1000", BOOT_NAME ": memory '0x1000' has no size" },
 		{ BOOT_NAME "@0x1000:", ": memory '0x1000:' is invalid" },
