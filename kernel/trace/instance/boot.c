@@ -11,10 +11,10 @@
 #include <linux/ctype.h>
 #include <linux/err.h>
 #include <linux/init.h>
-#include <linux/ioport.h>
 #include <linux/kernel.h>
 #include <linux/limits.h>
 #include <linux/list.h>
+#include <linux/memblock.h>
 #include <linux/mm.h>
 #include <linux/mmzone.h>
 #include <linux/printk.h>
@@ -113,21 +113,31 @@ static bool __init boot_parse_range(struct boot_instance *b)
 	return true;
 }
 
-/* May the command line name this address? It may not where it could not change memory. */
-static bool __init boot_may_take_range(const struct boot_instance *b)
+static bool __init boot_has_address(const struct boot_instance *b)
 {
-	if (security_locked_down(LOCKDOWN_DEV_MEM)) {
+	return isdigit(*b->memory);
+}
+
+/* An address may not be named where the command line could not change memory otherwise. */
+static bool __init boot_may_take(const struct boot_instance *b)
+{
+	if (boot_has_address(b) && security_locked_down(LOCKDOWN_DEV_MEM)) {
 		pr_warn("%s: memory '%s' is refused, the kernel is locked down\n", b->name,
 			b->memory);
 		return false;
 	}
-	/* Pages of the kernel itself are reserved as well, so reserved ones are not enough. */
-	if (region_intersects(b->start, b->size, IORESOURCE_SYSTEM_RAM,
-			      IORES_DESC_NONE) != REGION_DISJOINT) {
-		pr_warn("%s: memory '%s' is not reserved\n", b->name, b->memory);
-		return false;
-	}
 	return true;
+}
+
+/*
+ * Is it memory that the kernel uses? At the boot memblock knows: pages of its code and data,
+ * and what it has allocated so far, are reserved as well.
+ */
+static bool __init boot_is_used(const struct boot_instance *b, unsigned long pfn)
+{
+	return !PageReserved(pfn_to_page(pfn)) ||
+	       (boot_has_address(b) && system_state == SYSTEM_BOOTING &&
+		memblock_is_map_memory(PFN_PHYS(pfn)));
 }
 
 /* Does no other instance have a part of it? */
@@ -150,7 +160,6 @@ static bool __init boot_is_free(const struct boot_instance *b)
 	return true;
 }
 
-/* Is none of it in the page allocator? */
 static bool __init boot_is_reserved(const struct boot_instance *b)
 {
 	unsigned long pfn = PHYS_PFN(b->start), end = pfn + (b->size >> PAGE_SHIFT);
@@ -161,7 +170,7 @@ static bool __init boot_is_reserved(const struct boot_instance *b)
 				(u64)PFN_PHYS(pfn));
 			return false;
 		}
-		if (!PageReserved(pfn_to_page(pfn))) {
+		if (boot_is_used(b, pfn)) {
 			pr_warn("%s: memory '%s' is not reserved\n", b->name, b->memory);
 			return false;
 		}
@@ -171,11 +180,9 @@ static bool __init boot_is_reserved(const struct boot_instance *b)
 
 static bool __init boot_find_memory(struct boot_instance *b)
 {
-	bool range = b->memory && isdigit(*b->memory);
-
 	if (!b->memory)
 		return true;
-	if (range) {
+	if (boot_has_address(b)) {
 		if (!boot_parse_range(b))
 			return false;
 	} else if (!reserve_mem_find_by_name(b->memory, &b->start, &b->size)) {
@@ -189,7 +196,7 @@ static bool __init boot_find_memory(struct boot_instance *b)
 			b->memory);
 		return false;
 	}
-	return (!range || boot_may_take_range(b)) && boot_is_reserved(b) && boot_is_free(b);
+	return boot_may_take(b) && boot_is_reserved(b) && boot_is_free(b);
 }
 
 /* NULL with a message if it cannot be mapped. */
