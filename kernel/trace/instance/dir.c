@@ -78,10 +78,9 @@ static bool instance_exists(const struct trace_array *tr)
 {
 	const struct trace_array *pos;
 
-	list_for_each_entry(pos, &ftrace_trace_arrays, list) {
+	list_for_each_entry(pos, &ftrace_trace_arrays, list)
 		if (pos == tr)
-			return !trace_is_kept(pos);
-	}
+			return true;
 	return false;
 }
 
