@@ -435,8 +435,6 @@ static void own_test_instance(struct kunit *test)
 		msleep(20);
 	KUNIT_EXPECT_FALSE(test, own_is_there(name));
 	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, path));
-	/* The name stays reserved. */
-	KUNIT_EXPECT_NULL(test, trace_array_get_by_name(name, NULL));
 }
 
 /* An instance of an open file that is retired, and held by a snapshot which has an owner. */
