@@ -150,6 +150,7 @@ static int view_collect_once(struct view_copy *copy, struct pid *pid, struct pid
 	if (clock < 0)
 		return clock;
 	ret = view_group_get(&copy->group, pid, ns, clock);
+	copy->group.from = trace_stamp_at(&copy->since, clock);
 	for (i = 0; !ret && i < copy->nr; i++) {
 		member = &copy->member[i];
 		ret = view_enter(member->view, member->epoch);

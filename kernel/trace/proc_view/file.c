@@ -5,6 +5,7 @@
 #include <linux/cleanup.h>
 #include <linux/fs.h>
 #include <linux/limits.h>
+#include <linux/rcupdate.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
@@ -43,14 +44,24 @@ static int view_set(struct trace_array *tr, const char *text, bool whole)
 	u8 err = VIEW_ERR_VALUE;
 	bool on = !strcmp(text, "1");
 	int ret = whole && (on || !strcmp(text, "0")) ? 0 : -EINVAL;
+	bool done = false;
 
-	guard(mutex)(&trace_types_lock);
-	if (!ret && on && !tr->view->shown)
-		ret = view_may_show(tr, &err);
-	if (ret)
-		tracing_log_err(tr, "proc_view", text, (const char **)view_errs, err, 0);
-	else
-		view_show(tr->view, on);
+	if (on) {
+		view_use();
+		/* A writer that has not seen that commits. */
+		synchronize_rcu();
+	}
+	scoped_guard(mutex, &trace_types_lock) {
+		if (!ret && on && !tr->view->shown)
+			ret = view_may_show(tr, &err);
+		if (ret)
+			tracing_log_err(tr, "proc_view", text, (const char **)view_errs, err, 0);
+		else
+			done = view_show(tr->view, on);
+	}
+	/* A view that is shown now has the new use, and one that is hidden leaves its own. */
+	if (on != done)
+		view_unuse();
 	return ret;
 }
 

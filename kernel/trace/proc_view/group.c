@@ -5,6 +5,7 @@
 #include <linux/bsearch.h>
 #include <linux/capability.h>
 #include <linux/cleanup.h>
+#include <linux/minmax.h>
 #include <linux/pagemap.h>
 #include <linux/pid.h>
 #include <linux/ptrace.h>
@@ -230,7 +231,7 @@ struct view_thread *view_group_find(struct view_group *group, const struct trace
 	if (entry->flags & VIEW_FOREIGN)
 		return NULL;
 	thread = bsearch(&key, group->thread, group->nr, sizeof(key), view_thread_cmp);
-	if (!thread || ts <= thread->since || ts > group->until)
+	if (!thread || ts <= max(thread->since, group->from) || ts > group->until)
 		return NULL;
 	return thread;
 }

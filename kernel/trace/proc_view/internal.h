@@ -4,7 +4,7 @@
  *
  * Each file calls only files above it in this list:
  *
- *   stamp.c    since when a task has its PID, program and credentials
+ *   stamp.c    since when a task has its PID, program and credentials, and records are cleared
  *   user.c     limits of each user
  *   group.c    the threads of a group, and whether the reader may see them
  *   store.c    records that were copied, in the order of time
@@ -12,7 +12,6 @@
  *   member.c   the instances that one open file shows: one, and its channels
  *   collect.c  copy the records of a group out of them
  *   text.c     a record as a line of text
- *   holes.c    bytes of a record that belong to no field
  *   raw.c      a record as it was recorded, and a trace.dat of all
  *   open.c     the open file in /proc/PID/trace
  *   file.c     the file "proc_view"
@@ -40,9 +39,24 @@
  * **A record belongs to a thread** if it was written in the context of a task, and its time is
  * in (since, until]. *Until* is read first. Then the threads are walked; each has a PID, and
  * *since*, its stamp: the time of its fork, of its last exec, or of the last change of its
- * credentials. A thread that is alive in the walk has had its PID all that time, and the
- * credentials for which the access was checked. So a record of an earlier owner of the PID, or
- * of an earlier program or user, is never taken.
+ * credentials; or that of the view, if that is later. A thread that is alive in the walk has had
+ * its PID all that time, and the credentials for which the access was checked. So a record of an
+ * earlier owner of the PID, or of an earlier program or user, is never taken.
+ *
+ * **The key** trace_view_used is on while an instance is shown, and while a file is open. Where it is
+ * off, neither of these is done:
+ *
+ * - A record is cleared where it is handed out to its writer, in any instance. It has bytes that the
+ *   writer leaves as they were: between fields, behind a short string, and at its end. They would be
+ *   those of an older record, of any task.
+ * - A task is stamped. One that is not has an older stamp, or that of its parent.
+ *
+ * &trace_view.since is taken one grace period after the key was switched on for the view. Each writer
+ * that has not seen the key has committed then, and so has each task that has changed its
+ * credentials. A record is shown if it is newer than that, so none from before "proc_view" was set,
+ * and a stamp counts only if it is newer, too. A file that is open has the key on, since it compares
+ * stamps. (A task without a stamp whose PID appears later is no harm: its PID was free, or was that
+ * of a thread that has exited, since before the key was looked at.)
  *
  * **Checks.** Open: lockdown, CAP_PERFMON, ptrace_may_access() of the group leader; threads that
  * the reader may not access are left out. Each copy to user space, a page at most: the same
@@ -119,6 +133,7 @@ struct view_thread {
  * @leader: its leader, with a reference
  * @vnr:    PID of the group in the namespace of the reader
  * @clock:  clock of the times
+ * @from:   only later records are shown
  * @until:  no later record is shown
  * @nr:     number of @thread
  * @thread: the threads, by &view_thread.nr
@@ -127,6 +142,7 @@ struct view_group {
 	struct task_struct	*leader;
 	pid_t			vnr;
 	enum trace_stamp_clock	clock;
+	u64			from;
 	u64			until;
 	unsigned int		nr;
 	struct view_thread	*thread;
@@ -164,6 +180,7 @@ struct view_store {
  * @tr:    the instance; NULL if it is removed. trace_types_lock and @sem to set it
  * @epoch: number of changes
  * @shown: it is in the list; trace_types_lock and view_mutex to set it
+ * @since: its records are cleared since this time; view_mutex
  * @len:   length of @name
  * @name:  of the instance
  */
@@ -174,6 +191,7 @@ struct trace_view {
 	struct trace_array	*tr;
 	atomic_t		epoch;
 	bool			shown;
+	struct trace_stamp	since;
 	unsigned int		len;
 	char			name[];
 };
@@ -193,6 +211,7 @@ struct view_member {
 /**
  * struct view_copy - what one open file copies
  * @view:  the instance
+ * @since: of the view when it was found
  * @nr:    number of @member
  * @member: the instance, and its channels
  * @group: the threads
@@ -207,6 +226,7 @@ struct view_member {
  */
 struct view_copy {
 	struct trace_view	*view;
+	struct trace_stamp	since;
 	unsigned int		nr;
 	struct view_member	*member;
 	struct view_group	group;
@@ -233,8 +253,12 @@ static inline void view_race_point(struct trace_array *tr)
 }
 
 /* stamp.c */
+void view_use(void);
+void view_unuse(void);
+void trace_stamp_take(struct trace_stamp *stamp);
 int trace_stamp_clock(struct trace_array *tr);
 u64 trace_stamp_now(enum trace_stamp_clock clock);
+u64 trace_stamp_at(const struct trace_stamp *stamp, enum trace_stamp_clock clock);
 u64 trace_stamp_of(struct task_struct *task, enum trace_stamp_clock clock);
 
 /* user.c */
@@ -257,10 +281,11 @@ int view_store_settle(struct view_store *store);
 void view_store_free(struct view_store *store);
 
 /* view.c */
-struct trace_view *view_get(const char *name, unsigned int len, enum trace_view_kind *kind);
+struct trace_view *view_get(const char *name, unsigned int len, enum trace_view_kind *kind,
+			    struct trace_stamp *since);
 void view_put(struct trace_view *view);
 int view_create(struct trace_array *tr);
-void view_show(struct trace_view *view, bool on);
+bool view_show(struct trace_view *view, bool on);
 int view_enter(struct trace_view *view, int epoch);
 void view_leave(struct trace_view *view);
 
@@ -275,10 +300,6 @@ int view_collect(struct view_copy *copy, struct pid *pid, struct pid_namespace *
 
 /* text.c */
 int view_text_take(struct view_copy *copy, struct view_thread *thread);
-
-/* holes.c */
-void view_clear_holes(struct trace_entry *entry, unsigned int len, struct list_head *fields);
-struct list_head *view_find_fields(int type);
 
 /* raw.c */
 int view_raw_take(struct view_copy *copy, struct view_thread *thread);

@@ -58,6 +58,7 @@ static void view_file_free(struct view_file *f)
 	view_store_free(&f->store);
 	trace_dat_copy_free(&f->dat);
 	view_user_put(f->user);
+	view_unuse();
 	kfree(f);
 }
 
@@ -146,6 +147,7 @@ static struct view_file *view_file_alloc(void)
 		return ERR_CAST(user);
 	}
 	f->user = user;
+	view_use();
 	return f;
 }
 
@@ -175,7 +177,7 @@ int trace_view_open(struct file *file, struct pid *pid, struct pid_namespace *ns
 	f = view_file_alloc();
 	if (IS_ERR(f))
 		return PTR_ERR(f);
-	copy.view = view_get(name, len, &kind);
+	copy.view = view_get(name, len, &kind, &copy.since);
 	if (copy.view) {
 		copy.take = kind == TRACE_VIEW_TEXT ? view_text_take : view_raw_take;
 		copy.finish = kind == TRACE_VIEW_TEXT ? NULL : view_raw_finish;

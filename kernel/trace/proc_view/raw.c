@@ -8,6 +8,28 @@
 #include "../trace_output.h"
 #include "internal.h"
 
+/* The caller holds trace_event_sem. Has an event a format, or was it removed? */
+static bool view_has_format(int type)
+{
+	static bool own[__TRACE_LAST_TYPE];
+	struct trace_event_call *call;
+
+	lockdep_assert_held(&trace_event_sem);
+	if (type >= __TRACE_LAST_TYPE)
+		return ftrace_find_event(type);
+
+	/* Those of ftrace itself are never removed. */
+	if (READ_ONCE(own[type]))
+		return true;
+	list_for_each_entry(call, &ftrace_events, list) {
+		if (call->event.type != type)
+			continue;
+		WRITE_ONCE(own[type], true);
+		return true;
+	}
+	return false;
+}
+
 /**
  * view_raw_take() - store the fields of an iterator's record, with the PID that the reader sees
  * @copy:   where it is stored
@@ -26,11 +48,9 @@ int view_raw_take(struct view_copy *copy, struct view_thread *thread)
 		.lost = !!iter->lost_events,
 		.owner = thread - copy->group.thread,
 	};
-	struct list_head *fields = view_find_fields(iter->ent->type);
 
-	if (!fields)
+	if (!view_has_format(iter->ent->type))
 		return -ENOENT;
-	view_clear_holes(iter->ent, iter->ent_size, fields);
 	iter->ent->pid = thread->vnr;
 	return view_store_add(&copy->store, &rec, iter->ent);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Since when a task has its PID, program and credentials.
+ * Since when a task has its PID, program and credentials, and records are cleared.
  *
  * The clocks are those that CPUs agree on. "local" is one where the clock of the scheduler is
  * stable. While the kernel adjusts the time, "mono" and "boot" may go back by some nanoseconds, see
@@ -19,6 +19,45 @@ static u64 (*const stamp_clocks[TRACE_STAMP_NR])(void) = {
 	[TRACE_STAMP_BOOT]	= ktime_get_boot_fast_ns,
 };
 
+/* An instance is shown, or a copy of one is open: see the section on the key in internal.h. */
+DEFINE_STATIC_KEY_FALSE(trace_view_used);
+
+/**
+ * view_use() - have records cleared when they are reserved, and tasks stamped
+ *
+ * It holds from the next grace period of RCU on, until view_unuse().
+ *
+ * Context: May sleep.
+ */
+void view_use(void)
+{
+	static_branch_inc(&trace_view_used);
+}
+
+/**
+ * view_unuse() - end view_use()
+ *
+ * Context: May sleep.
+ */
+void view_unuse(void)
+{
+	static_branch_dec(&trace_view_used);
+}
+
+/**
+ * trace_stamp_take() - take the time in all clocks
+ * @stamp: where it is stored
+ *
+ * Context: Any context.
+ */
+void trace_stamp_take(struct trace_stamp *stamp)
+{
+	int i;
+
+	for (i = 0; i < TRACE_STAMP_NR; i++)
+		atomic64_set(&stamp->at[i], stamp_clocks[i]());
+}
+
 /**
  * trace_stamp_task() - note that a task begins to have its PID, program or credentials
  * @task: the task: current, or one that does not run yet
@@ -29,10 +68,7 @@ static u64 (*const stamp_clocks[TRACE_STAMP_NR])(void) = {
  */
 void trace_stamp_task(struct task_struct *task)
 {
-	int i;
-
-	for (i = 0; i < TRACE_STAMP_NR; i++)
-		atomic64_set(&task->trace_stamp.at[i], stamp_clocks[i]());
+	trace_stamp_take(&task->trace_stamp);
 	/*
 	 * Pairs with view_thread_read:A: the new PID or credentials are seen no earlier than
 	 * the stamp.
@@ -82,6 +118,19 @@ u64 trace_stamp_now(enum trace_stamp_clock clock)
 }
 
 /**
+ * trace_stamp_at() - read a stamp
+ * @stamp: the stamp
+ * @clock: the clock
+ *
+ * Context: Any context.
+ * Return: the time.
+ */
+u64 trace_stamp_at(const struct trace_stamp *stamp, enum trace_stamp_clock clock)
+{
+	return atomic64_read(&stamp->at[clock]);
+}
+
+/**
  * trace_stamp_of() - read the stamp of a task
  * @task:  the task
  * @clock: the clock
@@ -91,5 +140,5 @@ u64 trace_stamp_now(enum trace_stamp_clock clock)
  */
 u64 trace_stamp_of(struct task_struct *task, enum trace_stamp_clock clock)
 {
-	return atomic64_read(&task->trace_stamp.at[clock]);
+	return trace_stamp_at(&task->trace_stamp, clock);
 }

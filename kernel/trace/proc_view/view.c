@@ -49,21 +49,25 @@ static struct trace_view *view_find(const char *name, unsigned int len, enum tra
 
 /**
  * view_get() - find a view by the name of a file
- * @name: the name
- * @len:  its length
- * @kind: set to the kind of the file
+ * @name:  the name
+ * @len:   its length
+ * @kind:  set to the kind of the file
+ * @since: set to &trace_view.since, which holds until view_unuse()
  *
- * Context: May sleep.
+ * Context: May sleep, after view_use().
  * Return: the view, for view_put(); NULL if there is none.
  */
-struct trace_view *view_get(const char *name, unsigned int len, enum trace_view_kind *kind)
+struct trace_view *view_get(const char *name, unsigned int len, enum trace_view_kind *kind,
+			    struct trace_stamp *since)
 {
 	struct trace_view *view;
 
 	guard(mutex)(&view_mutex);
 	view = view_find(name, len, kind);
-	if (view)
-		refcount_inc(&view->ref);
+	if (!view)
+		return NULL;
+	refcount_inc(&view->ref);
+	*since = view->since;
 	return view;
 }
 
@@ -150,21 +154,26 @@ int view_create(struct trace_array *tr)
  * @view: its view
  * @on:   show it
  *
- * Copies that files have made stay readable, and an open() that copies goes on.
+ * Copies that files have made stay readable, and an open() that copies goes on. A view that is shown
+ * owns a view_use(): the caller hands over one, since which a grace period has passed, or takes it.
  *
  * Context: May sleep, trace_types_lock is held.
+ * Return: true; false if that is so already.
  */
-void view_show(struct trace_view *view, bool on)
+bool view_show(struct trace_view *view, bool on)
 {
 	lockdep_assert_held(&trace_types_lock);
 	guard(mutex)(&view_mutex);
 	if (view->shown == on)
-		return;
+		return false;
 	WRITE_ONCE(view->shown, on);
-	if (on)
+	if (on) {
+		trace_stamp_take(&view->since);
 		list_add_tail(&view->list, &views);
-	else
+	} else {
 		list_del(&view->list);
+	}
+	return true;
 }
 
 /**
@@ -182,7 +191,8 @@ void trace_view_retire(struct trace_array *tr)
 	lockdep_assert_held(&trace_types_lock);
 	if (!view)
 		return;
-	view_show(view, false);
+	if (view_show(view, false))
+		view_unuse();
 	tr->view = NULL;
 	scoped_guard(rwsem_write, &view->sem)
 		view->tr = NULL;

@@ -3,6 +3,7 @@
  * Unit tests of the files in /proc/PID/trace: what is in them, their names, and what they hold.
  */
 #include <linux/anon_inodes.h>
+#include <linux/cleanup.h>
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/file.h>
@@ -17,6 +18,7 @@
 #include <linux/uaccess.h>
 
 #include "../../dat/tests/parse.h"
+#include "../../instance/internal.h"
 #include "../../snapshot/tests/tracefs.h"
 #include "../internal.h"
 
@@ -232,6 +234,100 @@ static void view_files_test_no_symbols(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dat->symbols.len, (size_t)0);
 	KUNIT_EXPECT_EQ(test, dat->printk.len, (size_t)0);
 	KUNIT_EXPECT_GT(test, view_files_pages(dat), 0ULL);
+}
+
+/* The clock may count ticks, and a record is shown if its time is behind that of a stamp. */
+static void view_files_later(void)
+{
+	u64 now = trace_stamp_now(TRACE_STAMP_MONO);
+
+	while (trace_stamp_now(TRACE_STAMP_MONO) == now)
+		usleep_range(100, 200);
+}
+
+/* What was recorded before the instance was shown, or while it was hidden, is not shown. */
+static void view_files_test_since(struct kunit *test)
+{
+	const char *text;
+
+	view_files_mark(test, "shown");
+	snap_kunit_echo(test, "proc_view", "0");
+	view_files_mark(test, "hidden");
+	snap_kunit_echo(test, "proc_view", "1");
+	view_files_later();
+	view_files_mark(test, "again");
+	text = view_files_text(test, "kunit.txt");
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(text, "tracing_mark_write: "), 1U);
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(text, "tracing_mark_write: again\n"), 1U);
+}
+
+#define VIEW_FILES_OLD	"ZZZZ"
+
+/* As if another task had written each byte of the rings, and of the page of filters. */
+static void view_files_leave_old(struct trace_array *tr)
+{
+	struct ring_buffer_event *page = raw_cpu_read(trace_buffered_event);
+	struct {
+		struct trace_entry	ent;
+		char			old[200];
+	} entry = { .ent.pid = current->pid + 1 };
+	int i;
+
+	memset(entry.old, *VIEW_FILES_OLD, sizeof(entry.old));
+	for (i = 0; i < 5000; i++)
+		ring_buffer_write(tr->array_buffer.buffer, sizeof(entry), &entry);
+	if (page)
+		memset(&page->array[1], *VIEW_FILES_OLD, PAGE_SIZE - sizeof(*page) - sizeof(u32));
+}
+
+/* Bytes that no writer has written are zeros in a trace.dat, wherever the record was reserved. */
+static void view_files_expect_no_old(struct kunit *test)
+{
+	char name[TASK_COMM_LEN], *bytes, *at;
+	struct file *file;
+	size_t size;
+
+	view_files_leave_old(test->priv);
+	get_task_comm(name, current);
+	set_task_comm(current, "a");
+	set_task_comm(current, name);
+	view_files_mark(test, "odd");
+	file = view_files_open(test, "kunit.dat");
+	bytes = view_files_read(test, file, SZ_64K, &size);
+	view_files_close(file);
+	KUNIT_EXPECT_NOT_NULL(test, strnstr(bytes, "name: task_rename", size));
+	for (at = bytes; at <= bytes + size - strlen(VIEW_FILES_OLD); at++)
+		KUNIT_EXPECT_NE(test, memcmp(at, VIEW_FILES_OLD, strlen(VIEW_FILES_OLD)), 0);
+	/* The text, its end, and what is left of 4 bytes */
+	for (at = bytes; at <= bytes + size - 8 && memcmp(at, "odd\n", 4); at++)
+		;
+	KUNIT_EXPECT_EQ(test, memcmp(at, "odd\n\0\0\0\0", 8), 0);
+}
+
+static void view_files_test_old(struct kunit *test)
+{
+	snap_kunit_echo(test, "events/task/task_rename/enable", "1");
+	view_files_expect_no_old(test);
+	/* It is written to a page first. */
+	snap_kunit_echo(test, "events/task/task_rename/filter", "oom_score_adj != 12345");
+	view_files_expect_no_old(test);
+	snap_kunit_echo(test, "events/task/task_rename/enable", "0");
+}
+
+/* The same where records are written to the stage of a CPU */
+static void view_files_test_old_global(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+
+	/* It was created at the boot. */
+	tr->flags &= ~TRACE_ARRAY_FL_EXPANDED;
+	scoped_guard(mutex, &event_mutex) {
+		guard(mutex)(&trace_types_lock);
+		KUNIT_EXPECT_EQ(test, instance_unexpand(tr), 0);
+	}
+	snap_kunit_echo(test, "options/global-buffer", "1");
+	snap_kunit_echo(test, "buffer_allocate", "1");
+	view_files_test_old(test);
 }
 
 /* Any size at any offset; what cannot be stored is not read. */
@@ -513,14 +609,11 @@ static void view_files_test_open_fails(struct kunit *test)
 
 static int view_files_init(struct kunit *test)
 {
-	u64 now = trace_stamp_now(TRACE_STAMP_MONO);
-
 	snap_kunit_init_small(test);
 	snap_kunit_echo(test, "trace_clock", "mono");
 	snap_kunit_echo(test, "proc_view", "1");
-	/* Records of a time behind that of the fork of this thread are its own. */
-	while (trace_stamp_now(TRACE_STAMP_MONO) == now)
-		usleep_range(100, 200);
+	/* Behind the fork of this thread, too */
+	view_files_later();
 	return 0;
 }
 
@@ -529,6 +622,9 @@ static struct kunit_case view_files_cases[] = {
 	KUNIT_CASE(view_files_test_channel),
 	KUNIT_CASE(view_files_test_dat),
 	KUNIT_CASE(view_files_test_no_symbols),
+	KUNIT_CASE(view_files_test_since),
+	KUNIT_CASE(view_files_test_old),
+	KUNIT_CASE(view_files_test_old_global),
 	KUNIT_CASE(view_files_test_read),
 	KUNIT_CASE(view_files_test_names),
 	KUNIT_CASE(view_files_test_refused),

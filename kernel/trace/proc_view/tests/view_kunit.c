@@ -6,6 +6,7 @@
 #include <kunit/test.h>
 #include <linux/cleanup.h>
 #include <linux/completion.h>
+#include <linux/cred.h>
 #include <linux/delay.h>
 #include <linux/kthread.h>
 #include <linux/pid_namespace.h>
@@ -60,6 +61,26 @@ static void view_test_find(struct kunit *test)
 
 		found = view_group_find(&group, &entry, records[i].ts);
 		KUNIT_EXPECT_EQ_MSG(test, found ? found->nr : 0, records[i].found, "record %d", i);
+	}
+}
+
+/* Nothing is shown from before the view, also of a thread with an older stamp, or with none. */
+static void view_test_from(struct kunit *test)
+{
+	struct view_thread thread[3];
+	struct view_group group;
+	int i;
+
+	view_test_group(&group, thread);
+	thread[1].since = 0;
+	thread[2].since = 1500;
+	group.from = 1400;
+	for (i = 0; i < 3; i++) {
+		struct trace_entry entry = { .pid = thread[i].nr };
+		u64 from = i == 2 ? 1500 : 1400;
+
+		KUNIT_EXPECT_NULL(test, view_group_find(&group, &entry, from));
+		KUNIT_EXPECT_PTR_EQ(test, view_group_find(&group, &entry, from + 1), &thread[i]);
 	}
 }
 
@@ -196,6 +217,15 @@ static void view_test_empty(struct kunit *test)
 	view_store_free(&store);
 }
 
+/* The clock of a user-mode kernel may count ticks: go on at a later time than before. */
+static void view_test_later(void)
+{
+	u64 now = trace_stamp_now(TRACE_STAMP_LOCAL);
+
+	while (trace_stamp_now(TRACE_STAMP_LOCAL) == now)
+		usleep_range(100, 200);
+}
+
 /* A stamp is no earlier than what was before it, and no later than what is behind it. */
 static void view_test_stamp(struct kunit *test)
 {
@@ -209,6 +239,32 @@ static void view_test_stamp(struct kunit *test)
 		KUNIT_EXPECT_GE(test, stamp, before);
 		KUNIT_EXPECT_LE(test, stamp, trace_stamp_now(i));
 	}
+}
+
+/* Where nothing is shown, no clock is read. */
+static void view_test_no_stamp(struct kunit *test)
+{
+	u64 before[TRACE_STAMP_NR];
+	struct cred *cred;
+	int i;
+
+	KUNIT_ASSERT_FALSE(test, trace_view_is_used());
+	for (i = 0; i < TRACE_STAMP_NR; i++)
+		before[i] = trace_stamp_of(current, i);
+	view_test_later();
+	cred = prepare_creds();
+	KUNIT_ASSERT_NOT_NULL(test, cred);
+	commit_creds(cred);
+	for (i = 0; i < TRACE_STAMP_NR; i++)
+		KUNIT_EXPECT_EQ(test, trace_stamp_of(current, i), before[i]);
+	view_use();
+	cred = prepare_creds();
+	KUNIT_EXPECT_NOT_NULL(test, cred);
+	if (cred)
+		commit_creds(cred);
+	view_unuse();
+	for (i = 0; i < TRACE_STAMP_NR; i++)
+		KUNIT_EXPECT_GT(test, trace_stamp_of(current, i), before[i]);
 }
 
 /* Expect the records of a page by the format of trace_pipe_raw: 4 bytes each, 1 ns between them. */
@@ -315,96 +371,6 @@ static void view_test_page_size(struct kunit *test)
 	}
 }
 
-/* Which bytes of a record of 0xff are left? A "?" stands for one that may be zero. */
-static void view_test_left(struct kunit *test, struct ftrace_event_field *field, unsigned int nr,
-			   struct trace_entry *entry, const char *expected)
-{
-	const u8 *byte = (const u8 *)entry;
-	unsigned int i, len = strlen(expected);
-	LIST_HEAD(fields);
-
-	for (i = 0; i < nr; i++)
-		list_add(&field[i].link, &fields);
-	view_clear_holes(entry, len, &fields);
-	for (i = sizeof(*entry); i < len; i++) {
-		if (expected[i] != '?')
-			KUNIT_EXPECT_EQ_MSG(test, byte[i] ? '#' : '.', expected[i], "byte %u", i);
-	}
-	KUNIT_EXPECT_EQ(test, byte[len], 0xff);
-}
-
-/* Bytes between fields, between the arrays that they point to, and behind these */
-static void view_test_holes(struct kunit *test)
-{
-	struct ftrace_event_field field[] = {
-		{ .type = "u32", .offset = 8, .size = 4 },
-		{ .type = "u8", .offset = 13, .size = 1 },
-		{ .type = "__data_loc char[][2]", .offset = 16, .size = 8 },
-		{ .type = "__rel_loc u8[]", .offset = 24, .size = 4 },
-		{ .type = "u16", .offset = 9, .size = 2 },
-		{ .type = "__data_loc char[]", .offset = 44, .size = 8 },
-	};
-	u32 entry[14];
-
-	memset(entry, 0xff, sizeof(entry));
-	((struct trace_entry *)entry)->type = __TRACE_LAST_TYPE;
-	entry[4] = 3 << 16 | 33;
-	entry[5] = 2 << 16 | 38;
-	entry[6] = 1 << 16 | (29 - 28);
-	entry[11] = 1 << 16 | 31;
-	view_test_left(test, field, ARRAY_SIZE(field), (void *)entry,
-		       "############.#..????????????.#.#.###..##....????....");
-}
-
-/* A place that is not in the record, and one that is so in part */
-static void view_test_holes_far(struct kunit *test)
-{
-	struct ftrace_event_field field[] = {
-		{ .type = "__data_loc char[]", .offset = 8, .size = 4 },
-		{ .type = "__rel_loc char[]", .offset = 12, .size = 4 },
-		{ .type = "__data_loc char[]", .offset = 26, .size = 4 },
-		{ .type = "__data_loc char[]", .offset = -4, .size = 4 },
-		{ .type = "u64", .offset = 40, .size = 8 },
-	};
-	u32 entry[9];
-
-	memset(entry, 0xff, sizeof(entry));
-	/* In front of the record: a place in it, which must not be used. */
-	entry[0] = 2 << 16 | 17;
-	((struct trace_entry *)&entry[1])->type = __TRACE_LAST_TYPE;
-	entry[4] = 0xffff0000 | 6;
-	entry[7] = 0xffffffff;
-	view_test_left(test, field, ARRAY_SIZE(field), (void *)&entry[1],
-		       "############????......######");
-}
-
-/* An array at the end has all bytes; a text ends with its zero. */
-static void view_test_holes_end(struct kunit *test)
-{
-	struct ftrace_event_field field[] = {
-		{ .type = "int", .offset = 8, .size = 4 },
-		{ .type = "char[]", .offset = 12 },
-	};
-	u32 entry[8];
-
-	memset(entry, 0xff, sizeof(entry));
-	((struct trace_entry *)entry)->type = TRACE_RAW_DATA;
-	view_test_left(test, field, ARRAY_SIZE(field), (void *)entry,
-		       "########################");
-	((struct trace_entry *)entry)->type = TRACE_PRINT;
-	((u8 *)entry)[14] = 0;
-	view_test_left(test, field, ARRAY_SIZE(field), (void *)entry,
-		       "##############..........");
-
-	memset(entry, 0xff, sizeof(entry));
-	((struct trace_entry *)entry)->type = TRACE_STACK;
-	field[1] = (struct ftrace_event_field){
-		.type = "u32[2]", .offset = 16, .size = 8, .len = 2,
-	};
-	view_test_left(test, field, ARRAY_SIZE(field), (void *)entry,
-		       "############....############");
-}
-
 /* An instance of the tests, and a channel of it */
 static struct trace_array *view_test_tr[2];
 
@@ -412,15 +378,6 @@ struct view_test_entry {
 	struct trace_entry	ent;
 	u32			num;
 };
-
-/* The clock of a user-mode kernel may count ticks: go on at a later time than before. */
-static void view_test_later(void)
-{
-	u64 now = trace_stamp_now(TRACE_STAMP_LOCAL);
-
-	while (trace_stamp_now(TRACE_STAMP_LOCAL) == now)
-		usleep_range(100, 200);
-}
 
 static void view_test_write(struct trace_array *tr, u32 num)
 {
@@ -499,32 +456,6 @@ static void view_test_unknown(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, copy.store.dropped, 1);
 	for (i = 0; i < copy.store.nr; i++)
 		KUNIT_EXPECT_EQ(test, !!copy.store.entry[i].lost, view_test_num(&copy, i) == 6);
-	view_test_release(&copy);
-}
-
-/* A reader gets only the fields of a record. */
-static void view_test_cleared(struct kunit *test)
-{
-	struct view_copy copy = { .take = view_raw_take };
-	struct {
-		struct trace_entry	ent;
-		unsigned long		ip;
-		char			text[16];
-	} entry = { .ent.type = TRACE_PRINT, .ent.pid = current->pid, .text = "abc" };
-	const typeof(entry) *got;
-
-	memset(entry.text + 4, 'x', 12);
-	ring_buffer_write(view_test_tr[0]->array_buffer.buffer, sizeof(entry), &entry);
-	view_test_write(view_test_tr[0], 1);
-	view_test_collect(test, &copy);
-	/* The other one has no format. */
-	KUNIT_ASSERT_EQ(test, copy.store.nr, 1);
-	KUNIT_EXPECT_EQ(test, copy.store.dropped, 1);
-	got = (void *)copy.store.data;
-	KUNIT_EXPECT_EQ(test, got->ent.type, TRACE_PRINT);
-	KUNIT_EXPECT_EQ(test, got->ip, entry.ip);
-	KUNIT_EXPECT_STREQ(test, got->text, "abc");
-	KUNIT_EXPECT_PTR_EQ(test, memchr_inv(got->text + 4, 0, 12), NULL);
 	view_test_release(&copy);
 }
 
@@ -809,7 +740,6 @@ static struct kunit_case view_test_copy_cases[] = {
 	KUNIT_CASE(view_test_again_cut),
 	KUNIT_CASE(view_test_fails_again),
 	KUNIT_CASE(view_test_removed),
-	KUNIT_CASE(view_test_cleared),
 	KUNIT_CASE(view_test_free),
 	{}
 };
@@ -823,6 +753,7 @@ static struct kunit_suite view_test_copy_suite = {
 
 static struct kunit_case view_test_cases[] = {
 	KUNIT_CASE(view_test_find),
+	KUNIT_CASE(view_test_from),
 	KUNIT_CASE(view_test_settle),
 	KUNIT_CASE(view_test_order),
 	KUNIT_CASE(view_test_limit),
@@ -833,9 +764,7 @@ static struct kunit_case view_test_cases[] = {
 	KUNIT_CASE(view_test_pages),
 	KUNIT_CASE(view_test_page_size),
 	KUNIT_CASE(view_test_stamp),
-	KUNIT_CASE(view_test_holes),
-	KUNIT_CASE(view_test_holes_far),
-	KUNIT_CASE(view_test_holes_end),
+	KUNIT_CASE(view_test_no_stamp),
 	{}
 };
 

@@ -899,6 +899,50 @@ static bool put(const char *base, const char *file, const char *text)
 	return n > 0;
 }
 
+/* Record the name "a" 1500 times. Each record has 15 bytes behind it, which must be zeros. */
+static void read_names(void)
+{
+	static char buf[1024 * 1024];
+	static const char name[2 * 16] = "a\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0a";
+	char path[600], *at;
+	int fd, i, n, len = 0, names = 0;
+
+	drop_with(USER, PERFMON, 0);
+	for (i = 0; i < 1500; i++)
+		prctl(PR_SET_NAME, "a");
+	snprintf(path, sizeof(path), "/proc/self/trace/%s.dat", instance);
+	fd = open(path, O_RDONLY);
+	check(fd >= 0, path);
+	while ((n = read(fd, buf + len, sizeof(buf) - len)) > 0)
+		len += n;
+	for (at = buf; (at = memmem(at, buf + len - at, name, sizeof(name))); at += sizeof(name))
+		names++;
+	check(names > 1000, "the names, with zeros behind them");
+	check(!memmem(buf, len, "secret", 6), "no bytes of another process");
+	_exit(0);
+}
+
+/* A record has nothing of older ones of other tasks. */
+static void test_bytes(void)
+{
+	unsigned int i;
+	char line[256];
+	int status;
+	pid_t child;
+
+	check(put(dir, "buffer_size_kb", "64"), "buffer_size_kb");
+	check(put(dir, "events/task/task_rename/enable", "1"), "task_rename");
+	for (i = 0; i < sizeof(line) - 1; i++)
+		line[i] = "secret"[i % 6];
+	line[i] = '\n';
+	for (i = 0; i < 4000; i++)
+		check(write(marker, line, sizeof(line)) == sizeof(line), "a secret line");
+	child = fork();
+	if (!child)
+		read_names();
+	check(waitpid(child, &status, 0) == child && !status, "reader");
+}
+
 static void administer(void)
 {
 	static const struct {
@@ -1021,6 +1065,8 @@ int main(int argc, char **argv)
 		test_namespace();
 	else if (!strcmp(test, "limit"))
 		test_limit();
+	else if (!strcmp(test, "bytes"))
+		test_bytes();
 	else if (!strcmp(test, "seek"))
 		test_seek();
 	else if (!strcmp(test, "random") && argc == 4)
