@@ -7,6 +7,7 @@
 #include <linux/cleanup.h>
 #include <linux/minmax.h>
 #include <linux/pagemap.h>
+#include <linux/perf_event.h>
 #include <linux/pid.h>
 #include <linux/ptrace.h>
 #include <linux/sched/signal.h>
@@ -21,11 +22,23 @@
 /* A hard interrupt, a soft one or an NMI has written it, which serves any task. */
 #define VIEW_FOREIGN	(TRACE_FLAG_HARDIRQ | TRACE_FLAG_SOFTIRQ | TRACE_FLAG_NMI)
 
+/*
+ * The content is what perf shows of tracepoints with CAP_PERFMON. So a security module decides
+ * in the hook that perf calls for these, besides those of ptrace_may_access() and lockdown.
+ */
 static int view_may_trace(void)
 {
 	int ret = security_locked_down(LOCKDOWN_TRACEFS);
 
-	return ret ?: perfmon_capable() ? 0 : -EPERM;
+	if (ret)
+		return ret;
+	if (!perfmon_capable())
+		return -EPERM;
+#ifdef CONFIG_PERF_EVENTS
+	return security_perf_event_open(PERF_SECURITY_TRACEPOINT);
+#else
+	return 0;
+#endif
 }
 
 /**
@@ -34,7 +47,7 @@ static int view_may_trace(void)
  *
  * Context: May sleep.
  * Return: 0; -EPERM without CAP_PERFMON, or if the kernel is locked down; -EACCES if the caller
- *	   may not look at the task.
+ *	   may not look at the task, or a security module refuses it.
  */
 int trace_view_may(struct task_struct *task)
 {
