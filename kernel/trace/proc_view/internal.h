@@ -93,19 +93,21 @@
 
 /* Bytes that a copy has at most */
 #define VIEW_LIMIT		(2UL << 20)
-/* Open files of a user, at most */
+/* Open files of a user in a memory cgroup, at most */
 #define VIEW_FILES		32
 
 /**
- * struct view_user - a user with open files
+ * struct view_user - a user with open files, in a memory cgroup
  * @list:  link of all users
  * @uid:   the user
+ * @memcg: the cgroup, with a reference; NULL if there are none
  * @files: number of open files; view_user_mutex
  * @busy:  one file at a time is opened
  */
 struct view_user {
 	struct list_head	list;
 	kuid_t			uid;
+	struct mem_cgroup	*memcg;
 	unsigned int		files;
 	struct mutex		busy;		/* opens */
 };
@@ -264,6 +266,8 @@ u64 trace_stamp_of(struct task_struct *task, enum trace_stamp_clock clock);
 /* user.c */
 struct view_user *view_user_get(void);
 void view_user_put(struct view_user *user);
+int view_user_begin(struct view_user *user);
+void view_user_end(struct view_user *user);
 
 /* group.c */
 int view_group_get(struct view_group *group, struct pid *pid, struct pid_namespace *ns,

@@ -26,7 +26,7 @@ struct view_part {
 
 /**
  * struct view_file - an open file
- * @user:  its user
+ * @user:  its user, or NULL
  * @group: the threads it shows
  * @store: the records as text
  * @dat:   the records as a trace.dat, if they are none
@@ -117,10 +117,10 @@ static int view_file_fill(struct view_file *f, struct view_copy *copy, struct pi
 	copy->iter = view_iter_alloc();
 	if (!copy->iter)
 		return -ENOMEM;
-	ret = mutex_lock_killable(&f->user->busy);
+	ret = view_user_begin(f->user);
 	if (!ret) {
 		ret = view_collect(copy, pid, ns);
-		mutex_unlock(&f->user->busy);
+		view_user_end(f->user);
 	}
 	view_iter_free(copy->iter);
 	if (ret)

@@ -3,8 +3,10 @@
  * Unit tests of the files in /proc/PID/trace: what is in them, their names, and what they hold.
  */
 #include <linux/anon_inodes.h>
+#include <linux/capability.h>
 #include <linux/cleanup.h>
 #include <linux/completion.h>
+#include <linux/cred.h>
 #include <linux/delay.h>
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -475,6 +477,7 @@ static struct view_files_second {
 	struct task_struct	*task;
 	struct file		*file;
 	struct pid		*pid;
+	bool			limit;
 	bool			kill;
 	bool			waited;
 	struct completion	begun;
@@ -482,15 +485,35 @@ static struct view_files_second {
 	int			ret;
 } view_files_second;
 
+/*
+ * Begin to have the limits of users: this task has CAP_SYS_RESOURCE. Return: for revert_creds(), or
+ * NULL without memory.
+ */
+static const struct cred *view_files_limit(void)
+{
+	struct cred *cred = prepare_creds();
+	const struct cred *old;
+
+	if (!cred)
+		return NULL;
+	cap_lower(cred->cap_effective, CAP_SYS_RESOURCE);
+	old = override_creds(cred);
+	put_cred(cred);
+	return old;
+}
+
 static int view_files_second_thread(void *data)
 {
 	struct view_files_second *second = data;
+	const struct cred *old = second->limit ? view_files_limit() : NULL;
 
 	allow_signal(SIGKILL);
 	complete(&second->begun);
 	second->ret = trace_view_open(second->file, second->pid, &init_pid_ns, "kunit.txt",
 				      strlen("kunit.txt"));
 	complete_all(&second->done);
+	if (old)
+		revert_creds(old);
 	while (!kthread_should_stop()) {
 		flush_signals(current);
 		schedule_timeout_interruptible(1);
@@ -510,6 +533,10 @@ static void view_files_begin_second(struct trace_array *tr)
 		return;
 	second->task = task;
 	wait_for_completion(&second->begun);
+	if (!second->limit) {
+		second->waited = !wait_for_completion_timeout(&second->done, 20 * HZ);
+		return;
+	}
 	/* A sleep that is not killable counts, too: the signal tells them apart. */
 	while (!(READ_ONCE(task->__state) & TASK_UNINTERRUPTIBLE) &&
 	       !completion_done(&second->done))
@@ -523,25 +550,72 @@ static void view_files_begin_second(struct trace_array *tr)
 }
 
 /* Return: what the second open has returned. */
-static int view_files_open_two(struct kunit *test, bool kill)
+static int view_files_open_two(struct kunit *test, bool limit, bool kill)
 {
 	struct view_files_second *second = &view_files_second;
+	const struct cred *old;
 	struct file *first;
+	int ret;
 
 	*second = (struct view_files_second){
-		.file = view_files_alloc(test), .pid = task_pid(current), .kill = kill,
+		.file = view_files_alloc(test), .pid = task_pid(current), .limit = limit,
+		.kill = kill,
 	};
 	init_completion(&second->begun);
 	init_completion(&second->done);
+	first = view_files_alloc(test);
+	old = view_files_limit();
+	KUNIT_ASSERT_NOT_NULL(test, old);
 	view_race_hook = view_files_begin_second;
-	first = view_files_open(test, "kunit.txt");
+	ret = view_files_try(first, "kunit.txt");
 	view_race_hook = NULL;
+	revert_creds(old);
+	KUNIT_ASSERT_EQ(test, ret, 0);
 	KUNIT_ASSERT_NOT_NULL(test, second->task);
-	KUNIT_EXPECT_TRUE(test, second->waited);
+	KUNIT_EXPECT_EQ(test, second->waited, limit);
 	wait_for_completion(&second->done);
 	kthread_stop(second->task);
 	view_files_close(first);
 	return second->ret;
+}
+
+/* Open as a user, until that is refused. Return: how many files are open. */
+static unsigned int view_files_fill_limit(struct kunit *test, struct file **files, unsigned int nr)
+{
+	const struct cred *old = view_files_limit();
+	unsigned int i;
+	int ret = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, old);
+	for (i = 0; i < nr; i++) {
+		files[i] = view_files_alloc(test);
+		ret = view_files_try(files[i], "kunit.txt");
+		if (ret)
+			break;
+	}
+	revert_creds(old);
+	KUNIT_EXPECT_EQ(test, ret, -EDQUOT);
+	if (i < nr)
+		__fput_sync(files[i]);
+	return i;
+}
+
+/* A task with CAP_SYS_RESOURCE has no limit, also if its user has reached it, and counts nowhere. */
+static void view_files_test_limit(struct kunit *test)
+{
+	struct file *files[VIEW_FILES + 1], *more[VIEW_FILES + 1];
+	unsigned int i, nr, round;
+
+	for (round = 0; round < 2; round++) {
+		nr = view_files_fill_limit(test, files, ARRAY_SIZE(files));
+		KUNIT_EXPECT_EQ(test, nr, VIEW_FILES);
+		for (i = 0; i < ARRAY_SIZE(more); i++)
+			more[i] = view_files_open(test, "kunit.txt");
+		for (i = 0; i < ARRAY_SIZE(more); i++)
+			view_files_close(more[i]);
+		while (nr)
+			view_files_close(files[--nr]);
+	}
 }
 
 /* One open at a time copies for a user: the second one goes on behind it, or is killed. */
@@ -551,13 +625,16 @@ static void view_files_test_busy(struct kunit *test)
 	size_t size;
 
 	view_files_mark(test, "one");
-	KUNIT_ASSERT_EQ(test, view_files_open_two(test, false), 0);
+	KUNIT_ASSERT_EQ(test, view_files_open_two(test, true, false), 0);
 	file = view_files_second.file;
 	KUNIT_EXPECT_EQ(test, snap_kunit_count(view_files_read(test, file, 100, &size),
 					       "tracing_mark_write: one\n"), 1U);
 	view_files_close(file);
-	KUNIT_EXPECT_EQ(test, view_files_open_two(test, true), -EINTR);
+	KUNIT_EXPECT_EQ(test, view_files_open_two(test, true, true), -EINTR);
 	__fput_sync(view_files_second.file);
+	/* It has no limits. */
+	KUNIT_ASSERT_EQ(test, view_files_open_two(test, false, false), 0);
+	view_files_close(view_files_second.file);
 }
 
 /* A file holds the task, and no longer than it is open. */
@@ -629,6 +706,7 @@ static struct kunit_case view_files_cases[] = {
 	KUNIT_CASE(view_files_test_names),
 	KUNIT_CASE(view_files_test_refused),
 	KUNIT_CASE(view_files_test_long_name),
+	KUNIT_CASE(view_files_test_limit),
 	KUNIT_CASE(view_files_test_busy),
 	KUNIT_CASE(view_files_test_tasks),
 	KUNIT_CASE(view_files_test_open_fails),

@@ -648,25 +648,65 @@ static void test_namespace(void)
 	check(child > 0 && waitpid(child, &status, 0) == child && !status, "namespace");
 }
 
-/* Open files are counted for each user. */
-static void test_limit(void)
+/* Root without CAP_SYS_RESOURCE opens as many as it can, until it is told to close them. */
+static void fill_limit(pid_t pid, int to, int from)
 {
-	struct target t = target(), user = target();
 	int fd[64], nr, ret;
+	char c = 0;
 
-	tell(&user, 'u');
+	drop_with(0, PERFMON, CAP_SYS_PTRACE);
 	for (nr = 0; nr < 64; nr++) {
-		fd[nr] = open_view(t.pid);
+		fd[nr] = open_view(pid);
 		if (fd[nr] < 0)
 			break;
 	}
 	check(nr > 1 && nr < 64, "a limit");
 	expect(-fd[nr], EDQUOT, "too many files");
-	expect(open_as(user.pid, USER, PERFMON, 0), 0, "another user");
+	check(write(to, &c, 1) == 1 && read(from, &c, 1) == 1, "wait with open files");
 	while (nr)
 		close(fd[--nr]);
-	ret = open_view(t.pid);
+	ret = open_view(pid);
 	check(ret >= 0, "the files were closed");
+	_exit(0);
+}
+
+static void enter_cgroup(const char *procs)
+{
+	int fd = open(procs, O_WRONLY);
+
+	check(fd >= 0 && write(fd, "0", 1) == 1, procs);
+	close(fd);
+}
+
+/*
+ * Open files are counted for each user in each memory cgroup, and not for CAP_SYS_RESOURCE. @procs is
+ * the cgroup.procs of another cgroup, or NULL.
+ */
+static void test_limit(const char *procs)
+{
+	struct target t = target(), user = target();
+	int to[2], from[2], status, ret;
+	pid_t child;
+	char c;
+
+	tell(&user, 'u');
+	if (pipe(to) || pipe(from))
+		die("pipe");
+	child = fork();
+	if (!child)
+		fill_limit(t.pid, from[1], to[0]);
+	check(read(from[0], &c, 1) == 1, "the limit is reached");
+	expect(open_as(t.pid, 0, PERFMON, CAP_SYS_PTRACE), EDQUOT, "the same user");
+	expect(open_as(user.pid, USER, PERFMON, 0), 0, "another user");
+	ret = open_view(t.pid);
+	check(ret >= 0, "with CAP_SYS_RESOURCE");
+	close(ret);
+	if (procs) {
+		enter_cgroup(procs);
+		expect(open_as(t.pid, 0, PERFMON, CAP_SYS_PTRACE), 0, "another cgroup");
+	}
+	check(write(to[1], &c, 1) == 1, "tell");
+	check(waitpid(child, &status, 0) == child && !status, "reader with open files");
 	end(&t);
 	end(&user);
 }
@@ -1064,7 +1104,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(test, "namespace"))
 		test_namespace();
 	else if (!strcmp(test, "limit"))
-		test_limit();
+		test_limit(argc == 4 ? argv[3] : NULL);
 	else if (!strcmp(test, "bytes"))
 		test_bytes();
 	else if (!strcmp(test, "seek"))
