@@ -2,6 +2,10 @@
 /*
  * The parts of trace.dat besides its records. They are captured once.
  */
+#include <linux/cleanup.h>
+#include <linux/init.h>
+#include <linux/module.h>
+#include <linux/notifier.h>
 #include <linux/trace_seq.h>
 #include <linux/utsname.h>
 
@@ -349,9 +353,21 @@ static void dat_free(struct trace_dat *dat)
 	kfree(dat);
 }
 
+static int dat_charge(struct trace_array *tr, struct trace_dat *dat, size_t size)
+{
+	unsigned long kb = DIV_ROUND_UP(size, 1024);
+	int ret = trace_snapshot_charge(tr, kb);
+
+	if (!ret)
+		dat->kb += kb;
+	return ret;
+}
+
 /**
- * dat_capture() - capture the parts of trace.dat of a kept snapshot besides its records
+ * dat_capture() - capture the parts of trace.dat of a kept snapshot that need none of its records
  * @tr: the instance of the snapshot
+ *
+ * These are all but DAT_SYMBOLS.
  *
  * Context: May sleep, event_mutex is held.
  * Return: 0, also if that was done before; -ENODEV if the snapshot was retired; -ENOMEM;
@@ -361,7 +377,6 @@ int dat_capture(struct trace_array *tr)
 {
 	static void (*const put[])(struct dat_text *text, struct trace_array *tr) = {
 		[DAT_HEAD] = dat_put_head,
-		[DAT_SYMBOLS] = dat_put_symbols,
 		[DAT_TAIL] = dat_put_tail,
 		[DAT_CLOCK] = dat_put_clock,
 	};
@@ -378,14 +393,17 @@ int dat_capture(struct trace_array *tr)
 	dat = kzalloc(sizeof(*dat), GFP_KERNEL);
 	if (!dat)
 		return -ENOMEM;
+	mutex_init(&dat->mutex);
 	for (i = 0; !ret && i < DAT_NR_PARTS; i++) {
 		struct dat_text text = {};
 
+		if (!put[i])
+			continue;
 		put[i](&text, tr);
 		ret = dat_finish(&text, &dat->part[i]);
 		size += dat->part[i].len;
 	}
-	ret = ret ?: trace_snapshot_charge(tr, DIV_ROUND_UP(size, 1024));
+	ret = ret ?: dat_charge(tr, dat, size);
 	if (ret) {
 		dat_free(dat);
 		return ret;
@@ -394,11 +412,98 @@ int dat_capture(struct trace_array *tr)
 	return 0;
 }
 
+static int dat_scan(struct trace_array *tr, struct trace_dat *dat)
+{
+	struct dat_block block = {};
+	struct dat_text text = {};
+	int ret;
+
+	dat_put_symbols(&text, tr);
+	ret = dat_finish(&text, &block) ?: dat_charge(tr, dat, block.len);
+	if (ret) {
+		kvfree(block.data);
+		return ret;
+	}
+	dat->part[DAT_SYMBOLS] = block;
+	dat->scanned = true;
+	return 0;
+}
+
+/**
+ * dat_capture_symbols() - capture the symbols of the addresses in the records of a kept snapshot
+ * @tr: the instance of the snapshot
+ *
+ * Context: May sleep, after dat_capture(). A reference to @tr is held, and no lock that others
+ *	    wait for.
+ * Return: 0, also if that was done before; -EINTR; -ENOMEM; -ENOSPC as dat_capture().
+ */
+int dat_capture_symbols(struct trace_array *tr)
+{
+	struct trace_dat *dat = tr->dat;
+	int ret = mutex_lock_killable(&dat->mutex);
+
+	if (ret)
+		return ret;
+	if (!dat->scanned)
+		ret = dat_scan(tr, dat);
+	mutex_unlock(&dat->mutex);
+	return ret;
+}
+
+/**
+ * dat_capture_all() - capture the parts of trace.dat of all kept snapshots
+ *
+ * Without memory, or when a fatal signal comes, symbols of some records may be missing later.
+ *
+ * Context: May sleep.
+ */
+void dat_capture_all(void)
+{
+	struct dat_pins *pins = dat_pin_kept();
+	unsigned int i;
+	int ret;
+
+	if (IS_ERR(pins)) {
+		pr_warn("trace.dat: no memory for the names of functions\n");
+		return;
+	}
+	for (i = 0; i < pins->nr; i++) {
+		scoped_guard(mutex, &event_mutex)
+			ret = dat_capture(pins->tr[i]);
+		ret = ret ?: dat_capture_symbols(pins->tr[i]);
+		if (ret && ret != -ENODEV)
+			pr_warn("%s/trace.dat: no names of functions: %d\n", pins->tr[i]->name, ret);
+	}
+	dat_unpin(pins);
+}
+
+#ifdef CONFIG_MODULES
+/* The names of its functions go with it. */
+static int dat_notify_module(struct notifier_block *nb, unsigned long event, void *module)
+{
+	if (event == MODULE_STATE_GOING)
+		dat_capture_all();
+	return NOTIFY_OK;
+}
+
+/* Before its events are removed */
+static struct notifier_block dat_module_nb = {
+	.notifier_call	= dat_notify_module,
+	.priority	= INT_MAX,
+};
+
+static int __init dat_init_modules(void)
+{
+	return register_module_notifier(&dat_module_nb);
+}
+fs_initcall(dat_init_modules);
+#endif
+
 /**
  * trace_dat_end_event() - capture before an event of an instance is removed
  * @tr: the instance
  *
- * Without memory, the records of the event stay undecoded.
+ * It takes no longer if there are more records. Without memory, the records of the event stay undecoded.
  *
  * Context: May sleep, event_mutex is held.
  */

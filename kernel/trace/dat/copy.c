@@ -2,8 +2,8 @@
 /*
  * The whole file of records that were copied, in memory: the pages, and all in front of them.
  *
- * The pages and the names of functions are made first, since they need no lock, and the table of
- * CPUs tells the size of the pages.
+ * All memory is charged to the reader, and made with no lock held. Only the formats of events need locks,
+ * so they are copied once more.
  */
 #include <linux/bitmap.h>
 #include <linux/log2.h>
@@ -192,18 +192,37 @@ int trace_dat_make_pages(struct trace_dat_copy *copy)
 	return ret;
 }
 
+static int dat_copy_find_types(struct trace_dat_copy *copy)
+{
+	unsigned int i;
+
+	copy->types = bitmap_zalloc(U16_MAX + 1, GFP_KERNEL_ACCOUNT);
+	if (!copy->types)
+		return -ENOMEM;
+	for (i = 0; i < copy->nr; i++) {
+		const struct trace_entry *entry = copy->data + copy->record[i].off;
+
+		__set_bit(entry->type, copy->types);
+	}
+	return 0;
+}
+
 /**
- * trace_dat_make_symbols() - find the names of functions in records that were copied
- * @copy: the records; &trace_dat_copy.names is set if &trace_dat_copy.symbols is
+ * trace_dat_scan() - find the events and the names of functions in records that were copied
+ * @copy: the records; &trace_dat_copy.types is set, and &trace_dat_copy.names if
+ *	  &trace_dat_copy.symbols is
  *
  * Context: May sleep.
  * Return: 0 or -ENOMEM; in either case trace_dat_copy_free() has to follow.
  */
-int trace_dat_make_symbols(struct trace_dat_copy *copy)
+int trace_dat_scan(struct trace_dat_copy *copy)
 {
 	struct dat_text text = { .gfp = __GFP_ACCOUNT };
 	size_t begin = copy->nr ? copy->record->off : 0;
+	int ret = dat_copy_find_types(copy);
 
+	if (ret)
+		return ret;
 	if (copy->symbols)
 		dat_put_symbols_in(&text, copy->data + begin, copy->len - begin);
 	return dat_finish(&text, &copy->names);
@@ -215,32 +234,35 @@ static bool dat_copy_wants(struct trace_event_call *call, void *types)
 	return call->event.type <= U16_MAX && test_bit(call->event.type, types);
 }
 
-static void dat_copy_put_formats(struct dat_text *text, const struct trace_dat_copy *copy,
-				 struct trace_array *whole)
+/**
+ * trace_dat_put_formats() - get formats of events and clocks for records that were copied
+ * @copy:  the records, after trace_dat_scan()
+ * @whole: the instance that they are of; its events have not changed since
+ *
+ * The memory is charged to nobody, until trace_dat_make_head() copies it.
+ *
+ * Context: May sleep, event_mutex and trace_types_lock are held.
+ * Return: 0 or -ENOMEM; in either case trace_dat_copy_free() has to follow.
+ */
+int trace_dat_put_formats(struct trace_dat_copy *copy, struct trace_array *whole)
 {
-	unsigned long *types = bitmap_zalloc(U16_MAX + 1, GFP_KERNEL);
-	unsigned int i;
+	struct dat_text formats = {}, clock = {};
+	int ret;
 
-	if (!types) {
-		text->err = -ENOMEM;
-		return;
-	}
-	for (i = 0; i < copy->nr; i++) {
-		const struct trace_entry *entry = copy->data + copy->record[i].off;
-
-		__set_bit(entry->type, types);
-	}
-	dat_put_formats(text, whole, dat_copy_wants, types);
-	bitmap_free(types);
+	lockdep_assert_held(&event_mutex);
+	lockdep_assert_held(&trace_types_lock);
+	dat_put_formats(&formats, whole, dat_copy_wants, copy->types);
+	dat_put_clock(&clock, whole);
+	ret = dat_finish(&formats, &copy->formats);
+	return dat_finish(&clock, &copy->clock) ?: ret;
 }
 
-/* They are in the text then. */
-static void dat_copy_put_symbols(struct dat_text *text, struct trace_dat_copy *copy)
+/* It is in the text then. */
+static void dat_copy_put_block(struct dat_text *text, struct dat_block *block)
 {
-	dat_put_u32(text, copy->names.len);
-	dat_put(text, copy->names.data, copy->names.len);
-	kvfree(copy->names.data);
-	copy->names = (struct dat_block){};
+	dat_put(text, block->data, block->len);
+	kvfree(block->data);
+	*block = (struct dat_block){};
 }
 
 /* Formats have addresses. */
@@ -280,23 +302,20 @@ static void dat_copy_put_padding(struct dat_text *text, const struct trace_dat_c
 
 /**
  * trace_dat_make_head() - make the file of records that were copied, up to the pages
- * @copy:  the records, after trace_dat_make_pages() and trace_dat_make_symbols();
- *	   &trace_dat_copy.head is set
- * @whole: the instance that they are of; its events have not changed since
+ * @copy: the records, after all the functions above; &trace_dat_copy.head is set
  *
- * Context: May sleep, event_mutex and trace_types_lock are held.
+ * Context: May sleep.
  * Return: 0 or -ENOMEM; in either case trace_dat_copy_free() has to follow.
  */
-int trace_dat_make_head(struct trace_dat_copy *copy, struct trace_array *whole)
+int trace_dat_make_head(struct trace_dat_copy *copy)
 {
 	struct dat_text text = { .gfp = __GFP_ACCOUNT };
 	size_t table;
 
-	lockdep_assert_held(&event_mutex);
-	lockdep_assert_held(&trace_types_lock);
 	dat_put_begin(&text, copy->page_size);
-	dat_copy_put_formats(&text, copy, whole);
-	dat_copy_put_symbols(&text, copy);
+	dat_copy_put_block(&text, &copy->formats);
+	dat_put_u32(&text, copy->names.len);
+	dat_copy_put_block(&text, &copy->names);
 	dat_copy_put_printk(&text, copy);
 	dat_copy_put_names(&text, copy);
 	dat_put_u32(&text, nr_cpu_ids);
@@ -305,7 +324,7 @@ int trace_dat_make_head(struct trace_dat_copy *copy, struct trace_array *whole)
 	dat_put(&text, dat_copy_table, sizeof(dat_copy_table));
 	table = text.m.count;
 	dat_put(&text, copy->range, nr_cpu_ids * sizeof(*copy->range));
-	dat_put_clock(&text, whole);
+	dat_copy_put_block(&text, &copy->clock);
 	dat_copy_put_padding(&text, copy, table);
 	return dat_finish(&text, &copy->head);
 }
@@ -318,12 +337,16 @@ int trace_dat_make_head(struct trace_dat_copy *copy, struct trace_array *whole)
  */
 void trace_dat_copy_free(struct trace_dat_copy *copy)
 {
-	kvfree(copy->head.data);
+	static const struct dat_block none;
+
+	bitmap_free(copy->types);
 	kvfree(copy->names.data);
+	kvfree(copy->formats.data);
+	kvfree(copy->clock.data);
+	kvfree(copy->head.data);
 	kvfree(copy->pages.data);
 	kvfree(copy->range);
-	copy->head = (struct dat_block){};
-	copy->names = (struct dat_block){};
-	copy->pages = (struct dat_block){};
+	copy->types = NULL;
+	copy->names = copy->formats = copy->clock = copy->head = copy->pages = none;
 	copy->range = NULL;
 }

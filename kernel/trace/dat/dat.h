@@ -48,8 +48,11 @@ struct dat_range;
  * @symbols: the reader may have names of functions
  * @print_names: prints the names of tasks, "PID NAME" in a line
  * @private: for @print_names
- * @head:    the file up to the pages, from trace_dat_make_head()
- * @names:   names of functions, from trace_dat_make_symbols(), until they are in @head
+ * @types:   numbers of the events that have records, from trace_dat_scan()
+ * @names:   names of functions, from trace_dat_scan()
+ * @formats: formats of the events of @types, from trace_dat_put_formats()
+ * @clock:   the clocks, from trace_dat_put_formats()
+ * @head:    the file up to the pages, from trace_dat_make_head(), which has these parts then
  * @pages:   the pages, from trace_dat_make_pages()
  * @page_size: bytes of a page
  * @range:   pages of each CPU; NULL if there are none yet
@@ -63,8 +66,11 @@ struct trace_dat_copy {
 	bool				symbols;
 	void				(*print_names)(struct seq_file *m, void *private);
 	void				*private;
-	struct dat_block		head;
+	unsigned long			*types;
 	struct dat_block		names;
+	struct dat_block		formats;
+	struct dat_block		clock;
+	struct dat_block		head;
 	struct dat_block		pages;
 	unsigned int			page_size;
 	struct dat_range		*range;
@@ -73,12 +79,14 @@ struct trace_dat_copy {
 #ifdef CONFIG_TRACER_SNAPSHOT
 extern const struct file_operations trace_dat_fops;
 
+void trace_may_charge(void);
 bool trace_dat_is_open(struct array_buffer *snap);
 void trace_dat_end_event(struct trace_array *tr);
 void trace_dat_free(struct trace_array *tr);
 int trace_dat_make_pages(struct trace_dat_copy *copy);
-int trace_dat_make_symbols(struct trace_dat_copy *copy);
-int trace_dat_make_head(struct trace_dat_copy *copy, struct trace_array *whole);
+int trace_dat_scan(struct trace_dat_copy *copy);
+int trace_dat_put_formats(struct trace_dat_copy *copy, struct trace_array *whole);
+int trace_dat_make_head(struct trace_dat_copy *copy);
 void trace_dat_copy_free(struct trace_dat_copy *copy);
 #else
 static inline bool trace_dat_is_open(struct array_buffer *snap) { return false; }

@@ -101,8 +101,12 @@ static int dat_open_kept(struct trace_array *tr, struct file *file)
 
 	if (IS_ERR(f))
 		return PTR_ERR(f);
-	scoped_guard(mutex, &event_mutex)
+	ret = mutex_lock_killable(&event_mutex);
+	if (!ret) {
 		ret = dat_capture(tr);
+		mutex_unlock(&event_mutex);
+	}
+	ret = ret ?: dat_capture_symbols(tr);
 	ret = ret ?: dat_lay_out(f, kallsyms_show_value(file->f_cred));
 	if (ret)
 		dat_end_reading(f);

@@ -5,6 +5,7 @@
  * Each file calls only files above it in this list:
  *
  *   text.c      text that grows
+ *   pin.c       instances that stay while no lock is held
  *   symbols.c   names of the addresses that records have
  *   capture.c   the parts besides the records, captured once
  *   pages.c     the pages of a CPU as one run of bytes
@@ -45,9 +46,11 @@
  * of the channels' parts of the cut: a member each. Their sub-buffers have one size, as
  * the format wants. Others have one member.
  *
- * **Capture.** The parts DAT_* are captured at the first open, or before the first of the
- * snapshot's events is removed, since its number may be used for another event from then on.
- * Nothing changes them afterwards. They stay until the instance of the snapshot is freed, and
+ * **Capture.** The parts DAT_* are captured at the first open. All but DAT_SYMBOLS are so, too,
+ * before the first of the snapshot's events is removed, since its number may be used for another
+ * event from then on. For DAT_SYMBOLS all records are read: that is done with no lock held that
+ * others wait for, and a fatal signal ends it. It is also done before a module goes, and its names with it.
+ * Nothing changes a part afterwards. They stay until the instance of the snapshot is freed, and
  * count against snapshot_limit_kb until then.
  *
  * **Readers.** Each open file counts in &trace_array.dat_readers of each member, and the first
@@ -55,16 +58,16 @@
  * counts in &array_buffer.raw_readers of that. So no file consumes from the snapshot, its rings
  * do not change, and each read of an offset gives the same bytes.
  *
- * **Locks.** event_mutex: &trace_array.dat is set once. trace_types_lock, inside it:
- * &trace_array.dat_readers. &dat_file.mutex: the page that an open file has copied, and
- * its places.
+ * **Locks.** event_mutex: &trace_array.dat is set once. &trace_dat.mutex: DAT_SYMBOLS is set
+ * once. trace_types_lock, inside of each of these: &trace_array.dat_readers. &dat_file.mutex: the
+ * page that an open file has copied, and its places.
  */
 
 /**
  * struct dat_text - text that grows
  * @m:   the text; &seq_file.private is free for the caller
  * @gfp: flags of its memory, besides GFP_KERNEL
- * @err: 0, or -ENOMEM or -EFBIG: the text is not complete
+ * @err: 0, or -ENOMEM, -EINTR or -EFBIG: the text is not complete
  */
 struct dat_text {
 	struct seq_file		m;
@@ -82,10 +85,26 @@ enum dat_part {
 
 /**
  * struct trace_dat - captured parts of trace.dat of a kept snapshot
- * @part: parts of the file
+ * @mutex:   serializes scans of the records
+ * @scanned: DAT_SYMBOLS is captured
+ * @kb:      memory that counts against the limit
+ * @part:    parts of the file
  */
 struct trace_dat {
+	struct mutex		mutex;		/* scans */
+	bool			scanned;
+	unsigned long		kb;
 	struct dat_block	part[DAT_NR_PARTS];
+};
+
+/**
+ * struct dat_pins - instances that are not freed
+ * @nr: number of @tr
+ * @tr: the instances, each with a reference
+ */
+struct dat_pins {
+	unsigned int		nr;
+	struct trace_array	*tr[];
 };
 
 /**
@@ -185,6 +204,24 @@ size_t dat_begin(struct dat_text *text, size_t width);
 void dat_end(struct dat_text *text, size_t width, size_t begin);
 int dat_finish(struct dat_text *text, struct dat_block *block);
 
+/* A unit test looks at a scan behind each page. */
+#ifdef CONFIG_TRACE_SNAPSHOT_KUNIT_TEST
+extern void (*dat_scan_hook)(void);
+#endif
+
+static inline void dat_scan_point(void)
+{
+#ifdef CONFIG_TRACE_SNAPSHOT_KUNIT_TEST
+	if (dat_scan_hook)
+		dat_scan_hook();
+#endif
+}
+
+/* pin.c */
+struct dat_pins *dat_pin_members(struct trace_array *whole);
+struct dat_pins *dat_pin_kept(void);
+void dat_unpin(struct dat_pins *pins);
+
 /* symbols.c */
 void dat_put_symbols(struct dat_text *text, struct trace_array *whole);
 void dat_put_symbols_in(struct dat_text *text, const void *data, size_t len);
@@ -197,11 +234,13 @@ void dat_put_printk(struct dat_text *text);
 void dat_put_options_begin(struct dat_text *text);
 void dat_put_clock(struct dat_text *text, struct trace_array *tr);
 int dat_capture(struct trace_array *tr);
+int dat_capture_symbols(struct trace_array *tr);
+void dat_capture_all(void);
 
 /* pages.c */
 void dat_pages_init(struct dat_pages *pages, struct trace_buffer *buffer);
 void dat_pages_exit(struct dat_pages *pages);
-u64 dat_pages_size(struct dat_pages *pages, int cpu);
+int dat_pages_size(struct dat_pages *pages, int cpu, u64 *size);
 const void *dat_pages_at(struct dat_pages *pages, const struct dat_range *range,
 			 struct dat_next *next, int cpu, u64 at);
 

@@ -88,18 +88,23 @@ unsigned int dat_find(const struct dat_range *range, u64 pos)
 	return i;
 }
 
-static void dat_lay_out_pages(struct dat_file *f)
+static int dat_lay_out_pages(struct dat_file *f)
 {
 	struct dat_range *range = f->range;
 	struct dat_member *member;
 	unsigned int cpu;
+	int ret;
 
 	for (member = f->member; member < f->member + f->nr; member++) {
-		for (cpu = 0; cpu < nr_cpu_ids; cpu++, range++)
-			range->size = dat_pages_size(&member->pages, cpu);
+		for (cpu = 0; cpu < nr_cpu_ids; cpu++, range++) {
+			ret = dat_pages_size(&member->pages, cpu, &range->size);
+			if (ret)
+				return ret;
+		}
 	}
 	f->begin = round_up(f->begin, f->member[0].pages.page_size);
 	f->size = dat_place(f->range, f->nr * nr_cpu_ids, f->begin);
+	return 0;
 }
 
 /**
@@ -108,7 +113,7 @@ static void dat_lay_out_pages(struct dat_file *f)
  * @symbols: the reader may have names of functions
  *
  * Context: May sleep. The members are captured, and nobody consumes from them.
- * Return: 0; -EOPNOTSUPP if the members have sub-buffers of several sizes; -ENOMEM. In each
+ * Return: 0; -EOPNOTSUPP if the members have sub-buffers of several sizes; -EINTR; -ENOMEM. In each
  *	   case dat_free_layout() has to follow.
  */
 int dat_lay_out(struct dat_file *f, bool symbols)
@@ -144,8 +149,7 @@ int dat_lay_out(struct dat_file *f, bool symbols)
 		dat_add_part(f, f->range + i * nr_cpu_ids, dat_table_size());
 		dat_add_part(f, captured[DAT_CLOCK].data, captured[DAT_CLOCK].len);
 	}
-	dat_lay_out_pages(f);
-	return 0;
+	return dat_lay_out_pages(f);
 }
 
 /**

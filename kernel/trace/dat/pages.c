@@ -6,6 +6,8 @@
  * of all CPUs by turns. A page in front of it is found by walking from the CPU's first one, which
  * copies nothing.
  */
+#include <linux/sched/signal.h>
+
 #include "internal.h"
 
 /**
@@ -38,20 +40,23 @@ void dat_pages_exit(struct dat_pages *pages)
  * dat_pages_size() - tell the size of the pages of a CPU
  * @pages: the state
  * @cpu:   the CPU
+ * @size:  set to the size, in bytes
  *
  * Context: May sleep.
- * Return: bytes.
+ * Return: 0 or -EINTR.
  */
-u64 dat_pages_size(struct dat_pages *pages, int cpu)
+int dat_pages_size(struct dat_pages *pages, int cpu, u64 *size)
 {
 	struct ring_buffer_place place = {};
-	u64 size = 0;
 
+	*size = 0;
 	while (ring_buffer_copy_page(pages->buffer, cpu, &place, NULL)) {
-		size += pages->page_size;
+		*size += pages->page_size;
 		cond_resched();
+		if (fatal_signal_pending(current))
+			return -EINTR;
 	}
-	return size;
+	return 0;
 }
 
 /**
@@ -63,7 +68,7 @@ u64 dat_pages_size(struct dat_pages *pages, int cpu)
  * @at:    offset of the page in the file
  *
  * Context: May sleep.
- * Return: the bytes of the page; -ENOMEM; -EIO if there is no such page.
+ * Return: the bytes of the page; -EINTR; -ENOMEM; -EIO if there is no such page.
  */
 const void *dat_pages_at(struct dat_pages *pages, const struct dat_range *range,
 			 struct dat_next *next, int cpu, u64 at)
@@ -86,6 +91,8 @@ const void *dat_pages_at(struct dat_pages *pages, const struct dat_range *range,
 					      wanted ? pages->rpage : NULL);
 		next->at += pages->page_size;
 		cond_resched();
+		if (fatal_signal_pending(current))
+			return ERR_PTR(-EINTR);
 	}
 	if (!found) {
 		next->at = 0;

@@ -12,6 +12,7 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
 #include <linux/sort.h>
 #include <linux/unaligned.h>
 #include <asm/sections.h>
@@ -26,7 +27,7 @@
  * @nr:     number of entries of @word
  * @size:   number of entries that it has room for
  * @gfp:    flags of its memory, besides GFP_KERNEL
- * @err:    0 or -ENOMEM
+ * @err:    0, -ENOMEM or -EINTR
  * @recent: words that were added lately
  */
 struct dat_words {
@@ -103,6 +104,10 @@ static void dat_words_scan(struct dat_words *w, const void *page, size_t len)
 	}
 }
 
+#ifdef CONFIG_TRACE_SNAPSHOT_KUNIT_TEST
+void (*dat_scan_hook)(void);
+#endif
+
 static void dat_words_scan_cpu(struct dat_words *w, struct trace_buffer *buffer, int cpu)
 {
 	struct buffer_data_read_page *page = NULL;
@@ -117,9 +122,22 @@ static void dat_words_scan_cpu(struct dat_words *w, struct trace_buffer *buffer,
 	while (!w->err && ring_buffer_copy_page(buffer, cpu, &place, page)) {
 		dat_words_scan(w, ring_buffer_read_page_data(page),
 			       ring_buffer_read_page_size(page));
+		dat_scan_point();
 		cond_resched();
+		if (fatal_signal_pending(current))
+			w->err = -EINTR;
 	}
 	ring_buffer_free_read_page(buffer, cpu, page);
+}
+
+static void dat_words_scan_buffer(struct dat_words *w, struct trace_buffer *buffer)
+{
+	int cpu;
+
+	for_each_tracing_cpu(cpu) {
+		if (!w->err)
+			dat_words_scan_cpu(w, buffer, cpu);
+	}
 }
 
 /* A symbol as in a line of /proc/kallsyms; @module is empty for the kernel. */
@@ -246,23 +264,28 @@ void dat_put_symbols_in(struct dat_text *text, const void *data, size_t len)
  * @text:  the text
  * @whole: the instance of the snapshot; its parts belong to it
  *
- * Context: May sleep, event_mutex is held.
+ * It takes as long as there are records, and ends with -EINTR at a fatal signal.
+ *
+ * Context: May sleep. A reference to @whole is held, and no lock that others wait for.
  */
 void dat_put_symbols(struct dat_text *text, struct trace_array *whole)
 {
-	struct trace_array *tr;
+	struct dat_pins *pins;
 	struct dat_words *w;
-	int cpu;
+	unsigned int i;
 
-	lockdep_assert_held(&event_mutex);
+	lockdep_assert_not_held(&event_mutex);
+	lockdep_assert_not_held(&trace_types_lock);
 	w = dat_words_begin(text);
 	if (!w)
 		return;
-	for (tr = whole; tr; tr = dat_next(whole, tr)) {
-		for_each_tracing_cpu(cpu) {
-			if (!w->err)
-				dat_words_scan_cpu(w, tr->array_buffer.buffer, cpu);
-		}
+	pins = dat_pin_members(whole);
+	if (IS_ERR(pins)) {
+		w->err = PTR_ERR(pins);
+	} else {
+		for (i = 0; i < pins->nr; i++)
+			dat_words_scan_buffer(w, pins->tr[i]->array_buffer.buffer);
+		dat_unpin(pins);
 	}
 	dat_words_end(w, text);
 }

@@ -5,14 +5,38 @@
 #include <linux/sizes.h>
 #include <linux/unaligned.h>
 
+#include "../trace_output.h"
 #include "internal.h"
+
+/**
+ * trace_may_charge() - check that memory may be charged to the cgroup of the caller
+ *
+ * Where the cgroup is at memory.high, the caller sleeps for seconds. So none of the locks is
+ * held that all files of tracefs need.
+ *
+ * Context: May sleep.
+ */
+void trace_may_charge(void)
+{
+	lockdep_assert_not_held(&event_mutex);
+	lockdep_assert_not_held(&trace_types_lock);
+	lockdep_assert_not_held(&trace_event_sem);
+}
+
+static void dat_may_allocate(const struct dat_text *text)
+{
+	if (text->gfp & __GFP_ACCOUNT)
+		trace_may_charge();
+}
 
 static bool dat_grow(struct dat_text *text)
 {
 	struct seq_file *m = &text->m;
 	size_t size = max_t(size_t, 2 * m->size, SZ_4K);
-	void *buf = kvmalloc(size, GFP_KERNEL | text->gfp);
+	void *buf;
 
+	dat_may_allocate(text);
+	buf = kvmalloc(size, GFP_KERNEL | text->gfp);
 	if (!buf) {
 		text->err = -ENOMEM;
 		return false;
@@ -198,6 +222,7 @@ int dat_finish(struct dat_text *text, struct dat_block *block)
 {
 	struct seq_file *m = &text->m;
 
+	dat_may_allocate(text);
 	if (!text->err && m->count) {
 		block->data = kvmemdup(m->buf, m->count, GFP_KERNEL | text->gfp);
 		if (block->data)

@@ -88,7 +88,8 @@ static int view_collect_cpu(struct view_copy *copy, const struct view_member *me
 
 	if (!ring_buffer_entries_cpu(buffer, cpu))
 		return 0;
-	pos = ring_buffer_read_start(buffer, cpu, GFP_KERNEL_ACCOUNT);
+	/* For this CPU only, so it is not charged while the view is entered. */
+	pos = ring_buffer_read_start(buffer, cpu, GFP_KERNEL);
 	if (!pos)
 		return -ENOMEM;
 	iter->cpu = cpu;
@@ -123,9 +124,9 @@ static int view_collect_member(struct view_copy *copy, const struct view_member 
 	iter->tr = tr;
 	iter->array_buffer = &tr->array_buffer;
 	iter->channel = view == copy->view ? NULL : view->name;
-	/* No record is longer. */
+	/* No record is longer. It is not charged: the view is entered. */
 	iter->temp_size = ring_buffer_subbuf_size_get(tr->array_buffer.buffer);
-	iter->temp = kvmalloc(iter->temp_size, GFP_KERNEL_ACCOUNT);
+	iter->temp = kvzalloc(iter->temp_size, GFP_KERNEL);
 	if (!iter->temp)
 		return -ENOMEM;
 	for_each_tracing_cpu(cpu) {
@@ -168,12 +169,12 @@ static int view_collect_once(struct view_copy *copy, struct pid *pid, struct pid
 	return 0;
 }
 
-/* Forget what was copied. */
+/* Forget what was copied. The store keeps its room. */
 static void view_collect_undo(struct view_copy *copy)
 {
 	view_members_put(copy);
 	view_group_put(&copy->group);
-	view_store_free(&copy->store);
+	view_store_empty(&copy->store);
 	trace_dat_copy_free(&copy->dat);
 	copy->gaps = 0;
 }
@@ -192,13 +193,20 @@ static void view_collect_undo(struct view_copy *copy)
  */
 int view_collect(struct view_copy *copy, struct pid *pid, struct pid_namespace *ns)
 {
-	int tries = VIEW_TRIES, ret;
+	int tries = VIEW_TRIES, ret = view_store_grow(&copy->store);
 
-	do {
+	while (!ret) {
 		ret = view_collect_once(copy, pid, ns);
-		if (ret)
-			view_collect_undo(copy);
-	} while (ret == -EAGAIN && --tries);
+		if (!ret)
+			break;
+		view_collect_undo(copy);
+		if (ret == -ENOBUFS)
+			ret = view_store_grow(&copy->store);
+		else if (ret == -EAGAIN && --tries)
+			ret = 0;
+	}
+	if (ret)
+		view_store_free(&copy->store);
 	view_members_put(copy);
 	return ret;
 }

@@ -74,6 +74,12 @@
  *	      readable.
  * =========  =================================================================
  *
+ * **Memory.** What a reader has for long is charged to its cgroup. Where that is at memory.high, each
+ * allocation sleeps for seconds, so it is made with no lock held that anybody else waits for, nor
+ * &trace_view.sem: trace_may_charge() checks that. A reader that copies and has no room for the next
+ * record lets go of all, allocates more, and begins again. Under the locks there are only bounded
+ * allocations, which are charged to nobody and are soon freed.
+ *
  * A reader that collects has &trace_view.sem of one instance after the other for reading, and no
  * reference to an instance. A removal of the instance or of its rings, a new clock or size of
  * sub-buffers takes it for writing. The reader sees that somebody waits, and lets go at the next
@@ -159,6 +165,7 @@ struct view_group {
  * @entry:   the records
  * @nr:      number of @entry
  * @room:    number of @entry that are allocated
+ * @full_of_bytes: @data has no room for the record that was refused, rather than @entry
  * @dropped: number of records that were dropped: by the limit, or as they cannot be shown
  * @floor:   earlier records are dropped
  */
@@ -170,6 +177,7 @@ struct view_store {
 	struct trace_dat_record	*entry;
 	unsigned int		nr;
 	unsigned int		room;
+	bool			full_of_bytes;
 	unsigned long		dropped;
 	u64			floor;
 };
@@ -222,7 +230,8 @@ struct view_member {
  * @iter:  prints records; its &trace_iterator.temp holds the one that is copied, and
  *	   &trace_iterator.lost_events tells whether some are missing in front of that
  * @cpu:   the CPU that has written the record of @iter
- * @take:  stores the record of @iter, of a thread; 0, -ENOENT if it cannot be shown, or -ENOMEM
+ * @take:  stores the record of @iter, of a thread; 0, -ENOENT if it cannot be shown, or -ENOBUFS as
+ *	   view_store_add()
  * @finish: makes @dat of the records; NULL if they are the file. -EAGAIN to copy again
  * @dat:   the records as a trace.dat
  */
@@ -280,6 +289,8 @@ struct view_thread *view_group_find(struct view_group *group, const struct trace
 int view_group_copy_out(struct view_group *group, void __user *to, const void *from, size_t len);
 
 /* store.c */
+int view_store_grow(struct view_store *store);
+void view_store_empty(struct view_store *store);
 int view_store_add(struct view_store *store, const struct trace_dat_record *rec, const void *data);
 int view_store_settle(struct view_store *store);
 void view_store_free(struct view_store *store);

@@ -51,8 +51,9 @@ int view_members_get(struct view_copy *copy)
 	ret = tr ? trace_stamp_clock(tr) : -ENODEV;
 	if (ret < 0)
 		goto out;
+	/* For the copy only, so it is not charged under the lock. */
 	copy->member = kcalloc(1 + list_count_nodes(&tr->channels), sizeof(*copy->member),
-			       GFP_KERNEL_ACCOUNT);
+			       GFP_KERNEL);
 	if (!copy->member) {
 		ret = -ENOMEM;
 		goto out;

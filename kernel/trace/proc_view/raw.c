@@ -38,7 +38,7 @@ static bool view_has_format(int type)
  * A record of an event that was removed has no format.
  *
  * Context: May sleep, trace_event_sem is held.
- * Return: 0; -ENOENT if it has none; -ENOMEM.
+ * Return: 0; -ENOENT if it has none; -ENOBUFS as view_store_add().
  */
 int view_raw_take(struct view_copy *copy, struct view_thread *thread)
 {
@@ -73,14 +73,14 @@ static void view_print_names(struct seq_file *m, void *private)
  * No event has been removed since the records were copied, or they are copied again: its number
  * may be that of another event now.
  */
-static int view_raw_make_head(struct view_copy *copy)
+static int view_raw_put_formats(struct view_copy *copy)
 {
 	int ret = mutex_lock_killable(&trace_types_lock);
 
 	if (ret)
 		return ret;
 	ret = view_members_are_same(copy) && copy->view->tr ?
-	      trace_dat_make_head(&copy->dat, copy->view->tr) : -EAGAIN;
+	      trace_dat_put_formats(&copy->dat, copy->view->tr) : -EAGAIN;
 	mutex_unlock(&trace_types_lock);
 	return ret;
 }
@@ -108,10 +108,10 @@ int view_raw_finish(struct view_copy *copy)
 	if (ret)
 		return ret;
 	view_group_settle(&copy->group, dat->record, dat->nr);
-	ret = trace_dat_make_symbols(dat) ?: mutex_lock_killable(&event_mutex);
+	ret = trace_dat_scan(dat) ?: mutex_lock_killable(&event_mutex);
 	if (ret)
 		return ret;
-	ret = view_raw_make_head(copy);
+	ret = view_raw_put_formats(copy);
 	mutex_unlock(&event_mutex);
-	return ret;
+	return ret ?: trace_dat_make_head(dat);
 }

@@ -19,29 +19,60 @@ static int view_entry_cmp(const void *a, const void *b)
 	return x->off < y->off ? -1 : x->off > y->off;
 }
 
-static int view_store_grow(struct view_store *store, size_t len)
+/**
+ * view_store_free() - free the memory of a store
+ * @store: the store, which is empty afterwards
+ *
+ * Context: May sleep.
+ */
+void view_store_free(struct view_store *store)
 {
-	size_t size = max(2 * store->size, SZ_16K);
-	unsigned int room = max(2 * store->room, 256U);
-	void *p;
+	kvfree(store->data);
+	kvfree(store->entry);
+	*store = (struct view_store){ .limit = store->limit };
+}
 
-	while (size - store->used < len)
-		size *= 2;
-	if (store->size - store->used < len) {
-		p = kvrealloc(store->data, size, GFP_KERNEL_ACCOUNT);
-		if (!p)
-			return -ENOMEM;
-		store->data = p;
-		store->size = size;
-	}
-	if (store->nr == store->room) {
-		p = kvrealloc(store->entry, room * sizeof(*store->entry), GFP_KERNEL_ACCOUNT);
-		if (!p)
-			return -ENOMEM;
-		store->entry = p;
-		store->room = room;
-	}
-	return 0;
+/**
+ * view_store_empty() - forget the records of a store
+ * @store: the store, which keeps its room
+ *
+ * Context: Any context.
+ */
+void view_store_empty(struct view_store *store)
+{
+	store->used = 0;
+	store->nr = 0;
+	store->dropped = 0;
+	store->floor = 0;
+}
+
+/**
+ * view_store_grow() - make room for more records than a store had room for
+ * @store: the store, after -ENOBUFS and view_store_empty(), or a new one
+ *
+ * A reader that has no room lets go of all locks, and begins again: memory is charged to its cgroup,
+ * and that can take seconds. The size is four times the last one, so that the last try takes the
+ * longest time.
+ *
+ * Context: May sleep, with no lock held that others wait for.
+ * Return: 0 or -ENOMEM.
+ */
+int view_store_grow(struct view_store *store)
+{
+	struct view_store next = {
+		.limit = store->limit, .size = store->size, .room = store->room,
+	};
+
+	trace_may_charge();
+	if (!store->full_of_bytes)
+		next.room = max(4 * store->room, 1024U);
+	if (!store->size || store->full_of_bytes)
+		next.size = max(4 * store->size, SZ_64K);
+	view_store_free(store);
+	next.data = kvmalloc(next.size, GFP_KERNEL_ACCOUNT);
+	next.entry = kvmalloc_array(next.room, sizeof(*next.entry), GFP_KERNEL_ACCOUNT);
+	*store = next;
+	return next.data && next.entry ? 0 : -ENOMEM;
 }
 
 /* Return: bytes of the records since a time. */
@@ -106,13 +137,13 @@ static void view_store_trim(struct view_store *store)
  *	   CPU of a buffer come in the order of time
  * @data:  its bytes
  *
- * Context: May sleep.
- * Return: 0, also if the record is dropped; -ENOMEM.
+ * It allocates nothing, since the reader holds locks.
+ *
+ * Context: Any context.
+ * Return: 0, also if the record is dropped; -ENOBUFS if there is no room: see view_store_grow().
  */
 int view_store_add(struct view_store *store, const struct trace_dat_record *rec, const void *data)
 {
-	int ret;
-
 	if (store->nr > 1 && store->used + rec->len > 2 * store->limit)
 		view_store_trim(store);
 	/* More than the limit at one time: */
@@ -121,9 +152,9 @@ int view_store_add(struct view_store *store, const struct trace_dat_record *rec,
 		store->dropped++;
 		return 0;
 	}
-	ret = view_store_grow(store, rec->len);
-	if (ret)
-		return ret;
+	store->full_of_bytes = store->nr < store->room;
+	if (store->nr == store->room || store->size - store->used < rec->len)
+		return -ENOBUFS;
 	store->entry[store->nr] = *rec;
 	store->entry[store->nr++].off = store->used;
 	memcpy(store->data + store->used, data, rec->len);
@@ -164,6 +195,7 @@ int view_store_settle(struct view_store *store)
 		return 0;
 	sort(store->entry, store->nr, sizeof(*store->entry), view_entry_cmp, NULL);
 	first = view_store_first(store, &size);
+	trace_may_charge();
 	data = kvmalloc(size, GFP_KERNEL_ACCOUNT);
 	if (!data)
 		return -ENOMEM;
@@ -182,17 +214,4 @@ int view_store_settle(struct view_store *store)
 	store->nr -= first;
 	store->dropped += first;
 	return 0;
-}
-
-/**
- * view_store_free() - free the memory of a store
- * @store: the store, which is empty afterwards
- *
- * Context: May sleep.
- */
-void view_store_free(struct view_store *store)
-{
-	kvfree(store->data);
-	kvfree(store->entry);
-	*store = (struct view_store){ .limit = store->limit };
 }

@@ -46,7 +46,7 @@ static void view_print_context(struct view_copy *copy, struct view_thread *threa
  * @thread: the thread that has written it
  *
  * Context: May sleep, trace_event_sem is held.
- * Return: 0 or -ENOMEM.
+ * Return: 0 or -ENOBUFS as view_store_add().
  */
 int view_text_take(struct view_copy *copy, struct view_thread *thread)
 {

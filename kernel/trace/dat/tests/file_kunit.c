@@ -2,7 +2,9 @@
 /*
  * Unit tests of trace.dat: the same bytes for each read, where the pages are, and without memory.
  */
+#include <linux/cleanup.h>
 #include <linux/fs.h>
+#include <linux/lockdep.h>
 #include <linux/prandom.h>
 #include <linux/ring_buffer.h>
 #include <linux/sizes.h>
@@ -451,12 +453,100 @@ static void dat_test_sizes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(channel), 0);
 }
 
-static bool dat_is_captured(struct kunit *test)
+/* The instance of the only snapshot that is kept */
+static struct trace_array *dat_kept(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
 
 	guard(mutex)(&trace_types_lock);
-	return list_first_entry(&tr->snapshots->kept, struct trace_snap, keep)->kept->dat;
+	return list_first_entry(&tr->snapshots->kept, struct trace_snap, keep)->kept;
+}
+
+/* Return: the memory of the parts that are captured. */
+static unsigned long dat_kb(struct kunit *test)
+{
+	struct trace_dat *dat = dat_kept(test)->dat;
+
+	return dat ? dat->kb : 0;
+}
+
+static unsigned int dat_pages_scanned, dat_locks_held;
+
+/* Behind each page that is scanned: does this task hold a lock that others wait for? */
+static void dat_look_at_locks(void)
+{
+	dat_pages_scanned++;
+#ifdef CONFIG_LOCKDEP
+	dat_locks_held += lockdep_is_held(&event_mutex) || lockdep_is_held(&trace_types_lock);
+#endif
+}
+
+/* The records are read once, by the first open, and with no lock that others wait for. */
+static void dat_test_scan(struct kunit *test)
+{
+	const char *path;
+
+	dat_write(test, test->priv, 600, 0, 60);
+	path = dat_take(test, "trace.dat");
+	dat_pages_scanned = 0;
+	dat_locks_held = 0;
+	dat_scan_hook = dat_look_at_locks;
+	/* A removal of an event takes as long as without records. */
+	scoped_guard(mutex, &event_mutex)
+		trace_dat_end_event(dat_kept(test));
+	KUNIT_EXPECT_EQ(test, dat_pages_scanned, 0U);
+	KUNIT_EXPECT_NOT_NULL(test, dat_kept(test)->dat);
+	snap_kunit_close(dat_open_path(test, path));
+	KUNIT_EXPECT_GT(test, dat_pages_scanned, 5U);
+	KUNIT_EXPECT_EQ(test, dat_locks_held, 0U);
+	dat_pages_scanned = 0;
+	snap_kunit_close(dat_open_path(test, path));
+	dat_capture_all();
+	KUNIT_EXPECT_EQ(test, dat_pages_scanned, 0U);
+	dat_scan_hook = NULL;
+}
+
+/* A module goes: that is the same scan. */
+static void dat_test_scan_all(struct kunit *test)
+{
+	dat_write(test, test->priv, 600, 0, 60);
+	dat_take(test, "trace.dat");
+	dat_pages_scanned = 0;
+	dat_locks_held = 0;
+	dat_scan_hook = dat_look_at_locks;
+	dat_capture_all();
+	dat_scan_hook = NULL;
+	KUNIT_EXPECT_GT(test, dat_pages_scanned, 5U);
+	KUNIT_EXPECT_EQ(test, dat_locks_held, 0U);
+	KUNIT_EXPECT_TRUE(test, dat_kept(test)->dat->scanned);
+}
+
+static void dat_kill(void)
+{
+	dat_pages_scanned++;
+	snap_kunit_kill(true);
+}
+
+/* A kill ends the scan behind the page, and the next open begins it again. */
+static void dat_test_killed(struct kunit *test)
+{
+	struct file *file;
+	const char *path;
+
+	dat_write(test, test->priv, 600, 0, 60);
+	path = dat_take(test, "trace.dat");
+	dat_pages_scanned = 0;
+	dat_scan_hook = dat_kill;
+	file = snap_kunit_open(test, path, O_RDONLY);
+	snap_kunit_kill(false);
+	dat_scan_hook = NULL;
+	KUNIT_EXPECT_EQ(test, dat_pages_scanned, 1U);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(file), -EINTR);
+	snap_kunit_close(file);
+	KUNIT_EXPECT_FALSE(test, dat_kept(test)->dat->scanned);
+	dat_open_pipe(test, path);
+	snap_kunit_close(dat_open_path(test, path));
+	KUNIT_EXPECT_TRUE(test, dat_kept(test)->dat->scanned);
 }
 
 /* Each allocation of an open fails: it says so, or does without, and changes nothing else. */
@@ -464,8 +554,8 @@ static void dat_test_open_fails(struct kunit *test)
 {
 	char *all = dat_buffer(test), *part = dat_buffer(test);
 	unsigned int n, failures = 0;
-	bool failed = true, captured;
-	unsigned long kb, after;
+	unsigned long kb, after, captured;
+	bool failed = true;
 	struct file *file;
 	const char *path;
 	size_t total;
@@ -485,11 +575,12 @@ static void dat_test_open_fails(struct kunit *test)
 			failures++;
 			KUNIT_EXPECT_EQ_MSG(test, PTR_ERR(file), (long)-ENOMEM, "%u", n);
 			dat_open_pipe(test, path);
-			captured = dat_is_captured(test);
+			captured = dat_kb(test);
 			after = snap_kunit_kb(test);
 			file = dat_open_path(test, path);
-			/* Only a complete capture stays, and counts. */
-			KUNIT_EXPECT_EQ(test, after, captured ? snap_kunit_kb(test) : kb);
+			/* Only what stays counts. */
+			KUNIT_EXPECT_EQ(test, after, kb + captured);
+			KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), kb + dat_kb(test));
 			KUNIT_EXPECT_GT(test, snap_kunit_kb(test), kb);
 		}
 		total = dat_read_all(test, file, all);
@@ -553,6 +644,9 @@ static struct kunit_case dat_cases[] = {
 	KUNIT_CASE(dat_test_busy),
 	KUNIT_CASE(dat_test_no_room),
 	KUNIT_CASE(dat_test_sizes),
+	KUNIT_CASE(dat_test_scan),
+	KUNIT_CASE(dat_test_scan_all),
+	KUNIT_CASE(dat_test_killed),
 	KUNIT_CASE(dat_test_open_fails),
 	KUNIT_CASE(dat_test_read_fails),
 	{ }

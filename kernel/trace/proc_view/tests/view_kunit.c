@@ -10,6 +10,8 @@
 #include <linux/delay.h>
 #include <linux/kthread.h>
 #include <linux/pid_namespace.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
 
 #include "../../instance/internal.h"
 #include "../../ring_buffer/record.h"
@@ -100,6 +102,18 @@ static void view_test_settle(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, thread[2].used);
 }
 
+/* As if the store had grown before. */
+static struct view_store view_test_store(struct kunit *test, size_t limit)
+{
+	struct view_store store = { .limit = limit, .size = SZ_1M, .room = 10000 };
+
+	store.data = kvmalloc(store.size, GFP_KERNEL);
+	store.entry = kvmalloc_array(store.room, sizeof(*store.entry), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, store.data);
+	KUNIT_ASSERT_NOT_NULL(test, store.entry);
+	return store;
+}
+
 static void view_test_add(struct kunit *test, struct view_store *store, u64 ts, int cpu)
 {
 	const struct trace_dat_record rec = { .ts = ts, .cpu = cpu, .len = 16 };
@@ -139,7 +153,7 @@ static void view_test_fill(struct kunit *test, struct view_store *store, u64 nr)
 
 static void view_test_order(struct kunit *test)
 {
-	struct view_store store = { .limit = 16 * 400 };
+	struct view_store store = view_test_store(test, 16 * 400);
 
 	view_test_fill(test, &store, 400);
 	view_test_expect(test, &store, 0, 399);
@@ -150,7 +164,7 @@ static void view_test_order(struct kunit *test)
 /* Too many, also for what is stored between: the newest ones are left, without a gap. */
 static void view_test_limit(struct kunit *test)
 {
-	struct view_store store = { .limit = 16 * 100 + 5 };
+	struct view_store store = view_test_store(test, 16 * 100 + 5);
 
 	view_test_fill(test, &store, 4000);
 	view_test_expect(test, &store, 3900, 3999);
@@ -161,7 +175,7 @@ static void view_test_limit(struct kunit *test)
 /* A record that is longer than the limit stays if it is the newest one. */
 static void view_test_long(struct kunit *test)
 {
-	struct view_store store = { .limit = 8 };
+	struct view_store store = view_test_store(test, 8);
 
 	view_test_fill(test, &store, 40);
 	view_test_expect(test, &store, 39, 39);
@@ -172,7 +186,7 @@ static void view_test_long(struct kunit *test)
 static void view_test_one_time(struct kunit *test)
 {
 	const struct trace_dat_record rec = { .ts = 7, .len = 16 };
-	struct view_store store = { .limit = 16 * 100 };
+	struct view_store store = view_test_store(test, 16 * 100);
 	int i;
 
 	for (i = 0; i < 1000; i++)
@@ -187,7 +201,7 @@ static void view_test_one_time(struct kunit *test)
 /* Behind twice the limit the oldest ones go; others of the earliest time that is left stay. */
 static void view_test_trim(struct kunit *test)
 {
-	struct view_store store = { .limit = 16 * 10 };
+	struct view_store store = view_test_store(test, 16 * 10);
 	u64 ts;
 
 	for (ts = 1; ts <= 20; ts++)
@@ -208,9 +222,38 @@ static void view_test_trim(struct kunit *test)
 	view_store_free(&store);
 }
 
+/* A record that finds no room changes nothing. Then there is more: for bytes, or for records. */
+static void view_test_grow(struct kunit *test)
+{
+	struct trace_dat_record rec = { .ts = 1, .len = SZ_4K };
+	struct view_store store = { .limit = VIEW_LIMIT };
+	char *data = kunit_kzalloc(test, SZ_4K, GFP_KERNEL);
+	unsigned int i, n, nr = 0, tries;
+	size_t used = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, data);
+	for (i = 0; i < 2; i++, rec.len = 4) {
+		for (tries = 0; tries < 3; tries++) {
+			for (n = 0; !view_store_add(&store, &rec, data); n++)
+				;
+			KUNIT_EXPECT_EQ(test, store.nr, n);
+			KUNIT_EXPECT_EQ(test, store.used, (size_t)n * rec.len);
+			KUNIT_EXPECT_EQ(test, view_store_add(&store, &rec, data), -ENOBUFS);
+			KUNIT_EXPECT_EQ(test, store.used, (size_t)n * rec.len);
+			KUNIT_EXPECT_TRUE(test, !tries || store.used > used || store.nr > nr);
+			used = store.used;
+			nr = store.nr;
+			view_store_empty(&store);
+			KUNIT_ASSERT_EQ(test, view_store_grow(&store), 0);
+		}
+		view_store_free(&store);
+	}
+	KUNIT_EXPECT_GT(test, nr, 1024U);
+}
+
 static void view_test_empty(struct kunit *test)
 {
-	struct view_store store = { .limit = 8 };
+	struct view_store store = view_test_store(test, 8);
 
 	KUNIT_EXPECT_EQ(test, view_store_settle(&store), 0);
 	KUNIT_EXPECT_EQ(test, store.used, 0);
@@ -424,6 +467,13 @@ static void view_test_release(struct view_copy *copy)
 	view_store_free(&copy->store);
 }
 
+static unsigned int view_test_changes, view_test_points;
+
+static void view_test_count(struct trace_array *tr)
+{
+	view_test_points++;
+}
+
 /* The records of a session are its own, and those of its channels, by time. */
 static void view_test_members(struct kunit *test)
 {
@@ -440,6 +490,27 @@ static void view_test_members(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, view_test_num(&copy, i), i);
 	KUNIT_EXPECT_EQ(test, copy.store.dropped, 0);
 	KUNIT_EXPECT_EQ(test, copy.gaps, 0);
+	view_test_release(&copy);
+}
+
+/* A copy begins again as often as it needs more room, and the records are there once. */
+static void view_test_room(struct kunit *test)
+{
+	struct view_copy copy = {};
+	u32 i;
+
+	for (i = 0; i < 3000; i++)
+		view_test_write(view_test_tr[0], i);
+	view_race_hook = view_test_count;
+	view_test_points = 0;
+	view_test_collect(test, &copy);
+	view_race_hook = NULL;
+	KUNIT_ASSERT_EQ(test, copy.store.nr, 3000);
+	for (i = 0; i < copy.store.nr; i++)
+		KUNIT_EXPECT_EQ(test, view_test_num(&copy, i), i);
+	KUNIT_EXPECT_EQ(test, copy.store.dropped, 0);
+	/* One try with room for 1024 */
+	KUNIT_EXPECT_EQ(test, view_test_points, 1025 + 3000);
 	view_test_release(&copy);
 }
 
@@ -510,8 +581,6 @@ static void view_test_gap_text(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, text[copy.store.used - 1], '\n');
 	view_test_release(&copy);
 }
-
-static unsigned int view_test_changes, view_test_points;
 
 /* As if an event were removed, @view_test_changes times. */
 static void view_test_change(struct trace_array *tr)
@@ -732,6 +801,7 @@ static void view_test_exit(struct kunit *test)
 
 static struct kunit_case view_test_copy_cases[] = {
 	KUNIT_CASE(view_test_members),
+	KUNIT_CASE(view_test_room),
 	KUNIT_CASE(view_test_unknown),
 	KUNIT_CASE(view_test_gap),
 	KUNIT_CASE(view_test_gap_text),
@@ -760,6 +830,7 @@ static struct kunit_case view_test_cases[] = {
 	KUNIT_CASE(view_test_long),
 	KUNIT_CASE(view_test_one_time),
 	KUNIT_CASE(view_test_trim),
+	KUNIT_CASE(view_test_grow),
 	KUNIT_CASE(view_test_empty),
 	KUNIT_CASE(view_test_pages),
 	KUNIT_CASE(view_test_page_size),
