@@ -6,23 +6,6 @@
 
 #include "internal.h"
 
-/**
- * snap_charge() - count memory against snapshot_limit_kb
- * @s:  the snapshots of a trace array
- * @kb: more memory, in KiB
- *
- * Context: &trace_snapshots.mutex is held.
- * Return: 0; -ENOSPC if the limit does not allow it.
- */
-int snap_charge(struct trace_snapshots *s, unsigned long kb)
-{
-	lockdep_assert_held(&s->mutex);
-	if (s->limit_kb && s->kb + kb > s->limit_kb)
-		return -ENOSPC;
-	s->kb += kb;
-	return 0;
-}
-
 /* In KiB, with what describes a snapshot. */
 static unsigned long snap_memory_kb(size_t bytes)
 {
@@ -40,6 +23,102 @@ static unsigned long snap_memory_kb(size_t bytes)
 unsigned long snap_buffer_kb(struct trace_buffer *buffer)
 {
 	return snap_memory_kb(ring_buffer_memory(buffer, false));
+}
+
+/* The only place that changes the number of a snapshot's memory, and the sum with it. */
+static void snap_set_kb(struct trace_snap *snap, unsigned long kb)
+{
+	struct trace_snapshots *s = snap->owner;
+
+	lockdep_assert_held(&s->mutex);
+	WRITE_ONCE(s->kb, s->kb + kb - snap->kb);
+	WRITE_ONCE(snap->kb, kb);
+}
+
+/**
+ * snap_recount() - count the memory of a snapshot anew
+ * @snap: the snapshot
+ *
+ * It follows each change of that memory by a task. A CPU that comes online adds to all
+ * buffers; snap_recount_all() finds that.
+ *
+ * Context: &trace_snapshots.mutex is held.
+ */
+void snap_recount(struct trace_snap *snap)
+{
+	unsigned long kb = snap_memory_kb(ring_buffer_memory(snap->buf.buffer, snap->copies));
+
+	if (snap->kept)
+		kb += snap->kept_kb;
+	if (snap->buf.ended)
+		kb += SNAP_ENDED_BYTES / 1024;
+	snap_set_kb(snap, kb);
+}
+
+static void snap_recount_list(struct list_head *list)
+{
+	struct trace_snap *snap;
+
+	list_for_each_entry(snap, list, keep)
+		snap_recount(snap);
+}
+
+static void snap_recount_slot(struct snap_slot *slot)
+{
+	struct trace_snap *last = READ_ONCE(slot->last), *spare = READ_ONCE(slot->spare);
+
+	/* A taker may use them now, but only a task frees them. */
+	if (last)
+		snap_recount(last);
+	if (spare)
+		snap_recount(spare);
+}
+
+/**
+ * snap_recount_all() - count the memory of all snapshots anew
+ * @s: the snapshots of a trace array
+ *
+ * Context: &trace_snapshots.mutex is held.
+ */
+void snap_recount_all(struct trace_snapshots *s)
+{
+	struct trace_snap *snap;
+
+	lockdep_assert_held(&s->mutex);
+	snap_recount_slot(&s->user);
+	snap_recount_slot(&s->max);
+	/* These lists change under the mutex and under another lock. */
+	snap_recount_list(&s->kept);
+	snap_recount_list(&s->kept_parts);
+	snap_recount_list(&s->owned);
+	snap_recount_list(&s->leaving);
+	llist_for_each_entry(snap, s->gone.first, gone) {
+		/* An empty one, for a reader without a snapshot, is not counted. */
+		if (snap->kb)
+			snap_recount(snap);
+	}
+}
+
+/**
+ * snap_check_limit() - may snapshots have more memory?
+ * @s:    the snapshots of a trace array
+ * @more: memory to be allocated, in KiB; negative if some is freed
+ *
+ * It counts nothing: snap_recount() follows the allocation.
+ *
+ * Context: &trace_snapshots.mutex is held until the allocation is counted.
+ * Return: 0; -ENOSPC if snapshot_limit_kb does not allow it, &trace_snapshots.needs_kb would.
+ */
+int snap_check_limit(struct trace_snapshots *s, long more)
+{
+	lockdep_assert_held(&s->mutex);
+	if (!s->limit_kb)
+		return 0;
+	snap_recount_all(s);
+	if (s->kb + more <= s->limit_kb)
+		return 0;
+	WRITE_ONCE(s->needs_kb, s->kb + more);
+	return -ENOSPC;
 }
 
 /**
@@ -94,22 +173,20 @@ struct trace_snap *snap_alloc_like(struct trace_snapshots *s)
  * @s: the snapshots of a trace array
  *
  * Context: May sleep, &trace_snapshots.mutex is held.
- * Return: the buffer, of the size of the live one; -ENOSPC as snap_charge(), or as
+ * Return: the buffer, of the size of the live one; -ENOSPC as snap_check_limit(), or as
  *	   ring_buffer_alloc_spare().
  */
 struct trace_snap *snap_alloc_spare(struct trace_snapshots *s)
 {
 	unsigned long kb = snap_buffer_kb(s->tr->array_buffer.buffer);
 	struct trace_snap *snap;
-	int ret = snap_charge(s, kb);
+	int ret = snap_check_limit(s, kb);
 
 	if (ret)
 		return ERR_PTR(ret);
 	snap = snap_alloc_like(s);
-	if (IS_ERR(snap))
-		s->kb -= kb;
-	else
-		snap->kb = kb;
+	if (!IS_ERR(snap))
+		snap_recount(snap);
 	return snap;
 }
 
@@ -123,7 +200,7 @@ struct trace_snap *snap_alloc_spare(struct trace_snapshots *s)
 void snap_free(struct trace_snapshots *s, struct trace_snap *snap)
 {
 	lockdep_assert_held(&s->mutex);
-	s->kb -= snap->kb;
+	snap_set_kb(snap, 0);
 	snap_settle(snap);
 	snap_unsave(snap);
 	ring_buffer_free(snap->buf.buffer);
@@ -159,20 +236,18 @@ unsigned long snap_trimmed_kb(struct trace_snap *snap)
 int snap_trim(struct trace_snapshots *s, struct trace_snap *snap)
 {
 	struct trace_buffer *buffer = snap->buf.buffer;
-	unsigned long kb = snap_trimmed_kb(snap), before = snap_buffer_kb(buffer), saved;
+	unsigned long kb = snap_trimmed_kb(snap);
 	int ret;
 
-	if (!READ_ONCE(snap->settled) || kb >= before)
+	if (!READ_ONCE(snap->settled) || kb >= snap_buffer_kb(buffer))
 		return 0;
 
-	ret = snap_charge(s, kb);
+	ret = snap_check_limit(s, kb);
 	if (ret)
 		return ret;
 	WRITE_ONCE(snap->gen, 0);
 	ring_buffer_trim(buffer);
-	saved = before - snap_buffer_kb(buffer);
-	snap->kb -= saved;
-	s->kb -= kb + saved;
+	snap_recount(snap);
 	return 0;
 }
 
@@ -182,7 +257,7 @@ int snap_trim(struct trace_snapshots *s, struct trace_snap *snap)
  * @snap: a snapshot that the caller holds
  *
  * Context: May sleep, &trace_snapshots.mutex is held.
- * Return: 0; -ENOMEM; -ENOSPC as snap_charge().
+ * Return: 0; -ENOMEM; -ENOSPC as snap_check_limit().
  */
 int snap_alloc_copies(struct trace_snapshots *s, struct trace_snap *snap)
 {
@@ -194,16 +269,11 @@ int snap_alloc_copies(struct trace_snapshots *s, struct trace_snap *snap)
 		return 0;
 	kb = DIV_ROUND_UP(ring_buffer_memory(buffer, true) - ring_buffer_memory(buffer, false),
 			  1024);
-	ret = snap_charge(s, kb);
+	ret = snap_check_limit(s, kb) ?: ring_buffer_alloc_copies(buffer);
 	if (ret)
 		return ret;
-	ret = ring_buffer_alloc_copies(buffer);
-	if (ret) {
-		s->kb -= kb;
-		return ret;
-	}
 	snap->copies = true;
-	snap->kb += kb;
+	snap_recount(snap);
 	return 0;
 }
 

@@ -16,9 +16,9 @@
 static int snap_alloc_next(struct trace_snapshots *s, struct snap_slot *slot, unsigned long size,
 			   int cpu, int order)
 {
+	struct trace_snap *next, *spare = READ_ONCE(slot->spare);
 	struct trace_buffer *buffer;
-	struct trace_snap *next;
-	unsigned long kb, old;
+	unsigned long kb;
 	int ret;
 
 	/* Memory that survives a reboot has a fixed size. */
@@ -35,12 +35,9 @@ static int snap_alloc_next(struct trace_snapshots *s, struct snap_slot *slot, un
 
 	/* It takes the place of the empty one: the limit is for both sizes in turn. */
 	kb = snap_buffer_kb(buffer);
-	old = slot->spare ? slot->spare->kb : 0;
-	s->kb -= old;
-	ret = snap_charge(s, kb);
-	s->kb += old;
+	ret = snap_check_limit(s, (long)kb - (spare ? (long)spare->kb : 0));
 	if (!ret) {
-		next->kb = kb;
+		snap_recount(next);
 		next->gen = s->gen + 2;
 		slot->next = next;
 		return 0;
@@ -73,7 +70,7 @@ static void snap_use_next(struct trace_snapshots *s, struct snap_slot *slot, boo
  * crash or of a latency tracer are refused and counted.
  *
  * Context: May sleep.
- * Return: 0; -ENOMEM, or -ENOSPC as snap_charge(); -EINVAL for an @order that is not
+ * Return: 0; -ENOMEM, or -ENOSPC as snap_check_limit(); -EINVAL for an @order that is not
  *	   possible. On an error nothing has changed, and trace_snapshot_end_change() must
  *	   not follow.
  */
@@ -275,20 +272,12 @@ static void snap_erase_records(struct trace_snapshots *s, struct snap_slot *slot
 	snap_erase(s, slot, RING_BUFFER_ALL_CPUS);
 }
 
-/* Return: a bit for each type of events, or NULL. */
-static unsigned long *snap_alloc_ended(struct trace_snap *snap)
+/* Whatever the limit is: without this memory the records would have to go. */
+static void snap_alloc_ended(struct trace_snap *snap)
 {
-	unsigned long bytes = BITS_TO_LONGS(TRACE_EVENT_TYPE_MAX + 1) * sizeof(long);
-	unsigned long *ended = kzalloc(bytes, GFP_KERNEL);
-	struct trace_snapshots *s = snap->owner;
-
-	if (!ended)
-		return NULL;
-	/* Whatever the limit is: without it the records would have to go. */
-	guard(mutex)(&s->mutex);
-	s->kb += bytes / 1024;
-	snap->kb += bytes / 1024;
-	return ended;
+	guard(mutex)(&snap->owner->mutex);
+	snap->buf.ended = kzalloc(SNAP_ENDED_BYTES, GFP_KERNEL);
+	snap_recount(snap);
 }
 
 /* Note that the events of these types are removed. Without memory for that, erase the records. */
@@ -296,7 +285,7 @@ static void snap_end_types(struct trace_snap *snap, unsigned int first, unsigned
 {
 	lockdep_assert_held_write(&trace_event_sem);
 	if (!snap->buf.ended)
-		snap->buf.ended = snap_alloc_ended(snap);
+		snap_alloc_ended(snap);
 	/* Readers of "snapshot" and of the instance each have one of these. */
 	snap->kept->array_buffer.ended = snap->buf.ended;
 	if (snap->buf.ended) {

@@ -217,6 +217,7 @@ static int snap_list_show(struct seq_file *m, void *v)
 	snap_tend(s);
 	guard(mutex)(&trace_types_lock);
 	guard(mutex)(&s->mutex);
+	snap_recount_all(s);
 	snap_show_all(m, s);
 	return 0;
 }
@@ -325,6 +326,7 @@ static int snap_limit_kb_store(struct trace_snapshots *s, const char *text, int 
 	if (snap_parse(text, ULONG_MAX, &kb))
 		return -EINVAL;
 	guard(mutex)(&s->mutex);
+	snap_recount_all(s);
 	if (kb && s->kb > kb)
 		return -EFBIG;
 	s->limit_kb = kb;

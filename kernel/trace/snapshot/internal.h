@@ -5,7 +5,7 @@
  * Each file calls only files above it in this list:
  *
  *   persist.c   the note about a snapshot in memory that survives a reboot
- *   buffer.c    memory: allocate, charge, trim, settle, free
+ *   buffer.c    memory: allocate, count, trim, settle, free
  *   slot.c      the lock; the buffers of a slot: provide, hold, erase, release
  *   take.c      the cut
  *   delay.c     requests that are postponed
@@ -140,7 +140,7 @@ struct snap_request {
  * @parts:     the first snapshot of a channel that was cut with this one of a session, until
  *	       the keeper has taken them; or NULL
  * @next_part: the next one of the same cut
- * @kb:        charged memory, in KiB
+ * @kb:        its memory, in KiB, as snap_recount() has found it
  * @kept_kb:   memory of @kept, in KiB
  * @owned:     it belongs to a file descriptor, and the keeper leaves it alone
  * @copies:    ring_buffer_alloc_copies() has succeeded
@@ -293,8 +293,9 @@ enum {
  * @owned:    kept snapshots that belong to a file descriptor; &trace_types_lock
  * @nr_kept:  number of entries of @kept, and of those that @keeper is about to add; @mutex
  * @leaving:  retired snapshots with open instances; &trace_types_lock
- * @kb:       charged memory, in KiB; @mutex
+ * @kb:       sum of &trace_snap.kb, in KiB; @mutex
  * @limit_kb: upper bound of @kb, or 0; @mutex
+ * @needs_kb: value of @limit_kb that would have allowed what it refused last; @mutex
  * @pinned:   the kernel relies on the buffer of @user; only user space frees it
  * @func:     commands of functions, without and with a count
  * @wait:     tasks that poll or wait
@@ -345,6 +346,7 @@ struct trace_snapshots {
 	struct list_head	leaving;
 	unsigned long		kb;
 	unsigned long		limit_kb;
+	unsigned long		needs_kb;
 	bool			pinned;
 	struct snap_func	func[2];
 	wait_queue_head_t	wait;
@@ -364,6 +366,9 @@ struct trace_snapshots {
 /* Time between two tries to take a postponed snapshot, in ns */
 #define SNAP_RETRY_NS	(50ULL * NSEC_PER_USEC)
 
+/* Memory that notes which events of a kept snapshot are removed: a bit for each type */
+#define SNAP_ENDED_BYTES (BITS_TO_LONGS(TRACE_EVENT_TYPE_MAX + 1) * sizeof(long))
+
 #define snap_of(buffer) container_of(buffer, struct trace_snap, buf)
 
 /* States of a note about a snapshot. */
@@ -380,7 +385,9 @@ void snap_unsave(struct trace_snap *snap);
 bool snap_recall(struct trace_snap *snap);
 
 /* buffer.c */
-int snap_charge(struct trace_snapshots *s, unsigned long kb);
+void snap_recount(struct trace_snap *snap);
+void snap_recount_all(struct trace_snapshots *s);
+int snap_check_limit(struct trace_snapshots *s, long more);
 struct trace_snap *snap_alloc(struct trace_array *tr, struct trace_buffer *buffer);
 unsigned long snap_buffer_kb(struct trace_buffer *buffer);
 struct trace_snap *snap_alloc_like(struct trace_snapshots *s);

@@ -69,7 +69,7 @@ EXPORT_SYMBOL_GPL(tracing_snapshot);
  * Memory that survives a reboot has its size from the boot on.
  *
  * Context: May sleep, trace_types_lock and &trace_snapshots.mutex are not held.
- * Return: 0; -ENOMEM, or -ENOSPC as snap_charge().
+ * Return: 0; -ENOMEM, or -ENOSPC as snap_check_limit().
  */
 int snap_expand_live(struct trace_array *tr)
 {

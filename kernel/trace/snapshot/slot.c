@@ -260,6 +260,7 @@ static int snap_each_channel(struct trace_snapshots *s,
  */
 int snap_provide_one(struct trace_snapshots *s, struct snap_slot *slot)
 {
+	s->needs_kb = 0;
 	scoped_guard(snap_change, s) {
 		/* A taker that comes after this leaves a snapshot that nobody reads yet. */
 		if (slot->spare || snap_is_free(s, slot->last))

@@ -304,7 +304,7 @@ static void snap_assert_names(void)
  * The instance is a user of the snapshot.
  *
  * Context: May sleep, event_mutex and trace_types_lock are held.
- * Return: 0 or -ENOMEM; -ENODEV if the owner is removed; -ENOSPC as snap_charge(), for
+ * Return: 0 or -ENOMEM; -ENODEV if the owner is removed; -ENOSPC as snap_check_limit(), for
  *	   &trace_snap.kept_kb.
  */
 int snap_publish(struct trace_snapshots *s, struct trace_snap *snap, struct trace_array *whole)
@@ -322,7 +322,7 @@ int snap_publish(struct trace_snapshots *s, struct trace_snap *snap, struct trac
 	ret = snap_create_files(tr, snap->buf.tr);
 	if (!ret) {
 		snap->kept_kb = snap_instance_kb(tr);
-		ret = snap_charge(s, snap->kept_kb);
+		ret = snap_check_limit(s, snap->kept_kb);
 	}
 	if (ret) {
 		snap_remove_dir(tr);
@@ -335,7 +335,7 @@ int snap_publish(struct trace_snapshots *s, struct trace_snap *snap, struct trac
 	scoped_guard(snap_change, s)
 		snap_use(snap);
 	snap->kept = tr;
-	snap->kb += snap->kept_kb;
+	snap_recount(snap);
 	/* The owner has a reference. */
 	tr->owned = snap->owned;
 	tr->ref = 1 + snap->owned;
@@ -362,11 +362,11 @@ int trace_snapshot_charge(struct trace_array *tr, unsigned long kb)
 	int ret;
 
 	guard(mutex)(&snap->owner->mutex);
-	ret = snap_charge(snap->owner, kb);
+	ret = snap_check_limit(snap->owner, kb);
 	if (ret)
 		return ret;
 	snap->kept_kb += kb;
-	snap->kb += kb;
+	snap_recount(snap);
 	return 0;
 }
 
@@ -389,8 +389,7 @@ static void snap_free_instance(struct trace_snapshots *s, struct trace_snap *sna
 	lockdep_assert_held(&s->mutex);
 	snap_free_array(snap->kept);
 	snap->kept = NULL;
-	snap->kb -= snap->kept_kb;
-	s->kb -= snap->kept_kb;
+	snap_recount(snap);
 	snap_unhold(s, snap);
 }
 

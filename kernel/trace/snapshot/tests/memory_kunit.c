@@ -79,7 +79,7 @@ static void memory_test_limit(struct kunit *test)
 	/* If snapshots exceed the limit already, the check does not wrap around. */
 	s->limit_kb = 1;
 	mutex_lock(&s->mutex);
-	KUNIT_EXPECT_EQ(test, snap_charge(s, 1), -ENOSPC);
+	KUNIT_EXPECT_EQ(test, snap_check_limit(s, 1), -ENOSPC);
 	mutex_unlock(&s->mutex);
 	s->limit_kb = 0;
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
@@ -537,6 +537,39 @@ static void memory_test_writers(struct kunit *test)
 	}
 }
 
+/* A CPU that comes online gives each buffer a part, and no task of snapshots is told. */
+static void memory_test_online(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned long full = snap_kunit_full(test), more;
+
+	snap_kunit_echo(test, "snapshot_allocate", "1");
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
+	/* UML has one CPU. Its part grows instead. */
+	KUNIT_ASSERT_EQ(test, ring_buffer_resize(s->user.spare->buf.buffer, SZ_512K,
+						 RING_BUFFER_ALL_CPUS), 0);
+	KUNIT_ASSERT_EQ(test, ring_buffer_resize(tr->array_buffer.buffer, SZ_512K,
+						 RING_BUFFER_ALL_CPUS), 0);
+	more = snap_kunit_full(test);
+	KUNIT_ASSERT_GT(test, more, full);
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), more);
+	snap_kunit_refuse(test, "snapshot_limit_kb", "300", -ENOSPC);
+	/* There is room for one buffer, and for kept ones that are trimmed. */
+	memory_limit(test, more + more / 2);
+	snap_kunit_echo(test, "snapshot_keep", "3");
+	snap_kunit_mark(test, 1);
+	snap_kunit_echo(test, "snapshot", "1");
+	snap_kunit_mark(test, 1);
+	snap_kunit_echo(test, "snapshot", "1");
+	snap_kunit_expect(test, "taken 2");
+	KUNIT_EXPECT_LE(test, snap_kunit_kb(test), s->limit_kb);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit@2"));
+	snap_kunit_echo(test, "snapshot_keep", "0");
+	snap_kunit_echo(test, "snapshot", "0");
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
+}
+
 static struct kunit_case memory_cases[] = {
 	KUNIT_CASE(memory_test_misfit),
 	KUNIT_CASE(memory_test_limit),
@@ -553,6 +586,7 @@ static struct kunit_case memory_cases[] = {
 	KUNIT_CASE(memory_test_channel),
 	KUNIT_CASE(memory_test_one),
 	KUNIT_CASE(memory_test_writers),
+	KUNIT_CASE(memory_test_online),
 	{ }
 };
 
