@@ -13,6 +13,7 @@ static void snap_work(struct work_struct *work)
 {
 	struct trace_snapshots *s = container_of(work, struct trace_snapshots, work);
 	bool spare;
+	int ret;
 
 	clear_bit(SNAP_WORK_QUEUED, &s->work_for);
 	/*
@@ -33,9 +34,12 @@ static void snap_work(struct work_struct *work)
 	}
 	if (atomic_read(&s->user.armed) || (spare && snap_is_ready(s, &s->user)) ||
 	    (s->keep.nr && READ_ONCE(s->user.seq) && READ_ONCE(s->room) > 0)) {
+		ret = snap_provide(s, &s->user);
 		/* Kept snapshots may make room. */
-		if (snap_provide(s, &s->user) == -ENOSPC && s->keep.nr)
+		if (ret == -ENOSPC && s->keep.nr)
 			snap_keep_queue(s);
+		else
+			snap_report_next(s, ret);
 	}
 	if (atomic_read(&s->max.armed))
 		snap_provide(s, &s->max);

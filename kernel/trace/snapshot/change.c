@@ -77,11 +77,16 @@ static void snap_use_next(struct trace_snapshots *s, struct snap_slot *slot, boo
 int trace_snapshot_begin_change(struct trace_array *tr, unsigned long size, int cpu, int order)
 {
 	struct trace_snapshots *s = tr->snapshots;
+	const char *file = order < 0 ? "buffer_size_kb" : "buffer_subbuf_size_kb";
+	char kb[24];
 	int ret;
 
 	mutex_lock(&s->mutex);
 	ret = snap_alloc_next(s, &s->user, size, cpu, order);
 	ret = ret ?: snap_alloc_next(s, &s->max, size, cpu, order);
+	snprintf(kb, sizeof(kb), "%lu", order < 0 ? size >> 10 : PAGE_SIZE >> 10 << order);
+	if (ret == -ENOSPC)
+		snap_report(s, NULL, file, kb, ret);
 	scoped_guard(snap_change, s) {
 		WRITE_ONCE(s->gen, s->gen + 1);
 		s->moves++;
@@ -184,7 +189,15 @@ void trace_snapshot_set_clock(struct trace_array *tr, int clock_id, u64 (*clock)
  */
 int trace_snapshot_arm_tracer(struct trace_array *tr, struct tracer *t)
 {
-	return t->use_max_tr ? snap_arm(tr->snapshots, &tr->snapshots->max) : 0;
+	struct trace_snapshots *s = tr->snapshots;
+	int ret;
+
+	if (!t->use_max_tr)
+		return 0;
+	guard(mutex)(&s->mutex);
+	ret = snap_arm(s, &s->max);
+	snap_report(s, NULL, "current_tracer", t->name, ret);
+	return ret;
 }
 
 /**

@@ -16,7 +16,7 @@
  * @invalid: text of error_log for an invalid value
  * @show:    prints it, if it is a &struct seq_file of the snapshots
  * @store:   takes what is written to it, with a CPU or RING_BUFFER_ALL_CPUS, or NULL;
- *	     returns 0 or an error that &snap_failures explains
+ *	     returns 0 or an error that snap_report() explains
  * @fops:    its operations, which lead to this structure
  */
 struct snap_file {
@@ -30,49 +30,15 @@ struct snap_file {
 /* A cut during each of so many openings of a session's snapshot makes it fail. */
 #define SNAP_OPEN_TRIES	100
 
-/*
- * How a write fails: the error in this file, the error for user space, and the text for
- * error_log.
- */
-static const struct snap_failure {
-	int		err;
-	int		ret;
-	const char	*text;
-} snap_failures[] = {
-	{ -ENOMEM, -ENOMEM, "No memory for a snapshot of this size" },
-	{ -ENOSPC, -ENOSPC, "Needs more memory than snapshot_limit_kb allows" },
-	{ -EFBIG, -ENOSPC, "Snapshots have more memory than that already" },
-	{ -EDQUOT, -ENOSPC, "snapshot_keep allows no more: remove a kept snapshot" },
-	{ -EINPROGRESS, -EBUSY, "A snapshot is pending, see snapshot_delay" },
-	{ -EADDRINUSE, -EBUSY, "A trigger needs the snapshot buffer: remove it first" },
-	{ -ENOBUFS, -EBUSY, "The snapshot is being read: close it first" },
-	{ -ECANCELED, -EBUSY, "Cancelled by a write to snapshot_delay" },
-	{ -EUSERS, -EBUSY, "A latency tracer needs it: change current_tracer first" },
-	{ -ENXIO, -EINVAL, "One CPU's part cannot be freed, or the CPU never was online" },
-	{ -EOPNOTSUPP, -EINVAL, "Add ^snapshot to trace_instance=, to have room for one" },
-	{ -EXFULL, -EINVAL, "Memory that survives a reboot has room for one snapshot" },
-	/* Any other error. */
-	{ -EBUSY, -EBUSY, "The buffer is being erased or resized: try again" },
-};
-
 /* Tell in error_log why a write fails. Return: the error for user space. */
 static int snap_fail(struct trace_array *tr, const struct snap_file *of, const char *text, int err)
 {
-	unsigned int i = 0;
-
-	if (err == -EINTR)
-		return err;
 	if (err == -EINVAL) {
 		tracing_log_err(tr, of->name, text, (const char **)&of->invalid, 0, 0);
 		return err;
 	}
-	/* Memory that survives a reboot has one buffer. */
-	if (err == -EBUSY && tr->range_addr_start)
-		err = -ENOBUFS;
-	while (i < ARRAY_SIZE(snap_failures) - 1 && snap_failures[i].err != err)
-		i++;
-	tracing_log_err(tr, of->name, text, (const char **)&snap_failures[i].text, 0, 0);
-	return snap_failures[i].ret;
+	guard(mutex)(&tr->snapshots->mutex);
+	return snap_report(tr->snapshots, NULL, of->name, text, err);
 }
 
 static int snap_parse(const char *text, unsigned long max, unsigned long *val)

@@ -116,7 +116,7 @@ static const struct ftrace_probe_ops snap_func_ops = {
 
 static int snap_func_add(struct trace_array *tr, char *glob, struct snap_func *func, long count)
 {
-	int ret = tracing_arm_snapshot(tr);
+	int ret = snap_arm_user(tr, "set_ftrace_filter");
 
 	if (ret)
 		return ret;

@@ -7,6 +7,7 @@
  *   persist.c   the note about a snapshot in memory that survives a reboot
  *   buffer.c    memory: allocate, count, trim, settle, free
  *   slot.c      the lock; the buffers of a slot: provide, hold, erase, release
+ *   report.c    why something fails: error_log
  *   take.c      the cut
  *   delay.c     requests that are postponed
  *   request.c   requests of the kernel, triggers and latency tracers
@@ -296,6 +297,7 @@ enum {
  * @kb:       sum of &trace_snap.kb, in KiB; @mutex
  * @limit_kb: upper bound of @kb, or 0; @mutex
  * @needs_kb: value of @limit_kb that would have allowed what it refused last; @mutex
+ * @reported: error of the last try to have a buffer for the next snapshot, or 0; @mutex
  * @pinned:   the kernel relies on the buffer of @user; only user space frees it
  * @func:     commands of functions, without and with a count
  * @wait:     tasks that poll or wait
@@ -347,6 +349,7 @@ struct trace_snapshots {
 	unsigned long		kb;
 	unsigned long		limit_kb;
 	unsigned long		needs_kb;
+	int			reported;
 	bool			pinned;
 	struct snap_func	func[2];
 	wait_queue_head_t	wait;
@@ -428,6 +431,11 @@ int snap_erase(struct trace_snapshots *s, struct snap_slot *slot, int cpu);
 struct trace_snap *snap_hold(struct trace_snapshots *s, struct snap_slot *slot);
 void snap_unhold(struct trace_snapshots *s, struct trace_snap *snap);
 
+/* report.c */
+int snap_report(struct trace_snapshots *s, struct trace_snapshots *of, const char *file,
+		const char *what, int err);
+void snap_report_next(struct trace_snapshots *s, int err);
+
 /* take.c */
 int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct snap_request *req);
 int snap_take_wait(struct trace_snapshots *s, struct snap_request *req);
@@ -442,6 +450,7 @@ int snap_delay_wait(struct trace_snapshots *s, struct snap_waiter *waiter);
 
 /* request.c */
 int snap_expand_live(struct trace_array *tr);
+int snap_arm_user(struct trace_array *tr, const char *file);
 
 /* crash.c */
 void snap_crash_add(struct trace_snapshots *s);

@@ -193,6 +193,23 @@ void snap_end_parts(struct trace_snap *whole)
 	whole->parts = NULL;
 }
 
+/* Tell why a snapshot cannot be kept, because of @bad, which is itself or a part of it. */
+static void snap_report_unkept(struct trace_snap *whole, struct trace_snap *bad, int err)
+{
+	struct trace_snapshots *s = whole->owner;
+	char *name;
+
+	/* Nothing is removed while these are held. */
+	guard(snap_names)();
+	guard(mutex)(&s->mutex);
+	if (s->dead)
+		return;
+	name = kasprintf(GFP_KERNEL, "%s@%llu", s->tr->name ?: "top", whole->seq);
+	snap_report(s, READ_ONCE(bad->owner->dead) ? s : bad->owner, "snapshot_keep",
+		    name ?: "", err);
+	kfree(name);
+}
+
 static int snap_keep_publish(struct trace_snapshots *s, struct trace_snap *whole)
 {
 	struct trace_snap *bad;
@@ -202,6 +219,8 @@ static int snap_keep_publish(struct trace_snapshots *s, struct trace_snap *whole
 		scoped_guard(snap_names)
 			ret = snap_publish_all(whole, &bad);
 	} while (ret == -ENOSPC && snap_make_room(s, bad->owner, bad->kept_kb));
+	if (ret && !whole->owned)
+		snap_report_unkept(whole, bad, ret);
 
 	snap_end_parts(whole);
 	snap_keep_decided(whole);
@@ -248,8 +267,8 @@ static void snap_keep_fresh(struct trace_snapshots *s)
 		snap_keep_one(s, whole);
 }
 
-/* Have a buffer for the next snapshot. Return: its memory in KiB if that has to be made. */
-static unsigned long snap_keep_provide_one(struct trace_snapshots *s)
+/* Have a buffer for the next snapshot. Return: 0 or an error; with -ENOSPC, it needs @kb. */
+static int snap_keep_provide_one(struct trace_snapshots *s, unsigned long *kb)
 {
 	struct trace_buffer *live;
 
@@ -257,9 +276,8 @@ static unsigned long snap_keep_provide_one(struct trace_snapshots *s)
 	if (s->dead)
 		return 0;
 	live = s->tr->array_buffer.buffer;
-	if (!ring_buffer_is_expanded(live) || snap_provide_one(s, &s->user) != -ENOSPC)
-		return 0;
-	return snap_buffer_kb(live);
+	*kb = snap_buffer_kb(live);
+	return ring_buffer_is_expanded(live) ? snap_provide_one(s, &s->user) : 0;
 }
 
 /* May there be another snapshot? If the first ones are kept, and are there, free its memory. */
@@ -275,22 +293,25 @@ static bool snap_keep_more(struct trace_snapshots *s)
 	return false;
 }
 
-/* Have buffers for the next snapshot, in the channels as well. */
-static void snap_keep_provide(struct trace_snapshots *s)
+/* Have buffers for the next snapshot, in the channels as well. Return: 0 or an error. */
+static int snap_keep_provide(struct trace_snapshots *s)
 {
 	struct trace_snapshots *of = s;
 	unsigned int n = 0;
 	unsigned long kb;
+	int ret, err = 0;
 
 	if (!snap_keep_more(s))
-		return;
+		return 0;
 	for (; of; of = snap_get_channel(s, n++)) {
 		do {
-			kb = snap_keep_provide_one(of);
-		} while (kb && snap_make_room(s, of, kb));
+			ret = snap_keep_provide_one(of, &kb);
+		} while (ret == -ENOSPC && snap_make_room(s, of, kb));
+		err = err ?: ret;
 		if (of != s)
 			snap_put(of);
 	}
+	return err;
 }
 
 /* Are the newest ones kept, and are these more of them? */
@@ -300,14 +321,11 @@ static bool snap_keeps_more(struct trace_snapshots *s)
 	return !s->keep.first && s->nr_kept > s->keep.nr;
 }
 
-/**
- * snap_tend() - look after kept snapshots now, as the keeper does
- * @s: the snapshots of a trace array
- *
- * Context: May sleep.
- */
-void snap_tend(struct trace_snapshots *s)
+/* Return: 0; the error if there is no buffer for the next snapshot. */
+static int snap_tend_all(struct trace_snapshots *s)
 {
+	int ret;
+
 	guard(mutex)(&s->keeping);
 	clear_bit(SNAP_WORK_KEEP, &s->work_for);
 	snap_keep_fresh(s);
@@ -318,9 +336,30 @@ void snap_tend(struct trace_snapshots *s)
 	}
 	scoped_guard(mutex, &s->mutex)
 		snap_keep_count(s);
-	snap_keep_provide(s);
+	ret = snap_keep_provide(s);
 	guard(mutex)(&s->mutex);
 	snap_collect(s);
+	return ret;
+}
+
+/**
+ * snap_tend() - look after kept snapshots now, as the keeper does
+ * @s: the snapshots of a trace array
+ *
+ * Context: May sleep.
+ */
+void snap_tend(struct trace_snapshots *s)
+{
+	snap_tend_all(s);
+}
+
+static void snap_keep_run(struct trace_snapshots *s)
+{
+	int ret = snap_tend_all(s);
+
+	guard(mutex)(&s->mutex);
+	/* A task that lacks it reports that itself. */
+	snap_report_next(s, ret);
 }
 
 /**
@@ -335,7 +374,7 @@ void snap_keep_work(struct work_struct *work)
 
 	/* A task may have done it. */
 	if (test_bit(SNAP_WORK_KEEP, &s->work_for))
-		snap_tend(s);
+		snap_keep_run(s);
 	snap_put(s);
 }
 

@@ -126,6 +126,27 @@ void tracing_snapshot_alloc(void)
 EXPORT_SYMBOL_GPL(tracing_snapshot_alloc);
 
 /**
+ * snap_arm_user() - rely on a buffer for the snapshots of a trigger or a function
+ * @tr:   the trace array
+ * @file: name of the file that was written, for error_log
+ *
+ * Context: May sleep.
+ * Return: 0, and tracing_disarm_snapshot() has to follow; or as snap_provide().
+ */
+int snap_arm_user(struct trace_array *tr, const char *file)
+{
+	struct trace_snapshots *s = tr->snapshots;
+	int ret = snap_expand_live(tr);
+
+	if (ret)
+		return ret;
+	guard(mutex)(&s->mutex);
+	ret = snap_arm(s, &s->user);
+	snap_report(s, NULL, file, "snapshot", ret);
+	return ret;
+}
+
+/**
  * tracing_arm_snapshot() - rely on a buffer for the snapshots of a trigger
  * @tr: the trace array
  *
@@ -134,7 +155,7 @@ EXPORT_SYMBOL_GPL(tracing_snapshot_alloc);
  */
 int tracing_arm_snapshot(struct trace_array *tr)
 {
-	return snap_expand_live(tr) ?: snap_arm(tr->snapshots, &tr->snapshots->user);
+	return snap_arm_user(tr, "trigger");
 }
 
 /**

@@ -296,14 +296,13 @@ int snap_provide(struct trace_snapshots *s, struct snap_slot *slot)
  * @s:    the snapshots of the trace array
  * @slot: the slot
  *
- * Context: May sleep.
+ * Context: May sleep, &trace_snapshots.mutex is held.
  * Return: 0, and snap_disarm() has to follow; or as snap_provide().
  */
 int snap_arm(struct trace_snapshots *s, struct snap_slot *slot)
 {
 	int ret;
 
-	guard(mutex)(&s->mutex);
 	ret = snap_provide(s, slot);
 	if (!ret)
 		atomic_inc(&slot->armed);

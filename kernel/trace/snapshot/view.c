@@ -90,8 +90,14 @@ KEPT_FOPS(channels);
 
 static int kept_alloc_copies(struct trace_snap *snap)
 {
-	guard(mutex)(&snap->owner->mutex);
-	return snap_alloc_copies(snap->owner, snap);
+	struct trace_snapshots *s = snap->owner;
+	int ret;
+
+	guard(mutex)(&s->mutex);
+	ret = snap_alloc_copies(s, snap);
+	if (ret == -ENOSPC)
+		snap_report(s, NULL, "trace_pipe", snap->kept->name, ret);
+	return ret;
 }
 
 /* "trace_pipe" consumes record by record, which needs memory for copies. */

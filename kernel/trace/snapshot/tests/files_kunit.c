@@ -324,6 +324,106 @@ static void fs_test_limit(struct kunit *test)
 	snap_kunit_set(test, "snapshot_limit_kb", "0");
 }
 
+/* Expect one line about the limit in error_log, and empty it. Return: the limit that would do. */
+static unsigned long fs_needs(struct kunit *test, const char *file, const char *what)
+{
+	const char *log = snap_kunit_read(test, "error_log"), *at;
+	unsigned long kb = 0;
+	char line[160];
+
+	snprintf(line, sizeof(line), "] %s: error: " BAD_LIMIT "\n  Command: %s, needs ", file,
+		 what);
+	at = strstr(log, line);
+	KUNIT_EXPECT_NOT_NULL_MSG(test, at, "%s in %s", line, log);
+	KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(log, "error:"), 1U, "%s", log);
+	if (at)
+		KUNIT_EXPECT_EQ(test, sscanf(at + strlen(line), "%lu KiB", &kb), 1);
+	snap_kunit_close(snap_kunit_open(test, "error_log", O_WRONLY | O_TRUNC));
+	return kb;
+}
+
+static void fs_limit(struct kunit *test, unsigned long kb)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%lu", kb);
+	snap_kunit_set(test, "snapshot_limit_kb", text);
+}
+
+/* What a limit refuses is in error_log, with the limit that would do. */
+static void fs_test_needs(struct kunit *test)
+{
+	static const struct {
+		const char *file, *text, *what;
+	} writes[] = {
+		{ "snapshot", "1", "1" },
+		{ "snapshot_allocate", "1", "1" },
+		{ "events/ftrace/print/trigger", "snapshot", "snapshot" },
+		{ "buffer_size_kb", "200", "200" },
+	};
+	struct trace_snapshots *s = fs_snapshots(test);
+	const char *name;
+	unsigned int i;
+
+	snap_kunit_set(test, "buffer_size_kb", "64");
+	for (i = 0; i < ARRAY_SIZE(writes); i++) {
+		name = strrchr(writes[i].file, '/');
+		if (i == 3)
+			snap_kunit_set(test, "snapshot_allocate", "1");
+		fs_limit(test, max(s->kb, 1UL));
+		snap_kunit_refuse(test, writes[i].file, writes[i].text, -ENOSPC);
+		fs_limit(test, fs_needs(test, name ? name + 1 : writes[i].file, writes[i].what));
+		snap_kunit_set(test, writes[i].file, writes[i].text);
+		KUNIT_EXPECT_EQ(test, s->kb, s->limit_kb);
+		if (i == 2)
+			snap_kunit_set(test, writes[i].file, "!snapshot");
+		if (i < 3)
+			snap_kunit_set(test, "snapshot", "0");
+	}
+	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "error_log", "error"));
+}
+
+/* So is what a worker fails to do: once, until it succeeds. */
+static void fs_test_needs_worker(struct kunit *test)
+{
+	struct trace_snapshots *s = fs_snapshots(test);
+	struct trace_array *tr = test->priv;
+	struct file *file;
+	unsigned int i;
+
+	snap_kunit_set(test, "buffer_size_kb", "64");
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	snap_kunit_set(test, "snapshot", "1");
+	fs_limit(test, s->kb);
+	file = snap_kunit_open(test, "snapshot", O_RDONLY);
+	for (i = 0; i < 3; i++) {
+		tracing_snapshot_instance(tr);
+		snap_kunit_worker(tr);
+	}
+	snap_kunit_expect(test, "taken 1 starved 3");
+	fs_limit(test, fs_needs(test, "snapshot", "the next one"));
+	tracing_snapshot_instance(tr);
+	snap_kunit_worker(tr);
+	KUNIT_EXPECT_EQ(test, s->kb, s->limit_kb);
+	tracing_snapshot_instance(tr);
+	snap_kunit_close(file);
+	snap_kunit_worker(tr);
+	snap_kunit_expect(test, "taken 2 starved 4");
+	tracing_disarm_snapshot(tr);
+	snap_kunit_set(test, "snapshot", "0");
+
+	/* A full one cannot be trimmed, and there is no room for its instance. */
+	while (!ring_buffer_overruns(tr->array_buffer.buffer))
+		fs_mark(test, "mark");
+	snap_kunit_set(test, "snapshot_keep", "first 5");
+	snap_kunit_set(test, "snapshot_allocate", "1");
+	fs_limit(test, s->kb);
+	snap_kunit_set(test, "snapshot", "1");
+	snap_kunit_expect(test, "taken 3 starved 4 unkept 1");
+	KUNIT_EXPECT_GT(test, fs_needs(test, "snapshot_keep", "kunit@3"), s->limit_kb);
+	snap_kunit_set(test, "snapshot_keep", "0");
+}
+
 struct fs_actor {
 	struct work_struct	work;
 	struct trace_snapshots	*s;
@@ -680,7 +780,7 @@ static void fs_test_expand(struct kunit *test)
 	const char *whole = snap_kunit_read(test, "buffer_size_kb");
 	const char *file;
 	unsigned int i;
-	char text[24];
+	char text[40];
 
 	for (i = 0; i < 2; i++) {
 		file = i ? "snapshot_allocate" : "snapshot";
@@ -690,7 +790,11 @@ static void fs_test_expand(struct kunit *test)
 		tr->ring_buffer_expanded = false;
 		snprintf(text, sizeof(text), "%lu", tr->snapshots->kb);
 		snap_kunit_set(test, "snapshot_limit_kb", text);
-		snap_kunit_fails(test, file, "1", -ENOSPC, BAD_LIMIT);
+		/* The buffer cannot grow, so the file fails: a line for each. */
+		snap_kunit_refuse(test, file, "1", -ENOSPC);
+		snprintf(text, sizeof(text), "] %s: error: ", file);
+		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "error_log", text));
+		snap_kunit_close(snap_kunit_open(test, "error_log", O_WRONLY | O_TRUNC));
 		tr->ring_buffer_expanded = false;
 		snap_kunit_set(test, "snapshot_limit_kb", "0");
 		snap_kunit_set(test, file, "1");
@@ -816,6 +920,8 @@ static struct kunit_case fs_cases[] = {
 	KUNIT_CASE(fs_test_busy),
 	KUNIT_CASE(fs_test_needed),
 	KUNIT_CASE(fs_test_limit),
+	KUNIT_CASE(fs_test_needs),
+	KUNIT_CASE(fs_test_needs_worker),
 	KUNIT_CASE(fs_test_delay),
 	KUNIT_CASE(fs_test_poll),
 	KUNIT_CASE(fs_test_open),

@@ -742,7 +742,8 @@ static void take_test_died(struct kunit *test)
 	struct trace_snapshots *s = tr->snapshots;
 
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	KUNIT_EXPECT_EQ(test, snap_arm(s, &s->max), 0);
+	scoped_guard(mutex, &s->mutex)
+		KUNIT_EXPECT_EQ(test, snap_arm(s, &s->max), 0);
 	take_die(test);
 	tracing_snapshot_instance(tr);
 	snap_kunit_mark(test, 1);
