@@ -32,8 +32,11 @@ static void snap_work(struct work_struct *work)
 		snap_settle_next(s, &s->user);
 		snap_settle_next(s, &s->max);
 	}
-	if (atomic_read(&s->user.armed) || (spare && snap_is_ready(s, &s->user)) ||
-	    (s->keep.nr && READ_ONCE(s->user.seq) && READ_ONCE(s->room) > 0)) {
+	/* A storm is to have no more than the keeper can keep: that provides the next one. */
+	if (s->keep.nr && READ_ONCE(s->backlog) >= SNAP_BACKLOG) {
+		snap_keep_queue(s);
+	} else if (atomic_read(&s->user.armed) || (spare && snap_is_ready(s, &s->user)) ||
+		   (s->keep.nr && READ_ONCE(s->user.seq) && READ_ONCE(s->room) > 0)) {
 		ret = snap_provide(s, &s->user);
 		/* Kept snapshots may make room. */
 		if (ret == -ENOSPC && s->keep.nr)
@@ -93,6 +96,7 @@ int trace_snapshot_init(struct trace_array *tr)
 	mutex_init(&s->keeping);
 	init_waitqueue_head(&s->wait);
 	s->room = INT_MAX;
+	s->pause = jiffies;
 	/* Odd, and before any cut. */
 	s->cut_done = -1;
 	/* Even, and not that of a trimmed buffer. */

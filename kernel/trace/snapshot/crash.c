@@ -65,8 +65,10 @@ void trace_snapshot_stop(struct trace_array *tr)
 
 	/* trace_snapshot_crash() walks the list with preemption off. */
 	list_del_rcu(&s->all);
-	guard(mutex)(&s->mutex);
-	s->dead = true;
+	scoped_guard(mutex, &s->mutex)
+		WRITE_ONCE(s->dead, true);
+	/* The keeper ends its pause. */
+	wake_up_all(&s->wait);
 }
 
 /**

@@ -128,22 +128,28 @@ static int snap_store(struct trace_snapshots *s, const char *text, int cpu)
 	return all ? snap_free_now(s) : -ENXIO;
 }
 
-/* Until all channels of a session show the same cut, unless each time there is a newer one. */
+/*
+ * Until all channels of a session show the same cut, unless each time there is a newer one of
+ * a kind that does not wait for this task.
+ */
 static int snap_open_newest(struct trace_array *tr, struct inode *inode, struct file *file)
 {
 	static const char *why = "Snapshots come faster than this file is opened";
-	int ret, tries = SNAP_OPEN_TRIES;
+	int ret = PTR_ERR_OR_ZERO(__tracing_open(inode, file, true)), tries = SNAP_OPEN_TRIES;
 
-	while (tries--) {
-		ret = PTR_ERR_OR_ZERO(__tracing_open(inode, file, true));
-		if (ret != -EAGAIN)
-			return ret;
+	if (ret != -EAGAIN)
+		return ret;
+	snap_first_begin(tr->snapshots);
+	while (ret == -EAGAIN && tries--) {
+		cond_resched();
 		/* seq_open() expects none. */
 		file->private_data = NULL;
-		if (signal_pending(current))
-			return -ERESTARTSYS;
-		cond_resched();
+		ret = signal_pending(current) ? -ERESTARTSYS :
+		      PTR_ERR_OR_ZERO(__tracing_open(inode, file, true));
 	}
+	snap_first_end(tr->snapshots);
+	if (ret != -EAGAIN)
+		return ret;
 	tracing_log_err(tr, "snapshot", "open", &why, 0, 0);
 	return -EBUSY;
 }
@@ -184,7 +190,9 @@ static int snap_list_show(struct seq_file *m, void *v)
 	guard(mutex)(&trace_types_lock);
 	guard(mutex)(&s->mutex);
 	snap_recount_all(s);
+	snap_first_begin(s);
 	snap_show_all(m, s);
+	snap_first_end(s);
 	return 0;
 }
 

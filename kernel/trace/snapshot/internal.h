@@ -281,6 +281,8 @@ enum {
  * @refused:  requests refused for another reason
  * @enough:   requests refused because the first ones are kept
  * @late:     requests refused because their CPU had been cut off by a cut in progress
+ * @tasks:    tasks that come before other requests; under the lock
+ * @answers:  pending requests that the cut in progress answers; under the lock
  * @delay:    ns from a request to its cut; under the lock
  * @pending:  the postponed request
  * @unkept:   snapshots that could not be kept
@@ -289,6 +291,8 @@ enum {
  * @keep:     which snapshots are kept
  * @room:     how many more may be taken; under the lock
  * @fresh:    snapshots to be kept
+ * @backlog:  number of snapshots that @keeper has not kept yet; under the lock
+ * @pause:    end of the pause of @keeper, in jiffies; the keeper
  * @kept:     kept snapshots, the oldest first; &trace_types_lock
  * @kept_parts: snapshots that a session keeps together with its own; &trace_types_lock
  * @owned:    kept snapshots that belong to a file descriptor; &trace_types_lock
@@ -333,6 +337,8 @@ struct trace_snapshots {
 	atomic_long_t		refused;
 	atomic_long_t		enough;
 	atomic_long_t		late;
+	unsigned int		tasks;
+	long			answers;
 	u64			delay;
 	struct snap_pending	pending;
 	atomic_long_t		unkept;
@@ -341,6 +347,8 @@ struct trace_snapshots {
 	struct snap_keep	keep;
 	int			room;
 	struct llist_head	fresh;
+	unsigned int		backlog;
+	unsigned long		pause;
 	struct list_head	kept;
 	struct list_head	kept_parts;
 	struct list_head	owned;
@@ -368,6 +376,12 @@ struct trace_snapshots {
 
 /* Time between two tries to take a postponed snapshot, in ns */
 #define SNAP_RETRY_NS	(50ULL * NSEC_PER_USEC)
+
+/*
+ * So many snapshots may wait for the keeper, each with a whole buffer. Then requests are refused
+ * until it has kept one.
+ */
+#define SNAP_BACKLOG	4
 
 /* Memory that notes which events of a kept snapshot are removed: a bit for each type */
 #define SNAP_ENDED_BYTES (BITS_TO_LONGS(TRACE_EVENT_TYPE_MAX + 1) * sizeof(long))
@@ -438,6 +452,8 @@ void snap_report_next(struct trace_snapshots *s, int err);
 
 /* take.c */
 int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct snap_request *req);
+void snap_first_begin(struct trace_snapshots *s);
+void snap_first_end(struct trace_snapshots *s);
 int snap_take_wait(struct trace_snapshots *s, struct snap_request *req);
 void snap_keep_begin(struct trace_snapshots *s, struct snap_keep keep);
 int snap_take_pending(struct trace_snapshots *s);

@@ -163,10 +163,11 @@ static int snap_publish_all(struct trace_snap *whole, struct trace_snap **bad)
 }
 
 /* It is kept, or never will be. */
-static void snap_keep_decided(struct trace_snap *snap)
+static void snap_keep_decided(struct trace_snap *snap, bool counted)
 {
 	guard(snap_change)(snap->owner);
 	snap->pending = false;
+	snap->owner->backlog -= counted;
 }
 
 /**
@@ -184,7 +185,7 @@ void snap_end_parts(struct trace_snap *whole)
 		next = part->next_part;
 		s = part->owner;
 		scoped_guard(mutex, &s->mutex) {
-			snap_keep_decided(part);
+			snap_keep_decided(part, false);
 			snap_unhold(s, part);
 			snap_collect(s);
 		}
@@ -223,7 +224,7 @@ static int snap_keep_publish(struct trace_snapshots *s, struct trace_snap *whole
 		snap_report_unkept(whole, bad, ret);
 
 	snap_end_parts(whole);
-	snap_keep_decided(whole);
+	snap_keep_decided(whole, !whole->owned);
 	guard(mutex)(&s->mutex);
 	if (ret && !whole->owned) {
 		atomic_long_inc(&s->unkept);
@@ -372,9 +373,16 @@ void snap_keep_work(struct work_struct *work)
 {
 	struct trace_snapshots *s = container_of(work, struct trace_snapshots, keeper);
 
+	unsigned long begin;
+
+	/* In a storm it has the locks for half of the time. */
+	wait_event_timeout(s->wait, READ_ONCE(s->dead) || !time_before(jiffies, s->pause),
+			   min_t(unsigned long, s->pause - jiffies, HZ));
+	begin = jiffies;
 	/* A task may have done it. */
 	if (test_bit(SNAP_WORK_KEEP, &s->work_for))
 		snap_keep_run(s);
+	s->pause = jiffies + min_t(unsigned long, jiffies - begin, HZ);
 	snap_put(s);
 }
 

@@ -351,6 +351,7 @@ static void snap_finish(struct trace_snapshots *part, struct snap_slot *slot,
 		*req->taken = snap;
 	} else if (keep) {
 		llist_add(&snap->fresh, &part->fresh);
+		part->backlog++;
 		WRITE_ONCE(part->room, part->room - part->keep.first);
 	}
 	snap_supersede(part, slot, snap);
@@ -360,6 +361,53 @@ static void snap_finish(struct trace_snapshots *part, struct snap_slot *slot,
 	/* The next one cannot take the place of a mapped one. */
 	if (!slot->spare && ring_buffer_is_mapped(snap->buf.buffer))
 		set_bit(SNAP_WORK_SPARE, &part->work_for);
+}
+
+/* The pending requests, for the cut that follows: the next request begins another one. */
+static long snap_claim_pending(struct trace_snapshots *s)
+{
+	/* Pairs with snap_take:A. RBB(snap_take_pending:A) */
+	return atomic_long_xchg(&s->pending.requests, 0);
+}
+
+/*
+ * A cut of all CPUs answers the requests of its parts that came before it, unless they want
+ * what follows them.
+ */
+static void snap_answer_begin(struct trace_snapshots *s, struct snap_slot *slot,
+			      const struct snap_request *req)
+{
+	bool all = snap_is_shared(s, slot, req);
+	struct trace_snapshots *part;
+
+	for (part = s; part; part = snap_next_part(s, slot, part))
+		part->answers = all && !part->delay ? snap_claim_pending(part) : 0;
+}
+
+/* They are pending as before if the cut has failed, or had no part in it. */
+static void snap_answer_end(struct trace_snapshots *s, struct snap_slot *slot, int ret)
+{
+	struct trace_snapshots *part;
+
+	for (part = s; part; part = snap_next_part(s, slot, part)) {
+		if (!part->answers)
+			continue;
+		if (ret || (part != s && !part->cutting))
+			atomic_long_add(part->answers, &part->pending.requests);
+		else
+			snap_end_pending(part, part->answers, 1);
+	}
+}
+
+/* Free and keep what the cut has left in the channels, and wake tasks that wait for it there. */
+static void snap_kick_channels(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	struct trace_snapshots *part = s;
+
+	while ((part = snap_next_part(s, slot, part))) {
+		if (part->cutting)
+			snap_kick(part, 0, true);
+	}
 }
 
 static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
@@ -373,9 +421,11 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 	ret = snap_prepare_all(s, slot, req);
 	if (ret)
 		return ret;
+	snap_answer_begin(s, slot, req);
 	info->begin = ring_buffer_time_stamp(live);
 	ret = snap_cut_off(s, slot, req->cpu, snap_is_shared(s, slot, req));
 	if (ret) {
+		snap_answer_end(s, slot, ret);
 		snap_unprepare(s, slot);
 		return ret;
 	}
@@ -397,9 +447,9 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 		part->cutting->pending = keep || (part != s && part->keep.nr);
 		snap_finish(part, part == s ? slot : &part->user, req, info,
 			    part == s ? keep : !keep && part->keep.nr);
-		if (part != s)
-			snap_kick(part, 0, true);
 	}
+	snap_answer_end(s, slot, 0);
+	snap_kick_channels(s, slot);
 	return 0;
 }
 
@@ -452,7 +502,9 @@ static int snap_postpone(struct trace_snapshots *s, const struct snap_request *r
 		pending->info.ring = 0;
 	/* A trigger of the timer's own events must not keep the CPU busy. */
 	pending->at = ktime_get_mono_fast_ns() + (s->delay ? max(s->delay, SNAP_RETRY_NS) : 0);
-	irq_work_queue(&pending->start);
+	/* Otherwise it shares the snapshot of that task, or snap_first_end() starts it. */
+	if (!s->tasks)
+		irq_work_queue(&pending->start);
 	return -EINPROGRESS;
 }
 
@@ -523,8 +575,9 @@ static int snap_take_locked(struct trace_snapshots *s, struct snap_slot *slot,
 	/* It must not store its value before the snapshot. */
 	if (cond && snap_is_changing(s))
 		return -EAGAIN;
-	/* As by snapshot_delay, or while a live buffer changes its size. */
-	if (shared && !req->now && (s->delay || snap_is_changing(s))) {
+	/* As by snapshot_delay, while a live buffer changes its size, or for a task. */
+	if (shared && !req->now && (s->delay || snap_is_changing(s) ||
+				    (s->tasks && !req->waits && !cond))) {
 		ret = snap_postpone(s, req, info);
 	} else {
 		if (shared && !req->waits)
@@ -635,8 +688,8 @@ void snap_end_pending(struct trace_snapshots *s, long requests, int ret)
  * snap_take_pending() - take the postponed snapshot
  * @s: the snapshots of a trace array
  *
- * Context: Hard interrupt.
- * Return: 0 if nothing is pending after this; -EAGAIN if it is too early.
+ * Context: Any context but NMI.
+ * Return: 0 if nothing is pending for the timer after this; -EAGAIN if it is too early.
  */
 int snap_take_pending(struct trace_snapshots *s)
 {
@@ -649,15 +702,12 @@ int snap_take_pending(struct trace_snapshots *s)
 	guard(irqsave)();
 	if (!snap_lock_all(s))
 		return -EAGAIN;
-	if (!atomic_long_read(&pending->requests)) {
+	/* A task comes first; then snap_first_end() starts the timer again. */
+	if (!atomic_long_read(&pending->requests) || s->tasks) {
 		ret = 0;
 	} else if (ktime_get_mono_fast_ns() >= pending->at && !snap_is_changing(s)) {
 		info = pending->info;
-		/*
-		 * The next request begins another one. Pairs with snap_take:A.
-		 * RBB(snap_take_pending:A)
-		 */
-		requests = atomic_long_xchg(&pending->requests, 0);
+		requests = snap_claim_pending(s);
 		/* A cut that answers the first one may have come before the others. */
 		ret = requests == 1 ? snap_is_answered(s, &info) : 0;
 		if (!ret)
@@ -672,25 +722,81 @@ int snap_take_pending(struct trace_snapshots *s)
 	return 0;
 }
 
+/* As snap_change_begin(), with the locks of the channels. */
+static unsigned long snap_change_begin_all(struct trace_snapshots *s)
+{
+	unsigned long flags;
+
+	for (;;) {
+		local_irq_save(flags);
+		if (snap_lock_all(s))
+			return flags;
+		local_irq_restore(flags);
+		cond_resched();
+	}
+}
+
+static void snap_change_end_all(struct trace_snapshots *s, unsigned long flags)
+{
+	snap_unlock_all(s, NULL);
+	local_irq_restore(flags);
+}
+
+DEFINE_LOCK_GUARD_1(snap_change_all, struct trace_snapshots,
+		    _T->flags = snap_change_begin_all(_T->lock),
+		    snap_change_end_all(_T->lock, _T->flags), unsigned long flags)
+
 /**
- * snap_take_wait() - take a snapshot in a task
- * @s:   the snapshots of a trace array
- * @req: the request, for the user's slot; &snap_request.waits is set
+ * snap_first_begin() - have requests wait for a task
+ * @s: the snapshots of a trace array
  *
- * If others take each buffer that is ready, it allocates one of its own. Buffers that it
- * allocates stay, even if it fails.
+ * The next snapshot is that of the task, and the newest one stays, but for requests with a
+ * condition, of a crash, and of one CPU. Other requests become pending, and share the next
+ * snapshot.
  *
- * Context: May sleep, &trace_snapshots.mutex is held.
- * Return: as snap_take(), but not -EAGAIN; or as snap_provide().
+ * Context: A task. snap_first_end() has to follow soon.
  */
-int snap_take_wait(struct trace_snapshots *s, struct snap_request *req)
+void snap_first_begin(struct trace_snapshots *s)
+{
+	guard(snap_change)(s);
+	s->tasks++;
+}
+
+/**
+ * snap_first_end() - end what snap_first_begin() has begun
+ * @s: the snapshots of a trace array
+ *
+ * Context: A task.
+ */
+void snap_first_end(struct trace_snapshots *s)
+{
+	scoped_guard(snap_change, s)
+		s->tasks--;
+	/* Here, because another task may come before the timer. */
+	if (atomic_long_read(&s->pending.requests) && snap_take_pending(s))
+		irq_work_queue(&s->pending.start);
+}
+
+/* The same in the channels of a session as well. Their list does not change under the mutex. */
+static void snap_first_all(struct trace_snapshots *s, bool begin)
+{
+	struct trace_snapshots *part;
+
+	lockdep_assert_held(&s->mutex);
+	guard(snap_change_all)(s);
+	for (part = s; part; part = snap_next_part(s, &s->user, part)) {
+		part->tasks += begin ? 1 : -1;
+		if (!part->tasks && atomic_long_read(&part->pending.requests))
+			irq_work_queue(&part->pending.start);
+	}
+}
+
+/* The requests that do not wait for it may use a buffer that it has made ready. */
+static int snap_take_task(struct trace_snapshots *s, struct snap_request *req)
 {
 	struct snap_slot *slot = &s->user;
 	int ret, tries = 2;
 
-	/* Do not allocate a buffer in vain. */
-	if (READ_ONCE(s->room) <= 0 && !req->taken)
-		return -EDQUOT;
 	ret = snap_provide(s, slot);
 	if (ret)
 		return ret;
@@ -699,7 +805,6 @@ int snap_take_wait(struct trace_snapshots *s, struct snap_request *req)
 		if (ret == -EAGAIN) {
 			cond_resched();
 		} else if (ret == -ENOBUFS && tries-- > 0) {
-			/* Another taker has used a buffer since. */
 			ret = snap_provide(s, slot);
 			if (ret)
 				return ret;
@@ -710,11 +815,35 @@ int snap_take_wait(struct trace_snapshots *s, struct snap_request *req)
 		} else if (ret == -EBUSY && tries-- > 0) {
 			snap_settle_next(s, slot);
 		} else {
-			break;
+			return ret;
 		}
 	}
+}
+
+/**
+ * snap_take_wait() - take a snapshot in a task
+ * @s:   the snapshots of a trace array
+ * @req: the request, for the user's slot; &snap_request.waits is set
+ *
+ * It comes first: other requests wait for its snapshot, and share it. If some that do not wait
+ * take each buffer that is ready, it allocates one of its own. Buffers that it allocates stay,
+ * even if it fails.
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ * Return: as snap_take(), but not -EAGAIN; or as snap_provide().
+ */
+int snap_take_wait(struct trace_snapshots *s, struct snap_request *req)
+{
+	int ret;
+
+	/* Do not allocate a buffer in vain. */
+	if (READ_ONCE(s->room) <= 0 && !req->taken)
+		return -EDQUOT;
+	snap_first_all(s, true);
+	ret = snap_take_task(s, req);
+	snap_first_all(s, false);
 	/* Not used: it never became a snapshot. */
-	if (req->own && !req->own->seq)
+	if (!IS_ERR_OR_NULL(req->own) && !req->own->seq)
 		snap_free(s, req->own);
 	return ret;
 }
@@ -752,6 +881,7 @@ static void snap_keep_begin_locked(struct trace_snapshots *s, struct snap_keep k
 		snap_join_parts(s);
 		snap_use(last);
 		llist_add(&last->fresh, &s->fresh);
+		s->backlog++;
 	}
 	s->keep = keep;
 }
@@ -765,16 +895,6 @@ static void snap_keep_begin_locked(struct trace_snapshots *s, struct snap_keep k
  */
 void snap_keep_begin(struct trace_snapshots *s, struct snap_keep keep)
 {
-	bool locked;
-
-	do {
-		scoped_guard(irqsave) {
-			locked = snap_lock_all(s);
-			if (locked) {
-				snap_keep_begin_locked(s, keep);
-				snap_unlock_all(s, NULL);
-			}
-		}
-		cond_resched();
-	} while (!locked);
+	guard(snap_change_all)(s);
+	snap_keep_begin_locked(s, keep);
 }

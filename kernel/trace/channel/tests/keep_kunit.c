@@ -529,10 +529,19 @@ static void keep_test_memory(struct kunit *test)
 /* How often the opening of a file is cut short by a newer snapshot. */
 static unsigned int keep_cuts;
 
+/* By requests that never wait for a task, as those of a crash */
+static bool keep_now;
+
 /* A snapshot during the allocation for the channels, behind the choice of the one to show */
 static void keep_cut(void *task, unsigned long site, const void *at, size_t wanted, size_t size,
 		     gfp_t gfp, int node)
 {
+	struct trace_snapshots *s = chan_kunit[0]->snapshots;
+	const struct snap_request req = {
+		.cpu = RING_BUFFER_ALL_CPUS,
+		.by = SNAP_BY_KERNEL,
+		.now = keep_now,
+	};
 	char name[KSYM_SYMBOL_LEN];
 
 	if (current != task || !keep_cuts)
@@ -541,7 +550,7 @@ static void keep_cut(void *task, unsigned long site, const void *at, size_t want
 	if (!strstarts(name, "trace_merge_open"))
 		return;
 	keep_cuts--;
-	tracing_snapshot_instance(chan_kunit[0]);
+	snap_take(s, &s->user, &req);
 }
 
 /* The file shows one cut, however often a newer one comes, but it is not opened for ever. */
@@ -564,6 +573,12 @@ static void keep_test_open(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, keep_cuts, 0U);
 	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "error_log", why));
 
+	/* In a storm, requests wait for the task. */
+	keep_cuts = UINT_MAX;
+	file = snap_kunit_open(test, "snapshot", O_RDONLY);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(file), 0);
+	snap_kunit_close(file);
+	keep_now = true;
 	keep_cuts = UINT_MAX;
 	file = snap_kunit_open(test, "snapshot", O_RDONLY);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(file), -EBUSY);
@@ -578,6 +593,7 @@ static void keep_test_open(struct kunit *test)
 	KUNIT_EXPECT_GT(test, keep_cuts, UINT_MAX - 10);
 	snap_kunit_close(file);
 	keep_cuts = 0;
+	keep_now = false;
 	snap_kunit_close(snap_kunit_open(test, "error_log", O_WRONLY | O_TRUNC));
 	unregister_trace_kmalloc(keep_cut, current);
 	tracepoint_synchronize_unregister();

@@ -681,6 +681,12 @@ static bool fs_half, fs_pause;
 
 static void fs_list_hook(enum rb_race point, const char *name)
 {
+	/* A reader of the list comes before other requests. */
+	const struct snap_request req = {
+		.cpu = RING_BUFFER_ALL_CPUS,
+		.by = SNAP_BY_KERNEL,
+		.now = true,
+	};
 	struct trace_array *tr = fs_listed;
 
 	if (point != RB_RACE_ENTRIES || !tr || !fs_times)
@@ -690,7 +696,7 @@ static void fs_list_hook(enum rb_race point, const char *name)
 		return;
 	fs_listed = NULL;
 	fs_times--;
-	tracing_snapshot_instance(tr);
+	snap_take(tr->snapshots, &tr->snapshots->user, &req);
 	fs_listed = tr;
 }
 

@@ -461,7 +461,7 @@ static void take_test_condition(struct kunit *test)
 	tracing_disarm_snapshot(tr);
 }
 
-/* A request joins a pending one that a cut has answered. A later cut takes its own event. */
+/* A cut answers a pending request. A later one takes the event of another request. */
 static void take_test_joins(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
@@ -478,8 +478,9 @@ static void take_test_joins(struct kunit *test)
 		snap_unlock(s);
 		KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_WAITS), 0);
 		trace_array_puts(tr, "event\n");
+		/* The cut has answered it, and this is a new one. */
 		if (joins)
-			KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_KERNEL), -EINPROGRESS);
+			KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_KERNEL), 0);
 		local_irq_restore(flags);
 		take_wait(test);
 		KUNIT_EXPECT_EQ(test, snap_kunit_shows(test, "snapshot", " event"), joins);
@@ -922,6 +923,95 @@ static void take_test_used(struct kunit *test)
 	take_remove(test, ch);
 }
 
+struct take_other {
+	struct trace_array	*tr;
+	unsigned int		asked;
+};
+
+/* Another task has its buffer ready: write an event, and request a snapshot. */
+static bool take_ask_other(void *data)
+{
+	struct take_other *other = data;
+
+	if (!other->asked++) {
+		trace_array_puts(other->tr, "event\n");
+		tracing_snapshot_instance(other->tr);
+	}
+	return true;
+}
+
+/* The next buffer that is ready is that of a task that waits. Other requests share its snapshot. */
+static void take_test_first(struct kunit *test)
+{
+	struct trace_array *ch = take_add(test, "kunit_1"), *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	struct take_other others[] = { { tr }, { ch } };
+	struct snap_cond cond = { .wanted = take_ask_other, .taken = take_store };
+	struct snap_request req = {
+		.cpu = RING_BUFFER_ALL_CPUS,
+		.by = SNAP_BY_WRITE,
+		.waits = true,
+		.cond = &cond,
+	};
+	unsigned int i;
+
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	for (i = 0; i < ARRAY_SIZE(others); i++) {
+		cond.data = &others[i];
+		scoped_guard(mutex, &s->mutex)
+			KUNIT_EXPECT_EQ(test, snap_take_wait(s, &req), 0);
+		KUNIT_EXPECT_EQ(test, s->user.seq, i + 1ULL);
+		KUNIT_EXPECT_EQ(test, ch->snapshots->user.seq, i + 1ULL);
+		KUNIT_EXPECT_EQ(test, atomic_long_read(&others[i].tr->snapshots->merged), 1L);
+		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", " event"));
+	}
+	snap_kunit_expect(test, "taken 2 merged 1");
+
+	/* If the task takes none, they have one of their own at once, unless there is a delay. */
+	snap_first_begin(s);
+	tracing_snapshot_instance(tr);
+	tracing_snapshot_instance(tr);
+	KUNIT_EXPECT_EQ(test, s->user.seq, 2ULL);
+	snap_first_end(s);
+	snap_kunit_expect(test, "taken 3 merged 2");
+	snap_kunit_echo(test, "snapshot_delay", "1000s");
+	snap_first_begin(s);
+	tracing_snapshot_instance(tr);
+	KUNIT_EXPECT_EQ(test, snap_take_pending(s), 0);
+	snap_first_end(s);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->pending.requests), 1L);
+	snap_kunit_echo(test, "snapshot_delay", "0");
+	snap_kunit_expect(test, "taken 3 merged 2 refused 1");
+	tracing_disarm_snapshot(tr);
+	take_remove(test, ch);
+}
+
+/* A storm has no more snapshots than the keeper keeps: each one that waits is a whole buffer. */
+static void take_test_backlog(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned int i;
+
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	snap_kunit_echo(test, "snapshot_keep", "9");
+	/* Stops the keeper */
+	scoped_guard(mutex, &event_mutex) {
+		for (i = 0; i < 10; i++) {
+			tracing_snapshot_instance(tr);
+			snap_kunit_worker(tr);
+		}
+		KUNIT_EXPECT_EQ(test, s->user.seq, 0ULL + SNAP_BACKLOG);
+		KUNIT_EXPECT_LE(test, s->kb, SNAP_BACKLOG * snap_kunit_full(test));
+	}
+	flush_work(&s->keeper);
+	KUNIT_EXPECT_EQ(test, s->backlog, 0U);
+	KUNIT_EXPECT_NOT_NULL(test, s->user.spare);
+	snap_kunit_expect(test, "taken 4 starved 6");
+	snap_kunit_echo(test, "snapshot_keep", "0");
+	tracing_disarm_snapshot(tr);
+}
+
 /* A channel that has left a session brings nobody with it when it is back. */
 static void take_test_back(struct kunit *test)
 {
@@ -1076,6 +1166,8 @@ static struct kunit_case take_buffer_cases[] = {
 	KUNIT_CASE(take_test_died_channel),
 	KUNIT_CASE(take_test_changing),
 	KUNIT_CASE(take_test_used),
+	KUNIT_CASE(take_test_first),
+	KUNIT_CASE(take_test_backlog),
 	KUNIT_CASE(take_test_back),
 	KUNIT_CASE(take_test_max),
 	{ }
