@@ -229,8 +229,8 @@ void trace_snapshot_disarm_tracer(struct trace_array *tr, struct tracer *t)
  * trace_snapshot_trim() - free the buffer for the next snapshot
  * @tr: the trace array
  *
- * Unless a trigger, the kernel, snapshot_on or a pending request relies on it. A snapshot
- * that was taken stays.
+ * Unless a trigger, one of a session, the kernel, snapshot_on or a pending request relies on
+ * it. A snapshot that was taken stays.
  *
  * Context: May sleep.
  */
@@ -240,7 +240,7 @@ void trace_snapshot_trim(struct trace_array *tr)
 	struct trace_snap *last;
 
 	guard(mutex)(&s->mutex);
-	if (atomic_read(&s->user.armed) || s->pinned || READ_ONCE(snap_crash_on) ||
+	if (snap_relied_on(s) || s->pinned || READ_ONCE(snap_crash_on) ||
 	    atomic_long_read(&s->pending.requests))
 		return;
 	snap_release(s, &s->user, false);

@@ -103,8 +103,10 @@ static int snap_take_now(struct trace_snapshots *s, int cpu)
 
 static int snap_free_now(struct trace_snapshots *s)
 {
-	if (atomic_read(&s->user.armed))
-		return -EADDRINUSE;
+	int ret = snap_relied_on(s);
+
+	if (ret)
+		return ret;
 	if (atomic_long_read(&s->pending.requests))
 		return -EINPROGRESS;
 	s->pinned = false;

@@ -289,7 +289,7 @@ static bool snap_keep_more(struct trace_snapshots *s)
 		return false;
 	if (READ_ONCE(s->room) > 0)
 		return true;
-	if (!atomic_read(&s->user.armed) && !s->pinned)
+	if (!snap_relied_on(s) && !s->pinned)
 		snap_release(s, &s->user, false);
 	return false;
 }

@@ -19,6 +19,7 @@ static const struct snap_failure {
 	{ -EDQUOT, -ENOSPC, "snapshot_keep allows no more: remove a kept snapshot" },
 	{ -EINPROGRESS, -EBUSY, "A snapshot is pending, see snapshot_delay" },
 	{ -EADDRINUSE, -EBUSY, "A trigger needs the snapshot buffer: remove it first" },
+	{ -EISCONN, -EBUSY, "A trigger of the session needs the snapshot buffer: remove it first" },
 	{ -ENOBUFS, -EBUSY, "The snapshot is being read: close it first" },
 	{ -ECANCELED, -EBUSY, "Cancelled by a write to snapshot_delay" },
 	{ -EUSERS, -EBUSY, "A latency tracer needs it: change current_tracer first" },
@@ -40,6 +41,17 @@ static struct trace_snapshots *snap_find_needs(struct trace_snapshots *s)
 	while (of && !of->needs_kb)
 		of = of == s ? s->channels : of->next_channel;
 	return of ?: s;
+}
+
+/* Print the name of the session, unless the channel has left it. */
+static void snap_print_session(struct trace_snapshots *s, char *buf, size_t size)
+{
+	struct trace_snapshots *session;
+
+	guard(rcu)();
+	session = READ_ONCE(s->session);
+	if (session)
+		snprintf(buf, size, ", session %s", session->tr->name ?: "top");
 }
 
 /**
@@ -71,6 +83,8 @@ int snap_report(struct trace_snapshots *s, struct trace_snapshots *of, const cha
 	while (failure->err != err && failure < &snap_failures[ARRAY_SIZE(snap_failures) - 1])
 		failure++;
 	of = of ?: snap_find_needs(s);
+	if (err == -EISCONN)
+		snap_print_session(s, needs, sizeof(needs));
 	if (err == -ENOSPC)
 		snprintf(needs, sizeof(needs), ", %s%sneeds %lu KiB", of == s ? "" : of->tr->name,
 			 of == s ? "" : " ", READ_ONCE(of->needs_kb));

@@ -132,6 +132,33 @@ void snap_use(struct trace_snap *snap)
 }
 
 /**
+ * snap_relied_on() - does anything rely on a buffer for the next snapshot of the user's slot?
+ * @s: the snapshots of a trace array
+ *
+ * Beside @s itself, the session that it is a channel of takes it as a part of its own.
+ *
+ * Context: &trace_snapshots.mutex is held.
+ * Return: 0; -EADDRINUSE if a trigger of it does; -EISCONN if the session does.
+ */
+int snap_relied_on(struct trace_snapshots *s)
+{
+	struct trace_snapshots *session;
+
+	lockdep_assert_held(&s->mutex);
+	if (atomic_read(&s->user.armed))
+		return -EADDRINUSE;
+	guard(rcu)();
+	session = READ_ONCE(s->session);
+	return session && atomic_read(&session->user.armed) ? -EISCONN : 0;
+}
+
+/* The same for any slot. */
+static bool snap_is_needed(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	return slot == &s->user ? snap_relied_on(s) : atomic_read(&slot->armed);
+}
+
+/**
  * snap_is_ready() - is there a buffer for the next snapshot?
  * @s:    the snapshots of the trace array
  * @slot: the slot
@@ -303,9 +330,11 @@ int snap_arm(struct trace_snapshots *s, struct snap_slot *slot)
 {
 	int ret;
 
+	/* First: then a channel either has a buffer, or finds that the session needs it. */
+	atomic_inc(&slot->armed);
 	ret = snap_provide(s, slot);
-	if (!ret)
-		atomic_inc(&slot->armed);
+	if (ret)
+		snap_disarm(slot);
 	return ret;
 }
 
@@ -388,7 +417,7 @@ void snap_release(struct trace_snapshots *s, struct snap_slot *slot, bool all)
 struct trace_snap *snap_hold(struct trace_snapshots *s, struct snap_slot *slot)
 {
 	lockdep_assert_held(&s->mutex);
-	if (atomic_read(&slot->armed) && !READ_ONCE(slot->spare))
+	if (snap_is_needed(s, slot) && !READ_ONCE(slot->spare))
 		snap_add_spare(s, slot);
 	guard(snap_change)(s);
 	if (slot->last)

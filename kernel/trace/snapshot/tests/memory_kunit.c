@@ -537,6 +537,38 @@ static void memory_test_writers(struct kunit *test)
 	}
 }
 
+#define MEMORY_PART(file)	"/instances/kunit_part/" file
+
+/* The buffer of a channel stays while a trigger of its session relies on it. */
+static void memory_test_session(struct kunit *test)
+{
+	struct trace_array *tr = test->priv, *ch = trace_array_get_by_name("kunit_part", NULL);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, ch);
+	snap_kunit_echo(test, MEMORY_PART("buffer_size_kb"), "16");
+	KUNIT_EXPECT_EQ(test, trace_session_join(tr, "kunit_part"), 0);
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	snap_kunit_refuse(test, MEMORY_PART("snapshot_allocate"), "0", -EBUSY);
+	snap_kunit_refuse(test, MEMORY_PART("snapshot"), "0", -EBUSY);
+	KUNIT_EXPECT_EQ(test, snap_kunit_count(snap_kunit_read(test, MEMORY_PART("error_log")),
+					       "  Command: 0, session kunit\n"), 2U);
+	trace_snapshot_trim(ch);
+	for (i = 0; i < 2; i++) {
+		tracing_snapshot_instance(tr);
+		snap_kunit_expect(test, i ? "taken 2" : "taken 1");
+		trace_snapshot_trim(ch);
+	}
+	tracing_disarm_snapshot(tr);
+	trace_snapshot_trim(ch);
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, MEMORY_PART("snapshot_allocate")), "0\n");
+	snap_kunit_echo(test, MEMORY_PART("snapshot"), "0");
+	KUNIT_EXPECT_EQ(test, ch->snapshots->kb, 0UL);
+	KUNIT_EXPECT_EQ(test, trace_session_leave(tr, "kunit_part"), 0);
+	trace_array_put(ch);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(ch), 0);
+}
+
 /* A CPU that comes online gives each buffer a part, and no task of snapshots is told. */
 static void memory_test_online(struct kunit *test)
 {
@@ -587,6 +619,7 @@ static struct kunit_case memory_cases[] = {
 	KUNIT_CASE(memory_test_one),
 	KUNIT_CASE(memory_test_writers),
 	KUNIT_CASE(memory_test_online),
+	KUNIT_CASE(memory_test_session),
 	{ }
 };
 
