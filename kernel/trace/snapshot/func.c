@@ -36,6 +36,7 @@ static void snap_func_call(unsigned long ip, unsigned long parent_ip, struct tra
 		.wanted = snap_func_is_left,
 		.taken = snap_func_spend,
 		.data = snap_func_left(ops, ip),
+		.lasts = true,
 	};
 	const struct snap_request req = {
 		.cpu = RING_BUFFER_ALL_CPUS,
@@ -95,6 +96,9 @@ static void snap_func_free(struct ftrace_probe_ops *ops, struct trace_array *tr,
 {
 	struct snap_func *func = snap_func_of(ops);
 
+	/* Nothing calls it any more. */
+	if (ip && snap_func_left(ops, ip))
+		trace_snapshot_forget(tr, snap_func_left(ops, ip), NULL);
 	if (ip || data)
 		return;
 	if (func->left)

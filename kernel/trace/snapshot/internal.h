@@ -67,6 +67,7 @@ enum snap_by {
  * @policy: scheduling policy of its task
  * @prio:   real-time priority of its task
  * @event:  event of the trigger, or empty
+ * @filter: begin of its filter, or empty
  * @ip:     address of the function, or 0
  * @asked:  time of a postponed request, by the clock of the trace; 0 for others
  * @cuts:   &trace_snapshots.cuts, as the requester sees it before it gets the lock
@@ -88,6 +89,7 @@ struct snap_info {
 	unsigned int		policy;
 	unsigned int		prio;
 	char			event[MAX_EVENT_NAME_LEN];
+	char			filter[64];
 	unsigned long		ip;
 	u64			asked;
 	unsigned int		cuts;
@@ -107,6 +109,7 @@ struct snap_info {
  * @tsk_cpu: CPU of @tsk
  * @latency: of @tsk, for a latency tracer
  * @event:   event of the trigger, or NULL
+ * @filter:  its filter, or NULL
  * @ip:      address of the function, or 0
  * @cond:    condition, or NULL
  * @waiter:  waits for the snapshot if it is postponed, or NULL
@@ -123,6 +126,7 @@ struct snap_request {
 	int			tsk_cpu;
 	unsigned long		latency;
 	const char		*event;
+	const char		*filter;
 	unsigned long		ip;
 	const struct snap_cond	*cond;
 	struct snap_waiter	*waiter;
@@ -218,11 +222,16 @@ struct snap_waiter {
 	bool			done;
 };
 
+/* So many conditions can wait for a postponed snapshot; others are refused, and counted. */
+#define SNAP_CELLS	8
+
 /**
  * struct snap_pending - the postponed request
  * @requests: number of requests that its snapshot answers, 0 if there is none
  * @info:     the first requester
  * @waiters:  tasks that wait for it; under the lock
+ * @cells:    conditions to be told that it was taken, and unused cells, which are 0; under the
+ *	      lock
  * @at:       earliest time of the cut, in ns of CLOCK_MONOTONIC
  * @start:    starts @timer from any context
  * @timer:    takes the snapshot
@@ -233,6 +242,7 @@ struct snap_pending {
 	atomic_long_t		requests;
 	struct snap_info	info;
 	struct snap_waiter	*waiters;
+	struct snap_cond	cells[SNAP_CELLS];
 	u64			at;
 	struct irq_work		start;
 	struct hrtimer		timer;

@@ -118,6 +118,10 @@ void snap_show(struct seq_file *m, struct trace_array *tr, struct trace_snap *sn
 	seq_printf(m, " kb=%lu memory_kb=%lu", snap_used_kb(snap), snap->kb);
 	if (snap->kept)
 		seq_printf(m, " instance=%s", snap->kept->name);
+	if (info->filter[0]) {
+		seq_puts(m, " if=");
+		seq_escape(m, info->filter, "\n\\");
+	}
 	/* A program can set its name to anything. */
 	seq_puts(m, " comm=");
 	seq_escape(m, info->comm, "\n\\");

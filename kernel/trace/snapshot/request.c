@@ -22,26 +22,66 @@ void tracing_snapshot_instance(struct trace_array *tr)
 }
 
 /**
- * trace_snapshot_trigger() - take a snapshot for a trigger
- * @file: the event of the trigger; the event has been committed, or is in flight
- * @cond: condition, or NULL
+ * trace_snapshot_filtered() - take a snapshot for a trigger with a filter
+ * @file:   the event of the trigger; the event has been committed, or is in flight
+ * @filter: text of the filter, or NULL
+ * @cond:   condition, or NULL
  *
  * Context: Any context, including NMI.
  * Return: false if it was refused, but may be taken if it is requested again.
  */
-bool trace_snapshot_trigger(struct trace_event_file *file, const struct snap_cond *cond)
+bool trace_snapshot_filtered(struct trace_event_file *file, const char *filter,
+			     const struct snap_cond *cond)
 {
 	struct trace_snapshots *s = file->tr->snapshots;
 	const struct snap_request req = {
 		.cpu = RING_BUFFER_ALL_CPUS,
 		.by = SNAP_BY_TRIGGER,
 		.event = trace_event_name(file->event_call),
+		.filter = filter,
 		.cond = cond,
 	};
 	int ret = snap_take(s, &s->user, &req);
 
 	/* If the first ones are kept, there will be no others. */
 	return !ret || ret == -EINPROGRESS || ret == -ECANCELED || ret == -EDQUOT;
+}
+
+/**
+ * trace_snapshot_trigger() - take a snapshot for a trigger
+ * @file: as for trace_snapshot_filtered()
+ * @cond: as for trace_snapshot_filtered()
+ *
+ * Context: Any context, including NMI.
+ * Return: as trace_snapshot_filtered().
+ */
+bool trace_snapshot_trigger(struct trace_event_file *file, const struct snap_cond *cond)
+{
+	return trace_snapshot_filtered(file, NULL, cond);
+}
+
+/**
+ * trace_snapshot_forget() - end the life of a condition's data
+ * @tr:   the trace array of its requests
+ * @data: the data; the condition is &snap_cond.lasts
+ * @end:  has the condition want no more snapshots; or NULL, then nobody requests any with it
+ *
+ * A request that waits for a snapshot goes on without it.
+ *
+ * Context: A task.
+ */
+void trace_snapshot_forget(struct trace_array *tr, void *data, void (*end)(void *data))
+{
+	struct snap_cond *cell = tr->snapshots->pending.cells;
+	unsigned int i;
+
+	guard(snap_change)(tr->snapshots);
+	if (end)
+		end(data);
+	for (i = 0; i < SNAP_CELLS; i++, cell++) {
+		if (cell->data == data)
+			*cell = (struct snap_cond){ };
+	}
 }
 
 /**

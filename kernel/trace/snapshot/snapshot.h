@@ -11,11 +11,14 @@
  * @taken:  stores that one was taken; called with interrupts off, one at a time for each
  *	    trace array, and behind a @wanted that returned true
  * @data:   for both
+ * @lasts:  @data is there until trace_snapshot_forget(): if the request waits for a snapshot,
+ *	    @taken is called once when that is taken; otherwise when it begins to wait
  */
 struct snap_cond {
 	bool (*wanted)(void *data);
 	void (*taken)(void *data);
 	void *data;
+	bool lasts;
 };
 
 int tracing_alloc_snapshot(void);
@@ -78,7 +81,10 @@ void trace_snapshot_warn(void);
 void update_max_tr(struct trace_array *tr, struct task_struct *tsk, int tsk_cpu, int cpu,
 		   unsigned long latency);
 
+bool trace_snapshot_filtered(struct trace_event_file *file, const char *filter,
+			     const struct snap_cond *cond);
 bool trace_snapshot_trigger(struct trace_event_file *file, const struct snap_cond *cond);
+void trace_snapshot_forget(struct trace_array *tr, void *data, void (*end)(void *data));
 void tracing_snapshot_instance(struct trace_array *tr);
 int tracing_alloc_snapshot_instance(struct trace_array *tr);
 int tracing_arm_snapshot(struct trace_array *tr);

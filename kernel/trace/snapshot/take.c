@@ -120,6 +120,7 @@ static void snap_note_request(struct snap_info *info, const struct snap_request 
 	info->policy = tsk->policy;
 	info->prio = tsk->rt_priority;
 	strscpy(info->event, req->event ?: "");
+	strscpy(info->filter, req->filter ?: "");
 	info->ip = req->ip;
 }
 
@@ -508,6 +509,33 @@ static int snap_postpone(struct trace_snapshots *s, const struct snap_request *r
 	return -EINPROGRESS;
 }
 
+/* The cell of a condition that lasts, or with NULL an unused one; or NULL. */
+static struct snap_cond *snap_find_cell(struct trace_snapshots *s, const void *data)
+{
+	struct snap_cond *cell = s->pending.cells;
+
+	while (cell < s->pending.cells + SNAP_CELLS) {
+		if (cell->data == data)
+			return cell;
+		cell++;
+	}
+	return NULL;
+}
+
+/* Have a condition told when the postponed snapshot is taken. Return: false without room. */
+static bool snap_postpone_cond(struct trace_snapshots *s, const struct snap_cond *cond)
+{
+	struct snap_cond *unused;
+
+	/* Once for each snapshot, however many requests share it. */
+	if (!cond || !cond->lasts || snap_find_cell(s, cond->data))
+		return true;
+	unused = snap_find_cell(s, NULL);
+	if (unused)
+		*unused = *cond;
+	return unused;
+}
+
 /* Does a live buffer of the cut change its size? */
 static bool snap_is_changing(struct trace_snapshots *s)
 {
@@ -565,7 +593,7 @@ static int snap_postpone_locked(struct trace_snapshots *s, const struct snap_req
 static int snap_take_locked(struct trace_snapshots *s, struct snap_slot *slot,
 			    const struct snap_request *req, struct snap_info *info)
 {
-	bool shared = snap_is_shared(s, slot, req);
+	bool shared = snap_is_shared(s, slot, req), waited;
 	const struct snap_cond *cond = req->cond;
 	int ret = 0;
 
@@ -573,18 +601,24 @@ static int snap_take_locked(struct trace_snapshots *s, struct snap_slot *slot,
 	if (cond && !cond->wanted(cond->data))
 		return -ECANCELED;
 	/* It must not store its value before the snapshot. */
-	if (cond && snap_is_changing(s))
+	if (cond && !cond->lasts && snap_is_changing(s))
 		return -EAGAIN;
+	waited = cond && cond->lasts && snap_find_cell(s, cond->data);
 	/* As by snapshot_delay, while a live buffer changes its size, or for a task. */
 	if (shared && !req->now && (s->delay || snap_is_changing(s) ||
-				    (s->tasks && !req->waits && !cond))) {
+				    (s->tasks && !req->waits && (!cond || cond->lasts)))) {
+		if (!snap_postpone_cond(s, cond))
+			return -EAGAIN;
 		ret = snap_postpone(s, req, info);
 	} else {
 		if (shared && !req->waits)
 			ret = snap_is_answered(s, info);
 		ret = ret ?: snap_cut(s, slot, req, info);
 	}
-	if (cond && (ret >= 0 || ret == -EINPROGRESS))
+	/* If the snapshot answers an earlier request with it, too, it has been told. */
+	if (waited && !snap_find_cell(s, cond->data))
+		return ret;
+	if (cond && (ret >= 0 || (ret == -EINPROGRESS && !cond->lasts)))
 		cond->taken(cond->data);
 	return ret;
 }
@@ -667,7 +701,16 @@ int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct sn
 void snap_end_pending(struct trace_snapshots *s, long requests, int ret)
 {
 	struct snap_waiter *waiter = s->pending.waiters, *next;
+	struct snap_cond *cell;
+	unsigned int i;
 
+	for (i = 0; i < SNAP_CELLS; i++) {
+		cell = &s->pending.cells[i];
+		/* Another snapshot may have been the last one that it wants. */
+		if (ret >= 0 && cell->data && cell->wanted(cell->data))
+			cell->taken(cell->data);
+		*cell = (struct snap_cond){ };
+	}
 	s->pending.waiters = NULL;
 	for (; waiter; waiter = next) {
 		next = waiter->next;

@@ -279,6 +279,101 @@ static void delay_test_inside(struct kunit *test)
 	snap_kunit_expect(test, "refused 2");
 }
 
+#define DELAY_TRIGGER	"events/ftrace/print/trigger"
+
+static void delay_expect_count(struct kunit *test, unsigned int count)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "snapshot:count=%u\n", count);
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, DELAY_TRIGGER, text));
+}
+
+static bool delay_has_cells(struct trace_snapshots *s)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < SNAP_CELLS; i++)
+		n += !!s->pending.cells[i].data;
+	return n;
+}
+
+/* A snapshot that is taken reduces the count of its trigger by one, whoever shares it. */
+static void delay_test_count(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	unsigned int i;
+
+	snap_kunit_echo(test, DELAY_TRIGGER, "snapshot:3");
+	snap_kunit_echo(test, "snapshot_delay", "1000s");
+	snap_kunit_mark(test, 5);
+	delay_expect_count(test, 3);
+	/* It gives back what was not taken. */
+	snap_kunit_echo(test, "snapshot_delay", "0");
+	snap_kunit_expect(test, "refused 5");
+	delay_expect_count(test, 3);
+	snap_kunit_echo(test, "snapshot_delay", "1000s");
+	for (i = 0; i < 2; i++) {
+		snap_kunit_mark(test, 5);
+		s->pending.at = 0;
+		KUNIT_EXPECT_EQ(test, snap_take_pending(s), 0);
+		delay_expect_count(test, 2 - i);
+		KUNIT_EXPECT_FALSE(test, delay_has_cells(s));
+	}
+	snap_kunit_expect(test, "taken 2 merged 8 refused 5");
+	/* The last one: another snapshot spends it before that is taken. */
+	snap_kunit_mark(test, 1);
+	s->delay = 0;
+	snap_kunit_mark(test, 1);
+	delay_expect_count(test, 0);
+	snap_kunit_mark(test, 1);
+	delay_expect_count(test, 0);
+	snap_kunit_expect(test, "taken 3 merged 9 refused 5");
+	snap_kunit_echo(test, DELAY_TRIGGER, "!snapshot:3");
+}
+
+/* A trigger that is removed is not told of the snapshot that its request waits for. */
+static void delay_test_removed(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+
+	snap_kunit_echo(test, DELAY_TRIGGER, "snapshot:3");
+	snap_kunit_echo(test, "snapshot_delay", "1000s");
+	snap_kunit_mark(test, 2);
+	KUNIT_EXPECT_TRUE(test, delay_has_cells(s));
+	snap_kunit_echo(test, DELAY_TRIGGER, "!snapshot:3");
+	KUNIT_EXPECT_FALSE(test, delay_has_cells(s));
+	s->pending.at = 0;
+	KUNIT_EXPECT_EQ(test, snap_take_pending(s), 0);
+	snap_kunit_expect(test, "taken 1 merged 1");
+	snap_kunit_echo(test, "snapshot_delay", "0");
+}
+
+/* Without room to note another condition, its request is refused, and stores nothing. */
+static void delay_test_cells(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = tr->snapshots;
+	char data[SNAP_CELLS + 1];
+	struct snap_cond cond = { .wanted = delay_ask, .taken = delay_note, .lasts = true };
+	struct snap_request req = { .cpu = RING_BUFFER_ALL_CPUS, .cond = &cond };
+	unsigned int i;
+
+	delay_wanted = true;
+	snap_kunit_echo(test, "snapshot_allocate", "1");
+	snap_kunit_echo(test, "snapshot_delay", "1000s");
+	for (i = 0; i <= SNAP_CELLS; i++) {
+		cond.data = &data[i];
+		KUNIT_EXPECT_EQ(test, snap_take(s, &s->user, &req),
+				i < SNAP_CELLS ? -EINPROGRESS : -EAGAIN);
+	}
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->pending.requests), 0L + SNAP_CELLS);
+	snap_kunit_echo(test, "snapshot_delay", "0");
+	snap_kunit_expect(test, "refused 9");
+}
+
 static struct kunit_case delay_cases[] = {
 	KUNIT_CASE(delay_test_later),
 	KUNIT_CASE(delay_test_pending),
@@ -287,6 +382,9 @@ static struct kunit_case delay_cases[] = {
 	KUNIT_CASE(delay_test_waiters),
 	KUNIT_CASE(delay_test_fails),
 	KUNIT_CASE(delay_test_inside),
+	KUNIT_CASE(delay_test_count),
+	KUNIT_CASE(delay_test_removed),
+	KUNIT_CASE(delay_test_cells),
 	{ }
 };
 

@@ -534,6 +534,19 @@ static void fs_test_poll(struct kunit *test)
 	snap_kunit_close(writer);
 }
 
+/* The line of a trigger's snapshot has its filter. */
+static void fs_test_filter(struct kunit *test)
+{
+	static const char trigger[] = "snapshot if buf ~ \"*one*\"";
+
+	snap_kunit_set(test, "events/ftrace/print/trigger", trigger);
+	fs_mark(test, "two");
+	fs_mark(test, "one");
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "1 by=trigger:print "));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", " if=buf ~ \"*one*\" comm="));
+	snap_kunit_set(test, "events/ftrace/print/trigger", "!snapshot");
+}
+
 /* An open file holds a reference on the instance, and close() releases it. */
 static void fs_test_open(struct kunit *test)
 {
@@ -930,6 +943,7 @@ static struct kunit_case fs_cases[] = {
 	KUNIT_CASE(fs_test_needs_worker),
 	KUNIT_CASE(fs_test_delay),
 	KUNIT_CASE(fs_test_poll),
+	KUNIT_CASE(fs_test_filter),
 	KUNIT_CASE(fs_test_open),
 	KUNIT_CASE(fs_test_counts),
 	KUNIT_CASE(fs_test_list),
