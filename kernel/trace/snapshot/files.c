@@ -191,6 +191,7 @@ static int snap_list_show(struct seq_file *m, void *v)
 	snap_tend(s);
 	guard(mutex)(&trace_types_lock);
 	guard(mutex)(&s->mutex);
+	m->poll_event = s->news;
 	snap_recount_all(s);
 	snap_first_begin(s);
 	snap_show_all(m, s);
@@ -313,11 +314,16 @@ static int snap_file_open(struct inode *inode, struct file *file)
 {
 	int ret = snap_open_single(inode, file,
 				   container_of(file->f_op, struct snap_file, fops)->show);
+	struct seq_file *m = file->private_data;
+
+	if (ret)
+		return ret;
+	m->poll_event = READ_ONCE(((struct trace_snapshots *)m->private)->news);
 
 	/* A sequential file is read in order, but any offset of a write is good. */
 	if (file->f_mode & FMODE_WRITE)
 		file->f_mode |= FMODE_PWRITE;
-	return ret;
+	return 0;
 }
 
 static ssize_t snap_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
@@ -364,6 +370,16 @@ static long snap_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	return snap_fail(tr, of, "TRACE_IOC_SNAPSHOT", ret);
 }
 
+/* "snapshots" is ready when one was kept since it was opened, or read from its begin. */
+static __poll_t snap_list_poll(struct file *file, poll_table *wait)
+{
+	struct seq_file *m = file->private_data;
+	struct trace_snapshots *s = m->private;
+
+	poll_wait(file, &s->wait, wait);
+	return READ_ONCE(s->news) != m->poll_event ? EPOLLIN | EPOLLRDNORM : 0;
+}
+
 static const struct snap_file snap_files[] = {
 	{ "snapshot", "Invalid value, expected a number", NULL, snap_store, {
 		.open		= snap_open,
@@ -383,7 +399,14 @@ static const struct snap_file snap_files[] = {
 		.llseek		= seq_lseek,				\
 		.release	= tracing_single_release_tr,		\
 	} }
-	SNAP_FILE("snapshots", "nothing", snap_list_show, NULL),
+	{ "snapshots", "", snap_list_show, NULL, {
+		.open		= snap_file_open,
+		.read		= seq_read,
+		.write		= snap_write,
+		.poll		= snap_list_poll,
+		.llseek		= seq_lseek,
+		.release	= tracing_single_release_tr,
+	} },
 	SNAP_FILE("snapshot_allocate", "0 or 1", snap_allocate_show, snap_allocate_store),
 	SNAP_FILE("snapshot_delay", "a time such as 5ms", snap_delay_show, snap_delay_store),
 	SNAP_FILE("snapshot_keep", "N, last N or first N", snap_keep_show, snap_keep_store),

@@ -306,6 +306,7 @@ enum {
  * @kept:     kept snapshots, the oldest first; &trace_types_lock
  * @kept_parts: snapshots that a session keeps together with its own; &trace_types_lock
  * @owned:    kept snapshots that belong to a file descriptor; &trace_types_lock
+ * @news:     counts snapshots that were kept, for poll(); @mutex
  * @nr_kept:  number of entries of @kept, and of those that @keeper is about to add; @mutex
  * @leaving:  retired snapshots with open instances; &trace_types_lock
  * @kb:       sum of &trace_snap.kb, in KiB; @mutex
@@ -362,6 +363,7 @@ struct trace_snapshots {
 	struct list_head	kept;
 	struct list_head	kept_parts;
 	struct list_head	owned;
+	int			news;
 	unsigned int		nr_kept;
 	struct list_head	leaving;
 	unsigned long		kb;

@@ -232,7 +232,10 @@ static int snap_keep_publish(struct trace_snapshots *s, struct trace_snap *whole
 	}
 	if (ret)
 		whole->owned = false;
+	else
+		WRITE_ONCE(s->news, s->news + 1);
 	snap_unhold(s, whole);
+	wake_up_all(&s->wait);
 	return ret;
 }
 

@@ -534,6 +534,38 @@ static void fs_test_poll(struct kunit *test)
 	snap_kunit_close(writer);
 }
 
+/* An open list is ready when another snapshot was kept, until it is read from its begin. */
+static void fs_test_poll_list(struct kunit *test)
+{
+	struct trace_snapshots *s = fs_snapshots(test);
+	struct fs_poll poll = { };
+	char *buf = kunit_kzalloc(test, SZ_4K, GFP_KERNEL);
+	struct file *file;
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	init_poll_funcptr(&poll.table, fs_poll_queue);
+	snap_kunit_set(test, "buffer_size_kb", "64");
+	file = snap_kunit_open(test, "snapshots", O_RDONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, &poll.table), 0U);
+	KUNIT_EXPECT_PTR_EQ(test, poll.queue, &s->wait);
+	snap_kunit_set(test, "snapshot", "1");
+	KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, NULL), 0U);
+	snap_kunit_set(test, "snapshot_keep", "3");
+	for (i = 0; i < 2; i++) {
+		KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, NULL),
+				(unsigned int)(EPOLLIN | EPOLLRDNORM));
+		file->f_pos = 0;
+		KUNIT_EXPECT_GT(test, snap_kunit_read_file(test, file, buf, SZ_4K - 1), 0);
+		KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, NULL), 0U);
+		KUNIT_EXPECT_EQ(test, snap_kunit_count(buf, " instance=kunit@"), i + 1);
+		snap_kunit_set(test, "snapshot", "1");
+	}
+	snap_kunit_close(file);
+	snap_kunit_set(test, "snapshot_keep", "0");
+}
+
 /* The line of a trigger's snapshot has its filter. */
 static void fs_test_filter(struct kunit *test)
 {
@@ -943,6 +975,7 @@ static struct kunit_case fs_cases[] = {
 	KUNIT_CASE(fs_test_needs_worker),
 	KUNIT_CASE(fs_test_delay),
 	KUNIT_CASE(fs_test_poll),
+	KUNIT_CASE(fs_test_poll_list),
 	KUNIT_CASE(fs_test_filter),
 	KUNIT_CASE(fs_test_open),
 	KUNIT_CASE(fs_test_counts),
