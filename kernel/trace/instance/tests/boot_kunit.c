@@ -257,7 +257,7 @@ static void __init boot_test_memory(struct kunit *test)
 	boot_remove(test, tr);
 
 	tr = boot_make(test, boot_in(test, "", memory, BOOT_BYTES - PAGE_SIZE, ""), NULL);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, BOOT_DIR "/trace", ": before\n"));
+	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, BOOT_DIR "/trace", "before\n"));
 	boot_remove(test, tr);
 
 	/* Flags on both sides of it, and another size: a buffer that is new. */
@@ -265,7 +265,7 @@ static void __init boot_test_memory(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, tracer_tracing_is_on(tr));
 	KUNIT_EXPECT_EQ(test, tr->range_addr_size, BOOT_BYTES);
 	KUNIT_EXPECT_TRUE(test, tr->flags & TRACE_ARRAY_FL_SNAPSHOT);
-	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, BOOT_DIR "/trace", ": before\n"));
+	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, BOOT_DIR "/trace", "before\n"));
 	boot_remove(test, tr);
 }
 
@@ -293,7 +293,7 @@ static void __init boot_test_last(struct kunit *test)
 		tr = boot_make(test, boot_in(test, ways[i].flags, memory, BOOT_BYTES,
 					     ways[i].events), NULL);
 		trace = snap_kunit_read(test, BOOT_DIR "/trace");
-		KUNIT_EXPECT_EQ_MSG(test, !!strstr(trace, ": before\n"), ways[i].stay, "%u: %s", i,
+		KUNIT_EXPECT_EQ_MSG(test, !!strstr(trace, "before\n"), ways[i].stay, "%u: %s", i,
 				    trace);
 		boot_remove(test, tr);
 	}
