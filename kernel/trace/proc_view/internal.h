@@ -55,7 +55,7 @@
  * that has not seen the key has committed then, and so has each task that has changed its
  * credentials. A record is shown if it is newer than that, so none from before "proc_view" was set,
  * and a stamp counts only if it is newer, too. A file that is open has the key on, since it compares
- * stamps. (A task without a stamp whose PID appears later is no harm: its PID was free, or was that
+ * stamps. (A task without a stamp is no harm if its PID appears later: the PID was free, or was that
  * of a thread that has exited, since before the key was looked at.)
  *
  * **Checks.** Open: lockdown, CAP_PERFMON, ptrace_may_access() of the group leader; threads that
@@ -77,7 +77,7 @@
  * **Memory.** What a reader has for long is charged to its cgroup. Where that is at memory.high, each
  * allocation sleeps for seconds, so it is made with no lock held that anybody else waits for, nor
  * &trace_view.sem: trace_may_charge() checks that. A reader that copies and has no room for the next
- * record lets go of all, allocates more, and begins again. Under the locks there are only bounded
+ * record releases all, allocates more, and begins again. Under the locks there are only bounded
  * allocations, which are charged to nobody and are soon freed.
  *
  * A reader that collects has &trace_view.sem of one instance after the other for reading, and no

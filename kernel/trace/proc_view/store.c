@@ -50,7 +50,7 @@ void view_store_empty(struct view_store *store)
  * view_store_grow() - make room for more records than a store had room for
  * @store: the store, after -ENOBUFS and view_store_empty(), or a new one
  *
- * A reader that has no room lets go of all locks, and begins again: memory is charged to its cgroup,
+ * A reader that has no room releases all locks, and begins again: memory is charged to its cgroup,
  * and that can take seconds. The size is four times the last one, so that the last try takes the
  * longest time.
  *

@@ -2,7 +2,7 @@
 /*
  * Limits of each user: open files, which limits the memory, and one open at a time, which limits
  * the load. A user counts once in each memory cgroup, so that no container takes the files of
- * another one, whose root has the same UID. A task with CAP_SYS_RESOURCE has no limits, and is counted
+ * another one, where root has the same UID. A task with CAP_SYS_RESOURCE has no limits, and is counted
  * nowhere.
  */
 #include <linux/cleanup.h>

@@ -247,7 +247,7 @@ static void view_files_later(void)
 		usleep_range(100, 200);
 }
 
-/* What was recorded before the instance was shown, or while it was hidden, is not shown. */
+/* A record from before the instance was shown, or from while it was hidden, is not shown. */
 static void view_files_test_since(struct kunit *test)
 {
 	const char *text;
