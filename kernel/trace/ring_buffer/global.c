@@ -17,12 +17,12 @@
  * A drain empties the stage before the outermost writer goes on, in any case. It copies each
  * record to the ring under the lock, with interrupts off and a look at the clock, so the ring is
  * in the order of the times. A record has the time of this copy. Behind the payload it gets a
- * word with the number of the CPU. If the drain does not get the lock within RB_GLOBAL_SPINS
- * tries, it drops the records and counts them in &rb_cpu.nest_drops of the stage, which is part
- * of the commit overrun.
+ * word with the number of the CPU. If the drain does not get the lock within RB_GLOBAL_NS,
+ * it drops the records and counts them in &rb_cpu.nest_drops of the stage, which is part of the
+ * commit overrun.
  *
  * While it runs, a drain counts as a writer in the stage. So what an NMI writes meanwhile is left
- * to it, and a CPU never waits for a lock that it holds itself: an NMI tries as often as others.
+ * to it, and a CPU never waits for a lock that it holds itself: an NMI tries as long as others.
  * The drain exchanges the tail word for an empty one, which fails if an NMI has written, and looks
  * at it again after it has left, as rb_leave() does. Where &rb_ring.nest of a stage is 0, the
  * stage is therefore empty, but for the instructions between rb_leave() and the drain.
@@ -53,11 +53,17 @@
 #include <linux/irqflags.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/time64.h>
+#include <linux/trace_clock.h>
 
 #include "internal.h"
 
-/* Longer than some dozens of records take. */
-#define RB_GLOBAL_SPINS		1000
+/*
+ * Longer than some dozens of records take, and no longer, however many CPUs want the lock:
+ * interrupts are off. The looks are for a clock that does not run then.
+ */
+#define RB_GLOBAL_NS		(10 * NSEC_PER_USEC)
+#define RB_GLOBAL_LOOKS		2000
 
 /**
  * struct rb_global - what a global buffer has besides
@@ -69,16 +75,21 @@ struct rb_global {
 	struct rb_cpu	*parts[];
 };
 
+/* Look before each exchange: it would take the cache line away from the CPU with the lock. */
 static bool rb_global_lock(struct rb_global *global)
 {
-	unsigned int spins = RB_GLOBAL_SPINS;
+	u64 begin = trace_clock_local();
+	unsigned int looks;
 
-	do {
-		/* Pairs with rb_global_unlock:A. RBB(rb_global_lock:A) */
-		if (!atomic_cmpxchg_acquire(&global->lock, 0, 1))
+	for (looks = RB_GLOBAL_LOOKS; looks; looks--) {
+		if (!atomic_read(&global->lock) &&
+		    /* Pairs with rb_global_unlock:A. RBB(rb_global_lock:A) */
+		    !atomic_cmpxchg_acquire(&global->lock, 0, 1))
 			return true;
 		cpu_relax();
-	} while (--spins);
+		if (trace_clock_local() - begin > RB_GLOBAL_NS)
+			break;
+	}
 	return false;
 }
 
@@ -135,11 +146,15 @@ static void rb_global_copy(struct rb_cpu *one, struct ring_buffer_event *staged,
  */
 static void rb_global_note_missed(struct rb_ring *ring)
 {
-	struct rb_subbuf *tail = READ_ONCE(ring->tail);
-	u64 seq = tail == &rb_fresh ? READ_ONCE(READ_ONCE(ring->commit)->seq) + 1 :
-				      READ_ONCE(tail->seq);
+	struct rb_subbuf *sb = READ_ONCE(ring->tail);
 	s64 was = atomic64_read(&ring->missed);
+	bool fresh = sb == &rb_fresh;
+	u64 seq;
 
+	if (fresh)
+		sb = READ_ONCE(ring->commit);
+	/* Not &rb_subbuf.seq, which a 32-bit machine loads, and the holder stores, by halves. */
+	seq = was + rb_pub_ahead(atomic64_read(&sb->publish), was) + fresh;
 	while ((s64)(seq - was) > 0 && !atomic64_try_cmpxchg(&ring->missed, &was, seq))
 		;
 }

@@ -247,6 +247,7 @@
 #include <linux/mutex.h>
 #include <linux/notifier.h>
 #include <linux/percpu.h>
+#include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/ring_buffer.h>
@@ -975,6 +976,15 @@ static __always_inline bool rb_overwrites(struct trace_buffer *buffer)
 }
 
 /*
+ * A 64-bit load that is made of a lock must not be done in an NMI, which may have come while the
+ * lock was held: a dump finds nothing.
+ */
+static inline bool rb_refuse_read(void)
+{
+	return IS_ENABLED(CONFIG_GENERIC_ATOMIC64) && in_nmi();
+}
+
+/*
  * Load a field that the writer may be storing at this moment, without a lock or a mark.
  * Then a second look finds another word, and the caller begins anew.
  */
@@ -1113,6 +1123,7 @@ void rb_ask(struct trace_buffer *buffer);
 /* Of this CPU, with preemption off. Others change it at any time. */
 static __always_inline unsigned long rb_this_place(void)
 {
+	/* A word that is loaded whole */
 	return data_race(raw_cpu_read(rb_place));
 }
 

@@ -275,8 +275,7 @@ static bool rb_dump_enter(struct ring_buffer_iter *iter)
 	struct rb_ring *ring = rcu_dereference_raw(iter->rcpu->read_ring);
 	struct rb_reader rd;
 
-	/* It could have been interrupted while it had the lock of an atomic64_t. */
-	if (IS_ENABLED(CONFIG_GENERIC_ATOMIC64) && in_nmi())
+	if (rb_refuse_read())
 		return false;
 	if (iter->ring != ring || iter->generation != READ_ONCE(ring->generation)) {
 		rb_dump_reader(ring, &rd);

@@ -300,12 +300,14 @@ struct rb_ring *rb_read_lock(struct rb_cpu *rcpu, unsigned long *flags)
  * @flags: for rb_read_unlock()
  *
  * Context: Any context. Disables interrupts where it returns a ring.
- * Return: the ring, or NULL if it is locked or was just exchanged.
+ * Return: the ring, or NULL if it is locked or was just exchanged, or in an NMI that cannot read.
  */
 struct rb_ring *rb_read_try(struct rb_cpu *rcpu, unsigned long *flags)
 {
 	struct rb_ring *ring;
 
+	if (rb_refuse_read())
+		return NULL;
 	local_irq_save(*flags);
 	ring = rcu_dereference_raw(rcpu->read_ring);
 	if (rb_ring_lock(ring, false)) {
@@ -328,10 +330,7 @@ struct rb_ring *rb_read_try(struct rb_cpu *rcpu, unsigned long *flags)
  */
 struct rb_ring *rb_read_trylock(struct rb_cpu *rcpu, unsigned long *flags)
 {
-	if (likely(!in_nmi()))
-		return rb_read_lock(rcpu, flags);
-	/* With atomic64_t that takes a lock, there is no reading here. */
-	return IS_ENABLED(CONFIG_GENERIC_ATOMIC64) ? NULL : rb_read_try(rcpu, flags);
+	return in_nmi() ? rb_read_try(rcpu, flags) : rb_read_lock(rcpu, flags);
 }
 
 /**

@@ -302,7 +302,8 @@ static int rb_cut_all(const struct ring_buffer_cut *first, int cpu,
  *         sub-buffers differ, or only one of them survives a reboot; -EBUSY
  *         while @spare or a ring of it is mapped, while a buffer is resized or cut by
  *         another caller, if a record that was begun before the last cut is in flight
- *         still, and on a CPU in hotplug; -ECANCELED if @sure says no. On an error nothing has changed.
+ *         still, and on a CPU in hotplug;
+ *         -ECANCELED if @sure says no. On an error nothing has changed.
  */
 int ring_buffer_cut_if(struct trace_buffer *live, struct trace_buffer *spare, int cpu,
 		       bool (*sure)(void *data), void *data)
