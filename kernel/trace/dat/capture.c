@@ -472,7 +472,8 @@ void dat_capture_all(void)
 			ret = dat_capture(pins->tr[i]);
 		ret = ret ?: dat_capture_symbols(pins->tr[i]);
 		if (ret && ret != -ENODEV)
-			pr_warn("%s/trace.dat: no names of functions: %d\n", pins->tr[i]->name, ret);
+			pr_warn("%s/trace.dat: no names of functions: %d\n",
+				pins->tr[i]->name, ret);
 	}
 	dat_unpin(pins);
 }
@@ -503,7 +504,8 @@ fs_initcall(dat_init_modules);
  * trace_dat_end_event() - capture before an event of an instance is removed
  * @tr: the instance
  *
- * It takes no longer if there are more records. Without memory, the records of the event stay undecoded.
+ * It takes no longer if there are more records. Without memory, the records of the event stay
+ * undecoded.
  *
  * Context: May sleep, event_mutex is held.
  */

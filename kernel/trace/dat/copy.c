@@ -2,8 +2,8 @@
 /*
  * The whole file of records that were copied, in memory: the pages, and all in front of them.
  *
- * All memory is charged to the reader, and made with no lock held. Only the formats of events need locks,
- * so they are copied once more.
+ * All memory is charged to the reader, and made with no lock held. Only the formats of events need
+ * locks, so they are copied once more.
  */
 #include <linux/bitmap.h>
 #include <linux/log2.h>
@@ -347,6 +347,10 @@ void trace_dat_copy_free(struct trace_dat_copy *copy)
 	kvfree(copy->pages.data);
 	kvfree(copy->range);
 	copy->types = NULL;
-	copy->names = copy->formats = copy->clock = copy->head = copy->pages = none;
+	copy->names = none;
+	copy->formats = none;
+	copy->clock = none;
+	copy->head = none;
+	copy->pages = none;
 	copy->range = NULL;
 }

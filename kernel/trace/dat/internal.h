@@ -49,9 +49,9 @@
  * **Capture.** The parts DAT_* are captured at the first open. All but DAT_SYMBOLS are so, too,
  * before the first of the snapshot's events is removed, since its number may be used for another
  * event from then on. For DAT_SYMBOLS all records are read: that is done with no lock held that
- * others wait for, and a fatal signal ends it. It is also done before a module goes, and its names with it.
- * Nothing changes a part afterwards. They stay until the instance of the snapshot is freed, and
- * count against snapshot_limit_kb until then.
+ * others wait for, and a fatal signal ends it. It is also done before a module goes, and its names
+ * with it. Nothing changes a part afterwards. They stay until the instance of the snapshot is
+ * freed, and count against snapshot_limit_kb until then.
  *
  * **Readers.** Each open file counts in &trace_array.dat_readers of each member, and the first
  * one takes all CPUs of &trace_array.pipe_cpumask. A file snapshot_raw of the newest snapshot

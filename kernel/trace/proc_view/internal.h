@@ -43,20 +43,20 @@
  * its PID all that time, and the credentials for which the access was checked. So a record of an
  * earlier owner of the PID, or of an earlier program or user, is never taken.
  *
- * **The key** trace_view_used is on while an instance is shown, and while a file is open. Where it is
- * off, neither of these is done:
+ * **The key** trace_view_used is on while an instance is shown, and while a file is open. Where it
+ * is off, neither of these is done:
  *
- * - A record is cleared where it is handed out to its writer, in any instance. It has bytes that the
- *   writer leaves as they were: between fields, behind a short string, and at its end. They would be
- *   those of an older record, of any task.
+ * - A record is cleared where it is handed out to its writer, in any instance. It has bytes that
+ *   the writer leaves as they were: between fields, behind a short string, and at its end. They
+ *   would be those of an older record, of any task.
  * - A task is stamped. One that is not has an older stamp, or that of its parent.
  *
- * &trace_view.since is taken one grace period after the key was switched on for the view. Each writer
- * that has not seen the key has committed then, and so has each task that has changed its
- * credentials. A record is shown if it is newer than that, so none from before "proc_view" was set,
- * and a stamp counts only if it is newer, too. A file that is open has the key on, since it compares
- * stamps. (A task without a stamp is no harm if its PID appears later: the PID was free, or was that
- * of a thread that has exited, since before the key was looked at.)
+ * &trace_view.since is taken one grace period after the key was switched on for the view. Each
+ * writer that has not seen the key has committed then, and so has each task that has changed its
+ * credentials. A record is shown if it is newer than that, so none from before "proc_view" was
+ * set, and a stamp counts only if it is newer, too. A file that is open has the key on, since it
+ * compares stamps. (A task without a stamp is no harm if its PID appears later: the PID was free,
+ * or was that of a thread that has exited, since before the key was looked at.)
  *
  * **Checks.** Open: lockdown, CAP_PERFMON, ptrace_may_access() of the group leader; threads that
  * the reader may not access are left out. Each copy to user space, a page at most: the same
@@ -74,11 +74,11 @@
  *	      readable.
  * =========  =================================================================
  *
- * **Memory.** What a reader has for long is charged to its cgroup. Where that is at memory.high, each
- * allocation sleeps for seconds, so it is made with no lock held that anybody else waits for, nor
- * &trace_view.sem: trace_may_charge() checks that. A reader that copies and has no room for the next
- * record releases all, allocates more, and begins again. Under the locks there are only bounded
- * allocations, which are charged to nobody and are soon freed.
+ * **Memory.** What a reader has for long is charged to its cgroup. Where that is at memory.high,
+ * each allocation sleeps for seconds, so it is made with no lock held that anybody else waits for,
+ * nor &trace_view.sem: trace_may_charge() checks that. A reader that copies and has no room for the
+ * next record releases all, allocates more, and begins again. Under the locks there are only
+ * bounded allocations, which are charged to nobody and are soon freed.
  *
  * A reader that collects has &trace_view.sem of one instance after the other for reading, and no
  * reference to an instance. A removal of the instance or of its rings, a new clock or size of

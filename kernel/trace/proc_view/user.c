@@ -2,8 +2,8 @@
 /*
  * Limits of each user: open files, which limits the memory, and one open at a time, which limits
  * the load. A user counts once in each memory cgroup, so that no container takes the files of
- * another one, where root has the same UID. A task with CAP_SYS_RESOURCE has no limits, and is counted
- * nowhere.
+ * another one, where root has the same UID. A task with CAP_SYS_RESOURCE has no limits, and is
+ * counted nowhere.
  */
 #include <linux/cleanup.h>
 #include <linux/cred.h>
@@ -28,11 +28,13 @@ static struct view_user *view_user_find(kuid_t uid, struct mem_cgroup *memcg)
 
 static void view_user_free(struct view_user *user)
 {
+	if (!user)
+		return;
 	mem_cgroup_put(user->memcg);
 	kfree(user);
 }
 
-DEFINE_FREE(view_user, struct view_user *, if (_T) view_user_free(_T))
+DEFINE_FREE(view_user, struct view_user *, view_user_free(_T))
 
 static struct view_user *view_user_alloc(void)
 {

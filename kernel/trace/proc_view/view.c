@@ -154,8 +154,9 @@ int view_create(struct trace_array *tr)
  * @view: its view
  * @on:   show it
  *
- * Copies that files have made stay readable, and an open() that copies goes on. A view that is shown
- * owns a view_use(): the caller hands over one, since which a grace period has passed, or takes it.
+ * Copies that files have made stay readable, and an open() that copies goes on. A view that is
+ * shown owns a view_use(): the caller hands over one, since which a grace period has passed, or
+ * takes it.
  *
  * Context: May sleep, trace_types_lock is held.
  * Return: true; false if that is so already.

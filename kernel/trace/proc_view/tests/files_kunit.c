@@ -600,7 +600,7 @@ static unsigned int view_files_fill_limit(struct kunit *test, struct file **file
 	return i;
 }
 
-/* A task with CAP_SYS_RESOURCE has no limit, also if its user has reached it, and counts nowhere. */
+/* A task with CAP_SYS_RESOURCE is not counted, and has no limit if its user has reached it. */
 static void view_files_test_limit(struct kunit *test)
 {
 	struct file *files[VIEW_FILES + 1], *more[VIEW_FILES + 1];

@@ -679,8 +679,8 @@ static void enter_cgroup(const char *procs)
 }
 
 /*
- * Open files are counted for each user in each memory cgroup, and not for CAP_SYS_RESOURCE. @procs is
- * the cgroup.procs of another cgroup, or NULL.
+ * Open files are counted for each user in each memory cgroup, and not for CAP_SYS_RESOURCE. @procs
+ * is the cgroup.procs of another cgroup, or NULL.
  */
 static void test_limit(const char *procs)
 {
