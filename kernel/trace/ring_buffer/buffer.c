@@ -16,6 +16,13 @@
 
 #include "internal.h"
 
+/* Without memory early in the boot, interrupts are off, and nothing is queued. */
+static void rb_work_end(struct irq_work *work)
+{
+	if (!irqs_disabled())
+		irq_work_sync(work);
+}
+
 static void rb_cpu_free(struct rb_cpu *rcpu)
 {
 	struct rb_ring *ring;
@@ -23,7 +30,7 @@ static void rb_cpu_free(struct rb_cpu *rcpu)
 
 	if (!rcpu)
 		return;
-	irq_work_sync(&rcpu->wake_work);
+	rb_work_end(&rcpu->wake_work);
 	ring = rcu_dereference_protected(rcpu->read_ring, true);
 	if (ring) {
 		local_irq_save(flags);
@@ -85,7 +92,7 @@ static void rb_buffer_free(struct trace_buffer *buffer)
 	int cpu;
 
 	rb_wait_destroy(buffer);
-	irq_work_sync(&buffer->wake_work);
+	rb_work_end(&buffer->wake_work);
 	for (cpu = 0; buffer->global && cpu < nr_cpu_ids; cpu++) {
 		if (buffer->cpus[cpu] != &rb_no_cpu)
 			rb_cpu_free(buffer->cpus[cpu]);
