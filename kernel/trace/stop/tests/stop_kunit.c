@@ -6,6 +6,7 @@
 #include <linux/atomic.h>
 #include <linux/delay.h>
 #include <linux/string.h>
+#include <linux/trace_stop.h>
 
 #include "../../snapshot/internal.h"
 #include "../internal.h"
