@@ -14,8 +14,8 @@
 #include "internal.h"
 
 /*
- * What dumps copy to, in turns: one runs at a time, and shows one record after the other. The
- * copies of any other iterator are as long as a sub-buffer, and its own.
+ * The copy that the iterators of a dump share: one dump runs at a time, and shows one record
+ * after the other. Any other iterator has a copy of its own, as long as a sub-buffer.
  */
 static struct {
 	struct ring_buffer_iter	*owner;
@@ -228,7 +228,7 @@ static void rb_dump_reader(struct rb_ring *ring, struct rb_reader *rd)
 	struct rb_cursor c;
 	u64 pub;
 
-	/* What a reader at work stores meanwhile is found out below. */
+	/* A reader may be at work: the lines below correct the copy. */
 	data_race(*rd = ring->reader);
 	rb_reader_settle(ring, rd);
 	if (rd->next) {

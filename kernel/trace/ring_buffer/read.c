@@ -64,7 +64,7 @@ void rb_reader_clear(struct rb_ring *ring)
  * @view: the result
  *
  * A cut takes no lock: since @rd settled, it may have put the ring in place of a live one.
- * What is written there then is not for @rd.
+ * The records that are written there then are not for @rd.
  *
  * Context: As rb_locate().
  * Return: true if there is a sub-buffer of the generation that @rd is settled in.

@@ -299,7 +299,7 @@ static int dump(u64 *first)
 	return n;
 }
 
-/* Before each peek, another CPU is peeked at: what was peeked at here is gone, not its place. */
+/* A peek at another CPU overwrites the copy of this record, but keeps its place */
 static int dump_two(void)
 {
 	struct ring_buffer_iter *it = ring_buffer_dump_start(buf, 0);

@@ -374,7 +374,7 @@ static void nmi_cuts(long unused)
 	free_buffers();
 }
 
-/* ---- a reader of a spare buffer whose ring goes live ------------------------ */
+/* ---- a reader of a spare buffer, the ring of which goes live ---------------- */
 
 #define OLD	50		/* of the snapshot before, and of that which comes meanwhile */
 #define NEWER	5
