@@ -476,6 +476,52 @@ static void spare_goes_live(long which)
 	free_buffers();
 }
 
+/* The other way round: a reader comes to the spare buffer at each instruction of the cut */
+static struct ring_buffer_iter *spare_iter;
+
+static void come_to_spare(void)
+{
+	spare_iter = ring_buffer_read_start(buf2, 0, GFP_KERNEL);
+	see(ring_buffer_iter_peek(spare_iter, NULL), 0, 0, NULL);
+	spare_consume();
+}
+
+static void come_remote(void) { step_remote(2, come_to_spare, 0); }
+
+static void spare_in_cut(long unused)
+{
+	struct step s = { .op = cut_off, .act = { come_remote } };
+	int i;
+
+	for_each_instruction(&s, 1) {
+		begin(8, true);
+		buf2 = ring_buffer_alloc_spare(buf);
+		ring_buffer_alloc_copies(buf2);
+		put_n(OLD);
+		cut_off();
+		put_n(NEWER);
+		live_records = 0;
+		spare_iter = NULL;
+		host_cpu_switch(1);
+		i = step_run(&s);
+		host_cpu_switch(0);
+		if (!i)
+			continue;
+		for (i = 0; i < LIVE; i++)
+			put_in(CTX_NMI, buf, REC_LEN, PUT_COMMIT);
+		for (i = 0; spare_iter && i < 2 * OLD; i++) {
+			see(ring_buffer_iter_peek(spare_iter, NULL), 0, 0, NULL);
+			ring_buffer_iter_advance(spare_iter);
+		}
+		if (spare_iter)
+			ring_buffer_read_finish(spare_iter);
+		EXPECT(!live_records, "at instruction %ld", s.at[0]);
+		EXPECT_EQ(take(buf, -1), LIVE);
+		start_over();
+	}
+	free_buffers();
+}
+
 const struct scenario read_scenarios[] = {
 	{ "unit.empty-subbufs", empty_subbufs, 0, SC_QUICK, "R4" },
 	{ "unit.page-end", page_end, 0, SC_QUICK, "R4" },
@@ -493,6 +539,7 @@ const struct scenario read_scenarios[] = {
 	{ "unit.spare-iterate", spare_goes_live, 2, SC_QUICK, "R5, 20" },
 	{ "unit.spare-page", spare_goes_live, 3, SC_QUICK, "R5, 20" },
 	{ "unit.spare-copy", spare_goes_live, 4, SC_QUICK, "R5, 20" },
+	{ "unit.spare-in-cut", spare_in_cut, 0, SC_QUICK, "R5, 20" },
 	{ "unit.spare-look", spare_goes_live, 5, SC_QUICK, "R5, 20" },
 	{ }
 };
