@@ -112,6 +112,7 @@ static u64 rb_stat(struct trace_buffer *buffer, int cpu,
 	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
 	struct rb_ring *ring;
 	unsigned long flags;
+	int tries = 10;
 	bool settled;
 	u64 value;
 
@@ -124,7 +125,8 @@ static u64 rb_stat(struct trace_buffer *buffer, int cpu,
 		value = get(rcpu, ring);
 		settled = rb_reader_is_settled(ring);
 		rb_read_unlock(ring, flags);
-	} while (!settled);
+		/* Each of so many cuts came just then: the number is of a moment that is over. */
+	} while (!settled && --tries);
 	return value;
 }
 
