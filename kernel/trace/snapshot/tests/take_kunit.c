@@ -265,8 +265,8 @@ static void take_test_halfway(struct kunit *test)
 		enum rb_race point;
 		bool answered;
 	} points[] = {
-		{ RB_RACE_CUT, true }, { RB_RACE_SWAP, true }, { RB_RACE_SWAP_HALF, true },
-		{ RB_RACE_SWAP_LIVE, false }, { RB_RACE_SWAP_READER, false },
+		{ RB_RACE_CUT, true }, { RB_RACE_SWAP_READER, true }, { RB_RACE_SWAP, true },
+		{ RB_RACE_SWAP_HALF, true }, { RB_RACE_SWAP_LIVE, false },
 	};
 	struct trace_array *tr = test->priv;
 	struct trace_snapshots *s = tr->snapshots;

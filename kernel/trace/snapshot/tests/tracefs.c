@@ -26,7 +26,7 @@ static struct snap_kunit_memory {
 	const void	*at;
 	size_t		size;
 	bool		is_text;	/* of kasprintf(), which has other callers */
-} snap_kunit_memory[512];
+} snap_kunit_memory[1024];
 static DEFINE_RAW_SPINLOCK(snap_kunit_memory_lock);
 static unsigned int snap_kunit_memory_lost;
 

@@ -251,10 +251,13 @@ static void stop_test_snapshot(struct kunit *test)
 	snap_crash_on = BIT(SNAP_BY_PANIC) | BIT(SNAP_BY_OOPS) | BIT(SNAP_BY_WARN);
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		KUNIT_EXPECT_EQ(test, stop_test_change(test, kinds[i]), STOP_OK);
-		if (!strcmp(kinds[i], "warn"))
+		if (!strcmp(kinds[i], "warn")) {
 			disable_trace_on_warning();
-		else
+		} else {
 			stop_test_crash(test, kinds[i]);
+			trace_snapshot_crash(match_string(snap_by_names, SNAP_BY_WARN + 1,
+							  kinds[i]));
+		}
 		stop_test_by(test, kinds[i]);
 		snap = tr->snapshots->user.last;
 		KUNIT_EXPECT_NOT_NULL(test, snap);
