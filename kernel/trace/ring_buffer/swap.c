@@ -30,15 +30,20 @@ static void rb_forget(struct rb_ring *ring)
 }
 
 #ifdef CONFIG_RING_BUFFER_ALLOW_SWAP
+/* Have the readers of @b leave its ring, which goes live, for the one of @a. */
+static void rb_lead_readers(struct rb_cpu *a, struct rb_cpu *b)
+{
+	rcu_assign_pointer(b->read_ring, rb_untag(READ_ONCE(a->ring)));
+	rb_race_point(SWAP_READER);
+}
+
+/* Exchange the rings. rb_lead_readers() comes first. */
 static void rb_swap(struct rb_cpu *a, struct rb_cpu *b)
 {
 	unsigned long live_a = READ_ONCE(a->ring), live_b = READ_ONCE(b->ring);
 	struct rb_ring *ring_a = rb_untag(live_a), *ring_b = rb_untag(live_b);
 
 	rb_race_point(SWAP);
-	/* First: what reads @b does not come to the ring once it is live, see rb_cut_forget(). */
-	rcu_assign_pointer(b->read_ring, ring_a);
-	rb_race_point(SWAP_READER);
 	/*
 	 * @b first: records that are written to it meanwhile are in the ring that it
 	 * gets, together with the last records of @a.
@@ -100,8 +105,10 @@ int ring_buffer_swap_cpu(struct trace_buffer *buffer_a, struct trace_buffer *buf
 	if (ring_buffer_is_alive() && rb_exchange_trylock(a, 1)) {
 		if (rb_exchange_trylock(b, 1)) {
 			ret = rb_may_swap(a, b, true);
-			if (!ret)
+			if (!ret) {
+				rb_lead_readers(a, b);
 				rb_swap(a, b);
+			}
 			rb_exchange_unlock(b);
 		}
 		rb_exchange_unlock(a);
@@ -189,10 +196,9 @@ static void rb_cut_forget(const struct ring_buffer_cut *first, const struct cpum
 			if (!rb_is_cut_by(live, owner))
 				continue;
 			rb_race_point(CUT);
-			/* Its readers leave the ring before the generation that is not theirs. */
+			/* Before the ring begins the generation that is not theirs. */
 			if (!live->idle)
-				rcu_assign_pointer(spare->read_ring,
-						   rb_untag(READ_ONCE(live->ring)));
+				rb_lead_readers(live, spare);
 			rb_forget(rb_untag(READ_ONCE(spare->ring)));
 		}
 	}
