@@ -4,11 +4,10 @@
  *
  * A writer has preemption off from before it finds a ring until it has left it, and is
  * refused where RCU does not watch, and on a CPU in hotplug. So a grace period after a ring
- * was replaced, no writer is in it. The only exception
- * is a task that died between reserve and commit, by
- * a fault in the code that fills the record. Nothing waits for it. All records
- * that it and the writers behind it did not commit are given up, and counted as refused. That
- * it is dead can be told where its CPU was alive all the time; where not, the ring is its own.
+ * was replaced, no writer is in it. The only exception is a task that died between reserve and
+ * commit, by a fault in the code that fills the record. Nothing waits for it. All records that
+ * it and the writers behind it did not commit are given up, and counted as refused. The task is
+ * known to be dead only where its CPU was alive all the time; else the ring stays with it.
  */
 #include <linux/export.h>
 #include <linux/printk.h>
