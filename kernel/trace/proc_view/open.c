@@ -147,7 +147,6 @@ static struct view_file *view_file_alloc(void)
 		return ERR_CAST(user);
 	}
 	f->user = user;
-	view_use();
 	return f;
 }
 
@@ -174,18 +173,19 @@ int trace_view_open(struct file *file, struct pid *pid, struct pid_namespace *ns
 	struct view_file *f;
 	int ret;
 
-	f = view_file_alloc();
-	if (IS_ERR(f))
-		return PTR_ERR(f);
 	copy.view = view_get(name, len, &kind, &copy.since);
-	if (copy.view) {
-		copy.take = kind == TRACE_VIEW_TEXT ? view_text_take : view_raw_take;
-		copy.finish = kind == TRACE_VIEW_TEXT ? NULL : view_raw_finish;
-		ret = view_file_fill(f, &copy, pid, ns);
+	if (!copy.view)
+		return -ENOENT;
+	f = view_file_alloc();
+	if (IS_ERR(f)) {
+		view_unuse();
 		view_put(copy.view);
-	} else {
-		ret = -ENOENT;
+		return PTR_ERR(f);
 	}
+	copy.take = kind == TRACE_VIEW_TEXT ? view_text_take : view_raw_take;
+	copy.finish = kind == TRACE_VIEW_TEXT ? NULL : view_raw_finish;
+	ret = view_file_fill(f, &copy, pid, ns);
+	view_put(copy.view);
 	if (ret)
 		view_file_free(f);
 	else

@@ -54,8 +54,10 @@ static struct trace_view *view_find(const char *name, unsigned int len, enum tra
  * @kind:  set to the kind of the file
  * @since: set to &trace_view.since, which holds until view_unuse()
  *
- * Context: May sleep, after view_use().
- * Return: the view, for view_put(); NULL if there is none.
+ * A view that is shown has a use, so this one does not switch the key.
+ *
+ * Context: May sleep.
+ * Return: the view, for view_unuse() and view_put(); NULL if there is none.
  */
 struct trace_view *view_get(const char *name, unsigned int len, enum trace_view_kind *kind,
 			    struct trace_stamp *since)
@@ -67,6 +69,7 @@ struct trace_view *view_get(const char *name, unsigned int len, enum trace_view_
 	if (!view)
 		return NULL;
 	refcount_inc(&view->ref);
+	view_use();
 	*since = view->since;
 	return view;
 }
