@@ -385,7 +385,10 @@ static void snap_answer_begin(struct trace_snapshots *s, struct snap_slot *slot,
 		part->answers = all && !part->delay ? snap_claim_pending(part) : 0;
 }
 
-/* They are pending as before if the cut has failed, or had no part in it. */
+/*
+ * They are pending as before if the cut has failed, or had no part in it. Meanwhile there were
+ * none for the end of a task that came first: they get the timer here.
+ */
 static void snap_answer_end(struct trace_snapshots *s, struct snap_slot *slot, int ret)
 {
 	struct trace_snapshots *part;
@@ -393,10 +396,12 @@ static void snap_answer_end(struct trace_snapshots *s, struct snap_slot *slot, i
 	for (part = s; part; part = snap_next_part(s, slot, part)) {
 		if (!part->answers)
 			continue;
-		if (ret || (part != s && !part->cutting))
+		if (ret || (part != s && !part->cutting)) {
 			atomic_long_add(part->answers, &part->pending.requests);
-		else
+			irq_work_queue(&part->pending.start);
+		} else {
 			snap_end_pending(part, part->answers, 1);
+		}
 	}
 }
 
@@ -813,10 +818,14 @@ void snap_first_begin(struct trace_snapshots *s)
  */
 void snap_first_end(struct trace_snapshots *s)
 {
-	scoped_guard(snap_change, s)
+	bool pending;
+
+	scoped_guard(snap_change, s) {
 		s->tasks--;
+		pending = atomic_long_read(&s->pending.requests);
+	}
 	/* Here, because another task may come before the timer. */
-	if (atomic_long_read(&s->pending.requests) && snap_take_pending(s))
+	if (pending && snap_take_pending(s))
 		irq_work_queue(&s->pending.start);
 }
 
@@ -882,6 +891,10 @@ int snap_take_wait(struct trace_snapshots *s, struct snap_request *req)
 	/* Do not allocate a buffer in vain. */
 	if (READ_ONCE(s->room) <= 0 && !req->taken)
 		return -EDQUOT;
+	/* This can take long, so other requests do not wait for it. */
+	ret = snap_provide(s, &s->user);
+	if (ret)
+		return ret;
 	snap_first_all(s, true);
 	ret = snap_take_task(s, req);
 	snap_first_all(s, false);
