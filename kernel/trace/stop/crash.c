@@ -2,11 +2,15 @@
 /*
  * Stops by a panic, an oops, a warning.
  */
+#include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/rculist.h>
 #include <linux/trace_stop.h>
 
 #include "internal.h"
+
+/* A crash of this CPU stops tracing: one that comes of that would not end. */
+static DEFINE_PER_CPU(bool, stop_crashes);
 
 /* The lines of all trace arrays, in a list that can be walked in any context. */
 static LIST_HEAD(stop_crash_lines);
@@ -49,10 +53,13 @@ void stop_crash(enum stop_kind kind)
 	if (list_empty(&stop_crash_lines) || !rcu_is_watching())
 		return;
 	guard(preempt_notrace)();
+	if (this_cpu_xchg(stop_crashes, true))
+		return;
 	list_for_each_entry_rcu(line, &stop_crash_lines, crash, true) {
 		if (line->kind == kind)
 			stop_by(line);
 	}
+	this_cpu_write(stop_crashes, false);
 }
 
 /**
