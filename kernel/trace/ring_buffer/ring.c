@@ -257,14 +257,16 @@ void rb_publish(struct rb_ring *ring)
 }
 
 /**
- * rb_ring_close() - close the last sub-buffer of a ring, if it has one since a cut
+ * rb_ring_close() - close the last sub-buffer of a ring
  * @ring: a ring without writers
+ *
+ * After a cut that is the last one of the generation before.
  *
  * Context: &rb_ring.lock is held.
  */
 void rb_ring_close(struct rb_ring *ring)
 {
-	struct rb_subbuf *sb = ring->tail;
+	struct rb_subbuf *sb = ring->tail == &rb_fresh ? ring->commit : ring->tail;
 	u64 tail = local64_read(&sb->tail);
 
 	lockdep_assert_held(&ring->lock);

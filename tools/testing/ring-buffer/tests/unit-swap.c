@@ -482,6 +482,35 @@ static void reset_inherited(long unused)
 	check_end(0, 0, "a reset behind a resize");
 }
 
+/* A reset of a ring that has gone live again, of which the reader still has the last sub-buffer */
+static void reset_fresh(long unused)
+{
+	unsigned long lost, all = 0;
+	int i;
+
+	begin(4, true);
+	buf2 = ring_buffer_alloc_spare(buf);
+	EXPECT_EQ(ring_buffer_alloc_copies(buf2), 0);
+	put_n(5);
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), 0);
+	for (i = 0; i < 5; i++)
+		EXPECT(ring_buffer_consume(buf2, 0, NULL, NULL), "record %d", i);
+	put_n(3);
+	EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), 0);
+	ring_buffer_reset(buf);
+	start_over();
+	/* Often enough that each sub-buffer is used again. */
+	for (i = 0; i < 6 * PER_SUBBUF; i++) {
+		put_n(1);
+		EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 1);
+		EXPECT(ring_buffer_consume(buf, 0, NULL, &lost), "record %d", i);
+		all += lost;
+	}
+	EXPECT_EQ(all, 0);
+	EXPECT_EQ(ring_buffer_read_events_cpu(buf, 0), 6 * PER_SUBBUF);
+	free_buffers();
+}
+
 static void op_reset(void) { ring_buffer_reset_cpu(buf, 0); }
 
 static long reset_steps(int subbufs)
@@ -663,6 +692,7 @@ const struct scenario exchange_scenarios[] = {
 	{ "unit.reset-one", reset_one, 0, SC_QUICK, "R3, 7" },
 	{ "unit.reset-places", reset_places, 0, SC_QUICK, "R3, 7" },
 	{ "unit.reset-counters", reset_counters, 0, SC_QUICK, "R3, 7" },
+	{ "unit.reset-fresh", reset_fresh, 0, SC_QUICK, "R3, 7" },
 	{ "unit.reset-inherited", reset_inherited, 0, SC_QUICK, "R3 R6, 7" },
 	{ "unit.reset-short", reset_short, 0, SC_QUICK, "25" },
 	{ "unit.reset-mapped", reset_mapped, 0, SC_QUICK, "R8, 7" },
