@@ -104,19 +104,23 @@ void rb_forget_writes(struct rb_cpu *rcpu)
  * After it, @spare holds all that it will, and can be freed.
  *
  * Context: May sleep.
+ * Return: true; false if a writer of a CPU that came online or went offline meanwhile may be in
+ *	   @spare still. A task that died there is found by another wait.
  */
-void ring_buffer_wait_writers(struct trace_buffer *spare)
+bool ring_buffer_wait_writers(struct trace_buffer *spare)
 {
 	unsigned long since = rb_wait_for_writers(), flags;
 	struct rb_ring *ring;
+	bool all = true;
 	int cpu;
 
 	rb_race_point(WAITED);
 	rb_for_each_cpu(spare, cpu) {
 		ring = rb_read_lock(rb_get_cpu(spare, cpu), &flags);
-		rb_ring_quiesce(ring, cpu, since);
+		all &= rb_ring_quiesce(ring, cpu, since);
 		rb_read_unlock(ring, flags);
 	}
+	return all;
 }
 EXPORT_SYMBOL_GPL(ring_buffer_wait_writers);
 #endif
