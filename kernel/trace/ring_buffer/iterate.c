@@ -245,9 +245,11 @@ static void rb_dump_reader(struct rb_ring *ring, struct rb_reader *rd)
 		return;
 	}
 	rd->time = rb_glance(rd->sb->page->time_stamp);
+	rd->num = rb_glance(rd->sb->first);
 	c = rb_cursor(rd->sb->page, 0, rd->pos, rd->time);
-	/* As rb_dump_step(). */
-	rd->num = rb_glance(rd->sb->first) + data_race(rb_cursor_count(&c));
+	/* What is left at the end are stamps. */
+	while (data_race(rb_dump_step(&c)))
+		rd->num++;
 	rd->time = c.time;
 }
 
