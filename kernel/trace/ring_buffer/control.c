@@ -3,7 +3,7 @@
  * Switches: recording on and off, also for CPUs in hotplug; the overwrite mode, the clock.
  *
  * A buffer's own switches are words of the buffer, and each CPU's part says that its writers
- * have to look there. What holds for all buffers is one word for each CPU, &rb_place.
+ * have to look there. One word for each CPU, &rb_place, is for all buffers.
  */
 #include <linux/context_tracking.h>
 #include <linux/export.h>
@@ -110,7 +110,7 @@ unsigned long rb_wait_for_writers(void)
 /**
  * rb_was_alive() - did rb_wait_for_writers() wait for a CPU?
  * @cpu:   the CPU
- * @since: what it returned
+ * @since: its result
  *
  * Context: Any context but NMI.
  * Return: false if @cpu is in hotplug or offline, or if any CPU came or went since then.

@@ -301,7 +301,7 @@ unsigned long rb_stages_lost(struct trace_buffer *buffer)
 /**
  * rb_stages_reset() - empty the stages of a global buffer, and their counts
  * @buffer: the buffer; it has refused records since before rb_wait_for_writers()
- * @since:  what that returned
+ * @since:  result of that
  *
  * Context: &trace_buffer.mutex is held.
  */

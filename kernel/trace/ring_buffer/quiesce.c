@@ -53,7 +53,7 @@ static unsigned long rb_give_up(struct rb_ring *ring)
  * rb_ring_quiesce() - make sure that no writer is in a ring
  * @ring:  a ring that no CPU has found since before rb_wait_for_writers()
  * @cpu:   CPU of its writers
- * @since: what that returned
+ * @since: result of that
  *
  * Context: &rb_ring.lock is held.
  * Return: false if a writer may be in it still: all that it can store to has to stay.

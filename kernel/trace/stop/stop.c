@@ -98,7 +98,7 @@ static void stop_later(struct stop_line *line)
  * stop_by() - stop recording because of a line, now or later
  * @line: the line; the first cause counts
  *
- * Does nothing on a CPU in hotplug, whose events are not recorded, either.
+ * Does nothing on a CPU in hotplug: its events are not recorded, either.
  *
  * Context: Any context, including NMI, where RCU watches, or a probe.
  */

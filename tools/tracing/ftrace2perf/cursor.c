@@ -50,7 +50,7 @@ struct cursor cursor_new(const char *name, const char *part, const void *data, s
 /**
  * cursor_fail() - end the program, as bytes are not what they should be
  * @cursor: where; its bytes are not empty
- * @fmt:    what is wrong, as of printf()
+ * @fmt:    text of the fault, as of printf()
  */
 void cursor_fail(const struct cursor *cursor, const char *fmt, ...)
 {
@@ -93,7 +93,7 @@ static const unsigned char *take(struct cursor *cursor, uint64_t size, const cha
  * cursor_part() - take the next bytes
  * @cursor: from here; it goes on behind them
  * @size:   number of bytes
- * @what:   what they are, for messages
+ * @what:   their name, for messages
  *
  * Return: a cursor that ends behind them.
  */
@@ -110,7 +110,7 @@ struct cursor cursor_part(struct cursor *cursor, uint64_t size, const char *what
  * cursor_skip() - leave out the next bytes
  * @cursor: goes on behind them
  * @size:   number of bytes
- * @what:   what they are, for messages
+ * @what:   their name, for messages
  */
 void cursor_skip(struct cursor *cursor, uint64_t size, const char *what)
 {
@@ -122,7 +122,7 @@ void cursor_skip(struct cursor *cursor, uint64_t size, const char *what)
  * @cursor: goes on behind them
  * @to:     where to
  * @size:   number of bytes
- * @what:   what they are, for messages
+ * @what:   their name, for messages
  */
 void cursor_get(struct cursor *cursor, void *to, size_t size, const char *what)
 {
@@ -136,7 +136,7 @@ void cursor_get(struct cursor *cursor, void *to, size_t size, const char *what)
  * cursor_number() - read a number, which has the byte order of this machine
  * @cursor: goes on behind it
  * @size:   number of its bytes, up to 8
- * @what:   what it is, for messages
+ * @what:   its name, for messages
  *
  * Return: the number.
  */
@@ -154,7 +154,7 @@ uint64_t cursor_number(struct cursor *cursor, size_t size, const char *what)
 /**
  * cursor_name() - read a name, which a 0 ends
  * @cursor: goes on behind the 0
- * @what:   what it is, for messages
+ * @what:   its name, for messages
  *
  * Return: the name, allocated. If it is too long for a name, the program ends.
  */

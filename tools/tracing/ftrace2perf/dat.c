@@ -587,7 +587,7 @@ static struct cursor open_file(const char *path)
 	return cursor_new(path, NULL, blob.data, blob.size);
 }
 
-/* What is in front in both versions; returns the number of the version. */
+/* Read the part in front, of both versions; returns the number of the version. */
 static int read_head(struct dat *dat, struct cursor *from)
 {
 	static const char magic[] = "\027\010\104tracing";

@@ -192,7 +192,7 @@ static size_t count_records(const char *raw, const void *bytes, size_t size, siz
 
 /*
  * Copy the sub-buffers that hold unread records: the reader's, and those behind it in the order
- * of the ring, until there are @entries records. What follows was consumed or erased.
+ * of the ring, until there are @entries records. Those that follow were consumed or erased.
  * Returns the number of records.
  */
 static size_t copy_mapped(struct trace *trace, struct cpu_pages *pages, const char *raw,

@@ -62,7 +62,7 @@ static void create_test_hold(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(NULL), -EINVAL);
 }
 
-/* Files of all kinds: by what their inodes point to, and who creates them */
+/* Files of all kinds: by the objects of their inodes, and by the code that creates them */
 static const char * const create_kinds[] = {
 	"trace", "trace_marker", "channels", "error_log", "set_event", "stop_on",
 	"saved_cmdlines", "saved_tgids",
@@ -88,8 +88,8 @@ static long create_reopen(struct file *path)
 }
 
 /*
- * No file of an instance that was removed opens, and none is one of another instance, whose
- * memory may be where that of the first one was.
+ * No file of an instance that was removed opens, nor as one of another instance, which may have
+ * got the memory of the first one.
  */
 static void create_test_pinned(struct kunit *test)
 {

@@ -298,7 +298,7 @@ static bool delay_has_cells(struct trace_snapshots *s)
 	return n;
 }
 
-/* A snapshot that is taken reduces the count of its trigger by one, whoever shares it. */
+/* A snapshot that is taken reduces the count of its trigger by one, also if others share it. */
 static void delay_test_count(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;

@@ -350,7 +350,7 @@ static void fs_limit(struct kunit *test, unsigned long kb)
 	snap_kunit_set(test, "snapshot_limit_kb", text);
 }
 
-/* What a limit refuses is in error_log, with the limit that would do. */
+/* A limit that refuses is in error_log, with the limit that would do. */
 static void fs_test_needs(struct kunit *test)
 {
 	static const struct {

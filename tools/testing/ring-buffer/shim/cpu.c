@@ -87,7 +87,7 @@ void free_percpu(void __percpu *p)
 
 /* ---- the CPUs ---------------------------------------------------------- */
 
-/* What the ring buffer has CPU hotplug call on a CPU that comes online or goes offline */
+/* Callbacks of the ring buffer, on a CPU that comes online or goes offline */
 static int (*shim_starting)(unsigned int cpu), (*shim_dying)(unsigned int cpu);
 
 void shim_set_online(int cpu, int online)

@@ -118,7 +118,7 @@ static void hotplug_left(long change)
 	EXPECT_EQ(host_warnings, 0);
 }
 
-/* What such a CPU writes is refused and counted, but not where recording is off */
+/* Records of such a CPU are refused and counted, but not where recording is off */
 static void hotplug_counts(long global)
 {
 	int i;

@@ -96,7 +96,7 @@ static void refuse_all(void)
 	}
 }
 
-/* What comes next may have the memory that was freed. On one CPU it does, mostly. */
+/* The next object may get the memory that was freed. On one CPU it does, mostly. */
 static void stay_on_cpu(void)
 {
 	cpu_set_t set;

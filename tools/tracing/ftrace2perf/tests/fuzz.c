@@ -23,13 +23,13 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-/* What comes out of compressed sections may be 16 MB and 1024 times the file. */
+/* Compressed sections may become 16 MB and 1024 times the file. */
 #define MEMORY_FIRST	(24UL << 20)
 #define MEMORY_EACH	1500
 #define STEPS_FIRST	100000
 #define STEPS_EACH	200
 
-/* What is converted, and the perf.data. */
+/* The file that is converted, and the perf.data. */
 static const uint8_t *input;
 static size_t input_size;
 static char output[16 << 20];
