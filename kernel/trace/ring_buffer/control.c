@@ -131,7 +131,7 @@ bool rb_was_alive(int cpu, unsigned long since)
  * @buffer: the buffer
  *
  * They do not look at &trace_buffer.record_disabled otherwise. One that is looking at this
- * moment has to look again, see rb_is_on().
+ * moment has to look again, see rb_answer().
  *
  * Context: Any context, including NMI.
  */
@@ -143,7 +143,7 @@ void rb_ask(struct trace_buffer *buffer)
 	rb_for_each_cpu(buffer, cpu) {
 		rcpu = rb_get_cpu(buffer, cpu);
 		old = atomic_read(&rcpu->state);
-		/* Pairs with rb_is_on:A, for the switch. RBB(rb_ask:A) */
+		/* Pairs with rb_answer:A, for the switch. RBB(rb_ask:A) */
 		while (!atomic_try_cmpxchg(&rcpu->state, &old,
 					   (old & ~RB_STATE_LOOK) | RB_STATE_ASK))
 			;

@@ -225,7 +225,7 @@
  * rb_cpu_add:A            rb_get_cpu:A            a CPU's part; its bit in cpumask
  * rb_place_set:A          rb_switch_all:A         the word of a CPU; the switch of all buffers
  * ring_buffer_follow:A    rb_lead:A               a buffer in the list; the switch, then the list
- * rb_ask:A                rb_is_on:A              a switch; the request to look at it
+ * rb_ask:A                rb_answer:A             a switch; the request to look at it
  * rb_wake_work:A          ring_buffer_wait:A      a record; the count of wake-ups
  * rb_wait_recheck:A       rb_wait_pending:A       all use of the wait queues; no callback left
  * ======================  ======================  ===========================

@@ -201,31 +201,35 @@ rb_may_nest(struct rb_cpu *rcpu, unsigned int level, unsigned int nested, bool *
 }
 
 /*
- * Is recording on? rb_ask() has every CPU look after each switch of its buffer: if nothing
- * was switched since the look began, there is nothing more to ask. A writer that comes in
- * between ends its own look before this one goes on, so that RB_STATE_LOOK is never that of
- * another look.
+ * Look at the switch of the buffer, as rb_ask() has asked for. If nothing was switched since the
+ * look began, there is nothing more to ask. A writer that comes in between ends its own look
+ * before this one goes on, so that RB_STATE_LOOK is never that of another look.
  */
-static bool rb_is_on(struct rb_cpu *rcpu)
+static noinline bool rb_answer(struct rb_cpu *rcpu)
 {
-	int state = atomic_read(&rcpu->state);
-	bool ask = state & RB_STATE_ASK, on;
+	/* Fully ordered: before the switch. Pairs with rb_ask:A. RBB(rb_answer:A) */
+	int state = atomic_fetch_or(RB_STATE_LOOK, &rcpu->state);
+	bool on;
 
-	if (state & RB_STATE_OFF || rb_refused(rb_this_place()) & RB_ALL_OFF)
-		return false;
-	if (ask) {
-		/* Fully ordered: before the switch. Pairs with rb_ask:A. RBB(rb_is_on:A) */
-		state = atomic_fetch_or(RB_STATE_LOOK, &rcpu->state);
-		state |= RB_STATE_LOOK;
-	}
+	state |= RB_STATE_LOOK;
 	rb_race_point(IS_ON);
 	on = !atomic_read(&rcpu->buffer->record_disabled);
 	rb_race_point(IS_ON_LOOKED);
-	while (ask && state & RB_STATE_LOOK &&
+	while (state & RB_STATE_LOOK &&
 	       !atomic_try_cmpxchg(&rcpu->state, &state, state &
 				   ~(on ? RB_STATE_LOOK | RB_STATE_ASK : RB_STATE_LOOK)))
 		;
 	return on;
+}
+
+/* Is recording on? Nobody asks if that has not changed since the last look. */
+static bool rb_is_on(struct rb_cpu *rcpu)
+{
+	int state = atomic_read(&rcpu->state);
+
+	if (state & RB_STATE_OFF)
+		return false;
+	return state & RB_STATE_ASK ? rb_answer(rcpu) : !atomic_read(&rcpu->buffer->record_disabled);
 }
 
 /*
@@ -235,12 +239,13 @@ static bool rb_is_on(struct rb_cpu *rcpu)
 static bool rb_push(struct rb_cpu *rcpu)
 {
 	unsigned int nested = rcpu->nested, level = interrupt_context_level();
+	unsigned long refused = rb_refused(rb_this_place());
 	struct rb_write *w = &rcpu->write;
 	bool reentered = false;
 
-	if (!rb_is_on(rcpu) || rb_refuse_context())
+	if (refused & RB_ALL_OFF || !rb_is_on(rcpu) || rb_refuse_context())
 		return false;
-	if (nested >= RB_NEST_LEVELS || !ring_buffer_is_alive() ||
+	if (nested >= RB_NEST_LEVELS || refused ||
 	    WARN_ON_ONCE(rcpu->depth >= ARRAY_SIZE(rcpu->below))) {
 		local_inc(&rcpu->nest_drops);
 		return false;
