@@ -150,7 +150,8 @@ static void open_files(void)
 	unsigned int i, refused = 0;
 	int fd;
 
-	for (i = 0; refused < UINT_MAX; i++) {
+	/* (Without a pause the locks would hardly get to the task that removes it.) */
+	for (i = 0; refused < UINT_MAX; i++, usleep(200)) {
 		snprintf(path, sizeof(path), "instances/removed/%s",
 			 names[i % (sizeof(names) / sizeof(*names))]);
 		fd = open(path, O_RDWR);
@@ -168,7 +169,7 @@ static void take_snapshots(const char *path)
 {
 	int fd = open(path, O_WRONLY), owner;
 
-	for (;;) {
+	for (;; usleep(200)) {
 		owner = ioctl(fd, TRACE_IOC_SNAPSHOT, 0);
 		if (owner >= 0)
 			close(owner);
