@@ -247,7 +247,7 @@ static void rb_dump_reader(struct rb_ring *ring, struct rb_reader *rd)
 	rd->time = rb_glance(rd->sb->page->time_stamp);
 	rd->num = rb_glance(rd->sb->first);
 	c = rb_cursor(rd->sb->page, 0, rd->pos, rd->time);
-	/* What is left at the end are stamps. */
+	/* Only stamps can be left at the end. */
 	while (data_race(rb_dump_step(&c)))
 		rd->num++;
 	rd->time = c.time;

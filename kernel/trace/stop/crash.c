@@ -9,7 +9,7 @@
 
 #include "internal.h"
 
-/* A crash of this CPU stops tracing: one that comes of that would not end. */
+/* A crash of this CPU stops tracing: a second one, within the stop, would not end. */
 static DEFINE_PER_CPU(bool, stop_crashes);
 
 /* The lines of all trace arrays, in a list that can be walked in any context. */
