@@ -467,6 +467,14 @@ struct rb_losses {
 	unsigned long		dropped;
 };
 
+/* The generation had no record yet: the position is behind the one before. */
+#define RB_READER_WAITS		BIT(0)
+/*
+ * A resize gave the reader its sub-buffer, which did not fit into the slots. It is still the
+ * oldest of the ring, as if it were in one.
+ */
+#define RB_READER_INHERITED	BIT(1)
+
 /**
  * struct rb_reader - the consuming reader of a ring, under &rb_ring.lock
  * @sb:		the sub-buffer that it owns
@@ -482,7 +490,7 @@ struct rb_losses {
  * @num_base:	running number from which statistics count
  * @carried:	losses of the rings before, and less those of the generations before
  * @generation:	&rb_ring.generation of all this
- * @waits:	that generation had no record yet: the position is behind the one before
+ * @unsettled:	RB_READER_* that rb_reader_settle() looks at
  */
 struct rb_reader {
 	struct rb_subbuf	*sb;
@@ -498,7 +506,7 @@ struct rb_reader {
 	u64			num_base;
 	struct rb_losses	carried;
 	unsigned int		generation;
-	bool			waits;
+	u8			unsettled;
 };
 
 /**

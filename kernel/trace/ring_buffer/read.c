@@ -72,7 +72,7 @@ void rb_reader_clear(struct rb_ring *ring)
 bool rb_reader_find(struct rb_ring *ring, const struct rb_reader *rd, u64 *seq,
 		    struct rb_view *view)
 {
-	return rb_locate(ring, seq, view) && !rd->waits &&
+	return rb_locate(ring, seq, view) && !(rd->unsettled & RB_READER_WAITS) &&
 	       /* After the look at the slot. Pairs with rb_forget:B. */
 	       likely(rd->generation == READ_ONCE(ring->generation)); /* RBB(rb_reader_find:A) */
 }
@@ -205,8 +205,9 @@ static noinline void rb_reader_renew(struct rb_ring *ring, struct rb_reader *rd)
 		seq = READ_ONCE(sb->seq);
 		/* Pairs with rb_next_subbuf:A, for &rb_ring.first_seq. RBB(rb_reader_renew:A) */
 		fresh = smp_load_acquire(&ring->tail) == &rb_fresh;
-		rd->waits = fresh || (s64)(seq - READ_ONCE(ring->first_seq)) < 0;
-		if (!rd->waits) {
+		rd->unsettled = fresh || (s64)(seq - READ_ONCE(ring->first_seq)) < 0 ?
+				RB_READER_WAITS : 0;
+		if (!rd->unsettled) {
 			rb_reader_begin(rd, ring->first_seq - 1, ring->first_num,
 					&ring->first_lost);
 			return;
@@ -217,6 +218,34 @@ static noinline void rb_reader_renew(struct rb_ring *ring, struct rb_reader *rd)
 		num = rb_ring_written(ring);
 	} while (READ_ONCE(ring->commit) != sb);
 	rb_reader_begin(rd, seq, num, &lost);
+}
+
+/*
+ * Count an inherited sub-buffer that would have been overwritten: it is older than all in the
+ * slots, so it would have been the first one. If the reader has begun it, it stays.
+ */
+static void rb_reader_disown(struct rb_ring *ring, struct rb_reader *rd)
+{
+	u64 next = rd->seq + 1, records;
+
+	if (!rd->pos && rb_slot_ahead(atomic64_read(rb_slot(ring, next)), next) <= 0)
+		return;
+	rd->unsettled = 0;
+	if (rd->pos)
+		return;
+	records = rd->sb->first + rd->sb->count - rd->num;
+	rd->pos = rb_pub_bytes(atomic64_read(&rd->sb->publish));
+	rd->num += records;
+	rd->lost += records;
+	rd->carried.overrun += records;
+}
+
+static noinline void rb_reader_unsettled(struct rb_ring *ring, struct rb_reader *rd)
+{
+	if (rd->generation != READ_ONCE(ring->generation) || rd->unsettled & RB_READER_WAITS)
+		rb_reader_renew(ring, rd);
+	else
+		rb_reader_disown(ring, rd);
 }
 
 /**
@@ -231,9 +260,9 @@ static noinline void rb_reader_renew(struct rb_ring *ring, struct rb_reader *rd)
  */
 void rb_reader_settle(struct rb_ring *ring, struct rb_reader *rd)
 {
-	if (unlikely(rd->generation != READ_ONCE(ring->generation) || rd->waits) &&
+	if (unlikely(rd->generation != READ_ONCE(ring->generation) || rd->unsettled) &&
 	    !READ_ONCE(ring->successor))
-		rb_reader_renew(ring, rd);
+		rb_reader_unsettled(ring, rd);
 }
 
 /**

@@ -170,8 +170,8 @@ static void rb_inherit(struct rb_ring *ring, struct rb_ring *old, u64 now)
 			oldest = stamp;
 			seq--;
 		} else if (free) {
-			/* The reader has it, as if it had taken it. */
 			free = false;
+			rd->unsettled = RB_READER_INHERITED;
 			rb_own(ring, sb, seq, num, byte);
 			rd->time = stamp;
 			rd->lost += rd->sb->first - rd->num;
@@ -188,6 +188,7 @@ static void rb_inherit(struct rb_ring *ring, struct rb_ring *old, u64 now)
 		rb_own(ring, was->sb, seq, num, byte);
 		rd->pos = was->pos;
 		rd->time = was->time;
+		rd->unsettled = was->unsettled & RB_READER_INHERITED;
 	}
 	rd->seq = seq;
 	rb_race_point(RELEASE);
