@@ -19,7 +19,6 @@
  */
 static struct {
 	struct ring_buffer_iter	*owner;
-	struct rb_data_page	*page;
 	unsigned char		data[PAGE_SIZE] __aligned(8);
 } rb_dump;
 
