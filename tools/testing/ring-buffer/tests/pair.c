@@ -256,7 +256,7 @@ static const struct op ops[] = {
 	{ "map", op_map, MAPLOCK | MUTEX | EXCH | LOCK, MAPLOCK | MUTEX | EXCH | LOCK | GRACE,
 	  REFUSES | REMAPS },
 	{ "overwrite", op_overwrite, MUTEX, MUTEX },
-	{ "off", op_off, CPUS, CPUS, DROPS | REFUSES },
+	{ "off", op_off, CPUS, CPUS | GRACE, DROPS | REFUSES },
 	{ "wait-any", op_wait_any, LOCK | CPUS, LOCK | CPUS | GRACE, WAITS },
 	{ "wait-some", op_wait_some, LOCK | CPUS, LOCK | CPUS | GRACE, WAITS },
 	{ "wait-full", op_wait_full, LOCK | CPUS, LOCK | CPUS | GRACE, WAITS },
