@@ -193,8 +193,8 @@ void rb_iters_end(struct rb_ring *ring)
 {
 	lockdep_assert_held(&ring->lock);
 	/* A reset counts one of each. */
-	WRITE_ONCE(ring->generation, ring->generation + 2);
-	WRITE_ONCE(ring->erased, ring->erased + 1);
+	WRITE_ONCE(ring->generation, ring->generation + 2 * RB_GENERATION);
+	WRITE_ONCE(ring->erased, ring->erased + RB_GENERATION);
 }
 
 /**

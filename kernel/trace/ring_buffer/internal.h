@@ -467,7 +467,11 @@ struct rb_losses {
 	unsigned long		dropped;
 };
 
-/* The generation had no record yet: the position is behind the one before. */
+/* &rb_ring.generation: the present one is dropped, also what is in flight; the next one */
+#define RB_VOID			1U
+#define RB_GENERATION		2U
+
+/* Nothing of the generation is there to be read. The position is behind the one before. */
 #define RB_READER_WAITS		BIT(0)
 /*
  * A resize gave the reader its sub-buffer, which did not fit into the slots. It is still the
@@ -533,9 +537,10 @@ struct rb_reader {
  * @reader:	the consuming reader
  * @missed:	the same as @refused of a global buffer, for records that did not get here; any CPU
  * @generation:	counts resets, the cuts that put the ring in place of a live one, and its end
- *		by two; taker, or @lock where there is none
+ *		by two, in steps of RB_GENERATION; RB_VOID: its records are dropped; taker, or
+ *		@lock where there is none
  * @erased:	counts what makes the copies of iterators void: resets, also of the rings
- *		before, and its end; @lock, read by all
+ *		before, and its end, in the same steps; @lock, read by all
  * @successor:	ring that took over the records, set once; @lock
  * @successor_num: running number at which the successor's number 0 stands
  * @ref:	one for &rb_cpu, one for each iterator, one for each &rb_map
@@ -1162,6 +1167,23 @@ struct rb_ring *rb_read_lock(struct rb_cpu *rcpu, unsigned long *flags);
 struct rb_ring *rb_read_try(struct rb_cpu *rcpu, unsigned long *flags);
 struct rb_ring *rb_read_trylock(struct rb_cpu *rcpu, unsigned long *flags);
 void rb_read_unlock(struct rb_ring *ring, unsigned long flags);
+
+/**
+ * rb_reader_pub() - what a reader may see of its own sub-buffer
+ * @rd: the reader, or a copy of it
+ *
+ * While it waits, writers may still commit there what they began before a cut.
+ *
+ * Context: &rb_ring.lock is held, or @rd is a copy.
+ * Return: the publish word, loaded with acquire order; while @rd waits, one that ends at its
+ *	   position.
+ */
+static __always_inline u64 rb_reader_pub(const struct rb_reader *rd)
+{
+	if (unlikely(rd->unsettled & RB_READER_WAITS))
+		return rb_pub_word(rd->seq, RB_PUB_FINAL, rd->pos / RB_UNIT);
+	return atomic64_read_acquire(&rd->sb->publish);
+}
 
 /**
  * rb_reader_skip() - note that records were consumed

@@ -170,7 +170,7 @@ static bool rb_iter_load_from(struct ring_buffer_iter *iter, const struct rb_rea
 		if (iter->seq == rd->seq) {
 			view.sb = rd->sb;
 			view.word = RB_SLOT_NONE;
-			view.pub = atomic64_read_acquire(&rd->sb->publish);
+			view.pub = rb_reader_pub(rd);
 		} else {
 			seq = iter->seq;
 			if (!rb_reader_find(ring, rd, &seq, &view))
@@ -235,7 +235,7 @@ static void rb_dump_reader(struct rb_ring *ring, struct rb_reader *rd)
 		rd->seq = READ_ONCE(rd->sb->seq);
 		rd->pos = 0;
 	}
-	pub = atomic64_read_acquire(&rd->sb->publish);
+	pub = rb_reader_pub(rd);
 	if (rd->pos >= rb_pub_bytes(pub))
 		return;
 	/* On another CPU it has taken one during the copy: go on with the next one. */

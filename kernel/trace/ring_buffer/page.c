@@ -308,7 +308,7 @@ static bool rb_place_find(struct rb_ring *ring, struct ring_buffer_place *place,
 		seq = place->seq;
 		if (seq == rd->seq) {
 			view->sb = rd->sb;
-			view->pub = atomic64_read_acquire(&rd->sb->publish);
+			view->pub = rb_reader_pub(rd);
 		} else if (!rb_reader_find(ring, rd, &seq, view)) {
 			return false;
 		} else if (seq != place->seq) {

@@ -394,7 +394,12 @@ struct rb_persist_ring *rb_persist_ring(struct trace_buffer *buffer, int cpu)
  */
 void rb_persist_forget(struct rb_ring *ring)
 {
-	WRITE_ONCE(ring->persist->first, READ_ONCE(ring->commit)->seq + 1);
+	struct rb_subbuf *last = READ_ONCE(ring->tail);
+
+	/* What is in flight is dropped as well. */
+	if (last == &rb_fresh)
+		last = READ_ONCE(ring->commit);
+	WRITE_ONCE(ring->persist->first, READ_ONCE(last->seq) + 1);
 	barrier();
 	rb_persist_renew(ring->persist);
 }

@@ -109,7 +109,7 @@ unsigned int rb_reader_fill(struct rb_ring *ring)
 	lockdep_assert_held(&ring->lock);
 	for (;;) {
 		/* Pairs with rb_publish_subbuf:A. RBB(rb_reader_fill:A) */
-		pub = atomic64_read_acquire(&rd->sb->publish);
+		pub = rb_reader_pub(rd);
 		rb_race_point(FILL);
 		if (rd->pos < rb_pub_bytes(pub))
 			return rb_pub_bytes(pub);
@@ -153,7 +153,7 @@ bool rb_is_absent(struct trace_buffer *buffer, int cpu)
 bool rb_reader_empty(struct rb_ring *ring)
 {
 	struct rb_reader *rd = &ring->reader;
-	u64 seq = rd->seq + 1, pub = atomic64_read_acquire(&rd->sb->publish);
+	u64 seq = rd->seq + 1, pub = rb_reader_pub(rd);
 	struct rb_view view;
 
 	lockdep_assert_held(&ring->lock);
@@ -195,7 +195,7 @@ static noinline void rb_reader_renew(struct rb_ring *ring, struct rb_reader *rd)
 	struct rb_losses lost;
 	struct rb_subbuf *sb;
 	u64 seq, num;
-	bool fresh;
+	bool empty;
 
 	do {
 		/* Pairs with rb_forget:A: first_seq is not that of the generation before. */
@@ -204,8 +204,8 @@ static noinline void rb_reader_renew(struct rb_ring *ring, struct rb_reader *rd)
 		sb = smp_load_acquire(&ring->commit);
 		seq = READ_ONCE(sb->seq);
 		/* Pairs with rb_next_subbuf:A, for &rb_ring.first_seq. RBB(rb_reader_renew:A) */
-		fresh = smp_load_acquire(&ring->tail) == &rb_fresh;
-		rd->unsettled = fresh || (s64)(seq - READ_ONCE(ring->first_seq)) < 0 ?
+		empty = smp_load_acquire(&ring->tail) == &rb_fresh || rd->generation & RB_VOID;
+		rd->unsettled = empty || (s64)(seq - READ_ONCE(ring->first_seq)) < 0 ?
 				RB_READER_WAITS : 0;
 		if (!rd->unsettled) {
 			rb_reader_begin(rd, ring->first_seq - 1, ring->first_num,

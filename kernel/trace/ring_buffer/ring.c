@@ -388,6 +388,8 @@ unsigned long rb_ring_entries(struct rb_ring *ring)
 	/* The losses first: both grow, and the difference must not go below 0. */
 	u64 gone = rb_ring_overrun(ring) + ring->reader.read + ring->reader.num_base;
 
+	if (ring->reader.unsettled & RB_READER_WAITS)
+		return 0;
 	rb_race_point(ENTRIES);
 	return rb_ring_written(ring) - gone;
 }

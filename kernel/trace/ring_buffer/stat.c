@@ -20,7 +20,7 @@ static bool rb_oldest(struct rb_ring *ring, u64 pub, struct rb_view *view)
 static u64 rb_ring_oldest_ts(struct rb_ring *ring)
 {
 	struct rb_reader *rd = &ring->reader;
-	u64 pub = atomic64_read_acquire(&rd->sb->publish), ts;
+	u64 pub = rb_reader_pub(rd), ts;
 	struct rb_view view;
 
 	if (rd->pos < rb_pub_bytes(pub))
@@ -87,7 +87,7 @@ static unsigned long rb_ring_bytes(struct rb_ring *ring)
 	u64 from, end, pub;
 
 	do {
-		pub = atomic64_read_acquire(&rd->sb->publish);
+		pub = rb_reader_pub(rd);
 		unread = rb_pub_bytes(pub) - rd->pos;
 		/* The next one may be overwritten: count from the oldest that is still there. */
 		if (!rb_oldest(ring, pub, &view))

@@ -7,7 +7,7 @@
 
 #include "internal.h"
 
-/* Drop the records of a ring that no CPU writes to. */
+/* Drop the records of a ring that no writer is in, so that it can go live. */
 static void rb_forget(struct rb_ring *ring)
 {
 	/*
@@ -24,12 +24,23 @@ static void rb_forget(struct rb_ring *ring)
 	 * Before a writer finds the ring, by rb_swap:A. Pairs with rb_reader_find:A and
 	 * rb_reader_is_settled:A. RBB(rb_forget:B)
 	 */
-	WRITE_ONCE(ring->generation, ring->generation + 1);
+	WRITE_ONCE(ring->generation, (ring->generation & ~RB_VOID) + RB_GENERATION);
 	if (ring->persist)
 		rb_persist_forget(ring);
 }
 
 #ifdef CONFIG_RING_BUFFER_ALLOW_SWAP
+/*
+ * Drop the records of a ring that stays in a spare buffer, those in flight as well: a writer may be
+ * in it.
+ */
+static void rb_make_void(struct rb_ring *ring)
+{
+	WRITE_ONCE(ring->generation, ring->generation | RB_VOID);
+	if (ring->persist)
+		rb_persist_forget(ring);
+}
+
 /* Have the readers of @b leave its ring, which goes live, for the one of @a. */
 static void rb_lead_readers(struct rb_cpu *a, struct rb_cpu *b)
 {
@@ -71,6 +82,9 @@ static int rb_may_swap(struct rb_cpu *a, struct rb_cpu *b, bool alike)
 		return -EINVAL;
 	if (ring_a->order != ring_b->order || (alike && ring_a->nr != ring_b->nr))
 		return -EINVAL;
+	/* Nobody could read what came to it. */
+	if (alike && (ring_a->generation | ring_b->generation) & RB_VOID)
+		return -EBUSY;
 	return 0;
 }
 
@@ -87,7 +101,9 @@ static int rb_may_swap(struct rb_cpu *a, struct rb_cpu *b, bool alike)
  * Return: 0; -EINVAL if @cpu never was online, the sizes differ, or a buffer lies in
  *         memory that survives a reboot; -EAGAIN if a buffer or @cpu is switched off by
  *         its own switch; -EBUSY while a buffer or its ring is mapped, resized or swapped
- *         by another caller, and on a CPU in hotplug.
+ *         by another caller, on a CPU in hotplug, and from when records of a buffer were
+ *         dropped, by ring_buffer_forget() or a cut for which the CPU had written nothing, until
+ *         it is cut or reset.
  */
 int ring_buffer_swap_cpu(struct trace_buffer *buffer_a, struct trace_buffer *buffer_b, int cpu)
 {
@@ -185,6 +201,7 @@ static void rb_cut_forget(const struct ring_buffer_cut *first, const struct cpum
 {
 	const struct ring_buffer_cut *c;
 	struct rb_cpu *live, *spare;
+	struct rb_ring *ring;
 	int i;
 
 	for (c = first; c; c = c->next) {
@@ -196,10 +213,14 @@ static void rb_cut_forget(const struct ring_buffer_cut *first, const struct cpum
 			if (!rb_is_cut_by(live, owner))
 				continue;
 			rb_race_point(CUT);
+			ring = rb_untag(READ_ONCE(spare->ring));
+			if (live->idle) {
+				rb_make_void(ring);
+				continue;
+			}
 			/* Before the ring begins the generation that is not theirs. */
-			if (!live->idle)
-				rb_lead_readers(live, spare);
-			rb_forget(rb_untag(READ_ONCE(spare->ring)));
+			rb_lead_readers(live, spare);
+			rb_forget(ring);
 		}
 	}
 }
@@ -372,18 +393,17 @@ unsigned long ring_buffer_ring_id(struct trace_buffer *live, int cpu)
 
 /**
  * ring_buffer_forget() - drop the records of a spare buffer
- * @spare: a buffer without writers
+ * @spare: a buffer without writers, but for those that have been in it since it was cut off
  *
- * For a cut of one CPU: it gives @spare no other records than those of that CPU.
+ * Those that are in flight as well. For a cut of one CPU: it gives @spare no other records than
+ * those of that CPU.
  *
  * Context: Any context, including NMI. Does not wait.
- * Return: 0; -EBUSY while @spare is resized, and if a record that was begun before
- *         it was last cut is uncommitted. Then some of its records may be erased.
+ * Return: 0; -EBUSY while @spare is resized or cut, then some of its records may be erased.
  */
 int ring_buffer_forget(struct trace_buffer *spare)
 {
 	struct rb_cpu *rcpu;
-	struct rb_ring *ring;
 	int cpu, ret = 0;
 
 	if (spare->persist)
@@ -395,11 +415,7 @@ int ring_buffer_forget(struct trace_buffer *spare)
 			ret = -EBUSY;
 			continue;
 		}
-		ring = rb_untag(READ_ONCE(rcpu->ring));
-		if (rb_is_entered(ring))
-			ret = -EBUSY;
-		else
-			rb_forget(ring);
+		rb_make_void(rb_untag(READ_ONCE(rcpu->ring)));
 		rb_exchange_unlock(rcpu);
 	}
 	preempt_enable_notrace();
@@ -414,7 +430,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_forget);
  */
 static void rb_ring_reset(struct rb_ring *ring)
 {
-	WRITE_ONCE(ring->erased, ring->erased + 1);
+	WRITE_ONCE(ring->erased, ring->erased + RB_GENERATION);
 	rb_ring_close(ring);
 	rb_forget(ring);
 	rb_reader_settle(ring, &ring->reader);

@@ -65,6 +65,8 @@ byte carried_refused[RINGS];
 #define RING(live)	((live) & 1)
 byte live;		/* rb_cpu.ring: which one, and a count of exchanges */
 byte seen[RINGS];	/* nest, as the taker's CPU sees it */
+#define RB_VOID		1
+#define NEXT(g)		(((g) | RB_VOID) + 1)
 #endif
 
 /* Variables of the model only. */
@@ -493,7 +495,7 @@ inline rb_reader_renew()
 	   sb = commit[r];
 	   v_seq = sb_seq[sb];
 	   if
-	   :: ring_tail[r] != FRESH ->
+	   :: ring_tail[r] != FRESH && !(a & RB_VOID) ->
 		if
 		:: v_seq >= first_seq[r] ->
 			rd_generation[r] = a;
@@ -511,7 +513,7 @@ inline rb_reader_renew()
 	   b = overrun[r];
 	   rb_ring_written();
 	   if
-	   :: commit[r] == sb -> rb_reader_begin(sb_seq[sb], num, b, a); break
+	   :: commit[r] == sb -> rb_reader_begin(sb_seq[sb], num, b, a); waits = 1; break
 	   :: else
 	   fi
 	od;
@@ -524,7 +526,7 @@ proctype reader()
 {
 	byte r, done, v_seq, v_sb, v_pub, a, b, sb, num, f;
 	short v_word;
-	bit found, ended;
+	bit found, ended, waits;
 
 	CONSUME == 1 || busy == 0;
 	do
@@ -535,8 +537,13 @@ proctype reader()
 		lock[r] == 0 -> lock[r] = 1
 	   }
 #if CUTS
+	   waits = 0;
 	   if				/* rb_reader_settle() */
 	   :: rd_generation[r] != generation[r] -> rb_reader_renew()
+	   :: else
+	   fi;
+	   if				/* rb_reader_pub() */
+	   :: waits -> goto nothing
 	   :: else
 	   fi;
 #endif
@@ -602,6 +609,10 @@ nothing:
 			assert(nest[r] == 0);
 			if
 			:: ring_tail[r] == FRESH -> assert(rd_read[r] == 0)
+#if CUTS
+			:: ring_tail[r] != FRESH && generation[r] & RB_VOID ->
+				assert(rd_read[r] == 0)
+#endif
 			:: else ->
 				assert(reserved[r] - gone[r] ==
 				       rd_read[r] + overrun[r] - carried[r]);
@@ -747,21 +758,24 @@ proctype taker()
 		:: else
 		fi;
 #endif
+		if
+#ifndef NO_IDLE
+		:: idle ->		/* rb_make_void() */
+			generation[ring] = generation[ring] | RB_VOID;
+			goto busy_still
+#endif
+		:: else
+		fi;
 		/* rb_forget() */
 #ifdef GENERATION_FIRST
-		generation[ring]++;
+		generation[ring] = NEXT(generation[ring]);
 		ring_tail[ring] = FRESH;
 #else
 		ring_tail[ring] = FRESH;
-		generation[ring]++;
+		generation[ring] = NEXT(generation[ring]);
 #endif
 		/* rb_swap() */
-		if
-#ifndef NO_IDLE
-		:: idle
-#endif
-		:: else -> live = LIVE(ring, (live >> 1) + 1)
-		fi;
+		live = LIVE(ring, (live >> 1) + 1);
 busy_still:
 		atomic { ring = 0; idle = 0 }
 	od;

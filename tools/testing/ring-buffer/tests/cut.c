@@ -164,6 +164,46 @@ static void run_cut(long arg)
 	}
 }
 
+/* A record in flight of a spare that was dropped is committed: no look at it finds that. */
+static void look(void)
+{
+	u64 num = ring_buffer_entries_cpu(buf2, 0) + ring_buffer_bytes_cpu(buf2, 0) +
+		  ring_buffer_oldest_event_ts(buf2, 0);
+
+	if (num || !ring_buffer_empty_cpu(buf2, 0) || ring_buffer_consume(buf2, 0, NULL, NULL))
+		fault(F_VALUE, "a record that was dropped");
+}
+
+static void commit(void)
+{
+	int me = host_cpu_switch(0);
+
+	ring_buffer_unlock_commit(buf);
+	host_cpu_switch(me);
+}
+
+static void run_in_flight(long unused)
+{
+	struct step s = { .op = look, .act = { commit } };
+
+	for_each_instruction(&s, 1) {
+		fresh(RING_SUBBUFS * SUBBUF_DATA, true);
+		fresh2(RING_SUBBUFS * SUBBUF_DATA);
+		put_n(PER_SUBBUF / 2);
+		/* The reader has the sub-buffer */
+		consume(buf, 0, 1);
+		ring_buffer_lock_reserve(buf, REC_LEN);
+		cut();
+		if (ring_buffer_forget(buf2))
+			fault(F_REFUSED, "ring_buffer_forget");
+		host_cpu_switch(1);
+		if (!step_run(&s))
+			commit();
+		look();
+		host_cpu_switch(0);
+	}
+}
+
 #define ARG(how, op) ((op) << 4 | (how))
 
 const struct scenario cut_scenarios[] = {
@@ -174,6 +214,7 @@ const struct scenario cut_scenarios[] = {
 	{ "cut.commit-remote", run_cut, ARG(BY_OTHER_CPU, 0), SC_QUICK, "R5, 1, 7" },
 	{ "cut.long-remote", run_cut, ARG(BY_OTHER_CPU, 2), 0, "R5, 2, 7" },
 	{ "cut.twice-remote", run_cut, ARG(TWICE, 0), SC_QUICK, "R5, 7" },
+	{ "cut.forget-in-flight", run_in_flight, 0, SC_QUICK, "23" },
 	{ "cut.cut-nmi", run_cut, ARG(NOTHING, 3), SC_QUICK, "R5, 7" },
 	{ "cut.read-nmi", run_cut, ARG(NOTHING, 4), SC_QUICK, "R5, 3, 7" },
 	{ "cut.cut-in-cut", run_cut, ARG(CUT_IN_CUT, 3), 0, "R5, 7" },

@@ -58,7 +58,6 @@ static void cut_busy(long unused)
 		EXPECT_EQ(asked, 0);
 		EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), -EBUSY);
 		EXPECT_EQ(ring_buffer_cut(buf, buf2, cpu), -EBUSY);
-		EXPECT_EQ(ring_buffer_forget(buf2), -EBUSY);
 		holds(buf, 3, 4);
 		EXPECT(ring_buffer_entries_cpu(buf2, cpu) >= 5, "the snapshot has its records");
 		host_cpu_switch(cpu);
