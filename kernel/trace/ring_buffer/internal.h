@@ -123,7 +123,8 @@
  * published before. Sequences below &rb_ring.first_seq are of generations before it.
  *
  * **Resize** exchanges a new ring in, waits until no writer is in the old one, and
- * moves the memory of its sub-buffers into the new one; see resize.c.
+ * moves the memory of its sub-buffers into the new one, the oldest last and in parts. Between two
+ * of them whoever finds nothing more in the old ring goes on in the new one; see resize.c.
  *
  * **Discard** takes back the newest record by the reverse exchange. Where
  * interrupts wrote behind it, they are moved down: no reader has seen them yet.
@@ -196,7 +197,7 @@
  * Writer                  Reader                  Orders
  * ======================  ======================  ===========================
  * rb_publish_subbuf:A     rb_locate:B,            records, first number, count;
- *                         rb_reader_fill:A,       the publish word
+ *                         rb_reader_pub:A,       the publish word
  *                         rb_ring_written:C
  * rb_claim_slot:A         rb_locate:A,            the slot; later stores to
  *                         rb_iter_copy:B,         the sub-buffer
@@ -219,6 +220,7 @@
  * rb_finish:A                                     &rb_ring.nest is 0
  * rb_claim_slot:A         rb_reader_take:A,       all use of a sub-buffer by others;
  *                         rb_adopt:A, rb_adopt:B  the slot word
+ * rb_adopt:C              rb_locate:A             a sub-buffer in the new ring; its slot in the old
  * rb_inherit:A            rb_iter_is_void:A       all of a successor; its address
  * rb_swap:A,              rb_enter:A              a ring's content; its address
  * rb_go_live:A
@@ -541,8 +543,9 @@ struct rb_reader {
  *		@lock where there is none
  * @erased:	counts what makes the copies of iterators void: resets, also of the rings
  *		before, and its end, in the same steps; @lock, read by all
- * @successor:	ring that took over the records, set once; @lock
+ * @successor:	ring that takes over the records, set once; @lock
  * @successor_num: running number at which the successor's number 0 stands
+ * @left:	@successor has all of them, and readers use that; @lock
  * @ref:	one for &rb_cpu, one for each iterator, one for each &rb_map
  * @mapped:	how many of those: its sub-buffers keep their pages, and it is not put
  *		in place of a live one
@@ -578,6 +581,7 @@ struct rb_ring {
 	unsigned int		erased;
 	struct rb_ring		*successor;
 	u64			successor_num;
+	bool			left;
 
 	refcount_t		ref;
 	atomic_t		mapped;
@@ -1115,7 +1119,7 @@ static __always_inline void rb_publish_subbuf(struct rb_subbuf *sb, u64 final, u
 	rb_set_commit_release(sb->page, units * RB_UNIT);
 	rb_race_point(PUBLISH_COPY);
 	/*
-	 * Pairs with rb_locate:B, rb_reader_fill:A and rb_ring_written:C: a reader
+	 * Pairs with rb_locate:B, rb_reader_pub:A and rb_ring_written:C: a reader
 	 * that sees these bytes published sees their content, &rb_subbuf.first, and
 	 * the count of a final one.
 	 */
@@ -1163,6 +1167,10 @@ bool rb_reader_find(struct rb_ring *ring, const struct rb_reader *rd, u64 *seq,
 		    struct rb_view *view);
 void rb_reader_settle(struct rb_ring *ring, struct rb_reader *rd);
 bool rb_ring_lock(struct rb_ring *ring, bool wait);
+void rb_reader_carry(struct rb_ring *ring, struct rb_ring *old, unsigned long overwritten);
+void rb_lock_successor(struct rb_ring *old);
+void rb_reader_inherit(struct rb_ring *old, unsigned long overwritten);
+void rb_reader_leave(struct rb_cpu *rcpu, struct rb_ring *old);
 struct rb_ring *rb_read_lock(struct rb_cpu *rcpu, unsigned long *flags);
 struct rb_ring *rb_read_try(struct rb_cpu *rcpu, unsigned long *flags);
 struct rb_ring *rb_read_trylock(struct rb_cpu *rcpu, unsigned long *flags);
@@ -1182,7 +1190,8 @@ static __always_inline u64 rb_reader_pub(const struct rb_reader *rd)
 {
 	if (unlikely(rd->unsettled & RB_READER_WAITS))
 		return rb_pub_word(rd->seq, RB_PUB_FINAL, rd->pos / RB_UNIT);
-	return atomic64_read_acquire(&rd->sb->publish);
+	/* Pairs with rb_publish_subbuf:A. */
+	return atomic64_read_acquire(&rd->sb->publish); /* RBB(rb_reader_pub:A) */
 }
 
 /**

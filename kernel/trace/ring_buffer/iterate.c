@@ -59,7 +59,7 @@ static void rb_iter_catch_up(struct ring_buffer_iter *iter, const struct rb_read
 	rb_iter_rewind(iter, rd);
 }
 
-/* The records moved to another ring: go on there, behind the last one seen. */
+/* The later records are in another ring: go on there, behind the last one seen. */
 static void rb_iter_follow(struct ring_buffer_iter *iter)
 {
 	struct rb_ring *old = iter->ring;
@@ -70,6 +70,8 @@ static void rb_iter_follow(struct ring_buffer_iter *iter)
 	iter->ring = old->successor;
 	/* That of a new ring is 0. An iterator that has ended at a cut does not begin again. */
 	iter->generation -= old->generation;
+	if (iter->dump)
+		return;
 	refcount_inc(&iter->ring->ref);
 	rb_ring_put(old);
 }
@@ -203,7 +205,7 @@ static bool rb_iter_load(struct ring_buffer_iter *iter)
 
 	local_irq_save(flags);
 	rb_ring_lock(ring, true);
-	while (unlikely(ring->successor)) {
+	while (!(ok = !ring->left && rb_iter_load_from(iter, &ring->reader)) && ring->successor) {
 		rb_iter_follow(iter);
 		rb_read_unlock(ring, flags);
 		rb_race_point(FOLLOW);
@@ -212,7 +214,6 @@ static bool rb_iter_load(struct ring_buffer_iter *iter)
 		rb_ring_lock(ring, true);
 		rb_iter_catch_up(iter, &ring->reader);
 	}
-	ok = rb_iter_load_from(iter, &ring->reader);
 	rb_read_unlock(ring, flags);
 	return ok;
 }
@@ -255,16 +256,26 @@ static void rb_dump_reader(struct rb_ring *ring, struct rb_reader *rd)
 static bool rb_iter_load_dump(struct ring_buffer_iter *iter)
 {
 	struct rb_ring *ring = iter->ring;
-	bool locked = rb_ring_lock(ring, false), ok;
 	struct rb_reader rd;
+	bool locked, ok;
 
-	rb_dump_reader(ring, &rd);
-	ok = rb_iter_load_from(iter, &rd);
-	if (locked) {
-		__acquire(&ring->lock);
-		raw_spin_unlock(&ring->lock);
+	for (;;) {
+		locked = rb_ring_lock(ring, false);
+		rb_dump_reader(ring, &rd);
+		if (ring != iter->ring) {
+			rb_iter_follow(iter);
+			rb_iter_catch_up(iter, &rd);
+		}
+		ok = rb_iter_load_from(iter, &rd);
+		if (locked) {
+			__acquire(&ring->lock);
+			raw_spin_unlock(&ring->lock);
+		}
+		/* A resize is moving the records. */
+		ring = smp_load_acquire(&ring->successor);
+		if (ok || !ring)
+			return ok;
 	}
-	return ok;
 }
 
 /*
@@ -278,6 +289,8 @@ static bool rb_dump_enter(struct ring_buffer_iter *iter)
 
 	if (rb_refuse_read())
 		return false;
+	if (iter->ring && iter->ring == READ_ONCE(ring->successor))
+		ring = iter->ring;
 	if (iter->ring != ring || iter->generation != READ_ONCE(ring->generation)) {
 		rb_dump_reader(ring, &rd);
 		rb_iter_attach(iter, ring, &rd);

@@ -108,7 +108,6 @@ unsigned int rb_reader_fill(struct rb_ring *ring)
 
 	lockdep_assert_held(&ring->lock);
 	for (;;) {
-		/* Pairs with rb_publish_subbuf:A. RBB(rb_reader_fill:A) */
 		pub = rb_reader_pub(rd);
 		rb_race_point(FILL);
 		if (rd->pos < rb_pub_bytes(pub))
@@ -286,6 +285,83 @@ bool rb_ring_lock(struct rb_ring *ring, bool wait)
 	return true;
 }
 
+/**
+ * rb_reader_carry() - let a ring count the losses of the one before
+ * @ring:	 the ring
+ * @old:	 the one before; its lock is held
+ * @overwritten: records that are lost, more than @old has counted
+ *
+ * Context: No reader uses @ring.
+ */
+void rb_reader_carry(struct rb_ring *ring, struct rb_ring *old, unsigned long overwritten)
+{
+	struct rb_losses *to = &ring->reader.carried, *from = &old->reader.carried;
+
+	lockdep_assert_held(&old->lock);
+	to->overrun = rb_ring_overrun(old) + overwritten;
+	to->commit_overrun = local_read(&old->commit_overrun) + from->commit_overrun;
+	to->dropped = local_read(&old->dropped) + from->dropped;
+}
+
+/**
+ * rb_lock_successor() - lock the ring that takes over the records of another one
+ * @old: that one; its lock is held
+ *
+ * Context: Interrupts are disabled.
+ */
+void rb_lock_successor(struct rb_ring *old)
+{
+	lockdep_assert_held(&old->lock);
+	raw_spin_lock_nested(&old->successor->lock, SINGLE_DEPTH_NESTING);
+}
+
+/**
+ * rb_reader_inherit() - let the reader of a successor be where the one before it was
+ * @old:	 the ring before, which no reader has left; its lock and that of its successor
+ *		 are held
+ * @overwritten: records of it that did not fit
+ *
+ * Context: Interrupts are disabled.
+ */
+void rb_reader_inherit(struct rb_ring *old, unsigned long overwritten)
+{
+	struct rb_reader *rd = &old->successor->reader, *was = &old->reader;
+
+	rd->num = was->num - old->successor_num;
+	rd->lost = was->lost;
+	rd->read = was->read;
+	rd->num_base = was->num_base - old->successor_num;
+	rb_reader_carry(old->successor, old, overwritten);
+}
+
+/**
+ * rb_reader_leave() - have the readers of a CPU use the successor of its ring
+ * @rcpu: the CPU's part
+ * @old:  the ring, of which nothing is unread; as for rb_reader_inherit()
+ *
+ * Context: Interrupts are disabled.
+ */
+void rb_reader_leave(struct rb_cpu *rcpu, struct rb_ring *old)
+{
+	rcu_assign_pointer(rcpu->read_ring, old->successor);
+	WRITE_ONCE(old->left, true);
+}
+
+/*
+ * A resize moves the records, the oldest last, and the reader has read them all before: the others
+ * are in the successor already. Return: true if readers go on there.
+ */
+static noinline bool rb_hand_over(struct rb_cpu *rcpu, struct rb_ring *ring)
+{
+	if (in_nmi() || !rb_reader_empty(ring))
+		return false;
+	rb_lock_successor(ring);
+	rb_reader_inherit(ring, 0);
+	rb_reader_leave(rcpu, ring);
+	raw_spin_unlock(&ring->successor->lock);
+	return true;
+}
+
 /*
  * Is @ring, where the reader has just settled, the one that readers of the CPU use?
  * Pairs with rb_forget:A: a reader that is settled in the generation that a cut began finds
@@ -293,7 +369,8 @@ bool rb_ring_lock(struct rb_ring *ring, bool wait)
  */
 static __always_inline bool rb_is_read(struct rb_cpu *rcpu, struct rb_ring *ring)
 {
-	return likely(ring == rcu_access_pointer(rcpu->read_ring)); /* RBB(rb_is_read:A) */
+	return likely(ring == rcu_access_pointer(rcpu->read_ring)) && /* RBB(rb_is_read:A) */
+	       (likely(!ring->successor) || !rb_hand_over(rcpu, ring));
 }
 
 /**

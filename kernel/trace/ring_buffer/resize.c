@@ -7,7 +7,8 @@
  * ring, its sub-buffers go into the new one as the sequences before its first,
  * the newest first, each by a compare-and-exchange from the empty slot: where
  * the writer was faster, that one and the older ones do not fit any more, and
- * are counted as overwritten. Readers stay on the old ring until that is done.
+ * are counted as overwritten. That is done in parts. Readers stay on the old ring until it holds
+ * nothing more for them.
  *
  * A struct rb_subbuf stays in its ring; its memory and the numbers of its records move. The
  * writer may claim a slot at any moment, so they move to a sub-buffer in no slot, and the
@@ -16,6 +17,9 @@
 #include <linux/export.h>
 
 #include "internal.h"
+
+/* Sub-buffers that move at a time with interrupts off */
+#define RB_PART		32
 
 /* The writer has a slot, so one less is left for the old sub-buffers. */
 static unsigned int rb_adoptable(struct rb_ring *ring)
@@ -48,160 +52,204 @@ static void rb_release_slots(struct rb_ring *ring, u64 first)
 	for (seq = first - rb_adoptable(ring); seq != first; seq++) {
 		word = rb_untouched(ring, seq, RB_SLOT_HELD);
 		atomic64_try_cmpxchg(rb_slot(ring, seq), &word, rb_untouched(ring, seq, 0));
+		if ((first - seq) % RB_PART == 0)
+			cond_resched();
 	}
 }
 
 /*
- * Let @sb, which no writer or reader can find, hold the records of @from as sequence
+ * Let @sb, which no writer or reader can find, hold the records of @from, of @old, as sequence
  * @seq, with numbers that count from there. @sb was never written: its tail is open and
  * empty already, as rb_open_subbuf() leaves it.
  */
-static void rb_take_over(struct rb_subbuf *sb, struct rb_subbuf *from, u64 seq, u64 num, u64 byte)
+static void rb_take_over(struct rb_subbuf *sb, struct rb_subbuf *from, u64 seq,
+			 struct rb_ring *old)
 {
 	unsigned int units = rb_tail_units(atomic64_read(&from->publish));
+	struct rb_subbuf *last = old->commit;
 
 	sb->page = from->page;
 	sb->seq = seq;
 	sb->stamped = seq;
-	sb->first = from->first - num;
-	sb->first_byte = from->first_byte - byte;
+	sb->first = from->first - old->successor_num;
+	sb->first_byte = from->first_byte - last->first_byte - last->end * RB_UNIT;
 	sb->count = from->count;
 	sb->end = from->end;
 	sb->link = rb_slot_word(seq, 0, 0);
 	atomic64_set(&sb->publish, rb_pub_word(seq, RB_PUB_FINAL, units));
 }
 
-/* The records of @sb, of the old ring, have moved: a dump in an NMI may still look there. */
-static void rb_empty(struct rb_subbuf *sb)
-{
-	atomic64_set(&sb->publish, rb_pub_word(sb->seq, RB_PUB_FINAL, 0));
-}
+/**
+ * struct rb_move - how far a resize has moved the records of a CPU
+ * @from:   sequence in the old ring of the next sub-buffer to move
+ * @spare:  sub-buffer of the new ring that is in no slot and has no memory
+ * @missed: sub-buffer of the old ring for which there was no slot any more, or NULL
+ * @oldest: time of the oldest record that was moved
+ */
+struct rb_move {
+	u64			from;
+	struct rb_subbuf	*spare;
+	struct rb_subbuf	*missed;
+	u64			oldest;
+};
 
 /*
- * Move the memory of @sb, of the old ring, into *@spare, and put that into the slot of @seq.
- * @sb gets the memory of the sub-buffer that was in the slot, which becomes *@spare. *@spare
- * is in no slot and has no memory, before and after.
+ * Move the memory of @sb, of the old ring, into @move->spare, and put that into the slot in front
+ * of those that were moved. @sb gets the memory of the sub-buffer that was in the slot, which is
+ * spare from then on.
  *
  * Return: false if the writer has claimed the slot.
  */
-static bool rb_adopt(struct rb_ring *ring, struct rb_subbuf **spare, struct rb_subbuf *sb,
-		     u64 seq, u64 num, u64 byte)
+static bool rb_adopt(struct rb_ring *ring, struct rb_ring *old, struct rb_move *move,
+		     struct rb_subbuf *sb)
 {
-	u64 held = rb_untouched(ring, seq, RB_SLOT_HELD), empty = rb_untouched(ring, seq, 0);
-	struct rb_subbuf *was = ring->subbufs[rb_slot_id(empty)];
-	u64 word = rb_slot_word(seq, (*spare)->id, 0);
+	struct rb_reader *rd = &ring->reader;
+	u64 held = rb_untouched(ring, rd->seq, RB_SLOT_HELD);
+	u64 empty = rb_untouched(ring, rd->seq, 0);
+	struct rb_subbuf *was = ring->subbufs[rb_slot_id(empty)], *spare = move->spare;
+	u64 word = rb_slot_word(rd->seq, spare->id, 0);
 
-	rb_take_over(*spare, sb, seq, num, byte);
+	rb_take_over(spare, sb, rd->seq, old);
 	rb_race_point(ADOPT);
 	/*
 	 * All of it before the slot says so: the writer may be right behind. Pairs with
 	 * rb_claim_slot:A, in a slot that was kept and in another. RBB(rb_adopt:A)
 	 */
-	if (!atomic64_try_cmpxchg(rb_slot(ring, seq), &held, word) &&
+	if (!atomic64_try_cmpxchg(rb_slot(ring, rd->seq), &held, word) &&
 	    /* Pairs with rb_claim_slot:A. RBB(rb_adopt:B) */
-	    !atomic64_try_cmpxchg(rb_slot(ring, seq), &empty, word)) {
-		(*spare)->page = NULL;
+	    !atomic64_try_cmpxchg(rb_slot(ring, rd->seq), &empty, word)) {
+		spare->page = NULL;
 		return false;
 	}
 	rb_race_point(ADOPTED);
-	rb_empty(sb);
+	move->oldest = sb->page->time_stamp;
+	/* In this order: a dump in between may not find numbers in front of the reader's. */
+	rd->num = spare->first;
+	barrier();
+	rd->seq--;
+	/*
+	 * Only then it is no longer in the old ring, as if a reader had taken it: a dump finds it
+	 * in one of them. Pairs with rb_locate:A. RBB(rb_adopt:C)
+	 */
+	atomic64_xchg(rb_slot(old, move->from), rb_slot_word(move->from, sb->id, RB_SLOT_EMPTY));
 	WRITE_ONCE(sb->page, was->page);
 	was->page = NULL;
-	*spare = was;
+	move->spare = was;
 	return true;
 }
 
-/* Let the reader of @ring own the records of @sb, of the old ring, as sequence @seq. */
-static void rb_own(struct rb_ring *ring, struct rb_subbuf *sb, u64 seq, u64 num, u64 byte)
+/* Let the reader of @ring own the records of @sb, of the old ring. */
+static void rb_own(struct rb_ring *ring, struct rb_ring *old, struct rb_subbuf *sb)
 {
-	struct rb_data_page *page = ring->reader.sb->page;
+	struct rb_reader *rd = &ring->reader;
+	struct rb_data_page *page = rd->sb->page;
 
-	rb_take_over(ring->reader.sb, sb, seq, num, byte);
-	rb_empty(sb);
+	rb_take_over(rd->sb, sb, rd->seq, old);
+	/* A dump may still look there. */
+	atomic64_set(&sb->publish, rb_pub_word(sb->seq, RB_PUB_FINAL, 0));
 	WRITE_ONCE(sb->page, page);
 }
 
-/* Let @ring count the losses of @old, and @overwritten records more. */
-static void rb_carry_losses(struct rb_ring *ring, struct rb_ring *old, unsigned long overwritten)
-{
-	struct rb_losses *to = &ring->reader.carried, *from = &old->reader.carried;
-
-	to->overrun = rb_ring_overrun(old) + overwritten;
-	to->commit_overrun = local_read(&old->commit_overrun) + from->commit_overrun;
-	to->dropped = local_read(&old->dropped) + from->dropped;
-}
-
 /*
- * Move the unread records from @old, which has no writers, to @ring, which has no
- * readers. The time is @now.
+ * Begin to move the unread records from @old, which has no writers, to @ring. The time is @now.
+ * From here on those that find nothing more in @old look into @ring, see rb_hand_over() and
+ * rb_iter_follow().
  */
 static void rb_inherit(struct rb_ring *ring, struct rb_ring *old, u64 now)
 {
-	struct rb_reader *rd = &ring->reader, *was = &old->reader;
-	u64 first = rd->seq + 1, seq = rd->seq, oldest = now, from, num, byte, word, stamp;
-	struct rb_subbuf *spare = ring->subbufs[ring->nr + 1], *sb;
-	bool begun, free;
-	unsigned long lost = 0;
-
 	lockdep_assert_held(&old->lock);
 	rb_ring_close(old);
-	rd->since = min(rb_ring_since(old), now);
-	sb = old->commit;
-	num = rb_ring_written(old) - rd->num;
-	byte = sb->first_byte + sb->end * RB_UNIT;
-	rd->num = was->num - num;
-	rd->lost = was->lost;
-	rd->read = was->read;
+	ring->reader.since = min(rb_ring_since(old), now);
+	ring->erased = old->erased;
+	old->successor_num = rb_ring_written(old) - ring->reader.num;
+	refcount_inc(&ring->ref);
+	/* With all that is in @ring. Pairs with rb_iter_is_void:A. */
+	smp_store_release(&old->successor, ring); /* RBB(rb_inherit:A) */
+}
 
-	/* The reader's own does not need a slot: one more fits. */
-	begun = was->pos < rb_pub_bytes(atomic64_read(&was->sb->publish));
-	free = !begun;
+/* Move a part of them. Return: false when all that fit were moved. */
+static bool rb_move_some(struct rb_ring *ring, struct rb_ring *old, struct rb_move *move)
+{
+	struct rb_subbuf *sb;
+	unsigned int n;
+	u64 word;
 
-	for (from = sb->seq; (s64)(from - was->seq) > 0; from--) {
-		word = atomic64_read(rb_slot(old, from));
-		if (rb_slot_ahead(word, from))
-			break;
+	for (n = 0; n < RB_PART; n++, move->from--) {
+		if ((s64)(move->from - old->reader.seq) <= 0)
+			return false;
+		word = atomic64_read(rb_slot(old, move->from));
+		if (rb_slot_ahead(word, move->from))
+			return false;
 		sb = old->subbufs[rb_slot_id(word)];
-		if (!sb->end)
-			continue;
 		/* Where the writer was faster it stays so: the older ones do not fit, either. */
-		stamp = sb->page->time_stamp;
-		if (rb_adopt(ring, &spare, sb, seq, num, byte)) {
-			oldest = stamp;
-			seq--;
-		} else if (free) {
-			free = false;
-			rd->unsettled = RB_READER_INHERITED;
-			rb_own(ring, sb, seq, num, byte);
-			rd->time = stamp;
-			rd->lost += rd->sb->first - rd->num;
-			rd->num = rd->sb->first;
-		} else {
-			lost += sb->count;
+		if (sb->end && !rb_adopt(ring, old, move, sb)) {
+			move->missed = sb;
+			return false;
 		}
 	}
+	return true;
+}
 
+/* Let the readers go on in the successor of @old. What has not been moved is overwritten. */
+static void rb_move_end(struct rb_cpu *rcpu, struct rb_ring *old, const struct rb_move *move)
+{
+	struct rb_ring *ring = old->successor;
+	struct rb_reader *rd = &ring->reader, *was = &old->reader;
+	struct rb_subbuf *missed = move->missed;
+	bool begun = was->pos < rb_pub_bytes(rb_reader_pub(was));
+	u64 seq = was->seq + 1, lost = 0;
+	struct rb_view view;
+
+	if (missed && rb_locate(old, &seq, &view))
+		lost = missed->first - view.sb->first + (begun ? missed->count : 0);
+	rb_reader_inherit(old, lost);
+	/* The reader's own does not need a slot: one more fits. */
 	if (begun) {
 		/* Those that do not fit are behind it. */
 		if (lost)
-			rd->since = max(rd->since, oldest);
-		rb_own(ring, was->sb, seq, num, byte);
+			rd->since = max(rd->since, move->oldest);
+		rb_own(ring, old, was->sb);
 		rd->pos = was->pos;
 		rd->time = was->time;
 		rd->unsettled = was->unsettled & RB_READER_INHERITED;
+	} else if (missed) {
+		rd->time = missed->page->time_stamp;
+		rb_own(ring, old, missed);
+		rd->unsettled = RB_READER_INHERITED;
+		rd->lost += rd->sb->first - rd->num;
+		rd->num = rd->sb->first;
 	}
-	rd->seq = seq;
-	rb_race_point(RELEASE);
-	rb_release_slots(ring, first);
+	rb_race_point(SUCCESSOR);
+	rb_reader_leave(rcpu, old);
+}
 
-	rd->num_base = was->num_base - num;
-	rb_carry_losses(ring, old, lost);
+/* Move all unread records, with interrupts on between the parts. @flags are those of the lock. */
+static void rb_move(struct rb_cpu *rcpu, struct rb_ring *old, u64 now, unsigned long *flags)
+{
+	struct rb_ring *ring = rcpu->next_ring;
+	struct rb_move move = {
+		.spare = ring->subbufs[ring->nr + 1],
+		.oldest = now,
+	};
+	bool more;
 
-	refcount_inc(&ring->ref);
-	ring->erased = old->erased;
-	old->successor_num = num;
-	/* With all that is in @ring. Pairs with rb_iter_is_void:A. */
-	smp_store_release(&old->successor, ring); /* RBB(rb_inherit:A) */
+	rb_inherit(ring, old, now);
+	move.from = old->commit->seq;
+	for (;;) {
+		rb_lock_successor(old);
+		/* A reader that has met the end has left it. */
+		more = !old->left && rb_move_some(ring, old, &move);
+		if (!more && !old->left)
+			rb_move_end(rcpu, old, &move);
+		raw_spin_unlock(&ring->lock);
+		if (!more)
+			return;
+		rb_read_unlock(old, *flags);
+		rb_race_point(PART);
+		cond_resched();
+		local_irq_save(*flags);
+		rb_ring_lock(old, true);
+	}
 }
 
 /*
@@ -213,7 +261,7 @@ static void rb_disinherit(struct rb_ring *ring, struct rb_ring *old)
 	lockdep_assert_held(&old->lock);
 	ring->reader.read = old->reader.read;
 	ring->reader.lost = old->reader.lost + rb_ring_written(old) - old->reader.num;
-	rb_carry_losses(ring, old, rb_ring_entries(old));
+	rb_reader_carry(ring, old, rb_ring_entries(old));
 	ring->reader.num_base -= ring->reader.carried.overrun + ring->reader.read;
 	rb_iters_end(old);
 }
@@ -264,8 +312,8 @@ static void rb_copies_replace(struct rb_cpu *rcpu)
 static void rb_go_on(struct rb_cpu *rcpu, unsigned long since, bool inherit)
 {
 	struct rb_ring *ring = rcpu->next_ring, *old;
+	u64 first = ring->reader.seq + 1, now;
 	unsigned long flags;
-	u64 now;
 
 	old = rb_read_lock(rcpu, &flags);
 	if (!rb_ring_quiesce(old, rcpu->cpu, since)) {
@@ -275,16 +323,19 @@ static void rb_go_on(struct rb_cpu *rcpu, unsigned long since, bool inherit)
 	}
 	now = ring_buffer_time_stamp(rcpu->buffer);
 	if (inherit) {
-		rb_inherit(ring, old, now);
+		rb_move(rcpu, old, now, &flags);
 	} else {
 		ring->reader.since = now;
-		rb_release_slots(ring, ring->reader.seq + 1);
 		rb_disinherit(ring, old);
 		rb_copies_replace(rcpu);
+		rb_race_point(SUCCESSOR);
+		rcu_assign_pointer(rcpu->read_ring, ring);
 	}
-	rb_race_point(SUCCESSOR);
-	rcu_assign_pointer(rcpu->read_ring, ring);
 	rb_read_unlock(old, flags);
+	rb_race_point(RELEASE);
+	rb_release_slots(ring, first);
+	/* Some may have looked into the old one. */
+	rb_wake_writer(rcpu, ring);
 
 	rcpu->next_ring = NULL;
 	rb_exchange_unlock(rcpu);

@@ -297,7 +297,7 @@ bool rb_locate(struct rb_ring *ring, u64 *seq, struct rb_view *view)
 		atomic64_t *slot = rb_slot(ring, *seq);
 		s64 ahead;
 
-		/* Pairs with rb_claim_slot:A. RBB(rb_locate:A) */
+		/* Pairs with rb_claim_slot:A and rb_adopt:C. RBB(rb_locate:A) */
 		view->word = atomic64_read_acquire(slot);
 		rb_race_point(LOCATE);
 		ahead = rb_slot_ahead(view->word, *seq);
@@ -388,10 +388,8 @@ unsigned long rb_ring_entries(struct rb_ring *ring)
 	/* The losses first: both grow, and the difference must not go below 0. */
 	u64 gone = rb_ring_overrun(ring) + ring->reader.read + ring->reader.num_base;
 
-	if (ring->reader.unsettled & RB_READER_WAITS)
-		return 0;
 	rb_race_point(ENTRIES);
-	return rb_ring_written(ring) - gone;
+	return ring->reader.unsettled & RB_READER_WAITS ? 0 : rb_ring_written(ring) - gone;
 }
 
 /**

@@ -37,6 +37,7 @@ static void rb_forget(struct rb_ring *ring)
 static void rb_make_void(struct rb_ring *ring)
 {
 	WRITE_ONCE(ring->generation, ring->generation | RB_VOID);
+	rb_race_point(CUT_FRESH);
 	if (ring->persist)
 		rb_persist_forget(ring);
 }

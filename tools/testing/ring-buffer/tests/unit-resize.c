@@ -431,6 +431,71 @@ static void dump_meanwhile(long begun)
 	}
 }
 
+/*
+ * More sub-buffers than move at a time. At any moment a dump and an iterator find all records that
+ * are unread, and a reader gets as many as it asks for.
+ */
+#define PARTS		70
+#define LONG		1000U
+#define PER_LONG	((int)(SUBBUF_DATA / (LONG + 8)))
+
+static int parts_want, parts_left;
+
+static void parts_look(void)
+{
+	if (parts_want)
+		parts_left -= consume(buf, 0, parts_want);
+	EXPECT_EQ(iterate(buf, 0, NULL), parts_left);
+	EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), parts_left);
+	EXPECT_EQ(ring_buffer_bytes_cpu(buf, 0), parts_left * (LONG + 8));
+}
+
+static void parts_dump(void)
+{
+	struct ring_buffer_iter *it;
+	unsigned long flags;
+	int n = 0;
+
+	local_irq_save(flags);
+	shim_ctx_enter(CTX_NMI);
+	it = ring_buffer_dump_start(buf, 0);
+	while (ring_buffer_iter_peek(it, NULL)) {
+		EXPECT(!ring_buffer_iter_dropped(it), "record %d", n);
+		ring_buffer_iter_advance(it);
+		n++;
+	}
+	EXPECT_EQ(n, parts_left);
+	shim_ctx_exit(CTX_NMI);
+	local_irq_restore(flags);
+}
+
+static void parts_beside(void) { step_remote(1, parts_look, 1); }
+static void parts_op(void) { resize_to(PARTS + 10); }
+
+static void parts(long want)
+{
+	struct step s = {
+		.op = parts_op, .act = { want < 0 ? parts_dump : parts_beside }, .may_wait = 1,
+	};
+	int i;
+
+	parts_want = want < 0 ? 0 : want;
+	for_each_instruction(&s, 17) {
+		begin(PARTS, true);
+		parts_left = (PARTS - 2) * PER_LONG;
+		for (i = 0; i < parts_left; i++)
+			put(buf, LONG, PUT_COMMIT);
+		/* The reader has begun the first one */
+		parts_left -= consume(buf, 0, 1);
+		if (!step_run(&s))
+			return;
+		parts_look();
+		parts_want = want;
+		consume(buf, 0, -1);
+		check_end(0, 0, "at instruction %ld", s.at[0]);
+	}
+}
+
 /* The sub-buffers change their size while an iterator is opened: its copy stays too short */
 static struct ring_buffer_iter *opened;
 
@@ -597,6 +662,11 @@ const struct scenario resize_scenarios[] = {
 	{ "unit.order-largest", largest, 0, SC_QUICK, "R6" },
 	{ "unit.resize-dump", dump_meanwhile, 0, SC_QUICK, "R4 R6, 15" },
 	{ "unit.resize-dump-begun", dump_meanwhile, 5, SC_QUICK, "R4 R6, 15" },
+	{ "unit.resize-parts", parts, 0, SC_QUICK, "R4 R6 R7, 25" },
+	{ "unit.resize-parts-read", parts, PER_LONG + 1, 0, "R3 R4 R6, 25" },
+	{ "unit.resize-parts-most", parts, 50 * PER_LONG, SC_QUICK, "R3 R4 R6, 25" },
+	{ "unit.resize-parts-all", parts, PARTS * PER_LONG, 0, "R3 R4 R6, 25" },
+	{ "unit.resize-parts-dump", parts, -1, SC_QUICK, "R4 R6, 20, 25" },
 	{ "unit.order-iterator", open_meanwhile, 0, SC_QUICK, "R6 R7" },
 	{ "unit.resize-trim", trim, 0, SC_QUICK, "R5 R6" },
 	{ "unit.resize-trim-full", trim_full, 0, SC_QUICK, "R5 R6" },
