@@ -10,7 +10,7 @@
  *   channels.c  the file "channels"
  *   source.c    the iterator of one channel
  *   merge.c     the records of all channels, by time
- *   pipe.c      "trace_pipe": print, wait, poll
+ *   pipe.c      readers that consume: wait; "trace_pipe" of a session: print, wait, poll
  */
 #ifndef _KERNEL_TRACE_CHANNEL_INTERNAL_H
 #define _KERNEL_TRACE_CHANNEL_INTERNAL_H

@@ -180,6 +180,78 @@ void trace_merge_reset(struct trace_iterator *iter)
 	}
 }
 
+static void merge_bound(struct trace_iterator *iter)
+{
+	int cpu;
+
+	for_each_tracing_cpu(cpu) {
+		if (trace_buffer_iter(iter, cpu))
+			ring_buffer_iter_bound(trace_buffer_iter(iter, cpu));
+	}
+}
+
+/**
+ * trace_iter_bound() - let an open file end behind the records that there are now
+ * @iter: iterator of the file, which does not consume
+ *
+ * Of all its CPUs and channels: reading can cause records, and writers need not wait for a reader.
+ *
+ * Context: May sleep. The caller serializes the use of @iter.
+ */
+void trace_iter_bound(struct trace_iterator *iter)
+{
+	struct trace_merge *m = iter->merge;
+	unsigned int i;
+
+	merge_bound(iter);
+	for (i = 0; m && i < m->nr_iters; i++)
+		merge_bound(m->iters[i]);
+}
+
+/* Print the losses of @iter that no record follows; without @file only look for one. */
+static bool merge_missed(struct seq_file *file, struct trace_iterator *iter)
+{
+	struct ring_buffer_iter *buf_iter;
+	unsigned long missed;
+	bool any = false;
+	int cpu;
+
+	for_each_tracing_cpu(cpu) {
+		buf_iter = trace_buffer_iter(iter, cpu);
+		missed = buf_iter ? ring_buffer_iter_missed(buf_iter) : 0;
+		if (!missed)
+			continue;
+		any = true;
+		if (!file)
+			break;
+		if (iter->channel)
+			seq_printf(file, "%s ", iter->channel);
+		seq_printf(file, "CPU:%d [LOST %lu EVENTS]\n", cpu, missed);
+		if (!seq_has_overflowed(file))
+			ring_buffer_iter_told(buf_iter);
+	}
+	return any;
+}
+
+/**
+ * trace_iter_missed() - tell how many records were overwritten at the end of an open file
+ * @file: where to print a line for each CPU, or NULL
+ * @iter: iterator of the file, which has found no record any more
+ *
+ * Context: May sleep. The caller serializes the use of @iter.
+ * Return: true if there was a line, which was not printed yet.
+ */
+bool trace_iter_missed(struct seq_file *file, struct trace_iterator *iter)
+{
+	struct trace_merge *m = iter->merge;
+	bool any = merge_missed(file, iter);
+	unsigned int i;
+
+	for (i = 0; m && i < m->nr_iters; i++)
+		any |= merge_missed(file, m->iters[i]);
+	return any;
+}
+
 static void merge_free(struct trace_merge *m)
 {
 	unsigned int i;

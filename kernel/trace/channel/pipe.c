@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * "trace_pipe" of a session: print, wait, poll.
+ * Readers that consume: how they wait; and "trace_pipe" of a session: print, wait, poll.
  */
 #include <linux/completion.h>
+#include <linux/fdtable.h>
 #include <linux/slab.h>
 #include <linux/wait.h>
 
@@ -94,16 +95,11 @@ __poll_t trace_pipe_poll(struct trace_iterator *iter, struct file *file, poll_ta
 	return (mask & (EPOLLIN | EPOLLRDNORM)) | (all & EPOLLERR);
 }
 
-/**
- * trace_pipe_wait() - wait for a record of a session
- * @iter: iterator of an open file of it that consumes
- *
- * It may return without a record, as when the session is switched off.
- *
- * Context: May sleep.
- * Return: 0; -ENODEV for a CPU that never was online; -ENOMEM; -ERESTARTSYS on a signal.
+/*
+ * Wait for a record of a session, or until @cond of @data. It may return without either, and does
+ * when the session is switched off.
  */
-int trace_pipe_wait(struct trace_iterator *iter)
+static int pipe_wait(struct trace_iterator *iter, ring_buffer_cond_fn cond, void *data)
 {
 	unsigned int nr = iter->merge->nr_iters + 1;
 	struct pipe_waiter *waiter;
@@ -118,12 +114,102 @@ int trace_pipe_wait(struct trace_iterator *iter)
 	mask = trace_pipe_poll(iter, NULL, &waiter->table, 0);
 	if (mask & EPOLLERR)
 		ret = -ENODEV;
-	/* Tested once more: a retirement before this waited did not wake it. */
-	else if (!mask && !READ_ONCE(iter->tr->retired))
+	/* Tested behind the poll: what came before it does not wake. */
+	else if (!mask && !cond(data))
 		ret = wait_for_completion_interruptible(&waiter->woken);
 	while (waiter->nr--)
 		remove_wait_queue(waiter->entries[waiter->nr].head,
 				  &waiter->entries[waiter->nr].entry);
 	kfree(waiter);
 	return ret;
+}
+
+static int reader_has(const void *file, struct file *pos, unsigned int fd)
+{
+	return pos == file;
+}
+
+/**
+ * trace_reader_is_closed() - has the task closed a file of raw records that it reads?
+ * @iter: iterator of the file
+ * @file: the file
+ *
+ * &trace_iterator.closed says only that a descriptor of it was closed, maybe a copy.
+ *
+ * Context: Task that reads the file.
+ * Return: true if no descriptor of the task's is left.
+ */
+bool trace_reader_is_closed(struct trace_iterator *iter, struct file *file)
+{
+	return READ_ONCE(iter->closed) &&
+	       (!current->files || !iterate_fd(current->files, 0, reader_has, file));
+}
+
+/**
+ * trace_reader_full() - how much a reader that polls waits for
+ * @iter: iterator of the open file
+ *
+ * Context: Any context.
+ * Return: the percentage of the ring, or 0 for any record: where nothing is recorded, no more
+ *	   comes.
+ */
+int trace_reader_full(struct trace_iterator *iter)
+{
+	bool on = ring_buffer_is_switched_on(iter->array_buffer->buffer);
+
+	return on ? iter->tr->buffer_percent : 0;
+}
+
+struct reader_wait {
+	struct trace_iterator	*iter;
+	struct file		*file;
+	int			index, full;
+	bool			on;
+};
+
+/* Another thread, the end of the instance's owner, or a switch ends it. */
+static bool reader_ends(void *data)
+{
+	struct reader_wait *wait = data;
+	struct trace_iterator *iter = wait->iter;
+
+	if (atomic_read_acquire(&iter->wait_index) != wait->index || READ_ONCE(iter->tr->retired) ||
+	    trace_reader_is_closed(iter, wait->file))
+		return true;
+	if (ring_buffer_is_switched_on(iter->array_buffer->buffer))
+		return false;
+	/* Less than a watermark is all that there will be. */
+	return wait->on ||
+	       (wait->full && !ring_buffer_empty_cpu(iter->array_buffer->buffer, iter->cpu_file));
+}
+
+/**
+ * trace_reader_wait() - wait for a record
+ * @iter: iterator of an open file that consumes
+ * @file: the file
+ * @full: percentage of the CPU's ring that must be filled, or 0
+ * @on:   it was on when the caller looked, and there is no use to wait when it is off
+ *
+ * It may return without a record.
+ *
+ * Context: Task that reads the file; may sleep.
+ * Return: 0; -ENODEV for a CPU that never was online; -ENOMEM; -ERESTARTSYS on a signal.
+ */
+int trace_reader_wait(struct trace_iterator *iter, struct file *file, int full, bool on)
+{
+	struct reader_wait wait = {
+		.iter = iter,
+		.file = file,
+		.index = atomic_read_acquire(&iter->wait_index),
+		.full = full,
+		.on = on,
+	};
+
+	/* An iterator of a snapshot has all that it will. */
+	if (trace_buffer_iter(iter, iter->cpu_file))
+		return 0;
+	if (iter->merge)
+		return pipe_wait(iter, reader_ends, &wait);
+	return ring_buffer_wait(iter->array_buffer->buffer, iter->cpu_file, full, reader_ends,
+				&wait);
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Switches: recording on and off, also for CPUs in hotplug; the overwrite mode, the clock.
+ * Switches of a buffer: recording on and off, the overwrite mode, the clock.
  *
- * A buffer's own switches are words of the buffer, and each CPU's part says that its writers
- * have to look there. One word for each CPU, &rb_place, is for all buffers.
+ * They are words of the buffer, and each CPU's part says that its writers have to look there.
  */
 #include <linux/context_tracking.h>
 #include <linux/export.h>
@@ -13,113 +12,6 @@
 
 /* For &trace_buffer.followers of all buffers */
 static DEFINE_MUTEX(rb_followers_mutex);
-
-/* In place of the part of a CPU that never was online: it refuses all. */
-struct rb_cpu rb_no_cpu = { .state = ATOMIC_INIT(RB_STATE_OFF_ONE) };
-
-DEFINE_PER_CPU_READ_MOSTLY(unsigned long, rb_place) = RB_NOBODY(RB_IN_HOTPLUG);
-
-/* Every buffer is off: what RB_ALL_OFF of all CPUs follows */
-static int rb_all_off;
-
-/* Between the two changes that a CPU's hotplug makes; &rb_place has the first one */
-static DEFINE_RAW_SPINLOCK(rb_hotplug_lock);
-static unsigned long rb_hotplugs;
-
-/* Let the writers of a CPU be refused for a reason, or no more for that one. */
-static void rb_place_set(int cpu, unsigned long reason, bool refused)
-{
-	unsigned long *place = per_cpu_ptr(&rb_place, cpu), old = READ_ONCE(*place), reasons;
-
-	do {
-		reasons = refused ? rb_refused(old) | reason : rb_refused(old) & ~reason;
-		/*
-		 * Behind a switch of all. Pairs with rb_switch_all:A. RBB(rb_place_set:A)
-		 */
-	} while (!try_cmpxchg_release(place, &old,
-				      reasons ? RB_NOBODY(reasons) : RB_PLACE(cpu)));
-}
-
-static void rb_hotplug(unsigned int cpu, bool alive)
-{
-	guard(raw_spinlock_irqsave)(&rb_hotplug_lock);
-	rb_place_set(cpu, RB_IN_HOTPLUG, !alive);
-	rb_hotplugs++;
-}
-
-/**
- * rb_cpu_starting() - let a CPU write that comes online
- * @cpu: this CPU
- *
- * Context: CPU hotplug, on @cpu with interrupts off. RCU waits for it, and irq_work gets done.
- * Return: 0.
- */
-int rb_cpu_starting(unsigned int cpu)
-{
-	rb_hotplug(cpu, true);
-	return 0;
-}
-
-/**
- * rb_cpu_dying() - refuse what a CPU writes that goes offline
- * @cpu: this CPU
- *
- * Soon RCU does not wait for it any more. Pending irq_work is still done after this.
- *
- * Context: CPU hotplug, on @cpu with interrupts off, so that no writer is in a ring.
- * Return: 0.
- */
-int rb_cpu_dying(unsigned int cpu)
-{
-	rb_hotplug(cpu, false);
-	return 0;
-}
-
-/**
- * ring_buffer_is_alive() - can this CPU take part?
- *
- * Not while it comes online or goes offline: a grace period does not wait for it then, so what
- * it finds by a pointer may be freed at any time, and irq_work that it queues may never run.
- * Its records are refused and counted.
- *
- * Context: Any context with preemption off, including NMI.
- * Return: false in the parts of CPU hotplug that run with interrupts off, and where no buffer
- *	   was allocated yet.
- */
-bool ring_buffer_is_alive(void)
-{
-	return !(rb_refused(rb_this_place()) & RB_IN_HOTPLUG);
-}
-
-/**
- * rb_wait_for_writers() - wait for all that use what they found before
- *
- * It does not wait for CPUs in hotplug.
- *
- * Context: May sleep.
- * Return: when the wait began, for rb_was_alive().
- */
-unsigned long rb_wait_for_writers(void)
-{
-	unsigned long since = READ_ONCE(rb_hotplugs);
-
-	synchronize_rcu();
-	return since;
-}
-
-/**
- * rb_was_alive() - did rb_wait_for_writers() wait for a CPU?
- * @cpu:   the CPU
- * @since: its result
- *
- * Context: Any context but NMI.
- * Return: false if @cpu is in hotplug or offline, or if any CPU came or went since then.
- */
-bool rb_was_alive(int cpu, unsigned long since)
-{
-	guard(raw_spinlock_irqsave)(&rb_hotplug_lock);
-	return since == rb_hotplugs && !(rb_refused(per_cpu(rb_place, cpu)) & RB_IN_HOTPLUG);
-}
 
 /* In &trace_buffer.record_disabled, above any number of disablers. */
 #define RB_RECORD_OFF	BIT(20)
@@ -143,7 +35,7 @@ void rb_ask(struct trace_buffer *buffer)
 	rb_for_each_cpu(buffer, cpu) {
 		rcpu = rb_get_cpu(buffer, cpu);
 		old = atomic_read(&rcpu->state);
-		/* Pairs with rb_answer:A, for the switch. RBB(rb_ask:A) */
+		/* Pairs with rb_answer:A and rb_wait_tell:A, for the switch. RBB(rb_ask:A) */
 		while (!atomic_try_cmpxchg(&rcpu->state, &old,
 					   (old & ~RB_STATE_LOOK) | RB_STATE_ASK))
 			;
@@ -208,6 +100,8 @@ static void rb_follow(struct trace_buffer *buffer, struct trace_buffer *leader)
 		/* Others may do the same meanwhile: the last one of them sees the last switch. */
 		smp_mb();
 	} while (leader && off == ring_buffer_record_is_set_on(leader));
+	if (off)
+		rb_wake_waiting(buffer);
 }
 
 /* The switch of a buffer was changed. */
@@ -238,7 +132,8 @@ static void rb_lead(struct trace_buffer *leader)
  * ring_buffer_record_off() - switch recording off
  * @buffer: the buffer
  *
- * A switch, not a count: tracing_on in tracefs.
+ * A switch, not a count: tracing_on in tracefs. Those that wait for records look at their
+ * conditions.
  *
  * Context: Any context, including NMI, and where RCU does not watch.
  */
@@ -246,6 +141,7 @@ void ring_buffer_record_off(struct trace_buffer *buffer)
 {
 	atomic_or(RB_RECORD_OFF, &buffer->record_disabled);
 	rb_ask(buffer);
+	rb_wake_waiting(buffer);
 	rb_lead(buffer);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_record_off);
@@ -273,6 +169,21 @@ EXPORT_SYMBOL_GPL(ring_buffer_record_on);
 bool ring_buffer_record_is_on(struct trace_buffer *buffer)
 {
 	return !atomic_read(&buffer->record_disabled) && tracing_is_on_all();
+}
+
+/**
+ * ring_buffer_is_switched_on() - are all switches on?
+ * @buffer: the buffer
+ *
+ * Unlike ring_buffer_record_is_on() it takes no notice of those that disable it for a moment.
+ *
+ * Context: Any context.
+ * Return: true if its own switch is on, that of the buffer that it follows, and that of all.
+ */
+bool ring_buffer_is_switched_on(struct trace_buffer *buffer)
+{
+	return !(atomic_read(&buffer->record_disabled) & (RB_RECORD_OFF | RB_LEADER_OFF)) &&
+	       tracing_is_on_all();
 }
 
 /**
@@ -336,66 +247,6 @@ void ring_buffer_let_go(struct hlist_head *followers)
 	hlist_for_each_entry_safe(buffer, next, followers, follower)
 		rb_follow(buffer, NULL);
 }
-
-/* Have all CPUs refuse, or not, as rb_all_off says. */
-static void rb_switch_all(void)
-{
-	int off, cpu;
-
-	/* Meanwhile CPUs may differ from the switch: not for the time of a task. */
-	guard(preempt_notrace)();
-	do {
-		off = READ_ONCE(rb_all_off);
-		for_each_possible_cpu(cpu)
-			rb_place_set(cpu, RB_ALL_OFF, off);
-		/*
-		 * Pairs with rb_place_set:A: of two that switch, the last one to change the
-		 * word of a CPU sees the last switch. RBB(rb_switch_all:A)
-		 */
-		smp_mb();
-	} while (off != READ_ONCE(rb_all_off));
-}
-
-/**
- * tracing_off_all() - switch recording off in every buffer
- *
- * That includes the buffers of modules and those that are allocated later. Records in
- * flight are still committed; synchronize_rcu() waits for them. It is no count: one
- * tracing_on_all() is enough to undo it. It costs one exchange for each CPU, however many
- * buffers there are.
- *
- * Context: Any context, including NMI, and where RCU does not watch.
- */
-void tracing_off_all(void)
-{
-	WRITE_ONCE(rb_all_off, 1);
-	rb_switch_all();
-}
-EXPORT_SYMBOL_GPL(tracing_off_all);
-
-/**
- * tracing_on_all() - let each buffer have its own switches again
- *
- * Context: Any context, including NMI.
- */
-void tracing_on_all(void)
-{
-	WRITE_ONCE(rb_all_off, 0);
-	rb_switch_all();
-}
-EXPORT_SYMBOL_GPL(tracing_on_all);
-
-/**
- * tracing_is_on_all() - has each buffer its own switches?
- *
- * Context: Any context, including NMI.
- * Return: false after tracing_off_all(), until tracing_on_all().
- */
-bool tracing_is_on_all(void)
-{
-	return !READ_ONCE(rb_all_off);
-}
-EXPORT_SYMBOL_GPL(tracing_is_on_all);
 
 /* Its part may come later, see rb_cpu_switch_off(). */
 static void rb_switch_cpu(struct trace_buffer *buffer, int cpu, int off)

@@ -7,7 +7,7 @@
  *   format.c    records and pages, as callers and user space know them
  *   check.c     do the records of a sub-buffer add up?
  *   ring.c      a ring: enter the next sub-buffer, publish, find, count
- *   control.c   switches: recording, CPU hotplug, the overwrite mode, the clock
+ *   hotplug.c   CPUs that all buffers refuse: in hotplug, or all buffers are off
  *   read.c      the readers' lock; the reader's sub-buffer and position
  *   quiesce.c   rings that a writer never leaves
  *   persist.c   memory that survives a reboot
@@ -16,6 +16,7 @@
  *   consume.c   read record by record
  *   page.c      read whole pages
  *   wait.c      wait for records, wake
+ *   control.c   switches of a buffer: recording, the overwrite mode, the clock
  *   write.c     reserve, commit, discard
  *   global.c    one ring for all CPUs
  *   stat.c      statistics
@@ -124,7 +125,7 @@
  *
  * **Resize** exchanges a new ring in, waits until no writer is in the old one, and
  * moves the memory of its sub-buffers into the new one, the oldest last and in parts. Between two
- * of them whoever finds nothing more in the old ring goes on in the new one; see resize.c.
+ * of them a reader that finds nothing more in the old ring goes on in the new one; see resize.c.
  *
  * **Discard** takes back the newest record by the reverse exchange. Where
  * interrupts wrote behind it, they are moved down: no reader has seen them yet.
@@ -221,13 +222,16 @@
  * rb_claim_slot:A         rb_reader_take:A,       all use of a sub-buffer by others;
  *                         rb_adopt:A, rb_adopt:B  the slot word
  * rb_adopt:C              rb_locate:A             a sub-buffer in the new ring; its slot in the old
- * rb_inherit:A            rb_iter_is_void:A       all of a successor; its address
+ * rb_inherit:A            rb_iter_is_void:A,      all of a successor; its address
+ *                         ring_buffer_iter_bound:A,
+ *                         rb_iter_load_dump:A
  * rb_swap:A,              rb_enter:A              a ring's content; its address
  * rb_go_live:A
  * rb_cpu_add:A            rb_get_cpu:A            a CPU's part; its bit in cpumask
  * rb_place_set:A          rb_switch_all:A         the word of a CPU; the switch of all buffers
  * ring_buffer_follow:A    rb_lead:A               a buffer in the list; the switch, then the list
  * rb_ask:A                rb_answer:A             a switch; the request to look at it
+ * rb_ask:A                rb_wait_tell:A          a switch; a waiter that looks at it
  * rb_wake_work:A          ring_buffer_wait:A      a record; the count of wake-ups
  * rb_wait_recheck:A       rb_wait_pending:A       all use of the wait queues; no callback left
  * ======================  ======================  ===========================
@@ -722,6 +726,9 @@ struct rb_map {
  * @erased: &rb_ring.erased that it has met
  * @num:  running number of the record at the cursor
  * @from: records with a lower number were seen already
+ * @end:  number of the first record that came behind ring_buffer_iter_bound()
+ * @bounded: there is such a number
+ * @missed: how many were overwritten in front of the next one
  * @c:    walk over the copy
  * @rec:  record that was peeked at, or NULL
  * @ts:   its time
@@ -741,6 +748,9 @@ struct ring_buffer_iter {
 	unsigned int			erased;
 	u64				num;
 	u64				from;
+	u64				end;
+	bool				bounded;
+	unsigned long			missed;
 	struct rb_cursor		c;
 	struct ring_buffer_event	*rec;
 	u64				ts;
@@ -1128,14 +1138,13 @@ static __always_inline void rb_publish_subbuf(struct rb_subbuf *sb, u64 final, u
 	rb_race_point(PUBLISHED);
 }
 
-/* control.c */
+/* hotplug.c */
 extern struct rb_cpu rb_no_cpu;
 DECLARE_PER_CPU_READ_MOSTLY(unsigned long, rb_place);
 int rb_cpu_starting(unsigned int cpu);
 int rb_cpu_dying(unsigned int cpu);
 unsigned long rb_wait_for_writers(void);
 bool rb_was_alive(int cpu, unsigned long since);
-void rb_ask(struct trace_buffer *buffer);
 
 /* Of this CPU, with preemption off. Others change it at any time. */
 static __always_inline unsigned long rb_this_place(void)
@@ -1256,6 +1265,10 @@ void rb_wake_all(struct trace_buffer *buffer);
 void rb_wake_empty_work(struct irq_work *work);
 void rb_wake_work(struct irq_work *work);
 void rb_wake_writer(struct rb_cpu *rcpu, struct rb_ring *ring);
+void rb_wake_waiting(struct trace_buffer *buffer);
+
+/* control.c */
+void rb_ask(struct trace_buffer *buffer);
 
 /* write.c */
 struct ring_buffer_event *rb_reserve_alone(struct rb_cpu *rcpu, unsigned long length);

@@ -38,6 +38,15 @@ static u64 rb_iter_num(struct ring_buffer_iter *iter)
 	return (s64)(iter->from - iter->num) > 0 ? iter->from : iter->num;
 }
 
+/* @count records behind the last one shown were overwritten. */
+static void rb_iter_miss(struct ring_buffer_iter *iter, s64 count)
+{
+	if (count <= 0)
+		return;
+	iter->lost = true;
+	iter->missed += count;
+}
+
 /* Begin with the oldest record of @ring for @rd, in the generation that it is settled in. */
 static void rb_iter_attach(struct ring_buffer_iter *iter, struct rb_ring *ring,
 			   const struct rb_reader *rd)
@@ -55,7 +64,7 @@ static void rb_iter_attach(struct ring_buffer_iter *iter, struct rb_ring *ring,
  */
 static void rb_iter_catch_up(struct ring_buffer_iter *iter, const struct rb_reader *rd)
 {
-	iter->lost |= rd->lost && (s64)(rd->num - rb_iter_num(iter)) > 0;
+	rb_iter_miss(iter, min_t(s64, rd->lost, rd->num - rb_iter_num(iter)));
 	rb_iter_rewind(iter, rd);
 }
 
@@ -67,6 +76,7 @@ static void rb_iter_follow(struct ring_buffer_iter *iter)
 	/* Numbers below @from are those it has just begun to pass over. */
 	iter->num = rb_iter_num(iter) - old->successor_num;
 	iter->from = iter->num;
+	iter->end -= old->successor_num;
 	iter->ring = old->successor;
 	/* That of a new ring is 0. An iterator that has ended at a cut does not begin again. */
 	iter->generation -= old->generation;
@@ -127,7 +137,7 @@ static void rb_iter_copy(struct ring_buffer_iter *iter, struct rb_view *view, un
 		return;
 
 	if (!pos) {
-		iter->lost |= (s64)(first - rb_iter_num(iter)) > 0;
+		rb_iter_miss(iter, first - rb_iter_num(iter));
 		iter->num = first;
 		iter->c.time = stamp;
 	}
@@ -163,6 +173,7 @@ static bool rb_iter_load_from(struct ring_buffer_iter *iter, const struct rb_rea
 		iter->erased += erased;
 		rb_iter_catch_up(iter, rd);
 		iter->lost = false;
+		iter->missed = 0;
 	} else if ((s64)(rd->seq - iter->seq) > 0 || (s64)(rd->num - iter->num) > 0) {
 		rb_iter_catch_up(iter, rd);
 	}
@@ -271,8 +282,8 @@ static bool rb_iter_load_dump(struct ring_buffer_iter *iter)
 			__acquire(&ring->lock);
 			raw_spin_unlock(&ring->lock);
 		}
-		/* A resize is moving the records. */
-		ring = smp_load_acquire(&ring->successor);
+		/* A resize is moving the records. Pairs with rb_inherit:A. */
+		ring = smp_load_acquire(&ring->successor); /* RBB(rb_iter_load_dump:A) */
 		if (ok || !ring)
 			return ok;
 	}
@@ -480,6 +491,7 @@ void ring_buffer_iter_advance(struct ring_buffer_iter *iter)
 	iter->rec = NULL;
 	iter->num++;
 	iter->lost = false;
+	iter->missed = 0;
 }
 EXPORT_SYMBOL_GPL(ring_buffer_iter_advance);
 
@@ -508,9 +520,72 @@ void ring_buffer_iter_reset(struct ring_buffer_iter *iter)
 	rb_iter_attach(iter, ring, &ring->reader);
 	rb_read_unlock(ring, flags);
 	iter->lost = false;
+	iter->missed = 0;
+	iter->bounded = false;
 	rb_ring_put(old);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_iter_reset);
+
+/**
+ * ring_buffer_iter_bound() - note what an iterator that has to end shows
+ * @iter: the iterator
+ *
+ * All that the CPU has written before this. It sets no end by itself: a look-ahead may go beyond.
+ *
+ * Context: Any context but NMI.
+ */
+void ring_buffer_iter_bound(struct ring_buffer_iter *iter)
+{
+	struct rb_ring *ring = iter->ring, *next;
+	u64 num = 0;
+
+	/* Pairs with rb_inherit:A, for the number. */
+	while ((next = smp_load_acquire(&ring->successor))) { /* RBB(ring_buffer_iter_bound:A) */
+		num += ring->successor_num;
+		ring = next;
+	}
+	iter->end = num + rb_ring_written(ring);
+	iter->bounded = true;
+}
+
+/**
+ * ring_buffer_iter_at_bound() - has an iterator shown all that it has to?
+ * @iter: the iterator, after ring_buffer_iter_peek() has returned a record
+ *
+ * Context: Any context but NMI.
+ * Return: true if that record is behind the last ring_buffer_iter_bound(), if there was one since
+ *	   the iterator began.
+ */
+bool ring_buffer_iter_at_bound(const struct ring_buffer_iter *iter)
+{
+	return iter->bounded && (s64)(iter->num - iter->end) >= 0;
+}
+
+/**
+ * ring_buffer_iter_missed() - records in front of the bound that an iterator will not show
+ * @iter: the iterator, after ring_buffer_iter_peek()
+ *
+ * Context: Any context but NMI.
+ * Return: how many were overwritten between the last record that it has shown and the bound.
+ */
+unsigned long ring_buffer_iter_missed(const struct ring_buffer_iter *iter)
+{
+	s64 behind = iter->num - iter->end;
+
+	return max_t(s64, iter->missed - max_t(s64, behind, 0), 0);
+}
+
+/**
+ * ring_buffer_iter_told() - note that the missed records were told
+ * @iter: the iterator
+ *
+ * Context: Any context but NMI.
+ */
+void ring_buffer_iter_told(struct ring_buffer_iter *iter)
+{
+	iter->lost = false;
+	iter->missed = 0;
+}
 
 /**
  * ring_buffer_iter_empty() - is there nothing at an iterator?

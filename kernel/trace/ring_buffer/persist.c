@@ -396,7 +396,7 @@ void rb_persist_forget(struct rb_ring *ring)
 {
 	struct rb_subbuf *last = READ_ONCE(ring->tail);
 
-	/* What is in flight is dropped as well. */
+	/* Records in flight are dropped as well. */
 	if (last == &rb_fresh)
 		last = READ_ONCE(ring->commit);
 	WRITE_ONCE(ring->persist->first, READ_ONCE(last->seq) + 1);

@@ -163,7 +163,10 @@ static void rb_inherit(struct rb_ring *ring, struct rb_ring *old, u64 now)
 	ring->erased = old->erased;
 	old->successor_num = rb_ring_written(old) - ring->reader.num;
 	refcount_inc(&ring->ref);
-	/* With all that is in @ring. Pairs with rb_iter_is_void:A. */
+	/*
+	 * With all that is in @ring. Pairs with rb_iter_is_void:A, rb_iter_load_dump:A and
+	 * ring_buffer_iter_bound:A.
+	 */
 	smp_store_release(&old->successor, ring); /* RBB(rb_inherit:A) */
 }
 
@@ -190,7 +193,7 @@ static bool rb_move_some(struct rb_ring *ring, struct rb_ring *old, struct rb_mo
 	return true;
 }
 
-/* Let the readers go on in the successor of @old. What has not been moved is overwritten. */
+/* Let the readers go on in the successor of @old. Records that have not moved are overwritten. */
 static void rb_move_end(struct rb_cpu *rcpu, struct rb_ring *old, const struct rb_move *move)
 {
 	struct rb_ring *ring = old->successor;

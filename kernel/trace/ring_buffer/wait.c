@@ -191,15 +191,51 @@ void rb_wake_writer(struct rb_cpu *rcpu, struct rb_ring *ring)
 		rb_wake(rcpu, due);
 }
 
+/**
+ * rb_wake_waiting() - have those that wait for records look at their conditions
+ * @buffer: the buffer, which was switched off
+ *
+ * Context: Any context, including NMI. Does nothing on a CPU in hotplug.
+ */
+void rb_wake_waiting(struct trace_buffer *buffer)
+{
+	struct rb_cpu *rcpu;
+	int cpu, due;
+
+	guard(preempt_notrace)();
+	if (!ring_buffer_is_alive())
+		return;
+	if (!READ_ONCE(buffer->expanded) || rb_is_global(buffer)) {
+		irq_work_queue(&buffer->wake_work);
+		return;
+	}
+	rb_for_each_cpu(buffer, cpu) {
+		rcpu = rb_get_cpu(buffer, cpu);
+		due = 0;
+		if (atomic_read(&rcpu->state) & RB_STATE_WAKE)
+			due |= RB_WAKE_ANY;
+		if (atomic_read(&rcpu->wake_full))
+			due |= RB_WAKE_FULL;
+		if (due)
+			rb_wake(rcpu, due);
+	}
+}
+
 /*
  * Tell the writers of a CPU, and arm for the waiters: of two, only the first one to tell
  * does.
  */
 static void rb_wait_tell(struct rb_cpu *rcpu, int what)
 {
-	/* Fully ordered, but in vain without a partner: hence the recheck. */
-	if (what & RB_WAKE_FULL ? atomic_xchg(&rcpu->wake_full, 1) :
-				  atomic_fetch_or(RB_STATE_WAKE, &rcpu->state) & RB_STATE_WAKE)
+	bool told;
+
+	/* Fully ordered, but a writer has no partner for it: hence the recheck. A switch has. */
+	if (what & RB_WAKE_FULL)
+		/* Pairs with rb_ask:A. RBB(rb_wait_tell:A) */
+		told = atomic_xchg(&rcpu->wake_full, 1);
+	else
+		told = atomic_fetch_or(RB_STATE_WAKE, &rcpu->state) & RB_STATE_WAKE;
+	if (told)
 		return;
 	rb_wait_arm(rb_cpu_wait(rcpu));
 	if (what & RB_WAKE_ANY)

@@ -229,7 +229,9 @@ static bool rb_is_on(struct rb_cpu *rcpu)
 
 	if (state & RB_STATE_OFF)
 		return false;
-	return state & RB_STATE_ASK ? rb_answer(rcpu) : !atomic_read(&rcpu->buffer->record_disabled);
+	if (state & RB_STATE_ASK)
+		return rb_answer(rcpu);
+	return !atomic_read(&rcpu->buffer->record_disabled);
 }
 
 /*

@@ -156,6 +156,7 @@ static void pipe_test_poll(struct kunit *test)
 
 struct pipe_reader {
 	struct trace_iterator	*iter;
+	struct file		*file;
 	struct completion	begun, done;
 	int			ret;
 };
@@ -166,7 +167,7 @@ static int pipe_read_thread(void *data)
 
 	allow_signal(SIGUSR1);
 	complete(&reader->begun);
-	reader->ret = trace_pipe_wait(reader->iter);
+	reader->ret = trace_reader_wait(reader->iter, reader->file, 0, true);
 	complete(&reader->done);
 	while (!kthread_should_stop()) {
 		flush_signals(current);
@@ -207,6 +208,7 @@ static void pipe_test_wait(struct kunit *test)
 	file = snap_kunit_open(test, "trace_pipe", O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	reader.iter = file->private_data;
+	reader.file = file;
 	for (ch = 0; ch < 4; ch++) {
 		task = pipe_start(test, &reader);
 		KUNIT_EXPECT_FALSE(test, completion_done(&reader.done));
@@ -216,7 +218,7 @@ static void pipe_test_wait(struct kunit *test)
 		kthread_stop(task);
 
 		/* There is something: it does not sleep. */
-		KUNIT_EXPECT_EQ(test, trace_pipe_wait(reader.iter), 0);
+		KUNIT_EXPECT_EQ(test, trace_reader_wait(reader.iter, file, 0, true), 0);
 		tracing_reset_all_cpus(&chan_kunit[ch]->array_buffer);
 	}
 	task = pipe_start(test, &reader);
@@ -225,6 +227,20 @@ static void pipe_test_wait(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&reader.done, 20 * HZ));
 	KUNIT_EXPECT_EQ(test, reader.ret, -ERESTARTSYS);
 	kthread_stop(task);
+
+	/* It is switched off while it waits, or was just before. */
+	task = pipe_start(test, &reader);
+	KUNIT_EXPECT_FALSE(test, completion_done(&reader.done));
+	tracer_tracing_off(reader.iter->tr);
+	KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&reader.done, 20 * HZ));
+	KUNIT_EXPECT_EQ(test, reader.ret, 0);
+	kthread_stop(task);
+	task = pipe_start(test, &reader);
+	KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&reader.done, 20 * HZ));
+	tracer_tracing_on(reader.iter->tr);
+	send_sig(SIGUSR1, task, 1);
+	kthread_stop(task);
+	KUNIT_EXPECT_EQ(test, reader.ret, 0);
 
 	/* It was retired, and its readers were woken, just before. */
 	WRITE_ONCE(reader.iter->tr->retired, &pipe_reaper);
@@ -237,7 +253,7 @@ static void pipe_test_wait(struct kunit *test)
 
 	if (snap_kunit_may_fail(test)) {
 		snap_kunit_fail_nth(1);
-		KUNIT_EXPECT_EQ(test, trace_pipe_wait(reader.iter), -ENOMEM);
+		KUNIT_EXPECT_EQ(test, trace_reader_wait(reader.iter, file, 0, true), -ENOMEM);
 		KUNIT_EXPECT_TRUE(test, snap_kunit_failed());
 	}
 	snap_kunit_close(file);

@@ -574,6 +574,49 @@ static void exchange_test_overtaken(struct kunit *test)
 	}
 }
 
+/*
+ * A large ring moves in parts. Between two of them all records are there, those that were written
+ * since as well; and a reader that has read the old ones goes on with those.
+ */
+static void exchange_part(enum rb_race point, const char *name)
+{
+	struct rbt *w = exchange_beside.w;
+	struct ring_buffer_iter *iter;
+	u32 read;
+
+	if (point != RB_RACE_PART)
+		return;
+	exchange_beside.passed++;
+	rbt_write_n(w, 1000, 2);
+	read = ring_buffer_read_events_cpu(w->buffer, w->cpu);
+	iter = rbt_iter(w, w->buffer);
+	KUNIT_EXPECT_EQ(w->test, rbt_iterate(w, iter, read, w->nr), w->nr);
+	ring_buffer_read_finish(iter);
+	rbt_consume_n(w, exchange_beside.writes);
+}
+
+static void exchange_test_parts(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	u32 records;
+
+	for (exchange_beside.writes = 0; exchange_beside.writes < 400 && !w->failed;
+	     exchange_beside.writes += 50) {
+		rbt_open(w, 75, RB_FL_OVERWRITE);
+		records = 74 * rbt_room_for(w, 1000);
+		rbt_write_n(w, 1000, records);
+		exchange_beside.w = w;
+		exchange_beside.passed = 0;
+		WRITE_ONCE(rb_race_hook, exchange_part);
+		KUNIT_EXPECT_EQ(test, ring_buffer_resize(w->buffer, 90 * rb_subbuf_room(0),
+							 w->cpu), 0);
+		WRITE_ONCE(rb_race_hook, NULL);
+		KUNIT_EXPECT_GE(test, exchange_beside.passed, 1UL);
+		KUNIT_EXPECT_EQ(test, ring_buffer_overrun_cpu(w->buffer, w->cpu), 0UL);
+		rbt_account(w);
+	}
+}
+
 static struct kunit_case exchange_test_cases[] = {
 	KUNIT_CASE_PARAM(exchange_test_resize, exchange_resize_gen_params),
 	KUNIT_CASE(exchange_test_resize_too_large),
@@ -593,6 +636,7 @@ static struct kunit_case exchange_test_cases[] = {
 	KUNIT_CASE(exchange_test_holds),
 	KUNIT_CASE(exchange_test_stays),
 	KUNIT_CASE(exchange_test_overtaken),
+	KUNIT_CASE(exchange_test_parts),
 	{}
 };
 

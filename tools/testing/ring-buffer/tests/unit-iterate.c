@@ -137,6 +137,56 @@ static void parts(long unused)
 	end(allocated);
 }
 
+/* So many records are left up to the bound: shown, or some of them lost */
+static void up_to_bound(int left, bool lost)
+{
+	for (; ring_buffer_iter_peek(it, NULL) && !ring_buffer_iter_at_bound(it); left--)
+		ring_buffer_iter_advance(it);
+	EXPECT_EQ(ring_buffer_iter_missed(it), left);
+	EXPECT_EQ(!!left, lost);
+}
+
+/* An iterator with a bound ends there, while the writer goes on, also over other rings */
+static void bound(long unused)
+{
+	long allocated = allocated_without_buffers();
+
+	begin_iter(4);
+	open_iter(buf);
+	ring_buffer_iter_bound(it);
+	mark(5);
+	up_to_bound(0, false);
+	ring_buffer_iter_bound(it);
+	mark(3 * PER);
+	up_to_bound(5, false);
+	ring_buffer_iter_bound(it);
+	mark(7);
+	up_to_bound(3 * PER, false);
+
+	/* It has a copy of some; the others are lost, but not those behind */
+	mark(2 * PER);
+	ring_buffer_iter_bound(it);
+	mark(6 * PER);
+	up_to_bound(7 + 2 * PER, true);
+	ring_buffer_iter_told(it);
+	up_to_bound(0, false);
+	EXPECT(!ring_buffer_iter_dropped(it), "told before");
+
+	ring_buffer_iter_reset(it);
+	EXPECT(!ring_buffer_iter_at_bound(it), "a bound");
+	ring_buffer_iter_bound(it);
+	EXPECT_EQ(ring_buffer_resize(buf, 12 * SUBBUF_DATA, 0), 0);
+	mark(PER);
+	up_to_bound(ring_buffer_entries_cpu(buf, 0) - PER, false);
+	/* Erased records are not lost */
+	ring_buffer_iter_bound(it);
+	ring_buffer_reset_cpu(buf, 0);
+	up_to_bound(0, false);
+	mark(3);
+	up_to_bound(0, false);
+	end(allocated);
+}
+
 /* The next sub-buffer is begun by a record that is taken back */
 static void taken_back(long unused)
 {
@@ -459,6 +509,7 @@ static void start_while_order(long unused)
 const struct scenario iterate_scenarios[] = {
 	{ "unit.iterate-start-while-order", start_while_order, 0, SC_QUICK, "8" },
 	{ "unit.iterate-parts", parts, 0, SC_QUICK, "R7, 8" },
+	{ "unit.iterate-bound", bound, 0, SC_QUICK, "R3 R7, 21" },
 	{ "unit.iterate-taken-back", taken_back, 0, SC_QUICK, "R7, 8" },
 	{ "unit.iterate-stamps", stamps, 0, SC_QUICK, "R2 R7, 8" },
 	{ "unit.iterate-reader", overtaken_by_reader, 0, SC_QUICK, "R7, 8" },

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CPUs that all buffers refuse: in hotplug, or because all buffers are off.
+ *
+ * One word for each CPU, &rb_place, is for all buffers.
+ */
+#include <linux/export.h>
+
+#include "internal.h"
+
+/* In place of the part of a CPU that never was online: it refuses all. */
+struct rb_cpu rb_no_cpu = { .state = ATOMIC_INIT(RB_STATE_OFF_ONE) };
+
+DEFINE_PER_CPU_READ_MOSTLY(unsigned long, rb_place) = RB_NOBODY(RB_IN_HOTPLUG);
+
+/* Every buffer is off: what RB_ALL_OFF of all CPUs follows */
+static int rb_all_off;
+
+/* Between the two changes that a CPU's hotplug makes; &rb_place has the first one */
+static DEFINE_RAW_SPINLOCK(rb_hotplug_lock);
+static unsigned long rb_hotplugs;
+
+/* Let the writers of a CPU be refused for a reason, or no more for that one. */
+static void rb_place_set(int cpu, unsigned long reason, bool refused)
+{
+	unsigned long *place = per_cpu_ptr(&rb_place, cpu), old = READ_ONCE(*place), reasons;
+
+	do {
+		reasons = refused ? rb_refused(old) | reason : rb_refused(old) & ~reason;
+		/*
+		 * Behind a switch of all. Pairs with rb_switch_all:A. RBB(rb_place_set:A)
+		 */
+	} while (!try_cmpxchg_release(place, &old,
+				      reasons ? RB_NOBODY(reasons) : RB_PLACE(cpu)));
+}
+
+static void rb_hotplug(unsigned int cpu, bool alive)
+{
+	guard(raw_spinlock_irqsave)(&rb_hotplug_lock);
+	rb_place_set(cpu, RB_IN_HOTPLUG, !alive);
+	rb_hotplugs++;
+}
+
+/**
+ * rb_cpu_starting() - let a CPU write that comes online
+ * @cpu: this CPU
+ *
+ * Context: CPU hotplug, on @cpu with interrupts off. RCU waits for it, and irq_work gets done.
+ * Return: 0.
+ */
+int rb_cpu_starting(unsigned int cpu)
+{
+	rb_hotplug(cpu, true);
+	return 0;
+}
+
+/**
+ * rb_cpu_dying() - refuse what a CPU writes that goes offline
+ * @cpu: this CPU
+ *
+ * Soon RCU does not wait for it any more. Pending irq_work is still done after this.
+ *
+ * Context: CPU hotplug, on @cpu with interrupts off, so that no writer is in a ring.
+ * Return: 0.
+ */
+int rb_cpu_dying(unsigned int cpu)
+{
+	rb_hotplug(cpu, false);
+	return 0;
+}
+
+/**
+ * ring_buffer_is_alive() - can this CPU take part?
+ *
+ * Not while it comes online or goes offline: a grace period does not wait for it then, so what
+ * it finds by a pointer may be freed at any time, and irq_work that it queues may never run.
+ * Its records are refused and counted.
+ *
+ * Context: Any context with preemption off, including NMI.
+ * Return: false in the parts of CPU hotplug that run with interrupts off, and where no buffer
+ *	   was allocated yet.
+ */
+bool ring_buffer_is_alive(void)
+{
+	return !(rb_refused(rb_this_place()) & RB_IN_HOTPLUG);
+}
+
+/**
+ * rb_wait_for_writers() - wait for all that use what they found before
+ *
+ * It does not wait for CPUs in hotplug.
+ *
+ * Context: May sleep.
+ * Return: when the wait began, for rb_was_alive().
+ */
+unsigned long rb_wait_for_writers(void)
+{
+	unsigned long since = READ_ONCE(rb_hotplugs);
+
+	synchronize_rcu();
+	return since;
+}
+
+/**
+ * rb_was_alive() - did rb_wait_for_writers() wait for a CPU?
+ * @cpu:   the CPU
+ * @since: its result
+ *
+ * Context: Any context but NMI.
+ * Return: false if @cpu is in hotplug or offline, or if any CPU came or went since then.
+ */
+bool rb_was_alive(int cpu, unsigned long since)
+{
+	guard(raw_spinlock_irqsave)(&rb_hotplug_lock);
+	return since == rb_hotplugs && !(rb_refused(per_cpu(rb_place, cpu)) & RB_IN_HOTPLUG);
+}
+
+/* Have all CPUs refuse, or not, as rb_all_off says. */
+static void rb_switch_all(void)
+{
+	int off, cpu;
+
+	/* Meanwhile CPUs may differ from the switch: not for the time of a task. */
+	guard(preempt_notrace)();
+	do {
+		off = READ_ONCE(rb_all_off);
+		for_each_possible_cpu(cpu)
+			rb_place_set(cpu, RB_ALL_OFF, off);
+		/*
+		 * Pairs with rb_place_set:A: of two that switch, the last one to change the
+		 * word of a CPU sees the last switch. RBB(rb_switch_all:A)
+		 */
+		smp_mb();
+	} while (off != READ_ONCE(rb_all_off));
+}
+
+/**
+ * tracing_off_all() - switch recording off in every buffer
+ *
+ * That includes the buffers of modules and those that are allocated later. Records in
+ * flight are still committed; synchronize_rcu() waits for them. It is no count: one
+ * tracing_on_all() is enough to undo it. It costs one exchange for each CPU, however many
+ * buffers there are.
+ *
+ * Context: Any context, including NMI, and where RCU does not watch.
+ */
+void tracing_off_all(void)
+{
+	WRITE_ONCE(rb_all_off, 1);
+	rb_switch_all();
+}
+EXPORT_SYMBOL_GPL(tracing_off_all);
+
+/**
+ * tracing_on_all() - let each buffer have its own switches again
+ *
+ * Context: Any context, including NMI.
+ */
+void tracing_on_all(void)
+{
+	WRITE_ONCE(rb_all_off, 0);
+	rb_switch_all();
+}
+EXPORT_SYMBOL_GPL(tracing_on_all);
+
+/**
+ * tracing_is_on_all() - has each buffer its own switches?
+ *
+ * Context: Any context, including NMI.
+ * Return: false after tracing_off_all(), until tracing_on_all().
+ */
+bool tracing_is_on_all(void)
+{
+	return !READ_ONCE(rb_all_off);
+}
+EXPORT_SYMBOL_GPL(tracing_is_on_all);
