@@ -1,17 +1,91 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The file tracing_on_all: one switch for all ring buffers.
+ * The file tracing_on_all: one switch for all ring buffers; and why nothing is recorded.
  */
+#include <linux/cpumask.h>
 #include <linux/fs.h>
 #include <linux/init.h>
+#include <linux/irq_work.h>
 #include <linux/kernel.h>
 #include <linux/ring_buffer.h>
+#include <linux/seq_file.h>
 #include <linux/string.h>
+#include <linux/workqueue.h>
 
 #include "trace.h"
 
 /* The longest value, with blanks and the line's end */
 #define ON_ALL_SIZE	16
+
+static void off_all_wake(struct work_struct *work)
+{
+	struct trace_array *tr;
+
+	guard(mutex)(&trace_types_lock);
+	list_for_each_entry(tr, &ftrace_trace_arrays, list)
+		ring_buffer_wake_waiters(tr->array_buffer.buffer, RING_BUFFER_ALL_CPUS);
+}
+
+static DECLARE_WORK(off_all_work, off_all_wake);
+
+static void off_all_queue(struct irq_work *work)
+{
+	queue_work(system_unbound_wq, &off_all_work);
+}
+
+static DEFINE_IRQ_WORK(off_all_irq, off_all_queue);
+
+/**
+ * trace_off_all() - switch all ring buffers off, and tell the readers that wait
+ *
+ * Those of buffers that no instance has are not told.
+ *
+ * Context: Any context, including NMI. Not on a CPU in hotplug, where irq_work may never run.
+ */
+void trace_off_all(void)
+{
+	tracing_off_all();
+	irq_work_queue(&off_all_irq);
+}
+
+/* Those that are on go on: a stop of before is no reason any more. */
+static void on_all(void)
+{
+	struct trace_array *tr;
+
+	guard(mutex)(&trace_types_lock);
+	tracing_on_all();
+	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
+		if (tracer_tracing_is_on(tr))
+			WRITE_ONCE(tr->stopped, false);
+	}
+}
+
+/**
+ * trace_show_off() - print a line for each reason why nothing is recorded
+ * @m:    the file "trace"
+ * @iter: its iterator
+ *
+ * Context: May sleep.
+ */
+void trace_show_off(struct seq_file *m, struct trace_iterator *iter)
+{
+	struct trace_array *tr = iter->tr;
+	struct trace_buffer *buffer = tr->array_buffer.buffer;
+
+	if (iter->snapshot || trace_is_kept(tr))
+		return;
+	if (!tracing_is_on_all())
+		seq_puts(m, "# stopped: tracing_on_all is 0\n");
+	if (!tracer_tracing_is_on(tr))
+		seq_puts(m, "# stopped: tracing_on is 0\n");
+	else if (tracing_is_on_all() && !ring_buffer_is_switched_on(buffer))
+		seq_puts(m, "# stopped: tracing_on of the session is 0\n");
+	if (!cpumask_intersects(tr->tracing_cpumask, cpu_online_mask))
+		seq_puts(m, "# stopped: tracing_cpumask has no CPU that is online\n");
+	if (!ring_buffer_is_expanded(buffer))
+		seq_puts(m, "# empty: the first event, tracer or marker allocates the buffer\n");
+}
 
 static ssize_t on_all_read(struct file *file, char __user *ubuf, size_t count, loff_t *pos)
 {
@@ -31,9 +105,9 @@ static ssize_t on_all_write(struct file *file, const char __user *ubuf, size_t c
 		return -EINVAL;
 	}
 	if (*text == '1')
-		tracing_on_all();
+		on_all();
 	else
-		tracing_off_all();
+		trace_off_all();
 	return count;
 }
 

@@ -50,6 +50,20 @@ static enum stop_err stop_change(struct trace_array *tr, char *text, const char 
 }
 
 /**
+ * trace_stop_note() - tell in "error_log" that a 1 to tracing_on has no effect
+ * @tr: the trace array; nothing is told if it has
+ *
+ * Context: May sleep.
+ */
+void trace_stop_note(struct trace_array *tr)
+{
+	static const char *const notes[] = { "tracing_on_all is 0: nothing is recorded" };
+
+	if (!tracing_is_on_all())
+		tracing_log_note(tr, "tracing_on", "1", notes);
+}
+
+/**
  * trace_stop_change() - add or remove a line of stop_on
  * @tr:   the trace array
  * @text: the line, behind a "!" if it is to be removed; is cut into words

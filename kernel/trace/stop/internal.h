@@ -37,7 +37,8 @@
  * wait. Readers try again if &stop_record.seq has changed.
  *
  * A line with "all" switches off its trace array, and then every ring buffer. tracing_on_all()
- * lets the others record again; that trace array stays off, and keeps the reason.
+ * lets the others record again; that trace array stays off, and keeps the reason. If it was
+ * switched on before that, it keeps the reason up to that.
  *
  * A cause throws the switches also if it finds &trace_stop.why locked. It sets
  * &trace_array.stopped before, and tracer_tracing_on(), which can be called in any context,

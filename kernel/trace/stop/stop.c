@@ -53,7 +53,7 @@ static void stop_switch_off(struct stop_line *line)
 {
 	tracer_tracing_off(line->tr);
 	if (line->all)
-		tracing_off_all();
+		trace_off_all();
 }
 
 /* It is on. @cause was described when it happened, or NULL: it happens now. */
@@ -105,7 +105,7 @@ static void stop_later(struct stop_line *line)
 void stop_by(struct stop_line *line)
 {
 	guard(preempt_notrace)();
-	if (!tracer_tracing_is_on(line->tr) || !ring_buffer_is_alive())
+	if (!ring_buffer_is_switched_on(line->tr->array_buffer.buffer) || !ring_buffer_is_alive())
 		return;
 	if (line->after)
 		stop_later(line);
@@ -124,7 +124,7 @@ static enum hrtimer_restart stop_line_timer(struct hrtimer *timer)
 {
 	struct stop_line *line = container_of(timer, struct stop_line, timer);
 
-	if (tracer_tracing_is_on(line->tr))
+	if (ring_buffer_is_switched_on(line->tr->array_buffer.buffer))
 		stop_now(line, &line->later.cause);
 	/*
 	 * The next cause counts again, if recording goes on. Pairs with stop_try_lock() of it: the
@@ -193,7 +193,7 @@ void stop_read(struct stop_record *rec, struct stop_cause *cause)
  * @cause: is set to the cause, if one has stopped it
  *
  * Context: Task.
- * Return: false if it is on, or not off because of a line.
+ * Return: false if it records, or not off because of a line.
  */
 bool stop_read_why(struct trace_array *tr, struct stop_cause *cause)
 {
@@ -201,7 +201,7 @@ bool stop_read_why(struct trace_array *tr, struct stop_cause *cause)
 	if (!smp_load_acquire(&tr->stopped))
 		return false;
 	stop_read(&tr->stop_on->why, cause);
-	if (tracer_tracing_is_on(tr))
+	if (ring_buffer_is_switched_on(tr->array_buffer.buffer))
 		return false;
 	/*
 	 * It may have been started, which clears it, and switched off by user space. Pairs with

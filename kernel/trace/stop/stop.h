@@ -21,6 +21,7 @@ void trace_stop_exit(struct trace_array *tr);
 void trace_stop_free(struct trace_array *tr);
 
 /* file.c */
+void trace_stop_note(struct trace_array *tr);
 const char *trace_stop_change(struct trace_array *tr, char *text, const char **at);
 void trace_array_create_stop_on(struct trace_array *tr, struct dentry *dir);
 
