@@ -81,10 +81,11 @@ static void sampler_detach_retired(void)
 static void sampler_work_fn(struct work_struct *work)
 {
 	struct trace_sampler *s, *next;
-	struct cpumask stale = {};
+	static struct cpumask stale;	/* sampler_mutex */
 	int cpu;
 
 	guard(mutex)(&sampler_mutex);
+	cpumask_clear(&stale);
 	for_each_possible_cpu(cpu) {
 		if (cpumask_test_and_clear_cpu(cpu, &sampler_stale))
 			cpumask_set_cpu(cpu, &stale);
@@ -105,7 +106,7 @@ static DECLARE_WORK(sampler_work, sampler_work_fn);
 /* A counter finds its instance retired. */
 static void sampler_ended(struct irq_work *work)
 {
-	schedule_work(&sampler_work);
+	queue_work(system_unbound_wq, &sampler_work);
 }
 
 /**
@@ -285,13 +286,13 @@ void trace_samplers_detach(struct trace_array *tr)
 		return;
 	hlist_for_each_entry_safe(s, next, &tr->samplers, of_tr)
 		sampler_detach(s);
-	schedule_work(&sampler_work);
+	queue_work(system_unbound_wq, &sampler_work);
 }
 
 static int sampler_cpu_online(unsigned int cpu)
 {
 	cpumask_set_cpu(cpu, &sampler_online);
-	schedule_work(&sampler_work);
+	queue_work(system_unbound_wq, &sampler_work);
 	return 0;
 }
 
@@ -300,7 +301,7 @@ static int sampler_cpu_offline(unsigned int cpu)
 {
 	cpumask_clear_cpu(cpu, &sampler_online);
 	cpumask_set_cpu(cpu, &sampler_stale);
-	schedule_work(&sampler_work);
+	queue_work(system_unbound_wq, &sampler_work);
 	return 0;
 }
 

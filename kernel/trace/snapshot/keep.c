@@ -400,7 +400,7 @@ void snap_keep_queue(struct trace_snapshots *s)
 	set_bit(SNAP_WORK_KEEP, &s->work_for);
 	/* The keeper puts it. */
 	refcount_inc(&s->ref);
-	if (!schedule_work(&s->keeper))
+	if (!queue_work(system_unbound_wq, &s->keeper))
 		snap_put(s);
 }
 
@@ -514,7 +514,7 @@ void snap_end_owned(struct trace_snap *snap)
 	snap_retire(s, snap);
 	/* It may have been what still held the trace array. */
 	if (s->tr->retired)
-		schedule_work(s->tr->retired);
+		queue_work(system_unbound_wq, s->tr->retired);
 }
 
 /**

@@ -472,7 +472,7 @@ void snap_retire(struct trace_snapshots *s, struct trace_snap *snap)
 	snap_forget_leaving(s);
 	/* The keeper frees the memory of a whole; this worker that of another one. */
 	if (!counted)
-		schedule_work(&s->work);
+		queue_work(system_unbound_wq, &s->work);
 }
 
 /**
