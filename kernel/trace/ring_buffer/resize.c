@@ -107,9 +107,10 @@ static bool rb_adopt(struct rb_ring *ring, struct rb_ring *old, struct rb_move *
 	u64 held = rb_untouched(ring, rd->seq, RB_SLOT_HELD);
 	u64 empty = rb_untouched(ring, rd->seq, 0);
 	struct rb_subbuf *was = ring->subbufs[rb_slot_id(empty)], *spare = move->spare;
-	u64 word = rb_slot_word(rd->seq, spare->id, 0);
+	u64 word = rb_slot_word(rd->seq, spare->id, 0), stamp = sb->page->time_stamp, first;
 
 	rb_take_over(spare, sb, rd->seq, old);
+	first = spare->first;
 	rb_race_point(ADOPT);
 	/*
 	 * All of it before the slot says so: the writer may be right behind. Pairs with
@@ -122,9 +123,10 @@ static bool rb_adopt(struct rb_ring *ring, struct rb_ring *old, struct rb_move *
 		return false;
 	}
 	rb_race_point(ADOPTED);
-	move->oldest = sb->page->time_stamp;
+	/* The writer may have it by now. */
+	move->oldest = stamp;
 	/* In this order: a dump in between may not find numbers in front of the reader's. */
-	rd->num = spare->first;
+	rd->num = first;
 	barrier();
 	rd->seq--;
 	/*
