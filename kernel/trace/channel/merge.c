@@ -86,7 +86,7 @@ merge_take(struct trace_iterator *iter, struct merge_source *src, void *ent, uns
 	sub->ts = src->ts;
 	sub->lost_events = lost;
 	iter->idx++;
-	if (buf_iter)
+	if (buf_iter && !sub->pipe)
 		ring_buffer_iter_advance(buf_iter);
 	return sub;
 }

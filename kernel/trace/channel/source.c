@@ -80,6 +80,7 @@ struct trace_iterator *merge_open_channel(struct trace_iterator *iter, struct tr
 	sub->channel = merge_channel_name(ch);
 	sub->trace = ch->current_trace;
 	sub->snapshot = iter->snapshot;
+	sub->pipe = iter->pipe;
 	sub->cpu_file = iter->cpu_file;
 	if (ch->trace_flags & TRACE_ITER_LATENCY_FMT)
 		sub->iter_flags |= TRACE_FILE_LAT_FMT;

@@ -80,7 +80,6 @@ struct trace_dat_copy {
 extern const struct file_operations trace_dat_fops;
 
 void trace_may_charge(void);
-bool trace_dat_is_open(struct array_buffer *snap);
 void trace_dat_end_event(struct trace_array *tr);
 void trace_dat_free(struct trace_array *tr);
 int trace_dat_make_pages(struct trace_dat_copy *copy);
@@ -89,7 +88,6 @@ int trace_dat_put_formats(struct trace_dat_copy *copy, struct trace_array *whole
 int trace_dat_make_head(struct trace_dat_copy *copy);
 void trace_dat_copy_free(struct trace_dat_copy *copy);
 #else
-static inline bool trace_dat_is_open(struct array_buffer *snap) { return false; }
 static inline void trace_dat_end_event(struct trace_array *tr) { }
 #endif
 

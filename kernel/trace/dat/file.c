@@ -14,41 +14,19 @@
 static void dat_log(struct trace_array *tr, int ret)
 {
 	static const char *const errs[] = {
-		"Another reader consumes from it: end that one first",
 		"snapshot_limit_kb allows no more memory",
 		"Its channels have several sizes of sub-buffers: read trace.dat of each",
 	};
-	u8 err = ret == -EBUSY ? 0 : ret == -ENOSPC ? 1 : 2;
+	u8 err = ret == -ENOSPC ? 0 : 1;
 
 	guard(mutex)(&trace_types_lock);
-	if (ret == -EBUSY || ret == -ENOSPC || ret == -EOPNOTSUPP)
+	if (ret == -ENOSPC || ret == -EOPNOTSUPP)
 		tracing_log_err(trace_snapshot_owner(tr), "trace.dat", tr->name,
 				(const char **)errs, err, 0);
 }
 
-/**
- * trace_dat_is_open() - has somebody a trace.dat of a snapshot open?
- * @snap: the snapshot, from trace_snapshot_get()
- *
- * Context: trace_types_lock is held.
- * Return: true if so; then nobody may consume from the snapshot.
- */
-bool trace_dat_is_open(struct array_buffer *snap)
-{
-	struct trace_array *tr = snap_of(snap)->kept;
-
-	lockdep_assert_held(&trace_types_lock);
-	return tr && tr->dat_readers;
-}
-
-/* The newest snapshot is also what snapshot_raw reads, perhaps since before it was kept. */
-static bool dat_is_consumed(struct trace_array *tr)
-{
-	return tr->trace_ref || tr->shows->buf.raw_readers;
-}
-
 /*
- * Exclude consumers of an instance and of its channels, and hold references to these.
+ * Hold references to the channels of an instance.
  * Return: an open file that has all of them as members, or an error.
  */
 static struct dat_file *dat_begin_reading(struct trace_array *whole)
@@ -58,17 +36,12 @@ static struct dat_file *dat_begin_reading(struct trace_array *whole)
 	unsigned int nr = 0;
 
 	guard(mutex)(&trace_types_lock);
-	for (tr = whole; tr; tr = dat_next(whole, tr)) {
-		if (!tr->dat_readers && dat_is_consumed(tr))
-			return ERR_PTR(-EBUSY);
+	for (tr = whole; tr; tr = dat_next(whole, tr))
 		nr++;
-	}
 	f = kvzalloc(struct_size(f, member, nr), GFP_KERNEL);
 	if (!f)
 		return ERR_PTR(-ENOMEM);
 	for (tr = whole; tr; tr = dat_next(whole, tr)) {
-		if (!tr->dat_readers++)
-			cpumask_setall(tr->pipe_cpumask);
 		if (tr != whole)
 			tr->ref++;
 		f->member[f->nr++].tr = tr;
@@ -82,12 +55,6 @@ static void dat_end_reading(struct dat_file *f)
 {
 	unsigned int i;
 
-	scoped_guard(mutex, &trace_types_lock) {
-		for (i = 0; i < f->nr; i++) {
-			if (!--f->member[i].tr->dat_readers)
-				cpumask_clear(f->member[i].tr->pipe_cpumask);
-		}
-	}
 	dat_free_layout(f);
 	for (i = 1; i < f->nr; i++)
 		trace_array_put(f->member[i].tr);

@@ -53,13 +53,11 @@
  * with it. Nothing changes a part afterwards. They stay until the instance of the snapshot is
  * freed, and count against snapshot_limit_kb until then.
  *
- * **Readers.** Each open file counts in &trace_array.dat_readers of each member, and the first
- * one takes all CPUs of &trace_array.pipe_cpumask. A file snapshot_raw of the newest snapshot
- * counts in &array_buffer.raw_readers of that. So no file consumes from the snapshot, its rings
- * do not change, and each read of an offset gives the same bytes.
+ * **Readers.** Nothing consumes from a kept snapshot: each open file has a position of its own, and
+ * each read of an offset gives the same bytes.
  *
  * **Locks.** event_mutex: &trace_array.dat is set once. &trace_dat.mutex: DAT_SYMBOLS is set
- * once. trace_types_lock, inside of each of these: &trace_array.dat_readers. &dat_file.mutex: the
+ * once. &dat_file.mutex: the
  * page that an open file has copied, and its places.
  */
 

@@ -279,16 +279,20 @@ out:
 }
 EXPORT_SYMBOL_GPL(ring_buffer_read_page);
 
-/* Begin where the reader is, unless @place is behind that. */
+/* Begin where the reader is, unless @place is behind that in the same ring. */
 static void rb_place_begin(struct rb_ring *ring, struct ring_buffer_place *place)
 {
 	struct rb_reader *rd = &ring->reader;
+	u64 skip = place->begun && place->ring != ring ? place->num - place->first : 0;
 
-	if (place->begun && ((s64)(place->seq - rd->seq) > 0 ||
-			     (place->seq == rd->seq && place->pos >= rd->pos)))
+	if (place->ring == ring && ((s64)(place->seq - rd->seq) > 0 ||
+				    (place->seq == rd->seq && place->pos >= rd->pos)))
 		return;
 	*place = (struct ring_buffer_place){
 		.begun = true,
+		.ring = ring,
+		.first = rd->num,
+		.skip = skip,
 		.seq = rd->seq,
 		.pos = rd->pos,
 		.time = rd->time,
@@ -332,26 +336,13 @@ static bool rb_place_find(struct rb_ring *ring, struct ring_buffer_place *place,
 	}
 }
 
-/**
- * ring_buffer_copy_page() - copy a page of records, and consume nothing
- * @buffer: a buffer that nobody writes to or cuts into
- * @cpu:    CPU of the records
- * @place:  all 0 for the first page; moves on behind the page
- * @rpage:  from ring_buffer_alloc_read_page(), filled as by ring_buffer_read_page(); NULL to
- *	    move on only
- *
- * It gives the same pages each time, unless a reader consumes meanwhile: then it goes on with
- * the reader's position. Sub-buffers without records are left out. The page says how many
- * records were lost in front of it, so a sub-buffer without room for that number makes two.
- *
- * Context: Any context but NMI.
- * Return: true; false if there is no page any more.
+/*
+ * Copy the next page, or pass over it.
+ * Return: false if there is none; @moves: because a resize has moved it, and will move the rest.
  */
-bool ring_buffer_copy_page(struct trace_buffer *buffer, int cpu,
-			   struct ring_buffer_place *place,
-			   struct buffer_data_read_page *rpage)
+static bool rb_place_copy(struct rb_cpu *rcpu, struct ring_buffer_place *place,
+			  struct buffer_data_read_page *rpage, bool *moves)
 {
-	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
 	unsigned int room, fit;
 	unsigned long flags, records;
 	struct rb_view view;
@@ -359,10 +350,10 @@ bool ring_buffer_copy_page(struct trace_buffer *buffer, int cpu,
 	struct rb_cursor c;
 	bool found;
 
-	if (!rcpu)
-		return false;
 	ring = rb_read_lock(rcpu, &flags);
 	rb_place_begin(ring, place);
+	if (place->skip)
+		rpage = NULL;
 	found = rb_place_find(ring, place, &view) &&
 		!WARN_ON_ONCE(rpage && rpage->order != ring->order);
 	if (!found)
@@ -392,7 +383,45 @@ bool ring_buffer_copy_page(struct trace_buffer *buffer, int cpu,
 	place->num += records;
 	place->lost = 0;
 out:
+	*moves = ring->successor;
 	rb_read_unlock(ring, flags);
+	return found;
+}
+
+/**
+ * ring_buffer_copy_page() - copy a page of records, and consume nothing
+ * @buffer: a buffer that nobody writes to or cuts into
+ * @cpu:    CPU of the records
+ * @place:  all 0 for the first page; moves on behind the page
+ * @rpage:  from ring_buffer_alloc_read_page(), filled as by ring_buffer_read_page(); NULL to
+ *	    move on only
+ *
+ * It gives the same pages each time, also if a resize moves them to another ring, unless a reader
+ * consumes meanwhile: then it goes on with the reader's position. Sub-buffers without records are
+ * left out. The page says how many records were lost in front of it, so a sub-buffer without room
+ * for that number makes two.
+ *
+ * Context: Task.
+ * Return: true; false if there is no page any more.
+ */
+bool ring_buffer_copy_page(struct trace_buffer *buffer, int cpu,
+			   struct ring_buffer_place *place,
+			   struct buffer_data_read_page *rpage)
+{
+	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
+	bool found, skips, moves;
+
+	if (!rcpu)
+		return false;
+	do {
+		found = rb_place_copy(rcpu, place, rpage, &moves);
+		/* In another ring, the pages of before come first. */
+		skips = place->skip;
+		if ((s64)(place->num - place->first - place->skip) >= 0)
+			place->skip = 0;
+		if (!found && moves)
+			cond_resched();
+	} while (found ? skips : moves);
 	return found;
 }
 EXPORT_SYMBOL_GPL(ring_buffer_copy_page);

@@ -46,7 +46,7 @@ static void snap_set_kb(struct trace_snap *snap, unsigned long kb)
  */
 void snap_recount(struct trace_snap *snap)
 {
-	unsigned long kb = snap_memory_kb(ring_buffer_memory(snap->buf.buffer, snap->copies));
+	unsigned long kb = snap_memory_kb(ring_buffer_memory(snap->buf.buffer, false));
 
 	if (snap->kept)
 		kb += snap->kept_kb;
@@ -247,32 +247,6 @@ int snap_trim(struct trace_snapshots *s, struct trace_snap *snap)
 		return ret;
 	WRITE_ONCE(snap->gen, 0);
 	ring_buffer_trim(buffer);
-	snap_recount(snap);
-	return 0;
-}
-
-/**
- * snap_alloc_copies() - allocate what consumers of a snapshot's records need
- * @s:    the snapshots of the trace array
- * @snap: a snapshot that the caller holds
- *
- * Context: May sleep, &trace_snapshots.mutex is held.
- * Return: 0; -ENOMEM; -ENOSPC as snap_check_limit().
- */
-int snap_alloc_copies(struct trace_snapshots *s, struct trace_snap *snap)
-{
-	struct trace_buffer *buffer = snap->buf.buffer;
-	unsigned long kb;
-	int ret;
-
-	if (snap->copies)
-		return 0;
-	kb = DIV_ROUND_UP(ring_buffer_memory(buffer, true) - ring_buffer_memory(buffer, false),
-			  1024);
-	ret = snap_check_limit(s, kb) ?: ring_buffer_alloc_copies(buffer);
-	if (ret)
-		return ret;
-	snap->copies = true;
 	snap_recount(snap);
 	return 0;
 }

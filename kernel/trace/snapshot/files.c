@@ -417,6 +417,7 @@ static const struct snap_file snap_files[] = {
 const struct file_operations trace_snapshot_raw_fops = {
 	.open		= tracing_buffers_open,
 	.read		= tracing_buffers_read,
+	.poll		= tracing_buffers_poll,
 	.splice_read	= tracing_buffers_splice_read,
 	.release	= tracing_buffers_release,
 };

@@ -148,7 +148,6 @@ struct snap_request {
  * @kb:        its memory, in KiB, as snap_recount() has found it
  * @kept_kb:   memory of @kept, in KiB
  * @owned:     it belongs to a file descriptor, and the keeper leaves it alone
- * @copies:    ring_buffer_alloc_copies() has succeeded
  * @users:     readers, @kept, the taker until the keeper has decided, a task that waits for its
  *	       writers; grows only under the lock
  * @gen:       &trace_snapshots.gen that its size belongs to; 0 if it is not to be used again
@@ -172,7 +171,6 @@ struct trace_snap {
 	unsigned long		kb;
 	unsigned long		kept_kb;
 	bool			owned;
-	bool			copies;
 	atomic_t		users;
 	unsigned int		gen;
 	bool			settled;
@@ -424,7 +422,6 @@ struct trace_snap *snap_alloc_spare(struct trace_snapshots *s);
 void snap_free(struct trace_snapshots *s, struct trace_snap *snap);
 unsigned long snap_trimmed_kb(struct trace_snap *snap);
 int snap_trim(struct trace_snapshots *s, struct trace_snap *snap);
-int snap_alloc_copies(struct trace_snapshots *s, struct trace_snap *snap);
 void snap_settle(struct trace_snap *snap);
 void snap_put(struct trace_snapshots *s);
 

@@ -88,35 +88,6 @@ KEPT_FOPS(size);
 KEPT_FOPS(list);
 KEPT_FOPS(channels);
 
-static int kept_alloc_copies(struct trace_snap *snap)
-{
-	struct trace_snapshots *s = snap->owner;
-	int ret;
-
-	guard(mutex)(&s->mutex);
-	ret = snap_alloc_copies(s, snap);
-	if (ret == -ENOSPC)
-		snap_report(s, NULL, "trace_pipe", snap->kept->name, ret);
-	return ret;
-}
-
-/* "trace_pipe" consumes record by record, which needs memory for copies. */
-static int kept_prepare_pipe(struct trace_array *tr)
-{
-	int ret = tracing_check_open_get_tr(tr);
-	struct trace_array *part;
-
-	if (ret)
-		return ret;
-	scoped_guard(mutex, &trace_types_lock) {
-		ret = kept_alloc_copies(tr->shows);
-		for_each_channel(part, tr)
-			ret = ret ?: kept_alloc_copies(part->shows);
-	}
-	trace_array_put(tr);
-	return ret;
-}
-
 static int kept_open(struct inode *inode, struct file *file);
 
 /* Read-only versions of the files of a normal instance. */
@@ -153,15 +124,12 @@ static const struct kept_file {
 static int kept_open(struct inode *inode, struct file *file)
 {
 	const struct file_operations *of = container_of(file->f_op, struct kept_file, fops)->of;
-	int ret = 0;
 
 	if ((file->f_mode & FMODE_WRITE) && of->write != kept_write)
 		return -EPERM;
 	file->f_flags &= ~O_TRUNC;
 	replace_fops(file, of);
-	if (of == &tracing_pipe_fops)
-		ret = kept_prepare_pipe(inode->i_private);
-	return ret ?: of->open(inode, file);
+	return of->open(inode, file);
 }
 
 /* Create files in @dir, which is NULL if there was no memory for it. */

@@ -2,12 +2,12 @@
 /*
  * Read an instance, or a kept snapshot, from its directory.
  *
- * trace_pipe_raw gives whole sub-buffers, but consumes them. A mapping of it does not, as
- * long as its reader is not moved on. That suits a ring that nobody writes to: a kept
- * snapshot, or an instance that does not record. The sub-buffers of a mapping are numbered: the
- * reader's, then the others from the oldest on. How many of them hold unread records
- * follows from the number of these, which per_cpu/cpuN/stats has. If that number is not met,
- * nothing is converted.
+ * trace_pipe_raw gives whole sub-buffers. That of a kept snapshot has a position for each open
+ * file; that of an instance consumes them. A mapping does not, as long as its reader is not moved
+ * on. That suits a ring that nobody writes to: an instance that does not record. The sub-buffers
+ * of a mapping are numbered: the reader's, then the others from the oldest on. How many of them
+ * hold unread records follows from the number of these, which per_cpu/cpuN/stats has. If that
+ * number is not met, nothing is converted.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -262,7 +262,7 @@ static void read_mapped(struct trace *trace, struct cpu_pages *pages, const char
 }
 
 /* Read until there is nothing, or all that was there at the beginning. */
-static void read_consuming(struct trace *trace, struct cpu_pages *pages, const char *raw,
+static void read_pages(struct trace *trace, struct cpu_pages *pages, const char *raw,
 			   const struct cpu_stats *stats)
 {
 	int fd = open(raw, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -292,8 +292,19 @@ static void read_consuming(struct trace *trace, struct cpu_pages *pages, const c
 				  nr * size);
 }
 
+/* Only a kept snapshot has a trace.dat. */
+static bool is_kept(const char *dir)
+{
+	char *dat = text("%s/trace.dat", dir);
+	bool kept = !access(dat, F_OK);
+
+	free(dat);
+	return kept;
+}
+
 static void read_cpus(struct trace *trace, const char *dir, bool consume)
 {
+	bool kept = is_kept(dir);
 	struct cpu_pages *pages;
 	struct cpu_stats stats;
 	char *cpu_dir, *raw;
@@ -304,12 +315,14 @@ static void read_cpus(struct trace *trace, const char *dir, bool consume)
 		cpu_dir = text("%s/per_cpu/cpu%d", dir, pages->cpu);
 		raw = text("%s/trace_pipe_raw", cpu_dir);
 		stats = read_stats(cpu_dir);
-		if (consume)
-			read_consuming(trace, pages, raw, &stats);
+		if (consume || (kept && stats.entries))
+			read_pages(trace, pages, raw, &stats);
 		else if (stats.entries)
 			read_mapped(trace, pages, raw, &stats);
 		else
 			pages->before = stats.overrun + stats.dropped;
+		if (kept && stats.entries)
+			pages->after = stats.dropped;
 		free(raw);
 		free(cpu_dir);
 	}

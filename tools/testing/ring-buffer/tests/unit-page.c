@@ -911,6 +911,31 @@ static void page_copies_lost(long part)
 	free_buffers();
 }
 
+/* A resize behind any page, to more and to less: the next copy is of the next page */
+static void page_copies_move(long subbufs)
+{
+	struct buffer_data_read_page *rp;
+	int i, at, all = 40 * PER_SUBBUF + 7;
+	long sum = 0;
+
+	for (at = 0; at < 41; at++, sum = 0) {
+		struct ring_buffer_place place = {};
+
+		begin(60, true);
+		rp = page_get();
+		put_n(all);
+		consume(buf, 0, 5);
+		for (i = 0; ring_buffer_copy_page(buf, 0, &place, rp); i++) {
+			page_parse(ring_buffer_read_page_data(rp), PAGE_SIZE, count_on_page, &sum);
+			if (i == at)
+				EXPECT_EQ(ring_buffer_resize(buf, subbufs * SUBBUF_DATA, 0), 0);
+		}
+		EXPECT_EQ(sum, all - 5);
+		ring_buffer_free_read_page(buf, 0, rp);
+		free_buffers();
+	}
+}
+
 const struct scenario page_scenarios[] = {
 	{ "unit.page-refused", page_refused, 0, SC_QUICK, "R8" },
 	{ "unit.page-spare", page_spare, 0, SC_QUICK, "R8" },
@@ -940,6 +965,8 @@ const struct scenario page_scenarios[] = {
 	{ "unit.page-only-stamps", page_only_stamps, 0, SC_QUICK, "R3 R8" },
 	{ "unit.page-copies", page_copies, 0, SC_QUICK, "R3 R8" },
 	{ "unit.page-copies-lost", page_copies_lost, PER_SUBBUF / 2, SC_QUICK, "R3 R8" },
+	{ "unit.page-copies-grow", page_copies_move, 70, SC_QUICK, "R6 R8" },
+	{ "unit.page-copies-shrink", page_copies_move, 42, SC_QUICK, "R6 R8" },
 	{ "unit.page-copies-stamps", page_copies, 1, SC_QUICK, "R3 R8" },
 	{ "unit.page-copies-refused", page_copies_refused, 0, SC_QUICK, "R8" },
 	{ "unit.only-stamps", page_only_stamps, 1, SC_QUICK, "R3" },
