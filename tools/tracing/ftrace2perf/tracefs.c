@@ -263,7 +263,7 @@ static void read_mapped(struct trace *trace, struct cpu_pages *pages, const char
 
 /* Read until there is nothing, or all that was there at the beginning. */
 static void read_pages(struct trace *trace, struct cpu_pages *pages, const char *raw,
-			   const struct cpu_stats *stats)
+		       const struct cpu_stats *stats)
 {
 	int fd = open(raw, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	size_t size = trace->subbuf_size, done = 0, room = 0, nr = 0;
