@@ -102,6 +102,8 @@ static const char *const checks[] = { "once", "time", "order", "count" };
 static struct {
 	uint64_t	last, now;	/* number and time */
 	uint64_t	first;		/* time of the first record of a file */
+	uint64_t	part;		/* the same of the last file that had one */
+	bool		again;		/* that was the same part of the same snapshot */
 	bool		gap;		/* records may be in a snapshot that was not read */
 } at[MAX_CPUS];
 static struct {
@@ -353,6 +355,7 @@ static bool newest(struct snap *s)
 struct view {
 	const struct snap	*prev, *snap;	/* known cuts before and behind it, or NULL */
 	uint64_t		begun, all;	/* or behind that, none in it was begun */
+	bool			again;		/* it may have been seen before, as a whole */
 };
 
 /* Of any event. */
@@ -413,9 +416,17 @@ static unsigned long check_page(const struct view *v, int cpu, unsigned long los
 		die("CPU %d: commit %lu", cpu, commit);
 	page_begin(&c, page, 0, commit, 0);
 	for (; page_next(&c); n++) {
-		check_time(v, cpu, c.now);
-		if (!at[cpu].first)
+		if (!at[cpu].first) {
 			at[cpu].first = c.now;
+			at[cpu].again = v->again && c.now == at[cpu].part;
+			at[cpu].part = c.now;
+		}
+		if (at[cpu].again) {
+			if (c.now > at[cpu].now)
+				fault(ONCE, "CPU %d: a part has a later record now", cpu);
+			continue;
+		}
+		check_time(v, cpu, c.now);
 		memcpy(&type, c.data, sizeof(type));
 		if (n == 1 && is_broken("hole"))
 			continue;
@@ -880,6 +891,8 @@ static bool look(const struct snap *known, struct snap *s, uint64_t *from)
 			.snap = exact ? s : NULL,
 			.begun = UINT64_MAX,
 			.all = UINT64_MAX,
+			/* Nothing is consumed, and a look may have met the next snapshot. */
+			.again = true,
 		};
 
 		/* There may be one between that was not read. */
