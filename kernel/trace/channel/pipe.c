@@ -3,6 +3,7 @@
  * Readers that consume: how they wait; and "trace_pipe" of a session: print, wait, poll.
  */
 #include <linux/completion.h>
+#include <linux/fdtable.h>
 #include <linux/slab.h>
 #include <linux/wait.h>
 
@@ -123,19 +124,25 @@ static int pipe_wait(struct trace_iterator *iter, ring_buffer_cond_fn cond, void
 	return ret;
 }
 
+static int reader_has(const void *file, struct file *pos, unsigned int fd)
+{
+	return pos == file;
+}
+
 /**
- * trace_reader_is_closed() - was a descriptor of a file of raw records closed?
+ * trace_reader_is_closed() - has the task closed a file of raw records that it reads?
  * @iter: iterator of the file
  * @file: the file
  *
- * Maybe a copy: programs that fork rely on that, as trace-cmd record -N does.
+ * &trace_iterator.closed says only that a descriptor of it was closed, maybe a copy.
  *
  * Context: Task that reads the file.
- * Return: true if so.
+ * Return: true if no descriptor of the task's is left.
  */
 bool trace_reader_is_closed(struct trace_iterator *iter, struct file *file)
 {
-	return READ_ONCE(iter->closed);
+	return READ_ONCE(iter->closed) &&
+	       (!current->files || !iterate_fd(current->files, 0, reader_has, file));
 }
 
 /**
