@@ -101,7 +101,7 @@ static void rb_follow(struct trace_buffer *buffer, struct trace_buffer *leader)
 		smp_mb();
 	} while (leader && off == ring_buffer_record_is_set_on(leader));
 	if (off)
-		rb_wake_waiting(buffer);
+		ring_buffer_wake_waiters(buffer, RING_BUFFER_ALL_CPUS);
 }
 
 /* The switch of a buffer was changed. */
@@ -141,7 +141,7 @@ void ring_buffer_record_off(struct trace_buffer *buffer)
 {
 	atomic_or(RB_RECORD_OFF, &buffer->record_disabled);
 	rb_ask(buffer);
-	rb_wake_waiting(buffer);
+	ring_buffer_wake_waiters(buffer, RING_BUFFER_ALL_CPUS);
 	rb_lead(buffer);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_record_off);

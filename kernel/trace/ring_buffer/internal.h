@@ -194,47 +194,47 @@
  * **Barriers.** Against interrupts on the own CPU the compiler's order is
  * enough, and barrier() gives it. Between CPUs there are these pairs:
  *
- * ======================  ======================  ===========================
- * Writer                  Reader                  Orders
- * ======================  ======================  ===========================
- * rb_publish_subbuf:A     rb_locate:B,            records, first number, count;
- *                         rb_reader_pub:A,       the publish word
+ * ======================  =========================  ===========================
+ * Writer                  Reader                     Orders
+ * ======================  =========================  ===========================
+ * rb_publish_subbuf:A     rb_locate:B,               records, first number, count;
+ *                         rb_reader_pub:A,           the publish word
  *                         rb_ring_written:C
- * rb_claim_slot:A         rb_locate:A,            the slot; later stores to
- *                         rb_iter_copy:B,         the sub-buffer
+ * rb_claim_slot:A         rb_locate:A,               the slot; later stores to
+ *                         rb_iter_copy:B,            the sub-buffer
  *                         rb_ring_oldest_ts:A,
  *                         rb_ring_bytes:B
- * rb_publish:A            rb_ring_written:A,      numbers of a sub-buffer;
- *                         rb_ring_written:D,      &rb_ring.commit
+ * rb_publish:A            rb_ring_written:A,         numbers of a sub-buffer;
+ *                         rb_ring_written:D,         &rb_ring.commit
  *                         rb_ring_bytes:A,
  *                         rb_reader_renew:B
- * rb_next_subbuf:A        rb_reader_renew:A       first_seq of a generation; its first
- *                                                 &rb_ring.tail
- * rb_next_subbuf:A        rb_is_left:A            writers in the ring before; the first
- *                                                 tail of the generation
- * rb_forget:A             rb_reader_renew:C       the tail of a new generation; its number
- * rb_forget:A             rb_is_read:A            that a ring leaves a spare buffer; its generation
- * rb_forget:B             rb_reader_find:A,       a generation; what is written in it
+ * rb_next_subbuf:A        rb_reader_renew:A          first_seq of a generation; its first
+ *                                                    &rb_ring.tail
+ * rb_next_subbuf:A        rb_is_left:A               writers in the ring before; the first
+ *                                                    tail of the generation
+ * rb_forget:A             rb_reader_renew:C          the tail of a new generation; its number
+ * rb_forget:A             rb_is_read:A               that a ring leaves a spare; its generation
+ * rb_forget:B             rb_reader_find:A,          a generation; what is written in it
  *                         rb_reader_is_settled:A
- * rb_publish:B            rb_ring_written:B       final; the next use's base
- * rb_leave:A,             rb_forget:A             all that writers stored;
- * rb_finish:A                                     &rb_ring.nest is 0
- * rb_claim_slot:A         rb_reader_take:A,       all use of a sub-buffer by others;
- *                         rb_adopt:A, rb_adopt:B  the slot word
- * rb_adopt:C              rb_locate:A             a sub-buffer in the new ring; its slot in the old
- * rb_inherit:A            rb_iter_is_void:A,      all of a successor; its address
+ * rb_publish:B            rb_ring_written:B          final; the next use's base
+ * rb_leave:A,             rb_forget:A                all that writers stored;
+ * rb_finish:A                                        &rb_ring.nest is 0
+ * rb_claim_slot:A         rb_reader_take:A,          all use of a sub-buffer by others;
+ *                         rb_adopt:A, rb_adopt:B     the slot word
+ * rb_adopt:C              rb_locate:A                a sub-buffer in the new ring; its old slot
+ * rb_inherit:A            rb_iter_is_void:A,         all of a successor; its address
  *                         ring_buffer_iter_bound:A,
  *                         rb_iter_load_dump:A
- * rb_swap:A,              rb_enter:A              a ring's content; its address
+ * rb_swap:A,              rb_enter:A                 a ring's content; its address
  * rb_go_live:A
- * rb_cpu_add:A            rb_get_cpu:A            a CPU's part; its bit in cpumask
- * rb_place_set:A          rb_switch_all:A         the word of a CPU; the switch of all buffers
- * ring_buffer_follow:A    rb_lead:A               a buffer in the list; the switch, then the list
- * rb_ask:A                rb_answer:A             a switch; the request to look at it
- * rb_ask:A                rb_wait_tell:A          a switch; a waiter that looks at it
- * rb_wake_work:A          ring_buffer_wait:A      a record; the count of wake-ups
- * rb_wait_recheck:A       rb_wait_pending:A       all use of the wait queues; no callback left
- * ======================  ======================  ===========================
+ * rb_cpu_add:A            rb_get_cpu:A               a CPU's part; its bit in cpumask
+ * rb_place_set:A          rb_switch_all:A            the word of a CPU; the switch of all buffers
+ * ring_buffer_follow:A    rb_lead:A                  a buffer in the list; the switch, the list
+ * rb_ask:A                rb_answer:A                a switch; the request to look at it
+ * rb_ask:A                rb_wait_tell:A             a switch; a waiter that looks at it
+ * rb_wake_work:A          ring_buffer_wait:A         a record; the count of wake-ups
+ * rb_wait_recheck:A       rb_wait_pending:A          all use of the wait queues; no callback left
+ * ======================  =========================  ===========================
  *
  * rb_publish_subbuf() stores the page's commit field with release order, too: the other
  * side is a program in user space, which polls that field in a mapping.
@@ -1265,7 +1265,6 @@ void rb_wake_all(struct trace_buffer *buffer);
 void rb_wake_empty_work(struct irq_work *work);
 void rb_wake_work(struct irq_work *work);
 void rb_wake_writer(struct rb_cpu *rcpu, struct rb_ring *ring);
-void rb_wake_waiting(struct trace_buffer *buffer);
 
 /* control.c */
 void rb_ask(struct trace_buffer *buffer);

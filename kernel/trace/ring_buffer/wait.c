@@ -191,36 +191,6 @@ void rb_wake_writer(struct rb_cpu *rcpu, struct rb_ring *ring)
 		rb_wake(rcpu, due);
 }
 
-/**
- * rb_wake_waiting() - have those that wait for records look at their conditions
- * @buffer: the buffer, which was switched off
- *
- * Context: Any context, including NMI. Does nothing on a CPU in hotplug.
- */
-void rb_wake_waiting(struct trace_buffer *buffer)
-{
-	struct rb_cpu *rcpu;
-	int cpu, due;
-
-	guard(preempt_notrace)();
-	if (!ring_buffer_is_alive())
-		return;
-	if (!READ_ONCE(buffer->expanded) || rb_is_global(buffer)) {
-		irq_work_queue(&buffer->wake_work);
-		return;
-	}
-	rb_for_each_cpu(buffer, cpu) {
-		rcpu = rb_get_cpu(buffer, cpu);
-		due = 0;
-		if (atomic_read(&rcpu->state) & RB_STATE_WAKE)
-			due |= RB_WAKE_ANY;
-		if (atomic_read(&rcpu->wake_full))
-			due |= RB_WAKE_FULL;
-		if (due)
-			rb_wake(rcpu, due);
-	}
-}
-
 /*
  * Tell the writers of a CPU, and arm for the waiters: of two, only the first one to tell
  * does.
@@ -400,10 +370,25 @@ __poll_t ring_buffer_poll_wait(struct trace_buffer *buffer, int cpu, struct file
 	return rb_ready(buffer, cpu, full) ? EPOLLIN | EPOLLRDNORM : 0;
 }
 
+/* Wake those that wait for records of a CPU. */
+static void rb_wake_waiting(struct rb_cpu *rcpu)
+{
+	int due = 0;
+
+	if (atomic_read(&rcpu->state) & RB_STATE_WAKE)
+		due |= RB_WAKE_ANY;
+	if (atomic_read(&rcpu->wake_full))
+		due |= RB_WAKE_FULL;
+	if (due)
+		rb_wake(rcpu, due);
+}
+
 /**
  * ring_buffer_wake_waiters() - have waiters look at their conditions
  * @buffer: the buffer, or NULL
  * @cpu:    CPU of the waiters, or RING_BUFFER_ALL_CPUS
+ *
+ * A waiter that was woken and has not looked since is not woken again.
  *
  * Does nothing on a CPU in hotplug: irq_work that does not run would keep others from
  * queueing it.
@@ -425,9 +410,9 @@ void ring_buffer_wake_waiters(struct trace_buffer *buffer, int cpu)
 	if (cpu != RING_BUFFER_ALL_CPUS) {
 		rcpu = rb_get_cpu(buffer, cpu);
 		if (rcpu)
-			rb_wake(rcpu, RB_WAKE_ANY | RB_WAKE_FULL);
+			rb_wake_waiting(rcpu);
 		return;
 	}
 	rb_for_each_cpu(buffer, cpu)
-		rb_wake(rb_get_cpu(buffer, cpu), RB_WAKE_ANY | RB_WAKE_FULL);
+		rb_wake_waiting(rb_get_cpu(buffer, cpu));
 }

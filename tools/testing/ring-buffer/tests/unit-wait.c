@@ -241,8 +241,11 @@ static void wake_waiters(long unused)
 	EXPECT_EQ(full->woken, 1);
 	EXPECT_EQ(other->woken, 0);
 	EXPECT_EQ(all->woken, 1);
-	for (i = 0; i < nr_waiters; i++)
+	/* One that has not looked again is awake still */
+	for (i = 0; i < nr_waiters; i++) {
 		waiters[i].woken = 0;
+		look(&waiters[i]);
+	}
 	ring_buffer_wake_waiters(buf, RING_BUFFER_ALL_CPUS);
 	for (i = 0; i < 2; i++) {
 		host_cpu_switch(i);
