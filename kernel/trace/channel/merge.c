@@ -225,7 +225,7 @@ static bool merge_missed(struct seq_file *file, struct trace_iterator *iter)
 		if (!file)
 			break;
 		if (iter->channel)
-			seq_printf(file, "%s ", iter->channel);
+			seq_printf(file, "%s: ", iter->channel);
 		seq_printf(file, "CPU:%d [LOST %lu EVENTS]\n", cpu, missed);
 		if (!seq_has_overflowed(file))
 			ring_buffer_iter_told(buf_iter);
