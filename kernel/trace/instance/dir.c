@@ -26,7 +26,20 @@ static int instance_mkdir(const char *name)
 	return ret;
 }
 
-static int instance_rmdir(const char *name)
+/* Do snapshots of it stay that a user has not seen to yet? */
+static bool instance_keeps(struct trace_array *tr)
+{
+	struct trace_array *pos;
+
+	if (trace_is_kept(tr))
+		return false;
+	list_for_each_entry(pos, &ftrace_trace_arrays, list)
+		if (trace_is_kept(pos) && trace_snapshot_owner(pos) == tr)
+			return true;
+	return trace_snapshot_is_keeping(tr);
+}
+
+static int instance_try_rmdir(const char *name, struct instance_busy *busy)
 {
 	struct trace_array *tr;
 	int ret;
@@ -34,9 +47,20 @@ static int instance_rmdir(const char *name)
 	guard(mutex)(&event_mutex);
 	guard(mutex)(&trace_types_lock);
 	tr = trace_array_find(name);
-	ret = tr ? instance_remove(tr) : -ENODEV;
+	/* Kept snapshots tell of what went wrong once. Only the kernel removes them along. */
+	ret = !tr ? -ENODEV : instance_keeps(tr) ? -EBUSY : instance_remove(tr);
 	if (ret == -EBUSY)
-		instance_report_busy(tr);
+		instance_note_busy(tr, busy);
+	return ret;
+}
+
+static int instance_rmdir(const char *name)
+{
+	struct instance_busy busy;
+	int ret = instance_try_rmdir(name, &busy);
+
+	if (ret == -EBUSY)
+		instance_report_busy(name, &busy);
 	return ret;
 }
 

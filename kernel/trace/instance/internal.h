@@ -13,6 +13,7 @@
  *   remove.c    remove instances that nothing holds
  *   retire.c    retire instances of open files that have ended
  *   open.c      the file "instance_open"
+ *   holder.c    which task has files of an instance open
  *   report.c    errors of mkdir and rmdir in error_log
  *   dir.c       the directory "instances", and functions for modules
  *   boot.c      instances of the command line
@@ -21,6 +22,7 @@
 #define _KERNEL_TRACE_INSTANCE_INTERNAL_H
 
 #include <linux/llist.h>
+#include <linux/seq_buf.h>
 
 #include "../proc_view/proc_view.h"
 #include "../trace.h"
@@ -54,6 +56,22 @@ struct instance_owner {
 	struct llist_node	ended;
 };
 
+/**
+ * struct instance_busy - what holds an instance that was not removed
+ * @tr:     the instance; to compare, it may be gone
+ * @dir:    its directory, or that of a kept snapshot that holds it; a reference
+ * @counts: text with the number of references, and a task
+ * @text:   memory of that
+ * @err:    the reason, INSTANCE_ERR_*
+ */
+struct instance_busy {
+	const struct trace_array	*tr;
+	struct dentry			*dir;
+	struct seq_buf			counts;
+	char				text[256];
+	u8				err;
+};
+
 /* expand.c */
 int instance_unexpand(struct trace_array *tr);
 
@@ -75,10 +93,15 @@ int instance_remove(struct trace_array *tr);
 void instance_end_owner(struct instance_owner *owner);
 
 /* open.c */
+bool instance_is_owner(const struct file *file, const struct trace_array *tr);
 void instance_create_open(struct dentry *top);
+
+/* holder.c */
+void instance_find_holder(struct instance_busy *busy);
 
 /* report.c */
 void instance_report_mkdir(const char *name, int err);
-void instance_report_busy(struct trace_array *tr);
+void instance_note_busy(struct trace_array *tr, struct instance_busy *busy);
+void instance_report_busy(const char *name, struct instance_busy *busy);
 
 #endif /* _KERNEL_TRACE_INSTANCE_INTERNAL_H */

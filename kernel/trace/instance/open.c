@@ -80,6 +80,21 @@ static const struct file_operations instance_open_fops = {
 };
 
 /**
+ * instance_is_owner() - does an open file own an instance?
+ * @file: the file, which stays open
+ * @tr:   the instance; only its address is used
+ *
+ * Context: Any.
+ * Return: true if so.
+ */
+bool instance_is_owner(const struct file *file, const struct trace_array *tr)
+{
+	const struct instance_owner *owner = file->private_data;
+
+	return file->f_op == &instance_open_fops && owner->tr == tr;
+}
+
+/**
  * instance_create_open() - create the file "instance_open"
  * @top: the top directory of tracefs, NULL for its root
  *

@@ -21,6 +21,7 @@ enum {
 	INSTANCE_ERR_OWNED,
 	INSTANCE_ERR_RETIRED,
 	INSTANCE_ERR_KEPT,
+	INSTANCE_ERR_KEEPS,
 	INSTANCE_ERR_CHANNEL,
 	INSTANCE_ERR_PART,
 	INSTANCE_ERR_HIST,
@@ -37,6 +38,7 @@ static const char *const instance_errs[] = {
 	"It belongs to a file descriptor: close that",
 	"It is removed when its open files are closed",
 	"A kept snapshot of it is open: close its files",
+	"It has kept snapshots, or parts of some: remove them",
 	"It is a channel of a session: remove it from there first",
 	"It is a part of a kept snapshot: remove that",
 	"Histograms of it have variables: remove their triggers",
@@ -71,56 +73,79 @@ void instance_report_mkdir(const char *name, int err)
 	instance_log("mkdir", name, "", what);
 }
 
-/* The names of kept snapshots of an instance, or of parts of a kept one, that are open. */
-static void instance_list_kept(struct trace_array *tr, struct seq_buf *s)
+/*
+ * The kept snapshots of an instance, or the parts of a kept one.
+ * Return: one that is open, or NULL.
+ */
+static struct trace_array *instance_list_kept(struct trace_array *tr, struct seq_buf *s)
 {
-	struct trace_array *pos;
+	struct trace_array *pos, *open = NULL;
 
 	list_for_each_entry(pos, &ftrace_trace_arrays, list) {
-		if (trace_is_kept(pos) && pos->ref > 1 &&
-		    (trace_snapshot_owner(pos) == tr || pos->session == tr))
-			seq_buf_printf(s, ", %s open", pos->name);
+		if (!trace_is_kept(pos) || (trace_snapshot_owner(pos) != tr && pos->session != tr))
+			continue;
+		if (pos->ref > 1)
+			open = pos;
+		seq_buf_printf(s, pos->ref > 1 ? ", %s open" : ", %s", pos->name);
 	}
+	return open;
 }
 
 /**
- * instance_report_busy() - tell what holds an instance
- * @tr: the instance; instance_remove() has returned -EBUSY
+ * instance_note_busy() - note what holds an instance
+ * @tr:   the instance; it was not removed, with -EBUSY
+ * @busy: gets it; instance_report_busy() has to follow
  *
  * A reference does not tell its holder. Histograms, memory that survives a reboot, open
  * files of trace_pipe and trace_pipe_raw, and mappings are known.
  *
- * Context: May sleep, trace_types_lock is held.
+ * Context: trace_types_lock is held.
  */
-void instance_report_busy(struct trace_array *tr)
+void instance_note_busy(struct trace_array *tr, struct instance_busy *busy)
 {
 	bool boot = tr->flags & TRACE_ARRAY_FL_BOOT;
 	/* One that shows a kept snapshot has no histograms. */
 	int hists = trace_is_kept(tr) ? 0 : list_count_nodes(&tr->hist_vars);
 	bool mapped = ring_buffer_is_mapped(tr->array_buffer.buffer);
-	char counts[256];
-	struct seq_buf s;
+	struct seq_buf *s = &busy->counts;
+	struct trace_array *kept;
 
 	lockdep_assert_held(&trace_types_lock);
-	seq_buf_init(&s, counts, sizeof(counts));
-	seq_buf_printf(&s, ": %d open files or references",
+	seq_buf_init(s, busy->text, sizeof(busy->text));
+	seq_buf_printf(s, ": %d open files or references",
 		       tr->ref - 1 - boot - hists - tr->owned);
 	if (tr->trace_ref)
-		seq_buf_printf(&s, ", %d of trace_pipe or trace_pipe_raw", tr->trace_ref);
+		seq_buf_printf(s, ", %d of trace_pipe or trace_pipe_raw", tr->trace_ref);
 	if (mapped)
-		seq_buf_puts(&s, ", mapped");
+		seq_buf_puts(s, ", mapped");
 	if (hists)
-		seq_buf_printf(&s, ", %d histograms with variables", hists);
+		seq_buf_printf(s, ", %d histograms with variables", hists);
 	if (tr->session)
-		seq_buf_printf(&s, ", channel of %s", tr->session->name ?: "top");
-	instance_list_kept(tr, &s);
-	instance_log("rmdir", tr->name, seq_buf_str(&s), boot ? INSTANCE_ERR_BOOT :
-		     tr->owned ? INSTANCE_ERR_OWNED :
-		     tr->retired ? INSTANCE_ERR_RETIRED :
-		     tr->session && trace_is_kept(tr) ? INSTANCE_ERR_PART :
-		     tr->session ? INSTANCE_ERR_CHANNEL :
-		     tr->ref == 1 ? INSTANCE_ERR_KEPT :
-		     mapped ? INSTANCE_ERR_MAPPED :
-		     tr->trace_ref ? INSTANCE_ERR_PIPE :
-		     hists ? INSTANCE_ERR_HIST : INSTANCE_ERR_OPEN);
+		seq_buf_printf(s, ", channel of %s", tr->session->name ?: "top");
+	kept = instance_list_kept(tr, s);
+	busy->err = boot ? INSTANCE_ERR_BOOT :
+		    tr->owned ? INSTANCE_ERR_OWNED :
+		    tr->retired ? INSTANCE_ERR_RETIRED :
+		    tr->session && trace_is_kept(tr) ? INSTANCE_ERR_PART :
+		    tr->session ? INSTANCE_ERR_CHANNEL :
+		    tr->ref == 1 ? kept ? INSTANCE_ERR_KEPT : INSTANCE_ERR_KEEPS :
+		    mapped ? INSTANCE_ERR_MAPPED :
+		    tr->trace_ref ? INSTANCE_ERR_PIPE :
+		    hists ? INSTANCE_ERR_HIST : INSTANCE_ERR_OPEN;
+	busy->tr = tr;
+	busy->dir = dget((kept ?: tr)->dir);
+}
+
+/**
+ * instance_report_busy() - tell what holds an instance
+ * @name: its name
+ * @busy: the reason
+ *
+ * Context: May sleep, neither event_mutex nor trace_types_lock is held.
+ */
+void instance_report_busy(const char *name, struct instance_busy *busy)
+{
+	instance_find_holder(busy);
+	dput(busy->dir);
+	instance_log("rmdir", name, seq_buf_str(&busy->counts), busy->err);
 }

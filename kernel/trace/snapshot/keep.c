@@ -540,6 +540,28 @@ static void snap_retire_all(struct trace_snapshots *s)
 }
 
 /**
+ * trace_snapshot_is_keeping() - is a snapshot about to be kept?
+ * @tr: the trace array; it shows no kept snapshot
+ *
+ * Context: May sleep.
+ * Return: true if the keeper has not decided about a snapshot, or a part of one, that was taken.
+ */
+bool trace_snapshot_is_keeping(struct trace_array *tr)
+{
+	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snap *snap;
+
+	guard(mutex)(&s->mutex);
+	guard(snap_change)(s);
+	if (s->user.last && s->user.last->pending)
+		return true;
+	llist_for_each_entry(snap, s->gone.first, gone)
+		if (snap->pending)
+			return true;
+	return false;
+}
+
+/**
  * trace_snapshot_remove() - remove the kept snapshots of an instance, or one of them
  * @tr: the instance, or the instance of a kept snapshot; nobody has it open
  *

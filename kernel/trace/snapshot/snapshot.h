@@ -43,6 +43,7 @@ void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter);
 
 int event_trace_add_kept(struct trace_array *tr, struct trace_array *from);
 void event_trace_del_kept(struct trace_array *tr);
+bool trace_snapshot_is_keeping(struct trace_array *tr);
 int trace_snapshot_remove(struct trace_array *tr);
 void trace_snapshot_retire(struct trace_array *tr);
 void trace_snapshot_last_put(struct trace_array *tr);
@@ -100,6 +101,7 @@ trace_snapshot_create_cpu_files(struct trace_array *tr, struct dentry *dir, int 
 
 static inline void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter) { }
 
+static inline bool trace_snapshot_is_keeping(struct trace_array *tr) { return false; }
 static inline int trace_snapshot_remove(struct trace_array *tr) { return 0; }
 static inline void trace_snapshot_retire(struct trace_array *tr) { }
 static inline void trace_snapshot_last_put(struct trace_array *tr) { }

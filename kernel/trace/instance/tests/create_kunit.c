@@ -300,6 +300,7 @@ static void create_test_report(struct kunit *test)
 		": trace_pipe or trace_pipe_raw is open: close it\n"
 		"  Command: rmdir kunit: 1 open files or references, 1 of trace_pipe or";
 	struct trace_array *tr = test->priv;
+	struct instance_busy busy;
 	char line[160];
 	unsigned int i;
 
@@ -314,7 +315,8 @@ static void create_test_report(struct kunit *test)
 	snap_kunit_close(snap_kunit_open(test, "/error_log", O_WRONLY | O_TRUNC));
 	tr->trace_ref++;
 	scoped_guard(mutex, &trace_types_lock)
-		instance_report_busy(tr);
+		instance_note_busy(tr, &busy);
+	instance_report_busy("kunit", &busy);
 	tr->trace_ref--;
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/error_log", piped));
 	snap_kunit_close(snap_kunit_open(test, "/error_log", O_WRONLY | O_TRUNC));

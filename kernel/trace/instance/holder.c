@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which task has files of an instance open.
+ */
+#include <linux/dcache.h>
+#include <linux/fdtable.h>
+#include <linux/fs.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/seq_buf.h>
+
+#include "internal.h"
+
+static int holder_has(const void *busy, struct file *file, unsigned int fd)
+{
+	const struct instance_busy *b = busy;
+
+	return is_subdir(file->f_path.dentry, b->dir) || instance_is_owner(file, b->tr);
+}
+
+static bool holder_is(struct task_struct *task, const struct instance_busy *busy)
+{
+	guard(task_lock)(task);
+	return task->files && iterate_fd(task->files, 0, holder_has, busy);
+}
+
+/**
+ * instance_find_holder() - find a task that holds an instance by an open file
+ * @busy: the instance; the counts get the name and PID of the task, if there is one
+ *
+ * It does not find a mapping of a closed file.
+ *
+ * Context: A task; in proportion to all open files, so no lock that others wait for is held.
+ */
+void instance_find_holder(struct instance_busy *busy)
+{
+	struct task_struct *leader, *task;
+
+	guard(rcu)();
+	for_each_process_thread(leader, task) {
+		/* Threads that share their files were seen with the first one. */
+		if (task != leader && task->files == leader->files)
+			continue;
+		if (holder_is(task, busy)) {
+			seq_buf_printf(&busy->counts, ", open in %s-%d", task->comm,
+				       task_pid_nr(task));
+			return;
+		}
+	}
+}
