@@ -33,7 +33,8 @@ static const struct stop_failure {
 	[STOP_ERR_ENABLE] = { -EBUSY, "The event cannot be enabled" },
 };
 
-static enum stop_err stop_change(struct trace_array *tr, char *text, const char **at)
+/* @has: is set to the line that its cause has, with STOP_ERR_EXISTS */
+static enum stop_err stop_change(struct trace_array *tr, char *text, const char **at, char *has)
 {
 	struct stop_spec spec;
 	enum stop_err err;
@@ -44,7 +45,7 @@ static enum stop_err stop_change(struct trace_array *tr, char *text, const char 
 	if (err)
 		return err;
 	guard(mutex)(&event_mutex);
-	err = remove ? stop_remove(tr, &spec) : stop_add(tr, &spec);
+	err = remove ? stop_remove(tr, &spec) : stop_add(tr, &spec, has);
 	*at = err == STOP_ERR_NO_EVENT ? spec.system : text;
 	return err;
 }
@@ -74,17 +75,23 @@ void trace_stop_note(struct trace_array *tr)
  */
 const char *trace_stop_change(struct trace_array *tr, char *text, const char **at)
 {
-	enum stop_err err = stop_change(tr, text, at);
+	char has[STOP_LINE_SIZE];
+	enum stop_err err = stop_change(tr, text, at, has);
 
 	return err ? stop_failures[err].text ?: "Invalid filter" : NULL;
 }
 
-static int stop_fail(struct trace_array *tr, const char *text, enum stop_err err, size_t at)
+static int stop_fail(struct trace_array *tr, const char *text, enum stop_err err, size_t at,
+		     const char *has)
 {
 	const struct stop_failure *failure = &stop_failures[err];
+	char *both = NULL;
 
+	if (err == STOP_ERR_EXISTS)
+		both = kasprintf(GFP_KERNEL, "%s, has: %s", text, has);
 	if (failure->text)
-		tracing_log_err(tr, "stop_on", text, (const char **)&failure->text, 0, at);
+		tracing_log_err(tr, "stop_on", both ?: text, (const char **)&failure->text, 0, at);
+	kfree(both);
 	return failure->ret;
 }
 
@@ -92,7 +99,7 @@ static ssize_t stop_on_write(struct file *file, const char __user *ubuf, size_t 
 {
 	struct trace_array *tr = file_inode(file)->i_private;
 	enum stop_err err = STOP_ERR_LONG;
-	char *buf, *text, *copy;
+	char *buf, *text, *copy, has[STOP_LINE_SIZE];
 	const char *at;
 	int ret = 0;
 
@@ -106,9 +113,9 @@ static ssize_t stop_on_write(struct file *file, const char __user *ubuf, size_t 
 	if (!copy)
 		err = STOP_ERR_MEMORY;
 	else if (cnt <= STOP_WRITE_SIZE)
-		err = stop_change(tr, copy, &at);
+		err = stop_change(tr, copy, &at, has);
 	if (err)
-		ret = stop_fail(tr, text, err, at - copy);
+		ret = stop_fail(tr, text, err, at - copy, has);
 	kfree(copy);
 	kfree(buf);
 	if (ret)

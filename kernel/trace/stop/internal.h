@@ -189,7 +189,7 @@ void stop_crash_add(struct stop_line *line);
 void stop_crash_del(struct stop_line *line);
 
 /* line.c */
-enum stop_err stop_add(struct trace_array *tr, const struct stop_spec *spec);
+enum stop_err stop_add(struct trace_array *tr, const struct stop_spec *spec, char *has);
 enum stop_err stop_remove(struct trace_array *tr, const struct stop_spec *spec);
 
 #endif /* _KERNEL_TRACE_STOP_INTERNAL_H */

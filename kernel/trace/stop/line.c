@@ -194,22 +194,25 @@ static struct trace_stop *stop_of(struct trace_array *tr)
  * stop_add() - add a line
  * @tr:   the trace array
  * @spec: the line
+ * @has:  is set to the line that the cause has already, STOP_LINE_SIZE bytes
  *
  * Context: May sleep, event_mutex is held.
  * Return: STOP_OK; STOP_ERR_LONG; STOP_ERR_EXISTS if the cause has a line already;
  *	   STOP_ERR_NO_EVENT, STOP_ERR_FILTER, STOP_ERR_ENABLE for an event;
  *	   STOP_ERR_MEMORY. On an error nothing has changed.
  */
-enum stop_err stop_add(struct trace_array *tr, const struct stop_spec *spec)
+enum stop_err stop_add(struct trace_array *tr, const struct stop_spec *spec, char *has)
 {
 	struct trace_event_file *file = NULL;
-	struct stop_line *line;
+	struct stop_line *line = stop_find(tr->stop_on, spec);
 	struct trace_stop *stop;
 	enum stop_err err;
 
 	lockdep_assert_held(&event_mutex);
-	if (stop_find(tr->stop_on, spec))
+	if (line) {
+		strscpy(has, line->text, STOP_LINE_SIZE);
 		return STOP_ERR_EXISTS;
+	}
 	if (spec->kind == STOP_EVENT) {
 		file = stop_find_event(tr, spec);
 		if (!file)

@@ -66,6 +66,14 @@ static bool stop_in_string(const char *text, const char *at)
 	return quote;
 }
 
+/* Does the filter need a value or a field here, as it has an operator before? */
+static bool stop_is_operand(const char *text, const char *at)
+{
+	while (at > text && isspace(at[-1]))
+		at--;
+	return at > text && strchr("=!<>&|~(", at[-1]);
+}
+
 static char *stop_last_word(char *text)
 {
 	char *at = text + strlen(text);
@@ -75,19 +83,19 @@ static char *stop_last_word(char *text)
 	return at;
 }
 
-/* Cut off the last word, if it is "all"; it may also be in a string of a filter. */
+/* Cut off the last word, if it is "all"; it may also be a value or in a string of a filter. */
 static bool stop_cut_all(char *text)
 {
 	char *at = stop_last_word(text);
 
-	if (strcmp(at, "all") || stop_in_string(text, at))
+	if (strcmp(at, "all") || stop_in_string(text, at) || stop_is_operand(text, at))
 		return false;
 	*at = '\0';
 	strim(text);
 	return true;
 }
 
-/* The last but one word, if it is "after"; it may also be a field or in a string of a filter. */
+/* The last but one word, if it is "after"; it may also be one of a filter, as "all". */
 static char *stop_find_after(char *text)
 {
 	char *at = stop_last_word(text);
@@ -96,7 +104,8 @@ static char *stop_find_after(char *text)
 		at--;
 	at -= min_t(size_t, strlen("after"), at - text);
 	if (!str_has_prefix(at, "after") || !isspace(at[strlen("after")]) ||
-	    (at > text && !isspace(at[-1])) || stop_in_string(text, at))
+	    (at > text && !isspace(at[-1])) || stop_in_string(text, at) ||
+	    stop_is_operand(text, at))
 		return NULL;
 	return at;
 }

@@ -49,6 +49,17 @@ static const struct parse_case {
 	{ "event a:b if s == \"in all \"" },
 	{ "event a:b if s == \"in all\" all", .all = true },
 	{ "event a:b if s == \"after 5ms all" },
+	/* A value of a filter. */
+	{ "event a:b if comm == all" },
+	{ "event a:b if comm ~all" },
+	{ "event a:b if comm !=\tall" },
+	{ "event a:b if x & all" },
+	{ "event a:b if x == 1 || ! all" },
+	{ "event a:b if ( all" },
+	{ "event a:b if comm == all  all", "event a:b if comm == all all", .all = true },
+	{ "event a:b if comm == all after 5ms", .after = 5 * NSEC_PER_MSEC },
+	{ "event a:b if comm == after 5ms" },
+	{ "event a:b if comm == after all", .all = true },
 
 	{ "", .err = STOP_ERR_KIND },
 	{ "Panic", .err = STOP_ERR_KIND },

@@ -29,14 +29,14 @@ static void stop_test_exit(struct kunit *test)
 
 static enum stop_err stop_test_change(struct kunit *test, const char *line)
 {
-	char text[STOP_LINE_SIZE];
+	char text[STOP_LINE_SIZE], has[STOP_LINE_SIZE];
 	struct stop_spec spec;
 	const char *at;
 
 	strscpy(text, line + (*line == '!'));
 	KUNIT_ASSERT_EQ(test, stop_parse(text, &spec, &at), STOP_OK);
 	guard(mutex)(&event_mutex);
-	return *line == '!' ? stop_remove(test->priv, &spec) : stop_add(test->priv, &spec);
+	return *line == '!' ? stop_remove(test->priv, &spec) : stop_add(test->priv, &spec, has);
 }
 
 /* Expect that this line has stopped it; NULL: that none has. */
