@@ -15,6 +15,8 @@
 
 enum {
 	CHANNELS_ERR_NONE,
+	CHANNELS_ERR_NAMES,
+	CHANNELS_ERR_SELF,
 	CHANNELS_ERR_SESSION,
 	CHANNELS_ERR_MEMBER,
 	CHANNELS_ERR_OTHER,
@@ -28,6 +30,8 @@ enum {
 /* Kept by the error log, which prints them later. */
 static const char *const channels_errs[] = {
 	"No such instance, or not a channel of this session",
+	"Expected one name in each line",
+	"An instance cannot be a channel of itself",
 	"A session cannot be a channel, nor a channel a session",
 	"Is a channel of this session",
 	"Is a channel of another session: remove it there first",
@@ -38,14 +42,38 @@ static const char *const channels_errs[] = {
 	"Longer than a name can be",
 };
 
+/* Print the name of the session that an instance is a channel of, or nothing. */
+static void channels_print_session(const char *name, char *buf, size_t size)
+{
+	struct trace_array *ch;
+
+	guard(mutex)(&trace_types_lock);
+	ch = trace_array_find(name);
+	if (ch && ch->session)
+		snprintf(buf, size, ", session %s", ch->session->name ?: "top");
+}
+
 static void channels_fail(struct trace_array *tr, const char *text, int ret, unsigned int pos)
 {
 	u8 err = ret == -ELOOP ? CHANNELS_ERR_SESSION : ret == -EEXIST ? CHANNELS_ERR_MEMBER :
 		 ret == -EXFULL ? CHANNELS_ERR_MEMORY : ret == -ENODEV ? CHANNELS_ERR_RETIRED :
 		 ret == -EBUSY ? CHANNELS_ERR_OTHER : ret == -EPERM ? CHANNELS_ERR_KEPT :
 		 ret == -EINVAL ? CHANNELS_ERR_CLOCK : CHANNELS_ERR_NONE;
+	char session[NAME_MAX + sizeof(", session ")] = "", *both;
+	const char *name = text + pos;
 
-	tracing_log_err(tr, "channels", text, (const char **)channels_errs, err, pos);
+	if (ret == -ELOOP && tr->name && !strcmp(name, tr->name))
+		err = CHANNELS_ERR_SELF;
+	/* A name may have blanks, so there is none that is all of them. */
+	if (err == CHANNELS_ERR_NONE && name[strcspn(name, " \t\n")]) {
+		err = CHANNELS_ERR_NAMES;
+		pos += strcspn(name, " \t\n");
+	}
+	if (err == CHANNELS_ERR_OTHER)
+		channels_print_session(name, session, sizeof(session));
+	both = kasprintf(GFP_KERNEL, "%s%s", text, session);
+	tracing_log_err(tr, "channels", both ?: text, (const char **)channels_errs, err, pos);
+	kfree(both);
 }
 
 static ssize_t

@@ -47,6 +47,7 @@ static int merge_open_pipe(struct trace_iterator *sub)
 	/* merge_close_channel() undoes what was done, this tells it. */
 	sub->array_buffer = &ch->array_buffer;
 	ch->trace_ref++;
+	ch->session_pipes++;
 	cpumask_setall(sub->started);
 	if (sub->trace->pipe_open)
 		sub->trace->pipe_open(sub);
@@ -117,6 +118,7 @@ static void merge_close_pipe(struct trace_iterator *sub)
 	if (sub->trace->pipe_close)
 		sub->trace->pipe_close(sub);
 	sub->tr->trace_ref--;
+	sub->tr->session_pipes--;
 	close_pipe_on_cpu(sub->tr, sub->cpu_file);
 }
 

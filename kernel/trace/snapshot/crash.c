@@ -77,24 +77,29 @@ void trace_snapshot_stop(struct trace_array *tr)
  * @on:   is set to a bit for each &enum snap_by, if all of @text is valid
  *
  * Context: Any context. @text is cut into words.
- * Return: 0; -EINVAL for another text.
+ * Return: NULL; the first word that is wrong, or the end of a text without words.
  */
-int snap_crash_parse(char *text, unsigned long *on)
+const char *snap_crash_parse(char *text, unsigned long *on)
 {
 	unsigned long bits = 0;
-	char *word;
+	bool any = false;
+	char *word, *end;
 	int by;
 
+	end = text + strlen(text);
 	while ((word = strsep(&text, ", \t\n"))) {
+		any |= *word;
 		if (!*word || !strcmp(word, "none"))
 			continue;
 		by = match_string(snap_by_names, SNAP_BY_WARN + 1, word);
 		if (by < SNAP_BY_PANIC)
-			return -EINVAL;
+			return word;
 		bits |= BIT(by);
 	}
+	if (!any)
+		return end;
 	WRITE_ONCE(*on, bits);
-	return 0;
+	return NULL;
 }
 
 /* Is there a buffer for a snapshot? */
@@ -176,24 +181,50 @@ static struct notifier_block snap_panic_notifier = {
 	.priority	= INT_MAX - 2,
 };
 
+/* The longest value, with its end */
+#define SNAP_ON_SIZE	32
+
+/* A sysctl has no error_log: that of the top directory has the reason. */
+static int snap_on_store(const char *buffer, size_t len)
+{
+	static const char * const errs[] = {
+		"Invalid value, expected none, or panic, oops and warn with commas between",
+	};
+	char text[SNAP_ON_SIZE], copy[SNAP_ON_SIZE];
+	const char *wrong = copy;
+
+	strscpy(text, buffer, min(len + 1, sizeof(text)));
+	strim(text);
+	strscpy(copy, text);
+	/* One that is too long is not cut to a valid one. */
+	if (len < sizeof(text))
+		wrong = snap_crash_parse(copy, &snap_crash_on);
+	if (!wrong)
+		return 0;
+	tracing_log_err(NULL, "kernel.snapshot_on", text, (const char **)errs, 0, wrong - copy);
+	return -EINVAL;
+}
+
 static int snap_on_handler(const struct ctl_table *table, int write, void *buffer, size_t *lenp,
 			   loff_t *ppos)
 {
-	char text[32] = "";
+	char text[SNAP_ON_SIZE] = "";
 	const struct ctl_table copy = { .data = text, .maxlen = sizeof(text) };
 	unsigned long on = READ_ONCE(snap_crash_on);
 	int by, ret, len = 0;
 
+	if (write) {
+		/* A value is one write. */
+		ret = *ppos ? -EINVAL : snap_on_store(buffer, *lenp);
+		*ppos += ret ? 0 : *lenp;
+		return ret;
+	}
 	for_each_set_bit(by, &on, SNAP_BY_UNKNOWN)
 		len += scnprintf(text + len, sizeof(text) - len, "%s%s", len ? "," : "",
 				 snap_by_names[by]);
 	if (!len)
 		strscpy(text, "none");
-	/* No valid text is that long. */
-	if (write && *lenp >= sizeof(text))
-		return -EINVAL;
-	ret = proc_dostring(&copy, write, buffer, lenp, ppos);
-	return ret || !write ? ret : snap_crash_parse(text, &snap_crash_on);
+	return proc_dostring(&copy, false, buffer, lenp, ppos);
 }
 
 static struct ctl_table snap_on_table[] = {
@@ -207,7 +238,7 @@ static struct ctl_table snap_on_table[] = {
 static int __init snap_on_setup(char *text)
 {
 	if (snap_crash_parse(text, &snap_crash_on))
-		pr_warn("snapshot_on: panic, oops and warn are what there is\n");
+		pr_warn("snapshot_on=: ignored, expected none, or panic, oops and warn\n");
 	return 1;
 }
 __setup("snapshot_on=", snap_on_setup);

@@ -77,6 +77,14 @@ void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter)
 		   all ? "#   0  to free it\n" : "");
 }
 
+/* Of a cut of one CPU that has no ring, tell why. */
+static int snap_no_ring(struct trace_snapshots *s, int cpu, int err)
+{
+	if (err != -EINVAL)
+		return err;
+	return ring_buffer_is_global(s->tr->array_buffer.buffer) ? -ENOLINK : -ENODATA;
+}
+
 static int snap_take_now(struct trace_snapshots *s, int cpu)
 {
 	struct snap_waiter waiter = { };
@@ -98,7 +106,7 @@ static int snap_take_now(struct trace_snapshots *s, int cpu)
 	/* The writer finds the instance of the snapshot. */
 	if (READ_ONCE(s->keep.nr))
 		snap_tend(s);
-	return ret == -EINVAL ? -ENXIO : ret;
+	return snap_no_ring(s, cpu, ret);
 }
 
 static int snap_free_now(struct trace_snapshots *s)
@@ -352,7 +360,7 @@ static long snap_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	const struct snap_file *of = container_of(file->f_op, struct snap_file, fops);
 	struct trace_array *tr = file_inode(file)->i_private;
-	int ret;
+	int cpu = tracing_get_cpu(file_inode(file)), ret;
 
 	if (cmd != TRACE_IOC_SNAPSHOT)
 		return -ENOTTY;
@@ -362,9 +370,7 @@ static long snap_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return -EINVAL;
 	ret = snap_expand(tr);
 	if (!ret)
-		ret = snap_own(tr->snapshots, tracing_get_cpu(file_inode(file)));
-	if (ret == -EINVAL)
-		ret = -ENXIO;
+		ret = snap_no_ring(tr->snapshots, cpu, snap_own(tr->snapshots, cpu));
 	if (ret >= 0 || ret == -EMFILE || ret == -ENFILE || ret == -ENODEV)
 		return ret;
 	return snap_fail(tr, of, "TRACE_IOC_SNAPSHOT", ret);

@@ -482,7 +482,7 @@ int snap_arm_user(struct trace_array *tr, const char *file);
 void snap_crash_add(struct trace_snapshots *s);
 extern const char * const snap_by_names[];
 extern unsigned long snap_crash_on;
-int snap_crash_parse(char *text, unsigned long *on);
+const char *snap_crash_parse(char *text, unsigned long *on);
 void trace_snapshot_crash(enum snap_by by);
 
 /* list.c */

@@ -23,7 +23,9 @@ static const struct snap_failure {
 	{ -ENOBUFS, -EBUSY, "The snapshot is being read: close it first" },
 	{ -ECANCELED, -EBUSY, "Cancelled by a write to snapshot_delay" },
 	{ -EUSERS, -EBUSY, "A latency tracer needs it: change current_tracer first" },
-	{ -ENXIO, -EINVAL, "One CPU's part cannot be freed, or the CPU never was online" },
+	{ -ENXIO, -EINVAL, "The part of one CPU cannot be freed: write 0 to snapshot of all CPUs" },
+	{ -ENODATA, -EINVAL, "The CPU never was online: it has no records" },
+	{ -ENOLINK, -EINVAL, "One ring is for all CPUs: write to snapshot of the instance" },
 	{ -EOPNOTSUPP, -EINVAL, "Add ^snapshot to trace_instance=, to have room for one" },
 	{ -EXFULL, -EINVAL, "Memory that survives a reboot has room for one snapshot" },
 	/* Any other error. */

@@ -70,6 +70,7 @@ static void crash_test_file(struct kunit *test)
 {
 	static const char * const bad[] = {
 		"x", "panics", "panic,x", "write", "none,panic,oops,warn,none,none,x",
+		"\n", " ", " \t\n", ",", "oops warn x", "oops\nx",
 	};
 	const char *fits = "panic,oops,warn,none,none,,,,,,";
 	char text[40];
@@ -86,6 +87,8 @@ static void crash_test_file(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, crash_write(test, bad[i]), (ssize_t)-EINVAL, bad[i]);
 		crash_expect(test, "panic,warn\n");
 	}
+	KUNIT_EXPECT_EQ(test, crash_write(test, " oops\n"), 6L);
+	crash_expect(test, "oops\n");
 	/* The longest valid text, then one more character. */
 	KUNIT_EXPECT_EQ(test, strlen(fits), (size_t)31);
 	KUNIT_EXPECT_EQ(test, crash_write(test, fits), 31L);

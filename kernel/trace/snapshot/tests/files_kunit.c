@@ -26,7 +26,7 @@
 #define BAD_READ	"The snapshot is being read: close it first"
 #define BAD_DELAY	"Cancelled by a write to snapshot_delay"
 #define BAD_TRACER	"A latency tracer needs it: change current_tracer first"
-#define BAD_CPU		"One CPU's part cannot be freed, or the CPU never was online"
+#define BAD_PART	"The part of one CPU cannot be freed: write 0 to snapshot of all CPUs"
 
 #define HELP_ALL(ready)								\
 	"#\n# * Snapshot is " ready " *\n#\n# Write to this file\n"		\
@@ -220,7 +220,7 @@ static void fs_test_cpu(struct kunit *test)
 	snap_kunit_fails(test, "per_cpu/cpu0/snapshot", "1", -EBUSY, BAD_READ);
 	snap_kunit_fails(test, "per_cpu/cpu0/snapshot", "2", -EBUSY, BAD_READ);
 	snap_kunit_close(file);
-	snap_kunit_fails(test, "per_cpu/cpu0/snapshot", "0", -EINVAL, BAD_CPU);
+	snap_kunit_fails(test, "per_cpu/cpu0/snapshot", "0", -EINVAL, BAD_PART);
 	fs_expect_only(test, "snapshot", "one");
 
 	raw = snap_kunit_open(test, "per_cpu/cpu0/snapshot_raw", O_RDONLY);
@@ -244,7 +244,7 @@ static void fs_test_needed(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(tr), 0);
 	snap_kunit_fails(test, "snapshot_allocate", "0", -EBUSY, BAD_ARMED);
-	snap_kunit_fails(test, "per_cpu/cpu0/snapshot", "0", -EINVAL, BAD_CPU);
+	snap_kunit_fails(test, "per_cpu/cpu0/snapshot", "0", -EINVAL, BAD_PART);
 	snap_kunit_set(test, "snapshot_allocate", "1");
 	tracing_disarm_snapshot(tr);
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");

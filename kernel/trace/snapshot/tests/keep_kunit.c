@@ -88,24 +88,29 @@ static void keep_test_crash(struct kunit *test)
 		const char	*text;
 		unsigned long	on;
 	} good[] = {
-		{ "", 0 }, { "none", 0 }, { "panic", BIT(SNAP_BY_PANIC) },
+		{ "none", 0 }, { "panic", BIT(SNAP_BY_PANIC) },
 		{ "oops,warn", BIT(SNAP_BY_OOPS) | BIT(SNAP_BY_WARN) },
 		{ "warn oops\n", BIT(SNAP_BY_OOPS) | BIT(SNAP_BY_WARN) },
 	};
-	static const char * const bad[] = { "1", "panics", "panic,x", "Oops", "write" };
+	static const char * const bad[] = {
+		"^1", "^panics", "panic,^x", "^Oops", "^write", "^", " , \t^", "warn  ^warns",
+	};
 	unsigned long on;
 	unsigned int i;
 	char text[32];
+	size_t at;
 
 	for (i = 0; i < ARRAY_SIZE(good); i++) {
 		strscpy(text, good[i].text, sizeof(text));
-		KUNIT_EXPECT_EQ_MSG(test, snap_crash_parse(text, &on), 0, good[i].text);
+		KUNIT_EXPECT_PTR_EQ_MSG(test, snap_crash_parse(text, &on), NULL, good[i].text);
 		KUNIT_EXPECT_EQ_MSG(test, on, good[i].on, good[i].text);
 	}
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
-		strscpy(text, bad[i], sizeof(text));
+		/* Without the mark of the place that is wrong. */
+		at = strcspn(bad[i], "^");
+		snprintf(text, sizeof(text), "%.*s%s", (int)at, bad[i], bad[i] + at + 1);
 		on = 77;
-		KUNIT_EXPECT_EQ_MSG(test, snap_crash_parse(text, &on), -EINVAL, bad[i]);
+		KUNIT_EXPECT_PTR_EQ_MSG(test, snap_crash_parse(text, &on), text + at, "%s", bad[i]);
 		KUNIT_EXPECT_EQ_MSG(test, on, 77UL, bad[i]);
 	}
 }
