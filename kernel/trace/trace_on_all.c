@@ -13,6 +13,7 @@
 #include <linux/workqueue.h>
 
 #include "trace.h"
+#include "trace_text.h"
 
 /* The longest value, with blanks and the line's end */
 #define ON_ALL_SIZE	16
@@ -96,15 +97,18 @@ static ssize_t on_all_write(struct file *file, const char __user *ubuf, size_t c
 {
 	static const char * const errs[] = { "Invalid value, expected 0 or 1" };
 	char buf[ON_ALL_SIZE] = "", *text;
+	const char *wrong;
+	u64 on;
 
 	if (copy_from_user(buf, ubuf, min(count, sizeof(buf) - 1)))
 		return -EFAULT;
 	text = strim(buf);
-	if (count >= sizeof(buf) || (strcmp(text, "0") && strcmp(text, "1"))) {
-		tracing_log_err(NULL, "tracing_on_all", text, (const char **)errs, 0, 0);
+	wrong = count < sizeof(buf) ? trace_read_number(text, trace_numbers, 1, &on) : text;
+	if (wrong) {
+		tracing_log_err(NULL, "tracing_on_all", text, (const char **)errs, 0, wrong - text);
 		return -EINVAL;
 	}
-	if (*text == '1')
+	if (on)
 		on_all();
 	else
 		trace_off_all();

@@ -3,9 +3,10 @@
  * The file "buffer_allocate": take the memory of an instance now, or give it back.
  */
 #include <linux/fs.h>
-#include <linux/kstrtox.h>
+#include <linux/string.h>
 #include <linux/uaccess.h>
 
+#include "../trace_text.h"
 #include "internal.h"
 
 enum {
@@ -38,12 +39,12 @@ static int allocate_free(struct trace_array *tr)
 	return instance_unexpand(tr);
 }
 
-static int allocate_fail(struct trace_array *tr, const char *text, int ret)
+static int allocate_fail(struct trace_array *tr, const char *text, int ret, size_t at)
 {
 	u8 err = ret == -EBUSY ? ALLOCATE_ERR_USED : ret == -ENOTEMPTY ? ALLOCATE_ERR_RECORDS :
 		 ret == -ENOMEM ? ALLOCATE_ERR_MEMORY : ALLOCATE_ERR_VALUE;
 
-	tracing_log_err(tr, "buffer_allocate", text, (const char **)allocate_errs, err, 0);
+	tracing_log_err(tr, "buffer_allocate", text, (const char **)allocate_errs, err, at);
 	return ret == -ENOTEMPTY ? -EBUSY : ret;
 }
 
@@ -51,20 +52,19 @@ static ssize_t
 allocate_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
 {
 	struct trace_array *tr = file->private_data;
-	char buf[16] = "";
-	bool on;
-	int ret;
+	char buf[16] = "", *text;
+	const char *wrong;
+	int ret = -EINVAL;
+	u64 on;
 
 	if (copy_from_user(buf, ubuf, min(cnt, sizeof(buf) - 1)))
 		return -EFAULT;
-	strim(buf);
-	ret = cnt < sizeof(buf) && !buf[1] ? kstrtobool(buf, &on) : -EINVAL;
-	if (!ret && buf[0] != '0' && buf[0] != '1')
-		ret = -EINVAL;
-	if (!ret)
+	text = strim(buf);
+	wrong = cnt < sizeof(buf) ? trace_read_number(text, trace_numbers, 1, &on) : text;
+	if (!wrong)
 		ret = on ? trace_array_expand(tr) : allocate_free(tr);
 	if (ret)
-		return allocate_fail(tr, buf, ret);
+		return allocate_fail(tr, text, ret, wrong ? wrong - text : 0);
 	*ppos += cnt;
 	return cnt;
 }

@@ -9,6 +9,7 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
+#include "../trace_text.h"
 #include "internal.h"
 
 enum {
@@ -41,9 +42,10 @@ static int view_may_show(struct trace_array *tr, u8 *err)
 /* @whole: @text is all that was written */
 static int view_set(struct trace_array *tr, const char *text, bool whole)
 {
+	u64 on = 0;
+	const char *wrong = whole ? trace_read_number(text, trace_numbers, 1, &on) : text;
+	int ret = wrong ? -EINVAL : 0;
 	u8 err = VIEW_ERR_VALUE;
-	bool on = !strcmp(text, "1");
-	int ret = whole && (on || !strcmp(text, "0")) ? 0 : -EINVAL;
 	bool done = false;
 
 	if (on) {
@@ -55,7 +57,8 @@ static int view_set(struct trace_array *tr, const char *text, bool whole)
 		if (!ret && on && !tr->view->shown)
 			ret = view_may_show(tr, &err);
 		if (ret)
-			tracing_log_err(tr, "proc_view", text, (const char **)view_errs, err, 0);
+			tracing_log_err(tr, "proc_view", text, (const char **)view_errs, err,
+					wrong ? wrong - text : 0);
 		else
 			done = view_show(tr->view, on);
 	}

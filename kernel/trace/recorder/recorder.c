@@ -22,6 +22,7 @@
 #include <asm/setup.h>
 
 #include "../trace.h"
+#include "../trace_text.h"
 #include "recorder.h"
 
 #undef pr_fmt
@@ -63,7 +64,7 @@ __setup("trace_stop_on=", recorder_stops_param);
 
 /**
  * recorder_parse_size() - read trace_recorder_size=
- * @text:  a number of KiB, or a number and a suffix
+ * @text:  a number of KiB, or one with K, M or G behind it
  * @max:   the largest size, in bytes
  * @bytes: is set to the size, if it is valid
  *
@@ -72,19 +73,9 @@ __setup("trace_stop_on=", recorder_stops_param);
  */
 bool recorder_parse_size(const char *text, u64 max, unsigned long *bytes)
 {
-	size_t digits = strspn(text, "0123456789");
-	char *end;
 	u64 size;
 
-	/* 9 digits cannot overflow with these suffixes. */
-	if (!digits || digits > 9 || (text[digits] && !strchr("kKmMgG", text[digits])))
-		return false;
-	size = memparse(text, &end);
-	if (*end)
-		return false;
-	if (!text[digits])
-		size <<= 10;
-	if (!size || size > max)
+	if (trace_read_number(text, trace_sizes, max, &size) || !size)
 		return false;
 	*bytes = size;
 	return true;

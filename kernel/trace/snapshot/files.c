@@ -2,12 +2,12 @@
 /*
  * The files of an instance: what they show and accept, and why a write fails.
  */
-#include <linux/overflow.h>
 #include <linux/poll.h>
 #include <linux/uaccess.h>
 
 #include <uapi/linux/trace_instance.h>
 
+#include "../trace_text.h"
 #include "internal.h"
 
 /**
@@ -16,14 +16,16 @@
  * @invalid: text of error_log for an invalid value
  * @show:    prints it, if it is a &struct seq_file of the snapshots
  * @store:   takes what is written to it, with a CPU or RING_BUFFER_ALL_CPUS, or NULL;
- *	     returns 0 or an error that snap_report() explains
+ *	     returns 0 or an error that snap_report() explains; with -EINVAL it sets @at to
+ *	     the first character that is wrong
  * @fops:    its operations, which lead to this structure
  */
 struct snap_file {
 	const char	*name;
 	const char	*invalid;
 	int		(*show)(struct seq_file *m, void *v);
-	int		(*store)(struct trace_snapshots *s, const char *text, int cpu);
+	int		(*store)(struct trace_snapshots *s, const char *text, int cpu,
+				 const char **at);
 	struct file_operations	fops;
 };
 
@@ -31,19 +33,15 @@ struct snap_file {
 #define SNAP_OPEN_TRIES	100
 
 /* Tell in error_log why a write fails. Return: the error for user space. */
-static int snap_fail(struct trace_array *tr, const struct snap_file *of, const char *text, int err)
+static int snap_fail(struct trace_array *tr, const struct snap_file *of, const char *text, int err,
+		     size_t at)
 {
 	if (err == -EINVAL) {
-		tracing_log_err(tr, of->name, text, (const char **)&of->invalid, 0, 0);
+		tracing_log_err(tr, of->name, text, (const char **)&of->invalid, 0, at);
 		return err;
 	}
 	guard(mutex)(&tr->snapshots->mutex);
 	return snap_report(tr->snapshots, NULL, of->name, text, err);
-}
-
-static int snap_parse(const char *text, unsigned long max, unsigned long *val)
-{
-	return kstrtoul(text, 10, val) || *val > max ? -EINVAL : 0;
 }
 
 /* Give the live buffer its full size before a buffer like it is allocated. */
@@ -122,12 +120,13 @@ static int snap_free_now(struct trace_snapshots *s)
 	return 0;
 }
 
-static int snap_store(struct trace_snapshots *s, const char *text, int cpu)
+static int snap_store(struct trace_snapshots *s, const char *text, int cpu, const char **at)
 {
 	bool all = cpu == RING_BUFFER_ALL_CPUS;
-	unsigned long val;
+	u64 val;
 
-	if (snap_parse(text, ULONG_MAX, &val))
+	*at = trace_read_number(text, trace_numbers, ULONG_MAX, &val);
+	if (*at)
 		return -EINVAL;
 	if (val == 1)
 		return snap_expand(s->tr) ?: snap_take_now(s, cpu);
@@ -216,12 +215,14 @@ static int snap_allocate_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static int snap_allocate_store(struct trace_snapshots *s, const char *text, int cpu)
+static int
+snap_allocate_store(struct trace_snapshots *s, const char *text, int cpu, const char **at)
 {
-	unsigned long val;
+	u64 val;
 	int ret;
 
-	if (snap_parse(text, 1, &val))
+	*at = trace_read_number(text, trace_numbers, 1, &val);
+	if (*at)
 		return -EINVAL;
 	ret = val ? snap_expand(s->tr) : 0;
 	if (ret)
@@ -232,45 +233,27 @@ static int snap_allocate_store(struct trace_snapshots *s, const char *text, int 
 	return val ? snap_provide(s, &s->user) : snap_free_now(s);
 }
 
-static const struct snap_unit {
-	const char	*name;
-	u64		ns;
-} snap_units[] = {
-	/* The longest that fits is shown. */
-	{ "s", NSEC_PER_SEC }, { "ms", NSEC_PER_MSEC }, { "us", NSEC_PER_USEC }, { "ns", 1 },
-};
-
 static int snap_delay_show(struct seq_file *m, void *v)
 {
-	const struct snap_unit *unit = snap_units;
+	const struct trace_unit *unit = trace_times;
 	struct trace_snapshots *s = m->private;
 	u64 ns = s->delay, rest;
 
-	while (div64_u64_rem(ns, unit->ns, &rest), rest)
+	while (div64_u64_rem(ns, unit->factor, &rest), rest)
 		unit++;
-	seq_printf(m, "%llu%s\n", div64_u64(ns, unit->ns), ns ? unit->name : "");
+	seq_printf(m, "%llu%s\n", div64_u64(ns, unit->factor), ns ? unit->name : "");
 	return 0;
 }
 
-static int snap_delay_store(struct trace_snapshots *s, const char *text, int cpu)
+static int snap_delay_store(struct trace_snapshots *s, const char *text, int cpu, const char **at)
 {
-	char unit[4] = "ns", rest;
-	int i, n;
 	u64 ns;
 
-	/* 19 digits cannot overflow. */
-	n = sscanf(text, "%19llu%3s%c", &ns, unit, &rest);
-	/* 0 needs no unit. */
-	if (n != 2 && (n != 1 || ns))
+	*at = trace_read_number(text, trace_times, KTIME_MAX / 2, &ns);
+	if (*at)
 		return -EINVAL;
-	for (i = 0; i < ARRAY_SIZE(snap_units); i++) {
-		if (!strcmp(unit, snap_units[i].name) &&
-		    !check_mul_overflow(ns, snap_units[i].ns, &ns) && ns <= KTIME_MAX / 2) {
-			snap_delay_set(s, ns);
-			return 0;
-		}
-	}
-	return -EINVAL;
+	snap_delay_set(s, ns);
+	return 0;
 }
 
 static int snap_keep_show(struct seq_file *m, void *v)
@@ -284,15 +267,21 @@ static int snap_keep_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static int snap_keep_store(struct trace_snapshots *s, const char *text, int cpu)
+static int snap_keep_store(struct trace_snapshots *s, const char *text, int cpu, const char **at)
 {
 	size_t len = str_has_prefix(text, "first ");
 	struct snap_keep keep = { .first = len };
+	u64 nr;
 
 	if (!len)
 		len = str_has_prefix(text, "last ");
-	if (kstrtouint(skip_spaces(text + len), 10, &keep.nr) || (keep.first && !keep.nr))
+	text = skip_spaces(text + len);
+	*at = trace_read_number(text, trace_numbers, UINT_MAX, &nr);
+	if (!*at && keep.first && !nr)
+		*at = text;
+	if (*at)
 		return -EINVAL;
+	keep.nr = nr;
 	return snap_keep_set(s, keep);
 }
 
@@ -304,12 +293,16 @@ static int snap_limit_kb_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static int snap_limit_kb_store(struct trace_snapshots *s, const char *text, int cpu)
+static int
+snap_limit_kb_store(struct trace_snapshots *s, const char *text, int cpu, const char **at)
 {
-	unsigned long kb;
+	u64 bytes, kb;
 
-	if (snap_parse(text, ULONG_MAX, &kb))
+	*at = trace_read_number(text, trace_sizes,
+				BITS_PER_LONG == 32 ? (u64)ULONG_MAX << 10 : U64_MAX, &bytes);
+	if (*at)
 		return -EINVAL;
+	kb = bytes >> 10;
 	guard(mutex)(&s->mutex);
 	snap_recount_all(s);
 	if (kb && s->kb > kb)
@@ -340,6 +333,7 @@ static ssize_t snap_write(struct file *file, const char __user *ubuf, size_t cnt
 	struct trace_array *tr = file_inode(file)->i_private;
 	/* The longest value is "first" and a number, or a delay, with blanks. */
 	char buf[40] = "", *text;
+	const char *at;
 	int ret = -EINVAL;
 
 	if (!of->store)
@@ -347,10 +341,11 @@ static ssize_t snap_write(struct file *file, const char __user *ubuf, size_t cnt
 	if (copy_from_user(buf, ubuf, min(cnt, sizeof(buf) - 1)))
 		return -EFAULT;
 	text = strim(buf);
+	at = text;
 	if (cnt < sizeof(buf))
-		ret = of->store(tr->snapshots, text, tracing_get_cpu(file_inode(file)));
+		ret = of->store(tr->snapshots, text, tracing_get_cpu(file_inode(file)), &at);
 	if (ret)
-		return snap_fail(tr, of, text, ret);
+		return snap_fail(tr, of, text, ret, at ? at - text : 0);
 	*ppos += cnt;
 	return cnt;
 }
@@ -373,7 +368,7 @@ static long snap_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		ret = snap_no_ring(tr->snapshots, cpu, snap_own(tr->snapshots, cpu));
 	if (ret >= 0 || ret == -EMFILE || ret == -ENFILE || ret == -ENODEV)
 		return ret;
-	return snap_fail(tr, of, "TRACE_IOC_SNAPSHOT", ret);
+	return snap_fail(tr, of, "TRACE_IOC_SNAPSHOT", ret, 0);
 }
 
 /* "snapshots" is ready when one was kept since it was opened, or read from its begin. */
@@ -414,10 +409,11 @@ static const struct snap_file snap_files[] = {
 		.release	= tracing_single_release_tr,
 	} },
 	SNAP_FILE("snapshot_allocate", "0 or 1", snap_allocate_show, snap_allocate_store),
-	SNAP_FILE("snapshot_delay", "a time such as 5ms", snap_delay_show, snap_delay_store),
+	SNAP_FILE("snapshot_delay", "a whole number with ns, us, ms or s behind it, such as 5ms",
+		  snap_delay_show, snap_delay_store),
 	SNAP_FILE("snapshot_keep", "N, last N or first N", snap_keep_show, snap_keep_store),
-	SNAP_FILE("snapshot_limit_kb", "a number of KiB", snap_limit_kb_show,
-		  snap_limit_kb_store),
+	SNAP_FILE("snapshot_limit_kb", "a number of KiB, or one with K, M or G behind it",
+		  snap_limit_kb_show, snap_limit_kb_store),
 };
 
 const struct file_operations trace_snapshot_raw_fops = {

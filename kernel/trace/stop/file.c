@@ -21,7 +21,7 @@ static const struct stop_failure {
 	[STOP_ERR_KIND] = { -EINVAL, "Expected panic, oops, warn or event SYSTEM:NAME" },
 	[STOP_ERR_NAME] = { -EINVAL, "Expected an event as SYSTEM:NAME" },
 	[STOP_ERR_REST] = { -EINVAL, "Expected if FILTER (of events), after TIME, all or the end" },
-	[STOP_ERR_TIME] = { -EINVAL, "Invalid time, expected a number and us, ms or s" },
+	[STOP_ERR_TIME] = { -EINVAL, "Invalid time, expected a whole number with ns, us, ms or s behind it" },
 	[STOP_ERR_PANIC_AFTER] = { -EINVAL, "panic cannot have a delay: no timer runs then" },
 	[STOP_ERR_LONG] = { -E2BIG, "The line is too long, expected 255 characters at most" },
 	[STOP_ERR_NO_EVENT] = { -ENOENT, "No such event in this instance" },

@@ -9,10 +9,10 @@
  */
 #include <linux/ctype.h>
 #include <linux/kernel.h>
-#include <linux/overflow.h>
+#include <linux/ktime.h>
 #include <linux/string.h>
-#include <linux/time64.h>
 
+#include "../trace_text.h"
 #include "internal.h"
 
 const char * const stop_kinds[] = {
@@ -29,28 +29,6 @@ static char *stop_word(char **text)
 
 	*text = *text ? skip_spaces(*text) : word + strlen(word);
 	return word;
-}
-
-static bool stop_parse_time(const char *text, u64 *ns)
-{
-	static const struct {
-		const char	*name;
-		u64		ns;
-	} units[] = {
-		{ "us", NSEC_PER_USEC }, { "ms", NSEC_PER_MSEC }, { "s", NSEC_PER_SEC },
-	};
-	char unit[4], rest;
-	u64 n;
-	int i;
-
-	/* 19 digits cannot overflow. */
-	if (sscanf(text, "%19llu%3s%c", &n, unit, &rest) != 2 || !n)
-		return false;
-	for (i = 0; i < ARRAY_SIZE(units); i++) {
-		if (!strcmp(unit, units[i].name))
-			return !check_mul_overflow(n, units[i].ns, ns) && *ns <= KTIME_MAX / 2;
-	}
-	return false;
 }
 
 static bool stop_in_string(const char *text, const char *at)
@@ -120,13 +98,17 @@ static enum stop_err stop_parse_name(char *name, struct stop_spec *spec)
 /* "after TIME" */
 static enum stop_err stop_parse_after(char *text, struct stop_spec *spec, const char **at)
 {
+	const char *wrong;
+
 	*at = text;
 	if (spec->kind == STOP_PANIC)
 		return STOP_ERR_PANIC_AFTER;
 	spec->time = skip_spaces(text + strlen("after"));
-	*at = spec->time;
-	if (!stop_parse_time(spec->time, &spec->after))
+	wrong = trace_read_number(spec->time, trace_times, KTIME_MAX / 2, &spec->after);
+	if (wrong || !spec->after) {
+		*at = wrong ?: spec->time;
 		return STOP_ERR_TIME;
+	}
 	/* The filter ends here. */
 	*text = '\0';
 	return STOP_OK;

@@ -69,6 +69,47 @@ static void fs_expect_only(struct kunit *test, const char *path, const char *tex
 				    !strcmp(path, paths[i]), "%s in %s", text, paths[i]);
 }
 
+/* The place of the first wrong character, which error_log marks. */
+static void fs_test_place(struct kunit *test)
+{
+	static const struct {
+		const char	*name;
+		const char	*bad;	/* with ^ before that character */
+	} texts[] = {
+		{ "snapshot", "1^x" }, { "snapshot", "^-1" }, { "snapshot", "^" },
+		{ "snapshot", "^99999999999999999999" },
+		{ "snapshot_allocate", "^2" }, { "snapshot_allocate", "0^ 1" },
+		{ "snapshot_delay", "5^ ms" }, { "snapshot_delay", "0^.02s" },
+		{ "snapshot_delay", "5^" }, { "snapshot_delay", "5^m" }, { "snapshot_delay", "5ms^x" },
+		{ "snapshot_delay", "5s^ecs" }, { "snapshot_delay", "^ms" },
+		{ "snapshot_delay", "^4611686019s" }, { "snapshot_delay", "^18446744073709551616ns" },
+		{ "snapshot_keep", "^x" }, { "snapshot_keep", "first ^0" },
+		{ "snapshot_keep", "last  3^x" }, { "snapshot_keep", "^first" },
+		{ "snapshot_keep", "^4294967296" },
+		{ "snapshot_limit_kb", "5M^B" }, { "snapshot_limit_kb", "1^.5M" },
+		{ "snapshot_limit_kb", "1^T" }, { "snapshot_limit_kb", "^18014398509481984" },
+	};
+	unsigned int i, at;
+	char bad[40], text[120];
+
+	for (i = 0; i < ARRAY_SIZE(texts); i++) {
+		at = strcspn(texts[i].bad, "^");
+		snprintf(bad, sizeof(bad), "%.*s%s", (int)at, texts[i].bad, texts[i].bad + at + 1);
+		KUNIT_EXPECT_EQ_MSG(test, snap_kunit_write(test, texts[i].name, bad),
+				    (ssize_t)-EINVAL, "%s", texts[i].bad);
+		snprintf(text, sizeof(text), "  Command: %s\n%*s^\n", bad,
+			 (int)(strlen("  Command: ") + at), "");
+		KUNIT_EXPECT_TRUE_MSG(test, snap_kunit_shows(test, "error_log", text), "%s in %s",
+				      text, snap_kunit_read(test, "error_log"));
+	}
+	snap_kunit_set(test, "snapshot_limit_kb", "5M");
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_limit_kb"), "5120\n");
+	snap_kunit_set(test, "snapshot_limit_kb", "2G");
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_limit_kb"), "2097152\n");
+	snap_kunit_set(test, "snapshot_limit_kb", "0k");
+	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_limit_kb"), "0\n");
+}
+
 /* Return @digit with blanks before it, @len characters in all. */
 static const char *fs_long(struct kunit *test, unsigned int len, char digit)
 {
@@ -90,12 +131,13 @@ static const struct fs_value {
 	{ "snapshot_allocate", { "0", "1", " 0 " }, { "0\n", "1\n", "0\n" },
 	  { "2", "-1", "" }, "Invalid value, expected 0 or 1" },
 	{ "snapshot_delay", { "0", "7us", "5ms" }, { "0\n", "7us\n", "5ms\n" },
-	  { "2", "-1ms", "0ms x" }, "Invalid value, expected a time such as 5ms" },
+	  { "2", "-1ms", "0ms x" },
+	  "Invalid value, expected a whole number with ns, us, ms or s behind it, such as 5ms" },
 	{ "snapshot_keep", { "0", "first 3", "2" }, { "0\n", "first 3\n", "last 2\n" },
 	  { "-1", "first 0", "last" }, "Invalid value, expected N, last N or first N" },
 	{ "snapshot_limit_kb", { "0", "4294967295", "5000000" },
 	  { "0\n", "4294967295\n", "5000000\n" }, { "x", "-1", "99999999999999999999999" },
-	  "Invalid value, expected a number of KiB" },
+	  "Invalid value, expected a number of KiB, or one with K, M or G behind it" },
 };
 
 static void fs_value_desc(const struct fs_value *v, char *desc)
@@ -963,6 +1005,7 @@ static void fs_test_raw_marker(struct kunit *test)
 }
 
 static struct kunit_case fs_cases[] = {
+	KUNIT_CASE(fs_test_place),
 	KUNIT_CASE(fs_test_expand),
 	KUNIT_CASE(fs_test_no_memory),
 	KUNIT_CASE_PARAM(fs_test_value, fs_value_gen_params),
