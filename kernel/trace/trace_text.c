@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Texts that user space writes to files: numbers with units.
+ * Texts that user space writes to files: numbers with units, and lines.
  */
 #include <linux/ctype.h>
+#include <linux/err.h>
+#include <linux/minmax.h>
 #include <linux/overflow.h>
+#include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/time64.h>
 
 #include "trace_text.h"
+
+/* Bytes of a write that are looked at: a line has to fit */
+#define TEXT_SIZE	4096
 
 const struct trace_unit trace_times[] = {
 	/* The longest that fits is shown. */
@@ -65,4 +71,69 @@ const char *trace_read_number(const char *text, const struct trace_unit *units, 
 		return text;
 	*number = n;
 	return NULL;
+}
+
+/* Go to the next line that is not empty and no comment; @comment: there was one. */
+static char *text_next_line(char *text, bool *comment)
+{
+	char *line = skip_spaces(text);
+
+	while (*line == '#') {
+		*comment = true;
+		line = skip_spaces(line + strcspn(line, "\n"));
+	}
+	return line;
+}
+
+/* Copy the begin of a write. Where that is not all of it, cut it behind a line. */
+static char *text_copy(const char __user *ubuf, size_t cnt)
+{
+	char *text = memdup_user_nul(ubuf, min(cnt, TEXT_SIZE - 1)), *end;
+
+	if (IS_ERR(text) || cnt < TEXT_SIZE)
+		return text;
+	end = strrchr(text, '\n');
+	if (end)
+		end[1] = '\0';
+	return text;
+}
+
+/**
+ * trace_write_line() - take one line of a write
+ * @ubuf:   the written text
+ * @cnt:    length of it
+ * @ppos:   position in the file
+ * @change: takes a line, without blanks around it; returns 0 or an error
+ * @data:   for @change
+ *
+ * Lines that begin with "#", and empty ones among others, are ignored. A text that has more
+ * lines is not taken as a whole: the caller of write(2) writes the rest again. So a write that
+ * fails has changed nothing.
+ *
+ * Context: May sleep.
+ * Return: how much is taken of the text, or the error.
+ */
+ssize_t trace_write_line(const char __user *ubuf, size_t cnt, loff_t *ppos,
+			 int (*change)(void *data, char *line), void *data)
+{
+	char *text = text_copy(ubuf, cnt), *line, *next;
+	bool comment = false;
+	ssize_t ret = 0;
+
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+	line = text_next_line(text, &comment);
+	next = line + strcspn(line, "\n");
+	if (*next) {
+		*next++ = '\0';
+		next = text_next_line(next, &comment);
+	}
+	if (*line || !comment)
+		ret = change(data, strim(line));
+	if (!ret) {
+		ret = next - text;
+		*ppos += ret;
+	}
+	kfree(text);
+	return ret;
 }

@@ -9,8 +9,8 @@
 
 /**
  * struct trace_unit - a unit of a number
- * @name:   what stands behind the number; "" for a number without unit
- * @factor: what the number is multiplied by
+ * @name:   text behind the number; "" for a number without unit
+ * @factor: value of one of it, in the smallest unit
  */
 struct trace_unit {
 	const char	*name;
@@ -26,5 +26,8 @@ extern const struct trace_unit trace_numbers[];
 
 const char *trace_read_number(const char *text, const struct trace_unit *units, u64 max,
 			      u64 *number);
+
+ssize_t trace_write_line(const char __user *ubuf, size_t cnt, loff_t *ppos,
+			 int (*change)(void *data, char *line), void *data);
 
 #endif /* _KERNEL_TRACE_TEXT_H */

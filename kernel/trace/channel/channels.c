@@ -6,12 +6,9 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include <linux/uaccess.h>
 
+#include "../trace_text.h"
 #include "internal.h"
-
-/* The longest name of a directory, a "!", blanks, and the line's end */
-#define CHANNELS_SIZE	(NAME_MAX + 16)
 
 enum {
 	CHANNELS_ERR_NONE,
@@ -26,6 +23,9 @@ enum {
 	CHANNELS_ERR_RETIRED,
 	CHANNELS_ERR_LONG,
 };
+
+static const char channels_usage[] =
+	"# Write the name of an instance to make it a channel, and \"!NAME\" to end that\n";
 
 /* Kept by the error log, which prints them later. */
 static const char *const channels_errs[] = {
@@ -65,9 +65,9 @@ static void channels_fail(struct trace_array *tr, const char *text, int ret, uns
 	if (ret == -ELOOP && tr->name && !strcmp(name, tr->name))
 		err = CHANNELS_ERR_SELF;
 	/* A name may have blanks, so there is none that is all of them. */
-	if (err == CHANNELS_ERR_NONE && name[strcspn(name, " \t\n")]) {
+	if (err == CHANNELS_ERR_NONE && name[strcspn(name, " \t")]) {
 		err = CHANNELS_ERR_NAMES;
-		pos += strcspn(name, " \t\n");
+		pos += strcspn(name, " \t");
 	}
 	if (err == CHANNELS_ERR_OTHER)
 		channels_print_session(name, session, sizeof(session));
@@ -76,32 +76,48 @@ static void channels_fail(struct trace_array *tr, const char *text, int ret, uns
 	kfree(both);
 }
 
-static ssize_t
-channels_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
+/* Cut off what is read behind the name. Return: false if there is nothing of it. */
+static bool channels_cut_state(char *name)
 {
-	struct trace_array *tr = file_inode(file)->i_private;
-	char *buf, *name;
-	bool leave;
+	static const char state[] = " mode=";
+	char *at, *next = strstr(name, state);
+
+	if (!next)
+		return false;
+	do {
+		at = next;
+		next = strstr(at + 1, state);
+	} while (next);
+	if (!strstr(at, " on=") || !strstr(at, " lost="))
+		return false;
+	*at = '\0';
+	return true;
+}
+
+static int channels_change(void *data, char *text)
+{
+	bool leave = *text == '!', state = channels_cut_state(text);
+	char *name = text + leave;
 	int ret;
 
-	if (cnt > CHANNELS_SIZE) {
-		tracing_log_err(tr, "channels", "", (const char **)channels_errs,
+	if (strlen(name) > NAME_MAX) {
+		tracing_log_err(data, "channels", "", (const char **)channels_errs,
 				CHANNELS_ERR_LONG, 0);
 		return -EINVAL;
 	}
-	buf = memdup_user_nul(ubuf, cnt);
-	if (IS_ERR(buf))
-		return PTR_ERR(buf);
-	name = strim(buf);
-	leave = *name == '!';
-	ret = leave ? trace_session_leave(tr, name + 1) : trace_session_join(tr, name);
+	ret = leave ? trace_session_leave(data, name) : trace_session_join(data, name);
+	/* As it was read: it is there. */
+	if (ret == -EEXIST && state)
+		return 0;
 	if (ret)
-		channels_fail(tr, name, ret, leave);
-	kfree(buf);
-	if (ret)
-		return ret;
-	*ppos += cnt;
-	return cnt;
+		channels_fail(data, text, ret, leave);
+	return ret;
+}
+
+static ssize_t
+channels_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	return trace_write_line(ubuf, cnt, ppos, channels_change, file_inode(file)->i_private);
 }
 
 /* In KiB; an instance without rings has none. */
@@ -133,6 +149,8 @@ static int channels_show(struct seq_file *m, void *v)
 	struct trace_buffer *buffer;
 
 	guard(mutex)(&trace_types_lock);
+	if (list_empty(&tr->channels) && !trace_is_kept(tr))
+		seq_puts(m, channels_usage);
 	for_each_channel(ch, tr) {
 		buffer = ch->array_buffer.buffer;
 		seq_printf(m, "%s mode=%s on=%d kb=%lu records=%lu lost=%lu\n", ch->name,

@@ -7,12 +7,16 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/string_helpers.h>
-#include <linux/uaccess.h>
 
+#include "../trace_text.h"
 #include "internal.h"
 
-/* Bytes read of a write, at most: enough to report a line that is too long, with a part of it */
-#define STOP_WRITE_SIZE	(2 * STOP_LINE_SIZE)
+static const char stop_usage[] =
+	"# Write a line to stop recording then, or \"!\" and the line to remove it:\n"
+	"#   panic [all]\n"
+	"#   oops [after TIME] [all]\n"
+	"#   warn [after TIME] [all]\n"
+	"#   event SYSTEM:NAME [if FILTER] [after TIME] [all]\n";
 
 static const struct stop_failure {
 	int		ret;
@@ -21,13 +25,13 @@ static const struct stop_failure {
 	[STOP_ERR_KIND] = { -EINVAL, "Expected panic, oops, warn or event SYSTEM:NAME" },
 	[STOP_ERR_NAME] = { -EINVAL, "Expected an event as SYSTEM:NAME" },
 	[STOP_ERR_REST] = { -EINVAL, "Expected if FILTER (of events), after TIME, all or the end" },
-	[STOP_ERR_TIME] = { -EINVAL, "Invalid time, expected a whole number with ns, us, ms or s behind it" },
+	[STOP_ERR_TIME] = { -EINVAL, "Invalid time, expected a whole number with a unit: 5ms" },
 	[STOP_ERR_PANIC_AFTER] = { -EINVAL, "panic cannot have a delay: no timer runs then" },
 	[STOP_ERR_LONG] = { -E2BIG, "The line is too long, expected 255 characters at most" },
 	[STOP_ERR_NO_EVENT] = { -ENOENT, "No such event in this instance" },
 	/* create_event_filter() reports it. */
 	[STOP_ERR_FILTER] = { -EINVAL, NULL },
-	[STOP_ERR_EXISTS] = { -EEXIST, "This cause has a line already: remove it first" },
+	[STOP_ERR_EXISTS] = { -EEXIST, "This cause has another line: remove that first" },
 	[STOP_ERR_NO_LINE] = { -ENOENT, "No such line" },
 	[STOP_ERR_MEMORY] = { -ENOMEM, "No memory for another line" },
 	[STOP_ERR_ENABLE] = { -EBUSY, "The event cannot be enabled" },
@@ -95,33 +99,25 @@ static int stop_fail(struct trace_array *tr, const char *text, enum stop_err err
 	return failure->ret;
 }
 
-static ssize_t stop_on_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
+static int stop_on_change(void *data, char *text)
 {
-	struct trace_array *tr = file_inode(file)->i_private;
-	enum stop_err err = STOP_ERR_LONG;
-	char *buf, *text, *copy, has[STOP_LINE_SIZE];
-	const char *at;
+	char *copy = kstrdup(text, GFP_KERNEL), has[STOP_LINE_SIZE];
+	enum stop_err err = STOP_ERR_MEMORY;
+	const char *at = copy;
 	int ret = 0;
 
-	buf = memdup_user_nul(ubuf, min(cnt, STOP_WRITE_SIZE));
-	if (IS_ERR(buf))
-		return PTR_ERR(buf);
-	text = strim(buf);
 	/* It is cut into words; error_log has it as it was. */
-	copy = kstrdup(text, GFP_KERNEL);
-	at = copy;
-	if (!copy)
-		err = STOP_ERR_MEMORY;
-	else if (cnt <= STOP_WRITE_SIZE)
-		err = stop_change(tr, copy, &at, has);
+	if (copy)
+		err = stop_change(data, copy, &at, has);
 	if (err)
-		ret = stop_fail(tr, text, err, at - copy, has);
+		ret = stop_fail(data, text, err, at - copy, has);
 	kfree(copy);
-	kfree(buf);
-	if (ret)
-		return ret;
-	*ppos += cnt;
-	return cnt;
+	return ret;
+}
+
+static ssize_t stop_on_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	return trace_write_line(ubuf, cnt, ppos, stop_on_change, file_inode(file)->i_private);
 }
 
 static void stop_show_time(struct seq_file *m, struct trace_array *tr, u64 ts)
@@ -158,6 +154,8 @@ static int stop_on_show(struct seq_file *m, void *v)
 	struct stop_line *line;
 
 	guard(mutex)(&event_mutex);
+	if (!tr->stop_on || list_empty(&tr->stop_on->lines))
+		seq_puts(m, stop_usage);
 	if (!tr->stop_on)
 		return 0;
 	list_for_each_entry(line, &tr->stop_on->lines, list)

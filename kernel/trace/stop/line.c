@@ -164,6 +164,15 @@ static struct stop_line *stop_find(struct trace_stop *stop, const struct stop_sp
 	return NULL;
 }
 
+/* Is it this one? If not, @has is set to its text. */
+static bool stop_is_line(const struct stop_line *line, const struct stop_spec *spec, char *has)
+{
+	char text[STOP_LINE_SIZE];
+
+	strscpy(has, line->text, STOP_LINE_SIZE);
+	return stop_print(spec, text) && !strcmp(text, has);
+}
+
 static struct trace_event_file *stop_find_event(struct trace_array *tr,
 						const struct stop_spec *spec)
 {
@@ -197,7 +206,8 @@ static struct trace_stop *stop_of(struct trace_array *tr)
  * @has:  is set to the line that the cause has already, STOP_LINE_SIZE bytes
  *
  * Context: May sleep, event_mutex is held.
- * Return: STOP_OK; STOP_ERR_LONG; STOP_ERR_EXISTS if the cause has a line already;
+ * Return: STOP_OK, also if it has this line; STOP_ERR_LONG; STOP_ERR_EXISTS if the cause has
+ *	   another line;
  *	   STOP_ERR_NO_EVENT, STOP_ERR_FILTER, STOP_ERR_ENABLE for an event;
  *	   STOP_ERR_MEMORY. On an error nothing has changed.
  */
@@ -209,10 +219,8 @@ enum stop_err stop_add(struct trace_array *tr, const struct stop_spec *spec, cha
 	enum stop_err err;
 
 	lockdep_assert_held(&event_mutex);
-	if (line) {
-		strscpy(has, line->text, STOP_LINE_SIZE);
-		return STOP_ERR_EXISTS;
-	}
+	if (line)
+		return stop_is_line(line, spec, has) ? STOP_OK : STOP_ERR_EXISTS;
 	if (spec->kind == STOP_EVENT) {
 		file = stop_find_event(tr, spec);
 		if (!file)
@@ -253,13 +261,12 @@ enum stop_err stop_add(struct trace_array *tr, const struct stop_spec *spec, cha
 enum stop_err stop_remove(struct trace_array *tr, const struct stop_spec *spec)
 {
 	struct stop_line *line = stop_find(tr->stop_on, spec);
-	char text[STOP_LINE_SIZE];
+	char has[STOP_LINE_SIZE];
 
 	lockdep_assert_held(&event_mutex);
 	if (!line)
 		return STOP_ERR_NO_LINE;
-	if ((spec->filter || spec->time || spec->all) &&
-	    (!stop_print(spec, text) || strcmp(text, line->text)))
+	if ((spec->filter || spec->time || spec->all) && !stop_is_line(line, spec, has))
 		return STOP_ERR_NO_LINE;
 	stop_remove_line(line);
 	return STOP_OK;

@@ -70,12 +70,14 @@ static void stop_test_crash(struct kunit *test, const char *kind)
 static void stop_test_kinds(struct kunit *test)
 {
 	static const char * const kinds[] = { "panic", "oops", "warn" };
-	char remove[16];
+	char remove[16], other[16];
 	int i, j;
 
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		KUNIT_EXPECT_EQ(test, stop_test_change(test, kinds[i]), STOP_OK);
-		KUNIT_EXPECT_EQ(test, stop_test_change(test, kinds[i]), STOP_ERR_EXISTS);
+		KUNIT_EXPECT_EQ(test, stop_test_change(test, kinds[i]), STOP_OK);
+		snprintf(other, sizeof(other), "%s all", kinds[i]);
+		KUNIT_EXPECT_EQ(test, stop_test_change(test, other), STOP_ERR_EXISTS);
 		for (j = 0; j < ARRAY_SIZE(kinds); j++) {
 			stop_test_crash(test, kinds[j]);
 			stop_test_by(test, i == j ? kinds[i] : NULL);
