@@ -111,7 +111,8 @@ static int channels_change(void *data, char *text)
 		return 0;
 	if (ret)
 		channels_fail(data, text, ret, leave);
-	return ret;
+	/* As "snapshot" and "snapshot_keep" of such memory do. */
+	return ret == -EXFULL ? -EINVAL : ret;
 }
 
 static ssize_t

@@ -27,7 +27,7 @@ static const struct stop_failure {
 	[STOP_ERR_REST] = { -EINVAL, "Expected if FILTER (of events), after TIME, all or the end" },
 	[STOP_ERR_TIME] = { -EINVAL, "Invalid time, expected a whole number with a unit: 5ms" },
 	[STOP_ERR_PANIC_AFTER] = { -EINVAL, "panic cannot have a delay: no timer runs then" },
-	[STOP_ERR_LONG] = { -E2BIG, "The line is too long, expected 255 characters at most" },
+	[STOP_ERR_LONG] = { -EINVAL, "The line is too long, expected 255 characters at most" },
 	[STOP_ERR_NO_EVENT] = { -ENOENT, "No such event in this instance" },
 	/* create_event_filter() reports it. */
 	[STOP_ERR_FILTER] = { -EINVAL, NULL },

@@ -412,6 +412,7 @@ static void keep_test_join_persistent(struct kunit *test)
 	ch = chan_kunit[1];
 	ch->range_addr_start = 1;
 	KUNIT_EXPECT_EQ(test, trace_snapshot_add_channel(tr, ch), -EXFULL);
+	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "channels", ch->name), (ssize_t)-EINVAL);
 	ch->flags |= TRACE_ARRAY_FL_SNAPSHOT;
 	snap_kunit_set(test, "snapshot_keep", "1");
 	KUNIT_EXPECT_EQ(test, trace_snapshot_add_channel(tr, ch), -EXFULL);
