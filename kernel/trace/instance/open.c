@@ -102,5 +102,5 @@ bool instance_is_owner(const struct file *file, const struct trace_array *tr)
  */
 void __init instance_create_open(struct dentry *top)
 {
-	trace_create_file("instance_open", 0600, top, NULL, &instance_open_fops);
+	trace_create_file("instance_open", TRACE_MODE_WRITE, top, NULL, &instance_open_fops);
 }
