@@ -198,7 +198,10 @@ static bool __init snap_boot_named(const char *name)
  */
 void __init trace_snapshot_boot(struct trace_array *tr, const char *name)
 {
-	if (name ? !snap_boot_named(name) : !snap_boot_top)
+	/* In memory that survives a reboot, ^snapshot has made room for it. */
+	bool flag = (tr->flags & TRACE_ARRAY_FL_SNAPSHOT) && !tr->range_addr_start;
+
+	if (!flag && (name ? !snap_boot_named(name) : !snap_boot_top))
 		return;
 	if (tracing_alloc_snapshot_instance(tr))
 		pr_warn("tracing: no room for a snapshot of %s\n", name ?: "the top trace array");

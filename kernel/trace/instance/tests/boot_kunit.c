@@ -186,6 +186,8 @@ static void __init boot_test_flags(struct kunit *test)
 				    flags[i].printk, "%s", param);
 		KUNIT_EXPECT_EQ_MSG(test, !!(tr->flags & TRACE_ARRAY_FL_SNAPSHOT),
 				    flags[i].snapshot, "%s", param);
+		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, BOOT_DIR "/snapshot_allocate"),
+				   flags[i].snapshot ? "1\n" : "0\n");
 		KUNIT_EXPECT_TRUE(test, tr->flags & TRACE_ARRAY_FL_EXPANDED);
 		boot_remove(test, tr);
 	}
