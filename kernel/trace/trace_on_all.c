@@ -52,11 +52,14 @@ void trace_off_all(void)
 /* Those that are on go on: a stop of before is no reason any more. */
 static void on_all(void)
 {
+	bool were_off = !tracing_is_on_all();
 	struct trace_array *tr;
 
 	guard(mutex)(&trace_types_lock);
 	tracing_on_all();
 	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
+		if (were_off)
+			trace_snapshot_begin_anew(tr);
 		if (tracer_tracing_is_on(tr))
 			WRITE_ONCE(tr->stopped, false);
 	}

@@ -17,6 +17,7 @@ static DEFINE_MUTEX(rb_followers_mutex);
 #define RB_RECORD_OFF	BIT(20)
 /* The same of another buffer, see ring_buffer_follow(). */
 #define RB_LEADER_OFF	BIT(21)
+#define RB_SWITCHES	(RB_RECORD_OFF | RB_LEADER_OFF)
 
 /**
  * rb_ask() - have the writers of a buffer look at its switches
@@ -82,6 +83,44 @@ bool ring_buffer_record_is_set_on(struct trace_buffer *buffer)
 	return !(atomic_read(&buffer->record_disabled) & RB_RECORD_OFF);
 }
 
+/* Set a switch, and note the time of a stop. */
+static void rb_switch_off(struct trace_buffer *buffer, int bit)
+{
+	struct rb_switched *sw = &buffer->switched;
+	u64 (*clock)(void);
+	u64 now;
+
+	/* Fully ordered: who sees the switch, or its end, sees the count. */
+	atomic_inc_return(&sw->offs);
+	clock = READ_ONCE(buffer->clock);
+	now = clock();
+	if (atomic_fetch_or(bit, &buffer->record_disabled) & RB_SWITCHES) {
+		atomic_dec(&sw->offs);
+		return;
+	}
+	/* Fully ordered: either this sees another clock, or ring_buffer_set_clock() is later. */
+	atomic64_xchg(&sw->off_at, now);
+	if (READ_ONCE(buffer->clock) != clock)
+		atomic64_set(&sw->off_at, 0);
+}
+
+/* Clear a switch, and note the time of a start. */
+static void rb_switch_on(struct trace_buffer *buffer, int bit)
+{
+	struct rb_switched *sw = &buffer->switched;
+	s64 now, was;
+
+	if ((atomic_fetch_andnot(bit, &buffer->record_disabled) & RB_SWITCHES) != bit)
+		return;
+	now = ring_buffer_time_stamp(buffer);
+	/* One that was interrupted here does not undo a later one. */
+	was = atomic64_read(&sw->on_at);
+	while (now - was > 0 && !atomic64_try_cmpxchg(&sw->on_at, &was, now))
+		;
+	/* Pairs with ring_buffer_was_on(): who sees the count sees the time. */
+	atomic_inc_return_release(&sw->ons);
+}
+
 /* Have a buffer refuse records while the switch of another one is off; NULL: end that. */
 static void rb_follow(struct trace_buffer *buffer, struct trace_buffer *leader)
 {
@@ -92,10 +131,10 @@ static void rb_follow(struct trace_buffer *buffer, struct trace_buffer *leader)
 	do {
 		off = leader && !ring_buffer_record_is_set_on(leader);
 		if (off) {
-			atomic_or(RB_LEADER_OFF, &buffer->record_disabled);
+			rb_switch_off(buffer, RB_LEADER_OFF);
 			rb_ask(buffer);
 		} else {
-			atomic_andnot(RB_LEADER_OFF, &buffer->record_disabled);
+			rb_switch_on(buffer, RB_LEADER_OFF);
 		}
 		/* Others may do the same meanwhile: the last one of them sees the last switch. */
 		smp_mb();
@@ -139,7 +178,7 @@ static void rb_lead(struct trace_buffer *leader)
  */
 void ring_buffer_record_off(struct trace_buffer *buffer)
 {
-	atomic_or(RB_RECORD_OFF, &buffer->record_disabled);
+	rb_switch_off(buffer, RB_RECORD_OFF);
 	rb_ask(buffer);
 	ring_buffer_wake_waiters(buffer, RING_BUFFER_ALL_CPUS);
 	rb_lead(buffer);
@@ -154,7 +193,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_record_off);
  */
 void ring_buffer_record_on(struct trace_buffer *buffer)
 {
-	atomic_andnot(RB_RECORD_OFF, &buffer->record_disabled);
+	rb_switch_on(buffer, RB_RECORD_OFF);
 	rb_lead(buffer);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_record_on);
@@ -182,8 +221,40 @@ bool ring_buffer_record_is_on(struct trace_buffer *buffer)
  */
 bool ring_buffer_is_switched_on(struct trace_buffer *buffer)
 {
-	return !(atomic_read(&buffer->record_disabled) & (RB_RECORD_OFF | RB_LEADER_OFF)) &&
-	       tracing_is_on_all();
+	return !(atomic_read(&buffer->record_disabled) & RB_SWITCHES) && tracing_is_on_all();
+}
+
+/**
+ * ring_buffer_was_on() - tell how long the switches of a buffer have been on without a break
+ * @buffer: the buffer
+ * @since:  is set to the time of the last start, or 0 if it was never off
+ * @until:  is set to the time of the stop, if it is off; else U64_MAX
+ *
+ * Its own switch counts, and that of the buffer that it follows; see tracing_all_generation()
+ * for that of all buffers. Up to the call of this, recording was on in all of that time, which
+ * may be none.
+ *
+ * Context: Any context, including NMI.
+ * Return: false if the times are not known, as a switch is being changed.
+ */
+bool ring_buffer_was_on(struct trace_buffer *buffer, u64 *since, u64 *until)
+{
+	struct rb_switched *sw = &buffer->switched;
+	int offs, ons;
+	bool off;
+
+	/*
+	 * Fully ordered. A stop of before is counted. One that comes later adds to @offs, and
+	 * its start to @ons, and that start is later than what the caller asks for.
+	 */
+	off = atomic_fetch_or(0, &buffer->record_disabled) & RB_SWITCHES;
+	/* Before the counts: who sees the time of a later stop sees that it is counted. */
+	*until = off ? atomic64_read_acquire(&sw->off_at) : U64_MAX;
+	/* Pairs with the release of rb_switch_on(). */
+	ons = atomic_read_acquire(&sw->ons);
+	offs = atomic_read(&sw->offs);
+	*since = atomic64_read(&sw->on_at);
+	return offs - ons == off;
 }
 
 /**
@@ -319,6 +390,9 @@ EXPORT_SYMBOL_GPL(ring_buffer_change_overwrite);
 void ring_buffer_set_clock(struct trace_buffer *buffer, u64 (*clock)(void))
 {
 	WRITE_ONCE(buffer->clock, clock);
+	/* Fully ordered, see rb_switch_off(). Times of two clocks do not compare. */
+	atomic64_xchg(&buffer->switched.off_at, 0);
+	atomic64_xchg(&buffer->switched.on_at, 0);
 }
 
 /**

@@ -15,6 +15,8 @@ DEFINE_PER_CPU_READ_MOSTLY(unsigned long, rb_place) = RB_NOBODY(RB_IN_HOTPLUG);
 
 /* Every buffer is off: what RB_ALL_OFF of all CPUs follows */
 static int rb_all_off;
+/* How often it was set and, behind that, cleared; tasks and contexts that change it now */
+static atomic_t rb_all_offs, rb_all_ons, rb_all_busy;
 
 /* Between the two changes that a CPU's hotplug makes; &rb_place has the first one */
 static DEFINE_RAW_SPINLOCK(rb_hotplug_lock);
@@ -146,8 +148,13 @@ static void rb_switch_all(void)
  */
 void tracing_off_all(void)
 {
-	WRITE_ONCE(rb_all_off, 1);
+	atomic_inc(&rb_all_busy);
+	/* Fully ordered: who sees the switch, or its end, sees the count. */
+	atomic_inc_return(&rb_all_offs);
+	if (xchg(&rb_all_off, 1))
+		atomic_dec(&rb_all_offs);
 	rb_switch_all();
+	atomic_dec_return_release(&rb_all_busy);
 }
 EXPORT_SYMBOL_GPL(tracing_off_all);
 
@@ -158,8 +165,15 @@ EXPORT_SYMBOL_GPL(tracing_off_all);
  */
 void tracing_on_all(void)
 {
-	WRITE_ONCE(rb_all_off, 0);
+	bool off;
+
+	atomic_inc(&rb_all_busy);
+	off = xchg(&rb_all_off, 0);
 	rb_switch_all();
+	/* Every CPU records by now, or its context is busy. */
+	if (off)
+		atomic_inc_return(&rb_all_ons);
+	atomic_dec_return_release(&rb_all_busy);
 }
 EXPORT_SYMBOL_GPL(tracing_on_all);
 
@@ -174,3 +188,19 @@ bool tracing_is_on_all(void)
 	return !READ_ONCE(rb_all_off);
 }
 EXPORT_SYMBOL_GPL(tracing_is_on_all);
+
+/**
+ * tracing_all_generation() - find out whether tracing_off_all() has stopped recording
+ *
+ * Context: Any context, including NMI.
+ * Return: an even number while it has not. If it is the same one later, there was no stop
+ *	   between. An odd number if recording is off, or being changed.
+ */
+unsigned int tracing_all_generation(void)
+{
+	/* Pairs with tracing_on_all(): behind a start that is counted, its context is busy. */
+	unsigned int ons = atomic_read_acquire(&rb_all_ons);
+	unsigned int offs = atomic_read_acquire(&rb_all_offs);
+
+	return offs << 1 | (offs != ons || atomic_read_acquire(&rb_all_busy));
+}

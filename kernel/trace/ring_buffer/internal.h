@@ -840,8 +840,23 @@ static_assert(offsetofend(struct rb_cpu, stamp_abs) <= offsetofend(struct rb_cpu
 static_assert(RB_SHARE_SPECIAL <= U16_MAX && RB_MAX_WRITES < RB_SHARE_SPECIAL);
 
 /**
+ * struct rb_switched - when the switches of a buffer have changed
+ * @offs:   stops: from no switch that is off to one; counted before it
+ * @ons:    starts: from the last switch that is off to none; counted after it
+ * @off_at: time before a stop, of the last one or of an older one
+ * @on_at:  time after the last start that is counted
+ *
+ * See ring_buffer_was_on(). Times are in the unit of the buffer's clock, and 0 for another clock.
+ */
+struct rb_switched {
+	atomic_t	offs, ons;
+	atomic64_t	off_at, on_at;
+};
+
+/**
  * struct trace_buffer - the handle that callers have
  * @record_disabled: records are refused while this is not 0
+ * @switched:	when the switches in it have changed
  * @flags:	&enum ring_buffer_flags
  * @stamp_abs:	every record gets an absolute stamp; @cpu_mutex
  * @clock:	where time comes from
@@ -871,6 +886,7 @@ static_assert(RB_SHARE_SPECIAL <= U16_MAX && RB_MAX_WRITES < RB_SHARE_SPECIAL);
  */
 struct trace_buffer {
 	atomic_t		record_disabled;
+	struct rb_switched	switched;
 	unsigned int		flags;
 	bool			stamp_abs;
 	u64			(*clock)(void);

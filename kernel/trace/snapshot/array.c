@@ -97,6 +97,10 @@ int trace_snapshot_init(struct trace_array *tr)
 	init_waitqueue_head(&s->wait);
 	s->room = INT_MAX;
 	s->pause = jiffies;
+	/* Nothing was recorded before. */
+	s->on_all = tracing_all_generation();
+	if (tr->array_buffer.buffer)
+		s->end = ring_buffer_time_stamp(tr->array_buffer.buffer);
 	/* Odd, and before any cut. */
 	s->cut_done = -1;
 	/* Even, and not that of a trimmed buffer. */

@@ -173,6 +173,7 @@ void trace_snapshot_set_clock(struct trace_array *tr, int clock_id, u64 (*clock)
 	scoped_guard(snap_change, s) {
 		tr->clock_id = clock_id;
 		ring_buffer_set_clock(live, clock);
+		s->on_all = tracing_all_generation();
 		s->end = ring_buffer_time_stamp(live);
 	}
 	snap_set_clock(s, &s->user, clock);
@@ -383,8 +384,8 @@ int trace_snapshot_erase_max(struct trace_array *tr, int cpu)
 }
 
 /**
- * trace_snapshot_begin_anew() - note that the live buffer is erased
- * @tr: the trace array; it records nothing until its buffer is empty
+ * trace_snapshot_begin_anew() - note that the live buffer is erased, or that all were off
+ * @tr: the trace array; it records nothing until its buffer is empty, or was switched on
  *
  * The next snapshot is complete from now on, not before.
  *
@@ -398,5 +399,6 @@ void trace_snapshot_begin_anew(struct trace_array *tr)
 	if (!s)
 		return;
 	guard(snap_change)(s);
+	s->on_all = tracing_all_generation();
 	s->end = ring_buffer_time_stamp(tr->array_buffer.buffer);
 }

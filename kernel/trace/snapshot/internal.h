@@ -73,8 +73,10 @@ enum snap_by {
  * @cuts:   &trace_snapshots.cuts, as the requester sees it before it gets the lock
  * @ring:   ring that its CPU, which is @cpu for the user's slot, writes to then; 0 if that
  *	    does not matter
- * @since:  end of the cut before it, by the clock of the trace; U64_MAX if its CPUs
- *	    were not cut off together
+ * @on_all: tracing_all_generation() before @end
+ * @since:  end of the cut before it, by the clock of the trace, or the time when recording was
+ *	    switched on; U64_MAX if its CPUs were not cut off together, or that time is not known
+ * @until:  time when recording was switched off, if it is; else U64_MAX
  * @begin:  time before the first CPU was cut off
  * @end:    time after the last CPU was cut off
  */
@@ -94,7 +96,9 @@ struct snap_info {
 	u64			asked;
 	unsigned int		cuts;
 	unsigned long		ring;
+	unsigned int		on_all;
 	u64			since;
+	u64			until;
 	u64			begin;
 	u64			end;
 };
@@ -284,6 +288,7 @@ enum {
  * @user:     snapshots of files, triggers and the kernel
  * @max:      snapshots of a latency tracer
  * @end:      end of the last cut; under the lock
+ * @on_all:   tracing_all_generation() before @end
  * @merged:   requests that share the snapshot of another one
  * @no_spare: requests refused because no buffer was ready
  * @refused:  requests refused for another reason
@@ -341,6 +346,7 @@ struct trace_snapshots {
 	struct snap_slot	user;
 	struct snap_slot	max;
 	u64			end;
+	unsigned int		on_all;
 	atomic_long_t		merged;
 	atomic_long_t		no_spare;
 	atomic_long_t		refused;

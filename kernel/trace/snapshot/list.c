@@ -20,15 +20,23 @@ static void snap_show_time(struct seq_file *m, struct trace_array *tr, const cha
 	seq_printf(m, "%llu.%09u", ts, ns);
 }
 
-/* The time since which every CPU has all its records; it ends at the cut. */
-static u64 snap_complete_since(struct trace_snap *snap)
+/*
+ * The time of which every CPU has all its records. It ends at the cut, or when recording was
+ * switched off before. If there is none, both times are that of the cut.
+ */
+static void snap_show_complete(struct seq_file *m, struct trace_array *tr,
+			       struct trace_snap *snap)
 {
-	u64 since = READ_ONCE(snap->info.since);
+	u64 since = READ_ONCE(snap->info.since), begin = snap->info.begin;
+	u64 until = min(snap->info.until, begin);
 	int cpu;
 
 	for_each_tracing_cpu(cpu)
 		since = max(since, ring_buffer_complete_since(snap->buf.buffer, cpu));
-	return min(since, snap->info.begin);
+	if (since >= until)
+		since = until = begin;
+	snap_show_time(m, tr, " complete=", since);
+	snap_show_time(m, tr, "..", until);
 }
 
 static void snap_show_cpus(struct seq_file *m, const char *name, struct trace_snap *snap,
@@ -111,8 +119,7 @@ void snap_show(struct seq_file *m, struct trace_array *tr, struct trace_snap *sn
 		seq_puts(m, " boot=last");
 	snap_show_time(m, tr, " cut=", info->begin);
 	snap_show_time(m, tr, "..", info->end);
-	snap_show_time(m, tr, " complete=", snap_complete_since(snap));
-	snap_show_time(m, tr, "..", info->begin);
+	snap_show_complete(m, tr, snap);
 	snap_show_cpus(m, "records", snap, ring_buffer_entries_cpu);
 	snap_show_cpus(m, "lost", snap, snap_lost);
 	seq_printf(m, " kb=%lu memory_kb=%lu", snap_used_kb(snap), snap->kb);

@@ -124,6 +124,18 @@ static void snap_note_request(struct snap_info *info, const struct snap_request 
 	info->ip = req->ip;
 }
 
+/* Nothing is complete of the time when recording was off. */
+static void snap_note_on(struct trace_snapshots *s, struct snap_info *info)
+{
+	struct trace_buffer *live = s->tr->array_buffer.buffer;
+
+	if (ring_buffer_was_on(live, &info->since, &info->until) && info->on_all == s->on_all &&
+	    !(info->on_all & 1))
+		info->since = max(info->since, s->end);
+	else
+		info->since = U64_MAX;
+}
+
 static void snap_note(struct trace_snapshots *s, struct trace_snap *snap,
 		      const struct snap_request *req, const struct snap_info *info)
 {
@@ -135,7 +147,7 @@ static void snap_note(struct trace_snapshots *s, struct trace_snap *snap,
 	data = per_cpu_ptr(snap->buf.data, info->cpu);
 	snap->settled = false;
 	snap->clock_id = s->tr->clock_id;
-	snap->info.since = s->end;
+	snap_note_on(s, &snap->info);
 
 	/* "trace" begins at this time. */
 	snap->buf.time_start = traced ? READ_ONCE(live->preempt_timestamp) : 0;
@@ -344,6 +356,7 @@ static void snap_finish(struct trace_snapshots *part, struct snap_slot *slot,
 		snap->info.since = U64_MAX;
 	snap_save(snap, req->cpu);
 	part->end = snap->info.end;
+	part->on_all = snap->info.on_all;
 	snap->seq = slot->seq + 1;
 	/* The keeper or the owner is a user of it. */
 	if (keep)
@@ -441,6 +454,7 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 	 * snap_cut+rb_reserve.litmus.
 	 */
 	smp_mb();
+	info->on_all = tracing_all_generation();
 	info->end = ring_buffer_time_stamp(live);
 	/* Before the keeper can find the snapshot. */
 	if (keep)

@@ -11,6 +11,7 @@
 #include <linux/timekeeping.h>
 #include <linux/trace_clock.h>
 
+#include "../../ring_buffer/internal.h"
 #include "tracefs.h"
 
 static void change_limit(struct kunit *test, unsigned long kb)
@@ -510,6 +511,80 @@ static void change_test_erase_iterator(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), snap_kunit_full(test));
 }
 
+/* Expect @since and @until of the newest snapshot. */
+static void change_expect_span(struct kunit *test, bool since, u64 from, bool until)
+{
+	struct trace_array *tr = test->priv;
+	struct snap_info *info;
+
+	snap_kunit_set(test, "snapshot", "1");
+	info = &tr->snapshots->user.last->info;
+	KUNIT_EXPECT_EQ(test, info->since != U64_MAX, since);
+	if (since)
+		KUNIT_EXPECT_GE(test, info->since, from);
+	KUNIT_EXPECT_EQ(test, info->until != U64_MAX, until);
+	if (until)
+		KUNIT_EXPECT_LE(test, info->until, info->begin);
+}
+
+/* Only time in which recording was on is complete. */
+static void change_test_on(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_buffer *live = tr->array_buffer.buffer;
+	u64 now, since, until;
+	unsigned int gen;
+
+	change_expect_span(test, true, 0, false);
+	now = ring_buffer_time_stamp(live);
+	tracer_tracing_off(tr);
+	/* A second one is no stop. */
+	tracer_tracing_off(tr);
+	change_expect_span(test, true, 0, true);
+	KUNIT_EXPECT_GE(test, tr->snapshots->user.last->info.until, now);
+	now = tr->snapshots->user.last->info.until;
+	change_expect_span(test, true, 0, true);
+	KUNIT_EXPECT_EQ(test, tr->snapshots->user.last->info.until, now);
+	KUNIT_EXPECT_LT(test, now, tr->snapshots->user.last->info.since);
+	now = ring_buffer_time_stamp(live);
+	tracer_tracing_on(tr);
+	tracer_tracing_on(tr);
+	change_expect_span(test, true, now, false);
+
+	/* A stop that is not counted yet, and a start. */
+	atomic_inc(&live->switched.offs);
+	change_expect_span(test, false, 0, false);
+	atomic_inc(&live->switched.ons);
+	change_expect_span(test, true, 0, false);
+
+	/* Times of another clock. */
+	tracer_tracing_off(tr);
+	ring_buffer_set_clock(live, trace_clock_global);
+	KUNIT_EXPECT_TRUE(test, ring_buffer_was_on(live, &since, &until));
+	KUNIT_EXPECT_EQ(test, since, 0ULL);
+	KUNIT_EXPECT_EQ(test, until, 0ULL);
+	ring_buffer_set_clock(live, trace_clock_local);
+	tracer_tracing_on(tr);
+	snap_kunit_set(test, "snapshot", "1");
+
+	/* The kernel may throw the switch of all. The time of that is not known. */
+	gen = tracing_all_generation();
+	KUNIT_EXPECT_EQ(test, gen & 1, 0U);
+	tracing_off_all();
+	tracing_off_all();
+	KUNIT_EXPECT_EQ(test, tracing_all_generation() & 1, 1U);
+	change_expect_span(test, false, 0, false);
+	change_expect_span(test, false, 0, false);
+	tracing_on_all();
+	KUNIT_EXPECT_EQ(test, tracing_all_generation(), gen + 2);
+	change_expect_span(test, false, 0, false);
+	change_expect_span(test, true, 0, false);
+	tracing_off_all();
+	tracing_on_all();
+	change_expect_span(test, false, 0, false);
+	change_expect_span(test, true, 0, false);
+}
+
 static struct kunit_case change_kunit[] = {
 	KUNIT_CASE_PARAM(change_test_size, change_gen_params),
 	KUNIT_CASE_PARAM(change_test_limit, change_gen_params),
@@ -524,6 +599,7 @@ static struct kunit_case change_kunit[] = {
 	KUNIT_CASE(change_test_moved),
 	KUNIT_CASE(change_test_erase),
 	KUNIT_CASE(change_test_erase_iterator),
+	KUNIT_CASE(change_test_on),
 	{ }
 };
 
