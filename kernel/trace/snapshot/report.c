@@ -56,21 +56,8 @@ static void snap_print_session(struct trace_snapshots *s, char *buf, size_t size
 		snprintf(buf, size, ", session %s", session->tr->name ?: "top");
 }
 
-/**
- * snap_report() - tell in error_log why something failed
- * @s:    the snapshots of a trace array
- * @of:   those that were refused memory: @s, or those of a channel; NULL to find them
- * @file: name of the file that was written, or of the one that has the setting
- * @what: the written text, or what it was done for
- * @err:  the error, or 0 to report nothing
- *
- * With -ENOSPC, the line has the value of snapshot_limit_kb that would have done.
- *
- * Context: May sleep, &trace_snapshots.mutex is held.
- * Return: the error for user space.
- */
-int snap_report(struct trace_snapshots *s, struct trace_snapshots *of, const char *file,
-		const char *what, int err)
+static int snap_log(struct trace_snapshots *s, struct trace_snapshots *of, const char *file,
+		    const char *what, int err, bool note)
 {
 	const struct snap_failure *failure = snap_failures;
 	char needs[SNAP_NEEDS_LEN] = "";
@@ -91,9 +78,31 @@ int snap_report(struct trace_snapshots *s, struct trace_snapshots *of, const cha
 		snprintf(needs, sizeof(needs), ", %s%sneeds %lu KiB", of == s ? "" : of->tr->name,
 			 of == s ? "" : " ", READ_ONCE(of->needs_kb));
 	text = kasprintf(GFP_KERNEL, "%s%s", what, needs);
-	tracing_log_err(s->tr, file, text ?: what, (const char **)&failure->text, 0, 0);
+	if (note)
+		tracing_log_note(s->tr, file, text ?: what, &failure->text);
+	else
+		tracing_log_err(s->tr, file, text ?: what, (const char **)&failure->text, 0, 0);
 	kfree(text);
 	return failure->ret;
+}
+
+/**
+ * snap_report() - tell in error_log why something failed
+ * @s:    the snapshots of a trace array
+ * @of:   those that were refused memory: @s, or those of a channel; NULL to find them
+ * @file: name of the file that was written, or of the one that has the setting
+ * @what: the written text, or what it was done for
+ * @err:  the error, or 0 to report nothing
+ *
+ * With -ENOSPC, the line has the value of snapshot_limit_kb that would have done.
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ * Return: the error for user space.
+ */
+int snap_report(struct trace_snapshots *s, struct trace_snapshots *of, const char *file,
+		const char *what, int err)
+{
+	return snap_log(s, of, file, what, err, false);
 }
 
 /**
@@ -102,7 +111,7 @@ int snap_report(struct trace_snapshots *s, struct trace_snapshots *of, const cha
  * @err: the error; 0 if there is a buffer
  *
  * A worker tries for each request that is refused. It reports an error once, until there is
- * a buffer.
+ * a buffer. That is a note: no change has failed.
  *
  * Context: May sleep, &trace_snapshots.mutex is held.
  */
@@ -110,6 +119,6 @@ void snap_report_next(struct trace_snapshots *s, int err)
 {
 	lockdep_assert_held(&s->mutex);
 	if (err != s->reported)
-		snap_report(s, NULL, "snapshot", "the next one", err);
+		snap_log(s, NULL, "snapshot", "the next one", err, true);
 	s->reported = err;
 }

@@ -369,17 +369,19 @@ static void fs_test_limit(struct kunit *test)
 }
 
 /* Expect one line about the limit in error_log, and empty it. Return: the limit that would do. */
-static unsigned long fs_needs(struct kunit *test, const char *file, const char *what)
+static unsigned long
+fs_needs(struct kunit *test, const char *file, const char *kind, const char *what)
 {
 	const char *log = snap_kunit_read(test, "error_log"), *at;
 	unsigned long kb = 0;
 	char line[160];
 
-	snprintf(line, sizeof(line), "] %s: error: " BAD_LIMIT "\n  Command: %s, needs ", file,
+	snprintf(line, sizeof(line), "] %s: %s: " BAD_LIMIT "\n  Command: %s, needs ", file, kind,
 		 what);
 	at = strstr(log, line);
 	KUNIT_EXPECT_NOT_NULL_MSG(test, at, "%s in %s", line, log);
-	KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(log, "error:"), 1U, "%s", log);
+	KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(log, ": error:"), *kind == 'e', "%s", log);
+	KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(log, ": note:"), *kind == 'n', "%s", log);
 	if (at)
 		KUNIT_EXPECT_EQ(test, sscanf(at + strlen(line), "%lu KiB", &kb), 1);
 	snap_kunit_close(snap_kunit_open(test, "error_log", O_WRONLY | O_TRUNC));
@@ -416,7 +418,8 @@ static void fs_test_needs(struct kunit *test)
 			snap_kunit_set(test, "snapshot_allocate", "1");
 		fs_limit(test, max(s->kb, 1UL));
 		snap_kunit_refuse(test, writes[i].file, writes[i].text, -ENOSPC);
-		fs_limit(test, fs_needs(test, name ? name + 1 : writes[i].file, writes[i].what));
+		fs_limit(test, fs_needs(test, name ? name + 1 : writes[i].file, "error",
+					writes[i].what));
 		snap_kunit_set(test, writes[i].file, writes[i].text);
 		KUNIT_EXPECT_EQ(test, s->kb, s->limit_kb);
 		if (i == 2)
@@ -445,7 +448,7 @@ static void fs_test_needs_worker(struct kunit *test)
 		snap_kunit_worker(tr);
 	}
 	snap_kunit_expect(test, "taken 1 starved 3");
-	fs_limit(test, fs_needs(test, "snapshot", "the next one"));
+	fs_limit(test, fs_needs(test, "snapshot", "note", "the next one"));
 	tracing_snapshot_instance(tr);
 	snap_kunit_worker(tr);
 	KUNIT_EXPECT_EQ(test, s->kb, s->limit_kb);
@@ -464,7 +467,7 @@ static void fs_test_needs_worker(struct kunit *test)
 	fs_limit(test, s->kb);
 	snap_kunit_set(test, "snapshot", "1");
 	snap_kunit_expect(test, "taken 3 starved 4 unkept 1");
-	KUNIT_EXPECT_GT(test, fs_needs(test, "snapshot_keep", "kunit@3"), s->limit_kb);
+	KUNIT_EXPECT_GT(test, fs_needs(test, "snapshot_keep", "error", "kunit@3"), s->limit_kb);
 	snap_kunit_set(test, "snapshot_keep", "0");
 }
 
