@@ -545,7 +545,7 @@ static void change_test_on(struct kunit *test)
 	now = tr->snapshots->user.last->info.until;
 	change_expect_span(test, true, 0, true);
 	KUNIT_EXPECT_EQ(test, tr->snapshots->user.last->info.until, now);
-	KUNIT_EXPECT_LT(test, now, tr->snapshots->user.last->info.since);
+	KUNIT_EXPECT_LE(test, now, tr->snapshots->user.last->info.since);
 	now = ring_buffer_time_stamp(live);
 	tracer_tracing_on(tr);
 	tracer_tracing_on(tr);

@@ -62,7 +62,7 @@ static void keep_test_delay(struct kunit *test)
 	} good[] = {
 		{ "0", 0, "0\n" }, { "0ms", 0, "0\n" }, { "1ns", 1, "1ns\n" },
 		{ "5ms", 5000000, "5ms\n" }, { "250us", 250000, "250us\n" },
-		{ "2000 us", 2000000, "2ms\n" }, { "1001ms", 1001000000, "1001ms\n" },
+		{ "2000us", 2000000, "2ms\n" }, { "1001ms", 1001000000, "1001ms\n" },
 		{ "3s", 3000000000ull, "3s\n" },
 	};
 	static const char * const bad[] = {
