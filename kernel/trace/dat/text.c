@@ -139,6 +139,9 @@ void dat_print(struct dat_text *text, void (*print)(struct seq_file *m, void *da
 	}
 }
 
+/* Entries that are printed at a time: others wait for what the operations lock, by spinning. */
+#define DAT_ENTRIES	32
+
 /**
  * dat_print_all() - append the text of a sequential file
  * @text: the text
@@ -149,27 +152,30 @@ void dat_print(struct dat_text *text, void (*print)(struct seq_file *m, void *da
 void dat_print_all(struct dat_text *text, const struct seq_operations *op)
 {
 	struct seq_file *m = &text->m;
-	bool again = true;
+	bool more = true, full;
+	unsigned int nr;
 	size_t count;
 	loff_t pos = 0;
 	void *v;
 
-	while (again && !text->err) {
-		again = false;
+	while (more && !text->err) {
+		full = false;
 		v = op->start(m, &pos);
-		while (!IS_ERR_OR_NULL(v)) {
+		for (nr = 0; nr < DAT_ENTRIES && !IS_ERR_OR_NULL(v); nr++) {
 			count = m->count;
 			op->show(m, v);
-			again = seq_has_overflowed(m);
-			if (again) {
+			full = seq_has_overflowed(m);
+			if (full) {
 				m->count = count;
 				break;
 			}
 			v = op->next(m, v, &pos);
 		}
+		more = !IS_ERR_OR_NULL(v);
 		op->stop(m, v);
-		if (again)
+		if (full)
 			dat_grow(text);
+		cond_resched();
 	}
 }
 

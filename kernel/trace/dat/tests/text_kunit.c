@@ -57,27 +57,35 @@ static void dat_text_print_line(struct seq_file *m, void *data)
 	seq_printf(m, "%0*u\n", dat_text_width(*nr), *nr);
 }
 
-static unsigned int dat_text_nr;
+/* @dat_text_held: lines that were shown since the start; @dat_text_longest: at most, of all */
+static unsigned int dat_text_nr, dat_text_held, dat_text_longest;
+
+static void *dat_text_find(loff_t pos)
+{
+	dat_text_nr = pos;
+	return dat_text_nr < DAT_TEXT_LINES ? &dat_text_nr : NULL;
+}
 
 static void *dat_text_start(struct seq_file *m, loff_t *pos)
 {
-	dat_text_nr = *pos;
-	return dat_text_nr < DAT_TEXT_LINES ? &dat_text_nr : NULL;
+	dat_text_held = 0;
+	return dat_text_find(*pos);
 }
 
 static void *dat_text_next(struct seq_file *m, void *v, loff_t *pos)
 {
-	++*pos;
-	return dat_text_start(m, pos);
+	return dat_text_find(++*pos);
 }
 
 static void dat_text_stop(struct seq_file *m, void *v)
 {
+	dat_text_longest = max(dat_text_longest, dat_text_held);
 }
 
 static int dat_text_show(struct seq_file *m, void *v)
 {
 	dat_text_print_line(m, v);
+	dat_text_held++;
 	return 0;
 }
 
@@ -139,6 +147,24 @@ static void dat_text_test_lines(struct kunit *test)
 	dat_text_expect(test, t);
 }
 
+/* What a sequential file locks is held for some entries at a time, also where there is room. */
+static void dat_text_test_parts(struct kunit *test)
+{
+	struct dat_text_test *t = dat_text_begin(test);
+	unsigned int nr;
+
+	for (nr = 0; nr < DAT_TEXT_LINES; nr++) {
+		dat_print(&t->text, dat_text_print_line, &nr);
+		dat_text_want_line(t, nr);
+	}
+	t->text.m.count = 0;
+	dat_text_longest = 0;
+	dat_print_all(&t->text, &dat_text_ops);
+	KUNIT_EXPECT_GT(test, dat_text_longest, 1U);
+	KUNIT_EXPECT_LT(test, dat_text_longest, 100U);
+	dat_text_expect(test, t);
+}
+
 /* The length of a block is in front of it, also of one in another one. */
 static void dat_text_test_blocks(struct kunit *test)
 {
@@ -181,6 +207,7 @@ static void dat_text_test_error(struct kunit *test)
 static struct kunit_case dat_text_cases[] = {
 	KUNIT_CASE(dat_text_test_numbers),
 	KUNIT_CASE(dat_text_test_lines),
+	KUNIT_CASE(dat_text_test_parts),
 	KUNIT_CASE(dat_text_test_blocks),
 	KUNIT_CASE(dat_text_test_error),
 	{ }
