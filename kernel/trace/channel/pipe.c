@@ -21,15 +21,16 @@
 enum print_line_t trace_pipe_print(struct trace_iterator *iter)
 {
 	struct trace_iterator *sub = trace_merge_current(iter);
+	unsigned int room = seq_buf_buffer_left(&iter->seq.seq);
 	enum print_line_t ret;
 
 	if (sub == iter)
 		return print_trace_line(iter);
+	if (!room)
+		return TRACE_TYPE_PARTIAL_LINE;
 	trace_seq_init(&sub->seq);
 	/* A tracer that has consumed the record looks at this overflow, and prints it again. */
-	sub->seq.seq.size = iter->seq.seq.size - trace_seq_used(&iter->seq);
-	if (!sub->seq.seq.size)
-		return TRACE_TYPE_PARTIAL_LINE;
+	seq_buf_init(&sub->seq.seq, sub->seq.buffer, room);
 	ret = print_trace_line(sub);
 	if (trace_seq_has_overflowed(&sub->seq))
 		return TRACE_TYPE_PARTIAL_LINE;
