@@ -39,10 +39,12 @@ struct dat_words {
 	unsigned long	recent[1 << DAT_RECENT_BITS];
 };
 
+/* A sort of millions of words takes seconds. */
 static int dat_words_cmp(const void *a, const void *b)
 {
 	unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
 
+	cond_resched();
 	return x < y ? -1 : x > y;
 }
 
@@ -52,6 +54,7 @@ static void dat_words_sort(struct dat_words *w)
 
 	sort(w->word, w->nr, sizeof(*w->word), dat_words_cmp, NULL);
 	for (i = 0; i < w->nr; i++) {
+		cond_resched();
 		if (!nr || w->word[i] != w->word[nr - 1])
 			w->word[nr++] = w->word[i];
 	}
