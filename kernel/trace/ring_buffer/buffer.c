@@ -60,7 +60,7 @@ static struct rb_cpu *rb_cpu_alloc(struct trace_buffer *buffer, unsigned int nr,
 	mutex_init(&rcpu->map_lock);
 	init_irq_work(&rcpu->wake_work, rb_wake_work);
 
-	/* ring_buffer_alloc_copies() does it for a spare buffer. */
+	/* The records of a spare buffer are not consumed one by one. */
 	if (!(buffer->flags & RB_FL_SPARE) &&
 	    rb_copies_alloc(rcpu, buffer->order, &rcpu->copies))
 		goto fail;
@@ -576,8 +576,8 @@ static int rb_take_shape(struct trace_buffer *buffer, struct trace_buffer *like)
  *
  * Its rings have the sizes of those of @like, also for CPUs that are offline. Clock and
  * flags are copied. If @like survives a reboot, so does it, and the first one after a boot
- * holds the snapshot of the last boot. Before records are consumed one by one, call
- * ring_buffer_alloc_copies().
+ * holds the snapshot of the last boot. Its records are read by iterators and as pages:
+ * ring_buffer_peek() and ring_buffer_consume() find none.
  *
  * Context: May sleep. The caller keeps the sizes of @like from changing.
  * Return: the buffer; -ENOMEM; if @like survives a reboot -EINVAL where its memory has no

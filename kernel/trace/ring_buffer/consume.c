@@ -46,56 +46,6 @@ int rb_copies_alloc(struct rb_cpu *rcpu, unsigned int order, struct rb_copies *c
 	return -ENOMEM;
 }
 
-/**
- * rb_copies_memory() - tell the memory that rb_copies_alloc() takes
- * @order: of the sub-buffers
- *
- * Context: Any context.
- * Return: bytes.
- */
-size_t rb_copies_memory(unsigned int order)
-{
-	return 2 * rb_subbuf_size(order) + kmalloc_size_roundup(sizeof(struct rb_copies));
-}
-
-/**
- * ring_buffer_alloc_copies() - allocate what peek and consume need of a spare buffer
- * @spare: a buffer of ring_buffer_alloc_spare()
- *
- * Its records can then be consumed one by one. The memory stays.
- *
- * Context: May sleep. Nobody peeks or consumes before it returns.
- * Return: 0 or -ENOMEM.
- */
-int ring_buffer_alloc_copies(struct trace_buffer *spare)
-{
-	struct rb_copies copies;
-	struct rb_cpu *rcpu;
-	int cpu, ret = 0;
-
-	mutex_lock(&spare->mutex);
-	mutex_lock(&spare->cpu_mutex);
-	rb_for_each_cpu(spare, cpu) {
-		rcpu = spare->parts[cpu];
-		if (rcpu->copies.len)
-			continue;
-		copies = (struct rb_copies){ };
-		ret = rb_copies_alloc(rcpu, spare->order, &copies);
-		if (ret) {
-			rb_copies_free(&copies);
-			break;
-		}
-		rcpu->copies = copies;
-	}
-	/* A CPU that comes online has them, too. */
-	if (!ret)
-		WRITE_ONCE(spare->flags, spare->flags & ~RB_FL_SPARE);
-	mutex_unlock(&spare->cpu_mutex);
-	mutex_unlock(&spare->mutex);
-	return ret;
-}
-EXPORT_SYMBOL_GPL(ring_buffer_alloc_copies);
-
 /* The next record to consume, or NULL; @c is where it is. */
 static __always_inline struct ring_buffer_event *
 rb_reader_next(struct rb_ring *ring, struct rb_cursor *c)

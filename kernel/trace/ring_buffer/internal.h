@@ -1272,7 +1272,6 @@ void rb_data_page_free(struct rb_data_page *page, unsigned int order);
 /* consume.c */
 int rb_copies_alloc(struct rb_cpu *rcpu, unsigned int order, struct rb_copies *copies);
 void rb_copies_free(struct rb_copies *copies);
-size_t rb_copies_memory(unsigned int order);
 
 /* wait.c */
 void rb_wait_init(struct rb_wait *wait);

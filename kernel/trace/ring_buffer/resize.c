@@ -514,11 +514,11 @@ EXPORT_SYMBOL_GPL(ring_buffer_resize);
  * @spare: a buffer that has been cut off, see ring_buffer_wait_writers()
  *
  * Context: Any context but NMI.
- * Return: bytes, as ring_buffer_memory() without copies.
+ * Return: bytes, as ring_buffer_memory().
  */
 size_t ring_buffer_trimmed_memory(struct trace_buffer *spare)
 {
-	size_t sum = ring_buffer_memory(spare, false);
+	size_t sum = ring_buffer_memory(spare);
 	unsigned int nr, trimmed;
 	int cpu;
 

@@ -338,25 +338,21 @@ EXPORT_SYMBOL_GPL(ring_buffer_size);
 /**
  * ring_buffer_memory() - tell the memory of a buffer
  * @buffer: the buffer
- * @copies: add what ring_buffer_alloc_copies() allocates
  *
- * Without @copies, a spare buffer for @buffer has as much. The stages of a global buffer do
- * not count, see global.c.
+ * The copies that peek and consume return do not count, so that a spare buffer for @buffer has as
+ * much. The stages of a global buffer do not count, see global.c.
  *
  * Context: Any context.
  * Return: bytes that are allocated, or reserved where it survives a reboot.
  */
-size_t ring_buffer_memory(struct trace_buffer *buffer, bool copies)
+size_t ring_buffer_memory(struct trace_buffer *buffer)
 {
 	size_t sum = kmalloc_size_roundup(struct_size(buffer, cpus, nr_cpu_ids)) +
 		     kmalloc_size_roundup(nr_cpu_ids * sizeof(struct rb_wait));
 	int cpu;
 
-	rb_for_each_cpu(buffer, cpu) {
+	rb_for_each_cpu(buffer, cpu)
 		sum += rb_stat(buffer, cpu, rb_stat_memory);
-		if (copies)
-			sum += rb_copies_memory(READ_ONCE(buffer->order));
-	}
 	return sum;
 }
 EXPORT_SYMBOL_GPL(ring_buffer_memory);

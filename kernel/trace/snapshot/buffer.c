@@ -22,7 +22,7 @@ static unsigned long snap_memory_kb(size_t bytes)
  */
 unsigned long snap_buffer_kb(struct trace_buffer *buffer)
 {
-	return snap_memory_kb(ring_buffer_memory(buffer, false));
+	return snap_memory_kb(ring_buffer_memory(buffer));
 }
 
 /* The only place that changes the number of a snapshot's memory, and the sum with it. */
@@ -46,7 +46,7 @@ static void snap_set_kb(struct trace_snap *snap, unsigned long kb)
  */
 void snap_recount(struct trace_snap *snap)
 {
-	unsigned long kb = snap_memory_kb(ring_buffer_memory(snap->buf.buffer, false));
+	unsigned long kb = snap_memory_kb(ring_buffer_memory(snap->buf.buffer));
 
 	if (snap->kept)
 		kb += snap->kept_kb;

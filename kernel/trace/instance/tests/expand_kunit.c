@@ -61,23 +61,23 @@ static void expand_expect(struct kunit *test, bool expanded)
 static void expand_test_empty(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
-	size_t memory = ring_buffer_memory(tr->array_buffer.buffer, true);
+	size_t memory = ring_buffer_memory(tr->array_buffer.buffer);
 
 	expand_expect(test, false);
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "trace", "/entries-written: 0/0 "));
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "per_cpu/cpu0/stats", "entries: 0\n"));
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "events/sched/sched_switch/format", "ID:"));
 	expand_expect(test, false);
-	KUNIT_EXPECT_EQ(test, ring_buffer_memory(tr->array_buffer.buffer, true), memory);
+	KUNIT_EXPECT_EQ(test, ring_buffer_memory(tr->array_buffer.buffer), memory);
 	KUNIT_EXPECT_EQ(test, trace_array_expand(tr), 0);
 	expand_expect(test, true);
-	KUNIT_EXPECT_GT(test, ring_buffer_memory(tr->array_buffer.buffer, true),
+	KUNIT_EXPECT_GT(test, ring_buffer_memory(tr->array_buffer.buffer),
 			num_online_cpus() * trace_buf_size);
 	KUNIT_EXPECT_EQ(test, trace_array_expand(tr), 0);
 	KUNIT_EXPECT_EQ(test, trace_array_expand_to(tr, 4096), 1);
 	snap_kunit_set(test, "buffer_allocate", "0");
 	expand_expect(test, false);
-	KUNIT_EXPECT_EQ(test, ring_buffer_memory(tr->array_buffer.buffer, true), memory);
+	KUNIT_EXPECT_EQ(test, ring_buffer_memory(tr->array_buffer.buffer), memory);
 	snap_kunit_set(test, "buffer_allocate", "0");
 	KUNIT_EXPECT_EQ(test, trace_array_expand_to(tr, SZ_64K), 0);
 	expand_expect(test, true);
@@ -184,7 +184,7 @@ static void expand_test_refused(struct kunit *test)
 static void expand_test_memory(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
-	size_t memory = ring_buffer_memory(tr->array_buffer.buffer, true);
+	size_t memory = ring_buffer_memory(tr->array_buffer.buffer);
 	unsigned int n;
 	int ret;
 
@@ -202,7 +202,7 @@ static void expand_test_memory(struct kunit *test)
 			break;
 		KUNIT_ASSERT_EQ_MSG(test, ret, -ENOMEM, "%u", n);
 		expand_expect(test, false);
-		KUNIT_EXPECT_EQ(test, ring_buffer_memory(tr->array_buffer.buffer, true), memory);
+		KUNIT_EXPECT_EQ(test, ring_buffer_memory(tr->array_buffer.buffer), memory);
 	}
 	KUNIT_EXPECT_GT(test, n, 2U);
 	KUNIT_EXPECT_EQ(test, ret, 0);

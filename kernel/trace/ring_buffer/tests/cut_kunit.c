@@ -355,6 +355,7 @@ static void cut_test_refused(struct kunit *test)
 /* A spare buffer is like the live one, and so it is after cuts. */
 static void cut_test_spare(struct kunit *test)
 {
+	struct ring_buffer_iter *iter;
 	struct rbt *w = test->priv;
 	struct trace_buffer *spare;
 	unsigned long size;
@@ -369,9 +370,8 @@ static void cut_test_spare(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(spare));
 	w->other = spare;
 	KUNIT_EXPECT_NULL(test, spare->cpus[w->cpu]->copies.rec[0]);
-	KUNIT_EXPECT_EQ(test, ring_buffer_alloc_copies(spare), 0);
 	KUNIT_EXPECT_EQ(test, spare->order, 1U);
-	KUNIT_EXPECT_EQ(test, spare->flags, w->buffer->flags);
+	KUNIT_EXPECT_EQ(test, spare->flags, w->buffer->flags | RB_FL_SPARE);
 	KUNIT_EXPECT_PTR_EQ(test, spare->clock, w->buffer->clock);
 	KUNIT_EXPECT_TRUE(test, ring_buffer_time_stamp_abs(spare));
 	for_each_possible_cpu(cpu) {
@@ -381,7 +381,11 @@ static void cut_test_spare(struct kunit *test)
 	rbt_write_n(w, 200, 30);
 	cut_take(w);
 	KUNIT_EXPECT_EQ(test, ring_buffer_size(w->buffer, w->cpu), 9UL * rb_subbuf_room(1));
-	cut_expect(w, spare, 0, 30);
+	KUNIT_EXPECT_NULL(test, ring_buffer_consume(spare, w->cpu, NULL, NULL));
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(spare, w->cpu), 30UL);
+	iter = rbt_iter(w, spare);
+	KUNIT_EXPECT_EQ(test, rbt_iterate(w, iter, 0, U32_MAX), 30U);
+	ring_buffer_read_finish(iter);
 }
 
 /* A spare buffer loses its records, and the next cut gives it new ones only. */
@@ -415,8 +419,8 @@ static void cut_test_forget(struct kunit *test)
 /* A snapshot uses only the sub-buffers that hold unread records. */
 static void cut_trim(struct rbt *w, unsigned int write, unsigned int read)
 {
-	size_t live = ring_buffer_memory(w->buffer, true);
-	size_t full = ring_buffer_memory(w->other, true);
+	size_t live = ring_buffer_memory(w->buffer);
+	size_t full = ring_buffer_memory(w->other);
 	unsigned long size = ring_buffer_size(w->other, w->cpu);
 	u32 first = w->nr;
 	size_t trimmed;
@@ -427,19 +431,19 @@ static void cut_trim(struct rbt *w, unsigned int write, unsigned int read)
 		cut_read(w, first++);
 	trimmed = ring_buffer_trimmed_memory(w->other);
 	KUNIT_EXPECT_EQ(w->test, ring_buffer_trim(w->other), 0);
-	KUNIT_EXPECT_EQ(w->test, ring_buffer_memory(w->other, false), trimmed);
+	KUNIT_EXPECT_EQ(w->test, ring_buffer_memory(w->other), trimmed);
 	if (write < 100)
-		KUNIT_EXPECT_LT(w->test, ring_buffer_memory(w->other, true), full / 2);
+		KUNIT_EXPECT_LT(w->test, ring_buffer_memory(w->other), full / 2);
 	else
-		KUNIT_EXPECT_EQ(w->test, ring_buffer_memory(w->other, true), full);
-	KUNIT_EXPECT_EQ(w->test, ring_buffer_memory(w->buffer, true), live);
+		KUNIT_EXPECT_EQ(w->test, ring_buffer_memory(w->other), full);
+	KUNIT_EXPECT_EQ(w->test, ring_buffer_memory(w->buffer), live);
 	KUNIT_EXPECT_EQ(w->test, ring_buffer_entries_cpu(w->other, w->cpu),
 			(unsigned long)w->nr - first);
 	while (first < w->nr && !w->failed)
 		cut_read(w, first++);
 	KUNIT_EXPECT_TRUE(w->test, ring_buffer_empty(w->other));
 	KUNIT_EXPECT_EQ(w->test, ring_buffer_resize(w->other, size, RING_BUFFER_ALL_CPUS), 0);
-	KUNIT_EXPECT_EQ(w->test, ring_buffer_memory(w->other, true), full);
+	KUNIT_EXPECT_EQ(w->test, ring_buffer_memory(w->other), full);
 }
 
 static void cut_test_trim(struct kunit *test)

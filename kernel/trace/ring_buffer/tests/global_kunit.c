@@ -47,16 +47,21 @@ static struct rb_cpu *global_stage(void)
 	return global->buffer->cpus[raw_smp_processor_id()];
 }
 
-static void global_open(struct kunit *test, unsigned int flags)
+static struct trace_buffer *global_alloc(struct kunit *test, unsigned int flags)
 {
 	struct trace_buffer *buffer = ring_buffer_alloc_unexpanded(flags);
 
 	KUNIT_ASSERT_NOT_NULL(test, buffer);
-	memset(global, 0, sizeof(*global));
-	global->buffer = buffer;
 	ring_buffer_set_clock(buffer, global_clock);
 	KUNIT_ASSERT_EQ(test, ring_buffer_set_global(buffer, true), 0);
 	KUNIT_ASSERT_EQ(test, ring_buffer_expand(buffer, GLOBAL_SUBBUFS * rb_subbuf_room(0)), 0);
+	return buffer;
+}
+
+static void global_open(struct kunit *test, unsigned int flags)
+{
+	memset(global, 0, sizeof(*global));
+	global->buffer = global_alloc(test, flags);
 }
 
 static void global_close(void)
@@ -456,11 +461,9 @@ static bool global_race_at(struct kunit *test, void (*op)(void), unsigned int at
 	global_race.busy = false;
 	global_race.locked = false;
 	global_open(test, RB_FL_OVERWRITE);
-	if (action->cut) {
-		global->spare = ring_buffer_alloc_spare(global->buffer);
-		KUNIT_ASSERT_FALSE(test, IS_ERR(global->spare));
-		KUNIT_ASSERT_EQ(test, ring_buffer_alloc_copies(global->spare), 0);
-	}
+	/* One that consumes. */
+	if (action->cut)
+		global->spare = global_alloc(test, RB_FL_OVERWRITE);
 	global_write(50);
 	global_write(50);
 	rb_race_hook = global_hook;

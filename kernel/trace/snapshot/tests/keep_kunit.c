@@ -159,7 +159,7 @@ static void keep_expect(struct kunit *test, u64 from, u64 to)
 static void keep_test_last(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
-	size_t live = ring_buffer_memory(tr->array_buffer.buffer, true);
+	size_t live = ring_buffer_memory(tr->array_buffer.buffer);
 	unsigned int n;
 
 	snap_keep_set(tr->snapshots, (struct snap_keep){ .nr = 3 });
@@ -183,7 +183,7 @@ static void keep_test_last(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tr->snapshots->user.seq, 21ULL);
 	keep_take(test, 22);
 	KUNIT_EXPECT_EQ(test, tr->snapshots->user.seq, 22ULL);
-	KUNIT_EXPECT_EQ(test, ring_buffer_memory(tr->array_buffer.buffer, true), live);
+	KUNIT_EXPECT_EQ(test, ring_buffer_memory(tr->array_buffer.buffer), live);
 }
 
 static void keep_test_first(struct kunit *test)

@@ -474,8 +474,6 @@ bool boot(unsigned long start, unsigned long bytes, unsigned int flags)
 		buf2 = ring_buffer_alloc_spare(buf);
 		if (IS_ERR_OR_NULL(buf2))
 			host_die("no spare buffer in the range");
-		if (ring_buffer_alloc_copies(buf2))
-			host_die("no memory to read the spare buffer");
 		ring_buffer_set_clock(buf2, test_clock);
 	}
 #endif

@@ -185,6 +185,18 @@ static void do_act(void)
 		lost_at = now;
 }
 
+static struct trace_buffer *new_global(bool overwrite)
+{
+	struct trace_buffer *b = ring_buffer_alloc_unexpanded(overwrite ? RB_FL_OVERWRITE : 0);
+
+	if (!b || ring_buffer_set_global(b, true))
+		host_die("no global buffer");
+	ring_buffer_set_clock(b, tick);
+	if (ring_buffer_expand(b, RING_SUBBUFS * SUBBUF_DATA))
+		host_die("no rings");
+	return b;
+}
+
 static void fresh_global(bool overwrite)
 {
 	/* For all CPUs that are online */
@@ -193,17 +205,9 @@ static void fresh_global(bool overwrite)
 	memset(records, 0, sizeof(records));
 	nr = 0;
 	refused = 0;
-	buf = ring_buffer_alloc_unexpanded(overwrite ? RB_FL_OVERWRITE : 0);
-	if (!buf || ring_buffer_set_global(buf, true))
-		host_die("no global buffer");
-	ring_buffer_set_clock(buf, tick);
-	if (ring_buffer_expand(buf, RING_SUBBUFS * SUBBUF_DATA))
-		host_die("no rings");
-	if (!acts[act].cuts)
-		return;
-	buf2 = ring_buffer_alloc_spare(buf);
-	if (IS_ERR(buf2) || ring_buffer_alloc_copies(buf2))
-		host_die("no spare buffer");
+	buf = new_global(overwrite);
+	if (acts[act].cuts)
+		buf2 = new_global(overwrite);
 }
 
 static unsigned long lost(struct trace_buffer *b)

@@ -958,17 +958,6 @@ static struct trace_buffer *alloc_spare(void)
 	return ring_buffer_alloc_spare(buf);
 }
 
-static struct trace_buffer *alloc_spare_to_consume(void)
-{
-	struct trace_buffer *b = ring_buffer_alloc_spare(buf);
-
-	if (!IS_ERR_OR_NULL(b) && ring_buffer_alloc_copies(b)) {
-		ring_buffer_free(b);
-		b = NULL;
-	}
-	return b;
-}
-
 static void fails(long unused)
 {
 	range_start = shim_alloc_range(range_bytes);
@@ -976,7 +965,6 @@ static void fails(long unused)
 	each_fails("buffer", alloc_plain, 0);
 	each_fails("range", alloc_range, 2);
 	each_fails("spare", alloc_spare, 0);
-	each_fails("spare to consume", alloc_spare_to_consume, 0);
 	free_buffers();
 	buf = ring_buffer_alloc_range(range_bytes, RB_FL_OVERWRITE | RB_FL_SPARE, 0, range_start,
 				      range_bytes);
@@ -1085,7 +1073,6 @@ static void spare_alike(long unused)
 		shim_set_online(2, 0);
 		ring_buffer_set_time_stamp_abs(buf, abs);
 		buf2 = ring_buffer_alloc_spare(buf);
-		EXPECT_EQ(ring_buffer_alloc_copies(buf2), 0);
 		for (cpu = 0; cpu < 3; cpu++)
 			EXPECT_EQ(subbufs_of(buf2, cpu), sizes[cpu]);
 		EXPECT_EQ(ring_buffer_size(buf2, 3), 0);
@@ -1098,7 +1085,7 @@ static void spare_alike(long unused)
 		put_on(2, buf, 5);
 		EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
 		put_on(2, buf, 12 * PER_SUBBUF);
-		EXPECT_EQ(consume(buf2, 2, -1), 5);
+		EXPECT_EQ(read_pages(buf2, 2, false, 0, -1), 5);
 		EXPECT(ring_buffer_overrun_cpu(buf, 2), "it overwrites as the other does");
 		consume(buf, 2, -1);
 		check_end(2, END_NO_LOST, "spare, absolute stamps %d", abs);
@@ -1107,7 +1094,7 @@ static void spare_alike(long unused)
 	}
 }
 
-/* One without copies of records refuses to be consumed, and keeps its records */
+/* It refuses to be consumed record by record, and keeps its records for those who read pages */
 static void spare_unready(long unused)
 {
 	int order;
@@ -1123,9 +1110,8 @@ static void spare_unready(long unused)
 		EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
 		EXPECT(!ring_buffer_peek(buf2, 0, &ts, NULL), "it has no copies");
 		EXPECT(!ring_buffer_consume(buf2, 0, &ts, NULL), "it has no copies");
-		EXPECT_EQ(ring_buffer_alloc_copies(buf2), 0);
-		EXPECT_EQ(consume(buf2, 0, -1), 5);
-		check_end(0, 0, "copies");
+		EXPECT_EQ(read_pages(buf2, 0, false, 0, -1), 5);
+		check_end(0, 0, "no copies");
 	}
 }
 

@@ -606,6 +606,29 @@ static unsigned long fuzz_consume(struct trace_buffer *b, int cpu, bool last)
 	return n;
 }
 
+static void fuzz_see(struct ring_buffer_event *e, u64 ts, long lost, void *unused)
+{
+	EXPECT(ring_buffer_event_length(e) <= SUBBUF_DATA, "a record on a page");
+}
+
+/* The records of a spare buffer are consumed by the page */
+static unsigned long fuzz_pages(struct trace_buffer *b, int cpu)
+{
+	struct buffer_data_read_page *rpage = NULL;
+	unsigned long n = 0;
+	int got;
+
+	if (ring_buffer_alloc_read_page(b, cpu, &rpage))
+		return 0;
+	while (ring_buffer_read_page(b, rpage, PAGE_SIZE, cpu, 0) >= 0) {
+		got = page_parse(ring_buffer_read_page_data(rpage), PAGE_SIZE, fuzz_see, NULL);
+		EXPECT(got > 0, "a page: %d", got);
+		n += max(got, 0);
+	}
+	ring_buffer_free_read_page(b, cpu, rpage);
+	return n;
+}
+
 /* No contents make a reader leave a sub-buffer, and what follows is written and read as ever */
 static void fuzz(long unused)
 {
@@ -633,7 +656,8 @@ static void fuzz(long unused)
 			cpu = i / 2;
 			entries = ring_buffer_entries_cpu(b, cpu);
 			EXPECT_EQ(fuzz_iterate(b, cpu), entries);
-			EXPECT_EQ(fuzz_consume(b, cpu, true), entries);
+			EXPECT_EQ(b == buf2 ? fuzz_pages(b, cpu) : fuzz_consume(b, cpu, true),
+				  entries);
 			all += entries;
 		}
 		for (i = 0; i < 3; i++)

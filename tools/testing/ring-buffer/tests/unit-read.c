@@ -457,8 +457,7 @@ static void spare_goes_live(long which)
 
 	for_each_instruction(&s, 1) {
 		begin(8, true);
-		buf2 = ring_buffer_alloc_spare(buf);
-		ring_buffer_alloc_copies(buf2);
+		fresh2(8 * SUBBUF_DATA);
 		put_n(OLD);
 		cut_off();
 		put_n(NEWER);
@@ -495,8 +494,7 @@ static void spare_in_cut(long unused)
 
 	for_each_instruction(&s, 1) {
 		begin(8, true);
-		buf2 = ring_buffer_alloc_spare(buf);
-		ring_buffer_alloc_copies(buf2);
+		fresh2(8 * SUBBUF_DATA);
 		put_n(OLD);
 		cut_off();
 		put_n(NEWER);

@@ -488,8 +488,7 @@ static void reset_fresh(long unused)
 	int i;
 
 	begin(4, true);
-	buf2 = ring_buffer_alloc_spare(buf);
-	EXPECT_EQ(ring_buffer_alloc_copies(buf2), 0);
+	fresh2(4 * SUBBUF_DATA);
 	put_n(5);
 	EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), 0);
 	for (i = 0; i < 5; i++)
