@@ -572,7 +572,7 @@ static int rb_take_shape(struct trace_buffer *buffer, struct trace_buffer *like)
 
 /**
  * ring_buffer_alloc_spare() - allocate a buffer that can take the records of another one
- * @like: the other, see ring_buffer_cut()
+ * @like: the other, see ring_buffer_cut_all()
  *
  * Its rings have the sizes of those of @like, also for CPUs that are offline. Clock and
  * flags are copied. If @like survives a reboot, so does it, and the first one after a boot

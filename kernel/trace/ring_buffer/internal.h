@@ -1253,7 +1253,6 @@ void rb_persist_detach(struct trace_buffer *buffer);
 void rb_persist_place(struct rb_cpu *rcpu, struct rb_subbuf *sb, unsigned int index);
 void rb_persist_restore(struct rb_cpu *rcpu, struct rb_ring *ring);
 struct rb_persist_ring *rb_persist_ring(struct trace_buffer *buffer, int cpu);
-void rb_persist_renew(struct rb_persist_ring *ring);
 void rb_persist_forget(struct rb_ring *ring);
 void rb_persist_forget_all(struct trace_buffer *spare);
 void rb_persist_reset_absent(struct trace_buffer *buffer);
@@ -1300,6 +1299,7 @@ u64 rb_ring_since(struct rb_ring *ring);
 void rb_map_update(struct rb_cpu *rcpu, struct rb_ring *ring);
 
 /* swap.c */
+int rb_cut_all(const struct ring_buffer_cut *first, int cpu, void (*drop)(void *data), void *data);
 typedef void (*rb_drop_fn)(struct rb_cpu *rcpu, struct rb_ring *ring, void *data);
 void rb_reset(struct trace_buffer *buffer, const struct cpumask *which,
 	      rb_drop_fn drop, void *data);

@@ -223,6 +223,13 @@ static bool rb_persist_any(struct rb_persist *persist, size_t ring, u64 from)
 	return false;
 }
 
+/* From now on the records are this boot's. */
+static void rb_persist_renew(struct rb_persist_ring *ring)
+{
+	WRITE_ONCE(ring->text, rb_persist_text());
+	WRITE_ONCE(ring->data, rb_persist_data());
+}
+
 /* A ring without records has no addresses of another boot. */
 static void rb_persist_own(struct rb_persist *persist)
 {
@@ -764,18 +771,6 @@ void rb_persist_restore(struct rb_cpu *rcpu, struct rb_ring *ring)
 	else if (kept)
 		pr_info("ring buffer: CPU %d: kept %lu records in %u sub-buffers\n",
 			rcpu->cpu, unread, kept);
-}
-
-/**
- * rb_persist_renew() - from now on the records are this boot's
- * @ring: the ring's header
- *
- * Context: Any context, including NMI.
- */
-void rb_persist_renew(struct rb_persist_ring *ring)
-{
-	WRITE_ONCE(ring->text, rb_persist_text());
-	WRITE_ONCE(ring->data, rb_persist_data());
 }
 
 /**

@@ -264,8 +264,18 @@ static void rb_cut_end(const struct ring_buffer_cut *first, const struct cpumask
 	}
 }
 
-static int rb_cut_all(const struct ring_buffer_cut *first, int cpu,
-		      bool (*sure)(void *data), void *data)
+/**
+ * rb_cut_all() - cut several buffers at once, as ring_buffer_cut_all()
+ * @first: the first one
+ * @cpu:   CPU of the records, or RING_BUFFER_ALL_CPUS
+ * @drop:  called when no writer is in the spare buffers, and nothing can fail any more, before
+ *	   they drop their records; or NULL
+ * @data:  for @drop
+ *
+ * Context: Any context, including NMI. Does not wait.
+ * Return: as ring_buffer_cut_all().
+ */
+int rb_cut_all(const struct ring_buffer_cut *first, int cpu, void (*drop)(void *data), void *data)
 {
 	const struct ring_buffer_cut *c, *last = NULL;
 	const struct cpumask *which;
@@ -291,8 +301,6 @@ static int rb_cut_all(const struct ring_buffer_cut *first, int cpu,
 			}
 		}
 	}
-	if (!ret && sure && !sure(data))
-		ret = -ECANCELED;
 	/*
 	 * Not CPUs that have come online meanwhile, and not those that this CPU had begun
 	 * to cut when an interrupt brought it here: they are @end or behind it.
@@ -300,6 +308,8 @@ static int rb_cut_all(const struct ring_buffer_cut *first, int cpu,
 	 * Forget all of them first: if the machine goes down, no two snapshots are mixed.
 	 */
 	if (!ret) {
+		if (drop)
+			drop(data);
 		rb_cut_forget(first, which, owner);
 		rb_cut_exchange(first, which, owner);
 	}
@@ -309,71 +319,34 @@ static int rb_cut_all(const struct ring_buffer_cut *first, int cpu,
 }
 
 /**
- * ring_buffer_cut_if() - have a spare buffer take the records of another one
- * @live:  the buffer that is written
- * @spare: the buffer that gets them, and is not written to while they are mapped; its
- *	   former records are dropped
+ * ring_buffer_cut_all() - have spare buffers take the records of other ones
+ * @first: the first one; no buffer is in the list twice
  * @cpu:   CPU of the records, or RING_BUFFER_ALL_CPUS
- * @sure:  asked when nothing else can fail any more, or NULL
- * @data:  for @sure
  *
- * Writers go on, and find @live empty. A record in flight is committed in @spare. Of each
- * CPU, every record of @spare is older than any that comes to @live. The sizes of the two
- * change places as well, but for CPUs that have written nothing since the last cut. Records
- * that such a CPU writes after this has begun stay in @live.
+ * Writers go on, and find the live buffers empty. A record in flight is committed in the spare
+ * one. Of each CPU, every record of a spare buffer is older than any that comes to its live one.
+ * The sizes of the two change places as well, but for CPUs that have written nothing since the
+ * last cut. Records that such a CPU writes after this has begun stay in the live buffer. The
+ * former records of the spare ones are dropped; these are not written to while their new ones are
+ * mapped.
+ *
+ * All buffers are cut or none. A CPU is cut off from all live buffers before the next CPU is. A
+ * CPU without a ring in a live buffer has nothing there to cut.
  *
  * Rings that have been cut off must not come back to a live buffer by other means than a
  * cut before a grace period has passed.
  *
  * Context: Any context, including NMI. Does not wait.
- * Return: 0; -EINVAL if @cpu never was online, @spare lacks a CPU, the sizes of the
- *         sub-buffers differ, or only one of them survives a reboot; -EBUSY
- *         while @spare or a ring of it is mapped, while a buffer is resized or cut by
- *         another caller, if a record that was begun before the last cut is in flight
- *         still, and on a CPU in hotplug;
- *         -ECANCELED if @sure says no. On an error nothing has changed.
- */
-int ring_buffer_cut_if(struct trace_buffer *live, struct trace_buffer *spare, int cpu,
-		       bool (*sure)(void *data), void *data)
-{
-	const struct ring_buffer_cut one = { .live = live, .spare = spare };
-
-	if (cpu != RING_BUFFER_ALL_CPUS && !rb_get_cpu(live, cpu))
-		return -EINVAL;
-	return rb_cut_all(&one, cpu, sure, data);
-}
-EXPORT_SYMBOL_GPL(ring_buffer_cut_if);
-
-/**
- * ring_buffer_cut_all() - cut several buffers at once
- * @first: the first one; no buffer is in the list twice
- * @cpu:   CPU of the records, or RING_BUFFER_ALL_CPUS
- *
- * As ring_buffer_cut_if() of each, but all of them or none. A CPU is cut off from all live
- * buffers before the next CPU is. A CPU without a ring in a buffer has nothing there to cut.
- *
- * Context: Any context, including NMI. Does not wait.
- * Return: 0, or as ring_buffer_cut_if(). On an error nothing has changed.
+ * Return: 0; -EINVAL if a spare buffer lacks a CPU, the sizes of the sub-buffers of two differ,
+ *         or only one of them survives a reboot; -EBUSY while a spare buffer or a ring of it is
+ *         mapped, while a buffer is resized or cut by another caller, if a record that was begun
+ *         before the last cut is in flight still, and on a CPU in hotplug. On an error nothing
+ *         has changed.
  */
 int ring_buffer_cut_all(const struct ring_buffer_cut *first, int cpu)
 {
 	return rb_cut_all(first, cpu, NULL, NULL);
 }
-
-/**
- * ring_buffer_cut() - have a spare buffer take the records of another one
- * @live:  the buffer that is written
- * @spare: the buffer that gets them; its former records are dropped
- * @cpu:   CPU of the records, or RING_BUFFER_ALL_CPUS
- *
- * Context: Any context, including NMI. Does not wait.
- * Return: as ring_buffer_cut_if(), but not -ECANCELED.
- */
-int ring_buffer_cut(struct trace_buffer *live, struct trace_buffer *spare, int cpu)
-{
-	return ring_buffer_cut_if(live, spare, cpu, NULL, NULL);
-}
-EXPORT_SYMBOL_GPL(ring_buffer_cut);
 
 /**
  * ring_buffer_ring_id() - identify the ring that a CPU writes to

@@ -11,7 +11,7 @@
 /**
  * DOC: Snapshots
  *
- * A snapshot is a cut of the ring buffer, see ring_buffer_cut(): the live buffer stays,
+ * A snapshot is a cut of the ring buffer, see ring_buffer_cut_all(): the live buffer stays,
  * its records move to a spare buffer, and it is empty. So each record is in one snapshot
  * or in the live buffer. The spare buffer has to exist before, because a cut can be taken
  * in any context.
@@ -667,8 +667,8 @@ static void snap_count(struct trace_snapshots *s, int ret, long n)
  *	   met; -EINPROGRESS if it is postponed; -EAGAIN if the lock is not available or, with
  *	   a condition, while the size changes; -EALREADY if a cut in progress came too early
  *	   for it; -ENOBUFS if no buffer is ready; -EDQUOT if the first ones are kept, and
- *	   there are enough; -EBUSY and -EINVAL as ring_buffer_cut(), so that a CPU
- *	   in hotplug takes none. On an error
+ *	   there are enough; -EBUSY and -EINVAL as ring_buffer_cut_all(), so that a
+ *	   CPU in hotplug takes none. On an error
  *	   nothing has changed but the counts; and for one CPU, the snapshot of the last boot
  *	   may be erased.
  */

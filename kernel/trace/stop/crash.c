@@ -39,13 +39,8 @@ void stop_crash_del(struct stop_line *line)
 	list_del_rcu(&line->crash);
 }
 
-/**
- * stop_crash() - stop each trace array that has a line for it
- * @kind: the crash
- *
- * Context: Any context, including NMI.
- */
-void stop_crash(enum stop_kind kind)
+/* Stop each trace array that has a line for it. Any context, including NMI. */
+static void stop_crash(enum stop_kind kind)
 {
 	struct stop_line *line;
 

@@ -184,7 +184,6 @@ void stop_read(struct stop_record *rec, struct stop_cause *cause);
 bool stop_read_why(struct trace_array *tr, struct stop_cause *cause);
 
 /* crash.c */
-void stop_crash(enum stop_kind kind);
 void stop_crash_add(struct stop_line *line);
 void stop_crash_del(struct stop_line *line);
 

@@ -42,7 +42,7 @@ static void cut_expect_empty(struct rbt *w, struct trace_buffer *buffer)
 
 static void cut_take(struct rbt *w)
 {
-	KUNIT_ASSERT_EQ(w->test, ring_buffer_cut(w->buffer, w->other, RING_BUFFER_ALL_CPUS), 0);
+	KUNIT_ASSERT_EQ(w->test, rbt_cut(w->buffer, w->other, RING_BUFFER_ALL_CPUS), 0);
 	cut_expect_empty(w, w->buffer);
 }
 
@@ -118,7 +118,7 @@ static void cut_test_read_half(struct kunit *test)
 		first = w->nr;
 		rbt_write_n(w, 300, 25);
 		rbt_consume_n(w, read);
-		KUNIT_ASSERT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);
+		KUNIT_ASSERT_EQ(test, rbt_cut(w->buffer, w->other, w->cpu), 0);
 		for (i = min(read, 25U); i < 25; i++)
 			cut_read(w, first + i);
 		KUNIT_EXPECT_TRUE(test, ring_buffer_empty_cpu(w->other, w->cpu));
@@ -140,8 +140,8 @@ static void cut_test_in_flight(struct kunit *test)
 	cut_take(w);
 	rbt_write_n(w, 200, 3);
 	entries = ring_buffer_entries_cpu(w->other, w->cpu);
-	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, RING_BUFFER_ALL_CPUS), -EBUSY);
-	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), -EBUSY);
+	KUNIT_EXPECT_EQ(test, rbt_cut(w->buffer, w->other, RING_BUFFER_ALL_CPUS), -EBUSY);
+	KUNIT_EXPECT_EQ(test, rbt_cut(w->buffer, w->other, w->cpu), -EBUSY);
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(w->buffer, w->cpu), 3UL);
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(w->other, w->cpu), entries);
 	rbt_commit(w, rec, num);
@@ -279,7 +279,7 @@ static void cut_test_fresh(struct kunit *test)
 			ring_buffer_change_overwrite(w->buffer, 0);
 			break;
 		case 4:
-			KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);
+			KUNIT_EXPECT_EQ(test, rbt_cut(w->buffer, w->other, w->cpu), 0);
 			cut_expect_empty(w, w->other);
 			break;
 		case 5:
@@ -329,14 +329,13 @@ static void cut_test_refused(struct kunit *test)
 
 	cut_open(w);
 	rbt_write_n(w, 200, 5);
-	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, nr_cpu_ids), -EINVAL);
 	rcpu = w->other->cpus[w->cpu];
 	KUNIT_ASSERT_TRUE(test, rb_exchange_trylock(rcpu, 1));
-	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, RING_BUFFER_ALL_CPUS), -EBUSY);
-	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->other, w->buffer, w->cpu), -EBUSY);
+	KUNIT_EXPECT_EQ(test, rbt_cut(w->buffer, w->other, RING_BUFFER_ALL_CPUS), -EBUSY);
+	KUNIT_EXPECT_EQ(test, rbt_cut(w->other, w->buffer, w->cpu), -EBUSY);
 	rb_exchange_unlock(rcpu);
 	KUNIT_ASSERT_EQ(test, ring_buffer_subbuf_order_set(w->other, 1), 0);
-	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rbt_cut(w->buffer, w->other, w->cpu), -EINVAL);
 	KUNIT_ASSERT_EQ(test, ring_buffer_subbuf_order_set(w->other, 0), 0);
 	cut_expect(w, w->buffer, 0, 5);
 
@@ -487,31 +486,6 @@ static void cut_test_dump(struct kunit *test)
 	}
 }
 
-static bool cut_say(void *data)
-{
-	return *(bool *)data;
-}
-
-/* It is asked when all is sure, and if it says no, nothing has changed. */
-static void cut_test_if(struct kunit *test)
-{
-	bool no = false, yes = true;
-	struct rbt *w = test->priv;
-
-	cut_open(w);
-	rbt_write_n(w, 200, 5);
-	cut_take(w);
-	rbt_write_n(w, 200, 5);
-	KUNIT_EXPECT_EQ(test, ring_buffer_cut_if(w->buffer, w->other, RING_BUFFER_ALL_CPUS,
-						 cut_say, &no), -ECANCELED);
-	cut_expect(w, w->other, 0, 5);
-	KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(w->buffer, w->cpu), 5UL);
-	KUNIT_EXPECT_EQ(test, ring_buffer_cut_if(w->buffer, w->other, RING_BUFFER_ALL_CPUS,
-						 cut_say, &yes), 0);
-	cut_expect(w, w->other, 5, 10);
-	cut_expect_empty(w, w->buffer);
-}
-
 static struct kunit_case cut_test_cases[] = {
 	KUNIT_CASE_PARAM(cut_test_sequence, cut_size_gen_params),
 	KUNIT_CASE(cut_test_read_half),
@@ -527,7 +501,6 @@ static struct kunit_case cut_test_cases[] = {
 	KUNIT_CASE(cut_test_forget),
 	KUNIT_CASE(cut_test_trim),
 	KUNIT_CASE(cut_test_dump),
-	KUNIT_CASE(cut_test_if),
 	{}
 };
 

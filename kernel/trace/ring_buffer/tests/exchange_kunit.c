@@ -437,8 +437,8 @@ static void exchange_holds(enum rb_race point, const char *name)
 		KUNIT_EXPECT_EQ(w->test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu),
 				point == RB_RACE_GO_LIVE || point == RB_RACE_SUCCESSOR ? -EBUSY :
 										    -EAGAIN);
-		KUNIT_EXPECT_EQ(w->test, ring_buffer_cut(w->buffer, w->other, w->cpu), -EBUSY);
-		KUNIT_EXPECT_EQ(w->test, ring_buffer_cut(w->other, w->buffer, w->cpu), -EBUSY);
+		KUNIT_EXPECT_EQ(w->test, rbt_cut(w->buffer, w->other, w->cpu), -EBUSY);
+		KUNIT_EXPECT_EQ(w->test, rbt_cut(w->other, w->buffer, w->cpu), -EBUSY);
 		KUNIT_EXPECT_EQ(w->test, ring_buffer_forget(w->buffer), -EBUSY);
 		break;
 	default:
@@ -522,7 +522,7 @@ static void exchange_test_stays(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, preempt_count(), count);
 	KUNIT_EXPECT_EQ(test, exchange_beside.passed, 3UL);
 	rbt_write_n(w, 200, 3);
-	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);
+	KUNIT_EXPECT_EQ(test, rbt_cut(w->buffer, w->other, w->cpu), 0);
 	KUNIT_EXPECT_EQ(test, preempt_count(), count);
 	KUNIT_EXPECT_EQ(test, exchange_beside.passed, 8UL);
 	WRITE_ONCE(rb_race_hook, NULL);

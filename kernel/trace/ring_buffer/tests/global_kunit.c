@@ -370,7 +370,7 @@ static void global_do_cut(void)
 {
 	/* Busy while a record of before the last one is in flight. */
 	if (global->spare)
-		ring_buffer_cut(global->buffer, global->spare, RING_BUFFER_ALL_CPUS);
+		rbt_cut(global->buffer, global->spare, RING_BUFFER_ALL_CPUS);
 	global_write(12);
 }
 

@@ -149,7 +149,7 @@ static void iterate_test_dump_live_again(struct kunit *test)
 	rbt_write_n(w, LEN, 5);
 	iterate_expect_dump(w, 0, 3);
 	for (i = 0; i < 2; i++)
-		KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);
+		KUNIT_EXPECT_EQ(test, rbt_cut(w->buffer, w->other, w->cpu), 0);
 	rbt_write_n(w, LEN, 3);
 	iterate_expect_dump(w, 5, 8);
 	KUNIT_EXPECT_NULL(test, iterate_dump(w, &ts, true));

@@ -157,12 +157,12 @@ static void map_test_cut(struct kunit *test)
 	seen = (void *)w->buffer->cpus[w->cpu]->map->pages[r.id];
 	memcpy(was, seen, PAGE_SIZE);
 
-	KUNIT_ASSERT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);
+	KUNIT_ASSERT_EQ(test, rbt_cut(w->buffer, w->other, w->cpu), 0);
 	KUNIT_EXPECT_TRUE(test, ring_buffer_is_mapped(w->other));
 	KUNIT_EXPECT_FALSE(test, ring_buffer_is_mapped(w->buffer));
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(w->other, w->cpu), 30 - (unsigned long)read);
 	/* Nothing is recorded to it, exchanged with it, or freed of it. */
-	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), -EBUSY);
+	KUNIT_EXPECT_EQ(test, rbt_cut(w->buffer, w->other, w->cpu), -EBUSY);
 	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), -EBUSY);
 	KUNIT_EXPECT_EQ(test, ring_buffer_resize(w->other, 9 * PAGE_SIZE, w->cpu), -EBUSY);
 
@@ -178,7 +178,7 @@ static void map_test_cut(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, r.next, (u64)w->nr);
 		KUNIT_EXPECT_EQ(test, meta->read, 33ULL);
 		rbt_write_n(w, 300, 7);
-		KUNIT_ASSERT_EQ(test, ring_buffer_cut(w->buffer, third, w->cpu), 0);
+		KUNIT_ASSERT_EQ(test, rbt_cut(w->buffer, third, w->cpu), 0);
 		KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(third, w->cpu), 7UL);
 	}
 	KUNIT_EXPECT_MEMEQ(test, was, seen, PAGE_SIZE);
@@ -234,7 +234,7 @@ static void map_test_beside(struct kunit *test)
 
 	rbt_open_two(w, SUBBUFS, RB_FL_OVERWRITE);
 	meta = map_open(w);
-	KUNIT_ASSERT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);
+	KUNIT_ASSERT_EQ(test, rbt_cut(w->buffer, w->other, w->cpu), 0);
 	rbt_write_n(w, 100, 5);
 	map_beside(w, 2, 2, 4);
 	id = meta->reader.id;
@@ -317,11 +317,11 @@ static void map_test_again(struct kunit *test)
 
 	rbt_open_two(w, SUBBUFS, RB_FL_OVERWRITE);
 	map_open(w);
-	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);
-	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), -EBUSY);
+	KUNIT_EXPECT_EQ(test, rbt_cut(w->buffer, w->other, w->cpu), 0);
+	KUNIT_EXPECT_EQ(test, rbt_cut(w->buffer, w->other, w->cpu), -EBUSY);
 	KUNIT_EXPECT_EQ(test, ring_buffer_unmap(w->buffer, w->cpu), 0);
 	KUNIT_EXPECT_FALSE(test, ring_buffer_is_mapped(w->other));
-	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);
+	KUNIT_EXPECT_EQ(test, rbt_cut(w->buffer, w->other, w->cpu), 0);
 }
 
 /* A copy of a mapping counts as well, and shares the references of the first. */

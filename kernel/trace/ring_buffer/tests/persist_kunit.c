@@ -272,7 +272,7 @@ static void persist_boot_both(struct rbt *w, unsigned long start)
 
 static void persist_cut(struct rbt *w)
 {
-	KUNIT_ASSERT_EQ(w->test, ring_buffer_cut(w->buffer, w->other, RING_BUFFER_ALL_CPUS), 0);
+	KUNIT_ASSERT_EQ(w->test, rbt_cut(w->buffer, w->other, RING_BUFFER_ALL_CPUS), 0);
 }
 
 /* @buffer holds records [@from, @to), and they stay. */
@@ -412,8 +412,8 @@ static void persist_test_no_spare(struct kunit *test)
 	persist_boot(w, start);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(ring_buffer_alloc_spare(w->buffer)), -EINVAL);
 	rbt_open_other(w, 3, RB_FL_OVERWRITE);
-	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), -EINVAL);
-	KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->other, w->buffer, w->cpu), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rbt_cut(w->buffer, w->other, w->cpu), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rbt_cut(w->other, w->buffer, w->cpu), -EINVAL);
 
 	/* Another shape: the old records are not found. */
 	rbt_write_n(w, 200, 5);

@@ -129,13 +129,13 @@ static void quiesce_test_cut(struct kunit *test)
 
 	quiesce_die(w);
 	rbt_open_other(w, 5, RB_FL_OVERWRITE);
-	KUNIT_ASSERT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);
+	KUNIT_ASSERT_EQ(test, rbt_cut(w->buffer, w->other, w->cpu), 0);
 	w->swapped = true;
 	rbt_write_n(w, 200, 3);
 	ring_buffer_wait_writers(w->other);
 	rbt_account(w);
 	for (i = 0; i < 4; i++) {
-		KUNIT_EXPECT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);
+		KUNIT_EXPECT_EQ(test, rbt_cut(w->buffer, w->other, w->cpu), 0);
 		KUNIT_EXPECT_EQ(test, ring_buffer_entries(w->other), i ? 12UL : 0UL);
 		rbt_write_n(w, 200, 12);
 		KUNIT_EXPECT_EQ(test, ring_buffer_entries(w->buffer), 12UL);
@@ -152,18 +152,18 @@ static void quiesce_test_first(struct kunit *test)
 	rbt_open_two(w, 5, RB_FL_OVERWRITE);
 	for (i = 0; i < 2; i++) {
 		rbt_write_n(w, 200, 30);
-		KUNIT_ASSERT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);
+		KUNIT_ASSERT_EQ(test, rbt_cut(w->buffer, w->other, w->cpu), 0);
 	}
 	KUNIT_ASSERT_NOT_NULL(test, rbt_reserve(w, 200, &num));
 	preempt_enable_notrace();
 	rbt_write_n(w, 200, 2);
-	KUNIT_ASSERT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);
+	KUNIT_ASSERT_EQ(test, rbt_cut(w->buffer, w->other, w->cpu), 0);
 	ring_buffer_wait_writers(w->other);
 	KUNIT_EXPECT_EQ(test, ring_buffer_commit_overrun_cpu(w->other, w->cpu), 3UL);
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries(w->other), 0UL);
 	KUNIT_EXPECT_NULL(test, ring_buffer_consume(w->other, w->cpu, NULL, NULL));
 	rbt_write_n(w, 200, 5);
-	KUNIT_ASSERT_EQ(test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);
+	KUNIT_ASSERT_EQ(test, rbt_cut(w->buffer, w->other, w->cpu), 0);
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries(w->other), 5UL);
 	KUNIT_EXPECT_EQ(test, ring_buffer_commit_overrun_cpu(w->other, w->cpu), 0UL);
 }

@@ -79,7 +79,7 @@ static void do_swap(struct rbt *w)
 
 static void do_cut(struct rbt *w)
 {
-	if (!w->swapped && !ring_buffer_cut(w->buffer, w->other, w->cpu))
+	if (!w->swapped && !rbt_cut(w->buffer, w->other, w->cpu))
 		w->swapped = true;
 	rbt_write(w, SMALL);
 }
@@ -410,9 +410,9 @@ static void scene_pause(struct rbt *w)
 static void scene_fresh(struct rbt *w)
 {
 	scene_full_ring(w);
-	ring_buffer_cut(w->buffer, w->other, w->cpu);
+	rbt_cut(w->buffer, w->other, w->cpu);
 	rbt_write(w, SMALL);
-	ring_buffer_cut(w->buffer, w->other, w->cpu);
+	rbt_cut(w->buffer, w->other, w->cpu);
 	ring_buffer_reset_cpu(w->other, w->cpu);
 	rbt_drop_all(w);
 }

@@ -118,7 +118,7 @@ static void window_test_closed(struct kunit *test)
 
 static void window_cut(struct rbt *w)
 {
-	KUNIT_EXPECT_EQ(w->test, ring_buffer_cut(w->buffer, w->other, w->cpu), 0);
+	KUNIT_EXPECT_EQ(w->test, rbt_cut(w->buffer, w->other, w->cpu), 0);
 }
 
 /* Fill the ring until a record is refused, and cut it off. */

@@ -165,6 +165,14 @@ void rbt_close(struct rbt *w)
 	w->other = NULL;
 }
 
+/* ring_buffer_cut_all() of one buffer. */
+int rbt_cut(struct trace_buffer *live, struct trace_buffer *spare, int cpu)
+{
+	const struct ring_buffer_cut one = { .live = live, .spare = spare };
+
+	return ring_buffer_cut_all(&one, cpu);
+}
+
 /* Byte @i of the payload of record @num; the first four are the number. */
 static u8 rbt_byte(u32 num, unsigned int i)
 {

@@ -101,6 +101,8 @@ void rbt_open_two(struct rbt *w, unsigned int subbufs, unsigned int flags);
 void rbt_use(struct rbt *w, struct trace_buffer *buffer);
 void rbt_close(struct rbt *w);
 
+int rbt_cut(struct trace_buffer *live, struct trace_buffer *spare, int cpu);
+
 struct ring_buffer_event *rbt_reserve(struct rbt *w, unsigned int len, u32 *num);
 struct ring_buffer_event *rbt_must_reserve(struct rbt *w, unsigned int len, u32 *num);
 void rbt_commit(struct rbt *w, struct ring_buffer_event *rec, u32 num);

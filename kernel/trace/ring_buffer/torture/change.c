@@ -186,38 +186,27 @@ static void rbt_drop_spare(const struct cpumask *which)
 	}
 }
 
-struct rbt_cut {
-	const struct cpumask	*which;
-	bool			sure;
-};
-
-/* No writer is in the spare buffer any more; only this check can still fail. */
-static bool rbt_sure(void *data)
+/* No writer is in the spare buffer any more, and nothing can fail. */
+static void rbt_dropped_by_cut(void *which)
 {
-	struct rbt_cut *cut = data;
-
-	if (cut->sure)
-		rbt_drop_spare(cut->which);
-	return cut->sure;
+	rbt_drop_spare(which);
 }
 
 /* Writers and tasks on buffer 0 go on; buffer 1 belongs to this function. */
 static void rbt_cut(struct rnd_state *rnd)
 {
 	int cpu = rbt_random(rnd, 2) ? rbt_random_cpu(rnd) : RING_BUFFER_ALL_CPUS, i, ret;
-	struct rbt_cut cut = {
-		.which = cpu < 0 ? cpu_possible_mask : cpumask_of(cpu),
-		.sure = rbt_random(rnd, 16),
-	};
+	const struct cpumask *which = cpu < 0 ? cpu_possible_mask : cpumask_of(cpu);
 
 	/* See rbt_from(): these are full barriers. */
 	preempt_disable();
-	for_each_cpu(i, cut.which) {
+	for_each_cpu(i, which) {
 		rbt_drop_begin(i);
 		atomic_inc_return(&rbt_cpus[i]->begun);
 	}
-	ret = ring_buffer_cut_if(rbt_buffers[0].rb, rbt_buffers[1].rb, cpu, rbt_sure, &cut);
-	for_each_cpu(i, cut.which) {
+	ret = rbt_hook_cut(rbt_buffers[0].rb, rbt_buffers[1].rb, cpu, rbt_dropped_by_cut,
+			   (void *)which);
+	for_each_cpu(i, which) {
 		/* (Where the CPU was idle they stay, both empty: either may have either name.) */
 		if (!ret && ring_buffer_size(rbt_buffers[0].rb, i))
 			atomic_inc_return(&rbt_cpus[i]->flips);
@@ -227,8 +216,7 @@ static void rbt_cut(struct rnd_state *rnd)
 	preempt_enable();
 
 	rbt_did(RBT_DID_CUT, ret);
-	if (ret && ret != -EBUSY && !(ret == -ECANCELED && !cut.sure) &&
-	    !rbt_changes(RBT_ORDER) && !rbt_changes(RBT_HOTPLUG))
+	if (ret && ret != -EBUSY && !rbt_changes(RBT_ORDER) && !rbt_changes(RBT_HOTPLUG))
 		rbt_fault(RBT_REFUSED, "cut of cpu %d: %d", cpu, ret);
 }
 

@@ -60,6 +60,16 @@ void rbt_hook_count(struct trace_buffer *buffer, int cpu, struct rbt_counts *cou
 }
 EXPORT_SYMBOL_NS_GPL(rbt_hook_count, RING_BUFFER_TORTURE);
 
+/* ring_buffer_cut_all() of one buffer; @drop is called before @spare drops its records. */
+int rbt_hook_cut(struct trace_buffer *live, struct trace_buffer *spare, int cpu,
+		 void (*drop)(void *data), void *data)
+{
+	const struct ring_buffer_cut one = { .live = live, .spare = spare };
+
+	return rb_cut_all(&one, cpu, drop, data);
+}
+EXPORT_SYMBOL_NS_GPL(rbt_hook_cut, RING_BUFFER_TORTURE);
+
 static void rbt_hook_drop(struct rb_cpu *rcpu, struct rb_ring *ring, void *data)
 {
 	void (*drop)(int cpu, const struct rbt_counts *counts) = data;

@@ -334,6 +334,8 @@ void rbt_swap(int cpu);
 
 /* hooks.c: compiled with the internals of the ring buffer */
 void rbt_hook_count(struct trace_buffer *buffer, int cpu, struct rbt_counts *counts);
+int rbt_hook_cut(struct trace_buffer *live, struct trace_buffer *spare, int cpu,
+		 void (*drop)(void *data), void *data);
 void rbt_hook_reset(struct trace_buffer *buffer, int cpu,
 		    void (*drop)(int cpu, const struct rbt_counts *counts));
 bool rbt_hook_filled(struct trace_buffer *buffer, int cpu, unsigned int percent);

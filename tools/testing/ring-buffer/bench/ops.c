@@ -177,8 +177,10 @@ static noinline int op_cut(struct trace_buffer *a, struct trace_buffer *b, unsig
 			ret |= ring_buffer_swap_cpu(a, b, cpu);
 	}
 #else
+	const struct ring_buffer_cut one = { .live = a, .spare = b };
+
 	while (n--)
-		ret |= ring_buffer_cut(a, b, RING_BUFFER_ALL_CPUS);
+		ret |= ring_buffer_cut_all(&one, RING_BUFFER_ALL_CPUS);
 #endif
 	return ret;
 }

@@ -732,7 +732,7 @@ proctype stat()
 #endif
 
 #if CUTS
-/* ring_buffer_cut() of one CPU; rb_cpu.exchange keeps other takers out. */
+/* ring_buffer_cut_all() of one CPU; rb_cpu.exchange keeps other takers out. */
 proctype taker()
 {
 	byte todo = CUTS, ring;

@@ -442,6 +442,18 @@ void free_buffers(void)
 	shim_rcu_run();
 }
 
+/* ring_buffer_cut_all() of one buffer */
+int cut_one(struct trace_buffer *live, struct trace_buffer *spare, int cpu)
+{
+#ifdef RB_NOTE_SIZE	/* not in the base kernel */
+	const struct ring_buffer_cut one = { .live = live, .spare = spare };
+
+	return ring_buffer_cut_all(&one, cpu);
+#else
+	return -ENODEV;
+#endif
+}
+
 void fresh(unsigned long bytes, bool overwrite)
 {
 	shim_poll();

@@ -81,7 +81,7 @@ static void write_op(void)
 
 static void inner_cut(void)
 {
-	int ret = how == CUT_ONE ? ring_buffer_cut(lives[1], spares[1], RING_BUFFER_ALL_CPUS) :
+	int ret = how == CUT_ONE ? cut_one(lives[1], spares[1], RING_BUFFER_ALL_CPUS) :
 				   ring_buffer_cut_all(parts, RING_BUFFER_ALL_CPUS);
 
 	if (ret == -EBUSY)

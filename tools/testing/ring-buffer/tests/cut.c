@@ -16,12 +16,12 @@ static bool inside;
 
 static void cut(void)
 {
-	int ret = ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS);
+	int ret = cut_one(buf, buf2, RING_BUFFER_ALL_CPUS);
 
 	if (ret == -EBUSY && inside)
 		refused++;
 	else if (ret)
-		fault(F_REFUSED, "ring_buffer_cut: %d", ret);
+		fault(F_REFUSED, "ring_buffer_cut_all: %d", ret);
 	else
 		cuts++;
 }

@@ -132,10 +132,10 @@ static void nmi_fill(void) { in(CTX_NMI, fill_stage); }
 
 static void cut(void)
 {
-	int ret = ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS);
+	int ret = cut_one(buf, buf2, RING_BUFFER_ALL_CPUS);
 
 	if (ret)
-		fault(F_REFUSED, "ring_buffer_cut: %d", ret);
+		fault(F_REFUSED, "ring_buffer_cut_all: %d", ret);
 }
 
 static void nmi_cut(void) { in(CTX_NMI, cut); }

@@ -102,7 +102,7 @@ static void op_swap(void) { result("swap", ring_buffer_swap_cpu(buf, buf2, 0)); 
 
 static void op_cut(void)
 {
-	int ret = ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS);
+	int ret = cut_one(buf, buf2, RING_BUFFER_ALL_CPUS);
 
 	cuts += !ret;
 	result("cut", ret);
@@ -304,7 +304,7 @@ static void begin_pair(unsigned int any)
 	for (i = 0; i < 2 && stale; i++) {
 		burst_len = 2 * PER_LONG + 5;
 		burst();
-		ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS);
+		cut_one(buf, buf2, RING_BUFFER_ALL_CPUS);
 	}
 	if (stale)
 		start_over();

@@ -551,7 +551,7 @@ static void op_map(void)
 
 static void cut_there(void)
 {
-	cut_ret = ring_buffer_cut(buf, buf2, 0);
+	cut_ret = cut_one(buf, buf2, 0);
 }
 
 static void remote_cut(void)

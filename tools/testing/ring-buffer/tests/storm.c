@@ -157,11 +157,11 @@ static void toggle(unsigned int *seed)
 /* Iterate over the records in the spare buffer, or let the next cut drop them. */
 static void cut(unsigned int *seed)
 {
-	int ret = ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS);
+	int ret = cut_one(buf, buf2, RING_BUFFER_ALL_CPUS);
 
 	/* A record from before the last cut may be in flight. */
 	if (ret && ret != -EBUSY)
-		fault(F_REFUSED, "ring_buffer_cut: %d", ret);
+		fault(F_REFUSED, "ring_buffer_cut_all: %d", ret);
 	if (rnd(seed) & 1) {
 		ring_buffer_wait_writers(buf2);
 		iterate(buf2, 0, NULL);

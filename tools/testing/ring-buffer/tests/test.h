@@ -57,6 +57,7 @@ void fresh(unsigned long bytes, bool overwrite);
 void fresh2(unsigned long bytes);
 void begin(int subbufs, bool overwrite);	/* fresh(), and a clock in steps of 8 */
 void free_buffers(void);
+int cut_one(struct trace_buffer *live, struct trace_buffer *spare, int cpu);
 long allocated_without_buffers(void);
 bool boot(unsigned long start, unsigned long bytes, unsigned int flags);	/* of a range */
 void start_over(void);		/* forgets all writes and reads */

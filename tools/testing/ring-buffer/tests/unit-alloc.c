@@ -1083,7 +1083,7 @@ static void spare_alike(long unused)
 		/* A cut needs all of this to be alike, and puts the spare's rings in place. */
 		shim_cpu_up(2);
 		put_on(2, buf, 5);
-		EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+		EXPECT_EQ(cut_one(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
 		put_on(2, buf, 12 * PER_SUBBUF);
 		EXPECT_EQ(read_pages(buf2, 2, false, 0, -1), 5);
 		EXPECT(ring_buffer_overrun_cpu(buf, 2), "it overwrites as the other does");
@@ -1107,7 +1107,7 @@ static void spare_unready(long unused)
 		EXPECT_EQ(ring_buffer_subbuf_order_set(buf, order), 0);
 		EXPECT_EQ(ring_buffer_subbuf_order_set(buf2, order), 0);
 		put_n(5);
-		EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+		EXPECT_EQ(cut_one(buf, buf2, 0), 0);
 		EXPECT(!ring_buffer_peek(buf2, 0, &ts, NULL), "it has no copies");
 		EXPECT(!ring_buffer_consume(buf2, 0, &ts, NULL), "it has no copies");
 		EXPECT_EQ(read_pages(buf2, 0, false, 0, -1), 5);

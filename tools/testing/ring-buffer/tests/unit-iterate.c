@@ -417,11 +417,11 @@ static void goes_live(long unused)
 	begin_iter(4);
 	fresh2(4 * SUBBUF_DATA);
 	mark(PER + 3);
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+	EXPECT_EQ(cut_one(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
 	mark(5);
 	open_iter(buf2);
 	look_from(0, 3);
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+	EXPECT_EQ(cut_one(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
 	/* the copy that it has is of then */
 	look_from(3, PER);
 	none();

@@ -147,13 +147,13 @@ static void hotplug_counts(long global)
 	EXPECT(!put(buf, REC_LEN, PUT_COMMIT), "all are on, and the CPU is offline");
 	EXPECT_EQ(ring_buffer_commit_overrun_cpu(buf, 0), 4);
 	if (buf2) {
-		EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), -EBUSY);
+		EXPECT_EQ(cut_one(buf, buf2, RING_BUFFER_ALL_CPUS), -EBUSY);
 		EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 1), -EBUSY);
 	}
 	shim_set_online(0, 1);
 	EXPECT(put(buf, REC_LEN, PUT_COMMIT), "the CPU is back");
 	if (buf2)
-		EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+		EXPECT_EQ(cut_one(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
 }
 
 /* ---- freeing -------------------------------------------------------------- */

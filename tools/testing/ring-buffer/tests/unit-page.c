@@ -557,7 +557,7 @@ static void map_keeps(long unused)
 	meta = map_all(0);
 	EXPECT_EQ(ring_buffer_map_get_reader(buf, 0), 0);
 	page = map_page(meta, 0);
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+	EXPECT_EQ(cut_one(buf, buf2, 0), 0);
 	ring_buffer_free(buf2);
 	buf2 = NULL;
 	shim_rcu_run();
@@ -581,7 +581,7 @@ static void map_unread(long unused)
 	begin(8, true);
 	fresh2(8 * SUBBUF_DATA);
 	meta = map_all(0);
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+	EXPECT_EQ(cut_one(buf, buf2, 0), 0);
 	put_n(20);
 	consume(buf, 0, 5);
 	EXPECT_EQ(ring_buffer_map_get_reader(buf, 0), 0);
@@ -605,7 +605,7 @@ static void map_lost(long cut)
 		fresh2(3 * SUBBUF_DATA);
 		meta = map_all(0);
 		if (cut)
-			EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+			EXPECT_EQ(cut_one(buf, buf2, 0), 0);
 		put_subbufs(9, rest);
 		lost = ring_buffer_overrun_cpu(buf, 0);
 		EXPECT(lost, "nine sub-buffers in three");
@@ -664,7 +664,7 @@ static void map_lost_before(long cuts)
 	put_n(9 * PER_SUBBUF + 5);
 	EXPECT(ring_buffer_peek(buf, 0, NULL, NULL), "it takes the oldest that is left");
 	for (i = 0; i < cuts; i++) {
-		EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+		EXPECT_EQ(cut_one(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
 		put_n(3);
 	}
 	if (!cuts)
@@ -692,7 +692,7 @@ static void map_flush(long cut)
 	meta = map_all(0);
 	EXPECT(shim_is_flushed(meta, PAGE_SIZE), "the meta page at first");
 	if (cut)
-		EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+		EXPECT_EQ(cut_one(buf, buf2, 0), 0);
 	put_n(6 * PER_SUBBUF);
 	EXPECT_EQ(ring_buffer_map_get_reader(buf, 0), 0);
 	EXPECT(shim_is_flushed(meta, PAGE_SIZE), "the meta page");
@@ -710,21 +710,25 @@ static void mapper(void)
 	mapper_ret = map(0, map_pages(0), MAP_FLAGS);
 }
 
-static bool map_waits(void *data)
+static void map_waits(void *unused)
 {
 	EXPECT(!co_start(mapper), "the ring is about to be exchanged");
-	return true;
 }
+
+int rb_cut_all(const struct ring_buffer_cut *first, int cpu, void (*drop)(void *data), void *data);
 
 /* Where a cut has begun, what is mapped is the ring that it brings */
 static void map_beside_cut(long unused)
 {
+	struct ring_buffer_cut one = { };
 	int i;
 
 	begin(3, true);
 	fresh2(3 * SUBBUF_DATA);
 	put_n(5);
-	EXPECT_EQ(ring_buffer_cut_if(buf, buf2, 0, map_waits, NULL), 0);
+	one.live = buf;
+	one.spare = buf2;
+	EXPECT_EQ(rb_cut_all(&one, 0, map_waits, NULL), 0);
 	for (i = 0; i < 20 && co_active(); i++)
 		co_resume();
 	EXPECT(!co_active(), "it waits for ever");

@@ -268,7 +268,7 @@ static void no_memory(long unused)
 		buf = NULL;
 		reboot(start, RANGE_BYTES, RB_FL_SPARE);
 		put_n(30 * PER_SUBBUF);
-		EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+		EXPECT_EQ(cut_one(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
 		put_n(30 * PER_SUBBUF);
 		move_kernel(start, MOVED_TEXT);
 		EXPECT_EQ(shim_allocated, before);
@@ -333,9 +333,11 @@ static void boot_without_cpu_2(unsigned long start)
 	EXPECT_EQ(ring_buffer_entries_cpu(buf, 2), 0);
 }
 
-static bool never(void *data)
+static void refused_cut(void)
 {
-	return false;
+	shim_set_online(0, 0);
+	EXPECT_EQ(cut_one(buf, buf2, RING_BUFFER_ALL_CPUS), -EBUSY);
+	shim_set_online(0, 1);
 }
 
 /*
@@ -350,7 +352,7 @@ static void absent_run(const char *how, bool again, unsigned int live, unsigned 
 	shim_cpu_up(2);
 	was = host_cpu_switch(2);
 	put_n(10);
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, 2), 0);
+	EXPECT_EQ(cut_one(buf, buf2, 2), 0);
 	put_n(7);
 	host_cpu_switch(was);
 	boot_without_cpu_2(start);
@@ -360,10 +362,9 @@ static void absent_run(const char *how, bool again, unsigned int live, unsigned 
 	else if (!strcmp(how, "forget"))
 		EXPECT_EQ(ring_buffer_forget(buf2), 0);
 	else if (!strcmp(how, "cut"))
-		EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
-	else if (!strcmp(how, "canceled"))
-		EXPECT_EQ(ring_buffer_cut_if(buf, buf2, RING_BUFFER_ALL_CPUS, never, NULL),
-			  -ECANCELED);
+		EXPECT_EQ(cut_one(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+	else if (!strcmp(how, "refused cut"))
+		refused_cut();
 	put_n(3);
 	if (again)
 		boot_without_cpu_2(start);
@@ -390,7 +391,7 @@ static void absent(long unused)
 	absent_run("reset", true, 0, 10);
 	absent_run("forget", false, 7, 0);
 	absent_run("cut", false, 7, 0);
-	absent_run("canceled", false, 7, 10);
+	absent_run("refused cut", false, 7, 10);
 }
 
 /* ---- another kernel, another shape ---------------------------------------- */
@@ -451,14 +452,14 @@ static void moved_cut(long unused)
 	unsigned long start = first_boot(RB_FL_SPARE);
 
 	put_n(3 * PER_SUBBUF);
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+	EXPECT_EQ(cut_one(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
 	put_n(1);
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+	EXPECT_EQ(cut_one(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
 	move_kernel(start, MOVED_TEXT);
 	reboot(start, RANGE_BYTES, RB_FL_SPARE);
 	EXPECT_EQ(ring_buffer_entries(buf), 0);
 	expect_moved(0);
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+	EXPECT_EQ(cut_one(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
 	put_n(1);
 	move_kernel(start, MOVED_TEXT);
 	reboot(start, RANGE_BYTES, RB_FL_SPARE);
@@ -640,7 +641,7 @@ static void fuzz(long unused)
 	put(buf, 1000, PUT_COMMIT);
 	put_on(1, buf, 2 * PER_SUBBUF);
 	consume(buf, 0, PER_SUBBUF / 2);
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+	EXPECT_EQ(cut_one(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
 	put_n(3 * PER_SUBBUF);
 	put_on(1, buf, PER_SUBBUF / 3);
 	free_buffers();
@@ -714,7 +715,7 @@ static void divided(long unused)
 	reboot(torn, TORN_BYTES, RB_FL_SPARE);
 	torn_copy = shim_alloc_range(TORN_BYTES);
 		put_n(PER_SUBBUF);
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+	EXPECT_EQ(cut_one(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
 	*(u32 *)ring_buffer_note(buf2) = TORN_NOTE;
 	put_n(5);
 	free_buffers();

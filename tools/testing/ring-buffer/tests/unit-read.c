@@ -196,7 +196,7 @@ static void cut_counts(long looks)
 		if (round % 4 != 3)
 			take(buf, 7 + round * PER_SUBBUF / 6);
 		before = counts_of(buf);
-		EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+		EXPECT_EQ(cut_one(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
 		ring_buffer_wait_writers(buf2);
 		if (looks) {
 			expect_counts(buf, (struct counts){ }, round);
@@ -232,7 +232,7 @@ static void cut_untold(long unused)
 	EXPECT(lost, "the oldest ones are lost");
 	/* The same ring comes to be live again. */
 	for (cuts = 0; cuts < 4; cuts++) {
-		EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+		EXPECT_EQ(cut_one(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
 		ring_buffer_wait_writers(buf2);
 		put_n(1);
 		EXPECT(ring_buffer_peek(buf, 0, &ts, &lost), "one is there");
@@ -308,7 +308,7 @@ static void in_nmi_each(void (*op)(void), void (*act)(void))
 		begin(4, true);
 		put_n(5);
 		fresh2(4 * SUBBUF_DATA);
-		EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+		EXPECT_EQ(cut_one(buf, buf2, 0), 0);
 		put_n(7);
 		b = buf2;
 		if (!step_run(&s))
@@ -325,10 +325,10 @@ static void nmi_reads(long unused)
 	begin(4, true);
 	fresh2(4 * SUBBUF_DATA);
 	put_n(3);
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+	EXPECT_EQ(cut_one(buf, buf2, 0), 0);
 	put_n(3);
 	ring_buffer_wait_writers(buf2);
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+	EXPECT_EQ(cut_one(buf, buf2, 0), 0);
 	put_n(5);
 	shim_ctx_enter(CTX_NMI);
 	EXPECT_EQ(take(buf, 2), 2);
@@ -349,7 +349,7 @@ static void nmi_look_again(void)
 	it = ring_buffer_dump_start(buf, 0);
 	EXPECT(ring_buffer_iter_peek(it, &ts), "records are there");
 	for (cuts = 0; cuts < 2; cuts++) {
-		EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+		EXPECT_EQ(cut_one(buf, buf2, 0), 0);
 		cut_at = ring_buffer_time_stamp(buf);
 		put_n(3);
 	}
@@ -439,7 +439,7 @@ static void (*const spare_ops[])(void) = {
 	spare_consume, spare_peek, spare_iterate, spare_read_page, spare_copy_page, spare_look,
 };
 
-static void cut_off(void) { ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS); }
+static void cut_off(void) { cut_one(buf, buf2, RING_BUFFER_ALL_CPUS); }
 
 static void cut_and_write(void)
 {

@@ -549,7 +549,7 @@ static void trim(long unused)
 		EXPECT_EQ(ring_buffer_resize(buf, 2 * SUBBUF_DATA, 1), 0);
 		put_n(PER_SUBBUF / 2);
 		put_on(1, buf, PER_SUBBUF / 2);
-		EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+		EXPECT_EQ(cut_one(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
 		ring_buffer_wait_writers(buf2);
 		shim_rcu_run();
 		held = shim_allocated;
@@ -590,7 +590,7 @@ static void trim_full(long unused)
 		/* There is nothing to free of the other CPU. */
 		EXPECT_EQ(ring_buffer_resize(buf2, 2 * SUBBUF_DATA, 1), 0);
 		put_n(i);
-		EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+		EXPECT_EQ(cut_one(buf, buf2, 0), 0);
 		ring_buffer_wait_writers(buf2);
 		shim_fail_alloc_after = 0;
 		ret = ring_buffer_trim(buf2);

@@ -361,8 +361,8 @@ static void sums(long unused)
 	ring_buffer_free(small);
 	buf2 = ring_buffer_alloc_spare(buf);
 	EXPECT_EQ(ring_buffer_memory(buf), ring_buffer_memory(buf2));
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+	EXPECT_EQ(cut_one(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+	EXPECT_EQ(cut_one(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
 	put(buf, LEN, PUT_COMMIT);
 #endif
 	max = ring_buffer_max_event_size(buf);
@@ -382,11 +382,11 @@ static void complete_cut(long unused)
 	EXPECT(ring_buffer_complete_since(buf, 0), "a change of the size erases");
 	buf2 = ring_buffer_alloc_spare(buf);
 	put_n(3);
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+	EXPECT_EQ(cut_one(buf, buf2, 0), 0);
 	put_n(3);
 	EXPECT(ring_buffer_complete_since(buf2, 0), "it still lacks them");
 	ring_buffer_wait_writers(buf2);
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+	EXPECT_EQ(cut_one(buf, buf2, 0), 0);
 	put_n(3);
 	EXPECT_EQ(ring_buffer_complete_since(buf, 0), 0);
 }
@@ -399,7 +399,7 @@ static void complete_died(long unused)
 	put_n(3);
 	EXPECT(ring_buffer_lock_reserve(buf, 8), "its task dies");
 	preempt_enable_notrace();
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+	EXPECT_EQ(cut_one(buf, buf2, 0), 0);
 	ring_buffer_wait_writers(buf2);
 	EXPECT(ring_buffer_complete_since(buf2, 0), "a record is missing");
 }

@@ -31,17 +31,11 @@ static void read_all(const char *what)
 
 /* ---- refused ------------------------------------------------------------- */
 
-static bool say_no(void *data)
-{
-	++*(int *)data;
-	return false;
-}
-
 /* A record in flight since the last cut, on one CPU of two: nothing changes on either one */
 static void cut_busy(long unused)
 {
 	struct ring_buffer_event *e;
-	int cpu, asked;
+	int cpu;
 
 	for (cpu = 0; cpu < 2; cpu++) {
 		begin_two(4);
@@ -50,52 +44,26 @@ static void cut_busy(long unused)
 		host_cpu_switch(cpu);
 		e = ring_buffer_lock_reserve(buf, REC_LEN);
 		host_cpu_switch(0);
-		EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), 0);
+		EXPECT_EQ(cut_one(buf, buf2, ALL), 0);
 		put_on(0, buf, 3);
 		put_on(1, buf, 4);
-		asked = 0;
-		EXPECT_EQ(ring_buffer_cut_if(buf, buf2, ALL, say_no, &asked), -EBUSY);
-		EXPECT_EQ(asked, 0);
-		EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), -EBUSY);
-		EXPECT_EQ(ring_buffer_cut(buf, buf2, cpu), -EBUSY);
+		EXPECT_EQ(cut_one(buf, buf2, ALL), -EBUSY);
+		EXPECT_EQ(cut_one(buf, buf2, cpu), -EBUSY);
 		holds(buf, 3, 4);
 		EXPECT(ring_buffer_entries_cpu(buf2, cpu) >= 5, "the snapshot has its records");
 		host_cpu_switch(cpu);
 		ring_buffer_discard_commit(buf, e);
 		host_cpu_switch(0);
 		/* The other one was cut into alone, and the next cut of all succeeds */
-		EXPECT_EQ(ring_buffer_cut(buf, buf2, !cpu), 0);
+		EXPECT_EQ(cut_one(buf, buf2, !cpu), 0);
 		EXPECT_EQ(ring_buffer_entries_cpu(buf2, !cpu), cpu ? 3 : 4);
-		EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), 0);
+		EXPECT_EQ(cut_one(buf, buf2, ALL), 0);
 		holds(buf, 0, 0);
 		EXPECT_EQ(ring_buffer_entries_cpu(buf2, cpu), cpu ? 4 : 3);
 		EXPECT_EQ(ring_buffer_commit_overrun_cpu(buf2, cpu), 0);
 		EXPECT_EQ(ring_buffer_entries_cpu(buf2, !cpu), 0);
 		EXPECT_EQ(shim_preempt_count(0), 0);
 	}
-}
-
-/* The condition is false: no CPU changes, and the next cut succeeds */
-static void cut_no(long unused)
-{
-	int asked = 0;
-
-	begin_two(4);
-	put_on(0, buf, 5);
-	put_on(1, buf, 6);
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), 0);
-	put_on(0, buf, 3);
-	put_on(1, buf, 4);
-	EXPECT_EQ(ring_buffer_cut_if(buf, buf2, ALL, say_no, &asked), -ECANCELED);
-	EXPECT_EQ(asked, 1);
-	holds(buf, 3, 4);
-	holds(buf2, 5, 6);
-	consume(buf2, 0, -1);
-	consume(buf2, 1, -1);
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), 0);
-	holds(buf, 0, 0);
-	holds(buf2, 3, 4);
-	EXPECT_EQ(shim_preempt_count(0), 0);
 }
 
 /* The id of a CPU's ring is its own, and another one after a cut of that CPU */
@@ -109,7 +77,7 @@ static void ring_id(long unused)
 	id[0] = ring_buffer_ring_id(buf, 0);
 	id[1] = ring_buffer_ring_id(buf, 1);
 	EXPECT(id[0] && id[1] && id[0] != id[1], "%lx and %lx", id[0], id[1]);
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, 1), 0);
+	EXPECT_EQ(cut_one(buf, buf2, 1), 0);
 	EXPECT_EQ(ring_buffer_ring_id(buf, 0), id[0]);
 	EXPECT_EQ(ring_buffer_ring_id(buf2, 1), id[1]);
 	EXPECT(ring_buffer_ring_id(buf, 1) != id[1], "CPU 1 was cut");
@@ -125,12 +93,12 @@ static void lacks_cpu(long unused)
 	put_on(0, buf2, 4);
 	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 2), -EINVAL);
 	EXPECT_EQ(ring_buffer_swap_cpu(buf2, buf, 2), -EINVAL);
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, 2), -EINVAL);
-	EXPECT_EQ(ring_buffer_cut(buf2, buf, 2), -EINVAL);
-	EXPECT_EQ(ring_buffer_cut(buf2, buf, ALL), -EINVAL);
+	EXPECT_EQ(cut_one(buf, buf2, 2), 0);	/* of nothing */
+	EXPECT_EQ(cut_one(buf2, buf, 2), -EINVAL);
+	EXPECT_EQ(cut_one(buf2, buf, ALL), -EINVAL);
 	holds(buf, 3, 0);
 	holds(buf2, 4, 0);
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), 0);
+	EXPECT_EQ(cut_one(buf, buf2, ALL), 0);
 	holds(buf, 0, 0);
 	holds(buf2, 3, 0);
 	ring_buffer_reset_cpu(buf, 2);
@@ -152,10 +120,10 @@ static void swap_refused(long unused)
 	EXPECT_EQ(ring_buffer_subbuf_order_set(buf2, 1), 0);
 	EXPECT_EQ(ring_buffer_resize(buf2, 4 * (SUBBUF_DATA + 4096), ALL), 0);
 	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 0), -EINVAL);
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), -EINVAL);
+	EXPECT_EQ(cut_one(buf, buf2, 0), -EINVAL);
 	/* That will not change, a record in flight would */
 	e = ring_buffer_lock_reserve(buf2, REC_LEN);
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), -EINVAL);
+	EXPECT_EQ(cut_one(buf, buf2, 0), -EINVAL);
 	ring_buffer_discard_commit(buf2, e);
 	EXPECT_EQ(ring_buffer_subbuf_order_set(buf2, 0), 0);
 	EXPECT_EQ(ring_buffer_resize(buf2, 4 * SUBBUF_DATA, ALL), 0);
@@ -187,27 +155,27 @@ static void mapped(long unused)
 		fault(F_REFUSED, "ring_buffer_map");
 	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 0), -EBUSY);
 	EXPECT_EQ(ring_buffer_swap_cpu(buf2, buf, 0), -EBUSY);
-	EXPECT_EQ(ring_buffer_cut(buf2, buf, 0), -EBUSY);
-	EXPECT_EQ(ring_buffer_cut(buf2, buf, ALL), -EBUSY);
+	EXPECT_EQ(cut_one(buf2, buf, 0), -EBUSY);
+	EXPECT_EQ(cut_one(buf2, buf, ALL), -EBUSY);
 	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 1), 0);
 
 	/* Now the ring is in the snapshot, and the mapping still that of the buffer */
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+	EXPECT_EQ(cut_one(buf, buf2, 0), 0);
 	holds(buf2, 3, 0);
 	EXPECT_EQ(ring_buffer_swap_cpu(buf, third, 0), -EBUSY);
 	EXPECT_EQ(ring_buffer_swap_cpu(third, buf, 0), -EBUSY);
-	EXPECT_EQ(ring_buffer_cut(third, buf, 0), -EBUSY);
+	EXPECT_EQ(cut_one(third, buf, 0), -EBUSY);
 	EXPECT_EQ(ring_buffer_swap_cpu(third, buf2, 0), -EBUSY);
 	EXPECT_EQ(ring_buffer_swap_cpu(buf2, third, 0), -EBUSY);
-	EXPECT_EQ(ring_buffer_cut(third, buf2, 0), -EBUSY);
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), -EBUSY);
+	EXPECT_EQ(cut_one(third, buf2, 0), -EBUSY);
+	EXPECT_EQ(cut_one(buf, buf2, ALL), -EBUSY);
 	EXPECT_EQ(ring_buffer_resize(buf, 5 * SUBBUF_DATA, 0), -EBUSY);
 	EXPECT_EQ(ring_buffer_resize(buf2, 5 * SUBBUF_DATA, 0), -EBUSY);
 	EXPECT_EQ(ring_buffer_trim(buf2), -EBUSY);
 	holds(buf2, 3, 0);
 
 	ring_buffer_unmap(buf, 0);
-	EXPECT_EQ(ring_buffer_cut(third, buf2, 0), 0);
+	EXPECT_EQ(cut_one(third, buf2, 0), 0);
 	ring_buffer_free(third);
 }
 
@@ -220,18 +188,18 @@ static void cut_sizes(long unused)
 	EXPECT_EQ(ring_buffer_resize(buf2, 7 * SUBBUF_DATA, ALL), 0);
 	put_on(0, buf, 3);
 	put_on(1, buf, 3);
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), 0);
+	EXPECT_EQ(cut_one(buf, buf2, ALL), 0);
 	EXPECT_EQ(ring_buffer_size(buf, 0), 7 * SUBBUF_DATA);
 	EXPECT_EQ(ring_buffer_size(buf, 1), 7 * SUBBUF_DATA);
 	put_on(1, buf, 4);
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), 0);
+	EXPECT_EQ(cut_one(buf, buf2, ALL), 0);
 	EXPECT_EQ(ring_buffer_size(buf, 0), 7 * SUBBUF_DATA);
 	EXPECT_EQ(ring_buffer_size(buf2, 0), 4 * SUBBUF_DATA);
 	EXPECT_EQ(ring_buffer_size(buf, 1), 4 * SUBBUF_DATA);
 	EXPECT_EQ(ring_buffer_size(buf2, 1), 7 * SUBBUF_DATA);
 	holds(buf2, 0, 4);
 	put_on(0, buf, 2);
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+	EXPECT_EQ(cut_one(buf, buf2, 0), 0);
 	EXPECT_EQ(ring_buffer_size(buf, 0), 4 * SUBBUF_DATA);
 	EXPECT_EQ(ring_buffer_size(buf, 1), 4 * SUBBUF_DATA);
 	holds(buf2, 2, 4);
@@ -253,8 +221,8 @@ static void reboot(unsigned long start)
 static void persist(long unused)
 {
 	unsigned long start = shim_alloc_range(RANGE);
+	struct ring_buffer_event *e;
 	struct trace_buffer *other;
-	int asked = 0;
 
 	begin(2, true);
 	free_buffers();
@@ -262,9 +230,15 @@ static void persist(long unused)
 	put_on(0, buf, 5);
 	put_on(1, buf, 6);
 	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 0), -EINVAL);
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), 0);
+	host_cpu_switch(1);
+	e = ring_buffer_lock_reserve(buf, REC_LEN);
+	host_cpu_switch(0);
+	EXPECT_EQ(cut_one(buf, buf2, ALL), 0);
 	put_on(0, buf, 3);
-	EXPECT_EQ(ring_buffer_cut_if(buf, buf2, ALL, say_no, &asked), -ECANCELED);
+	EXPECT_EQ(cut_one(buf, buf2, ALL), -EBUSY);
+	host_cpu_switch(1);
+	ring_buffer_discard_commit(buf, e);
+	host_cpu_switch(0);
 	EXPECT_EQ(ring_buffer_resize(buf, 2 * SUBBUF_DATA, ALL), -EBUSY);
 	EXPECT_EQ(ring_buffer_resize(buf2, 2 * SUBBUF_DATA, 0), -EBUSY);
 	EXPECT_EQ(ring_buffer_subbuf_order_set(buf, 1), -EBUSY);
@@ -272,15 +246,15 @@ static void persist(long unused)
 	other = ring_buffer_alloc(ring_buffer_size(buf, 0), RB_FL_OVERWRITE);
 	EXPECT_EQ(ring_buffer_swap_cpu(buf, other, 0), -EINVAL);
 	EXPECT_EQ(ring_buffer_swap_cpu(other, buf, 0), -EINVAL);
-	EXPECT_EQ(ring_buffer_cut(buf, other, 0), -EINVAL);
-	EXPECT_EQ(ring_buffer_cut(other, buf, 0), -EINVAL);
+	EXPECT_EQ(cut_one(buf, other, 0), -EINVAL);
+	EXPECT_EQ(cut_one(other, buf, 0), -EINVAL);
 	ring_buffer_free(other);
 
 	reboot(start);
 	holds(buf, 3, 0);
 	holds(buf2, 5, 6);
 	put_on(1, buf, 2);
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+	EXPECT_EQ(cut_one(buf, buf2, 0), 0);
 	EXPECT_EQ(ring_buffer_forget(buf2), 0);
 	reboot(start);
 	holds(buf2, 0, 0);
@@ -399,9 +373,9 @@ static void reset_places(long unused)
 				put_on(0, buf, subbufs * PER_SUBBUF + (more == 1) * 7);
 				consume(buf, 0, read * PER_SUBBUF / 2);
 				if (more >= 2)
-					EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+					EXPECT_EQ(cut_one(buf, buf2, 0), 0);
 				if (more == 3)
-					EXPECT_EQ(ring_buffer_cut(buf, buf2, 0), 0);
+					EXPECT_EQ(cut_one(buf, buf2, 0), 0);
 				ring_buffer_reset(buf2);
 				ring_buffer_reset(buf);
 				start_over();
@@ -490,11 +464,11 @@ static void reset_fresh(long unused)
 	begin(4, true);
 	fresh2(4 * SUBBUF_DATA);
 	put_n(5);
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), 0);
+	EXPECT_EQ(cut_one(buf, buf2, ALL), 0);
 	for (i = 0; i < 5; i++)
 		EXPECT(ring_buffer_consume(buf2, 0, NULL, NULL), "record %d", i);
 	put_n(3);
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), 0);
+	EXPECT_EQ(cut_one(buf, buf2, ALL), 0);
 	ring_buffer_reset(buf);
 	start_over();
 	/* Often enough that each sub-buffer is used again. */
@@ -593,12 +567,12 @@ static void op_swap(void)
 
 static void op_cut(void)
 {
-	EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), 0);
+	EXPECT_EQ(cut_one(buf, buf2, ALL), 0);
 }
 
 static void busy_cut(void)
 {
-	int ret = ring_buffer_cut(buf, buf2, ALL);
+	int ret = cut_one(buf, buf2, ALL);
 
 	EXPECT(!ret || ret == -EBUSY, "%d", ret);
 }
@@ -627,7 +601,7 @@ static void resize_waits(long cut)
 		shim_rcu_run();
 		read_all("a resize beside it");
 		EXPECT_EQ(shim_preempt_count(0), 0);
-		EXPECT_EQ(ring_buffer_cut(buf, buf2, ALL), 0);
+		EXPECT_EQ(cut_one(buf, buf2, ALL), 0);
 	}
 }
 
@@ -645,7 +619,7 @@ static void nmi_cut(void)
 	/* The inner cut drops the records of the outer one, or the other way round */
 	if (ring_buffer_empty_cpu(buf, 1))
 		read_snapshot();
-	ret = ring_buffer_cut(buf, buf2, ALL);
+	ret = cut_one(buf, buf2, ALL);
 	EXPECT(!ret || ret == -EBUSY, "%d", ret);
 	if (!ret)
 		read_snapshot();
@@ -679,7 +653,6 @@ static void cut_in_cut(long unused)
 
 const struct scenario exchange_scenarios[] = {
 	{ "unit.cut-busy", cut_busy, 0, SC_QUICK, "R5, 7" },
-	{ "unit.cut-no", cut_no, 0, SC_QUICK, "R5" },
 	{ "unit.cut-ring-id", ring_id, 0, SC_QUICK, "R5" },
 	{ "unit.cut-lacks-cpu", lacks_cpu, 0, SC_QUICK, "R5" },
 	{ "unit.swap-refused", swap_refused, 0, SC_QUICK, "R5" },
