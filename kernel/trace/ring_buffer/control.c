@@ -141,6 +141,8 @@ static void rb_follow(struct trace_buffer *buffer, struct trace_buffer *leader)
 	} while (leader && off == ring_buffer_record_is_set_on(leader));
 	if (off)
 		ring_buffer_wake_waiters(buffer, RING_BUFFER_ALL_CPUS);
+	else
+		rb_tell_on();
 }
 
 /* The switch of a buffer was changed. */
@@ -194,6 +196,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_record_off);
 void ring_buffer_record_on(struct trace_buffer *buffer)
 {
 	rb_switch_on(buffer, RB_RECORD_OFF);
+	rb_tell_on();
 	rb_lead(buffer);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_record_on);

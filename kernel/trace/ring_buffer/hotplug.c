@@ -5,6 +5,7 @@
  * One word for each CPU, &rb_place, is for all buffers.
  */
 #include <linux/export.h>
+#include <linux/irq_work.h>
 
 #include "internal.h"
 
@@ -17,6 +18,9 @@ DEFINE_PER_CPU_READ_MOSTLY(unsigned long, rb_place) = RB_NOBODY(RB_IN_HOTPLUG);
 static int rb_all_off;
 /* How often it was set and, behind that, cleared; tasks and contexts that change it now */
 static atomic_t rb_all_offs, rb_all_ons, rb_all_busy;
+
+/* See ring_buffer_set_on_work() */
+static struct irq_work *rb_on_work;
 
 /* Between the two changes that a CPU's hotplug makes; &rb_place has the first one */
 static DEFINE_RAW_SPINLOCK(rb_hotplug_lock);
@@ -159,6 +163,41 @@ void tracing_off_all(void)
 EXPORT_SYMBOL_GPL(tracing_off_all);
 
 /**
+ * ring_buffer_set_on_work() - have a work queued each time that a buffer may be switched on
+ * @work: the work, which exists for ever; NULL for none
+ *
+ * It is queued behind the switch, that of one buffer or that of all, also where the buffer
+ * stays off by another switch. A CPU in hotplug does not queue it.
+ *
+ * Context: Any context.
+ * Return: the work of before, or NULL.
+ */
+struct irq_work *ring_buffer_set_on_work(struct irq_work *work)
+{
+	return xchg(&rb_on_work, work);
+}
+
+/**
+ * rb_tell_on() - queue the work of ring_buffer_set_on_work()
+ *
+ * Context: Any context, including NMI, and where RCU does not watch.
+ */
+void rb_tell_on(void)
+{
+	struct irq_work *work;
+
+	/*
+	 * Pairs with the barrier of sampler_rest(): either a counter that goes off sees the
+	 * switch, or the work finds that counter.
+	 */
+	smp_mb();
+	work = READ_ONCE(rb_on_work);
+	guard(preempt_notrace)();
+	if (work && ring_buffer_is_alive())
+		irq_work_queue(work);
+}
+
+/**
  * tracing_on_all() - let each buffer have its own switches again
  *
  * Context: Any context, including NMI.
@@ -174,6 +213,7 @@ void tracing_on_all(void)
 	if (off)
 		atomic_inc_return(&rb_all_ons);
 	atomic_dec_return_release(&rb_all_busy);
+	rb_tell_on();
 }
 EXPORT_SYMBOL_GPL(tracing_on_all);
 

@@ -1159,6 +1159,7 @@ extern struct rb_cpu rb_no_cpu;
 DECLARE_PER_CPU_READ_MOSTLY(unsigned long, rb_place);
 int rb_cpu_starting(unsigned int cpu);
 int rb_cpu_dying(unsigned int cpu);
+void rb_tell_on(void);
 unsigned long rb_wait_for_writers(void);
 bool rb_was_alive(int cpu, unsigned long since);
 

@@ -3,6 +3,7 @@
  * Reserve, commit, discard, nest, and errors.
  */
 #include <linux/context_tracking.h>
+#include <linux/irq_work.h>
 
 #include "world.h"
 
@@ -304,6 +305,46 @@ static void write_test_switch_not_watching(struct kunit *test)
 }
 #endif
 
+static atomic_t write_told;
+
+static void write_tell(struct irq_work *work)
+{
+	atomic_inc(&write_told);
+}
+
+/* How often the work of ring_buffer_set_on_work() has run since the last call */
+static int write_was_told(struct irq_work *work)
+{
+	irq_work_sync(work);
+	return atomic_xchg(&write_told, 0);
+}
+
+/* Each switch on is told, whichever buffer it is of, and no switch off. */
+static void write_test_tell_on(struct kunit *test)
+{
+	struct trace_buffer *follower = ring_buffer_alloc(2 * PAGE_SIZE, RB_FL_OVERWRITE);
+	static struct irq_work work = IRQ_WORK_INIT_HARD(write_tell);
+	struct irq_work *others;
+	struct rbt *w = test->priv;
+
+	rbt_open(w, 2, RB_FL_OVERWRITE);
+	KUNIT_ASSERT_NOT_NULL(test, follower);
+	others = ring_buffer_set_on_work(&work);
+	write_was_told(&work);
+	ring_buffer_record_off(w->buffer);
+	ring_buffer_follow(follower, w->buffer);
+	tracing_off_all();
+	KUNIT_EXPECT_EQ(test, write_was_told(&work), 0);
+	tracing_on_all();
+	KUNIT_EXPECT_EQ(test, write_was_told(&work), 1);
+	ring_buffer_unfollow(follower);
+	KUNIT_EXPECT_EQ(test, write_was_told(&work), 1);
+	ring_buffer_record_on(w->buffer);
+	KUNIT_EXPECT_EQ(test, write_was_told(&work), 1);
+	KUNIT_EXPECT_PTR_EQ(test, ring_buffer_set_on_work(others), &work);
+	ring_buffer_free(follower);
+}
+
 /* Full: the oldest go, or the new ones are dropped and none of them slips in. */
 static void write_test_full(struct kunit *test)
 {
@@ -370,6 +411,7 @@ static struct kunit_case write_test_cases[] = {
 	KUNIT_CASE(write_test_not_watching),
 	KUNIT_CASE(write_test_switch_not_watching),
 #endif
+	KUNIT_CASE(write_test_tell_on),
 	KUNIT_CASE(write_test_full),
 	KUNIT_CASE(write_test_commit_overrun),
 	KUNIT_CASE(write_test_many_laps),
