@@ -21,11 +21,17 @@
 
 /* Kept by the error log, which prints them later. */
 static const char *const sampler_errs[] = {
+	[SAMPLER_ERR_BLANK]	 = "One event a write, without blank and comma: EVENT:freq=N:user",
 	[SAMPLER_ERR_EVENT]	 = "Unknown event, expected one such as cpu-clock or page-faults",
 	[SAMPLER_ERR_NUMBERS]	 = "Expected type=N/config=N/",
 	[SAMPLER_ERR_TYPE]	 = "Tracepoints are in events/, breakpoints cannot be sampled",
 	[SAMPLER_ERR_OPTION]	 = "Expected :period=N, :freq=N, :callchain, :user or :kernel",
-	[SAMPLER_ERR_NUMBER]	 = "Expected a number in the range of this value",
+	[SAMPLER_ERR_NUMBER]	 = "Expected a number; period, freq and callchain start at 1",
+	[SAMPLER_ERR_UNIT]	 = "Expected a whole number without unit: events, ns of a clock; "
+				   "freq is in Hz",
+	[SAMPLER_ERR_CLOCK]	 = "Of a clock, expected period=" __stringify(SAMPLER_CLOCK_PERIOD)
+				   " (ns) or more, freq=" __stringify(SAMPLER_CLOCK_FREQ)
+				   " or less",
 	[SAMPLER_ERR_TWICE]	 = "An option before it has set this already",
 	[SAMPLER_ERR_RATE]	 = "Above kernel.perf_event_max_sample_rate",
 	[SAMPLER_ERR_STACK]	 = "Above kernel.perf_event_max_stack",
@@ -100,9 +106,13 @@ sampler_file_write(struct file *file, const char __user *ubuf, size_t cnt, loff_
 		return PTR_ERR(buf);
 	text = strim(buf);
 	ret = sampler_change(tr, text, &fault);
-	if (ret)
+	if (ret) {
+		/* One line of error_log, with a mark below it */
+		strreplace(text, '\n', ' ');
+		strreplace(text, '\t', ' ');
 		tracing_log_err(tr, "perf_events", text, (const char **)sampler_errs, fault.err,
 				fault.pos);
+	}
 	kfree(buf);
 	if (ret)
 		return ret;
@@ -144,10 +154,22 @@ static void sampler_show_counts(struct seq_file *m, const struct trace_sampler *
 		   samples, refused, throttled, stackless);
 }
 
+static void sampler_show_help(struct seq_file *m)
+{
+	seq_puts(m, "# Write an event of perf to this file to sample it, or !EVENT to end that\n"
+		    "#   EVENT[:period=N|:freq=N][:callchain[=N]][:user|:kernel]\n"
+		    "# such as\n"
+		    "#   cpu-clock:freq=1000:callchain\n"
+		    "#   page-faults:user\n"
+		    "# Each sample is an event perf:sample\n");
+}
+
 static int sampler_file_show(struct seq_file *m, void *v)
 {
 	struct trace_sampler *s = sampler_list_lock(m->private);
 
+	if (!s)
+		sampler_show_help(m);
 	hlist_for_each_entry_from(s, of_tr) {
 		sampler_show_spec(m, &s->spec);
 		sampler_show_counts(m, s);

@@ -100,6 +100,17 @@ static bool parse_char(struct parser *p, char c)
 	return true;
 }
 
+/* The text is no number in the range. A text behind digits is a unit or a fraction. */
+static int parse_fail_number(struct parser *p, const char *digits)
+{
+	size_t len = strspn(digits, "0123456789");
+
+	if (!len || !digits[len] || !strncasecmp(digits, "0x", 2))
+		return parse_fail(p, SAMPLER_ERR_NUMBER);
+	p->at += len;
+	return parse_fail(p, SAMPLER_ERR_UNIT);
+}
+
 static int parse_number(struct parser *p, u64 min, u64 max, u64 *number)
 {
 	size_t len = strcspn(p->at, ":=/");
@@ -110,7 +121,7 @@ static int parse_number(struct parser *p, u64 min, u64 max, u64 *number)
 	memcpy(digits, p->at, len);
 	digits[len] = '\0';
 	if (kstrtou64(digits, 0, number) || *number < min || *number > max)
-		return parse_fail(p, SAMPLER_ERR_NUMBER);
+		return parse_fail_number(p, digits);
 	p->at += len;
 	return 0;
 }
@@ -162,15 +173,40 @@ static int parse_event(struct parser *p, struct sampler_spec *spec, bool *counte
 	return parse_fail(p, SAMPLER_ERR_EVENT);
 }
 
-static int parse_freq(struct parser *p, const struct sampler_limits *limits, u64 *freq)
+static bool spec_is_clock(const struct sampler_spec *spec)
+{
+	return spec->type == PERF_TYPE_SOFTWARE &&
+	       (spec->config == PERF_COUNT_SW_CPU_CLOCK ||
+		spec->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+static int parse_period(struct parser *p, struct sampler_spec *spec)
 {
 	const char *start = p->at;
-	int ret = parse_number(p, 1, U64_MAX, freq);
+	/* The kernel counts down to it with a sign. */
+	int ret = parse_number(p, 1, S64_MAX, &spec->period);
 
-	if (ret || *freq <= limits->rate)
+	if (ret || !spec_is_clock(spec) || spec->period >= SAMPLER_CLOCK_PERIOD)
 		return ret;
 	p->at = start;
-	return parse_fail(p, SAMPLER_ERR_RATE);
+	return parse_fail(p, SAMPLER_ERR_CLOCK);
+}
+
+static int parse_freq(struct parser *p, const struct sampler_limits *limits,
+		      struct sampler_spec *spec)
+{
+	const char *start = p->at;
+	int ret = parse_number(p, 1, U64_MAX, &spec->freq);
+
+	if (ret)
+		return ret;
+	p->at = start;
+	if (spec->freq > limits->rate)
+		return parse_fail(p, SAMPLER_ERR_RATE);
+	if (spec_is_clock(spec) && spec->freq > SAMPLER_CLOCK_FREQ)
+		return parse_fail(p, SAMPLER_ERR_CLOCK);
+	p->at += strcspn(p->at, ":=/");
+	return 0;
 }
 
 static int parse_stack(struct parser *p, const struct sampler_limits *limits, unsigned int *stack)
@@ -203,11 +239,10 @@ static int parse_option(struct parser *p, const struct sampler_limits *limits,
 
 	if (parse_word(p, "period") && parse_char(p, '=')) {
 		twice = spec->period || spec->freq;
-		/* The kernel counts down to it with a sign. */
-		ret = parse_number(p, 1, S64_MAX, &spec->period);
+		ret = parse_period(p, spec);
 	} else if (parse_word(p, "freq") && parse_char(p, '=')) {
 		twice = spec->period || spec->freq;
-		ret = parse_freq(p, limits, &spec->freq);
+		ret = parse_freq(p, limits, spec);
 	} else if (parse_word(p, "callchain")) {
 		twice = spec->stack;
 		ret = parse_stack(p, limits, &spec->stack);
@@ -221,7 +256,7 @@ static int parse_option(struct parser *p, const struct sampler_limits *limits,
 		p->at = start;
 		return parse_fail(p, SAMPLER_ERR_OPTION);
 	}
-	if (!ret && twice) {
+	if (twice) {
 		p->at = start;
 		return parse_fail(p, SAMPLER_ERR_TWICE);
 	}
@@ -246,6 +281,10 @@ int sampler_parse(const char *text, const struct sampler_limits *limits,
 	int ret;
 
 	memset(spec, 0, sizeof(*spec));
+	p.at = strpbrk(text, " \t\r\n,");
+	if (p.at)
+		return parse_fail(&p, SAMPLER_ERR_BLANK);
+	p.at = text;
 	spec->remove = parse_char(&p, '!');
 	ret = parse_event(&p, spec, &counted);
 	if (ret)

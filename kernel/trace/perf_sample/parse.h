@@ -13,6 +13,10 @@
 /* Default frequency of samples of hardware events and clocks: that of perf record */
 #define SAMPLER_FREQ		4000
 
+/* A clock is a timer of perf, which has no shorter period, in ns */
+#define SAMPLER_CLOCK_PERIOD	10000
+#define SAMPLER_CLOCK_FREQ	100000
+
 /**
  * struct sampler_limits - the limits of perf at the time of a write
  * @rate:  samples a second, at most: kernel.perf_event_max_sample_rate
@@ -49,11 +53,14 @@ struct sampler_spec {
 
 /* Reasons of errors: indices of the texts in file.c */
 enum sampler_err {
+	SAMPLER_ERR_BLANK,
 	SAMPLER_ERR_EVENT,
 	SAMPLER_ERR_NUMBERS,
 	SAMPLER_ERR_TYPE,
 	SAMPLER_ERR_OPTION,
 	SAMPLER_ERR_NUMBER,
+	SAMPLER_ERR_UNIT,
+	SAMPLER_ERR_CLOCK,
 	SAMPLER_ERR_TWICE,
 	SAMPLER_ERR_RATE,
 	SAMPLER_ERR_STACK,

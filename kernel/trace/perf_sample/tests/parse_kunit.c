@@ -36,6 +36,9 @@ static const struct parse_good parse_goods[] = {
 	     .period = 1000003),
 	GOOD("cpu-clock:freq=100000", "cpu-clock", SOFTWARE(CPU_CLOCK), .freq = RATE),
 	GOOD("task-clock", "task-clock", SOFTWARE(TASK_CLOCK), .freq = 4000),
+	GOOD("task-clock:period=10000", "task-clock", SOFTWARE(TASK_CLOCK), .period = 10000),
+	GOOD("type=4/config=0/:period=1", "type=4/config=0x0/", .type = PERF_TYPE_RAW,
+	     .period = 1),
 	GOOD("page-faults", "page-faults", SOFTWARE(PAGE_FAULTS), .period = 1),
 	GOOD("faults:user", "page-faults", SOFTWARE(PAGE_FAULTS), .period = 1, .user = true),
 	GOOD("cs:kernel:callchain", "context-switches", SOFTWARE(CONTEXT_SWITCHES), .period = 1,
@@ -73,7 +76,12 @@ static const struct parse_bad parse_bads[] = {
 	{ "!", SAMPLER_ERR_EVENT, 1 },
 	{ "cycle", SAMPLER_ERR_EVENT, 0 },
 	{ "cycless", SAMPLER_ERR_EVENT, 0 },
-	{ "cpu-clock faults", SAMPLER_ERR_EVENT, 0 },
+	{ "cpu-clock faults", SAMPLER_ERR_BLANK, 9 },
+	{ "cpu-clock\nfaults", SAMPLER_ERR_BLANK, 9 },
+	{ "cpu-clock,faults", SAMPLER_ERR_BLANK, 9 },
+	{ "cpu-clock freq=100", SAMPLER_ERR_BLANK, 9 },
+	{ "cpu-clock:period = 1 us", SAMPLER_ERR_BLANK, 16 },
+	{ "! cpu-clock", SAMPLER_ERR_BLANK, 1 },
 	{ ":freq=1", SAMPLER_ERR_EVENT, 0 },
 	{ "typ=1/config=1/", SAMPLER_ERR_EVENT, 0 },
 	{ "type", SAMPLER_ERR_NUMBERS, 4 },
@@ -96,7 +104,16 @@ static const struct parse_bad parse_bads[] = {
 	{ "cs:period=", SAMPLER_ERR_NUMBER, 10 },
 	{ "cs:period=0", SAMPLER_ERR_NUMBER, 10 },
 	{ "cs:period=-1", SAMPLER_ERR_NUMBER, 10 },
-	{ "cs:period=1k", SAMPLER_ERR_NUMBER, 10 },
+	{ "cs:period=1k", SAMPLER_ERR_UNIT, 11 },
+	{ "cpu-clock:period=10us", SAMPLER_ERR_UNIT, 19 },
+	{ "cpu-clock:period=0.02s", SAMPLER_ERR_UNIT, 18 },
+	{ "cpu-clock:freq=1kHz:user", SAMPLER_ERR_UNIT, 16 },
+	{ "cs:callchain=5.", SAMPLER_ERR_UNIT, 14 },
+	{ "cs:period=us", SAMPLER_ERR_NUMBER, 10 },
+	{ "cs:period=0x1g", SAMPLER_ERR_NUMBER, 10 },
+	{ "cpu-clock:period=9999", SAMPLER_ERR_CLOCK, 17 },
+	{ "task-clock:user:period=1", SAMPLER_ERR_CLOCK, 23 },
+	{ "type=1/config=1/:period=1", SAMPLER_ERR_CLOCK, 24 },
 	{ "cs:period=9223372036854775808", SAMPLER_ERR_NUMBER, 10 },
 	{ "cs:period=000000000000000000000000000000001", SAMPLER_ERR_NUMBER, 10 },
 	{ "cs:freq=0", SAMPLER_ERR_NUMBER, 8 },
@@ -105,6 +122,7 @@ static const struct parse_bad parse_bads[] = {
 	{ "cs:callchain=128", SAMPLER_ERR_STACK, 13 },
 	{ "cs:period=1:freq=1", SAMPLER_ERR_TWICE, 12 },
 	{ "cs:freq=1:freq=1", SAMPLER_ERR_TWICE, 10 },
+	{ "cpu-clock:freq=1:period=1", SAMPLER_ERR_TWICE, 17 },
 	{ "cs:callchain:callchain=2", SAMPLER_ERR_TWICE, 13 },
 	{ "cs:user:kernel", SAMPLER_ERR_TWICE, 8 },
 	{ "!cs:freq=1", SAMPLER_ERR_REMOVE, 3 },
@@ -165,10 +183,26 @@ static void parse_test_low_rate(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, spec.stack, 1U);
 }
 
+/* Root can set the limit of perf above what its timer makes. */
+static void parse_test_high_rate(struct kunit *test)
+{
+	const struct sampler_limits high = { .rate = 2 * RATE, .stack = 1 };
+	struct sampler_fault fault = {};
+	struct sampler_spec spec;
+
+	KUNIT_EXPECT_EQ(test, sampler_parse("cpu-clock:freq=100000:user", &high, &spec, &fault), 0);
+	KUNIT_EXPECT_EQ(test, sampler_parse("cycles:freq=100001", &high, &spec, &fault), 0);
+	KUNIT_ASSERT_EQ(test, sampler_parse("cpu-clock:freq=100001", &high, &spec, &fault),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, (int)fault.err, (int)SAMPLER_ERR_CLOCK);
+	KUNIT_EXPECT_EQ(test, fault.pos, 15U);
+}
+
 static struct kunit_case parse_test_cases[] = {
 	KUNIT_CASE_PARAM(parse_test_good, good_gen_params),
 	KUNIT_CASE_PARAM(parse_test_bad, bad_gen_params),
 	KUNIT_CASE(parse_test_low_rate),
+	KUNIT_CASE(parse_test_high_rate),
 	{}
 };
 

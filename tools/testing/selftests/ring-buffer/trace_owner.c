@@ -365,7 +365,7 @@ static void wait_unsampled(int fd)
 	int tries = 6000;
 	void *page;
 
-	while (--tries && !lseek(fd, 0, SEEK_SET) && has(fd, "page-faults", false)) {
+	while (--tries && !lseek(fd, 0, SEEK_SET) && has(fd, "page-faults:period", false)) {
 		page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (page == MAP_FAILED)
 			die("mmap");
