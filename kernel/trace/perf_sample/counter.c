@@ -2,7 +2,9 @@
 /*
  * A sampler, and its counter on each CPU.
  */
+#include <linux/cleanup.h>
 #include <linux/err.h>
+#include <linux/irq_work.h>
 #include <linux/lockdep.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
@@ -52,7 +54,6 @@ void sampler_free(struct trace_sampler *s)
 	 * there in a task, as that of a page fault.
 	 */
 	synchronize_rcu();
-	irq_work_sync(&s->ended);
 	free_percpu(s->cpus);
 	kfree(s);
 }
@@ -155,6 +156,35 @@ void sampler_stop(struct trace_sampler *s, int cpu)
 	if (c->counter)
 		perf_event_release_kernel(c->counter);
 	c->counter = NULL;
+}
+
+/**
+ * sampler_resume() - have the counters of a sampler count again if it is on
+ * @s: the sampler
+ *
+ * See DOC: counters that rest.
+ *
+ * Context: May sleep, holds neither event_mutex nor trace_types_lock. sampler_start() and
+ *	    sampler_stop() are not called meanwhile.
+ */
+void sampler_resume(struct trace_sampler *s)
+{
+	struct trace_event_file *file;
+	struct perf_event *counter;
+	int cpu;
+
+	scoped_guard(rcu) {
+		file = rcu_dereference(s->file);
+		if (!file || sampler_is_off(file))
+			return;
+	}
+	for_each_possible_cpu(cpu) {
+		counter = per_cpu_ptr(s->cpus, cpu)->counter;
+		if (!counter)
+			continue;
+		irq_work_sync(&counter->pending_disable_irq);
+		perf_event_enable(counter);
+	}
 }
 
 /**

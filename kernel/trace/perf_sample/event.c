@@ -100,7 +100,7 @@ sample_print(struct trace_iterator *iter, int flags, struct trace_event *event)
 	return trace_handle_return(s);
 }
 
-/* Only the switch of the event changes. The counters run as long as perf_events has them. */
+/* Only the switch of the event changes. The counters follow it, see trace_samplers_follow(). */
 static int sample_reg(struct trace_event_call *call, enum trace_reg type, void *data)
 {
 	return type == TRACE_REG_PERF_REGISTER ? -EOPNOTSUPP : 0;

@@ -26,6 +26,27 @@
 #include "stack.h"
 
 /**
+ * DOC: counters that rest
+ *
+ * A counter is in one of these states:
+ *
+ *   counts   its overflows are samples, or are dropped for a moment
+ *   ends     sampler_rest() has found its sampler off, see sampler_is_off(), and has queued
+ *            the irq_work by which perf disables it. More overflows may come before that
+ *   rests    perf has disabled it. No interrupt comes
+ *
+ * sampler_resume() lets the counters of all samplers that are on count again. It is queued behind
+ * each change that can switch a sampler on: by the ring buffer, by those that enable the event,
+ * and by the end of CPU hotplug, where the others cannot queue it. It waits for the irq_work
+ * of a counter before it enables that: otherwise perf would disable it again.
+ *
+ * sampler_rest() looks at the switches a second time, behind a full barrier, and one that switches
+ * on has a full barrier before it queues sampler_resume(). So sampler_rest() sees the switch and
+ * queues it as well, or sampler_resume() finds the irq_work. A counter that was enabled while its
+ * sampler is off again rests after its next overflow.
+ */
+
+/**
  * struct sampler_cpu - a CPU of a sampler
  * @counter:   its counter, or NULL
  * @samples:   number of samples that were written
@@ -47,7 +68,6 @@ struct sampler_cpu {
  * @all:   in the list of all samplers
  * @file:  the event perf:sample of the instance; NULL once the instance has no sampler
  *	   any more. The handler reads it with preemption off
- * @ended: has sampler_work() look for samplers of retired instances
  * @spec:  the event, and the options
  * @cpus:  its CPUs
  */
@@ -55,7 +75,6 @@ struct trace_sampler {
 	struct hlist_node		of_tr;
 	struct list_head		all;
 	struct trace_event_file __rcu	*file;
-	struct irq_work			ended;
 	struct sampler_spec		spec;
 	struct sampler_cpu __percpu	*cpus;
 };
@@ -90,6 +109,9 @@ struct sample_entry {
 extern struct trace_event_call sample_call;
 
 /* record.c */
+extern struct irq_work sampler_irq;
+bool sampler_is_off(const struct trace_event_file *file);
+void sampler_queue_work(void);
 void sampler_overflow(struct perf_event *counter, struct perf_sample_data *data,
 		      struct pt_regs *regs);
 
@@ -98,6 +120,7 @@ struct trace_sampler *sampler_alloc(const struct sampler_spec *spec);
 void sampler_free(struct trace_sampler *s);
 int sampler_start(struct trace_sampler *s, int cpu, struct sampler_fault *fault);
 void sampler_stop(struct trace_sampler *s, int cpu);
+void sampler_resume(struct trace_sampler *s);
 void sampler_detach(struct trace_sampler *s);
 
 /* list.c */

@@ -38,8 +38,9 @@
  *   removal   a sampler without event is detached
  *   hotplug   sampler_online has the CPUs that can have counters, sampler_stale those that
  *             were offline since the work has looked. perf has disabled counters there for good
- *   end       that of an owner: a counter that counts for nothing finds the instance retired,
- *             and sampler_work() detaches it
+ *   end       that of an owner: it disables all events of the instance, and sampler_work()
+ *             detaches the samplers of a retired one
+ *   switch    a sampler may be on again, see DOC: counters that rest
  *
  * &trace_array.samplers changes under sampler_mutex while the caller holds a reference to the
  * trace array or event_mutex, or at its removal, when nobody has a reference. sampler_all changes
@@ -48,6 +49,8 @@
 static DEFINE_MUTEX(sampler_mutex);
 static LIST_HEAD(sampler_all);
 static struct cpumask sampler_online, sampler_stale;
+/* There was a sampler since the boot. */
+static bool sampler_is_used;
 
 /* Release counters of CPUs that were offline, create those of CPUs that are online. */
 static void sampler_follow_cpus(struct trace_sampler *s, const struct cpumask *stale)
@@ -94,6 +97,7 @@ static void sampler_work_fn(struct work_struct *work)
 	list_for_each_entry_safe(s, next, &sampler_all, all) {
 		if (rcu_access_pointer(s->file)) {
 			sampler_follow_cpus(s, &stale);
+			sampler_resume(s);
 		} else {
 			list_del(&s->all);
 			sampler_free(s);
@@ -103,10 +107,43 @@ static void sampler_work_fn(struct work_struct *work)
 
 static DECLARE_WORK(sampler_work, sampler_work_fn);
 
-/* A counter finds its instance retired. */
-static void sampler_ended(struct irq_work *work)
+static void sampler_queue(struct irq_work *work)
 {
 	queue_work(system_unbound_wq, &sampler_work);
+}
+
+/**
+ * trace_samplers_follow() - have counters follow a change of an event
+ * @file: the event, which was enabled, disabled, or got a trigger; other events than
+ *	  perf:sample are none of their business
+ *
+ * Those of a change of tracing_on follow it by ring_buffer_set_on_work().
+ *
+ * Context: Any context, including NMI.
+ */
+void trace_samplers_follow(const struct trace_event_file *file)
+{
+	if (file->event_call != &sample_call || !READ_ONCE(sampler_is_used))
+		return;
+	/* Pairs with the barrier of sampler_rest(). */
+	smp_mb();
+	sampler_queue_work();
+}
+
+/**
+ * trace_samplers_settle() - wait until the counters have followed the switches
+ *
+ * A file that switches recording on calls it, so that nothing is missed that user space
+ * does after its write.
+ *
+ * Context: May sleep, holds no lock.
+ */
+void trace_samplers_settle(void)
+{
+	if (!READ_ONCE(sampler_is_used))
+		return;
+	irq_work_sync(&sampler_irq);
+	flush_work(&sampler_work);
 }
 
 /**
@@ -120,6 +157,8 @@ static void sampler_ended(struct irq_work *work)
  */
 struct trace_sampler *sampler_list_lock(struct trace_array *tr)
 {
+	trace_samplers_settle();
+	/* Of hotplug, before the first sampler */
 	flush_work(&sampler_work);
 	mutex_lock(&sampler_mutex);
 	return hlist_entry_safe(tr->samplers.first, struct trace_sampler, of_tr);
@@ -225,7 +264,9 @@ int sampler_add(struct trace_array *tr, const struct sampler_spec *spec,
 	s = sampler_alloc(spec);
 	if (!s)
 		return -ENOMEM;
-	init_irq_work(&s->ended, sampler_ended);
+	/* Before a counter can rest */
+	WRITE_ONCE(sampler_is_used, true);
+	ring_buffer_set_on_work(&sampler_irq);
 	ret = sampler_start_all(s, fault);
 	if (!ret)
 		ret = sampler_enable(tr, true);
@@ -305,11 +346,23 @@ static int sampler_cpu_offline(unsigned int cpu)
 	return 0;
 }
 
+/* It may have switched something on when it could not queue irq_work any more. */
+static int sampler_cpu_dead(unsigned int cpu)
+{
+	queue_work(system_unbound_wq, &sampler_work);
+	return 0;
+}
+
 static int __init sampler_init(void)
 {
-	int ret = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "trace/perf_sample:online",
-				    sampler_cpu_online, sampler_cpu_offline);
+	int ret;
 
+	init_irq_work(&sampler_irq, sampler_queue);
+	ret = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "trace/perf_sample:dead", NULL,
+					sampler_cpu_dead);
+	if (ret >= 0)
+		ret = cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "trace/perf_sample:online",
+					sampler_cpu_online, sampler_cpu_offline);
 	return min(ret, 0);
 }
 fs_initcall(sampler_init);

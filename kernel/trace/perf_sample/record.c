@@ -23,6 +23,9 @@
 /* &hw_perf_event.interrupts of a counter that perf has just stopped until the next tick */
 #define SAMPLER_THROTTLED	(~0ULL)
 
+/* Queues sampler_work() */
+struct irq_work sampler_irq;
+
 /* Copy a part of the stack to @pos of a record. Return: its place, as __data_loc has it. */
 static u32 sample_copy_stack(struct sample_entry *entry, unsigned int *pos, const u64 *ips,
 			     unsigned int nr)
@@ -53,6 +56,52 @@ static void sample_fill(struct sample_entry *entry, const struct trace_sampler *
 	pos = ALIGN(pos + name_size, sizeof(long));
 	entry->kernel = sample_copy_stack(entry, &pos, stack->kernel, stack->nr_kernel);
 	entry->user = sample_copy_stack(entry, &pos, stack->user, stack->nr_user);
+}
+
+/**
+ * sampler_is_off() - is everything off that could take a sample?
+ * @file: the event perf:sample of an instance
+ *
+ * Those that disable the buffer for a moment, and the filters of CPUs and tasks, make no
+ * difference. A trigger sees samples also if it keeps the event disabled, but not while
+ * recording is off.
+ *
+ * Context: Any context; the instance is not freed meanwhile.
+ * Return: true if recording is switched off, or the event is disabled.
+ */
+bool sampler_is_off(const struct trace_event_file *file)
+{
+	unsigned long flags = READ_ONCE(file->flags);
+
+	if (!(flags & EVENT_FILE_FL_ENABLED))
+		return true;
+	if ((flags & EVENT_FILE_FL_SOFT_DISABLED) && !(flags & EVENT_FILE_FL_TRIGGER_MODE))
+		return true;
+	return !ring_buffer_is_switched_on(file->tr->array_buffer.buffer);
+}
+
+/**
+ * sampler_queue_work() - have sampler_work() follow the switches
+ *
+ * A CPU in hotplug does not queue it: the callbacks for CPUs that have come or gone do.
+ *
+ * Context: Any context, including NMI.
+ */
+void sampler_queue_work(void)
+{
+	guard(preempt_notrace)();
+	if (ring_buffer_is_alive())
+		irq_work_queue(&sampler_irq);
+}
+
+/* See DOC: counters that rest */
+static void sampler_rest(struct perf_event *counter, const struct trace_event_file *file)
+{
+	perf_event_disable_inatomic(counter);
+	/* Pairs with the barriers of rb_tell_on() and trace_samplers_follow(). */
+	smp_mb();
+	if (!sampler_is_off(file))
+		sampler_queue_work();
 }
 
 /* Does the instance want samples now? A filter and a trigger with a condition look later. */
@@ -136,7 +185,7 @@ static unsigned int sample_max_stack(struct trace_event_file *file)
  * @regs:    the registers where the event occurred
  *
  * The overflow handler of the counters. Nothing is counted while the instance does not record,
- * or does not want the sample.
+ * or does not want the sample. While it is off, the counter rests.
  *
  * Context: Any context, including NMI, with preemption disabled.
  */
@@ -149,15 +198,16 @@ void sampler_overflow(struct perf_event *counter, struct perf_sample_data *data,
 	struct sample_stack stack = {};
 	unsigned int ctx;
 
-	if (counter->hw.interrupts == SAMPLER_THROTTLED)
-		local_inc(&cpu->throttled);
 	if (!file)
 		return;
-	if (!sample_is_wanted(file)) {
-		if (READ_ONCE(file->tr->retired))
-			irq_work_queue(&s->ended);
+	if (sampler_is_off(file)) {
+		sampler_rest(counter, file);
 		return;
 	}
+	if (counter->hw.interrupts == SAMPLER_THROTTLED)
+		local_inc(&cpu->throttled);
+	if (!sample_is_wanted(file))
+		return;
 	ctx = sample_context(&counter->attr);
 	/* Until the record is written, perf does not free the memory of the stack. */
 	guard(rcu)();

@@ -45,6 +45,11 @@ static bool no_exclude;
 module_param(no_exclude, bool, 0444);
 MODULE_PARM_DESC(no_exclude, "It cannot leave anything out");
 
+/* Only one task writes to "fire" at a time. */
+static unsigned int interrupts;
+module_param(interrupts, uint, 0444);
+MODULE_PARM_DESC(interrupts, "Number of events that a counter has counted");
+
 static DEFINE_PER_CPU(struct perf_event *, sample_pmu_counter);
 static DEFINE_PER_CPU(bool, sample_pmu_asked);
 
@@ -115,6 +120,7 @@ static int sample_pmu_nmi(unsigned int type, struct pt_regs *regs)
 	if (!this_cpu_read(sample_pmu_asked))
 		return NMI_DONE;
 	if (event && !event->hw.state) {
+		WRITE_ONCE(interrupts, interrupts + 1);
 		perf_sample_data_init(&data, SAMPLE_PMU_ADDR, event->hw.last_period);
 		if (sample_pmu_overflow(event, &data, regs))
 			sample_pmu_stop(event, 0);
