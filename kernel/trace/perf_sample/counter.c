@@ -153,8 +153,10 @@ void sampler_stop(struct trace_sampler *s, int cpu)
 {
 	struct sampler_cpu *c = per_cpu_ptr(s->cpus, cpu);
 
-	if (c->counter)
-		perf_event_release_kernel(c->counter);
+	if (!c->counter)
+		return;
+	sampler_read_times(s, cpu, &c->enabled, &c->running);
+	perf_event_release_kernel(c->counter);
 	c->counter = NULL;
 }
 
@@ -185,6 +187,27 @@ void sampler_resume(struct trace_sampler *s)
 		irq_work_sync(&counter->pending_disable_irq);
 		perf_event_enable(counter);
 	}
+}
+
+/**
+ * sampler_read_times() - read for how long a sampler has counted on a CPU
+ * @s:       the sampler
+ * @cpu:     the CPU; the sampler may have no counter on it
+ * @enabled: is set to the time that its counters were enabled, in ns
+ * @running: is set to the time that they counted, in ns; less than @enabled if others had the
+ *	     hardware of the PMU meanwhile
+ *
+ * Context: May sleep, holds neither event_mutex nor trace_types_lock.
+ */
+void sampler_read_times(struct trace_sampler *s, int cpu, u64 *enabled, u64 *running)
+{
+	struct sampler_cpu *c = per_cpu_ptr(s->cpus, cpu);
+	u64 more_enabled = 0, more_running = 0;
+
+	if (c->counter)
+		perf_event_read_value(c->counter, &more_enabled, &more_running);
+	*enabled = c->enabled + more_enabled;
+	*running = c->running + more_running;
 }
 
 /**

@@ -5,6 +5,7 @@
 #include <linux/build_bug.h>
 #include <linux/fs.h>
 #include <linux/limits.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/perf_event.h>
 #include <linux/security.h>
@@ -150,8 +151,27 @@ static void sampler_show_counts(struct seq_file *m, const struct trace_sampler *
 		throttled += local_read(&c->throttled);
 		stackless += local_read(&c->stackless);
 	}
-	seq_printf(m, " cpus=%u samples=%lu refused=%lu throttled=%lu stackless=%lu\n", cpus,
+	seq_printf(m, " cpus=%u samples=%lu refused=%lu throttled=%lu stackless=%lu", cpus,
 		   samples, refused, throttled, stackless);
+}
+
+/* As perf stat does: only if they differ */
+static void sampler_show_times(struct seq_file *m, struct trace_sampler *s)
+{
+	u64 enabled = 0, running = 0, more_enabled, more_running;
+	unsigned int share;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		sampler_read_times(s, cpu, &more_enabled, &more_running);
+		enabled += more_enabled;
+		running += more_running;
+	}
+	if (enabled == running)
+		return;
+	share = mul_u64_u64_div_u64(running, 10000, enabled);
+	seq_printf(m, " enabled=%llu running=%llu (%u.%02u%%)", enabled, running, share / 100,
+		   share % 100);
 }
 
 static void sampler_show_help(struct seq_file *m)
@@ -173,6 +193,8 @@ static int sampler_file_show(struct seq_file *m, void *v)
 	hlist_for_each_entry_from(s, of_tr) {
 		sampler_show_spec(m, &s->spec);
 		sampler_show_counts(m, s);
+		sampler_show_times(m, s);
+		seq_putc(m, '\n');
 	}
 	sampler_list_unlock();
 	return 0;

@@ -49,6 +49,8 @@
 /**
  * struct sampler_cpu - a CPU of a sampler
  * @counter:   its counter, or NULL
+ * @enabled:   time that former counters were enabled, in ns
+ * @running:   time that these had hardware of the PMU, in ns
  * @samples:   number of samples that were written
  * @refused:   number of samples that the ring buffer refused, see sampler_overflow()
  * @throttled: how often perf has stopped the counter until the next tick
@@ -56,6 +58,8 @@
  */
 struct sampler_cpu {
 	struct perf_event	*counter;
+	u64			enabled;
+	u64			running;
 	local_t			samples;
 	local_t			refused;
 	local_t			throttled;
@@ -121,6 +125,7 @@ void sampler_free(struct trace_sampler *s);
 int sampler_start(struct trace_sampler *s, int cpu, struct sampler_fault *fault);
 void sampler_stop(struct trace_sampler *s, int cpu);
 void sampler_resume(struct trace_sampler *s);
+void sampler_read_times(struct trace_sampler *s, int cpu, u64 *enabled, u64 *running);
 void sampler_detach(struct trace_sampler *s);
 
 /* list.c */
