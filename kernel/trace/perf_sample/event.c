@@ -118,19 +118,39 @@ static struct trace_event_functions sample_functions = {
 	.trace		= sample_print,
 };
 
-/* Tools print the event by this, as well as they can: without names in the stacks. */
+/*
+ * Tools print the event by this, without names in the stack. libtraceevent 1.7 prints arrays as
+ * decimal numbers, but a value that __print_symbolic() has no name for as a hexadecimal one. So
+ * each of the first entries is an argument of its own: an event may have 63. Its index is in
+ * bytes, as libtraceevent takes that of a dynamic array. The stack in user space is right behind
+ * that in the kernel.
+ */
+#define SAMPLE_BEHIND(_nr)								\
+	"((__get_dynamic_array_len(kernel) + __get_dynamic_array_len(user)) > "		\
+	"(" __stringify(__SIZEOF_LONG__) " * " _nr "))"
+#define SAMPLE_ENTRY(_nr)								\
+	SAMPLE_BEHIND(#_nr) " ? "							\
+	"__print_symbolic(((unsigned long *)__get_dynamic_array(kernel))"		\
+	"[(" __stringify(__SIZEOF_LONG__) " * " #_nr ")], { 0, \"0x0\" }) : \"\""
+#define SAMPLE_ENTRIES(_sixteen)							\
+	", " SAMPLE_ENTRY(_sixteen ## 0) ", " SAMPLE_ENTRY(_sixteen ## 1)			\
+	", " SAMPLE_ENTRY(_sixteen ## 2) ", " SAMPLE_ENTRY(_sixteen ## 3)			\
+	", " SAMPLE_ENTRY(_sixteen ## 4) ", " SAMPLE_ENTRY(_sixteen ## 5)			\
+	", " SAMPLE_ENTRY(_sixteen ## 6) ", " SAMPLE_ENTRY(_sixteen ## 7)			\
+	", " SAMPLE_ENTRY(_sixteen ## 8) ", " SAMPLE_ENTRY(_sixteen ## 9)			\
+	", " SAMPLE_ENTRY(_sixteen ## a) ", " SAMPLE_ENTRY(_sixteen ## b)			\
+	", " SAMPLE_ENTRY(_sixteen ## c) ", " SAMPLE_ENTRY(_sixteen ## d)			\
+	", " SAMPLE_ENTRY(_sixteen ## e) ", " SAMPLE_ENTRY(_sixteen ## f)
+#define SAMPLE_SIXTEEN	"%s %s %s %s %s %s %s %s %s %s %s %s %s %s %s %s "
+
 #define SAMPLE_PRINT_FMT								\
-	"\"event=%s mode=%s ip=%pS addr=0x%llx period=%llu tgid=%u kernel=%s user=%s\", " \
-	"__get_str(event), "								\
+	"\"event=%s mode=%s ip=%pS addr=0x%llx period=%llu tgid=%u stack="		\
+	SAMPLE_SIXTEEN SAMPLE_SIXTEEN SAMPLE_SIXTEEN "%s\", __get_str(event), "		\
 	"__print_symbolic(REC->mode, { 0, \"unknown\" }, { 1, \"kernel\" }, "		\
 	"{ 2, \"user\" }, { 3, \"hypervisor\" }, { 4, \"guest-kernel\" }, "		\
-	"{ 5, \"guest-user\" }), (void *)REC->ip, REC->addr, REC->period, REC->tgid, "	\
-	"__print_array(__get_dynamic_array(kernel), "					\
-	"__get_dynamic_array_len(kernel) / " __stringify(__SIZEOF_LONG__) ", "		\
-	__stringify(__SIZEOF_LONG__) "), "						\
-	"__print_array(__get_dynamic_array(user), "					\
-	"__get_dynamic_array_len(user) / " __stringify(__SIZEOF_LONG__) ", "		\
-	__stringify(__SIZEOF_LONG__) ")"
+	"{ 5, \"guest-user\" }), (void *)REC->ip, REC->addr, REC->period, REC->tgid"	\
+	SAMPLE_ENTRIES(0x0) SAMPLE_ENTRIES(0x1) SAMPLE_ENTRIES(0x2)			\
+	", " SAMPLE_BEHIND("0x30") " ? \"...\" : \"\""
 
 struct trace_event_call sample_call = {
 	.class		= &sample_class,
