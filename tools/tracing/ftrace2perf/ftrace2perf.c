@@ -12,7 +12,7 @@
 
 static const char usage[] =
 "usage: ftrace2perf [-i INSTANCE | -d DIR | -f TRACE.DAT] [-o FILE] [-C CPUS]\n"
-"                   [-e EVENT]... [--consume]\n"
+"                   [-k FILE] [-e EVENT]... [--consume]\n"
 "\n"
 "Converts a trace of ftrace to a perf.data, for perf script, perf sched, perf report\n"
 "and perf data convert.\n"
@@ -22,6 +22,7 @@ static const char usage[] =
 "  -d, --dir=DIR        the same by its directory\n"
 "  -f, --file=FILE      a trace.dat of trace-cmd; with -i, that instance of it\n"
 "  -o, --output=FILE    file to write (perf.data)\n"
+"  -k, --kallsyms=FILE  also write the symbols of the trace, for perf report --kallsyms\n"
 "  -C, --cpu=CPUS       only these CPUs, such as 0,2-3\n"
 "  -e, --event=EVENT    only SYSTEM:EVENT, or all of SYSTEM; both may be patterns\n"
 "      --consume        read an instance that records: what is read is not in it any more,\n"
@@ -40,6 +41,7 @@ static const struct option long_options[] = {
 	{ "dir",	required_argument,	NULL, 'd' },
 	{ "file",	required_argument,	NULL, 'f' },
 	{ "output",	required_argument,	NULL, 'o' },
+	{ "kallsyms",	required_argument,	NULL, 'k' },
 	{ "cpu",	required_argument,	NULL, 'C' },
 	{ "event",	required_argument,	NULL, 'e' },
 	{ "consume",	no_argument,		NULL, 'c' },
@@ -53,6 +55,7 @@ static const struct option long_options[] = {
  * @dir:       directory of an instance, or NULL
  * @file:      a trace.dat, or NULL
  * @output:    file to write
+ * @kallsyms:  file to write the symbols to, or NULL
  * @cpus:      list of CPUs, or NULL for all
  * @events:    patterns of events
  * @nr_events: number of @events, 0 for all events
@@ -63,6 +66,7 @@ struct options {
 	const char	*dir;
 	const char	*file;
 	const char	*output;
+	const char	*kallsyms;
 	const char	*cpus;
 	char		**events;
 	int		nr_events;
@@ -73,7 +77,7 @@ static void parse(struct options *o, int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt_long(argc, argv, "i:d:f:o:C:e:h", long_options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "i:d:f:o:k:C:e:h", long_options, NULL)) != -1) {
 		switch (c) {
 		case 'i':
 			o->instance = optarg;
@@ -86,6 +90,9 @@ static void parse(struct options *o, int argc, char **argv)
 			break;
 		case 'o':
 			o->output = optarg;
+			break;
+		case 'k':
+			o->kallsyms = optarg;
 			break;
 		case 'C':
 			o->cpus = optarg;
@@ -138,6 +145,8 @@ int main(int argc, char **argv)
 		trace_sort_events(&trace);
 	}
 	trace_want_events(&trace, o.events, o.nr_events);
+	if (o.kallsyms)
+		symbols_write(o.kallsyms, &trace);
 	perf_data_write(o.output, &trace, argv);
 	return 0;
 }

@@ -3,7 +3,7 @@
  * ftrace2perf: a trace of ftrace as a perf.data.
  *
  * A trace is read whole: from tracefs (tracefs.c) or from a trace.dat (dat.c). The records
- * of its CPUs are merged by time (record.c) and written (perf-data.c, perf-feature.c). Files
+ * of its CPUs are merged by time (record.c) and written (perf-data.c and other perf-*.c). Files
  * call only functions of files that stand above them here.
  */
 #ifndef FTRACE2PERF_H
@@ -53,6 +53,7 @@ struct cursor {
  * @wanted: -e names it
  * @records: number of records that are converted
  * @attr:   its place among the attributes of the perf.data, -1 for none
+ * @sample: of perf:sample, where its fields are in a record, see sample.c; else NULL
  */
 struct event {
 	int		id;
@@ -62,6 +63,7 @@ struct event {
 	bool		wanted;
 	unsigned long	records;
 	int		attr;
+	unsigned int	*sample;
 };
 
 /**
@@ -170,6 +172,56 @@ struct subbuf {
 	bool		vague;
 };
 
+/**
+ * struct sample - a record of perf:sample
+ * @name:   name of the event of perf; "" if it is too long for one
+ * @ip:     address of the instruction
+ * @addr:   address of the data, or 0
+ * @period: number of events that it stands for
+ * @tgid:   PID of the process
+ * @mode:   where @ip is: PERF_RECORD_MISC_KERNEL, PERF_RECORD_MISC_USER ...
+ * @kernel: stack in the kernel, longs
+ * @user:   stack in user space, longs
+ */
+struct sample {
+	char		name[64];
+	uint64_t	ip;
+	uint64_t	addr;
+	uint64_t	period;
+	uint32_t	tgid;
+	uint32_t	mode;
+	struct cursor	kernel;
+	struct cursor	user;
+};
+
+/**
+ * struct counter - an event of perf that has samples
+ * @name:    its name
+ * @type:    PERF_TYPE_*, or the number of a PMU
+ * @config:  the event, as its type numbers it
+ * @period:  that of the first sample
+ * @records: number of samples
+ * @attr:    its place among the attributes of the perf.data
+ */
+struct counter {
+	char		*name;
+	uint32_t	type;
+	uint64_t	config;
+	uint64_t	period;
+	unsigned long	records;
+	int		attr;
+};
+
+/**
+ * struct counters - all of them
+ * @all: in the order of their names
+ * @nr:  number of them
+ */
+struct counters {
+	struct counter	*all;
+	int		nr;
+};
+
 /* util.c */
 void die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -200,6 +252,14 @@ void cursor_uncompress(struct cursor cursor, const char *how, void *to, size_t r
 /* subbuf.c */
 void subbuf_begin(struct subbuf *subbuf, struct cursor bytes, unsigned int long_size);
 bool subbuf_next(struct subbuf *subbuf, struct cursor *record);
+
+/* sample.c */
+unsigned int *sample_format(struct cursor format);
+bool sample_read(const struct record *record, struct sample *sample);
+
+/* counter.c */
+struct counter *counter_find(const struct counters *counters, const char *name);
+struct counter *counter_add(struct counters *counters, const char *name);
 
 /* trace.c */
 char *first_word(struct cursor cursor);
@@ -234,12 +294,44 @@ struct task {
 
 int tasks_read(struct trace *trace, struct task **tasks);
 int task_tgid(const struct task *tasks, int nr, int tid);
+void task_set_tgid(struct task *tasks, int nr, int tid, int tgid);
+
+/* perf-record.c */
+
+/* It is behind each record but a sample. */
+struct sample_id {
+	uint32_t	pid;
+	uint32_t	tid;
+	uint64_t	time;
+	uint32_t	cpu;
+	uint32_t	reserved;
+	uint64_t	id;
+};
+
+void put(FILE *out, const void *data, size_t size);
+void put_record(FILE *out, uint32_t type, uint16_t misc, const void *body, size_t size,
+		const struct sample_id *sample_id);
+
+/* perf-map.c */
+void symbols_write(const char *path, const struct trace *trace);
+void put_maps(FILE *out, const struct trace *trace);
 
 /* perf-feature.c */
 struct perf_event_attr;
 
-void put(FILE *out, const void *data, size_t size);
-uint64_t put_features(FILE *out, struct trace *trace, const struct perf_event_attr *attrs,
+/**
+ * struct attrs - the attributes of a perf.data
+ * @attr: the attributes; the ID of each one is its place + 1
+ * @name: of each one, the name of its event
+ * @nr:   number of them
+ */
+struct attrs {
+	struct perf_event_attr	*attr;
+	char			**name;
+	int			nr;
+};
+
+uint64_t put_features(FILE *out, struct trace *trace, const struct attrs *attrs,
 		      const unsigned long long *span, char **argv);
 
 /* perf-data.c */

@@ -36,22 +36,10 @@ enum {
 struct source {
 	FILE				*out;
 	struct trace			*trace;
-	const struct perf_event_attr	*attrs;
+	const struct attrs		*attrs;
 	const unsigned long long	*span;
 	char				**argv;
 };
-
-/**
- * put() - write bytes
- * @out:  where to; an error is noticed when it is closed
- * @data: the bytes
- * @size: number of bytes
- */
-void put(FILE *out, const void *data, size_t size)
-{
-	if (size)
-		fwrite(data, 1, size, out);
-}
 
 static void put_u32(FILE *out, uint32_t n)
 {
@@ -145,6 +133,18 @@ static void put_systems(FILE *out, struct trace *trace)
 	}
 }
 
+/* Is a record converted as it is? */
+static bool has_formats(struct trace *trace)
+{
+	int i;
+
+	for (i = 0; i < trace->nr_events; i++) {
+		if (trace->events[i].attr >= 0)
+			return true;
+	}
+	return false;
+}
+
 /* Formats, and what else it takes to print a record. Symbols come from elsewhere. */
 static bool tracing_data(struct source *s)
 {
@@ -152,6 +152,8 @@ static bool tracing_data(struct source *s)
 	const uint16_t one = 1;
 	char order = !*(const char *)&one, long_size = s->trace->long_size;
 
+	if (!has_formats(s->trace))
+		return false;
 	put(s->out, magic, sizeof(magic));
 	put(s->out, &order, 1);
 	put(s->out, &long_size, 1);
@@ -259,23 +261,16 @@ static bool cmdline(struct source *s)
 
 static bool event_desc(struct source *s)
 {
-	int i, nr = 0;
+	const struct attrs *attrs = s->attrs;
+	int i;
 
-	for (i = 0; i < s->trace->nr_events; i++)
-		nr += s->trace->events[i].attr >= 0;
-	put_u32(s->out, nr);
-	put_u32(s->out, sizeof(*s->attrs));
-	for (i = 0; i < s->trace->nr_events; i++) {
-		struct event *event = &s->trace->events[i];
-		char *name = text("%s:%s", event->system, event->name);
-
-		if (event->attr >= 0) {
-			put(s->out, &s->attrs[event->attr], sizeof(*s->attrs));
-			put_u32(s->out, 1);
-			put_string(s->out, name);
-			put_u64(s->out, event->attr + 1);
-		}
-		free(name);
+	put_u32(s->out, attrs->nr);
+	put_u32(s->out, sizeof(*attrs->attr));
+	for (i = 0; i < attrs->nr; i++) {
+		put(s->out, &attrs->attr[i], sizeof(*attrs->attr));
+		put_u32(s->out, 1);
+		put_string(s->out, attrs->name[i]);
+		put_u64(s->out, i + 1);
 	}
 	return true;
 }
@@ -308,13 +303,13 @@ static const struct {
  * put_features() - write the features, and a table of them in front
  * @out:   where to, behind the records
  * @trace: the trace
- * @attrs: the attributes, of which each event has the place
+ * @attrs: the attributes
  * @span:  times of the first and the last record
  * @argv:  our arguments
  *
  * Return: a bit for each feature that is there.
  */
-uint64_t put_features(FILE *out, struct trace *trace, const struct perf_event_attr *attrs,
+uint64_t put_features(FILE *out, struct trace *trace, const struct attrs *attrs,
 		      const unsigned long long *span, char **argv)
 {
 	struct source s = { out, trace, attrs, span, argv };

@@ -67,6 +67,21 @@ int tasks_read(struct trace *trace, struct task **tasks)
 }
 
 /**
+ * task_set_tgid() - set the thread group of a task, if that has a name
+ * @tasks: all tasks
+ * @nr:    number of @tasks
+ * @tid:   the task
+ * @tgid:  its PID
+ */
+void task_set_tgid(struct task *tasks, int nr, int tid, int tgid)
+{
+	struct task *task = find(tasks, nr, tid);
+
+	if (task)
+		task->tgid = tgid;
+}
+
+/**
  * task_tgid() - find the thread group of a task
  * @tasks: all tasks
  * @nr:    number of @tasks

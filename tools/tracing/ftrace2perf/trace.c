@@ -56,6 +56,8 @@ void trace_add_event(struct trace *trace, const char *system, struct cursor form
 		cursor_fail(&from, "the format of an event of %s has no name or no ID", system);
 	if (trace->nr_events >= NR_IDS)
 		cursor_fail(&from, "more than %d events", NR_IDS);
+	if (!strcmp(system, "perf") && !strcmp(event.name, "sample"))
+		event.sample = sample_format(from);
 	trace->events = grow(trace->events, trace->nr_events, sizeof(event));
 	trace->events[trace->nr_events++] = event;
 	if (trace->nr_ids <= (unsigned int)event.id)
