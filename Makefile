@@ -34,7 +34,7 @@ help:
 	@echo '  make kunit        the unit tests, in user-mode kernels of 64 and 32 bits'
 	@echo '  make mutants      break the ring buffer, and what is built on it, in one place: a test must fail;'
 	@echo '                    N=40 SEED=1 takes so many at random, all of them take hours'
-	@echo '  make shell        a shell in the guest'
+	@echo '  make shell        a shell in the guest, with trace-cmd, perf, ftrace2perf, python3 and less'
 	@echo '  make torture      everything at once, at random, in the guest; each record accounted for;'
 	@echo '                    MINUTES=10, CPUS=4 and SEED=0 (0: at the time) can be set'
 	@echo '  make debug        our tests in the guest, in a kernel with KASAN, lockdep, kmemleak and failing'
