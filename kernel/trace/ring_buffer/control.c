@@ -119,6 +119,7 @@ static void rb_switch_on(struct trace_buffer *buffer, int bit)
 		;
 	/* Pairs with ring_buffer_was_on(): who sees the count sees the time. */
 	atomic_inc_return_release(&sw->ons);
+	rb_tell_on();
 }
 
 /* Have a buffer refuse records while the switch of another one is off; NULL: end that. */
@@ -141,8 +142,6 @@ static void rb_follow(struct trace_buffer *buffer, struct trace_buffer *leader)
 	} while (leader && off == ring_buffer_record_is_set_on(leader));
 	if (off)
 		ring_buffer_wake_waiters(buffer, RING_BUFFER_ALL_CPUS);
-	else
-		rb_tell_on();
 }
 
 /* The switch of a buffer was changed. */
@@ -196,7 +195,6 @@ EXPORT_SYMBOL_GPL(ring_buffer_record_off);
 void ring_buffer_record_on(struct trace_buffer *buffer)
 {
 	rb_switch_on(buffer, RB_RECORD_OFF);
-	rb_tell_on();
 	rb_lead(buffer);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_record_on);

@@ -167,7 +167,7 @@ EXPORT_SYMBOL_GPL(tracing_off_all);
  * @work: the work, which exists for ever; NULL for none
  *
  * It is queued behind the switch, that of one buffer or that of all, also where the buffer
- * stays off by another switch. A CPU in hotplug does not queue it.
+ * is still off by the other one of them. A CPU in hotplug does not queue it.
  *
  * Context: Any context.
  * Return: the work of before, or NULL.

@@ -489,6 +489,64 @@ static void two_switches(long unused)
 	}
 }
 
+/* Times when @buf was off, and whether one of them was in what was claimed */
+static u64 off_times[4];
+static unsigned int nr_off_times, nr_claims;
+
+static void off_for_a_time(void)
+{
+	ring_buffer_record_off(buf);
+	off_times[nr_off_times++] = ring_buffer_time_stamp(buf);
+	ring_buffer_record_on(buf);
+}
+
+static void off_twice_and_stay(void)
+{
+	off_for_a_time();
+	off_for_a_time();
+	op_off();
+}
+
+static void look_was_on(void)
+{
+	unsigned int i, before = nr_off_times;
+	u64 since, until;
+
+	if (!ring_buffer_was_on(buf, &since, &until))
+		return;
+	nr_claims++;
+	for (i = 0; i < before; i++)
+		EXPECT(off_times[i] < since || off_times[i] > until,
+		       "was off at %llu, claimed on from %llu to %llu", off_times[i], since, until);
+	EXPECT(until != U64_MAX || put(buf, 8, PUT_COMMIT), "is off, and claimed on");
+}
+
+/* Where a switch was on is never claimed of a time when it was off, nor is it never claimed */
+static void was_on(long unused)
+{
+	struct step s = { .op = off_twice_and_stay, .act = { look_was_on } };
+	struct step look = { .op = look_was_on, .act = { off_for_a_time } };
+
+	for_each_instruction(&s, 1) {
+		begin(3, true);
+		nr_off_times = nr_claims = 0;
+		if (!step_run(&s))
+			continue;
+		look_was_on();
+		EXPECT(nr_claims, "nothing is claimed behind it, instruction %ld", s.at[0]);
+	}
+	for_each_instruction(&look, 1) {
+		begin(3, true);
+		nr_off_times = 0;
+		off_for_a_time();
+		if (!step_run(&look))
+			continue;
+		nr_claims = 0;
+		look_was_on();
+		EXPECT(nr_claims, "nothing is claimed behind it, instruction %ld", look.at[0]);
+	}
+}
+
 /* ---- waits for writers ------------------------------------------------------ */
 
 static bool cut_done;
@@ -609,6 +667,7 @@ const struct scenario write_scenarios[] = {
 	{ "unit.switches", switches, 0, SC_QUICK, "off is off" },
 	{ "unit.overwrite-switch", overwrite_switch, 0, SC_QUICK, "R3, 17" },
 	{ "unit.two-switches", two_switches, 0, SC_QUICK, "off is off" },
+	{ "unit.was-on", was_on, 0, SC_QUICK, "off is off" },
 	{ "unit.all-off", all_off, 0, SC_QUICK, "off is off" },
 	{ "unit.all-off-write", all_off_meanwhile, 0, SC_QUICK, "off is off" },
 	{ "unit.all-off-new", all_off_meanwhile, 1, SC_QUICK, "off is off" },
