@@ -25,7 +25,8 @@ enum {
 };
 
 static const char channels_usage[] =
-	"# Write the name of an instance to make it a channel, and \"!NAME\" to end that\n";
+	"# Write the name of an instance to make it a channel, \"!NAME\" to end that, and an\n"
+	"# empty line to end all\n";
 
 /* Kept by the error log, which prints them later. */
 static const char *const channels_errs[] = {
@@ -100,6 +101,10 @@ static int channels_change(void *data, char *text)
 	char *name = text + leave;
 	int ret;
 
+	if (!*text) {
+		trace_session_end(data);
+		return 0;
+	}
 	if (strlen(name) > NAME_MAX) {
 		tracing_log_err(data, "channels", "", (const char **)channels_errs,
 				CHANNELS_ERR_LONG, 0);

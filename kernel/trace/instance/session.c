@@ -138,6 +138,18 @@ void instance_end_session(struct trace_array *tr)
 }
 
 /**
+ * trace_session_end() - end the memberships of all channels of a trace array
+ * @tr: the trace array
+ *
+ * Context: May sleep.
+ */
+void trace_session_end(struct trace_array *tr)
+{
+	guard(mutex)(&trace_types_lock);
+	instance_end_session(tr);
+}
+
+/**
  * trace_session_may_set_clock() - can a trace array get this clock?
  * @tr:       the trace array
  * @clock_id: the clock

@@ -106,7 +106,9 @@ sampler_file_write(struct file *file, const char __user *ubuf, size_t cnt, loff_
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
 	text = strim(buf);
-	ret = sampler_change(tr, text, &fault);
+	ret = *text ? sampler_change(tr, text, &fault) : 0;
+	if (!*text)
+		sampler_remove_all(tr);
 	if (ret) {
 		/* One line of error_log, with a mark below it */
 		strreplace(text, '\n', ' ');
@@ -176,7 +178,8 @@ static void sampler_show_times(struct seq_file *m, struct trace_sampler *s)
 
 static void sampler_show_help(struct seq_file *m)
 {
-	seq_puts(m, "# Write an event of perf to this file to sample it, or !EVENT to end that\n"
+	seq_puts(m, "# Write an event of perf to this file to sample it, !EVENT to end that, and an\n"
+		    "# empty line to end all\n"
 		    "#   EVENT[:period=N|:freq=N][:callchain[=N]][:user|:kernel]\n"
 		    "# such as\n"
 		    "#   cpu-clock:freq=1000:callchain\n"

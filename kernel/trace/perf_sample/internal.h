@@ -135,5 +135,6 @@ int sampler_add(struct trace_array *tr, const struct sampler_spec *spec,
 		struct sampler_fault *fault);
 int sampler_remove(struct trace_array *tr, const struct sampler_spec *spec,
 		   struct sampler_fault *fault);
+void sampler_remove_all(struct trace_array *tr);
 
 #endif /* _KERNEL_TRACE_PERF_SAMPLE_INTERNAL_H */

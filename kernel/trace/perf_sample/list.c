@@ -279,6 +279,13 @@ int sampler_add(struct trace_array *tr, const struct sampler_spec *spec,
 	return 0;
 }
 
+static void sampler_end(struct trace_sampler *s)
+{
+	sampler_detach(s);
+	list_del(&s->all);
+	sampler_free(s);
+}
+
 /**
  * sampler_remove() - have a trace array no longer sample an event
  * @tr:    the trace array; the caller holds a reference
@@ -301,12 +308,31 @@ int sampler_remove(struct trace_array *tr, const struct sampler_spec *spec,
 		fault->err = SAMPLER_ERR_ABSENT;
 		return -ENOENT;
 	}
-	sampler_detach(s);
-	list_del(&s->all);
-	sampler_free(s);
+	sampler_end(s);
 	if (hlist_empty(&tr->samplers))
 		sampler_enable(tr, false);
 	return 0;
+}
+
+/**
+ * sampler_remove_all() - have a trace array no longer sample any event
+ * @tr: the trace array; the caller holds a reference
+ *
+ * The event perf:sample is disabled.
+ *
+ * Context: May sleep, holds no lock.
+ */
+void sampler_remove_all(struct trace_array *tr)
+{
+	struct trace_sampler *s;
+	struct hlist_node *next;
+
+	guard(mutex)(&sampler_mutex);
+	if (hlist_empty(&tr->samplers))
+		return;
+	hlist_for_each_entry_safe(s, next, &tr->samplers, of_tr)
+		sampler_end(s);
+	sampler_enable(tr, false);
 }
 
 /**

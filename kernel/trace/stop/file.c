@@ -12,7 +12,8 @@
 #include "internal.h"
 
 static const char stop_usage[] =
-	"# Write a line to stop recording then, or \"!\" and the line to remove it:\n"
+	"# Write a line to stop recording then, \"!\" and the line to remove it, and an empty\n"
+	"# line to remove all:\n"
 	"#   panic [all]\n"
 	"#   oops [after TIME] [all]\n"
 	"#   warn [after TIME] [all]\n"
@@ -101,11 +102,17 @@ static int stop_fail(struct trace_array *tr, const char *text, enum stop_err err
 
 static int stop_on_change(void *data, char *text)
 {
-	char *copy = kstrdup(text, GFP_KERNEL), has[STOP_LINE_SIZE];
 	enum stop_err err = STOP_ERR_MEMORY;
-	const char *at = copy;
+	char *copy, has[STOP_LINE_SIZE];
+	const char *at;
 	int ret = 0;
 
+	if (!*text) {
+		stop_remove_all(data);
+		return 0;
+	}
+	copy = kstrdup(text, GFP_KERNEL);
+	at = copy;
 	/* It is cut into words; error_log has it as it was. */
 	if (copy)
 		err = stop_change(data, copy, &at, has);

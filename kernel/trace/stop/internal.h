@@ -190,5 +190,6 @@ void stop_crash_del(struct stop_line *line);
 /* line.c */
 enum stop_err stop_add(struct trace_array *tr, const struct stop_spec *spec, char *has);
 enum stop_err stop_remove(struct trace_array *tr, const struct stop_spec *spec);
+void stop_remove_all(struct trace_array *tr);
 
 #endif /* _KERNEL_TRACE_STOP_INTERNAL_H */

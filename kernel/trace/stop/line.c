@@ -273,6 +273,25 @@ enum stop_err stop_remove(struct trace_array *tr, const struct stop_spec *spec)
 }
 
 /**
+ * stop_remove_all() - remove all lines of a trace array
+ * @tr: the trace array
+ *
+ * Delayed stops are cancelled.
+ *
+ * Context: May sleep, takes event_mutex.
+ */
+void stop_remove_all(struct trace_array *tr)
+{
+	struct stop_line *line, *next;
+
+	guard(mutex)(&event_mutex);
+	if (!tr->stop_on)
+		return;
+	list_for_each_entry_safe(line, next, &tr->stop_on->lines, list)
+		stop_remove_line(line);
+}
+
+/**
  * trace_stop_remove_event() - remove the line of an event
  * @file: the event of a trace array, which is about to go
  *

@@ -40,7 +40,6 @@ static void member_test_refused(struct kunit *test)
 	chan_kunit_open(test, 6);
 	chan_kunit_join(test, 1);
 	member_refuse(test, "kunit_none", -ENOENT, none);
-	member_refuse(test, "", -ENOENT, none);
 	member_refuse(test, "kunit_1", -EEXIST, "Is a channel of this session");
 	member_refuse(test, "kunit", -ELOOP, session);
 	memset(many, 'k', sizeof(many));
@@ -105,6 +104,27 @@ static void member_test_leave(struct kunit *test)
 static bool member_is_on(unsigned int ch)
 {
 	return ring_buffer_record_is_on(chan_kunit[ch]->array_buffer.buffer);
+}
+
+/* An empty line ends all memberships, of a session that has some or none. */
+static void member_test_clear(struct kunit *test)
+{
+	unsigned int i;
+
+	chan_kunit_open(test, 3);
+	chan_kunit_join(test, 2);
+	chan_kunit_join(test, 1);
+	snap_kunit_set(test, "tracing_on", "0");
+	KUNIT_EXPECT_FALSE(test, member_is_on(1));
+	for (i = 0; i < 2; i++) {
+		KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "channels", "\n"), (ssize_t)1);
+		member_expect(test, "");
+		KUNIT_EXPECT_TRUE(test, member_is_on(1));
+		KUNIT_EXPECT_TRUE(test, member_is_on(2));
+	}
+	snap_kunit_set(test, "tracing_on", "1");
+	chan_kunit_join(test, 1);
+	member_expect(test, "1 ");
 }
 
 /* A channel cannot be removed, a session can. */
@@ -231,7 +251,7 @@ static void member_test_file(struct kunit *test)
 	unsigned int i;
 
 	chan_kunit_open(test, 2);
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "channels"), "");
+	KUNIT_EXPECT_EQ(test, *snap_kunit_read(test, "channels"), '#');
 	chan_kunit_join(test, 2);
 	chan_kunit_join(test, 1);
 	snap_kunit_set(test, "/instances/kunit_1/options/overwrite", "0");
@@ -250,6 +270,7 @@ static void member_test_file(struct kunit *test)
 static struct kunit_case member_cases[] = {
 	KUNIT_CASE(member_test_refused),
 	KUNIT_CASE(member_test_leave),
+	KUNIT_CASE(member_test_clear),
 	KUNIT_CASE(member_test_remove),
 	KUNIT_CASE(member_test_switch),
 	KUNIT_CASE(member_test_clock),
