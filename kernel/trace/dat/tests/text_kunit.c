@@ -147,7 +147,7 @@ static void dat_text_test_lines(struct kunit *test)
 	dat_text_expect(test, t);
 }
 
-/* What a sequential file locks is held for some entries at a time, also where there is room. */
+/* A sequential file holds its locks for some entries at a time, also where there is room. */
 static void dat_text_test_parts(struct kunit *test)
 {
 	struct dat_text_test *t = dat_text_begin(test);
