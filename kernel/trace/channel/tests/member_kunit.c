@@ -41,7 +41,7 @@ static void member_test_refused(struct kunit *test)
 	chan_kunit_join(test, 1);
 	member_refuse(test, "kunit_none", -ENOENT, none);
 	member_refuse(test, "kunit_1", -EEXIST, "Is a channel of this session");
-	member_refuse(test, "kunit", -ELOOP, session);
+	member_refuse(test, "kunit", -ELOOP, "An instance cannot be a channel of itself");
 	memset(many, 'k', sizeof(many));
 	many[sizeof(many) - 1] = '\0';
 	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "channels", many), (ssize_t)-EINVAL);

@@ -142,7 +142,7 @@ static void expand_test_files(struct kunit *test)
 
 static void expand_test_refused(struct kunit *test)
 {
-	static const char * const bad[] = { "2", "x", "11", "01", "y", "-1", "11111111111111111" };
+	static const char * const bad[] = { "2", "x", "11", "y", "-1", "11111111111111111" };
 	static const char invalid[] =
 		"buffer_allocate: error: Invalid value, expected 0 or 1";
 	struct trace_array *tr = test->priv;

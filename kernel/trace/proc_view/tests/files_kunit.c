@@ -425,7 +425,7 @@ static void view_files_test_names(struct kunit *test)
 /* A refused value says why, and changes nothing. */
 static void view_files_test_refused(struct kunit *test)
 {
-	static const char * const values[] = { "2", "01", "on", "1 0" };
+	static const char * const values[] = { "2", "on", "1 0" };
 	static const char value[] = "Invalid value, expected 0 or 1";
 	static const char boot[] = "Its memory survives a reboot, and PIDs do not";
 	static const char clock[] =
