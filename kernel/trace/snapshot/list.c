@@ -33,8 +33,10 @@ static void snap_show_complete(struct seq_file *m, struct trace_array *tr,
 
 	for_each_tracing_cpu(cpu)
 		since = max(since, ring_buffer_complete_since(snap->buf.buffer, cpu));
-	if (since >= until)
-		since = until = begin;
+	if (since >= until) {
+		since = begin;
+		until = begin;
+	}
 	snap_show_time(m, tr, " complete=", since);
 	snap_show_time(m, tr, "..", until);
 }

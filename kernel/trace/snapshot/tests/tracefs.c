@@ -350,7 +350,7 @@ void snap_kunit_fails(struct kunit *test, const char *path, const char *text, in
 	KUNIT_EXPECT_EQ_MSG(test, snap_kunit_write(test, path, text), (ssize_t)err,
 			    "%s > %s", text, path);
 	log = snap_kunit_read(test, "error_log");
-	/* What would do, or what holds it, may be behind the text. */
+	/* A holder, or a value that would do, may be behind the text. */
 	snprintf(line, sizeof(line), "] %s: error: %s\n  Command: %s%s", name ? name + 1 : path,
 		 why, text, err == -ENOSPC || err == -EBUSY ? "" : "\n");
 	KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(log, line), 1U, "%s > %s: %s", text, path, log);

@@ -529,7 +529,8 @@ static void was_on(long unused)
 
 	for_each_instruction(&s, 1) {
 		begin(3, true);
-		nr_off_times = nr_claims = 0;
+		nr_off_times = 0;
+		nr_claims = 0;
 		if (!step_run(&s))
 			continue;
 		look_was_on();
