@@ -88,12 +88,22 @@ static char *text_next_line(char *text, bool *comment)
 /* Copy the begin of a write. Where that is not all of it, cut it behind a line. */
 static char *text_copy(const char __user *ubuf, size_t cnt)
 {
-	char *text = memdup_user_nul(ubuf, min(cnt, TEXT_SIZE - 1)), *end;
+	size_t size = min(cnt, TEXT_SIZE - 1), len;
+	char *text = memdup_user_nul(ubuf, size), *end = NULL;
+	bool more = cnt >= TEXT_SIZE;
 
-	if (IS_ERR(text) || cnt < TEXT_SIZE)
+	if (IS_ERR(text))
 		return text;
-	end = strrchr(text, '\n');
-	if (end)
+	len = strlen(text);
+	more = more && *skip_spaces(text);
+	if (more)
+		end = strrchr(text, '\n');
+	/* Programs may write the 0 that ends a string, but nothing behind it. */
+	if ((more && !end) || memchr_inv(text + len, 0, size - len)) {
+		kfree(text);
+		return ERR_PTR(-EINVAL);
+	}
+	if (more)
 		end[1] = '\0';
 	return text;
 }
@@ -108,30 +118,39 @@ static char *text_copy(const char __user *ubuf, size_t cnt)
  *
  * Lines that begin with "#", and empty ones among others, are ignored. A text that has more
  * lines is not taken as a whole: the caller of write(2) writes the rest again. So a write that
- * fails has changed nothing.
+ * fails has changed nothing. Only the first write to an open file can be an empty line for
+ * @change: a later one may be the rest of a text.
  *
  * Context: May sleep.
- * Return: how much is taken of the text, or the error.
+ * Return: how much is taken of the text; -EINVAL for a line that is longer than any one may be,
+ *	   or for a text behind a 0; the error of @change; -EFAULT; -ENOMEM.
  */
 ssize_t trace_write_line(const char __user *ubuf, size_t cnt, loff_t *ppos,
 			 int (*change)(void *data, char *line), void *data)
 {
-	char *text = text_copy(ubuf, cnt), *line, *next;
-	bool comment = false;
-	ssize_t ret = 0;
+	bool comment = false, first = !*ppos;
+	char *text, *line, *next;
+	ssize_t ret = 0, all;
 
+	if (!cnt)
+		return 0;
+	text = text_copy(ubuf, cnt);
 	if (IS_ERR(text))
 		return PTR_ERR(text);
+	all = cnt < TEXT_SIZE ? cnt : strlen(text);
 	line = text_next_line(text, &comment);
 	next = line + strcspn(line, "\n");
 	if (*next) {
 		*next++ = '\0';
 		next = text_next_line(next, &comment);
 	}
-	if (*line || !comment)
+	/* Before the blanks behind the line are cut off: there may be no next one */
+	if (*next)
+		all = next - text;
+	if (*line || (first && !comment && cnt < TEXT_SIZE))
 		ret = change(data, strim(line));
 	if (!ret) {
-		ret = next - text;
+		ret = all;
 		*ppos += ret;
 	}
 	kfree(text);

@@ -15,6 +15,8 @@ static int holder_has(const void *busy, struct file *file, unsigned int fd)
 {
 	const struct instance_busy *b = busy;
 
+	if (file->f_path.dentry->d_sb != b->dir->d_sb)
+		return false;
 	return is_subdir(file->f_path.dentry, b->dir) || instance_is_owner(file, b->tr);
 }
 
@@ -30,7 +32,8 @@ static bool holder_is(struct task_struct *task, const struct instance_busy *busy
  *
  * It does not find a mapping of a closed file.
  *
- * Context: A task; in proportion to all open files, so no lock that others wait for is held.
+ * Context: A task, in proportion to all open files; neither event_mutex nor trace_types_lock is
+ *	    held.
  */
 void instance_find_holder(struct instance_busy *busy)
 {
@@ -42,7 +45,9 @@ void instance_find_holder(struct instance_busy *busy)
 		if (task != leader && task->files == leader->files)
 			continue;
 		if (holder_is(task, busy)) {
-			seq_buf_printf(&busy->counts, ", open in %s-%d", task->comm,
+			/* A program can set its name to anything. */
+			seq_buf_printf(&busy->counts, ", open in %*pE-%d",
+				       (int)strnlen(task->comm, TASK_COMM_LEN), task->comm,
 				       task_pid_nr(task));
 			return;
 		}

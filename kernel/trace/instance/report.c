@@ -73,6 +73,9 @@ void instance_report_mkdir(const char *name, int err)
 	instance_log("mkdir", name, "", what);
 }
 
+/* There is to be room for what holds it. */
+#define INSTANCE_MAX_NAMES	4
+
 /*
  * The kept snapshots of an instance, or the parts of a kept one.
  * Return: one that is open, or NULL.
@@ -80,14 +83,20 @@ void instance_report_mkdir(const char *name, int err)
 static struct trace_array *instance_list_kept(struct trace_array *tr, struct seq_buf *s)
 {
 	struct trace_array *pos, *open = NULL;
+	unsigned int nr = 0;
 
 	list_for_each_entry(pos, &ftrace_trace_arrays, list) {
 		if (!trace_is_kept(pos) || (trace_snapshot_owner(pos) != tr && pos->session != tr))
 			continue;
-		if (pos->ref > 1)
+		if (pos->ref > 1) {
 			open = pos;
-		seq_buf_printf(s, pos->ref > 1 ? ", %s open" : ", %s", pos->name);
+			seq_buf_printf(s, ", %s open", pos->name);
+		} else if (nr++ < INSTANCE_MAX_NAMES) {
+			seq_buf_printf(s, ", %s", pos->name);
+		}
 	}
+	if (nr > INSTANCE_MAX_NAMES)
+		seq_buf_printf(s, ", %u more", nr - INSTANCE_MAX_NAMES);
 	return open;
 }
 
@@ -133,7 +142,7 @@ void instance_note_busy(struct trace_array *tr, struct instance_busy *busy)
 		    tr->trace_ref ? INSTANCE_ERR_PIPE :
 		    hists ? INSTANCE_ERR_HIST : INSTANCE_ERR_OPEN;
 	busy->tr = tr;
-	busy->dir = dget((kept ?: tr)->dir);
+	busy->dir = dget((busy->err == INSTANCE_ERR_KEPT ? kept : tr)->dir);
 }
 
 /**

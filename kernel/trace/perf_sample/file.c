@@ -97,6 +97,8 @@ sampler_file_write(struct file *file, const char __user *ubuf, size_t cnt, loff_
 	char *buf, *text;
 	int ret;
 
+	if (!cnt)
+		return 0;
 	if (cnt > SAMPLER_TEXT_SIZE) {
 		tracing_log_err(tr, "perf_events", "", (const char **)sampler_errs,
 				SAMPLER_ERR_LONG, 0);

@@ -133,8 +133,8 @@ void trace_samplers_follow(const struct trace_event_file *file)
 /**
  * trace_samplers_settle() - wait until the counters have followed the switches
  *
- * A file that switches recording on calls it, so that nothing is missed that user space
- * does after its write.
+ * tracing_on and the files of events call it, so that nothing is missed that user space does
+ * after its write.
  *
  * Context: May sleep, holds no lock.
  */

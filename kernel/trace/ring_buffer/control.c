@@ -98,6 +98,9 @@ static void rb_switch_off(struct trace_buffer *buffer, int bit)
 		atomic_dec(&sw->offs);
 		return;
 	}
+	/* The time of an older stop claims less. */
+	if (rb_refuse_read())
+		return;
 	/* Fully ordered: either this sees another clock, or ring_buffer_set_clock() is later. */
 	atomic64_xchg(&sw->off_at, now);
 	if (READ_ONCE(buffer->clock) != clock)
@@ -112,6 +115,10 @@ static void rb_switch_on(struct trace_buffer *buffer, int bit)
 
 	if ((atomic_fetch_andnot(bit, &buffer->record_disabled) & RB_SWITCHES) != bit)
 		return;
+	rb_tell_on();
+	/* It is not counted, so the times are not known from here on. */
+	if (rb_refuse_read())
+		return;
 	now = ring_buffer_time_stamp(buffer);
 	/* One that was interrupted here does not undo a later one. */
 	was = atomic64_read(&sw->on_at);
@@ -119,7 +126,6 @@ static void rb_switch_on(struct trace_buffer *buffer, int bit)
 		;
 	/* Pairs with ring_buffer_was_on(): who sees the count sees the time. */
 	atomic_inc_return_release(&sw->ons);
-	rb_tell_on();
 }
 
 /* Have a buffer refuse records while the switch of another one is off; NULL: end that. */
@@ -244,6 +250,8 @@ bool ring_buffer_was_on(struct trace_buffer *buffer, u64 *since, u64 *until)
 	int offs, ons;
 	bool off;
 
+	if (rb_refuse_read())
+		return false;
 	/*
 	 * Fully ordered. A stop of before is counted. One that comes later adds to @offs, and
 	 * its start to @ons, and that start is later than what the caller asks for.

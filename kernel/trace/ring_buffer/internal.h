@@ -1019,8 +1019,8 @@ static __always_inline bool rb_overwrites(struct trace_buffer *buffer)
 }
 
 /*
- * A 64-bit load that is made of a lock must not be done in an NMI, which may have come while the
- * lock was held: a dump finds nothing.
+ * A 64-bit access that is made of a lock must not be done in an NMI, which may have come while the
+ * lock was held: a dump finds nothing, and a switch has no time.
  */
 static inline bool rb_refuse_read(void)
 {

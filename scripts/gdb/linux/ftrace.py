@@ -159,11 +159,11 @@ class Memory:
         if not addr:
             return "(null)"
         data = b""
-        while b"\0" not in data:
+        while b"\0" not in data and len(data) < 4096:
             # Not beyond a page: the next one may not be there.
             at = addr + len(data)
             data += self.read(at, min(256, 4096 - at % 4096))
-        return data[:data.index(b"\0")].decode(errors="replace")
+        return data.split(b"\0")[0].decode(errors="replace")
 
     def pack(self, value, size):
         return (value & ((1 << 8 * size) - 1)).to_bytes(size, self.order)
@@ -171,8 +171,11 @@ class Memory:
     def list(self, head, name, link="list"):
         """The addresses of the structures in a list, from its head on."""
         offset = self.offset(name, link)
-        at = self.number(head)
+        at, seen = self.number(head), set()
         while at != head:
+            if at in seen:
+                raise gdb.GdbError("the list at 0x%x is damaged" % head)
+            seen.add(at)
             yield at - offset
             at = self.number(at)
 
@@ -275,12 +278,15 @@ class Ring:
 
     def locate(self, seq):
         """As rb_locate(). Return: the sequence, the sub-buffer or None, its publish word."""
-        while True:
+        for _ in range(2 * self.nr + 2):
             word = self.slots[seq % self.nr]
             diff = ahead(word, seq, RB_SLOT_SEQ_SHIFT)
             if diff > 0:
                 pub = self.publish(self.commit)
-                seq += max(diff, ahead(pub, seq, RB_PUB_SEQ_SHIFT)) - self.nr + 1
+                step = max(diff, ahead(pub, seq, RB_PUB_SEQ_SHIFT)) - self.nr + 1
+                if step <= 0:
+                    return seq, None, 0
+                seq = seq + step & U64
                 continue
             if diff < 0:
                 return seq, None, 0
@@ -295,13 +301,14 @@ class Ring:
             if ahead(pub, seq, RB_PUB_SEQ_SHIFT) or not pub & (RB_PUB_FINAL | RB_TAIL_MASK):
                 return seq, None, 0
             return seq, sb, pub
+        return seq, None, 0
 
     def subbufs(self):
         """Sub-buffers with something unread, oldest first."""
         if self.flags & RB_READER_WAITS:
             return
         seq, sb, pub, pos = self.seq, self.sb, self.publish(self.sb), self.pos
-        while True:
+        for _ in range(self.nr + 2):
             if self.bytes(pub) > pos:
                 yield sb, pub, pos
             if not pub & RB_PUB_FINAL:
@@ -324,7 +331,11 @@ class Pages:
         self.lost = ring.lost
         self.read(ring)
         # While a resize moves the records, the newer ones are in the next ring already.
+        seen = set()
         while ring.successor:
+            if ring.successor in seen:
+                raise gdb.GdbError("the rings of a resize are damaged")
+            seen.add(ring.successor)
             num = self.num - ring.successor_num & U64
             ring = Ring(mem, ring.successor)
             self.num = num
@@ -332,8 +343,12 @@ class Pages:
 
     def read(self, ring):
         for sb, pub, pos in ring.subbufs():
-            data = self.mem.read(pointer(sb["page"]), self.header + ring.bytes(pub))
+            size = min(self.header + ring.bytes(pub), self.size)
+            data = self.mem.read(pointer(sb["page"]), size)
             first, count = int(sb["first"]), int(sb["count"])
+            # A resize was moving it: the ring before had it, too.
+            if not pos and pub & RB_PUB_FINAL and signed(first + count - self.num & U64) < 0:
+                continue
             if pos:
                 time = ring.time
             else:
@@ -371,6 +386,8 @@ class Pages:
                 kind, delta = head & 31, head >> 5
             length = 4 + kind * 4
             if kind in (0, TYPE_PADDING, TYPE_EXTEND, TYPE_STAMP):
+                if pos + 8 > len(data):
+                    break
                 value, = struct.unpack_from(self.mem.mark + "I", data, pos + 4)
                 length = 8 if kind in (TYPE_EXTEND, TYPE_STAMP) else value + 4
                 value = (value << RB_DELTA_BITS) + delta
@@ -743,7 +760,7 @@ INSTANCE:   name of a directory in tracefs' instances/, kept snapshots included;
 The kernel is one that has stopped: a vmcore or a gdbserver. Nothing is consumed. Records that
 were not committed are left out, lost ones are marked.
 
-A kernel with random addresses needs them: symbol-file -o OFFSET vmlinux, with OFFSET from the
+A kernel with random addresses needs them: symbol-file -o 0xOFFSET vmlinux, with OFFSET from the
 line KERNELOFFSET= of the vmcore's notes (strings vmcore | grep -m 1 KERNELOFFSET)."""
 
     def __init__(self):

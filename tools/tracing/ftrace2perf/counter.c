@@ -48,6 +48,9 @@ static bool parse_numbers(struct counter *counter, const char *name)
 
 	if (sscanf(name, "type=%u/config=%llx/", &type, &config) != 2)
 		return false;
+	/* The kernel samples neither, and perf wants a format of each tracepoint. */
+	if (type == PERF_TYPE_TRACEPOINT || type == PERF_TYPE_BREAKPOINT)
+		return false;
 	again = text("type=%u/config=0x%llx/", type, config);
 	same = !strcmp(name, again);
 	free(again);
