@@ -22,8 +22,12 @@ static int holder_has(const void *busy, struct file *file, unsigned int fd)
 
 static bool holder_is(struct task_struct *task, const struct instance_busy *busy)
 {
-	guard(task_lock)(task);
-	return task->files && iterate_fd(task->files, 0, holder_has, busy);
+	bool ret;
+
+	task_lock(task);
+	ret = task->files && iterate_fd(task->files, 0, holder_has, busy);
+	task_unlock(task);
+	return ret;
 }
 
 /**

@@ -119,7 +119,7 @@ static void rb_switch_on(struct trace_buffer *buffer, int bit)
 	/* It is not counted, so the times are not known from here on. */
 	if (rb_refuse_read())
 		return;
-	now = ring_buffer_time_stamp(buffer);
+	now = READ_ONCE(buffer->clock)();
 	/* One that was interrupted here does not undo a later one. */
 	was = atomic64_read(&sw->on_at);
 	while (now - was > 0 && !atomic64_try_cmpxchg(&sw->on_at, &was, now))

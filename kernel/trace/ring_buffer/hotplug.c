@@ -42,9 +42,13 @@ static void rb_place_set(int cpu, unsigned long reason, bool refused)
 
 static void rb_hotplug(unsigned int cpu, bool alive)
 {
-	guard(raw_spinlock_irqsave)(&rb_hotplug_lock);
+	unsigned long flags;
+
+	/* sparse knows no guard of a lock. */
+	raw_spin_lock_irqsave(&rb_hotplug_lock, flags);
 	rb_place_set(cpu, RB_IN_HOTPLUG, !alive);
 	rb_hotplugs++;
+	raw_spin_unlock_irqrestore(&rb_hotplug_lock, flags);
 }
 
 /**
@@ -117,8 +121,13 @@ unsigned long rb_wait_for_writers(void)
  */
 bool rb_was_alive(int cpu, unsigned long since)
 {
-	guard(raw_spinlock_irqsave)(&rb_hotplug_lock);
-	return since == rb_hotplugs && !(rb_refused(per_cpu(rb_place, cpu)) & RB_IN_HOTPLUG);
+	unsigned long flags;
+	bool ret;
+
+	raw_spin_lock_irqsave(&rb_hotplug_lock, flags);
+	ret = since == rb_hotplugs && !(rb_refused(per_cpu(rb_place, cpu)) & RB_IN_HOTPLUG);
+	raw_spin_unlock_irqrestore(&rb_hotplug_lock, flags);
+	return ret;
 }
 
 /* Have all CPUs refuse, or not, as rb_all_off says. */

@@ -10,13 +10,13 @@
  *   hotplug.c   CPUs that all buffers refuse: in hotplug, or all buffers are off
  *   read.c      the readers' lock; the reader's sub-buffer and position
  *   quiesce.c   rings that a writer never leaves
+ *   wait.c      wait for records, wake
+ *   control.c   switches of a buffer: recording, the overwrite mode, the clock
  *   persist.c   memory that survives a reboot
  *   alloc.c     rings and sub-buffers: allocate, hold, free
  *   iterate.c   read without consuming
  *   consume.c   read record by record
  *   page.c      read whole pages
- *   wait.c      wait for records, wake
- *   control.c   switches of a buffer: recording, the overwrite mode, the clock
  *   write.c     reserve, commit, discard
  *   global.c    one ring for all CPUs
  *   stat.c      statistics
