@@ -111,6 +111,7 @@ static void rb_switch_off(struct trace_buffer *buffer, int bit)
 static void rb_switch_on(struct trace_buffer *buffer, int bit)
 {
 	struct rb_switched *sw = &buffer->switched;
+	u64 (*clock)(void);
 	s64 now, was;
 
 	if ((atomic_fetch_andnot(bit, &buffer->record_disabled) & RB_SWITCHES) != bit)
@@ -119,7 +120,8 @@ static void rb_switch_on(struct trace_buffer *buffer, int bit)
 	/* It is not counted, so the times are not known from here on. */
 	if (rb_refuse_read())
 		return;
-	now = READ_ONCE(buffer->clock)();
+	clock = READ_ONCE(buffer->clock);
+	now = clock();
 	/* One that was interrupted here does not undo a later one. */
 	was = atomic64_read(&sw->on_at);
 	while (now - was > 0 && !atomic64_try_cmpxchg(&sw->on_at, &was, now))
