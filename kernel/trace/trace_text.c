@@ -144,7 +144,7 @@ ssize_t trace_write_line(const char __user *ubuf, size_t cnt, loff_t *ppos,
 		*next++ = '\0';
 		next = text_next_line(next, &comment);
 	}
-	/* Before the blanks behind the line are cut off: there may be no next one */
+	/* Blanks at the end are taken with the last line. */
 	if (*next)
 		all = next - text;
 	if (*line || (first && !comment && cnt < TEXT_SIZE))

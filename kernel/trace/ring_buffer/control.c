@@ -90,7 +90,10 @@ static void rb_switch_off(struct trace_buffer *buffer, int bit)
 	u64 (*clock)(void);
 	u64 now;
 
-	/* Fully ordered: who sees the switch, or its end, sees the count. */
+	/*
+	 * Fully ordered, pairs with ring_buffer_was_on(): a look that sees the switch, or its
+	 * end, sees the count.
+	 */
 	atomic_inc_return(&sw->offs);
 	clock = READ_ONCE(buffer->clock);
 	now = clock();
@@ -101,7 +104,10 @@ static void rb_switch_off(struct trace_buffer *buffer, int bit)
 	/* The time of an older stop claims less. */
 	if (rb_refuse_read())
 		return;
-	/* Fully ordered: either this sees another clock, or ring_buffer_set_clock() is later. */
+	/*
+	 * Fully ordered, pairs with ring_buffer_set_clock(): either this sees the other clock, or
+	 * that clears the time.
+	 */
 	atomic64_xchg(&sw->off_at, now);
 	if (READ_ONCE(buffer->clock) != clock)
 		atomic64_set(&sw->off_at, 0);
@@ -126,7 +132,7 @@ static void rb_switch_on(struct trace_buffer *buffer, int bit)
 	was = atomic64_read(&sw->on_at);
 	while (now - was > 0 && !atomic64_try_cmpxchg(&sw->on_at, &was, now))
 		;
-	/* Pairs with ring_buffer_was_on(): who sees the count sees the time. */
+	/* Pairs with ring_buffer_was_on(): a look that sees the count sees the time. */
 	atomic_inc_return_release(&sw->ons);
 }
 
@@ -255,11 +261,11 @@ bool ring_buffer_was_on(struct trace_buffer *buffer, u64 *since, u64 *until)
 	if (rb_refuse_read())
 		return false;
 	/*
-	 * Fully ordered. A stop of before is counted. One that comes later adds to @offs, and
-	 * its start to @ons, and that start is later than what the caller asks for.
+	 * Fully ordered, pairs with rb_switch_off(): an earlier stop is counted. A later one adds
+	 * to @offs, and its start to @ons, and that start is later than what the caller asks for.
 	 */
 	off = atomic_fetch_or(0, &buffer->record_disabled) & RB_SWITCHES;
-	/* Before the counts: who sees the time of a later stop sees that it is counted. */
+	/* Before the counts: with the time of a later stop this sees that it is counted. */
 	*until = off ? atomic64_read_acquire(&sw->off_at) : U64_MAX;
 	/* Pairs with the release of rb_switch_on(). */
 	ons = atomic_read_acquire(&sw->ons);
@@ -401,7 +407,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_change_overwrite);
 void ring_buffer_set_clock(struct trace_buffer *buffer, u64 (*clock)(void))
 {
 	WRITE_ONCE(buffer->clock, clock);
-	/* Fully ordered, see rb_switch_off(). Times of two clocks do not compare. */
+	/* Fully ordered, pairs with rb_switch_off(). Times of two clocks do not compare. */
 	atomic64_xchg(&buffer->switched.off_at, 0);
 	atomic64_xchg(&buffer->switched.on_at, 0);
 }

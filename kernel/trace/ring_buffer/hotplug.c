@@ -162,7 +162,10 @@ static void rb_switch_all(void)
 void tracing_off_all(void)
 {
 	atomic_inc(&rb_all_busy);
-	/* Fully ordered: who sees the switch, or its end, sees the count. */
+	/*
+	 * Fully ordered, pairs with tracing_all_generation(): a look that sees the switch, or its
+	 * end, sees the count.
+	 */
 	atomic_inc_return(&rb_all_offs);
 	if (xchg(&rb_all_off, 1))
 		atomic_dec(&rb_all_offs);
@@ -247,7 +250,10 @@ EXPORT_SYMBOL_GPL(tracing_is_on_all);
  */
 unsigned int tracing_all_generation(void)
 {
-	/* Pairs with tracing_on_all(): behind a start that is counted, its context is busy. */
+	/*
+	 * Pairs with tracing_off_all() and tracing_on_all(): behind a start that is counted, its
+	 * context is busy.
+	 */
 	unsigned int ons = atomic_read_acquire(&rb_all_ons);
 	unsigned int offs = atomic_read_acquire(&rb_all_offs);
 
