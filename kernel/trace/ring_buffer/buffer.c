@@ -283,7 +283,6 @@ static int rb_lacking_cpu(struct trace_buffer *buffer, struct rb_cpu **cpus)
  * does when this returns: &trace_buffer.cpu_mutex is held then.
  */
 static int rb_alloc_cpus(struct trace_buffer *buffer, struct rb_cpu **cpus, unsigned int nr)
-	__acquires(&buffer->cpu_mutex)
 {
 	int cpu;
 

@@ -313,6 +313,7 @@ void rb_lock_successor(struct rb_ring *old)
 {
 	lockdep_assert_held(&old->lock);
 	raw_spin_lock_nested(&old->successor->lock, SINGLE_DEPTH_NESTING);
+	__release(&old->successor->lock);	/* as in rb_ring_lock() */
 }
 
 /**
@@ -356,6 +357,7 @@ static noinline bool rb_hand_over(struct rb_cpu *rcpu, struct rb_ring *ring)
 	if (in_nmi() || !rb_reader_empty(ring))
 		return false;
 	rb_lock_successor(ring);
+	__acquire(&ring->successor->lock);
 	rb_reader_inherit(ring, 0);
 	rb_reader_leave(rcpu, ring);
 	raw_spin_unlock(&ring->successor->lock);

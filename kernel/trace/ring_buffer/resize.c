@@ -242,6 +242,7 @@ static void rb_move(struct rb_cpu *rcpu, struct rb_ring *old, u64 now, unsigned 
 	move.from = old->commit->seq;
 	for (;;) {
 		rb_lock_successor(old);
+		__acquire(&ring->lock);
 		/* A reader that has met the end has left it. */
 		more = !old->left && rb_move_some(ring, old, &move);
 		if (!more && !old->left)
