@@ -121,8 +121,9 @@ static struct trace_event_functions sample_functions = {
 /*
  * Tools print the event by this, without names in the stack. libtraceevent 1.7 prints arrays as
  * decimal numbers, but a value that __print_symbolic() has no name for as a hexadecimal one. So
- * each of the first entries is an argument of its own: an event may have 63. Its index is in
- * bytes, as libtraceevent takes that of a dynamic array. The stack in user space is right behind
+ * each of the first entries is an argument of its own. An event may have 63, but the text is to
+ * be a string of 8,191 bytes at most. The index is in bytes, as libtraceevent takes that of a
+ * dynamic array. The stack in user space is right behind
  * that in the kernel.
  */
 #define SAMPLE_BEHIND(_nr)								\
@@ -145,12 +146,12 @@ static struct trace_event_functions sample_functions = {
 
 #define SAMPLE_PRINT_FMT								\
 	"\"event=%s mode=%s ip=%pS addr=0x%llx period=%llu tgid=%u stack="		\
-	SAMPLE_SIXTEEN SAMPLE_SIXTEEN SAMPLE_SIXTEEN "%s\", __get_str(event), "		\
+	SAMPLE_SIXTEEN SAMPLE_SIXTEEN "%s\", __get_str(event), "				\
 	"__print_symbolic(REC->mode, { 0, \"unknown\" }, { 1, \"kernel\" }, "		\
 	"{ 2, \"user\" }, { 3, \"hypervisor\" }, { 4, \"guest-kernel\" }, "		\
 	"{ 5, \"guest-user\" }), (void *)REC->ip, REC->addr, REC->period, REC->tgid"	\
-	SAMPLE_ENTRIES(0x0) SAMPLE_ENTRIES(0x1) SAMPLE_ENTRIES(0x2)			\
-	", " SAMPLE_BEHIND("0x30") " ? \"...\" : \"\""
+	SAMPLE_ENTRIES(0x0) SAMPLE_ENTRIES(0x1)						\
+	", " SAMPLE_BEHIND("0x20") " ? \"...\" : \"\""
 
 struct trace_event_call sample_call = {
 	.class		= &sample_class,
