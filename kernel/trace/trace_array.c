@@ -75,7 +75,6 @@ struct trace_array *trace_array_alloc(const char *name)
 	INIT_LIST_HEAD(&tr->events);
 	INIT_LIST_HEAD(&tr->hist_vars);
 	INIT_LIST_HEAD(&tr->err_log);
-	INIT_LIST_HEAD(&tr->channels);
 	ftrace_init_trace_array(tr);
 	return tr;
 }
@@ -106,4 +105,82 @@ int trace_array_mkdir(struct trace_array *tr)
 void trace_array_free(struct trace_array *tr)
 {
 	trace_array_unpin(tr);
+}
+
+/**
+ * trace_channels_with() - the channels of a session, and another one
+ * @tr: the session
+ * @ch: the other one
+ *
+ * Context: May sleep, trace_types_lock is held.
+ * Return: the channels, for trace_channels_set(); NULL without memory.
+ */
+struct trace_channels *trace_channels_with(struct trace_array *tr, struct trace_array *ch)
+{
+	const struct trace_channels *old = trace_channels_of(tr);
+	unsigned int nr = old ? old->nr : 0;
+	struct trace_channels *new = kvmalloc(struct_size(new, ch, nr + 1), GFP_KERNEL);
+
+	lockdep_assert_held(&trace_types_lock);
+	if (!new)
+		return NULL;
+	new->nr = nr + 1;
+	if (old)
+		memcpy(new->ch, old->ch, nr * sizeof(*new->ch));
+	new->ch[nr] = ch;
+	return new;
+}
+
+/**
+ * trace_channels_without() - the channels of a session but one
+ * @tr: the session
+ * @ch: that one
+ *
+ * Context: May sleep, trace_types_lock is held.
+ * Return: the channels, for trace_channels_set(); NULL if there is no other one.
+ */
+struct trace_channels *trace_channels_without(struct trace_array *tr, struct trace_array *ch)
+{
+	const struct trace_channels *old = trace_channels_of(tr);
+	struct trace_channels *new;
+	struct trace_array *other;
+	unsigned int nr = 0;
+
+	lockdep_assert_held(&trace_types_lock);
+	if (old->nr == 1)
+		return NULL;
+	/* The removal of an instance cannot fail. */
+	new = kvmalloc(struct_size(new, ch, old->nr - 1), GFP_KERNEL | __GFP_NOFAIL);
+	new->nr = old->nr - 1;
+	for_each_channel(other, tr) {
+		if (other != ch)
+			new->ch[nr++] = other;
+	}
+	return new;
+}
+
+/**
+ * trace_channels_set() - publish the channels of a session
+ * @tr:       the session
+ * @channels: its channels from now on; NULL if it has none
+ * @ch:       the one that joins or leaves; NULL if all leave
+ * @session:  @tr if @ch joins, or NULL
+ *
+ * Context: May sleep, trace_types_lock is held.
+ * Return: the channels of before, or NULL. Others use them until a grace period has passed.
+ */
+struct trace_channels *
+trace_channels_set(struct trace_array *tr, struct trace_channels *channels,
+		   struct trace_array *ch, struct trace_array *session)
+{
+	struct trace_array *each;
+
+	lockdep_assert_held(&trace_types_lock);
+	for_each_channel(each, tr) {
+		if (!ch)
+			WRITE_ONCE(each->session, NULL);
+	}
+	if (ch)
+		WRITE_ONCE(ch->session, session);
+	return rcu_replace_pointer(tr->channels, channels, true);
 }

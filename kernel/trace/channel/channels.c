@@ -22,6 +22,7 @@ enum {
 	CHANNELS_ERR_MEMORY,
 	CHANNELS_ERR_RETIRED,
 	CHANNELS_ERR_LONG,
+	CHANNELS_ERR_MANY,
 };
 
 static const char channels_usage[] =
@@ -41,6 +42,7 @@ static const char *const channels_errs[] = {
 	"Its memory has no room for the snapshots of the session: see snapshot.rst",
 	"The session ends with its open files: it gets no channels any more",
 	"Longer than a name can be",
+	"Too many channels: a snapshot of all of them would hold off interrupts for too long",
 };
 
 /* Print the name of the session that an instance is a channel of, or nothing. */
@@ -58,6 +60,7 @@ static void channels_fail(struct trace_array *tr, const char *text, int ret, uns
 {
 	u8 err = ret == -ELOOP ? CHANNELS_ERR_SESSION : ret == -EEXIST ? CHANNELS_ERR_MEMBER :
 		 ret == -EXFULL ? CHANNELS_ERR_MEMORY : ret == -ENODEV ? CHANNELS_ERR_RETIRED :
+		 ret == -E2BIG ? CHANNELS_ERR_MANY :
 		 ret == -EBUSY ? CHANNELS_ERR_OTHER : ret == -EPERM ? CHANNELS_ERR_KEPT :
 		 ret == -EINVAL ? CHANNELS_ERR_CLOCK : CHANNELS_ERR_NONE;
 	char session[NAME_MAX + sizeof(", session ")] = "", *both;
@@ -155,7 +158,7 @@ static int channels_show(struct seq_file *m, void *v)
 	struct trace_buffer *buffer;
 
 	guard(mutex)(&trace_types_lock);
-	if (list_empty(&tr->channels) && !trace_is_kept(tr))
+	if (!trace_channels_of(tr) && !trace_is_kept(tr))
 		seq_puts(m, channels_usage);
 	for_each_channel(ch, tr) {
 		buffer = ch->array_buffer.buffer;

@@ -73,7 +73,8 @@ static inline void merge_race_point(unsigned int i)
 }
 
 /* source.c */
-struct trace_iterator *merge_open_channel(struct trace_iterator *iter, struct trace_array *ch);
+struct trace_iterator *
+merge_open_channel(struct trace_iterator *iter, struct trace_array *ch, struct array_buffer *part);
 void merge_close_channel(struct trace_iterator *sub);
 
 #endif /* _KERNEL_TRACE_CHANNEL_INTERNAL_H */

@@ -277,7 +277,8 @@ merge_add_sources(struct trace_merge *m, struct trace_iterator *iter, unsigned i
 	}
 }
 
-static int merge_open_channels(struct trace_merge *m, struct trace_iterator *iter)
+static int merge_open_channels(struct trace_merge *m, struct trace_iterator *iter,
+			       struct array_buffer **parts)
 {
 	struct trace_array *ch;
 	unsigned int i = 0;
@@ -287,50 +288,74 @@ static int merge_open_channels(struct trace_merge *m, struct trace_iterator *ite
 		return -ENOMEM;
 	merge_add_sources(m, iter, 0);
 	for_each_channel(ch, iter->tr) {
-		m->iters[i] = merge_open_channel(iter, ch);
+		m->iters[i] = merge_open_channel(iter, ch, parts ? parts[i] : NULL);
+		if (parts)
+			parts[i] = NULL;
 		if (IS_ERR(m->iters[i]))
 			return PTR_ERR(m->iters[i]);
 		merge_add_sources(m, m->iters[i], i + 1);
 		i++;
 	}
-	if (iter->snapshot && !trace_snapshot_is_newest(iter->array_buffer))
-		return -EAGAIN;
 	min_heap_init(&m->heap, m->sources, m->nr_sources);
 	return 0;
 }
 
-/**
- * trace_merge_open() - have an open file show the channels, too
- * @iter: iterator of the file, which is complete but for this
- *
- * It shows the channels that there are now.
- *
- * Context: May sleep, trace_types_lock is held.
- * Return: 0, and trace_merge_close() has to follow; -ENOMEM; -EBUSY if @iter consumes, and
- *	   another reader consumes from a channel; -EAGAIN if it shows a snapshot, and there
- *	   is a newer one now.
- */
-int trace_merge_open(struct trace_iterator *iter)
+static int merge_open(struct trace_iterator *iter, struct array_buffer **parts)
 {
+	unsigned int nr = trace_nr_channels(iter->tr);
 	struct trace_merge *m;
-	unsigned int nr;
 	int ret;
 
-	lockdep_assert_held(&trace_types_lock);
-	if (list_empty(&iter->tr->channels))
+	if (!nr)
 		return 0;
-	nr = list_count_nodes(&iter->tr->channels);
 	m = kvzalloc(struct_size(m, iters, nr), GFP_KERNEL);
 	if (!m)
 		return -ENOMEM;
 	m->nr_iters = nr;
-	ret = merge_open_channels(m, iter);
-	if (ret) {
+	ret = merge_open_channels(m, iter, parts);
+	if (ret)
 		merge_free(m);
+	else
+		iter->merge = m;
+	return ret;
+}
+
+/* Choose the buffers of all in one step. */
+static int merge_open_snapshot(struct trace_iterator *iter)
+{
+	unsigned int nr = 1 + trace_nr_channels(iter->tr), i;
+	struct array_buffer **bufs __free(kvfree) = kvcalloc(nr, sizeof(*bufs), GFP_KERNEL);
+	int ret;
+
+	if (!bufs)
+		return -ENOMEM;
+	ret = trace_snapshot_get_all(iter->tr, bufs);
+	if (ret)
 		return ret;
+	iter->array_buffer = bufs[0];
+	ret = merge_open(iter, bufs + 1);
+	for (i = 1; ret && i < nr; i++) {
+		if (bufs[i])
+			trace_snapshot_put(bufs[i]);
 	}
-	iter->merge = m;
-	return 0;
+	return ret;
+}
+
+/**
+ * trace_merge_open() - have an open file show the channels, too
+ * @iter: iterator of the file, which has no &trace_iterator.buffer_iter of a CPU yet
+ *
+ * It shows the channels that there are now. If it shows a snapshot,
+ * &trace_iterator.array_buffer gets the newest one, also in an error.
+ *
+ * Context: May sleep, trace_types_lock is held.
+ * Return: 0, and trace_merge_close() has to follow; -ENOMEM; -EBUSY if @iter consumes, and
+ *	   another reader consumes from a channel.
+ */
+int trace_merge_open(struct trace_iterator *iter)
+{
+	lockdep_assert_held(&trace_types_lock);
+	return iter->snapshot ? merge_open_snapshot(iter) : merge_open(iter, NULL);
 }
 
 /**
@@ -404,14 +429,18 @@ bool trace_merge_is_empty(struct trace_iterator *iter)
  */
 void trace_merge_header(struct seq_file *m, struct trace_iterator *iter)
 {
-	struct trace_buffer *buffer;
+	struct trace_iterator *sub;
 	unsigned long entries;
 	unsigned int i;
 
 	for (i = 0; iter->merge && i < iter->merge->nr_iters; i++) {
-		buffer = iter->merge->iters[i]->array_buffer->buffer;
-		entries = ring_buffer_entries(buffer);
-		seq_printf(m, "# channel %s: %lu/%lu\n", iter->merge->iters[i]->channel, entries,
-			   entries + ring_buffer_overruns(buffer));
+		sub = iter->merge->iters[i];
+		if (sub->snapshot && !trace_snapshot_is_part(sub->array_buffer)) {
+			seq_printf(m, "# channel %s: has no part of this snapshot\n", sub->channel);
+			continue;
+		}
+		entries = ring_buffer_entries(sub->array_buffer->buffer);
+		seq_printf(m, "# channel %s: %lu/%lu\n", sub->channel, entries,
+			   entries + ring_buffer_overruns(sub->array_buffer->buffer));
 	}
 }

@@ -20,9 +20,9 @@ static int merge_open_iter(struct trace_iterator *sub)
 	sub->buffer_iter = kcalloc(nr_cpu_ids, sizeof(*sub->buffer_iter), GFP_KERNEL);
 	if (!sub->buffer_iter)
 		return -ENOMEM;
-	sub->array_buffer = &ch->array_buffer;
-	if (sub->snapshot || ch->current_trace->print_max)
-		sub->array_buffer = trace_snapshot_get(ch, !sub->snapshot);
+	if (!sub->array_buffer)
+		sub->array_buffer = ch->current_trace->print_max ? trace_snapshot_get(ch, true) :
+								   &ch->array_buffer;
 	if (!sub->array_buffer)
 		return -ENOMEM;
 	if (sub->trace->open)
@@ -64,20 +64,27 @@ static const char *merge_channel_name(struct trace_array *ch)
  * merge_open_channel() - make an iterator for a channel
  * @iter: iterator of the session, with &trace_iterator.buffer_iter if it does not consume
  * @ch:   the channel
+ * @part: what the channel has of a snapshot; NULL if @iter shows none. merge_close_channel()
+ *	  puts it, or this in an error
  *
  * Context: May sleep, trace_types_lock is held.
  * Return: the iterator, which holds a reference to @ch, and merge_close_channel() has to
  *	   follow; -ENOMEM; -EBUSY if another reader consumes from @ch.
  */
-struct trace_iterator *merge_open_channel(struct trace_iterator *iter, struct trace_array *ch)
+struct trace_iterator *
+merge_open_channel(struct trace_iterator *iter, struct trace_array *ch, struct array_buffer *part)
 {
 	struct trace_iterator *sub = kvzalloc(sizeof(*sub), GFP_KERNEL);
 	int ret;
 
 	lockdep_assert_held(&trace_types_lock);
-	if (!sub)
+	if (!sub) {
+		if (part)
+			trace_snapshot_put(part);
 		return ERR_PTR(-ENOMEM);
+	}
 	sub->tr = ch;
+	sub->array_buffer = part;
 	sub->channel = merge_channel_name(ch);
 	sub->trace = ch->current_trace;
 	sub->snapshot = iter->snapshot;
@@ -104,8 +111,8 @@ static void merge_close_iter(struct trace_iterator *sub)
 	int cpu;
 
 	for_each_tracing_cpu(cpu) {
-		if (sub->buffer_iter[cpu])
-			ring_buffer_read_finish(sub->buffer_iter[cpu]);
+		if (trace_buffer_iter(sub, cpu))
+			ring_buffer_read_finish(trace_buffer_iter(sub, cpu));
 	}
 	if (sub->trace->close)
 		sub->trace->close(sub);
@@ -132,7 +139,7 @@ void merge_close_channel(struct trace_iterator *sub)
 {
 	lockdep_assert_held(&trace_types_lock);
 	if (sub->array_buffer) {
-		if (sub->buffer_iter)
+		if (sub->buffer_iter || sub->snapshot)
 			merge_close_iter(sub);
 		else
 			merge_close_pipe(sub);

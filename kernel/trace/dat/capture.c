@@ -51,7 +51,7 @@ static bool dat_had_event(struct trace_array *whole, struct trace_array *tr,
 	struct trace_array *before;
 	struct trace_event_file *other;
 
-	for (before = whole; before; before = dat_next(whole, before)) {
+	for_each_member(before, whole) {
 		if (before == tr)
 			return false;
 		list_for_each_entry(other, &before->events, list) {
@@ -86,7 +86,7 @@ static u32 dat_each_event(struct trace_array *whole, struct event_subsystem *sys
 	struct trace_array *tr;
 	u32 nr = 0;
 
-	for (tr = whole; tr; tr = dat_next(whole, tr)) {
+	for_each_member(tr, whole) {
 		list_for_each_entry(file, &tr->events, list) {
 			if (file->system->subsystem != system ||
 			    !dat_wants(filter, file->event_call) || dat_had_event(whole, tr, file))
@@ -120,7 +120,7 @@ static bool dat_had_system(struct trace_array *whole, struct trace_array *tr,
 	struct trace_subsystem_dir *other;
 	struct trace_array *before;
 
-	for (before = whole; before; before = dat_next(whole, before)) {
+	for_each_member(before, whole) {
 		if (before == tr)
 			return false;
 		list_for_each_entry(other, &before->systems, list) {
@@ -164,7 +164,7 @@ static u32 dat_each_system(struct dat_text *text, struct trace_array *whole,
 	struct trace_array *tr;
 	u32 nr = 0;
 
-	for (tr = whole; tr; tr = dat_next(whole, tr)) {
+	for_each_member(tr, whole) {
 		list_for_each_entry(dir, &tr->systems, list) {
 			if (dat_is_ftrace(dir->subsystem->name) ||
 			    dat_had_system(whole, tr, dir->subsystem))
@@ -292,7 +292,7 @@ static void dat_put_options(struct dat_text *text, struct trace_array *whole)
 	struct trace_array *tr;
 
 	dat_put_options_begin(text);
-	for (tr = whole; tr; tr = dat_next(whole, tr))
+	for_each_member(tr, whole)
 		dat_put_stats(text, tr);
 }
 

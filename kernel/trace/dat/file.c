@@ -33,15 +33,12 @@ static struct dat_file *dat_begin_reading(struct trace_array *whole)
 {
 	struct trace_array *tr;
 	struct dat_file *f;
-	unsigned int nr = 0;
 
 	guard(mutex)(&trace_types_lock);
-	for (tr = whole; tr; tr = dat_next(whole, tr))
-		nr++;
-	f = kvzalloc(struct_size(f, member, nr), GFP_KERNEL);
+	f = kvzalloc(struct_size(f, member, 1 + trace_nr_channels(whole)), GFP_KERNEL);
 	if (!f)
 		return ERR_PTR(-ENOMEM);
-	for (tr = whole; tr; tr = dat_next(whole, tr)) {
+	for_each_member(tr, whole) {
 		if (tr != whole)
 			tr->ref++;
 		f->member[f->nr++].tr = tr;

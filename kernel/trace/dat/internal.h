@@ -179,16 +179,28 @@ struct dat_file {
 	struct dat_member	member[];
 };
 
-/*
- * The member of a snapshot behind @tr, or NULL. Its channels change under event_mutex and
- * trace_types_lock, so one of them is enough.
+/**
+ * struct dat_members - a walk of the members of a snapshot
+ * @whole:    the instance of the snapshot, until it was found
+ * @channels: its channels
  */
-static inline struct trace_array *dat_next(struct trace_array *whole, struct trace_array *tr)
-{
-	struct list_head *next = tr == whole ? whole->channels.next : tr->channel.next;
+struct dat_members {
+	struct trace_array		*whole;
+	struct trace_channel_iter	channels;
+};
 
-	return next == &whole->channels ? NULL : list_entry(next, struct trace_array, channel);
+static inline struct trace_array *dat_next_member(struct dat_members *members)
+{
+	struct trace_array *whole = members->whole;
+
+	members->whole = NULL;
+	return whole ?: trace_next_channel(&members->channels);
 }
+
+/* Channels change under event_mutex and trace_types_lock, so one of them is enough. */
+#define for_each_member(tr, whole)						\
+	for (struct dat_members members_ = { whole, { trace_channels_of(whole) } };	\
+	     ((tr) = dat_next_member(&members_)); )
 
 /* text.c */
 void dat_put(struct dat_text *text, const void *data, size_t len);

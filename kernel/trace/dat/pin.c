@@ -30,15 +30,14 @@ struct dat_pins *dat_pin_members(struct trace_array *whole)
 {
 	struct trace_array *tr;
 	struct dat_pins *pins;
-	unsigned int nr = 0;
 
 	if (mutex_lock_killable(&trace_types_lock))
 		return ERR_PTR(-EINTR);
-	for (tr = whole; tr; tr = dat_next(whole, tr))
-		nr++;
-	pins = dat_pins_alloc(nr);
-	for (tr = whole; tr && !IS_ERR(pins); tr = dat_next(whole, tr))
-		dat_pin(pins, tr);
+	pins = dat_pins_alloc(1 + trace_nr_channels(whole));
+	if (!IS_ERR(pins)) {
+		for_each_member(tr, whole)
+			dat_pin(pins, tr);
+	}
 	mutex_unlock(&trace_types_lock);
 	return pins;
 }

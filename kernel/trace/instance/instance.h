@@ -29,9 +29,13 @@ int trace_array_may_set_tracer(struct trace_array *tr, const struct tracer *t);
 bool trace_array_has_ring(struct trace_array *tr, int cpu);
 int trace_array_may_resize(struct trace_array *tr, int cpu);
 
+/* A unit test lowers it. */
+extern unsigned int session_cut_max;
+
 int trace_session_join(struct trace_array *tr, const char *name);
 int trace_session_leave(struct trace_array *tr, const char *name);
 void trace_session_end(struct trace_array *tr);
+void trace_session_switched(struct trace_array *tr);
 int trace_session_may_set_clock(struct trace_array *tr, int clock_id);
 void trace_session_erase(struct trace_array *tr, int cpu);
 

@@ -77,8 +77,8 @@ int instance_unexpand(struct trace_array *tr);
 
 /* session.c */
 void instance_leave_session(struct trace_array *tr);
-void instance_disband_session(struct trace_array *tr, struct hlist_head *left);
-void instance_end_session(struct trace_array *tr);
+struct trace_channels *instance_disband_session(struct trace_array *tr);
+void instance_let_go(struct trace_channels *channels);
 
 /* create.c */
 struct trace_array *instance_create(const struct instance_spec *spec);

@@ -4,7 +4,6 @@
  */
 #include <linux/list.h>
 #include <linux/lockdep.h>
-#include <linux/ring_buffer.h>
 
 #include "internal.h"
 
@@ -36,7 +35,7 @@ void instance_stop(struct trace_array *tr)
  */
 int instance_remove(struct trace_array *tr)
 {
-	HLIST_HEAD(channels);
+	struct trace_channels *channels;
 	int ret;
 
 	lockdep_assert_held(&event_mutex);
@@ -47,10 +46,10 @@ int instance_remove(struct trace_array *tr)
 	if (ret)
 		return min(ret, 0);
 	list_del_init(&tr->list);
-	instance_disband_session(tr, &channels);
+	channels = instance_disband_session(tr);
 	instance_stop(tr);
 	instance_dismantle(tr);
 	/* There was a grace period. */
-	ring_buffer_let_go(&channels);
+	instance_let_go(channels);
 	return 0;
 }

@@ -66,9 +66,9 @@ static void instance_retire(struct trace_array *tr)
 	}
 	clear_event_triggers(tr, NULL);
 
+	trace_session_end(tr);
 	guard(mutex)(&trace_types_lock);
 	instance_leave_session(tr);
-	instance_end_session(tr);
 	instance_stop(tr);
 	instance_stop_events(tr);
 	tracer_tracing_off(tr);

@@ -4,13 +4,29 @@
  *
  * A channel is an instance that a session groups, and a session is a trace array that has
  * channels. Each keeps its files, events, options and rings.
+ *
+ * The array of trace_channels.h says which channels there are. A channel joins in this order: the
+ * array is published, then the channel takes over the switch of the session. It leaves in this
+ * order: the array is published, a grace period passes, then its own switch counts again.
+ *
+ * ========================  ====================  =====================================
+ * Writer                    Reader                What it orders
+ * ========================  ====================  =====================================
+ * trace_session_switched:A  session_add:A         a switch; the channels
+ * ========================  ====================  =====================================
  */
-#include <linux/list.h>
+#include <linux/context_tracking.h>
+#include <linux/cpumask.h>
+#include <linux/err.h>
 #include <linux/lockdep.h>
 #include <linux/rcupdate.h>
 #include <linux/ring_buffer.h>
+#include <linux/slab.h>
 
 #include "internal.h"
+
+/* A cut has interrupts off for so many rings at most, but for a session without channels. */
+unsigned int session_cut_max = 4096;
 
 static int session_may_add(struct trace_array *tr, struct trace_array *ch)
 {
@@ -20,11 +36,36 @@ static int session_may_add(struct trace_array *tr, struct trace_array *ch)
 		return -ENOENT;
 	if (trace_is_kept(ch))
 		return -EPERM;
-	if (ch == tr || tr->session || !list_empty(&ch->channels))
+	if (ch == tr || tr->session || trace_channels_of(ch))
 		return -ELOOP;
 	if (ch->session)
 		return ch->session == tr ? -EEXIST : -EBUSY;
-	return ch->clock_id == tr->clock_id ? 0 : -EINVAL;
+	if (ch->clock_id != tr->clock_id)
+		return -EINVAL;
+	/* The session itself, its channels, and this one. */
+	return (2 + trace_nr_channels(tr)) * num_possible_cpus() > session_cut_max ? -E2BIG : 0;
+}
+
+static int session_add(struct trace_array *tr, struct trace_array *ch)
+{
+	struct trace_channels *channels, *old;
+
+	lockdep_assert_held(&trace_types_lock);
+	channels = trace_channels_with(tr, ch);
+	if (!channels)
+		return -ENOMEM;
+	old = trace_snapshot_set_channels(tr, channels, ch, tr);
+	if (IS_ERR(old)) {
+		kvfree(channels);
+		return PTR_ERR(old);
+	}
+	if (old)
+		kvfree_rcu(old, rcu);
+	/* Pairs with trace_session_switched:A. RBB(session_add:A) */
+	smp_mb();
+	ring_buffer_follow_switch(ch->array_buffer.buffer, tr->array_buffer.buffer);
+	trace_snapshot_add_rings(ch);
+	return 0;
 }
 
 /**
@@ -36,56 +77,75 @@ static int session_may_add(struct trace_array *tr, struct trace_array *ch)
  * Return: 0; -ENODEV if @tr is retired; -ENOENT if there is no such instance; -ELOOP if @tr
  *	   is a channel, or the instance is @tr or a session; -EEXIST if it is a channel of @tr
  *	   already, -EBUSY of another session; -EPERM for the instance of a kept snapshot;
- *	   -EINVAL if it has another clock; -EXFULL as trace_snapshot_add_channel(). On an error
+ *	   -EINVAL if it has another clock; -E2BIG if a snapshot of @tr would exchange more than
+ *	   session_cut_max rings; -EXFULL as trace_snapshot_set_channels(); -ENOMEM. On an error
  *	   nothing has changed.
  */
 int trace_session_join(struct trace_array *tr, const char *name)
 {
 	struct trace_array *ch;
-	int ret;
 
 	guard(mutex)(&trace_types_lock);
 	ch = trace_array_find(name);
-	ret = session_may_add(tr, ch);
-	if (ret)
-		return ret;
-	ret = trace_snapshot_add_channel(tr, ch);
-	if (ret)
-		return ret;
-	ch->session = tr;
-	list_add_tail(&ch->channel, &tr->channels);
-	ring_buffer_follow(ch->array_buffer.buffer, tr->array_buffer.buffer);
-	return 0;
+	return session_may_add(tr, ch) ?: session_add(tr, ch);
 }
 
-static void session_remove(struct trace_array *ch)
+/**
+ * trace_session_switched() - have the channels of a session be on or off with it
+ * @tr: the session, or any other trace array; its switch was changed
+ *
+ * Context: Any context, including NMI, and where RCU does not watch.
+ */
+void trace_session_switched(struct trace_array *tr)
 {
-	trace_snapshot_del_channel(ch->session, ch);
-	list_del(&ch->channel);
-	ch->session = NULL;
+	struct trace_array *ch;
+	bool rcu;
+
+	/*
+	 * Pairs with session_add:A. Either this finds the channel, or that sees the switch.
+	 * RBB(trace_session_switched:A)
+	 */
+	smp_mb();
+	guard(preempt_notrace)();
+	/* A CPU in hotplug cannot use the channels. It has not recorded the event, either. */
+	if (!READ_ONCE(tr->channels) || !ring_buffer_is_alive())
+		return;
+	/* RCU may not watch here. This makes it watch, and is not only for warnings. */
+	rcu = warn_rcu_enter();
+	rcu_read_lock();
+	for_each_channel(ch, tr)
+		ring_buffer_follow_switch(ch->array_buffer.buffer, tr->array_buffer.buffer);
+	rcu_read_unlock();
+	warn_rcu_exit(rcu);
 }
 
 /**
  * instance_leave_session() - end the membership of a trace array
- * @tr: the trace array
+ * @tr: the trace array; nothing happens if it is no channel
+ *
+ * Its own switch counts again.
  *
  * Context: May sleep, trace_types_lock is held.
  */
 void instance_leave_session(struct trace_array *tr)
 {
+	struct trace_array *session = tr->session;
+	struct trace_channels *old;
+
 	lockdep_assert_held(&trace_types_lock);
-	if (!tr->session)
+	if (!session)
 		return;
-	session_remove(tr);
-	ring_buffer_unfollow(tr->array_buffer.buffer);
+	old = trace_snapshot_set_channels(session, trace_channels_without(session, tr), tr, NULL);
+	/* Until then trace_session_switched() may switch it. */
+	synchronize_rcu();
+	ring_buffer_follow_switch(tr->array_buffer.buffer, NULL);
+	kvfree(old);
 }
 
 /**
  * trace_session_leave() - end the membership of a channel
  * @tr:   the session
  * @name: name of the channel
- *
- * Its own switch counts again.
  *
  * Context: May sleep.
  * Return: 0, or -ENOENT if @tr has no such channel.
@@ -104,37 +164,31 @@ int trace_session_leave(struct trace_array *tr, const char *name)
 
 /**
  * instance_disband_session() - begin to end the memberships of all channels of a trace array
- * @tr:   the trace array, which is about to be removed
- * @left: gets their ring buffers; behind a grace period ring_buffer_let_go() has to follow,
- *	  under the same lock
- *
- * Context: May sleep, trace_types_lock is held.
- */
-void instance_disband_session(struct trace_array *tr, struct hlist_head *left)
-{
-	struct trace_array *ch, *next;
-
-	lockdep_assert_held(&trace_types_lock);
-	list_for_each_entry_safe(ch, next, &tr->channels, channel)
-		session_remove(ch);
-	ring_buffer_disband(tr->array_buffer.buffer, left);
-}
-
-/**
- * instance_end_session() - end the memberships of all channels of a trace array
  * @tr: the trace array
  *
  * Context: May sleep, trace_types_lock is held.
+ * Return: the channels, for instance_let_go() under the same lock; or NULL.
  */
-void instance_end_session(struct trace_array *tr)
+struct trace_channels *instance_disband_session(struct trace_array *tr)
 {
-	HLIST_HEAD(left);
+	return trace_channels_of(tr) ? trace_snapshot_set_channels(tr, NULL, NULL, NULL) : NULL;
+}
 
-	if (list_empty(&tr->channels))
-		return;
-	instance_disband_session(tr, &left);
-	synchronize_rcu();
-	ring_buffer_let_go(&left);
+/**
+ * instance_let_go() - end what instance_disband_session() has begun
+ * @channels: its return value; a grace period has passed since
+ *
+ * Context: May sleep, trace_types_lock is held.
+ */
+void instance_let_go(struct trace_channels *channels)
+{
+	struct trace_channel_iter it = { channels };
+	struct trace_array *ch;
+
+	lockdep_assert_held(&trace_types_lock);
+	while ((ch = trace_next_channel(&it)))
+		ring_buffer_follow_switch(ch->array_buffer.buffer, NULL);
+	kvfree(channels);
 }
 
 /**
@@ -145,8 +199,14 @@ void instance_end_session(struct trace_array *tr)
  */
 void trace_session_end(struct trace_array *tr)
 {
+	struct trace_channels *channels;
+
 	guard(mutex)(&trace_types_lock);
-	instance_end_session(tr);
+	channels = instance_disband_session(tr);
+	if (!channels)
+		return;
+	synchronize_rcu();
+	instance_let_go(channels);
 }
 
 /**

@@ -52,8 +52,7 @@ int view_members_get(struct view_copy *copy)
 	if (ret < 0)
 		goto out;
 	/* For the copy only, so it is not charged under the lock. */
-	copy->member = kcalloc(1 + list_count_nodes(&tr->channels), sizeof(*copy->member),
-			       GFP_KERNEL);
+	copy->member = kcalloc(1 + trace_nr_channels(tr), sizeof(*copy->member), GFP_KERNEL);
 	if (!copy->member) {
 		ret = -ENOMEM;
 		goto out;

@@ -4,20 +4,15 @@
  *
  * They are words of the buffer, and each CPU's part says that its writers have to look there.
  */
-#include <linux/context_tracking.h>
 #include <linux/export.h>
-#include <linux/rculist.h>
 
 #include "internal.h"
 
-/* For &trace_buffer.followers of all buffers */
-static DEFINE_MUTEX(rb_followers_mutex);
-
 /* In &trace_buffer.record_disabled, above any number of disablers. */
 #define RB_RECORD_OFF	BIT(20)
-/* The same of another buffer, see ring_buffer_follow(). */
-#define RB_LEADER_OFF	BIT(21)
-#define RB_SWITCHES	(RB_RECORD_OFF | RB_LEADER_OFF)
+/* The switch of a session, see ring_buffer_follow_switch(). */
+#define RB_SESSION_OFF	BIT(21)
+#define RB_SWITCHES	(RB_RECORD_OFF | RB_SESSION_OFF)
 
 /**
  * rb_ask() - have the writers of a buffer look at its switches
@@ -136,50 +131,12 @@ static void rb_switch_on(struct trace_buffer *buffer, int bit)
 	atomic_inc_return_release(&sw->ons);
 }
 
-/* Have a buffer refuse records while the switch of another one is off; NULL: end that. */
-static void rb_follow(struct trace_buffer *buffer, struct trace_buffer *leader)
+/* Switch recording off by one of the switches. Those that wait for records look at it. */
+static void rb_record_off(struct trace_buffer *buffer, int bit)
 {
-	bool off;
-
-	/* Between its two looks, @leader and @buffer may differ: not for the time of a task. */
-	guard(preempt_notrace)();
-	do {
-		off = leader && !ring_buffer_record_is_set_on(leader);
-		if (off) {
-			rb_switch_off(buffer, RB_LEADER_OFF);
-			rb_ask(buffer);
-		} else {
-			rb_switch_on(buffer, RB_LEADER_OFF);
-		}
-		/* Others may do the same meanwhile: the last one of them sees the last switch. */
-		smp_mb();
-	} while (leader && off == ring_buffer_record_is_set_on(leader));
-	if (off)
-		ring_buffer_wake_waiters(buffer, RING_BUFFER_ALL_CPUS);
-}
-
-/* The switch of a buffer was changed. */
-static void rb_lead(struct trace_buffer *leader)
-{
-	struct trace_buffer *buffer;
-	bool rcu;
-
-	/*
-	 * Pairs with ring_buffer_follow:A. Either this finds the buffer, or that sees the
-	 * switch. RBB(rb_lead:A)
-	 */
-	smp_mb();
-	guard(preempt_notrace)();
-	/* A CPU in hotplug cannot use the list. It has not recorded the event, either. */
-	if (!READ_ONCE(leader->followers.first) || !ring_buffer_is_alive())
-		return;
-	/* RCU may not watch here. This makes it watch, and is not only for warnings. */
-	rcu = warn_rcu_enter();
-	rcu_read_lock();
-	hlist_for_each_entry_rcu(buffer, &leader->followers, follower)
-		rb_follow(buffer, leader);
-	rcu_read_unlock();
-	warn_rcu_exit(rcu);
+	rb_switch_off(buffer, bit);
+	rb_ask(buffer);
+	ring_buffer_wake_waiters(buffer, RING_BUFFER_ALL_CPUS);
 }
 
 /**
@@ -193,10 +150,7 @@ static void rb_lead(struct trace_buffer *leader)
  */
 void ring_buffer_record_off(struct trace_buffer *buffer)
 {
-	rb_switch_off(buffer, RB_RECORD_OFF);
-	rb_ask(buffer);
-	ring_buffer_wake_waiters(buffer, RING_BUFFER_ALL_CPUS);
-	rb_lead(buffer);
+	rb_record_off(buffer, RB_RECORD_OFF);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_record_off);
 
@@ -209,9 +163,35 @@ EXPORT_SYMBOL_GPL(ring_buffer_record_off);
 void ring_buffer_record_on(struct trace_buffer *buffer)
 {
 	rb_switch_on(buffer, RB_RECORD_OFF);
-	rb_lead(buffer);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_record_on);
+
+/**
+ * ring_buffer_follow_switch() - switch a buffer off or on, as the one of its session is
+ * @buffer:  the buffer; its own switch counts as well
+ * @session: the buffer of the session; NULL if it has none, or left it
+ *
+ * Call it behind each ring_buffer_record_on() and ring_buffer_record_off() of @session, and
+ * when @buffer joins or leaves. Others may do so at the same time.
+ *
+ * Context: Any context, including NMI, and where RCU does not watch.
+ */
+void ring_buffer_follow_switch(struct trace_buffer *buffer, struct trace_buffer *session)
+{
+	bool off;
+
+	/* Between its two looks the switches may differ: not for the time of a task. */
+	guard(preempt_notrace)();
+	do {
+		off = session && !ring_buffer_record_is_set_on(session);
+		if (off)
+			rb_record_off(buffer, RB_SESSION_OFF);
+		else
+			rb_switch_on(buffer, RB_SESSION_OFF);
+		/* Others may do the same meanwhile: the last one of them sees the last switch. */
+		smp_mb();
+	} while (session && off == ring_buffer_record_is_set_on(session));
+}
 
 /**
  * ring_buffer_record_is_on() - would a record be taken?
@@ -232,7 +212,7 @@ bool ring_buffer_record_is_on(struct trace_buffer *buffer)
  * Unlike ring_buffer_record_is_on() it takes no notice of those that disable it for a moment.
  *
  * Context: Any context.
- * Return: true if its own switch is on, that of the buffer that it follows, and that of all.
+ * Return: true if its own switch is on, that of its session, and that of all.
  */
 bool ring_buffer_is_switched_on(struct trace_buffer *buffer)
 {
@@ -245,7 +225,7 @@ bool ring_buffer_is_switched_on(struct trace_buffer *buffer)
  * @since:  is set to the time of the last start, or 0 if it was never off
  * @until:  is set to the time of the stop, if it is off; else U64_MAX
  *
- * Its own switch counts, and that of the buffer that it follows; see tracing_all_generation()
+ * Its own switch counts, and that of its session; see tracing_all_generation()
  * for that of all buffers. Up to the call of this, recording was on in all of that time, which
  * may be none.
  *
@@ -272,68 +252,6 @@ bool ring_buffer_was_on(struct trace_buffer *buffer, u64 *since, u64 *until)
 	offs = atomic_read(&sw->offs);
 	*since = atomic64_read(&sw->on_at);
 	return offs - ons == off;
-}
-
-/**
- * ring_buffer_follow() - switch a buffer off while another one is
- * @buffer: the buffer, which follows no other one; its own switch counts as well
- * @leader: the other one; ring_buffer_unfollow(), or ring_buffer_disband() and
- *	    ring_buffer_let_go(), have to follow before one of them is freed
- *
- * Context: May sleep.
- */
-void ring_buffer_follow(struct trace_buffer *buffer, struct trace_buffer *leader)
-{
-	guard(mutex)(&rb_followers_mutex);
-	hlist_add_head_rcu(&buffer->follower, &leader->followers);
-	/* Pairs with rb_lead:A. RBB(ring_buffer_follow:A) */
-	smp_mb();
-	rb_follow(buffer, leader);
-}
-
-/**
- * ring_buffer_unfollow() - end what ring_buffer_follow() has begun
- * @buffer: the buffer that follows another one
- *
- * Context: May sleep.
- */
-void ring_buffer_unfollow(struct trace_buffer *buffer)
-{
-	guard(mutex)(&rb_followers_mutex);
-	hlist_del_rcu(&buffer->follower);
-	/* rb_lead() may have found it before. */
-	synchronize_rcu();
-	rb_follow(buffer, NULL);
-}
-
-/**
- * ring_buffer_disband() - begin to end ring_buffer_follow() of all buffers that follow one
- * @leader:    that one
- * @followers: gets these buffers; they stay on or off
- *
- * When a grace period has passed, ring_buffer_let_go() has to follow.
- *
- * Context: May sleep.
- */
-void ring_buffer_disband(struct trace_buffer *leader, struct hlist_head *followers)
-{
-	guard(mutex)(&rb_followers_mutex);
-	hlist_move_list(&leader->followers, followers);
-}
-
-/**
- * ring_buffer_let_go() - end what ring_buffer_disband() has begun
- * @followers: the buffers, which can follow another one from then on
- *
- * Context: May sleep.
- */
-void ring_buffer_let_go(struct hlist_head *followers)
-{
-	struct trace_buffer *buffer;
-	struct hlist_node *next;
-
-	hlist_for_each_entry_safe(buffer, next, followers, follower)
-		rb_follow(buffer, NULL);
 }
 
 /* Its part may come later, see rb_cpu_switch_off(). */

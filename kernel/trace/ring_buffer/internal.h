@@ -229,7 +229,6 @@
  * rb_go_live:A
  * rb_cpu_add:A            rb_get_cpu:A               a CPU's part; its bit in cpumask
  * rb_place_set:A          rb_switch_all:A            the word of a CPU; the switch of all buffers
- * ring_buffer_follow:A    rb_lead:A                  a buffer in the list; the switch, the list
  * rb_ask:A                rb_answer:A                a switch; the request to look at it
  * rb_ask:A                rb_wait_tell:A             a switch; a waiter that looks at it
  * rb_wake_work:A          ring_buffer_wait:A         a record; the count of wake-ups
@@ -869,8 +868,6 @@ struct rb_switched {
  * @order:	pages of a sub-buffer, as a power of two; @mutex and @cpu_mutex
  * @longest:	the longest payload; @mutex and @cpu_mutex
  * @node:	in the CPU hotplug state's list
- * @followers:	buffers that are off while this one is, see ring_buffer_follow()
- * @follower:	link of that list of another buffer
  * @expanded:	CPUs have their part when they come online; until then it has no rings
  * @seen:	CPUs that have their part, or get it when it is expanded; never cleared, and set
  *		before @cpumask
@@ -896,8 +893,6 @@ struct trace_buffer {
 	unsigned int		order;
 	unsigned int		longest;
 	struct hlist_node	node;
-	struct hlist_head	followers;
-	struct hlist_node	follower;
 	bool			expanded;
 	cpumask_var_t		seen;
 	struct lock_class_key	*lock_key;

@@ -105,7 +105,7 @@ const char *snap_crash_parse(char *text, unsigned long *on)
 /* Is there a buffer for a snapshot? */
 static bool snap_crash_wants(struct trace_snapshots *s)
 {
-	return s && (READ_ONCE(s->user.spare) || READ_ONCE(s->user.last));
+	return READ_ONCE(s->user.spare) || READ_ONCE(s->user.last);
 }
 
 /**
@@ -121,21 +121,23 @@ void trace_snapshot_crash(enum snap_by by)
 		.by = by,
 		.now = true,
 	};
-	struct trace_snapshots *s, *channel;
+	struct trace_array *session, *ch;
+	struct trace_snapshots *s;
 
 	/* Without RCU watching, the list cannot be walked: a warning may come from there. */
 	if (!(READ_ONCE(snap_crash_on) & BIT(by)) || !rcu_is_watching())
 		return;
 	guard(preempt_notrace)();
 	list_for_each_entry_rcu(s, &snap_all, all, true) {
+		session = READ_ONCE(s->tr->session);
 		/* The session takes a channel's with its own: a second one would erase it. */
-		if (!snap_crash_wants(s) || snap_crash_wants(READ_ONCE(s->session)) ||
+		if (!snap_crash_wants(s) || (session && snap_crash_wants(session->snapshots)) ||
 		    !snap_take(s, &s->user, &req))
 			continue;
 		/* A session that cannot take all leaves each channel to itself. */
-		list_for_each_entry_rcu(channel, &snap_all, all, true) {
-			if (READ_ONCE(channel->session) == s && snap_crash_wants(channel))
-				snap_take(channel, &channel->user, &req);
+		for_each_channel(ch, s->tr) {
+			if (snap_crash_wants(ch->snapshots))
+				snap_take(ch->snapshots, &ch->snapshots->user, &req);
 		}
 	}
 }

@@ -29,9 +29,6 @@ struct snap_file {
 	struct file_operations	fops;
 };
 
-/* A cut during each of so many openings of a session's snapshot makes it fail. */
-#define SNAP_OPEN_TRIES	100
-
 /* Tell in error_log why a write fails. Return: the error for user space. */
 static int snap_fail(struct trace_array *tr, const struct snap_file *of, const char *text, int err,
 		     size_t at)
@@ -137,32 +134,6 @@ static int snap_store(struct trace_snapshots *s, const char *text, int cpu, cons
 	return all ? snap_free_now(s) : -ENXIO;
 }
 
-/*
- * Until all channels of a session show the same cut, unless each time there is a newer one of
- * a kind that does not wait for this task.
- */
-static int snap_open_newest(struct trace_array *tr, struct inode *inode, struct file *file)
-{
-	static const char *why = "Snapshots come faster than this file is opened";
-	int ret = PTR_ERR_OR_ZERO(__tracing_open(inode, file, true)), tries = SNAP_OPEN_TRIES;
-
-	if (ret != -EAGAIN)
-		return ret;
-	snap_first_begin(tr->snapshots);
-	while (ret == -EAGAIN && tries--) {
-		cond_resched();
-		/* seq_open() expects none. */
-		file->private_data = NULL;
-		ret = signal_pending(current) ? -ERESTARTSYS :
-		      PTR_ERR_OR_ZERO(__tracing_open(inode, file, true));
-	}
-	snap_first_end(tr->snapshots);
-	if (ret != -EAGAIN)
-		return ret;
-	tracing_log_err(tr, "snapshot", "open", &why, 0, 0);
-	return -EBUSY;
-}
-
 static int snap_open(struct inode *inode, struct file *file)
 {
 	struct trace_array *tr = inode->i_private;
@@ -170,7 +141,7 @@ static int snap_open(struct inode *inode, struct file *file)
 
 	if (ret || !(file->f_mode & FMODE_READ))
 		return ret;
-	ret = snap_open_newest(tr, inode, file);
+	ret = PTR_ERR_OR_ZERO(__tracing_open(inode, file, true));
 	if (ret)
 		trace_array_put(tr);
 	return ret;

@@ -324,9 +324,6 @@ enum {
  * @work:     frees and allocates buffers
  * @keeper:   creates and removes the instances of kept snapshots
  * @keeping:  serializes @keeper and tasks that do its work
- * @session:  the session that it is a channel of, or NULL; RCU
- * @channels: the first channel of a session, or NULL; under the lock of the session
- * @next_channel: the next channel of the same session, or NULL; under the lock of the session
  * @cut:      its part of a cut; under the lock
  * @cutting:  the buffer that gets the records of this cut, or NULL if there are none; under
  *            the lock
@@ -382,9 +379,6 @@ struct trace_snapshots {
 	struct work_struct	work;
 	struct work_struct	keeper;
 	struct mutex		keeping;	/* taken before event_mutex */
-	struct trace_snapshots	*session;
-	struct trace_snapshots	*channels;
-	struct trace_snapshots	*next_channel;
 	struct ring_buffer_cut	cut;
 	struct trace_snap	*cutting;
 	u32			saved;
@@ -403,6 +397,12 @@ struct trace_snapshots {
 #define SNAP_ENDED_BYTES (BITS_TO_LONGS(TRACE_EVENT_TYPE_MAX + 1) * sizeof(long))
 
 #define snap_of(buffer) container_of(buffer, struct trace_snap, buf)
+
+/* Is it kept, or about to be? A keeper says that it is not pending when it shows it. */
+static inline bool snap_has_keeper(const struct trace_snap *snap)
+{
+	return snap->pending || snap->kept;
+}
 
 /* States of a note about a snapshot. */
 enum {
@@ -431,6 +431,34 @@ int snap_trim(struct trace_snapshots *s, struct trace_snap *snap);
 void snap_settle(struct trace_snap *snap);
 void snap_put(struct trace_snapshots *s);
 
+/**
+ * struct snap_parts - a walk of what a snapshot cuts
+ * @own:      the trace array itself, until it was found
+ * @channels: its channels, for the slot of the user
+ */
+struct snap_parts {
+	struct trace_snapshots		*own;
+	struct trace_channel_iter	channels;
+};
+
+static inline struct trace_snapshots *snap_next_part(struct snap_parts *parts)
+{
+	struct trace_snapshots *own = parts->own;
+	struct trace_array *ch;
+
+	parts->own = NULL;
+	if (own)
+		return own;
+	ch = trace_next_channel(&parts->channels);
+	return ch ? ch->snapshots : NULL;
+}
+
+/* The caller has the lock or the mutex of @s, so that its channels do not change. */
+#define for_each_part(part, s, slot)							\
+	for (struct snap_parts parts_ = {						\
+		     s, { (slot) == &(s)->user ? trace_channels_of((s)->tr) : NULL }	\
+	     }; ((part) = snap_next_part(&parts_)); )
+
 /* slot.c */
 bool snap_lock(struct trace_snapshots *s);
 void snap_unlock(struct trace_snapshots *s);
@@ -440,6 +468,16 @@ void snap_change_end(struct trace_snapshots *s, unsigned long flags);
 /* The lock in a task, to the end of a block. */
 DEFINE_LOCK_GUARD_1(snap_change, struct trace_snapshots, _T->flags = snap_change_begin(_T->lock),
 		    snap_change_end(_T->lock, _T->flags), unsigned long flags)
+
+bool snap_lock_all(struct trace_snapshots *s);
+void snap_unlock_all(struct trace_snapshots *s);
+unsigned long snap_change_begin_all(struct trace_snapshots *s);
+void snap_change_end_all(struct trace_snapshots *s, unsigned long flags);
+
+/* The same for all parts of a cut. */
+DEFINE_LOCK_GUARD_1(snap_change_all, struct trace_snapshots,
+		    _T->flags = snap_change_begin_all(_T->lock),
+		    snap_change_end_all(_T->lock, _T->flags), unsigned long flags)
 
 bool snap_fits(const struct trace_snapshots *s, const struct trace_snap *snap);
 bool snap_is_free(const struct trace_snapshots *s, struct trace_snap *snap);
@@ -460,6 +498,7 @@ void snap_drop(struct trace_snapshots *s, struct snap_slot *slot, struct trace_s
 int snap_erase(struct trace_snapshots *s, struct snap_slot *slot, int cpu);
 struct trace_snap *snap_hold(struct trace_snapshots *s, struct snap_slot *slot);
 void snap_unhold(struct trace_snapshots *s, struct trace_snap *snap);
+struct trace_snap *snap_part_of(const struct trace_snap *whole, const struct trace_snapshots *part);
 
 /* report.c */
 int snap_report(struct trace_snapshots *s, struct trace_snapshots *of, const char *file,

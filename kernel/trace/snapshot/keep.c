@@ -407,14 +407,11 @@ void snap_keep_queue(struct trace_snapshots *s)
 /* Memory that survives a reboot has room for one snapshot. */
 static bool snap_may_keep(struct trace_snapshots *s)
 {
-	struct trace_snapshots *channel;
+	struct trace_snapshots *part;
 
 	lockdep_assert_held(&s->mutex);
-	if (s->tr->range_addr_start)
-		return false;
-	/* Their list changes under the mutex. */
-	for (channel = s->channels; channel; channel = channel->next_channel) {
-		if (channel->tr->range_addr_start)
+	for_each_part(part, s, &s->user) {
+		if (part->tr->range_addr_start)
 			return false;
 	}
 	return true;

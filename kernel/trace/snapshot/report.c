@@ -38,22 +38,24 @@ static const struct snap_failure {
 /* The part of a session that was refused memory. snap_provide() has ended at the first one. */
 static struct trace_snapshots *snap_find_needs(struct trace_snapshots *s)
 {
-	struct trace_snapshots *of = s;
+	struct trace_snapshots *of;
 
-	while (of && !of->needs_kb)
-		of = of == s ? s->channels : of->next_channel;
-	return of ?: s;
+	for_each_part(of, s, &s->user) {
+		if (of->needs_kb)
+			return of;
+	}
+	return s;
 }
 
 /* Print the name of the session, unless the channel has left it. */
 static void snap_print_session(struct trace_snapshots *s, char *buf, size_t size)
 {
-	struct trace_snapshots *session;
+	struct trace_array *session;
 
 	guard(rcu)();
-	session = READ_ONCE(s->session);
+	session = READ_ONCE(s->tr->session);
 	if (session)
-		snprintf(buf, size, ", session %s", session->tr->name ?: "top");
+		snprintf(buf, size, ", session %s", session->name ?: "top");
 }
 
 static int snap_log(struct trace_snapshots *s, struct trace_snapshots *of, const char *file,

@@ -81,6 +81,86 @@ void snap_change_end(struct trace_snapshots *s, unsigned long flags)
 	local_irq_restore(flags);
 }
 
+/* The locks of @end and of the channels behind it are not held. */
+static void snap_unlock_channels(struct trace_snapshots *s, struct trace_array *end)
+{
+	struct trace_array *ch;
+
+	for_each_channel(ch, s->tr) {
+		if (ch == end)
+			break;
+		snap_unlock(ch->snapshots);
+	}
+	/* The last one: it protects which channels there are. */
+	snap_unlock(s);
+}
+
+/**
+ * snap_lock_all() - lock the buffers of a trace array, and then those of its channels
+ * @s: the snapshots of the trace array
+ *
+ * Context: As snap_lock(). snap_unlock_all() has to follow.
+ * Return: as snap_lock(); then none is locked.
+ */
+bool snap_lock_all(struct trace_snapshots *s)
+{
+	struct trace_array *ch;
+
+	if (!snap_lock(s))
+		return false;
+	for_each_channel(ch, s->tr) {
+		if (!snap_lock(ch->snapshots)) {
+			snap_unlock_channels(s, ch);
+			return false;
+		}
+	}
+	return true;
+}
+
+/**
+ * snap_unlock_all() - unlock what snap_lock_all() has locked
+ * @s: the snapshots of the trace array
+ *
+ * Context: The caller has called snap_lock_all().
+ */
+void snap_unlock_all(struct trace_snapshots *s)
+{
+	snap_unlock_channels(s, NULL);
+}
+
+/**
+ * snap_change_begin_all() - lock the buffers of a trace array and of its channels in a task
+ * @s: the snapshots of the trace array
+ *
+ * Context: As snap_change_begin(). snap_change_end_all() has to follow soon.
+ * Return: state of the interrupts, for snap_change_end_all().
+ */
+unsigned long snap_change_begin_all(struct trace_snapshots *s)
+{
+	unsigned long flags;
+
+	for (;;) {
+		local_irq_save(flags);
+		if (snap_lock_all(s))
+			return flags;
+		local_irq_restore(flags);
+		cond_resched();
+	}
+}
+
+/**
+ * snap_change_end_all() - unlock what snap_change_begin_all() has locked
+ * @s:     the snapshots of the trace array
+ * @flags: the return value of snap_change_begin_all()
+ *
+ * Context: A task.
+ */
+void snap_change_end_all(struct trace_snapshots *s, unsigned long flags)
+{
+	snap_unlock_all(s);
+	local_irq_restore(flags);
+}
+
 /* The caller has the lock. */
 static void snap_assert_locked(const struct trace_snapshots *s)
 {
@@ -142,14 +222,14 @@ void snap_use(struct trace_snap *snap)
  */
 int snap_relied_on(struct trace_snapshots *s)
 {
-	struct trace_snapshots *session;
+	struct trace_array *session;
 
 	lockdep_assert_held(&s->mutex);
 	if (atomic_read(&s->user.armed))
 		return -EADDRINUSE;
 	guard(rcu)();
-	session = READ_ONCE(s->session);
-	return session && atomic_read(&session->user.armed) ? -EISCONN : 0;
+	session = READ_ONCE(s->tr->session);
+	return session && atomic_read(&session->snapshots->user.armed) ? -EISCONN : 0;
 }
 
 /* The same for any slot. */
@@ -245,15 +325,16 @@ int snap_add_spare(struct trace_snapshots *s, struct snap_slot *slot)
  */
 struct trace_snapshots *snap_get_channel(struct trace_snapshots *s, unsigned int n)
 {
-	struct trace_snapshots *channel;
+	struct trace_array *ch;
 
 	guard(snap_change)(s);
-	channel = s->channels;
-	while (channel && n--)
-		channel = channel->next_channel;
-	if (channel)
-		refcount_inc(&channel->ref);
-	return channel;
+	for_each_channel(ch, s->tr) {
+		if (n--)
+			continue;
+		refcount_inc(&ch->snapshots->ref);
+		return ch->snapshots;
+	}
+	return NULL;
 }
 
 /*
@@ -264,15 +345,19 @@ struct trace_snapshots *snap_get_channel(struct trace_snapshots *s, unsigned int
 static int snap_each_channel(struct trace_snapshots *s,
 			     int (*fn)(struct trace_snapshots *s, struct snap_slot *slot))
 {
-	struct trace_snapshots *channel;
+	struct trace_snapshots *part;
+	struct trace_array *ch;
 	int ret = 0;
 
 	lockdep_assert_held(&s->mutex);
-	for (channel = s->channels; !ret && channel; channel = channel->next_channel) {
-		mutex_lock_nested(&channel->mutex, SINGLE_DEPTH_NESTING);
-		if (ring_buffer_is_expanded(channel->tr->array_buffer.buffer))
-			ret = fn(channel, &channel->user);
-		mutex_unlock(&channel->mutex);
+	for_each_channel(ch, s->tr) {
+		part = ch->snapshots;
+		mutex_lock_nested(&part->mutex, SINGLE_DEPTH_NESTING);
+		if (ring_buffer_is_expanded(ch->array_buffer.buffer))
+			ret = fn(part, &part->user);
+		mutex_unlock(&part->mutex);
+		if (ret)
+			break;
 	}
 	return ret;
 }
@@ -576,96 +661,146 @@ void trace_snapshot_put(struct array_buffer *buf)
 }
 
 /**
- * trace_snapshot_is_newest() - is there no newer snapshot than this?
- * @buf: the return value of trace_snapshot_get()
+ * snap_part_of() - the part of a session's snapshot that a channel has as its newest one
+ * @whole: the snapshot of the session, or NULL
+ * @part:  the snapshots of the channel
  *
- * Context: May sleep.
- * Return: true if so; for a session, then the newest snapshot of each channel that was not
- *	   taken by the channel itself is of the same cut.
+ * Context: The caller has the lock of both.
+ * Return: the part; NULL if the channel was not cut with @whole, or has a newer one.
  */
-bool trace_snapshot_is_newest(struct array_buffer *buf)
+struct trace_snap *snap_part_of(const struct trace_snap *whole, const struct trace_snapshots *part)
 {
-	return READ_ONCE(buf->tr->snapshots->user.seq) == snap_of(buf)->seq;
+	struct trace_snap *snap = part->user.last;
+
+	/* The channel may have been one of another session, and clocks may be coarse. */
+	return snap && whole && snap->whole == whole->seq && snap->info.end == whole->info.end ?
+		snap : NULL;
 }
 
-/* The link to a channel of a session, or the end of their list for NULL. */
-static struct trace_snapshots **snap_channel_link(struct trace_snapshots *s,
-						  struct trace_snapshots *channel)
+/* As snap_hold() does: the next request finds a buffer. */
+static void snap_prepare_hold(struct trace_snapshots *s)
 {
-	struct trace_snapshots **link = &s->channels;
-
-	snap_assert_locked(s);
-	while (*link != channel)
-		link = &(*link)->next_channel;
-	return link;
+	guard(mutex)(&s->mutex);
+	if (snap_relied_on(s) && !READ_ONCE(s->user.spare))
+		snap_add_spare(s, &s->user);
 }
 
 /**
- * trace_snapshot_add_channel() - have the snapshots of a session cut a channel, too
- * @tr: the session
- * @ch: the channel; it was none before, and has no channels
+ * trace_snapshot_get_all() - begin to read the newest snapshot, and the parts of channels
+ * @tr:   the trace array
+ * @bufs: gets the records of @tr, and then those of its channels in turn; of a channel that has
+ *	  no part of this snapshot, or a newer one of its own, there are none
  *
- * Context: May sleep.
- * Return: 0; -EXFULL if the memory of @ch survives a reboot, and has no room for a snapshot, or
- *	   if the snapshots of @tr are kept.
+ * They do not change until trace_snapshot_put() of each.
+ *
+ * Context: May sleep, trace_types_lock is held.
+ * Return: 0 or -ENOMEM, then @bufs has nothing to put.
  */
-int trace_snapshot_add_channel(struct trace_array *tr, struct trace_array *ch)
+int trace_snapshot_get_all(struct trace_array *tr, struct array_buffer **bufs)
+{
+	struct trace_snapshots *s = tr->snapshots, *part;
+	struct trace_snap *snap;
+	unsigned int i = 0;
+	u64 seq;
+
+	lockdep_assert_held(&trace_types_lock);
+	for_each_part(part, s, &s->user)
+		snap_prepare_hold(part);
+	/* One choice for all: they are of one cut, whatever is taken meanwhile. */
+	scoped_guard(snap_change_all, s) {
+		seq = s->user.seq;
+		for_each_part(part, s, &s->user) {
+			snap = part == s ? s->user.last : snap_part_of(s->user.last, part);
+			if (snap)
+				snap_use(snap);
+			bufs[i++] = snap ? &snap->buf : NULL;
+		}
+	}
+	i = 0;
+	for_each_part(part, s, &s->user) {
+		snap = bufs[i] ? snap_of(bufs[i]) : snap_get_none(part, seq);
+		if (!snap)
+			goto fail;
+		bufs[i++] = &snap->buf;
+		snap_settle(snap);
+	}
+	return 0;
+fail:
+	for (i = 0; i <= trace_nr_channels(tr); i++) {
+		if (bufs[i])
+			trace_snapshot_put(bufs[i]);
+	}
+	return -ENOMEM;
+}
+
+/**
+ * trace_snapshot_is_part() - was this snapshot taken with that of a session?
+ * @buf: the records of a channel
+ *
+ * Context: Any context.
+ * Return: true if so; false also for records of trace_snapshot_get_all() that there are none of.
+ */
+bool trace_snapshot_is_part(const struct array_buffer *buf)
+{
+	return snap_of(buf)->whole;
+}
+
+/**
+ * trace_snapshot_set_channels() - change the channels of a session
+ * @tr:       the session
+ * @channels: its channels from now on; NULL if it has none
+ * @ch:       the one that joins or leaves; NULL if all leave
+ * @session:  @tr if @ch joins, or NULL
+ *
+ * A cut in progress has the channels of before. The holder of either lock sees no change.
+ *
+ * Context: May sleep, trace_types_lock is held.
+ * Return: as trace_channels_set(); -EXFULL if the memory of @ch survives a reboot, and has no room
+ *	   for a snapshot, or if the snapshots of @tr are kept.
+ */
+struct trace_channels *
+trace_snapshot_set_channels(struct trace_array *tr, struct trace_channels *channels,
+			    struct trace_array *ch, struct trace_array *session)
 {
 	struct trace_snapshots *s = tr->snapshots;
 
 	guard(mutex)(&s->mutex);
-	if (ch->range_addr_start && (!(ch->flags & TRACE_ARRAY_FL_SNAPSHOT) || s->keep.nr))
-		return -EXFULL;
-	scoped_guard(snap_change, s) {
-		*snap_channel_link(s, NULL) = ch->snapshots;
-		WRITE_ONCE(ch->snapshots->session, s);
-	}
-	/* The channel needs a buffer if the session has one; without memory, the worker tries. */
+	if (session && ch->range_addr_start &&
+	    (!(ch->flags & TRACE_ARRAY_FL_SNAPSHOT) || s->keep.nr))
+		return ERR_PTR(-EXFULL);
+	guard(snap_change)(s);
+	return trace_channels_set(tr, channels, ch, session);
+}
+
+/* A channel needs a buffer if the session has one; without memory, the worker tries. */
+static void snap_provide_channels(struct trace_snapshots *s)
+{
 	if (atomic_read(&s->user.armed) || snap_is_ready(s, &s->user))
 		snap_provide(s, &s->user);
-	return 0;
 }
 
 /**
- * trace_snapshot_add_rings() - have the snapshots of a session cut a channel that got its rings
- * @ch: the channel, or any other trace array
+ * trace_snapshot_add_rings() - have a channel provide what the snapshots of its session need
+ * @ch: the channel, which has joined or got its rings; or any other trace array
  *
  * Context: May sleep, no &trace_snapshots.mutex and no mmap lock is held.
  */
 void trace_snapshot_add_rings(struct trace_array *ch)
 {
+	struct trace_array *session;
 	struct trace_snapshots *s;
 
 	scoped_guard(rcu) {
-		s = READ_ONCE(ch->snapshots->session);
-		if (!s)
+		session = READ_ONCE(ch->session);
+		if (!session)
 			return;
 		/* A session ends its memberships a grace period before it is freed. */
+		s = session->snapshots;
 		refcount_inc(&s->ref);
 	}
 	scoped_guard(mutex, &s->mutex) {
-		/* As for a channel that comes with its rings. */
-		if (READ_ONCE(ch->snapshots->session) == s &&
-		    (atomic_read(&s->user.armed) || snap_is_ready(s, &s->user)))
-			snap_provide(s, &s->user);
+		if (READ_ONCE(ch->session) == session)
+			snap_provide_channels(s);
 	}
 	snap_put(s);
-}
-
-/**
- * trace_snapshot_del_channel() - undo trace_snapshot_add_channel()
- * @tr: the session
- * @ch: the channel
- *
- * Context: May sleep.
- */
-void trace_snapshot_del_channel(struct trace_array *tr, struct trace_array *ch)
-{
-	struct trace_snapshots *s = tr->snapshots;
-
-	guard(mutex)(&s->mutex);
-	guard(snap_change)(s);
-	*snap_channel_link(s, ch->snapshots) = ch->snapshots->next_channel;
-	ch->snapshots->next_channel = NULL;
-	WRITE_ONCE(ch->snapshots->session, NULL);
 }

@@ -58,10 +58,12 @@ static inline bool trace_is_snapshot(struct file *file)
 
 struct array_buffer *trace_snapshot_get(struct trace_array *tr, bool max);
 void trace_snapshot_put(struct array_buffer *buf);
-bool trace_snapshot_is_newest(struct array_buffer *buf);
-int trace_snapshot_add_channel(struct trace_array *tr, struct trace_array *ch);
+int trace_snapshot_get_all(struct trace_array *tr, struct array_buffer **bufs);
+bool trace_snapshot_is_part(const struct array_buffer *buf);
+struct trace_channels *
+trace_snapshot_set_channels(struct trace_array *tr, struct trace_channels *channels,
+			    struct trace_array *ch, struct trace_array *session);
 void trace_snapshot_add_rings(struct trace_array *ch);
-void trace_snapshot_del_channel(struct trace_array *tr, struct trace_array *ch);
 
 int trace_snapshot_begin_change(struct trace_array *tr, unsigned long size, int cpu, int order);
 void trace_snapshot_end_change(struct trace_array *tr, bool done);
@@ -111,15 +113,18 @@ static inline bool trace_is_snapshot(struct file *file) { return false; }
 static inline struct array_buffer *
 trace_snapshot_get(struct trace_array *tr, bool max) { return NULL; }
 static inline void trace_snapshot_put(struct array_buffer *buf) { }
-static inline bool trace_snapshot_is_newest(struct array_buffer *buf) { return true; }
-
 static inline int
-trace_snapshot_add_channel(struct trace_array *tr, struct trace_array *ch) { return 0; }
+trace_snapshot_get_all(struct trace_array *tr, struct array_buffer **bufs) { return -ENOMEM; }
+static inline bool trace_snapshot_is_part(const struct array_buffer *buf) { return true; }
+
+static inline struct trace_channels *
+trace_snapshot_set_channels(struct trace_array *tr, struct trace_channels *channels,
+			    struct trace_array *ch, struct trace_array *session)
+{
+	return trace_channels_set(tr, channels, ch, session);
+}
 
 static inline void trace_snapshot_add_rings(struct trace_array *ch) { }
-
-static inline void
-trace_snapshot_del_channel(struct trace_array *tr, struct trace_array *ch) { }
 
 static inline int
 trace_snapshot_begin_change(struct trace_array *tr, unsigned long size, int cpu, int order)

@@ -199,25 +199,13 @@ static void snap_kick(struct trace_snapshots *s, int ret, bool wake)
 		irq_work_queue(&s->irq_work);
 }
 
-/*
- * The parts of a cut: @s, and for the slot of the user its channels.
- * Return: the part behind @part, or NULL.
- */
-static struct trace_snapshots *snap_next_part(struct trace_snapshots *s, struct snap_slot *slot,
-					      struct trace_snapshots *part)
-{
-	if (slot != &s->user)
-		return NULL;
-	return part == s ? s->channels : part->next_channel;
-}
-
 /* The cut itself; snap_look() on other CPUs sees whether it is in progress. */
 static int snap_cut_off(struct trace_snapshots *s, struct snap_slot *slot, int cpu, bool counts)
 {
 	struct trace_snapshots *part;
 	int ret;
 
-	for (part = s; part; part = snap_next_part(s, slot, part)) {
+	for_each_part(part, s, slot) {
 		part->moves++;
 		if (counts)
 			WRITE_ONCE(part->cuts, part->cuts + 1);
@@ -230,7 +218,7 @@ static int snap_cut_off(struct trace_snapshots *s, struct snap_slot *slot, int c
 	 */
 	smp_mb();
 	ret = ring_buffer_cut_all(&s->cut, cpu);
-	for (part = s; part; part = snap_next_part(s, slot, part)) {
+	for_each_part(part, s, slot) {
 		if (!ret) {
 			part->cut_done = part->cuts;
 			part->cut_moves = part->moves;
@@ -293,7 +281,7 @@ static void snap_unprepare(struct trace_snapshots *s, struct snap_slot *slot)
 {
 	struct trace_snapshots *part;
 
-	for (part = s; part; part = snap_next_part(s, slot, part)) {
+	for_each_part(part, s, slot) {
 		if (part->cutting)
 			snap_save_state(part->cutting, part->saved);
 	}
@@ -308,9 +296,9 @@ static int snap_prepare_all(struct trace_snapshots *s, struct snap_slot *slot,
 	int ret;
 
 	channel.own = NULL;
-	for (part = s; part; part = snap_next_part(s, slot, part))
+	for_each_part(part, s, slot)
 		part->cutting = NULL;
-	for (part = s; part; part = snap_next_part(s, slot, part)) {
+	for_each_part(part, s, slot) {
 		if (part != s && snap_has_nothing(part, req->cpu))
 			continue;
 		ret = part == s ? snap_prepare(s, slot, req, s) :
@@ -331,15 +319,15 @@ static int snap_prepare_all(struct trace_snapshots *s, struct snap_slot *slot,
 static void snap_join_parts(struct trace_snapshots *s)
 {
 	struct trace_snap *whole = s->cutting, *snap;
-	struct trace_snapshots *part;
+	struct trace_array *ch;
 
-	for (part = s->channels; part; part = part->next_channel) {
-		snap = part->cutting;
+	for_each_channel(ch, s->tr) {
+		snap = ch->snapshots->cutting;
 		if (!snap)
 			continue;
 		/* The keeper of the session puts both. */
 		snap_use(snap);
-		refcount_inc(&part->ref);
+		refcount_inc(&ch->snapshots->ref);
 		snap->next_part = whole->parts;
 		whole->parts = snap;
 	}
@@ -394,7 +382,7 @@ static void snap_answer_begin(struct trace_snapshots *s, struct snap_slot *slot,
 	bool all = snap_is_shared(s, slot, req);
 	struct trace_snapshots *part;
 
-	for (part = s; part; part = snap_next_part(s, slot, part))
+	for_each_part(part, s, slot)
 		part->answers = all && !part->delay ? snap_claim_pending(part) : 0;
 }
 
@@ -406,7 +394,7 @@ static void snap_answer_end(struct trace_snapshots *s, struct snap_slot *slot, i
 {
 	struct trace_snapshots *part;
 
-	for (part = s; part; part = snap_next_part(s, slot, part)) {
+	for_each_part(part, s, slot) {
 		if (!part->answers)
 			continue;
 		if (ret || (part != s && !part->cutting)) {
@@ -421,10 +409,10 @@ static void snap_answer_end(struct trace_snapshots *s, struct snap_slot *slot, i
 /* Free and keep what the cut has left in the channels, and wake tasks that wait for it there. */
 static void snap_kick_channels(struct trace_snapshots *s, struct snap_slot *slot)
 {
-	struct trace_snapshots *part = s;
+	struct trace_snapshots *part;
 
-	while ((part = snap_next_part(s, slot, part))) {
-		if (part->cutting)
+	for_each_part(part, s, slot) {
+		if (part != s && part->cutting)
 			snap_kick(part, 0, true);
 	}
 }
@@ -459,7 +447,7 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 	/* Before the keeper can find the snapshot. */
 	if (keep)
 		snap_join_parts(s);
-	for (part = s; part; part = snap_next_part(s, slot, part)) {
+	for_each_part(part, s, slot) {
 		if (!part->cutting)
 			continue;
 		/* The session's own has its number by then: it is the first one. */
@@ -560,36 +548,11 @@ static bool snap_is_changing(struct trace_snapshots *s)
 {
 	struct trace_snapshots *part;
 
-	for (part = s; part; part = snap_next_part(s, &s->user, part)) {
+	for_each_part(part, s, &s->user) {
 		if (part->gen % 2)
 			return true;
 	}
 	return false;
-}
-
-/* The lock of @s last: it protects the list of its channels. @end is not locked. */
-static void snap_unlock_all(struct trace_snapshots *s, struct trace_snapshots *end)
-{
-	struct trace_snapshots *part;
-
-	for (part = s->channels; s != end && part != end; part = part->next_channel)
-		snap_unlock(part);
-	if (s != end)
-		snap_unlock(s);
-}
-
-/* The lock of a trace array, then those of its channels. */
-static bool snap_lock_all(struct trace_snapshots *s)
-{
-	struct trace_snapshots *part;
-
-	for (part = s; part; part = snap_next_part(s, &s->user, part)) {
-		if (!snap_lock(part)) {
-			snap_unlock_all(s, part);
-			return false;
-		}
-	}
-	return true;
 }
 
 /* Postpone a request. snap_lock_all() has failed, because this CPU has one of the locks. */
@@ -601,7 +564,7 @@ static int snap_postpone_locked(struct trace_snapshots *s, const struct snap_req
 	if (atomic_read(&s->owner) == smp_processor_id() + 1)
 		return snap_postpone(s, req, info);
 	/* The lock is that of a channel. */
-	if (!s->channels || !snap_lock(s))
+	if (!trace_channels_of(s->tr) || !snap_lock(s))
 		return -EAGAIN;
 	ret = snap_postpone(s, req, info);
 	snap_unlock(s);
@@ -697,7 +660,7 @@ int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct sn
 	snap_look(s, &info);
 	if (snap_lock_all(s)) {
 		ret = snap_take_locked(s, slot, req, &info);
-		snap_unlock_all(s, NULL);
+		snap_unlock_all(s);
 	} else if (plain) {
 		ret = snap_postpone_locked(s, req, &info);
 	} else {
@@ -776,37 +739,13 @@ int snap_take_pending(struct trace_snapshots *s)
 			ret = snap_cut(s, &s->user, &req, &info);
 		snap_end_pending(s, requests, ret);
 	}
-	snap_unlock_all(s, NULL);
+	snap_unlock_all(s);
 	if (ret == -EAGAIN)
 		return ret;
 	/* Waiters are woken whatever the result is. */
 	snap_kick(s, ret, true);
 	return 0;
 }
-
-/* As snap_change_begin(), with the locks of the channels. */
-static unsigned long snap_change_begin_all(struct trace_snapshots *s)
-{
-	unsigned long flags;
-
-	for (;;) {
-		local_irq_save(flags);
-		if (snap_lock_all(s))
-			return flags;
-		local_irq_restore(flags);
-		cond_resched();
-	}
-}
-
-static void snap_change_end_all(struct trace_snapshots *s, unsigned long flags)
-{
-	snap_unlock_all(s, NULL);
-	local_irq_restore(flags);
-}
-
-DEFINE_LOCK_GUARD_1(snap_change_all, struct trace_snapshots,
-		    _T->flags = snap_change_begin_all(_T->lock),
-		    snap_change_end_all(_T->lock, _T->flags), unsigned long flags)
 
 /**
  * snap_first_begin() - have requests wait for a task
@@ -843,14 +782,14 @@ void snap_first_end(struct trace_snapshots *s)
 		irq_work_queue(&s->pending.start);
 }
 
-/* The same in the channels of a session as well. Their list does not change under the mutex. */
+/* The same in the channels of a session as well, which do not change under the mutex. */
 static void snap_first_all(struct trace_snapshots *s, bool begin)
 {
 	struct trace_snapshots *part;
 
 	lockdep_assert_held(&s->mutex);
 	guard(snap_change_all)(s);
-	for (part = s; part; part = snap_next_part(s, &s->user, part)) {
+	for_each_part(part, s, &s->user) {
 		part->tasks += begin ? 1 : -1;
 		if (!part->tasks && atomic_long_read(&part->pending.requests))
 			irq_work_queue(&part->pending.start);
@@ -918,32 +857,26 @@ int snap_take_wait(struct trace_snapshots *s, struct snap_request *req)
 	return ret;
 }
 
-/* Is it kept, or about to be? A keeper says that it is not pending when it shows it. */
-static bool snap_has_keeper(struct trace_snap *snap)
-{
-	return snap->pending || snap->kept;
-}
-
-/* The part of the newest snapshot of @s that a channel has, if it was not kept before. */
+/* The part of the newest snapshot of @s that a channel has, if nobody keeps it. */
 static struct trace_snap *snap_newest_part(struct trace_snapshots *s, struct trace_snapshots *part)
 {
-	struct trace_snap *snap = part->user.last, *whole = s->user.last;
+	struct trace_snap *snap = snap_part_of(s->user.last, part);
 
-	/* The channel may have been one of another session, and clocks may be coarse. */
-	return snap && !snap_has_keeper(snap) && snap->whole == whole->seq &&
-	       snap->info.end == whole->info.end ? snap : NULL;
+	return snap && !snap_has_keeper(snap) ? snap : NULL;
 }
 
 static void snap_keep_begin_locked(struct trace_snapshots *s, struct snap_keep keep)
 {
 	struct trace_snap *last = s->user.last;
 	struct trace_snapshots *part;
+	struct trace_array *ch;
 
 	/* The newest snapshot is kept as well. */
 	if (!s->keep.nr && keep.nr && last && !snap_has_keeper(last)) {
 		s->cutting = last;
 		last->pending = true;
-		for (part = s->channels; part; part = part->next_channel) {
+		for_each_channel(ch, s->tr) {
+			part = ch->snapshots;
 			part->cutting = snap_newest_part(s, part);
 			if (part->cutting)
 				part->cutting->pending = true;

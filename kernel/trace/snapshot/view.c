@@ -259,6 +259,12 @@ static struct trace_array *snap_alloc_array(struct trace_snap *snap, struct trac
 	return tr;
 }
 
+static void snap_free_channels(struct trace_channels *channels)
+{
+	if (channels)
+		kvfree_rcu(channels, rcu);
+}
+
 /*
  * The instances of kept snapshots change under these. &trace_snapshots.mutex is taken for one
  * of them at a time: a channel may be the session of its session later.
@@ -283,6 +289,7 @@ static void snap_assert_names(void)
  */
 int snap_publish(struct trace_snapshots *s, struct trace_snap *snap, struct trace_array *whole)
 {
+	struct trace_channels *channels = NULL;
 	struct trace_array *tr;
 	int ret;
 
@@ -293,12 +300,15 @@ int snap_publish(struct trace_snapshots *s, struct trace_snap *snap, struct trac
 	tr = snap_alloc_array(snap, whole);
 	if (!tr)
 		return -ENOMEM;
-	ret = snap_create_files(tr, snap->buf.tr);
+	if (whole)
+		channels = trace_channels_with(whole, tr);
+	ret = whole && !channels ? -ENOMEM : snap_create_files(tr, snap->buf.tr);
 	if (!ret) {
 		snap->kept_kb = snap_instance_kb(tr);
 		ret = snap_check_limit(s, snap->kept_kb);
 	}
 	if (ret) {
+		kvfree(channels);
 		snap_remove_dir(tr);
 		snap_free_array(tr);
 		return ret;
@@ -315,10 +325,8 @@ int snap_publish(struct trace_snapshots *s, struct trace_snap *snap, struct trac
 	tr->ref = 1 + snap->owned;
 	list_add(&tr->list, &ftrace_trace_arrays);
 	list_add_tail(&snap->keep, whole ? &s->kept_parts : snap->owned ? &s->owned : &s->kept);
-	if (whole) {
-		tr->session = whole;
-		list_add_tail(&tr->channel, &whole->channels);
-	}
+	if (whole)
+		snap_free_channels(trace_channels_set(whole, channels, tr, whole));
 	return 0;
 }
 
@@ -347,13 +355,13 @@ int trace_snapshot_charge(struct trace_array *tr, unsigned long kb)
 /* Have nobody find the instance of a kept snapshot any more. */
 static void snap_hide(struct trace_snap *snap)
 {
-	struct trace_array *tr = snap->kept;
+	struct trace_array *tr = snap->kept, *whole = tr->session;
 
 	list_del_init(&tr->list);
 	list_del(&snap->keep);
-	if (tr->session)
-		list_del(&tr->channel);
-	tr->session = NULL;
+	if (whole)
+		snap_free_channels(trace_channels_set(whole, trace_channels_without(whole, tr),
+						      tr, NULL));
 	snap_remove_dir(tr);
 	tr->ref--;
 }
@@ -367,14 +375,14 @@ static void snap_free_instance(struct trace_snapshots *s, struct trace_snap *sna
 	snap_unhold(s, snap);
 }
 
-/* Call @fn for each part of a kept snapshot. @fn may remove it. */
+/* Call @fn for each part of a kept snapshot. @fn removes it. */
 static void snap_each_part(struct trace_snap *snap,
 			   void (*fn)(struct trace_snapshots *s, struct trace_snap *part))
 {
-	struct trace_array *part, *next;
+	struct trace_channels *parts;
 
-	list_for_each_entry_safe(part, next, &snap->kept->channels, channel)
-		fn(part->shows->owner, part->shows);
+	while ((parts = trace_channels_of(snap->kept)))
+		fn(parts->ch[0]->shows->owner, parts->ch[0]->shows);
 }
 
 /**

@@ -48,6 +48,13 @@ static void member_test_refused(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "error_log", "error: Longer than a name"));
 	snap_kunit_close(snap_kunit_open(test, "error_log", O_WRONLY | O_TRUNC));
 
+	/* The session and its channel use all that there is room for. */
+	session_cut_max = 3 * num_possible_cpus() - 1;
+	member_refuse(test, "kunit_2", -E2BIG,
+		      "Too many channels: a snapshot of all of them would hold off interrupts "
+		      "for too long");
+	session_cut_max = 4096;
+
 	/* Of another session; a session; a session of its own channel. */
 	KUNIT_EXPECT_EQ(test, trace_session_join(chan_kunit[2], "kunit_3"), 0);
 	member_refuse(test, "kunit_3", -EBUSY,
@@ -56,8 +63,8 @@ static void member_test_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, trace_session_join(chan_kunit[3], "kunit_2"), -ELOOP);
 	KUNIT_EXPECT_EQ(test, trace_session_join(chan_kunit[3], "kunit_4"), -ELOOP);
 	KUNIT_EXPECT_EQ(test, trace_session_join(chan_kunit[1], "kunit"), -ELOOP);
-	KUNIT_EXPECT_TRUE(test, list_empty(&chan_kunit[1]->channels));
-	KUNIT_EXPECT_TRUE(test, list_empty(&chan_kunit[3]->channels));
+	KUNIT_EXPECT_NULL(test, trace_channels_of(chan_kunit[1]));
+	KUNIT_EXPECT_NULL(test, trace_channels_of(chan_kunit[3]));
 
 	/* Another clock. */
 	snap_kunit_set(test, "/instances/kunit_5/trace_clock", "global");
@@ -148,7 +155,7 @@ static void member_test_remove(struct kunit *test)
 	trace_array_put(tr);
 	for (ch = 2; ch <= 3; ch++)
 		KUNIT_EXPECT_EQ(test, trace_session_join(tr, chan_kunit[ch]->name), 0);
-	ring_buffer_record_off(tr->array_buffer.buffer);
+	tracer_tracing_off(tr);
 	KUNIT_EXPECT_FALSE(test, member_is_on(2));
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
 	for (ch = 2; ch <= 3; ch++) {

@@ -103,7 +103,7 @@ static bool dat_parts_has(struct trace_array *whole, struct trace_event_call *ca
 	struct trace_event_file *file;
 	struct trace_array *tr;
 
-	for (tr = whole; tr; tr = dat_next(whole, tr)) {
+	for_each_member(tr, whole) {
 		list_for_each_entry(file, &tr->events, list) {
 			if (file->event_call == call)
 				return true;
@@ -172,7 +172,7 @@ static void dat_parts_expect_stats(struct dat_kunit *dat, struct trace_array *wh
 	char want[200];
 	int cpu;
 
-	for (tr = whole; tr; tr = dat_next(whole, tr)) {
+	for_each_member(tr, whole) {
 		for_each_tracing_cpu(cpu) {
 			text = dat_parts_option(dat, DAT_KUNIT_CPUSTAT, nr++)->text;
 			snprintf(want, sizeof(want), "Buffer: %s\nCPU: %d\noverrun: %lu\n"
@@ -193,7 +193,7 @@ static void dat_parts_expect_tables(struct dat_kunit *dat, struct trace_array *w
 	u64 size;
 	int cpu;
 
-	for (tr = whole; tr; tr = dat_next(whole, tr), i++) {
+	for_each_member(tr, whole) {
 		KUNIT_ASSERT_LT(dat->test, i, dat->nr_tables);
 		KUNIT_EXPECT_STREQ(dat->test, dat->table[i].name,
 				   tr == whole ? "" : tr->name + strlen(whole->name) + 1);
@@ -204,6 +204,7 @@ static void dat_parts_expect_tables(struct dat_kunit *dat, struct trace_array *w
 			size += dat->table[i].range[cpu].size;
 		KUNIT_EXPECT_EQ(dat->test, !!size,
 				!!ring_buffer_entries(tr->array_buffer.buffer));
+		i++;
 	}
 	KUNIT_EXPECT_EQ(dat->test, dat->nr_tables, i);
 	KUNIT_EXPECT_EQ(dat->test, dat_parts_options(dat, DAT_KUNIT_BUFFER), i - 1);

@@ -275,33 +275,33 @@ static void write_test_not_watching(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_buffer_write(w->buffer, 4, "abc"), 0);
 }
 
-/* Switches that walk a list of buffers work there: otherwise lockdep complains. */
+/* Switches work there: otherwise lockdep complains. */
 static void write_test_switch_not_watching(struct kunit *test)
 {
-	struct trace_buffer *follower = ring_buffer_alloc(2 * PAGE_SIZE, RB_FL_OVERWRITE);
+	struct trace_buffer *channel = ring_buffer_alloc(2 * PAGE_SIZE, RB_FL_OVERWRITE);
 	struct rbt *w = test->priv;
 	unsigned long flags;
 	bool all, after;
 
 	rbt_open(w, 2, RB_FL_OVERWRITE);
-	KUNIT_ASSERT_NOT_NULL(test, follower);
-	ring_buffer_follow(follower, w->buffer);
+	KUNIT_ASSERT_NOT_NULL(test, channel);
 	flags = write_end_watching();
 	tracing_off_all();
 	all = tracing_is_on_all();
 	tracing_on_all();
 	ring_buffer_record_off(w->buffer);
+	ring_buffer_follow_switch(channel, w->buffer);
 	after = rcu_is_watching();
 	write_watch_again(flags);
 	KUNIT_EXPECT_FALSE(test, all);
 	KUNIT_EXPECT_FALSE(test, after);
-	KUNIT_EXPECT_FALSE(test, ring_buffer_record_is_on(follower));
+	KUNIT_EXPECT_FALSE(test, ring_buffer_record_is_on(channel));
 	flags = write_end_watching();
 	ring_buffer_record_on(w->buffer);
+	ring_buffer_follow_switch(channel, w->buffer);
 	write_watch_again(flags);
-	KUNIT_EXPECT_TRUE(test, ring_buffer_record_is_on(follower));
-	ring_buffer_unfollow(follower);
-	ring_buffer_free(follower);
+	KUNIT_EXPECT_TRUE(test, ring_buffer_record_is_on(channel));
+	ring_buffer_free(channel);
 }
 #endif
 
@@ -322,27 +322,27 @@ static int write_was_told(struct irq_work *work)
 /* Each switch on is told, whichever buffer it is of, and no switch off. */
 static void write_test_tell_on(struct kunit *test)
 {
-	struct trace_buffer *follower = ring_buffer_alloc(2 * PAGE_SIZE, RB_FL_OVERWRITE);
+	struct trace_buffer *channel = ring_buffer_alloc(2 * PAGE_SIZE, RB_FL_OVERWRITE);
 	static struct irq_work work = IRQ_WORK_INIT_HARD(write_tell);
 	struct irq_work *others;
 	struct rbt *w = test->priv;
 
 	rbt_open(w, 2, RB_FL_OVERWRITE);
-	KUNIT_ASSERT_NOT_NULL(test, follower);
+	KUNIT_ASSERT_NOT_NULL(test, channel);
 	others = ring_buffer_set_on_work(&work);
 	write_was_told(&work);
 	ring_buffer_record_off(w->buffer);
-	ring_buffer_follow(follower, w->buffer);
+	ring_buffer_follow_switch(channel, w->buffer);
 	tracing_off_all();
 	KUNIT_EXPECT_EQ(test, write_was_told(&work), 0);
 	tracing_on_all();
 	KUNIT_EXPECT_EQ(test, write_was_told(&work), 1);
-	ring_buffer_unfollow(follower);
+	ring_buffer_follow_switch(channel, NULL);
 	KUNIT_EXPECT_EQ(test, write_was_told(&work), 1);
 	ring_buffer_record_on(w->buffer);
 	KUNIT_EXPECT_EQ(test, write_was_told(&work), 1);
 	KUNIT_EXPECT_PTR_EQ(test, ring_buffer_set_on_work(others), &work);
-	ring_buffer_free(follower);
+	ring_buffer_free(channel);
 }
 
 /* Full: the oldest go, or the new ones are dropped and none of them slips in. */

@@ -296,8 +296,8 @@ static void rbt_toggle(struct rnd_state *rnd)
 		break;
 	case 5:
 		mutex_lock(&rbt_following);
-		ring_buffer_follow(rbt_buffers[1].rb, rbt_buffers[0].rb);
 		ring_buffer_record_off(rbt_buffers[0].rb);
+		ring_buffer_follow_switch(rbt_buffers[1].rb, rbt_buffers[0].rb);
 		break;
 	}
 	usleep_range(10, 2000);
@@ -318,7 +318,7 @@ static void rbt_toggle(struct rnd_state *rnd)
 		/* Buffer 1 leaves while the other one is off, or on again. */
 		if (rbt_random(rnd, 2))
 			ring_buffer_record_on(rbt_buffers[0].rb);
-		ring_buffer_unfollow(rbt_buffers[1].rb);
+		ring_buffer_follow_switch(rbt_buffers[1].rb, NULL);
 		ring_buffer_record_on(rbt_buffers[0].rb);
 		mutex_unlock(&rbt_following);
 		break;

@@ -805,7 +805,7 @@ static void keep_test_order(struct kunit *test)
 	scoped_guard(mutex, &trace_types_lock)
 		other.whole = trace_array_find("kunit@1");
 	KUNIT_ASSERT_NOT_NULL(test, other.whole);
-	KUNIT_EXPECT_FALSE(test, list_empty(&other.whole->channels));
+	KUNIT_EXPECT_NOT_NULL(test, trace_channels_of(other.whole));
 
 	task = kthread_create(keep_remove, &other, "kunit-remove");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(task));

@@ -350,72 +350,93 @@ static void close_meanwhile(long unused)
 	}
 }
 
-/* A buffer is off while another one is, and keeps its own switch */
+/* A channel is off while the buffer of its session is, and keeps its own switch */
 static void follow(long unused)
 {
-	HLIST_HEAD(followers);
-
 	begin(3, true);
 	fresh2(3 * SUBBUF_DATA);
-	ring_buffer_follow(buf2, buf);
+	ring_buffer_follow_switch(buf2, buf);
 	EXPECT(put(buf2, 8, PUT_COMMIT), "both are on");
 	ring_buffer_record_off(buf);
-	EXPECT(!put(buf2, 8, PUT_COMMIT), "the leader is off");
-	EXPECT(!ring_buffer_record_is_on(buf2), "the leader is off");
+	ring_buffer_follow_switch(buf2, buf);
+	EXPECT(!put(buf2, 8, PUT_COMMIT), "the session is off");
+	EXPECT(!ring_buffer_record_is_on(buf2), "the session is off");
 	EXPECT(ring_buffer_record_is_set_on(buf2), "its own switch is on");
 	ring_buffer_record_off(buf2);
 	ring_buffer_record_on(buf);
-	EXPECT(put(buf, 8, PUT_COMMIT), "the leader is on");
+	ring_buffer_follow_switch(buf2, buf);
+	EXPECT(put(buf, 8, PUT_COMMIT), "the session is on");
 	EXPECT(!put(buf2, 8, PUT_COMMIT), "its own switch is off");
 	ring_buffer_record_on(buf2);
 	EXPECT(put(buf2, 8, PUT_COMMIT), "both are on");
 	ring_buffer_record_disable(buf);
+	ring_buffer_follow_switch(buf2, buf);
 	EXPECT(put(buf2, 8, PUT_COMMIT), "a switch, not a count");
 	ring_buffer_record_enable(buf);
 
 	ring_buffer_record_off(buf);
-	ring_buffer_unfollow(buf2);
-	EXPECT(put(buf2, 8, PUT_COMMIT), "it follows no other one");
-	ring_buffer_follow(buf2, buf);
-	EXPECT(!put(buf2, 8, PUT_COMMIT), "the leader is off");
-	ring_buffer_disband(buf, &followers);
-	ring_buffer_record_on(buf);
-	EXPECT(!put(buf2, 8, PUT_COMMIT), "it stays as it is");
-	ring_buffer_record_off(buf);
-	ring_buffer_let_go(&followers);
-	EXPECT(put(buf2, 8, PUT_COMMIT), "it follows no other one");
-	ring_buffer_disband(buf, &followers);
-	EXPECT(hlist_empty(&followers), "none follows");
-	ring_buffer_record_off(buf);
-	ring_buffer_record_on(buf);
-	EXPECT_EQ(consume(buf2, 0, -1), 5);
+	ring_buffer_follow_switch(buf2, buf);
+	EXPECT(!put(buf2, 8, PUT_COMMIT), "the session is off");
+	ring_buffer_follow_switch(buf2, NULL);
+	EXPECT(put(buf2, 8, PUT_COMMIT), "it has left the session");
+	EXPECT_EQ(consume(buf2, 0, -1), 4);
 }
 
-static void op_follow(void) { ring_buffer_follow(buf2, buf); }
-static void op_unfollow(void) { ring_buffer_unfollow(buf2); }
-static void op_switch_on(void) { ring_buffer_record_on(buf); }
-static void op_switch_off(void) { ring_buffer_record_off(buf); }
+/* As instance/session.c: whoever switches the session walks its channels */
+static bool is_channel;
+
+static void session_switched(void)
+{
+	smp_mb();
+	if (READ_ONCE(is_channel))
+		ring_buffer_follow_switch(buf2, buf);
+}
+
+static void op_join(void)
+{
+	WRITE_ONCE(is_channel, true);
+	smp_mb();
+	ring_buffer_follow_switch(buf2, buf);
+}
+
+static void op_leave(void)
+{
+	WRITE_ONCE(is_channel, false);
+	ring_buffer_follow_switch(buf2, NULL);
+}
+
+static void op_switch_on(void)
+{
+	ring_buffer_record_on(buf);
+	session_switched();
+}
+
+static void op_switch_off(void)
+{
+	ring_buffer_record_off(buf);
+	session_switched();
+}
 
 static void nmi_switch(void)
 {
 	shim_ctx_enter(CTX_NMI);
 	if (ring_buffer_record_is_set_on(buf))
-		ring_buffer_record_off(buf);
+		op_switch_off();
 	else
-		ring_buffer_record_on(buf);
+		op_switch_on();
 	shim_ctx_exit(CTX_NMI);
 }
 
 static const struct {
 	void		(*op)(void);
-	bool		follows;	/* before */
+	bool		member;		/* before */
 	bool		off;		/* before */
-	bool		member;		/* after */
+	bool		after;		/* member after */
 } follow_ops[] = {
-	{ op_follow, false, false, true },
-	{ op_follow, false, true, true },
-	{ op_unfollow, true, false, false },
-	{ op_unfollow, true, true, false },
+	{ op_join, false, false, true },
+	{ op_join, false, true, true },
+	{ op_leave, true, false, false },
+	{ op_leave, true, true, false },
 	{ op_switch_on, true, true, true },
 	{ op_switch_off, true, false, true },
 };
@@ -429,17 +450,14 @@ static void follow_nmi(long n)
 	for_each_instruction(&s, 1) {
 		begin(3, true);
 		fresh2(3 * SUBBUF_DATA);
+		is_channel = follow_ops[n].member;
 		if (follow_ops[n].off)
-			ring_buffer_record_off(buf);
-		if (follow_ops[n].follows)
-			ring_buffer_follow(buf2, buf);
+			op_switch_off();
 		if (!step_run(&s))
 			continue;
-		want = !follow_ops[n].member || ring_buffer_record_is_set_on(buf);
+		want = !follow_ops[n].after || ring_buffer_record_is_set_on(buf);
 		EXPECT_EQ(put(buf2, 8, PUT_COMMIT), want);
 		EXPECT_EQ(ring_buffer_record_is_on(buf2), want);
-		if (follow_ops[n].member)
-			ring_buffer_unfollow(buf2);
 	}
 }
 

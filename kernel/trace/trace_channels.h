@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The channels of a session: the one place that says which they are; a part of trace.h.
+ *
+ * A session publishes an array, which never changes, and replaces it when a channel joins or
+ * leaves. So it can be walked in any context.
+ */
+#ifndef _KERNEL_TRACE_CHANNELS_H
+#define _KERNEL_TRACE_CHANNELS_H
+
+#include <linux/rcupdate.h>
+
+struct trace_array;
+
+/**
+ * struct trace_channels - the channels of a session
+ * @rcu: frees it
+ * @nr:  number of channels, 1 at least
+ * @ch:  the channels
+ */
+struct trace_channels {
+	struct rcu_head		rcu;
+	unsigned int		nr;
+	struct trace_array	*ch[] __counted_by(nr);
+};
+
+/**
+ * struct trace_channel_iter - a walk of channels
+ * @channels: the channels, or NULL
+ * @i:        number of the next one
+ */
+struct trace_channel_iter {
+	const struct trace_channels	*channels;
+	unsigned int			i;
+};
+
+static inline struct trace_array *trace_next_channel(struct trace_channel_iter *it)
+{
+	return it->channels && it->i < it->channels->nr ? it->channels->ch[it->i++] : NULL;
+}
+
+/*
+ * Under trace_types_lock or RCU; or under the mutex or the lock of the session's snapshots. The
+ * walk goes on with the array that it began with.
+ */
+#define trace_channels_of(tr)	rcu_dereference_raw((tr)->channels)
+#define for_each_channel(ch, tr)						\
+	for (struct trace_channel_iter it_ = { trace_channels_of(tr) };		\
+	     ((ch) = trace_next_channel(&it_)); )
+
+
+static inline unsigned int trace_count_channels(const struct trace_channels *channels)
+{
+	return channels ? channels->nr : 0;
+}
+
+#define trace_nr_channels(tr)	trace_count_channels(trace_channels_of(tr))
+
+struct trace_channels *trace_channels_with(struct trace_array *tr, struct trace_array *ch);
+struct trace_channels *trace_channels_without(struct trace_array *tr, struct trace_array *ch);
+struct trace_channels *
+trace_channels_set(struct trace_array *tr, struct trace_channels *channels,
+		   struct trace_array *ch, struct trace_array *session);
+
+#endif /* _KERNEL_TRACE_CHANNELS_H */
