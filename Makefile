@@ -27,8 +27,9 @@ help:
 	@echo '                    again), with weaker memory order, and in kernels that check themselves'
 	@echo
 	@echo '  make bench        measure the ring buffer beside the base'\''s and others: a table, and in'
-	@echo '                    build/bench/ bench.json, bench.svg and figures.md; the tables of the README'
-	@echo '                    are a copy of figures.md, and its chart is one of bench.svg of the same run:'
+	@echo '                    build/bench/ bench.json, bench.svg, figures.md and figures.rst; the table of the README'
+	@echo '                    is a copy of figures.md, those of Documentation/trace/ring-buffer-bench.rst of'
+	@echo '                    figures.rst, and the chart is one of bench.svg of the same run:'
 	@echo '                    cp build/bench/bench.svg Documentation/trace/ring-buffer-bench.svg'
 	@echo '  make bench-guest  the same for kernels in the guest, counted in instructions (an hour)'
 	@echo '  make kunit        the unit tests, in user-mode kernels of 64 and 32 bits'

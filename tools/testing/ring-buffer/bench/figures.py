@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""figures.py < bench.json > figures.md
+"""figures.py --md|--rst < bench.json
 
-Writes what run-bench -o measured as two tables in Markdown: operations of our ring
-buffer and of the base's, and one record beside other ring buffers.  The chart of
-chart.py has the same numbers.
+Writes what run-bench -o measured as tables: in Markdown the short one of the README, with
+the operations that tell most; with --rst all operations of our ring buffer and of the base's,
+and one record beside other ring buffers.  The chart of chart.py has the same numbers.
 """
 import json
 import sys
@@ -30,6 +30,18 @@ OPERATIONS = [
     ("alloc and free", "allocate and free"),
 ]
 
+SHORT = {"write 32 rdtsc", "write 32, other CPU consumes", "drop when full 32", "consume 32",
+         "iterate 32", "read_page swap, a page", "cut, 8 CPUs", "reset", "resize half and back"}
+
+
+def table(rows):
+    """In reStructuredText: a title for each column, then the rows"""
+    yield ".. csv-table::"
+    yield "   :header-rows: 1"
+    yield ""
+    for row in rows:
+        yield "   " + ", ".join(f'"{cell}"' if "," in cell else cell for cell in row)
+
 
 def ns(value):
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
@@ -39,17 +51,27 @@ def ratio(over, under):
     return f"{over / under:.2f}" if over and under else "-"
 
 
+def short(times):
+    yield "| Operation | ours, ns | base, ns | ours / base |"
+    yield "| --- | ---: | ---: | ---: |"
+    for name, label in OPERATIONS:
+        if name in SHORT and name in times:
+            result = times[name]
+            yield (f'| {label} | {ns(result["B"])} | {ns(result["A"])} | '
+                   f'**{result["ratio"]:.2f}** |')
+
+
 def operations(times, instructions):
-    yield "| Operation | ours, ns | base, ns | ours / base | quartiles | base / base | instructions, ours / base |"
-    yield "| --- | ---: | ---: | ---: | :---: | ---: | ---: |"
+    yield ("Operation", "ours, ns", "base, ns", "ours / base", "quartiles", "base / base",
+           "instructions, ratio")
     for name, label in OPERATIONS:
         if name not in times:
             continue
         result = times[name]
         noise = result.get("noise", {}).get("median", 0)
         counted = ratio(instructions.get((name, "B")), instructions.get((name, "A")))
-        yield (f'| {label} | {ns(result["B"])} | {ns(result["A"])} | **{result["ratio"]:.2f}** | '
-               f'{result["low"]:.2f} .. {result["high"]:.2f} | {noise:.2f} | {counted} |')
+        yield (label, ns(result["B"]), ns(result["A"]), f'{result["ratio"]:.2f}',
+               f'{result["low"]:.2f} .. {result["high"]:.2f}', f"{noise:.2f}", counted)
 
 
 def peers(times, instructions):
@@ -57,15 +79,13 @@ def peers(times, instructions):
     result = {clock: times.get(f"write 32 {clock}", {}) for clock in ("rdtsc", "counter")}
     shown = [(ring, label) for ring, label in PEERS if ring in ("A", "B") or
              any(ring in times_of for times_of in result.values())]
-    yield "| One 32-byte record | " + " | ".join(label for _, label in shown) + " |"
-    yield "| --- |" + " ---: |" * len(shown)
+    yield "One 32-byte record", *(label for _, label in shown)
     for clock, times_of in result.items():
         cells = [times_of.get(ring, 0) for ring, _ in shown]
         cells = [cell["ns"] if isinstance(cell, dict) else cell for cell in cells]
-        yield f"| ns, clock: {clock} | " + " | ".join(ns(c) if c else "-" for c in cells) + " |"
+        yield f"ns, clock: {clock}", *(ns(c) if c else "-" for c in cells)
     cells = [instructions.get(("write 32 rdtsc", ring), 0) for ring, _ in shown]
-    yield "| instructions, clock: rdtsc | " + " | ".join(f"{c:.0f}" if c else "-"
-                                                        for c in cells) + " |"
+    yield "instructions, clock: rdtsc", *(f"{c:.0f}" if c else "-" for c in cells)
 
 
 def main():
@@ -73,11 +93,14 @@ def main():
     times = {result["name"]: result for result in bench["times"]}
     instructions = {(count["name"], count["of"]): count["instructions"]
                     for count in bench["instructions"]}
-    print(f"Measured by `make bench`: {origin(bench)}; base: {bench['base']}.")
+    print(f"Measured at {origin(bench)}; base: {bench['base']}.")
     print()
-    print("\n".join(operations(times, instructions)))
+    if "--rst" not in sys.argv:
+        print("\n".join(short(times)))
+        return
+    print("\n".join(table(operations(times, instructions))))
     print()
-    print("\n".join(peers(times, instructions)))
+    print("\n".join(table(peers(times, instructions))))
 
 
 if __name__ == "__main__":
