@@ -62,24 +62,15 @@ static bool dat_had_event(struct trace_array *whole, struct trace_array *tr,
 	return false;
 }
 
-/**
- * struct dat_filter - the events that are wanted
- * @wants:   tells whether an event is; NULL for all
- * @private: for @wants
- */
-struct dat_filter {
-	bool	(*wants)(struct trace_event_call *call, void *private);
-	void	*private;
-};
-
-static bool dat_wants(const struct dat_filter *filter, struct trace_event_call *call)
+/* @types: a bit for each number of an event that is wanted; NULL for all */
+static bool dat_wants(const unsigned long *types, struct trace_event_call *call)
 {
-	return !filter->wants || filter->wants(call, filter->private);
+	return !types || (call->event.type <= U16_MAX && test_bit(call->event.type, types));
 }
 
 /* Call @fn for each wanted event of a system that a member of @whole has. Return: how many. */
 static u32 dat_each_event(struct trace_array *whole, struct event_subsystem *system,
-			  struct dat_text *text, const struct dat_filter *filter,
+			  struct dat_text *text, const unsigned long *types,
 			  void (*fn)(struct dat_text *text, struct trace_event_call *call))
 {
 	struct trace_event_file *file;
@@ -89,7 +80,7 @@ static u32 dat_each_event(struct trace_array *whole, struct event_subsystem *sys
 	for_each_member(tr, whole) {
 		list_for_each_entry(file, &tr->events, list) {
 			if (file->system->subsystem != system ||
-			    !dat_wants(filter, file->event_call) || dat_had_event(whole, tr, file))
+			    !dat_wants(types, file->event_call) || dat_had_event(whole, tr, file))
 				continue;
 			nr++;
 			if (fn)
@@ -108,10 +99,10 @@ static void dat_put_format(struct dat_text *text, struct trace_event_call *call)
 }
 
 static void dat_put_system(struct dat_text *text, struct trace_array *whole,
-			   struct event_subsystem *system, const struct dat_filter *filter)
+			   struct event_subsystem *system, const unsigned long *types)
 {
-	dat_put_u32(text, dat_each_event(whole, system, text, filter, NULL));
-	dat_each_event(whole, system, text, filter, dat_put_format);
+	dat_put_u32(text, dat_each_event(whole, system, text, types, NULL));
+	dat_each_event(whole, system, text, types, dat_put_format);
 }
 
 static bool dat_had_system(struct trace_array *whole, struct trace_array *tr,
@@ -140,14 +131,14 @@ static bool dat_is_ftrace(const char *system)
  * Call @fn for each wanted event of "ftrace". An instance that a module has made for some systems
  * has records of them as well. Return: how many.
  */
-static u32 dat_each_ftrace(struct dat_text *text, const struct dat_filter *filter,
+static u32 dat_each_ftrace(struct dat_text *text, const unsigned long *types,
 			   void (*fn)(struct dat_text *text, struct trace_event_call *call))
 {
 	struct trace_event_call *call;
 	u32 nr = 0;
 
 	list_for_each_entry(call, &ftrace_events, list) {
-		if (!dat_is_ftrace(call->class->system) || !dat_wants(filter, call))
+		if (!dat_is_ftrace(call->class->system) || !dat_wants(types, call))
 			continue;
 		nr++;
 		if (fn)
@@ -158,7 +149,7 @@ static u32 dat_each_ftrace(struct dat_text *text, const struct dat_filter *filte
 
 /* Return: how many systems there are besides "ftrace"; all are appended if @text is there. */
 static u32 dat_each_system(struct dat_text *text, struct trace_array *whole,
-			   const struct dat_filter *filter)
+			   const unsigned long *types)
 {
 	struct trace_subsystem_dir *dir;
 	struct trace_array *tr;
@@ -173,7 +164,7 @@ static u32 dat_each_system(struct dat_text *text, struct trace_array *whole,
 			if (!text)
 				continue;
 			dat_put_string(text, dir->subsystem->name);
-			dat_put_system(text, whole, dir->subsystem, filter);
+			dat_put_system(text, whole, dir->subsystem, types);
 		}
 	}
 	return nr;
@@ -181,22 +172,18 @@ static u32 dat_each_system(struct dat_text *text, struct trace_array *whole,
 
 /**
  * dat_put_formats() - append formats of the events of "ftrace", and of those that members have
- * @text:    the text
- * @whole:   the instance of the snapshot, or any other one
- * @wants:   tells whether an event is wanted; NULL if all are
- * @private: for @wants
+ * @text:  the text
+ * @whole: the instance of the snapshot, or any other one
+ * @types: a bit for each number of an event that is wanted; NULL for all
  *
  * Context: May sleep, event_mutex is held.
  */
-void dat_put_formats(struct dat_text *text, struct trace_array *whole,
-		     bool (*wants)(struct trace_event_call *call, void *private), void *private)
+void dat_put_formats(struct dat_text *text, struct trace_array *whole, const unsigned long *types)
 {
-	const struct dat_filter filter = { wants, private };
-
-	dat_put_u32(text, dat_each_ftrace(text, &filter, NULL));
-	dat_each_ftrace(text, &filter, dat_put_format);
-	dat_put_u32(text, dat_each_system(NULL, whole, &filter));
-	dat_each_system(text, whole, &filter);
+	dat_put_u32(text, dat_each_ftrace(text, types, NULL));
+	dat_each_ftrace(text, types, dat_put_format);
+	dat_put_u32(text, dat_each_system(NULL, whole, types));
+	dat_each_system(text, whole, types);
 }
 
 /**
@@ -220,7 +207,7 @@ void dat_put_begin(struct dat_text *text, unsigned int page_size)
 static void dat_put_head(struct dat_text *text, struct trace_array *tr)
 {
 	dat_put_begin(text, ring_buffer_subbuf_size_get(tr->array_buffer.buffer));
-	dat_put_formats(text, tr, NULL, NULL);
+	dat_put_formats(text, tr, NULL);
 }
 
 struct dat_stat {

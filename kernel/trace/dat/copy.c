@@ -228,12 +228,6 @@ int trace_dat_scan(struct trace_dat_copy *copy)
 	return dat_finish(&text, &copy->names);
 }
 
-/* Formats are wanted of the events that have records. */
-static bool dat_copy_wants(struct trace_event_call *call, void *types)
-{
-	return call->event.type <= U16_MAX && test_bit(call->event.type, types);
-}
-
 /**
  * trace_dat_put_formats() - get formats of events and clocks for records that were copied
  * @copy:  the records, after trace_dat_scan()
@@ -251,7 +245,7 @@ int trace_dat_put_formats(struct trace_dat_copy *copy, struct trace_array *whole
 
 	lockdep_assert_held(&event_mutex);
 	lockdep_assert_held(&trace_types_lock);
-	dat_put_formats(&formats, whole, dat_copy_wants, copy->types);
+	dat_put_formats(&formats, whole, copy->types);
 	dat_put_clock(&clock, whole);
 	ret = dat_finish(&formats, &copy->formats);
 	return dat_finish(&clock, &copy->clock) ?: ret;

@@ -238,8 +238,7 @@ void dat_put_symbols_in(struct dat_text *text, const void *data, size_t len);
 
 /* capture.c */
 void dat_put_begin(struct dat_text *text, unsigned int page_size);
-void dat_put_formats(struct dat_text *text, struct trace_array *whole,
-		     bool (*wants)(struct trace_event_call *call, void *private), void *private);
+void dat_put_formats(struct dat_text *text, struct trace_array *whole, const unsigned long *types);
 void dat_put_printk(struct dat_text *text);
 void dat_put_options_begin(struct dat_text *text);
 void dat_put_clock(struct dat_text *text, struct trace_array *tr);
