@@ -216,11 +216,11 @@ void sampler_read_times(struct trace_sampler *s, int cpu, u64 *enabled, u64 *run
  *
  * Its counters may run on. After synchronize_rcu() none of their samples uses the instance.
  *
- * Context: Any context.
+ * Context: event_mutex is held.
  */
 void sampler_detach(struct trace_sampler *s)
 {
-	hlist_del_init(&s->of_tr);
+	s->tr = NULL;
 	/* Last: sampler_work() frees a sampler that has no event. */
 	rcu_assign_pointer(s->file, NULL);
 }

@@ -191,17 +191,18 @@ static void sampler_show_help(struct seq_file *m)
 
 static int sampler_file_show(struct seq_file *m, void *v)
 {
-	struct trace_sampler *s = sampler_list_lock(m->private);
+	struct trace_sampler *s;
 
-	if (!s)
-		sampler_show_help(m);
-	hlist_for_each_entry_from(s, of_tr) {
+	sampler_list_lock();
+	for_each_sampler(s, m->private) {
 		sampler_show_spec(m, &s->spec);
 		sampler_show_counts(m, s);
 		sampler_show_times(m, s);
 		seq_putc(m, '\n');
 	}
 	sampler_list_unlock();
+	if (!m->count)
+		sampler_show_help(m);
 	return 0;
 }
 

@@ -68,16 +68,16 @@ struct sampler_cpu {
 
 /**
  * struct trace_sampler - an event of perf that an instance samples
- * @of_tr: in &trace_array.samplers
- * @all:   in the list of all samplers
+ * @all:   link in sampler_all
+ * @tr:    the trace array; NULL once it is being removed, see DOC: the life of a sampler
  * @file:  the event perf:sample of the instance; NULL once the instance has no sampler
  *	   any more. The handler reads it with preemption off
  * @spec:  the event, and the options
  * @cpus:  its CPUs
  */
 struct trace_sampler {
-	struct hlist_node		of_tr;
 	struct list_head		all;
+	struct trace_array		*tr;
 	struct trace_event_file __rcu	*file;
 	struct sampler_spec		spec;
 	struct sampler_cpu __percpu	*cpus;
@@ -129,7 +129,12 @@ void sampler_read_times(struct trace_sampler *s, int cpu, u64 *enabled, u64 *run
 void sampler_detach(struct trace_sampler *s);
 
 /* list.c */
-struct trace_sampler *sampler_list_lock(struct trace_array *tr);
+extern struct list_head sampler_all;
+/* Each sampler of a trace array; sampler_list_lock() or event_mutex is held */
+#define for_each_sampler(s, of)				\
+	list_for_each_entry(s, &sampler_all, all)	\
+		if ((s)->tr != (of)) { } else
+void sampler_list_lock(void);
 void sampler_list_unlock(void);
 int sampler_add(struct trace_array *tr, const struct sampler_spec *spec,
 		struct sampler_fault *fault);

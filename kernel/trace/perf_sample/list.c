@@ -20,9 +20,8 @@
 /**
  * DOC: the life of a sampler
  *
- *   listed    sampler_add() has created its counters, and they record. In
- *             &trace_array.samplers and in sampler_all
- *   detached  the instance is being removed, or is retired: only in sampler_all. A sample of it
+ *   listed    sampler_add() has created its counters, and they record
+ *   detached  the instance is being removed, or is retired: &trace_sampler.tr is NULL. A sample
  *             is dropped, so the instance can be freed after a grace period, which its removal
  *             waits for anyway
  *   freed     sampler_work() has released its counters
@@ -42,12 +41,12 @@
  *             detaches the samplers of a retired one
  *   switch    a sampler may be on again, see DOC: counters that rest
  *
- * &trace_array.samplers changes under sampler_mutex while the caller holds a reference to the
- * trace array or event_mutex, or at its removal, when nobody has a reference. sampler_all changes
- * under sampler_mutex.
+ * sampler_all changes under sampler_mutex and event_mutex, so either one is enough to walk it.
+ * &trace_sampler.tr changes under event_mutex, and to that of a caller with a reference under
+ * sampler_mutex, too.
  */
 static DEFINE_MUTEX(sampler_mutex);
-static LIST_HEAD(sampler_all);
+LIST_HEAD(sampler_all);
 static struct cpumask sampler_online, sampler_stale;
 /* There was a sampler since the boot. */
 static bool sampler_is_used;
@@ -81,6 +80,16 @@ static void sampler_detach_retired(void)
 	}
 }
 
+/* Behind this, no sample of it uses its instance, see sampler_free(). */
+static void sampler_unlist(struct trace_sampler *s)
+{
+	scoped_guard(mutex, &event_mutex) {
+		sampler_detach(s);
+		list_del(&s->all);
+	}
+	sampler_free(s);
+}
+
 static void sampler_work_fn(struct work_struct *work)
 {
 	struct trace_sampler *s, *next;
@@ -99,8 +108,7 @@ static void sampler_work_fn(struct work_struct *work)
 			sampler_follow_cpus(s, &stale);
 			sampler_resume(s);
 		} else {
-			list_del(&s->all);
-			sampler_free(s);
+			sampler_unlist(s);
 		}
 	}
 }
@@ -147,21 +155,18 @@ void trace_samplers_settle(void)
 }
 
 /**
- * sampler_list_lock() - keep the samplers of a trace array as they are
- * @tr: the trace array; the caller holds a reference
+ * sampler_list_lock() - keep samplers as they are, for for_each_sampler()
  *
  * All changes of CPUs that have ended are seen.
  *
  * Context: May sleep; sampler_list_unlock() has to follow.
- * Return: the first sampler, or NULL.
  */
-struct trace_sampler *sampler_list_lock(struct trace_array *tr)
+void sampler_list_lock(void)
 {
 	trace_samplers_settle();
 	/* Of hotplug, before the first sampler */
 	flush_work(&sampler_work);
 	mutex_lock(&sampler_mutex);
-	return hlist_entry_safe(tr->samplers.first, struct trace_sampler, of_tr);
 }
 
 /**
@@ -178,7 +183,7 @@ static struct trace_sampler *sampler_find(struct trace_array *tr, const struct s
 {
 	struct trace_sampler *s;
 
-	hlist_for_each_entry(s, &tr->samplers, of_tr) {
+	for_each_sampler(s, tr) {
 		if (s->spec.type == spec->type && s->spec.config == spec->config)
 			return s;
 	}
@@ -198,19 +203,6 @@ static int sampler_start_all(struct trace_sampler *s, struct sampler_fault *faul
 			all = 0;
 	}
 	return all;
-}
-
-/* Behind the others */
-static void sampler_link(struct trace_array *tr, struct trace_sampler *s)
-{
-	struct hlist_node **end = &tr->samplers.first;
-
-	while (*end)
-		end = &(*end)->next;
-	s->of_tr.next = NULL;
-	s->of_tr.pprev = end;
-	*end = &s->of_tr;
-	list_add_tail(&s->all, &sampler_all);
 }
 
 static struct trace_event_file *sampler_find_file(struct trace_array *tr)
@@ -274,16 +266,20 @@ int sampler_add(struct trace_array *tr, const struct sampler_spec *spec,
 		sampler_free(s);
 		return ret;
 	}
+	guard(mutex)(&event_mutex);
+	s->tr = tr;
 	rcu_assign_pointer(s->file, file);
-	sampler_link(tr, s);
+	list_add_tail(&s->all, &sampler_all);
 	return 0;
 }
 
-static void sampler_end(struct trace_sampler *s)
+static bool sampler_has_none(struct trace_array *tr)
 {
-	sampler_detach(s);
-	list_del(&s->all);
-	sampler_free(s);
+	struct trace_sampler *s;
+
+	for_each_sampler(s, tr)
+		return false;
+	return true;
 }
 
 /**
@@ -308,8 +304,8 @@ int sampler_remove(struct trace_array *tr, const struct sampler_spec *spec,
 		fault->err = SAMPLER_ERR_ABSENT;
 		return -ENOENT;
 	}
-	sampler_end(s);
-	if (hlist_empty(&tr->samplers))
+	sampler_unlist(s);
+	if (sampler_has_none(tr))
 		sampler_enable(tr, false);
 	return 0;
 }
@@ -324,14 +320,15 @@ int sampler_remove(struct trace_array *tr, const struct sampler_spec *spec,
  */
 void sampler_remove_all(struct trace_array *tr)
 {
-	struct trace_sampler *s;
-	struct hlist_node *next;
+	struct trace_sampler *s, *next;
 
 	guard(mutex)(&sampler_mutex);
-	if (hlist_empty(&tr->samplers))
+	if (sampler_has_none(tr))
 		return;
-	hlist_for_each_entry_safe(s, next, &tr->samplers, of_tr)
-		sampler_end(s);
+	list_for_each_entry_safe(s, next, &sampler_all, all) {
+		if (s->tr == tr)
+			sampler_unlist(s);
+	}
 	sampler_enable(tr, false);
 }
 
@@ -346,12 +343,11 @@ void sampler_remove_all(struct trace_array *tr)
 void trace_samplers_detach(struct trace_array *tr)
 {
 	struct trace_sampler *s;
-	struct hlist_node *next;
 
 	lockdep_assert_held(&event_mutex);
-	if (hlist_empty(&tr->samplers))
+	if (sampler_has_none(tr))
 		return;
-	hlist_for_each_entry_safe(s, next, &tr->samplers, of_tr)
+	for_each_sampler(s, tr)
 		sampler_detach(s);
 	queue_work(system_unbound_wq, &sampler_work);
 }
