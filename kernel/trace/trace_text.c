@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Texts that user space writes to files: numbers with units, and lines.
+ * Texts of files: numbers with units, and lines.
  */
 #include <linux/ctype.h>
 #include <linux/err.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/overflow.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/time64.h>
 
+#include "trace.h"
 #include "trace_text.h"
 
 /* Bytes of a write that are looked at: a line has to fit */
@@ -155,4 +158,84 @@ ssize_t trace_write_line(const char __user *ubuf, size_t cnt, loff_t *ppos,
 	}
 	kfree(text);
 	return ret;
+}
+
+/**
+ * trace_print_time() - print a time in seconds if the clock counts nanoseconds, as in the trace
+ * @m:      the file
+ * @tr:     the trace array, for the clock
+ * @before: text in front of the time
+ * @ts:     the time
+ *
+ * Context: May sleep.
+ */
+void trace_print_time(struct seq_file *m, struct trace_array *tr, const char *before, u64 ts)
+{
+	u32 ns;
+
+	seq_puts(m, before);
+	if (!trace_clock_in_ns(tr)) {
+		seq_printf(m, "%llu", ts);
+		return;
+	}
+	ts = div_u64_rem(ts, NSEC_PER_SEC, &ns);
+	seq_printf(m, "%llu.%09u", ts, ns);
+}
+
+/**
+ * trace_single_open() - open a file of a trace array that is printed in one go
+ * @inode: inode of the file
+ * @file:  the file; tracing_single_release_tr() releases it
+ * @show:  prints it
+ * @data:  &seq_file.private for @show
+ *
+ * Context: May sleep.
+ * Return: 0, or as single_open() and tracing_check_open_get_tr().
+ */
+int trace_single_open(struct inode *inode, struct file *file,
+		      int (*show)(struct seq_file *m, void *v), void *data)
+{
+	struct trace_array *tr = inode->i_private;
+	int ret = tracing_check_open_get_tr(tr);
+
+	if (ret)
+		return ret;
+	ret = single_open(file, show, data);
+	if (ret)
+		trace_array_put(tr);
+	return ret;
+}
+
+static const struct trace_text_file *text_file(struct file *file)
+{
+	return container_of(file->f_op, struct trace_text_file, fops);
+}
+
+/**
+ * trace_text_open() - open() of a &struct trace_text_file
+ * @inode: inode of the file
+ * @file:  the file
+ *
+ * Context: May sleep.
+ * Return: as trace_single_open().
+ */
+int trace_text_open(struct inode *inode, struct file *file)
+{
+	return trace_single_open(inode, file, text_file(file)->show, inode->i_private);
+}
+
+/**
+ * trace_text_write() - write() to a &struct trace_text_file
+ * @file: the file
+ * @ubuf: the written text
+ * @cnt:  length of it
+ * @ppos: position in the file
+ *
+ * Context: May sleep.
+ * Return: as trace_write_line().
+ */
+ssize_t trace_text_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
+{
+	return trace_write_line(ubuf, cnt, ppos, text_file(file)->change,
+				file_inode(file)->i_private);
 }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Texts that user space writes to files: numbers with units, and lines.
+ * Texts of files: numbers with units, and lines.
  */
 #ifndef _KERNEL_TRACE_TEXT_H
 #define _KERNEL_TRACE_TEXT_H
 
+#include <linux/fs.h>
 #include <linux/types.h>
+
+struct seq_file;
+struct trace_array;
 
 /**
  * struct trace_unit - a unit of a number
@@ -29,5 +33,36 @@ const char *trace_read_number(const char *text, const struct trace_unit *units, 
 
 ssize_t trace_write_line(const char __user *ubuf, size_t cnt, loff_t *ppos,
 			 int (*change)(void *data, char *line), void *data);
+
+/**
+ * struct trace_text_file - a file of a trace array that is printed in one go, and takes lines
+ * @show:   prints it, with the trace array as &seq_file.private
+ * @change: takes a line for the trace array, see trace_write_line(); with trace_text_write() only
+ * @fops:   its operations, which lead to this structure
+ */
+struct trace_text_file {
+	int			(*show)(struct seq_file *m, void *v);
+	int			(*change)(void *tr, char *line);
+	struct file_operations	fops;
+};
+
+#define TRACE_TEXT_FILE(_show, _write, _change)			\
+{								\
+	.show = _show,						\
+	.change = _change,					\
+	.fops = {						\
+		.open		= trace_text_open,		\
+		.read		= seq_read,			\
+		.write		= _write,			\
+		.llseek		= seq_lseek,			\
+		.release	= tracing_single_release_tr,	\
+	},							\
+}
+
+void trace_print_time(struct seq_file *m, struct trace_array *tr, const char *before, u64 ts);
+int trace_single_open(struct inode *inode, struct file *file,
+		      int (*show)(struct seq_file *m, void *v), void *data);
+int trace_text_open(struct inode *inode, struct file *file);
+ssize_t trace_text_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos);
 
 #endif /* _KERNEL_TRACE_TEXT_H */

@@ -123,12 +123,6 @@ static int channels_change(void *data, char *text)
 	return ret == -EXFULL ? -EINVAL : ret;
 }
 
-static ssize_t
-channels_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
-{
-	return trace_write_line(ubuf, cnt, ppos, channels_change, file_inode(file)->i_private);
-}
-
 /* In KiB; an instance without rings has none. */
 static unsigned long channel_kb(struct trace_buffer *buffer)
 {
@@ -170,26 +164,8 @@ static int channels_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static int channels_open(struct inode *inode, struct file *file)
-{
-	struct trace_array *tr = inode->i_private;
-	int ret = tracing_check_open_get_tr(tr);
-
-	if (ret)
-		return ret;
-	ret = single_open(file, channels_show, tr);
-	if (ret)
-		trace_array_put(tr);
-	return ret;
-}
-
-static const struct file_operations channels_fops = {
-	.open		= channels_open,
-	.read		= seq_read,
-	.write		= channels_write,
-	.llseek		= seq_lseek,
-	.release	= tracing_single_release_tr,
-};
+static const struct trace_text_file channels_file =
+	TRACE_TEXT_FILE(channels_show, trace_text_write, channels_change);
 
 /**
  * trace_array_create_channels() - create "channels"
@@ -200,5 +176,5 @@ static const struct file_operations channels_fops = {
  */
 void trace_array_create_channels(struct trace_array *tr, struct dentry *dir)
 {
-	trace_create_file("channels", TRACE_MODE_WRITE, dir, tr, &channels_fops);
+	trace_create_file("channels", TRACE_MODE_WRITE, dir, tr, &channels_file.fops);
 }

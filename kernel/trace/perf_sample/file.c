@@ -15,6 +15,7 @@
 #include <linux/stringify.h>
 #include <linux/uaccess.h>
 
+#include "../trace_text.h"
 #include "internal.h"
 
 /* The longest name, all options with their numbers, blanks, and the line's end */
@@ -206,26 +207,8 @@ static int sampler_file_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static int sampler_file_open(struct inode *inode, struct file *file)
-{
-	struct trace_array *tr = inode->i_private;
-	int ret = tracing_check_open_get_tr(tr);
-
-	if (ret)
-		return ret;
-	ret = single_open(file, sampler_file_show, tr);
-	if (ret)
-		trace_array_put(tr);
-	return ret;
-}
-
-static const struct file_operations sampler_fops = {
-	.open		= sampler_file_open,
-	.read		= seq_read,
-	.write		= sampler_file_write,
-	.llseek		= seq_lseek,
-	.release	= tracing_single_release_tr,
-};
+static const struct trace_text_file sampler_file =
+	TRACE_TEXT_FILE(sampler_file_show, sampler_file_write, NULL);
 
 /**
  * trace_samplers_create_file() - create "perf_events"
@@ -236,5 +219,5 @@ static const struct file_operations sampler_fops = {
  */
 void trace_samplers_create_file(struct trace_array *tr, struct dentry *dir)
 {
-	trace_create_file("perf_events", TRACE_MODE_WRITE, dir, tr, &sampler_fops);
+	trace_create_file("perf_events", TRACE_MODE_WRITE, dir, tr, &sampler_file.fops);
 }

@@ -4,21 +4,8 @@
  */
 #include <linux/kcsan-checks.h>
 
+#include "../trace_text.h"
 #include "internal.h"
-
-/* In seconds if the clock counts nanoseconds, as in the trace. */
-static void snap_show_time(struct seq_file *m, struct trace_array *tr, const char *before, u64 ts)
-{
-	u32 ns;
-
-	seq_puts(m, before);
-	if (!trace_clock_in_ns(tr)) {
-		seq_printf(m, "%llu", ts);
-		return;
-	}
-	ts = div_u64_rem(ts, NSEC_PER_SEC, &ns);
-	seq_printf(m, "%llu.%09u", ts, ns);
-}
 
 /*
  * The time of which every CPU has all its records. It ends at the cut, or when recording was
@@ -37,8 +24,8 @@ static void snap_show_complete(struct seq_file *m, struct trace_array *tr,
 		since = begin;
 		until = begin;
 	}
-	snap_show_time(m, tr, " complete=", since);
-	snap_show_time(m, tr, "..", until);
+	trace_print_time(m, tr, " complete=", since);
+	trace_print_time(m, tr, "..", until);
 }
 
 static void snap_show_cpus(struct seq_file *m, const char *name, struct trace_snap *snap,
@@ -87,14 +74,8 @@ int snap_open_single(struct inode *inode, struct file *file,
 		     int (*show)(struct seq_file *m, void *v))
 {
 	struct trace_array *tr = inode->i_private;
-	int ret = tracing_check_open_get_tr(tr);
 
-	if (ret)
-		return ret;
-	ret = single_open(file, show, tr->snapshots);
-	if (ret)
-		trace_array_put(tr);
-	return ret;
+	return trace_single_open(inode, file, show, tr->snapshots);
 }
 
 /**
@@ -116,11 +97,11 @@ void snap_show(struct seq_file *m, struct trace_array *tr, struct trace_snap *sn
 		seq_printf(m, ":%ps", (void *)info->ip);
 	seq_printf(m, "%s cpu=%d pid=%d", info->nmi ? ",nmi" : "", info->cpu, info->pid);
 	if (info->asked)
-		snap_show_time(m, tr, " asked=", info->asked);
+		trace_print_time(m, tr, " asked=", info->asked);
 	if (snap->last_boot)
 		seq_puts(m, " boot=last");
-	snap_show_time(m, tr, " cut=", info->begin);
-	snap_show_time(m, tr, "..", info->end);
+	trace_print_time(m, tr, " cut=", info->begin);
+	trace_print_time(m, tr, "..", info->end);
 	snap_show_complete(m, tr, snap);
 	snap_show_cpus(m, "records", snap, ring_buffer_entries_cpu);
 	snap_show_cpus(m, "lost", snap, snap_lost);

@@ -122,32 +122,13 @@ static int stop_on_change(void *data, char *text)
 	return ret;
 }
 
-static ssize_t stop_on_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
-{
-	return trace_write_line(ubuf, cnt, ppos, stop_on_change, file_inode(file)->i_private);
-}
-
-static void stop_show_time(struct seq_file *m, struct trace_array *tr, u64 ts)
-{
-	u32 ns;
-
-	if (!trace_clock_in_ns(tr)) {
-		seq_printf(m, "%llu", ts);
-		return;
-	}
-	ts = div_u64_rem(ts, NSEC_PER_SEC, &ns);
-	seq_printf(m, "%llu.%09u", ts, ns);
-}
-
 static void stop_show_cause(struct seq_file *m, struct trace_array *tr, const char *state,
 			    const struct stop_cause *cause)
 {
-	seq_printf(m, "# %s: %s\n# cause=", state, cause->line);
-	stop_show_time(m, tr, cause->ts);
-	if (cause->off) {
-		seq_puts(m, " stop=");
-		stop_show_time(m, tr, cause->off);
-	}
+	seq_printf(m, "# %s: %s\n", state, cause->line);
+	trace_print_time(m, tr, "# cause=", cause->ts);
+	if (cause->off)
+		trace_print_time(m, tr, " stop=", cause->off);
 	seq_printf(m, " cpu=%d pid=%d comm=", cause->cpu, cause->pid);
 	/* A program can set its name to anything. */
 	seq_escape(m, cause->comm, "\n\\");
@@ -179,26 +160,8 @@ static int stop_on_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static int stop_on_open(struct inode *inode, struct file *file)
-{
-	struct trace_array *tr = inode->i_private;
-	int ret = tracing_check_open_get_tr(tr);
-
-	if (ret)
-		return ret;
-	ret = single_open(file, stop_on_show, tr);
-	if (ret)
-		trace_array_put(tr);
-	return ret;
-}
-
-static const struct file_operations stop_on_fops = {
-	.open		= stop_on_open,
-	.read		= seq_read,
-	.write		= stop_on_write,
-	.llseek		= seq_lseek,
-	.release	= tracing_single_release_tr,
-};
+static const struct trace_text_file stop_on_file =
+	TRACE_TEXT_FILE(stop_on_show, trace_text_write, stop_on_change);
 
 /**
  * trace_array_create_stop_on() - create "stop_on"
@@ -209,5 +172,5 @@ static const struct file_operations stop_on_fops = {
  */
 void trace_array_create_stop_on(struct trace_array *tr, struct dentry *dir)
 {
-	trace_create_file("stop_on", TRACE_MODE_WRITE, dir, tr, &stop_on_fops);
+	trace_create_file("stop_on", TRACE_MODE_WRITE, dir, tr, &stop_on_file.fops);
 }
