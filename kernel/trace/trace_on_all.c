@@ -98,7 +98,6 @@ static ssize_t on_all_read(struct file *file, char __user *ubuf, size_t count, l
 
 static ssize_t on_all_write(struct file *file, const char __user *ubuf, size_t count, loff_t *pos)
 {
-	static const char * const errs[] = { "Invalid value, expected 0 or 1" };
 	char buf[ON_ALL_SIZE] = "", *text;
 	const char *wrong;
 	u64 on;
@@ -108,7 +107,8 @@ static ssize_t on_all_write(struct file *file, const char __user *ubuf, size_t c
 	text = strim(buf);
 	wrong = count < sizeof(buf) ? trace_read_number(text, trace_numbers, 1, &on) : text;
 	if (wrong) {
-		tracing_log_err(NULL, "tracing_on_all", text, (const char **)errs, 0, wrong - text);
+		tracing_log(NULL, "tracing_on_all", "error", text, "Invalid value, expected 0 or 1",
+			    wrong - text);
 		return -EINVAL;
 	}
 	if (on)

@@ -10,40 +10,9 @@
 #include "../trace_text.h"
 #include "internal.h"
 
-enum {
-	CHANNELS_ERR_NONE,
-	CHANNELS_ERR_NAMES,
-	CHANNELS_ERR_SELF,
-	CHANNELS_ERR_SESSION,
-	CHANNELS_ERR_MEMBER,
-	CHANNELS_ERR_OTHER,
-	CHANNELS_ERR_KEPT,
-	CHANNELS_ERR_CLOCK,
-	CHANNELS_ERR_MEMORY,
-	CHANNELS_ERR_RETIRED,
-	CHANNELS_ERR_LONG,
-	CHANNELS_ERR_MANY,
-};
-
 static const char channels_usage[] =
 	"# Write the name of an instance to make it a channel, \"!NAME\" to end that, and an\n"
 	"# empty line to end all\n";
-
-/* Kept by the error log, which prints them later. */
-static const char *const channels_errs[] = {
-	"No such instance, or not a channel of this session",
-	"Expected one name in each line",
-	"An instance cannot be a channel of itself",
-	"A session cannot be a channel, nor a channel a session",
-	"Is a channel of this session",
-	"Is a channel of another session: remove it there first",
-	"A kept snapshot cannot be a channel",
-	"Has another trace_clock than the session",
-	"Its memory has no room for the snapshots of the session: see snapshot.rst",
-	"The session ends with its open files: it gets no channels any more",
-	"Longer than a name can be",
-	"Too many channels: a snapshot of all of them would hold off interrupts for too long",
-};
 
 /* Print the name of the session that an instance is a channel of, or nothing. */
 static void channels_print_session(const char *name, char *buf, size_t size)
@@ -58,25 +27,48 @@ static void channels_print_session(const char *name, char *buf, size_t size)
 
 static void channels_fail(struct trace_array *tr, const char *text, int ret, unsigned int pos)
 {
-	u8 err = ret == -ELOOP ? CHANNELS_ERR_SESSION : ret == -EEXIST ? CHANNELS_ERR_MEMBER :
-		 ret == -EXFULL ? CHANNELS_ERR_MEMORY : ret == -ENODEV ? CHANNELS_ERR_RETIRED :
-		 ret == -E2BIG ? CHANNELS_ERR_MANY :
-		 ret == -EBUSY ? CHANNELS_ERR_OTHER : ret == -EPERM ? CHANNELS_ERR_KEPT :
-		 ret == -EINVAL ? CHANNELS_ERR_CLOCK : CHANNELS_ERR_NONE;
 	char session[NAME_MAX + sizeof(", session ")] = "", *both;
-	const char *name = text + pos;
+	const char *name = text + pos, *why;
 
-	if (ret == -ELOOP && tr->name && !strcmp(name, tr->name))
-		err = CHANNELS_ERR_SELF;
-	/* A name may have blanks, so there is none that is all of them. */
-	if (err == CHANNELS_ERR_NONE && name[strcspn(name, " \t")]) {
-		err = CHANNELS_ERR_NAMES;
-		pos += strcspn(name, " \t");
-	}
-	if (err == CHANNELS_ERR_OTHER)
+	switch (ret) {
+	case -ELOOP:
+		why = tr->name && !strcmp(name, tr->name) ?
+			"An instance cannot be a channel of itself" :
+			"A session cannot be a channel, nor a channel a session";
+		break;
+	case -EEXIST:
+		why = "Is a channel of this session";
+		break;
+	case -EXFULL:
+		why = "Its memory has no room for the snapshots of the session: see snapshot.rst";
+		break;
+	case -E2BIG:
+		why = "Too many channels: a snapshot of all of them would hold off interrupts for "
+		      "too long";
+		break;
+	case -ENODEV:
+		why = "The session ends with its open files: it gets no channels any more";
+		break;
+	case -EBUSY:
+		why = "Is a channel of another session: remove it there first";
 		channels_print_session(name, session, sizeof(session));
+		break;
+	case -EPERM:
+		why = "A kept snapshot cannot be a channel";
+		break;
+	case -EINVAL:
+		why = "Has another trace_clock than the session";
+		break;
+	default:
+		why = "No such instance, or not a channel of this session";
+		/* A name may have blanks, so there is none that is all of them. */
+		if (name[strcspn(name, " \t")]) {
+			why = "Expected one name in each line";
+			pos += strcspn(name, " \t");
+		}
+	}
 	both = kasprintf(GFP_KERNEL, "%s%s", text, session);
-	tracing_log_err(tr, "channels", both ?: text, (const char **)channels_errs, err, pos);
+	tracing_log(tr, "channels", "error", both ?: text, why, pos);
 	kfree(both);
 }
 
@@ -109,8 +101,7 @@ static int channels_change(void *data, char *text)
 		return 0;
 	}
 	if (strlen(name) > NAME_MAX) {
-		tracing_log_err(data, "channels", "", (const char **)channels_errs,
-				CHANNELS_ERR_LONG, 0);
+		tracing_log(data, "channels", "error", "", "Longer than a name can be", 0);
 		return -EINVAL;
 	}
 	ret = leave ? trace_session_leave(data, name) : trace_session_join(data, name);

@@ -13,16 +13,14 @@
 /* In error_log of the instance that the snapshot was taken of: this one has none. */
 static void dat_log(struct trace_array *tr, int ret)
 {
-	static const char *const errs[] = {
-		"snapshot_limit_kb allows no more memory",
-		"Its channels have several sizes of sub-buffers: read trace.dat of each",
-	};
-	u8 err = ret == -ENOSPC ? 0 : 1;
+	const char *why =
+		ret == -ENOSPC ? "snapshot_limit_kb allows no more memory" :
+		ret != -EOPNOTSUPP ? NULL :
+		"Its channels have several sizes of sub-buffers: read trace.dat of each";
 
 	guard(mutex)(&trace_types_lock);
-	if (ret == -ENOSPC || ret == -EOPNOTSUPP)
-		tracing_log_err(trace_snapshot_owner(tr), "trace.dat", tr->name,
-				(const char **)errs, err, 0);
+	if (why)
+		tracing_log(trace_snapshot_owner(tr), "trace.dat", "error", tr->name, why, 0);
 }
 
 /*

@@ -9,20 +9,6 @@
 #include "../trace_text.h"
 #include "internal.h"
 
-enum {
-	ALLOCATE_ERR_VALUE,
-	ALLOCATE_ERR_MEMORY,
-	ALLOCATE_ERR_RECORDS,
-	ALLOCATE_ERR_USED,
-};
-
-static const char *const allocate_errs[] = {
-	"Invalid value, expected 0 or 1",
-	"Not enough memory",
-	"The buffer holds records: empty it first",
-	"The buffer is in use: disable events, tracer and snapshots, close its files",
-};
-
 static ssize_t
 allocate_read(struct file *file, char __user *ubuf, size_t cnt, loff_t *ppos)
 {
@@ -41,10 +27,13 @@ static int allocate_free(struct trace_array *tr)
 
 static int allocate_fail(struct trace_array *tr, const char *text, int ret, size_t at)
 {
-	u8 err = ret == -EBUSY ? ALLOCATE_ERR_USED : ret == -ENOTEMPTY ? ALLOCATE_ERR_RECORDS :
-		 ret == -ENOMEM ? ALLOCATE_ERR_MEMORY : ALLOCATE_ERR_VALUE;
+	const char *why =
+		ret == -EBUSY ?
+		"The buffer is in use: disable events, tracer and snapshots, close its files" :
+		ret == -ENOTEMPTY ? "The buffer holds records: empty it first" :
+		ret == -ENOMEM ? "Not enough memory" : "Invalid value, expected 0 or 1";
 
-	tracing_log_err(tr, "buffer_allocate", text, (const char **)allocate_errs, err, at);
+	tracing_log(tr, "buffer_allocate", "error", text, why, at);
 	return ret == -ENOTEMPTY ? -EBUSY : ret;
 }
 

@@ -11,27 +11,10 @@
 
 #include "internal.h"
 
-enum {
-	GLOBAL_ERR_TOP,
-	GLOBAL_ERR_BOOT,
-	GLOBAL_ERR_RINGS,
-	GLOBAL_ERR_MEMORY,
-	GLOBAL_ERR_TRACER,
-	GLOBAL_ERR_SIZE,
-};
-
-static const char *const global_errs[] = {
-	"Only an instance can have one ring for all CPUs: make one with mkdir",
-	"Its rings are allocated for good: make an instance with mkdir",
-	"Its rings are allocated: write 0 to buffer_allocate first",
-	"Not enough memory",
-	"A latency tracer needs a ring for each CPU: write 0 to options/global-buffer of an unused instance",
-	"One ring is for all CPUs: write to buffer_size_kb of the instance",
-};
-
-static int global_fail(struct trace_array *tr, const char *file, const char *text, u8 err, int ret)
+static int global_fail(struct trace_array *tr, const char *file, const char *text, int ret,
+		       const char *why)
 {
-	tracing_log_err(tr, file, text, (const char **)global_errs, err, 0);
+	tracing_log(tr, file, "error", text, why, 0);
 	return ret;
 }
 
@@ -51,14 +34,17 @@ int trace_array_set_global(struct trace_array *tr, bool on)
 
 	lockdep_assert_held(&trace_types_lock);
 	if (!tr->name)
-		return global_fail(tr, "trace_options", text, GLOBAL_ERR_TOP, -EINVAL);
+		return global_fail(tr, "trace_options", text, -EINVAL,
+			"Only an instance can have one ring for all CPUs: make one with mkdir");
 	if (tr->flags & TRACE_ARRAY_FL_EXPANDED || trace_is_kept(tr))
-		return global_fail(tr, "trace_options", text, GLOBAL_ERR_BOOT, -EBUSY);
+		return global_fail(tr, "trace_options", text, -EBUSY,
+			"Its rings are allocated for good: make an instance with mkdir");
 	scoped_guard(mutex, &trace_expand_mutex)
 		ret = ring_buffer_set_global(tr->array_buffer.buffer, on);
 	if (ret)
-		global_fail(tr, "trace_options", text,
-			    ret == -EBUSY ? GLOBAL_ERR_RINGS : GLOBAL_ERR_MEMORY, ret);
+		global_fail(tr, "trace_options", text, ret, ret == -EBUSY ?
+			    "Its rings are allocated: write 0 to buffer_allocate first" :
+			    "Not enough memory");
 	return ret;
 }
 
@@ -77,7 +63,8 @@ int trace_array_may_set_tracer(struct trace_array *tr, const struct tracer *t)
 	lockdep_assert_held(&trace_types_lock);
 	if (!t->print_max || !ring_buffer_is_global(tr->array_buffer.buffer))
 		return 0;
-	return global_fail(tr, "current_tracer", t->name, GLOBAL_ERR_TRACER, -EINVAL);
+	return global_fail(tr, "current_tracer", t->name, -EINVAL, "A latency tracer needs a ring for "
+			   "each CPU: write 0 to options/global-buffer of an unused instance");
 }
 
 /**
@@ -95,5 +82,6 @@ int trace_array_may_resize(struct trace_array *tr, int cpu)
 	if (trace_array_has_ring(tr, cpu))
 		return 0;
 	snprintf(text, sizeof(text), "cpu%d", cpu);
-	return global_fail(tr, "buffer_size_kb", text, GLOBAL_ERR_SIZE, -EINVAL);
+	return global_fail(tr, "buffer_size_kb", text, -EINVAL,
+			   "One ring is for all CPUs: write to buffer_size_kb of the instance");
 }

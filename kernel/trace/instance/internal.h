@@ -62,14 +62,14 @@ struct instance_owner {
  * @dir:    its directory, or that of a kept snapshot that holds it; a reference
  * @counts: text with the number of references, and a task
  * @text:   memory of that
- * @err:    the reason, INSTANCE_ERR_*
+ * @why:    the reason, for error_log
  */
 struct instance_busy {
 	const struct trace_array	*tr;
 	struct dentry			*dir;
 	struct seq_buf			counts;
 	char				text[256];
-	u8				err;
+	const char			*why;
 };
 
 /* expand.c */

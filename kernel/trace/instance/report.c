@@ -13,48 +13,14 @@
 
 #include "internal.h"
 
-enum {
-	INSTANCE_ERR_NAME,
-	INSTANCE_ERR_EXISTS,
-	INSTANCE_ERR_MEMORY,
-	INSTANCE_ERR_BOOT,
-	INSTANCE_ERR_OWNED,
-	INSTANCE_ERR_RETIRED,
-	INSTANCE_ERR_KEPT,
-	INSTANCE_ERR_KEEPS,
-	INSTANCE_ERR_CHANNEL,
-	INSTANCE_ERR_PART,
-	INSTANCE_ERR_HIST,
-	INSTANCE_ERR_MAPPED,
-	INSTANCE_ERR_PIPE,
-	INSTANCE_ERR_OPEN,
-};
-
-static const char *const instance_errs[] = {
-	"Invalid name, expected 1 to 255 characters without '/'",
-	"An instance of this name exists",
-	"Not enough memory",
-	"Its memory survives a reboot: it cannot be removed",
-	"It belongs to a file descriptor: close that",
-	"It is removed when its open files are closed",
-	"A kept snapshot of it is open: close its files",
-	"It has kept snapshots, or parts of some: remove them",
-	"It is a channel of a session: remove it from there first",
-	"It is a part of a kept snapshot: remove that",
-	"Histograms of it have variables: remove their triggers",
-	"Its buffer is mapped: unmap it, and close the file",
-	"trace_pipe or trace_pipe_raw is open: close it",
-	"Files are open, or the kernel holds references",
-};
-
 /* Both are in the line "Command:", so what is counted comes behind the name. */
-static void instance_log(const char *command, const char *name, const char *counts, u8 err)
+static void instance_log(const char *command, const char *name, const char *counts,
+			 const char *why)
 {
 	char *text = kasprintf(GFP_KERNEL, "%s %s%s", command, name, counts);
 
 	if (text)
-		tracing_log_err(NULL, "instances", text, (const char **)instance_errs, err,
-				strlen(command) + 1);
+		tracing_log(NULL, "instances", "error", text, why, strlen(command) + 1);
 	kfree(text);
 }
 
@@ -67,10 +33,9 @@ static void instance_log(const char *command, const char *name, const char *coun
  */
 void instance_report_mkdir(const char *name, int err)
 {
-	u8 what = err == -EEXIST ? INSTANCE_ERR_EXISTS :
-		  err == -EINVAL ? INSTANCE_ERR_NAME : INSTANCE_ERR_MEMORY;
-
-	instance_log("mkdir", name, "", what);
+	instance_log("mkdir", name, "", err == -EEXIST ? "An instance of this name exists" :
+		     err == -EINVAL ? "Invalid name, expected 1 to 255 characters without '/'" :
+		     "Not enough memory");
 }
 
 /* There is to be room for what holds it. */
@@ -132,17 +97,23 @@ void instance_note_busy(struct trace_array *tr, struct instance_busy *busy)
 	if (tr->session)
 		seq_buf_printf(s, ", channel of %s", tr->session->name ?: "top");
 	kept = instance_list_kept(tr, s);
-	busy->err = boot ? INSTANCE_ERR_BOOT :
-		    tr->owned ? INSTANCE_ERR_OWNED :
-		    tr->retired ? INSTANCE_ERR_RETIRED :
-		    tr->session && trace_is_kept(tr) ? INSTANCE_ERR_PART :
-		    tr->session ? INSTANCE_ERR_CHANNEL :
-		    tr->ref == 1 ? kept ? INSTANCE_ERR_KEPT : INSTANCE_ERR_KEEPS :
-		    mapped ? INSTANCE_ERR_MAPPED :
-		    tr->trace_ref ? INSTANCE_ERR_PIPE :
-		    hists ? INSTANCE_ERR_HIST : INSTANCE_ERR_OPEN;
+	/* Only where nothing else holds it */
+	if (boot || tr->owned || tr->retired || tr->session || tr->ref > 1)
+		kept = NULL;
+	busy->why = boot ? "Its memory survives a reboot: it cannot be removed" :
+		    tr->owned ? "It belongs to a file descriptor: close that" :
+		    tr->retired ? "It is removed when its open files are closed" :
+		    tr->session && trace_is_kept(tr) ?
+		    "It is a part of a kept snapshot: remove that" :
+		    tr->session ? "It is a channel of a session: remove it from there first" :
+		    kept ? "A kept snapshot of it is open: close its files" :
+		    tr->ref == 1 ? "It has kept snapshots, or parts of some: remove them" :
+		    mapped ? "Its buffer is mapped: unmap it, and close the file" :
+		    tr->trace_ref ? "trace_pipe or trace_pipe_raw is open: close it" :
+		    hists ? "Histograms of it have variables: remove their triggers" :
+		    "Files are open, or the kernel holds references";
 	busy->tr = tr;
-	busy->dir = dget((busy->err == INSTANCE_ERR_KEPT ? kept : tr)->dir);
+	busy->dir = dget((kept ?: tr)->dir);
 }
 
 /**
@@ -156,5 +127,5 @@ void instance_report_busy(const char *name, struct instance_busy *busy)
 {
 	instance_find_holder(busy);
 	dput(busy->dir);
-	instance_log("rmdir", name, seq_buf_str(&busy->counts), busy->err);
+	instance_log("rmdir", name, seq_buf_str(&busy->counts), busy->why);
 }

@@ -221,12 +221,11 @@ void trace_session_end(struct trace_array *tr)
  */
 int trace_session_may_set_clock(struct trace_array *tr, int clock_id)
 {
-	static const char * const errs[] = { "The clock is that of the session: set it there" };
-
 	lockdep_assert_held(&trace_types_lock);
 	if (!tr->session || tr->clock_id == clock_id)
 		return 0;
-	tracing_log_err(tr, "trace_clock", tr->session->name ?: "top", (const char **)errs, 0, 0);
+	tracing_log(tr, "trace_clock", "error", tr->session->name ?: "top",
+		    "The clock is that of the session: set it there", 0);
 	return -EBUSY;
 }
 

@@ -13,6 +13,8 @@
 
 #include "internal.h"
 
+const char sampler_no_counters[] = "The counters cannot be created";
+
 /**
  * sampler_alloc() - allocate a sampler without counters
  * @spec: the event, and the options
@@ -98,7 +100,7 @@ static bool sampler_can_sample(const struct perf_event *counter)
  * sampler_start() - have a sampler count on a CPU
  * @s:     the sampler
  * @cpu:   the CPU, on which it does not count yet
- * @fault: on an error, its member @err is set to the reason
+ * @fault: on an error, its member @why is set to the reason
  *
  * Context: May sleep, holds neither event_mutex nor trace_types_lock.
  * Return: 0; -ENODEV if no PMU counts the event there, or the CPU is not online; -EOPNOTSUPP if the
@@ -106,6 +108,7 @@ static bool sampler_can_sample(const struct perf_event *counter)
  */
 int sampler_start(struct trace_sampler *s, int cpu, struct sampler_fault *fault)
 {
+	static const char no_samples[] = "Its PMU counts, but cannot sample";
 	struct perf_event_attr attr;
 	struct perf_event *counter;
 
@@ -121,19 +124,19 @@ int sampler_start(struct trace_sampler *s, int cpu, struct sampler_fault *fault)
 		switch (PTR_ERR(counter)) {
 		case -ENOENT:
 		case -ENODEV:
-			fault->err = SAMPLER_ERR_NO_PMU;
+			fault->why = "No PMU of this machine counts this event";
 			return -ENODEV;
 		case -EOPNOTSUPP:
-			fault->err = SAMPLER_ERR_NO_SAMPLES;
+			fault->why = no_samples;
 			return -EOPNOTSUPP;
 		default:
-			fault->err = SAMPLER_ERR_PERF;
+			fault->why = sampler_no_counters;
 			return PTR_ERR(counter);
 		}
 	}
 	if (!sampler_can_sample(counter)) {
 		perf_event_release_kernel(counter);
-		fault->err = SAMPLER_ERR_NO_SAMPLES;
+		fault->why = no_samples;
 		return -EOPNOTSUPP;
 	}
 	per_cpu_ptr(s->cpus, cpu)->counter = counter;

@@ -2,7 +2,6 @@
 /*
  * The file "perf_events": which events of perf an instance samples.
  */
-#include <linux/build_bug.h>
 #include <linux/fs.h>
 #include <linux/limits.h>
 #include <linux/math64.h>
@@ -21,38 +20,6 @@
 /* The longest name, all options with their numbers, blanks, and the line's end */
 #define SAMPLER_TEXT_SIZE	160
 
-/* Kept by the error log, which prints them later. */
-static const char *const sampler_errs[] = {
-	[SAMPLER_ERR_BLANK]	 = "One event a write, without blank and comma: EVENT:freq=N:user",
-	[SAMPLER_ERR_EVENT]	 = "Unknown event, expected one such as cpu-clock or page-faults",
-	[SAMPLER_ERR_NUMBERS]	 = "Expected type=N/config=N/",
-	[SAMPLER_ERR_TYPE]	 = "Tracepoints are in events/, breakpoints cannot be sampled",
-	[SAMPLER_ERR_OPTION]	 = "Expected :period=N, :freq=N, :callchain, :user or :kernel",
-	[SAMPLER_ERR_NUMBER]	 = "Expected a number; period, freq and callchain start at 1",
-	[SAMPLER_ERR_UNIT]	 = "Expected a whole number without unit: events, ns of a clock; "
-				   "freq is in Hz",
-	[SAMPLER_ERR_CLOCK]	 = "Of a clock, expected period=" __stringify(SAMPLER_CLOCK_PERIOD)
-				   " (ns) or more, freq=" __stringify(SAMPLER_CLOCK_FREQ)
-				   " or less",
-	[SAMPLER_ERR_TWICE]	 = "An option before it has set this already",
-	[SAMPLER_ERR_RATE]	 = "Above kernel.perf_event_max_sample_rate",
-	[SAMPLER_ERR_STACK]	 = "Above kernel.perf_event_max_stack",
-	[SAMPLER_ERR_REMOVE]	 = "Expected the end: an event is removed by its name only",
-	[SAMPLER_ERR_LONG]	 = "The line is too long, expected " __stringify(SAMPLER_TEXT_SIZE)
-				   " bytes at most",
-	[SAMPLER_ERR_EXISTS]	 = "The event is in the list: remove it first",
-	[SAMPLER_ERR_ABSENT]	 = "The event is not in the list",
-	[SAMPLER_ERR_NO_FILE]	 = "This instance does not have the event perf:sample",
-	[SAMPLER_ERR_RETIRED]	 = "The owner of this instance has ended",
-	[SAMPLER_ERR_NO_PMU]	 = "No PMU of this machine counts this event",
-	[SAMPLER_ERR_NO_SAMPLES] = "Its PMU counts, but cannot sample",
-	[SAMPLER_ERR_PARANOID]	 = "Refused by kernel.perf_event_paranoid or a security module",
-	[SAMPLER_ERR_LOCKDOWN]	 = "Not permitted: the kernel is locked down",
-	[SAMPLER_ERR_PERF]	 = "The counters cannot be created",
-};
-
-static_assert(ARRAY_SIZE(sampler_errs) == SAMPLER_ERRS);
-
 /*
  * The checks of perf_event_open(). Of a counter of the kernel perf checks perf_allow_cpu() only,
  * and its error would not tell the reason.
@@ -61,13 +28,13 @@ static int sampler_allow(const struct sampler_spec *spec, struct sampler_fault *
 {
 	int ret;
 
-	fault->err = SAMPLER_ERR_PARANOID;
+	fault->why = "Refused by kernel.perf_event_paranoid or a security module";
 	ret = security_perf_event_open(PERF_SECURITY_OPEN) ?: perf_allow_cpu();
 	if (!ret && !spec->user)
 		ret = perf_allow_kernel();
 	if (ret)
 		return ret;
-	fault->err = SAMPLER_ERR_LOCKDOWN;
+	fault->why = "Not permitted: the kernel is locked down";
 	return security_locked_down(LOCKDOWN_PERF);
 }
 
@@ -101,8 +68,8 @@ sampler_file_write(struct file *file, const char __user *ubuf, size_t cnt, loff_
 	if (!cnt)
 		return 0;
 	if (cnt > SAMPLER_TEXT_SIZE) {
-		tracing_log_err(tr, "perf_events", "", (const char **)sampler_errs,
-				SAMPLER_ERR_LONG, 0);
+		tracing_log(tr, "perf_events", "error", "", "The line is too long, expected "
+			    __stringify(SAMPLER_TEXT_SIZE) " bytes at most", 0);
 		return -EINVAL;
 	}
 	buf = memdup_user_nul(ubuf, cnt);
@@ -116,8 +83,7 @@ sampler_file_write(struct file *file, const char __user *ubuf, size_t cnt, loff_
 		/* One line of error_log, with a mark below it */
 		strreplace(text, '\n', ' ');
 		strreplace(text, '\t', ' ');
-		tracing_log_err(tr, "perf_events", text, (const char **)sampler_errs, fault.err,
-				fault.pos);
+		tracing_log(tr, "perf_events", "error", text, fault.why, fault.pos);
 	}
 	kfree(buf);
 	if (ret)

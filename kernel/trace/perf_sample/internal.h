@@ -120,6 +120,7 @@ void sampler_overflow(struct perf_event *counter, struct perf_sample_data *data,
 		      struct pt_regs *regs);
 
 /* counter.c */
+extern const char sampler_no_counters[];
 struct trace_sampler *sampler_alloc(const struct sampler_spec *spec);
 void sampler_free(struct trace_sampler *s);
 int sampler_start(struct trace_sampler *s, int cpu, struct sampler_fault *fault);

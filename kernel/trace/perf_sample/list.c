@@ -225,7 +225,7 @@ static int sampler_enable(struct trace_array *tr, bool enable)
  * sampler_add() - have a trace array sample an event
  * @tr:    the trace array; the caller holds a reference
  * @spec:  the event, and the options
- * @fault: on an error, its member @err is set to the reason
+ * @fault: on an error, its member @why is set to the reason
  *
  * This enables the event perf:sample, too.
  *
@@ -242,17 +242,17 @@ int sampler_add(struct trace_array *tr, const struct sampler_spec *spec,
 	int ret;
 
 	guard(mutex)(&sampler_mutex);
-	fault->err = SAMPLER_ERR_EXISTS;
+	fault->why = "The event is in the list: remove it first";
 	if (sampler_find(tr, spec))
 		return -EEXIST;
-	fault->err = SAMPLER_ERR_RETIRED;
+	fault->why = "The owner of this instance has ended";
 	if (READ_ONCE(tr->retired))
 		return -ENODEV;
-	fault->err = SAMPLER_ERR_NO_FILE;
+	fault->why = "This instance does not have the event perf:sample";
 	file = sampler_find_file(tr);
 	if (IS_ERR_OR_NULL(file))
 		return -ENODEV;
-	fault->err = SAMPLER_ERR_PERF;
+	fault->why = sampler_no_counters;
 	s = sampler_alloc(spec);
 	if (!s)
 		return -ENOMEM;
@@ -286,7 +286,7 @@ static bool sampler_has_none(struct trace_array *tr)
  * sampler_remove() - have a trace array no longer sample an event
  * @tr:    the trace array; the caller holds a reference
  * @spec:  the event
- * @fault: on an error, its member @err is set to the reason
+ * @fault: on an error, its member @why is set to the reason
  *
  * After the last one, the event perf:sample is disabled.
  *
@@ -301,7 +301,7 @@ int sampler_remove(struct trace_array *tr, const struct sampler_spec *spec,
 	guard(mutex)(&sampler_mutex);
 	s = sampler_find(tr, spec);
 	if (!s) {
-		fault->err = SAMPLER_ERR_ABSENT;
+		fault->why = "The event is not in the list";
 		return -ENOENT;
 	}
 	sampler_unlist(s);

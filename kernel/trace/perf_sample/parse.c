@@ -9,6 +9,7 @@
 #include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
+#include <linux/stringify.h>
 #include <uapi/linux/perf_event.h>
 
 #include "parse.h"
@@ -74,10 +75,17 @@ static const struct known_event known_events[] = {
 	COUNTED(EMULATION_FAULTS, "emulation-faults", NULL),
 };
 
-static int parse_fail(struct parser *p, enum sampler_err err)
+/* Reasons that several functions have */
+static const char parse_not_number[] = "Expected a number; period, freq and callchain start at 1";
+static const char parse_not_option[] = "Expected :period=N, :freq=N, :callchain, :user or :kernel";
+static const char parse_not_clock[] =
+	"Of a clock, expected period=" __stringify(SAMPLER_CLOCK_PERIOD) " (ns) or more, freq="
+	__stringify(SAMPLER_CLOCK_FREQ) " or less";
+
+static int parse_fail(struct parser *p, const char *at, const char *why)
 {
-	p->fault->err = err;
-	p->fault->pos = p->at - p->text;
+	p->fault->why = why;
+	p->fault->pos = at - p->text;
 	return -EINVAL;
 }
 
@@ -106,9 +114,9 @@ static int parse_fail_number(struct parser *p, const char *digits)
 	size_t len = strspn(digits, "0123456789");
 
 	if (!len || !digits[len] || !strncasecmp(digits, "0x", 2))
-		return parse_fail(p, SAMPLER_ERR_NUMBER);
-	p->at += len;
-	return parse_fail(p, SAMPLER_ERR_UNIT);
+		return parse_fail(p, p->at, parse_not_number);
+	return parse_fail(p, p->at + len, "Expected a whole number without unit: events, ns of "
+			  "a clock; freq is in Hz");
 }
 
 static int parse_number(struct parser *p, u64 min, u64 max, u64 *number)
@@ -117,7 +125,7 @@ static int parse_number(struct parser *p, u64 min, u64 max, u64 *number)
 	char digits[NUMBER_SIZE];
 
 	if (len >= sizeof(digits))
-		return parse_fail(p, SAMPLER_ERR_NUMBER);
+		return parse_fail(p, p->at, parse_not_number);
 	memcpy(digits, p->at, len);
 	digits[len] = '\0';
 	if (kstrtou64(digits, 0, number) || *number < min || *number > max)
@@ -133,21 +141,20 @@ static int parse_numbers(struct parser *p, struct sampler_spec *spec)
 	int ret;
 
 	if (!parse_char(p, '='))
-		return parse_fail(p, SAMPLER_ERR_NUMBERS);
+		return parse_fail(p, p->at, "Expected type=N/config=N/");
 	start = p->at;
 	ret = parse_number(p, 0, U32_MAX, &type);
 	if (ret)
 		return ret;
 	if (!parse_char(p, '/') || !parse_word(p, "config") || !parse_char(p, '='))
-		return parse_fail(p, SAMPLER_ERR_NUMBERS);
+		return parse_fail(p, p->at, "Expected type=N/config=N/");
 	ret = parse_number(p, 0, U64_MAX, &spec->config);
 	if (ret)
 		return ret;
 	parse_char(p, '/');
-	if (type == PERF_TYPE_TRACEPOINT || type == PERF_TYPE_BREAKPOINT) {
-		p->at = start;
-		return parse_fail(p, SAMPLER_ERR_TYPE);
-	}
+	if (type == PERF_TYPE_TRACEPOINT || type == PERF_TYPE_BREAKPOINT)
+		return parse_fail(p, start,
+				  "Tracepoints are in events/, breakpoints cannot be sampled");
 	spec->type = type;
 	snprintf(spec->name, sizeof(spec->name), "type=%u/config=0x%llx/", spec->type,
 		 spec->config);
@@ -170,7 +177,7 @@ static int parse_event(struct parser *p, struct sampler_spec *spec, bool *counte
 		*counted = known->counted;
 		return 0;
 	}
-	return parse_fail(p, SAMPLER_ERR_EVENT);
+	return parse_fail(p, p->at, "Unknown event, expected one such as cpu-clock or page-faults");
 }
 
 static bool spec_is_clock(const struct sampler_spec *spec)
@@ -188,8 +195,7 @@ static int parse_period(struct parser *p, struct sampler_spec *spec)
 
 	if (ret || !spec_is_clock(spec) || spec->period >= SAMPLER_CLOCK_PERIOD)
 		return ret;
-	p->at = start;
-	return parse_fail(p, SAMPLER_ERR_CLOCK);
+	return parse_fail(p, start, parse_not_clock);
 }
 
 static int parse_freq(struct parser *p, const struct sampler_limits *limits,
@@ -200,12 +206,10 @@ static int parse_freq(struct parser *p, const struct sampler_limits *limits,
 
 	if (ret)
 		return ret;
-	p->at = start;
 	if (spec->freq > limits->rate)
-		return parse_fail(p, SAMPLER_ERR_RATE);
+		return parse_fail(p, start, "Above kernel.perf_event_max_sample_rate");
 	if (spec_is_clock(spec) && spec->freq > SAMPLER_CLOCK_FREQ)
-		return parse_fail(p, SAMPLER_ERR_CLOCK);
-	p->at += strcspn(p->at, ":=/");
+		return parse_fail(p, start, parse_not_clock);
 	return 0;
 }
 
@@ -222,10 +226,8 @@ static int parse_stack(struct parser *p, const struct sampler_limits *limits, un
 	ret = parse_number(p, 1, U64_MAX, &number);
 	if (ret)
 		return ret;
-	if (number > limits->stack) {
-		p->at = start;
-		return parse_fail(p, SAMPLER_ERR_STACK);
-	}
+	if (number > limits->stack)
+		return parse_fail(p, start, "Above kernel.perf_event_max_stack");
 	*stack = number;
 	return 0;
 }
@@ -253,14 +255,9 @@ static int parse_option(struct parser *p, const struct sampler_limits *limits,
 		twice = spec->user || spec->kernel;
 		spec->kernel = true;
 	} else {
-		p->at = start;
-		return parse_fail(p, SAMPLER_ERR_OPTION);
+		return parse_fail(p, start, parse_not_option);
 	}
-	if (twice) {
-		p->at = start;
-		return parse_fail(p, SAMPLER_ERR_TWICE);
-	}
-	return ret;
+	return twice ? parse_fail(p, start, "An option before it has set this already") : ret;
 }
 
 /**
@@ -283,17 +280,20 @@ int sampler_parse(const char *text, const struct sampler_limits *limits,
 	memset(spec, 0, sizeof(*spec));
 	p.at = strpbrk(text, " \t\r\n,");
 	if (p.at)
-		return parse_fail(&p, SAMPLER_ERR_BLANK);
+		return parse_fail(&p, p.at, "One event a write, without blank and comma: "
+				  "EVENT:freq=N:user");
 	p.at = text;
 	spec->remove = parse_char(&p, '!');
 	ret = parse_event(&p, spec, &counted);
 	if (ret)
 		return ret;
+	if (spec->remove && *p.at)
+		return parse_fail(&p, p.at, "Expected the end: an event is removed by its name only");
 	if (spec->remove)
-		return *p.at ? parse_fail(&p, SAMPLER_ERR_REMOVE) : 0;
+		return 0;
 	while (*p.at) {
 		if (!parse_char(&p, ':'))
-			return parse_fail(&p, SAMPLER_ERR_OPTION);
+			return parse_fail(&p, p.at, parse_not_option);
 		ret = parse_option(&p, limits, spec);
 		if (ret)
 			return ret;

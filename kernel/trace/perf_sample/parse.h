@@ -51,42 +51,14 @@ struct sampler_spec {
 	bool		remove;
 };
 
-/* Reasons of errors: indices of the texts in file.c */
-enum sampler_err {
-	SAMPLER_ERR_BLANK,
-	SAMPLER_ERR_EVENT,
-	SAMPLER_ERR_NUMBERS,
-	SAMPLER_ERR_TYPE,
-	SAMPLER_ERR_OPTION,
-	SAMPLER_ERR_NUMBER,
-	SAMPLER_ERR_UNIT,
-	SAMPLER_ERR_CLOCK,
-	SAMPLER_ERR_TWICE,
-	SAMPLER_ERR_RATE,
-	SAMPLER_ERR_STACK,
-	SAMPLER_ERR_REMOVE,
-	/* Not of sampler_parse() */
-	SAMPLER_ERR_LONG,
-	SAMPLER_ERR_EXISTS,
-	SAMPLER_ERR_ABSENT,
-	SAMPLER_ERR_NO_FILE,
-	SAMPLER_ERR_RETIRED,
-	SAMPLER_ERR_NO_PMU,
-	SAMPLER_ERR_NO_SAMPLES,
-	SAMPLER_ERR_PARANOID,
-	SAMPLER_ERR_LOCKDOWN,
-	SAMPLER_ERR_PERF,
-	SAMPLER_ERRS
-};
-
 /**
  * struct sampler_fault - why a write fails
- * @err: the reason
+ * @why: the reason, for error_log
  * @pos: the character of the text that it is about, from 0
  */
 struct sampler_fault {
-	enum sampler_err	err;
-	unsigned int		pos;
+	const char	*why;
+	unsigned int	pos;
 };
 
 int sampler_parse(const char *text, const struct sampler_limits *limits,

@@ -12,30 +12,16 @@
 #include "../trace_text.h"
 #include "internal.h"
 
-enum {
-	VIEW_ERR_VALUE,
-	VIEW_ERR_BOOT,
-	VIEW_ERR_NAME,
-	VIEW_ERR_CLOCK,
-};
-
-static const char *const view_errs[] = {
-	"Invalid value, expected 0 or 1",
-	"Its memory survives a reboot, and PIDs do not",
-	"Its name is too long, expected 251 characters at most",
-	"Its clock has no times of tasks: set trace_clock to global, mono or boot",
-};
-
 /* Can an instance be shown? */
-static int view_may_show(struct trace_array *tr, u8 *err)
+static int view_may_show(struct trace_array *tr, const char **why)
 {
-	*err = VIEW_ERR_BOOT;
+	*why = "Its memory survives a reboot, and PIDs do not";
 	if (tr->range_addr_start)
 		return -EINVAL;
-	*err = VIEW_ERR_NAME;
+	*why = "Its name is too long, expected 251 characters at most";
 	if (strlen(tr->name) > NAME_MAX - TRACE_VIEW_ENDING)
 		return -ENAMETOOLONG;
-	*err = VIEW_ERR_CLOCK;
+	*why = "Its clock has no times of tasks: set trace_clock to global, mono or boot";
 	return min(trace_stamp_clock(tr), 0);
 }
 
@@ -45,7 +31,7 @@ static int view_set(struct trace_array *tr, const char *text, bool whole)
 	u64 on = 0;
 	const char *wrong = whole ? trace_read_number(text, trace_numbers, 1, &on) : text;
 	int ret = wrong ? -EINVAL : 0;
-	u8 err = VIEW_ERR_VALUE;
+	const char *why = "Invalid value, expected 0 or 1";
 	bool done = false;
 
 	if (on) {
@@ -55,10 +41,9 @@ static int view_set(struct trace_array *tr, const char *text, bool whole)
 	}
 	scoped_guard(mutex, &trace_types_lock) {
 		if (!ret && on && !tr->view->shown)
-			ret = view_may_show(tr, &err);
+			ret = view_may_show(tr, &why);
 		if (ret)
-			tracing_log_err(tr, "proc_view", text, (const char **)view_errs, err,
-					wrong ? wrong - text : 0);
+			tracing_log(tr, "proc_view", "error", text, why, wrong ? wrong - text : 0);
 		else
 			done = view_show(tr->view, on);
 	}

@@ -189,9 +189,6 @@ static struct notifier_block snap_panic_notifier = {
 /* A sysctl has no error_log: that of the top directory has the reason. */
 static int snap_on_store(const char *buffer, size_t len)
 {
-	static const char * const errs[] = {
-		"Invalid value, expected none, or panic, oops and warn with commas between",
-	};
 	char text[SNAP_ON_SIZE], copy[SNAP_ON_SIZE];
 	const char *wrong = copy;
 
@@ -203,7 +200,9 @@ static int snap_on_store(const char *buffer, size_t len)
 		wrong = snap_crash_parse(copy, &snap_crash_on);
 	if (!wrong)
 		return 0;
-	tracing_log_err(NULL, "kernel.snapshot_on", text, (const char **)errs, 0, wrong - copy);
+	tracing_log(NULL, "kernel.snapshot_on", "error", text,
+		    "Invalid value, expected none, or panic, oops and warn with commas between",
+		    wrong - copy);
 	return -EINVAL;
 }
 

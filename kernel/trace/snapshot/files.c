@@ -34,7 +34,7 @@ static int snap_fail(struct trace_array *tr, const struct snap_file *of, const c
 		     size_t at)
 {
 	if (err == -EINVAL) {
-		tracing_log_err(tr, of->name, text, (const char **)&of->invalid, 0, at);
+		tracing_log(tr, of->name, "error", text, of->invalid, at);
 		return err;
 	}
 	guard(mutex)(&tr->snapshots->mutex);

@@ -80,10 +80,7 @@ static int snap_log(struct trace_snapshots *s, struct trace_snapshots *of, const
 		snprintf(needs, sizeof(needs), ", %s%sneeds %lu KiB", of == s ? "" : of->tr->name,
 			 of == s ? "" : " ", READ_ONCE(of->needs_kb));
 	text = kasprintf(GFP_KERNEL, "%s%s", what, needs);
-	if (note)
-		tracing_log_note(s->tr, file, text ?: what, &failure->text);
-	else
-		tracing_log_err(s->tr, file, text ?: what, (const char **)&failure->text, 0, 0);
+	tracing_log(s->tr, file, note ? "note" : "error", text ?: what, failure->text, 0);
 	kfree(text);
 	return failure->ret;
 }

@@ -19,40 +19,19 @@ static const char stop_usage[] =
 	"#   warn [after TIME] [all]\n"
 	"#   event SYSTEM:NAME [if FILTER] [after TIME] [all]\n";
 
-static const struct stop_failure {
-	int		ret;
-	const char	*text;
-} stop_failures[] = {
-	[STOP_ERR_KIND] = { -EINVAL, "Expected panic, oops, warn or event SYSTEM:NAME" },
-	[STOP_ERR_NAME] = { -EINVAL, "Expected an event as SYSTEM:NAME" },
-	[STOP_ERR_REST] = { -EINVAL, "Expected if FILTER (of events), after TIME, all or the end" },
-	[STOP_ERR_TIME] = { -EINVAL, "Invalid time, expected a whole number with a unit: 5ms" },
-	[STOP_ERR_PANIC_AFTER] = { -EINVAL, "panic cannot have a delay: no timer runs then" },
-	[STOP_ERR_LONG] = { -EINVAL, "The line is too long, expected 255 characters at most" },
-	[STOP_ERR_NO_EVENT] = { -ENOENT, "No such event in this instance" },
-	/* create_event_filter() reports it. */
-	[STOP_ERR_FILTER] = { -EINVAL, NULL },
-	[STOP_ERR_EXISTS] = { -EEXIST, "This cause has another line: remove that first" },
-	[STOP_ERR_NO_LINE] = { -ENOENT, "No such line" },
-	[STOP_ERR_MEMORY] = { -ENOMEM, "No memory for another line" },
-	[STOP_ERR_ENABLE] = { -EBUSY, "The event cannot be enabled" },
-};
-
-/* @has: is set to the line that its cause has, with STOP_ERR_EXISTS */
-static enum stop_err stop_change(struct trace_array *tr, char *text, const char **at, char *has)
+static int stop_change(struct trace_array *tr, char *text, struct stop_fault *fault)
 {
-	struct stop_spec spec;
-	enum stop_err err;
 	bool remove = *text == '!';
+	struct stop_spec spec;
+	int ret;
 
 	text += remove;
-	err = stop_parse(text, &spec, at);
-	if (err)
-		return err;
+	ret = stop_parse(text, &spec, fault);
+	if (ret)
+		return ret;
+	fault->at = text;
 	guard(mutex)(&event_mutex);
-	err = remove ? stop_remove(tr, &spec) : stop_add(tr, &spec, has);
-	*at = err == STOP_ERR_NO_EVENT ? spec.system : text;
-	return err;
+	return remove ? stop_remove(tr, &spec, fault) : stop_add(tr, &spec, fault);
 }
 
 /**
@@ -63,10 +42,9 @@ static enum stop_err stop_change(struct trace_array *tr, char *text, const char 
  */
 void trace_stop_note(struct trace_array *tr)
 {
-	static const char *const notes[] = { "tracing_on_all is 0: nothing is recorded" };
-
 	if (!tracing_is_on_all())
-		tracing_log_note(tr, "tracing_on", "1", notes);
+		tracing_log(tr, "tracing_on", "note", "1",
+			    "tracing_on_all is 0: nothing is recorded", 0);
 }
 
 /**
@@ -80,44 +58,31 @@ void trace_stop_note(struct trace_array *tr)
  */
 const char *trace_stop_change(struct trace_array *tr, char *text, const char **at)
 {
-	char has[STOP_LINE_SIZE];
-	enum stop_err err = stop_change(tr, text, at, has);
+	struct stop_fault fault;
+	int ret = stop_change(tr, text, &fault);
 
-	return err ? stop_failures[err].text ?: "Invalid filter" : NULL;
+	*at = fault.at;
+	return ret ? fault.why ?: "Invalid filter" : NULL;
 }
 
-static int stop_fail(struct trace_array *tr, const char *text, enum stop_err err, size_t at,
-		     const char *has)
+static int stop_on_change(void *tr, char *text)
 {
-	const struct stop_failure *failure = &stop_failures[err];
-	char *both = NULL;
-
-	if (err == STOP_ERR_EXISTS)
-		both = kasprintf(GFP_KERNEL, "%s, has: %s", text, has);
-	if (failure->text)
-		tracing_log_err(tr, "stop_on", both ?: text, (const char **)&failure->text, 0, at);
-	kfree(both);
-	return failure->ret;
-}
-
-static int stop_on_change(void *data, char *text)
-{
-	enum stop_err err = STOP_ERR_MEMORY;
-	char *copy, has[STOP_LINE_SIZE];
-	const char *at;
-	int ret = 0;
+	struct stop_fault fault = { .why = "No memory for another line" };
+	char *copy, *both = NULL;
+	int ret;
 
 	if (!*text) {
-		stop_remove_all(data);
+		stop_remove_all(tr);
 		return 0;
 	}
-	copy = kstrdup(text, GFP_KERNEL);
-	at = copy;
 	/* It is cut into words; error_log has it as it was. */
-	if (copy)
-		err = stop_change(data, copy, &at, has);
-	if (err)
-		ret = stop_fail(data, text, err, at - copy, has);
+	copy = kstrdup(text, GFP_KERNEL);
+	ret = copy ? stop_change(tr, copy, &fault) : -ENOMEM;
+	if (ret == -EEXIST)
+		both = kasprintf(GFP_KERNEL, "%s, has: %s", text, fault.has);
+	if (ret && fault.why)
+		tracing_log(tr, "stop_on", "error", both ?: text, fault.why, fault.at - copy);
+	kfree(both);
 	kfree(copy);
 	return ret;
 }

@@ -63,22 +63,23 @@ enum stop_kind {
 	STOP_EVENT,
 };
 
-/* The reasons to refuse a line, see stop_failures[] */
-enum stop_err {
-	STOP_OK,
-	STOP_ERR_KIND,
-	STOP_ERR_NAME,
-	STOP_ERR_REST,
-	STOP_ERR_TIME,
-	STOP_ERR_PANIC_AFTER,
-	STOP_ERR_LONG,
-	STOP_ERR_NO_EVENT,
-	STOP_ERR_FILTER,
-	STOP_ERR_EXISTS,
-	STOP_ERR_NO_LINE,
-	STOP_ERR_MEMORY,
-	STOP_ERR_ENABLE,
+/**
+ * struct stop_fault - why a line is refused
+ * @why: text for error_log; NULL if that has one already
+ * @at:  place of the error in the line
+ * @has: with -EEXIST, the line that the cause has
+ */
+struct stop_fault {
+	const char	*why;
+	const char	*at;
+	char		has[STOP_LINE_SIZE];
 };
+
+static inline int stop_fail(struct stop_fault *fault, int err, const char *why)
+{
+	fault->why = why;
+	return err;
+}
 
 /**
  * struct stop_spec - a line of stop_on, in parts
@@ -173,7 +174,7 @@ extern const char * const stop_kinds[STOP_EVENT + 1];
 extern struct mutex stop_mutex;
 
 /* parse.c */
-enum stop_err stop_parse(char *text, struct stop_spec *spec, const char **at);
+int stop_parse(char *text, struct stop_spec *spec, struct stop_fault *fault);
 bool stop_print(const struct stop_spec *spec, char *text);
 
 /* stop.c */
@@ -188,8 +189,8 @@ void stop_crash_add(struct stop_line *line);
 void stop_crash_del(struct stop_line *line);
 
 /* line.c */
-enum stop_err stop_add(struct trace_array *tr, const struct stop_spec *spec, char *has);
-enum stop_err stop_remove(struct trace_array *tr, const struct stop_spec *spec);
+int stop_add(struct trace_array *tr, const struct stop_spec *spec, struct stop_fault *fault);
+int stop_remove(struct trace_array *tr, const struct stop_spec *spec, struct stop_fault *fault);
 void stop_remove_all(struct trace_array *tr);
 
 #endif /* _KERNEL_TRACE_STOP_INTERNAL_H */

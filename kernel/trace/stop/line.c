@@ -62,53 +62,59 @@ static void stop_disarm_event(struct stop_line *line)
 	stop_trigger_free(line->trigger);
 }
 
-static enum stop_err stop_set_filter(struct stop_line *line, const char *filter)
+static int stop_no_memory(struct stop_fault *fault)
+{
+	return stop_fail(fault, -ENOMEM, "No memory for another line");
+}
+
+/* create_event_filter() reports an error of the filter. */
+static int stop_set_filter(struct stop_line *line, const char *filter, struct stop_fault *fault)
 {
 	char *text;
 	int ret;
 
 	if (!filter)
-		return STOP_OK;
+		return 0;
 	text = kasprintf(GFP_KERNEL, "if %s", filter);
-	if (!text)
-		return STOP_ERR_MEMORY;
-	ret = set_trigger_filter(text, line->trigger, line->file);
+	ret = text ? set_trigger_filter(text, line->trigger, line->file) : -ENOMEM;
 	kfree(text);
-	return !ret ? STOP_OK : ret == -ENOMEM ? STOP_ERR_MEMORY : STOP_ERR_FILTER;
+	if (ret == -ENOMEM)
+		return stop_no_memory(fault);
+	return ret ? stop_fail(fault, -EINVAL, NULL) : 0;
 }
 
-static enum stop_err stop_arm_event(struct stop_line *line, const char *filter)
+static int stop_arm_event(struct stop_line *line, const char *filter, struct stop_fault *fault)
 {
 	struct trace_event_file *file = line->file;
-	enum stop_err err;
 	int ret;
 
 	line->trigger = trigger_data_alloc(&stop_command, NULL, NULL, line);
 	if (!line->trigger)
-		return STOP_ERR_MEMORY;
-	err = stop_set_filter(line, filter);
-	if (err) {
+		return stop_no_memory(fault);
+	ret = stop_set_filter(line, filter, fault);
+	if (ret) {
 		stop_trigger_free(line->trigger);
-		return err;
+		return ret;
 	}
 	list_add_tail_rcu(&line->trigger->list, &file->triggers);
 	update_cond_flag(file);
 	ret = trace_event_trigger_enable_disable(file, 1);
 	if (ret >= 0)
-		return STOP_OK;
+		return 0;
 	stop_disarm_event(line);
 	stop_line_cancel(line);
-	return ret == -ENOMEM ? STOP_ERR_MEMORY : STOP_ERR_ENABLE;
+	return ret == -ENOMEM ? stop_no_memory(fault) :
+				stop_fail(fault, -EBUSY, "The event cannot be enabled");
 }
 
 /* It is on its list, so that its delayed stop can be cancelled as soon as there is one. */
-static enum stop_err stop_arm(struct stop_line *line, const struct stop_spec *spec)
+static int stop_arm(struct stop_line *line, const struct stop_spec *spec, struct stop_fault *fault)
 {
 	if (line->kind == STOP_EVENT)
-		return stop_arm_event(line, spec->filter);
+		return stop_arm_event(line, spec->filter, fault);
 	guard(mutex)(&stop_mutex);
 	stop_crash_add(line);
-	return STOP_OK;
+	return 0;
 }
 
 /* No cause finds the line any more, and no stop is pending. */
@@ -201,35 +207,38 @@ static struct trace_stop *stop_of(struct trace_array *tr)
 
 /**
  * stop_add() - add a line
- * @tr:   the trace array
- * @spec: the line
- * @has:  is set to the line that the cause has already, STOP_LINE_SIZE bytes
+ * @tr:    the trace array
+ * @spec:  the line
+ * @fault: is set to the reason of an error
  *
  * Context: May sleep, event_mutex is held.
- * Return: STOP_OK, also if it has this line; STOP_ERR_LONG; STOP_ERR_EXISTS if the cause has
- *	   another line;
- *	   STOP_ERR_NO_EVENT, STOP_ERR_FILTER, STOP_ERR_ENABLE for an event;
- *	   STOP_ERR_MEMORY. On an error nothing has changed.
+ * Return: 0, also if it has this line; -EEXIST if the cause has another line; -ENOENT if there is
+ *	   no such event; -EINVAL for its filter, or a line that is too long; -EBUSY if the event
+ *	   cannot be enabled; -ENOMEM. On an error nothing has changed.
  */
-enum stop_err stop_add(struct trace_array *tr, const struct stop_spec *spec, char *has)
+int stop_add(struct trace_array *tr, const struct stop_spec *spec, struct stop_fault *fault)
 {
 	struct trace_event_file *file = NULL;
 	struct stop_line *line = stop_find(tr->stop_on, spec);
 	struct trace_stop *stop;
-	enum stop_err err;
+	int ret;
 
 	lockdep_assert_held(&event_mutex);
+	if (line && stop_is_line(line, spec, fault->has))
+		return 0;
 	if (line)
-		return stop_is_line(line, spec, has) ? STOP_OK : STOP_ERR_EXISTS;
+		return stop_fail(fault, -EEXIST, "This cause has another line: remove that first");
 	if (spec->kind == STOP_EVENT) {
 		file = stop_find_event(tr, spec);
-		if (!file)
-			return STOP_ERR_NO_EVENT;
+		if (!file) {
+			fault->at = spec->system;
+			return stop_fail(fault, -ENOENT, "No such event in this instance");
+		}
 	}
 	stop = stop_of(tr);
 	line = stop ? kzalloc(sizeof(*line), GFP_KERNEL) : NULL;
 	if (!line)
-		return STOP_ERR_MEMORY;
+		return stop_no_memory(fault);
 	line->tr = tr;
 	line->kind = spec->kind;
 	line->file = file;
@@ -238,38 +247,38 @@ enum stop_err stop_add(struct trace_array *tr, const struct stop_spec *spec, cha
 	stop_line_init(line);
 	if (!stop_print(spec, line->text)) {
 		kfree(line);
-		return STOP_ERR_LONG;
+		return stop_fail(fault, -EINVAL,
+				 "The line is too long, expected 255 characters at most");
 	}
 	scoped_guard(mutex, &stop_mutex)
 		list_add_tail(&line->list, &stop->lines);
-	err = stop_arm(line, spec);
-	if (err)
+	ret = stop_arm(line, spec, fault);
+	if (ret)
 		stop_free(line);
-	return err;
+	return ret;
 }
 
 /**
  * stop_remove() - remove a line
- * @tr:   the trace array
- * @spec: the line, or its cause only
+ * @tr:    the trace array
+ * @spec:  the line, or its cause only
+ * @fault: is set to the reason of an error
  *
  * Its delayed stop is cancelled.
  *
  * Context: May sleep, event_mutex is held.
- * Return: STOP_OK, or STOP_ERR_NO_LINE if there is no such line.
+ * Return: 0, or -ENOENT if there is no such line.
  */
-enum stop_err stop_remove(struct trace_array *tr, const struct stop_spec *spec)
+int stop_remove(struct trace_array *tr, const struct stop_spec *spec, struct stop_fault *fault)
 {
 	struct stop_line *line = stop_find(tr->stop_on, spec);
-	char has[STOP_LINE_SIZE];
 
 	lockdep_assert_held(&event_mutex);
-	if (!line)
-		return STOP_ERR_NO_LINE;
-	if ((spec->filter || spec->time || spec->all) && !stop_is_line(line, spec, has))
-		return STOP_ERR_NO_LINE;
+	if (!line || ((spec->filter || spec->time || spec->all) &&
+		      !stop_is_line(line, spec, fault->has)))
+		return stop_fail(fault, -ENOENT, "No such line");
 	stop_remove_line(line);
-	return STOP_OK;
+	return 0;
 }
 
 /**

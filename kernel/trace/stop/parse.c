@@ -88,76 +88,78 @@ static char *stop_find_after(char *text)
 	return at;
 }
 
-static enum stop_err stop_parse_name(char *name, struct stop_spec *spec)
+static int stop_parse_name(char *name, struct stop_spec *spec, struct stop_fault *fault)
 {
 	spec->system = strsep(&name, ":");
 	spec->event = name;
-	return !*spec->system || !name || !*name || strchr(name, ':') ? STOP_ERR_NAME : STOP_OK;
+	if (!*spec->system || !name || !*name || strchr(name, ':'))
+		return stop_fail(fault, -EINVAL, "Expected an event as SYSTEM:NAME");
+	return 0;
 }
 
 /* "after TIME" */
-static enum stop_err stop_parse_after(char *text, struct stop_spec *spec, const char **at)
+static int stop_parse_after(char *text, struct stop_spec *spec, struct stop_fault *fault)
 {
 	const char *wrong;
 
-	*at = text;
+	fault->at = text;
 	if (spec->kind == STOP_PANIC)
-		return STOP_ERR_PANIC_AFTER;
+		return stop_fail(fault, -EINVAL, "panic cannot have a delay: no timer runs then");
 	spec->time = skip_spaces(text + strlen("after"));
 	wrong = trace_read_number(spec->time, trace_times, KTIME_MAX / 2, &spec->after);
 	if (wrong || !spec->after) {
-		*at = wrong ?: spec->time;
-		return STOP_ERR_TIME;
+		fault->at = wrong ?: spec->time;
+		return stop_fail(fault, -EINVAL,
+				 "Invalid time, expected a whole number with a unit: 5ms");
 	}
 	/* The filter ends here. */
 	*text = '\0';
-	return STOP_OK;
+	return 0;
 }
 
 /**
  * stop_parse() - read a line of stop_on
- * @text: the line, without blanks around it; is cut into words
- * @spec: is set to its parts, which point into @text
- * @at:   is set to the place of an error in @text
+ * @text:  the line, without blanks around it; is cut into words
+ * @spec:  is set to its parts, which point into @text
+ * @fault: is set to the reason and the place of an error
  *
  * Context: Any context.
- * Return: STOP_OK or the error.
+ * Return: 0 or -EINVAL.
  */
-enum stop_err stop_parse(char *text, struct stop_spec *spec, const char **at)
+int stop_parse(char *text, struct stop_spec *spec, struct stop_fault *fault)
 {
-	enum stop_err err = STOP_OK;
+	static const char rest[] = "Expected if FILTER (of events), after TIME, all or the end";
 	char *after, *word;
-	int kind;
+	int kind, ret = 0;
 
 	*spec = (struct stop_spec){ };
-	*at = text;
-	if (strchr(text, '\n')) {
-		*at = strchr(text, '\n');
-		return STOP_ERR_REST;
-	}
+	fault->at = text + strcspn(text, "\n");
+	if (*fault->at)
+		return stop_fail(fault, -EINVAL, rest);
+	fault->at = text;
 	kind = match_string(stop_kinds, ARRAY_SIZE(stop_kinds), stop_word(&text));
 	if (kind < 0)
-		return STOP_ERR_KIND;
+		return stop_fail(fault, -EINVAL, "Expected panic, oops, warn or event SYSTEM:NAME");
 	spec->kind = kind;
 	if (kind == STOP_EVENT) {
-		*at = text;
-		err = stop_parse_name(stop_word(&text), spec);
+		fault->at = text;
+		ret = stop_parse_name(stop_word(&text), spec, fault);
 	}
 	spec->all = stop_cut_all(text);
 	after = stop_find_after(text);
-	if (!err && after)
-		err = stop_parse_after(after, spec, at);
-	if (err)
-		return err;
+	if (!ret && after)
+		ret = stop_parse_after(after, spec, fault);
+	if (ret)
+		return ret;
 	text = strim(text);
-	*at = text;
+	fault->at = text;
 	if (!*text)
-		return STOP_OK;
+		return 0;
 	word = stop_word(&text);
 	if (kind != STOP_EVENT || strcmp(word, "if") || !*text)
-		return STOP_ERR_REST;
+		return stop_fail(fault, -EINVAL, rest);
 	spec->filter = text;
-	return STOP_OK;
+	return 0;
 }
 
 /**

@@ -8,10 +8,16 @@
 
 #include "../internal.h"
 
+#define ERR_KIND		"Expected panic, oops, warn or event SYSTEM:NAME"
+#define ERR_NAME		"Expected an event as SYSTEM:NAME"
+#define ERR_REST		"Expected if FILTER (of events), after TIME, all or the end"
+#define ERR_TIME		"Invalid time, expected a whole number with a unit: 5ms"
+#define ERR_PANIC_AFTER	"panic cannot have a delay: no timer runs then"
+
 static const struct parse_case {
 	const char	*text;
 	const char	*printed;	/* NULL if it is the same */
-	enum stop_err	err;
+	const char	*err;	/* NULL if it is valid */
 	int		at;		/* of an error */
 	u64		after;
 	bool		all;
@@ -62,44 +68,44 @@ static const struct parse_case {
 	{ "event a:b if comm == after 5ms" },
 	{ "event a:b if comm == after all", .all = true },
 
-	{ "", .err = STOP_ERR_KIND },
-	{ "Panic", .err = STOP_ERR_KIND },
-	{ "oops,warn", .err = STOP_ERR_KIND },
-	{ "event", .err = STOP_ERR_NAME, .at = 5 },
-	{ "event  b", .err = STOP_ERR_NAME, .at = 7 },
-	{ "event a:", .err = STOP_ERR_NAME, .at = 6 },
-	{ "event :b if x", .err = STOP_ERR_NAME, .at = 6 },
-	{ "event a:b:c", .err = STOP_ERR_NAME, .at = 6 },
-	{ "event a:b x", .err = STOP_ERR_REST, .at = 10 },
-	{ "event a:b if", .err = STOP_ERR_REST, .at = 10 },
-	{ "event a:b if after 5ms", .err = STOP_ERR_REST, .at = 10 },
-	{ "event a:b after", .err = STOP_ERR_REST, .at = 10 },
-	{ "event a:b after 5ms if x", .err = STOP_ERR_REST, .at = 10 },
-	{ "oops if x", .err = STOP_ERR_REST, .at = 5 },
-	{ "warn after", .err = STOP_ERR_REST, .at = 5 },
-	{ "warn after5ms", .err = STOP_ERR_REST, .at = 5 },
-	{ "warn after 5 ms", .err = STOP_ERR_REST, .at = 5 },
-	{ "panic\noops", .err = STOP_ERR_REST, .at = 5 },
-	{ "all", .err = STOP_ERR_KIND },
-	{ "event all", .err = STOP_ERR_NAME, .at = 6 },
-	{ "event a:b if all", .err = STOP_ERR_REST, .at = 10 },
-	{ "oops al", .err = STOP_ERR_REST, .at = 5 },
-	{ "oops all all", .err = STOP_ERR_REST, .at = 5 },
-	{ "oops all after 5ms", .err = STOP_ERR_REST, .at = 5 },
-	{ "panic after 5ms all", .err = STOP_ERR_PANIC_AFTER, .at = 6 },
-	{ "warn after all", .err = STOP_ERR_REST, .at = 5 },
-	{ "warn after 5 all", .err = STOP_ERR_TIME, .at = 12 },
-	{ "panic after 5ms", .err = STOP_ERR_PANIC_AFTER, .at = 6 },
-	{ "warn after 5", .err = STOP_ERR_TIME, .at = 12 },
-	{ "warn after 0.02s", .err = STOP_ERR_TIME, .at = 12 },
-	{ "warn after ms", .err = STOP_ERR_TIME, .at = 11 },
-	{ "warn after 0s", .err = STOP_ERR_TIME, .at = 11 },
-	{ "warn after -1s", .err = STOP_ERR_TIME, .at = 11 },
-	{ "warn after 1m", .err = STOP_ERR_TIME, .at = 12 },
-	{ "warn after 1secs", .err = STOP_ERR_TIME, .at = 13 },
-	{ "warn after 4611686019s", .err = STOP_ERR_TIME, .at = 11 },
-	{ "warn after 99999999999999999999s", .err = STOP_ERR_TIME, .at = 11 },
-	{ "event a:b if x after 1h", .err = STOP_ERR_TIME, .at = 22 },
+	{ "", .err = ERR_KIND },
+	{ "Panic", .err = ERR_KIND },
+	{ "oops,warn", .err = ERR_KIND },
+	{ "event", .err = ERR_NAME, .at = 5 },
+	{ "event  b", .err = ERR_NAME, .at = 7 },
+	{ "event a:", .err = ERR_NAME, .at = 6 },
+	{ "event :b if x", .err = ERR_NAME, .at = 6 },
+	{ "event a:b:c", .err = ERR_NAME, .at = 6 },
+	{ "event a:b x", .err = ERR_REST, .at = 10 },
+	{ "event a:b if", .err = ERR_REST, .at = 10 },
+	{ "event a:b if after 5ms", .err = ERR_REST, .at = 10 },
+	{ "event a:b after", .err = ERR_REST, .at = 10 },
+	{ "event a:b after 5ms if x", .err = ERR_REST, .at = 10 },
+	{ "oops if x", .err = ERR_REST, .at = 5 },
+	{ "warn after", .err = ERR_REST, .at = 5 },
+	{ "warn after5ms", .err = ERR_REST, .at = 5 },
+	{ "warn after 5 ms", .err = ERR_REST, .at = 5 },
+	{ "panic\noops", .err = ERR_REST, .at = 5 },
+	{ "all", .err = ERR_KIND },
+	{ "event all", .err = ERR_NAME, .at = 6 },
+	{ "event a:b if all", .err = ERR_REST, .at = 10 },
+	{ "oops al", .err = ERR_REST, .at = 5 },
+	{ "oops all all", .err = ERR_REST, .at = 5 },
+	{ "oops all after 5ms", .err = ERR_REST, .at = 5 },
+	{ "panic after 5ms all", .err = ERR_PANIC_AFTER, .at = 6 },
+	{ "warn after all", .err = ERR_REST, .at = 5 },
+	{ "warn after 5 all", .err = ERR_TIME, .at = 12 },
+	{ "panic after 5ms", .err = ERR_PANIC_AFTER, .at = 6 },
+	{ "warn after 5", .err = ERR_TIME, .at = 12 },
+	{ "warn after 0.02s", .err = ERR_TIME, .at = 12 },
+	{ "warn after ms", .err = ERR_TIME, .at = 11 },
+	{ "warn after 0s", .err = ERR_TIME, .at = 11 },
+	{ "warn after -1s", .err = ERR_TIME, .at = 11 },
+	{ "warn after 1m", .err = ERR_TIME, .at = 12 },
+	{ "warn after 1secs", .err = ERR_TIME, .at = 13 },
+	{ "warn after 4611686019s", .err = ERR_TIME, .at = 11 },
+	{ "warn after 99999999999999999999s", .err = ERR_TIME, .at = 11 },
+	{ "event a:b if x after 1h", .err = ERR_TIME, .at = 22 },
 };
 
 static void parse_desc(const struct parse_case *c, char *desc)
@@ -117,12 +123,13 @@ static void parse_test_lines(struct kunit *test)
 	char *text = kunit_kstrdup(test, c->text, GFP_KERNEL);
 	char printed[STOP_LINE_SIZE];
 	struct stop_spec spec;
-	const char *at;
+	struct stop_fault fault;
 
 	KUNIT_ASSERT_NOT_NULL(test, text);
-	KUNIT_ASSERT_EQ(test, stop_parse(text, &spec, &at), c->err);
+	KUNIT_ASSERT_EQ(test, stop_parse(text, &spec, &fault), c->err ? -EINVAL : 0);
 	if (c->err) {
-		KUNIT_EXPECT_EQ(test, at - text, (ptrdiff_t)c->at);
+		KUNIT_EXPECT_STREQ(test, fault.why, c->err);
+		KUNIT_EXPECT_EQ(test, fault.at - text, (ptrdiff_t)c->at);
 		return;
 	}
 	KUNIT_EXPECT_EQ(test, spec.after, c->after);
@@ -135,15 +142,15 @@ static void parse_test_lines(struct kunit *test)
 static void parse_test_long(struct kunit *test)
 {
 	char text[STOP_LINE_SIZE + 1], printed[STOP_LINE_SIZE];
+	struct stop_fault fault;
 	struct stop_spec spec;
-	const char *at;
 	size_t len;
 
 	for (len = STOP_LINE_SIZE - 1; len <= STOP_LINE_SIZE; len++) {
 		memset(text, 'x', sizeof(text));
 		memcpy(text, "event a:b if ", strlen("event a:b if "));
 		text[len] = '\0';
-		KUNIT_ASSERT_EQ(test, stop_parse(text, &spec, &at), STOP_OK);
+		KUNIT_ASSERT_EQ(test, stop_parse(text, &spec, &fault), 0);
 		KUNIT_EXPECT_EQ(test, stop_print(&spec, printed), len < STOP_LINE_SIZE);
 		KUNIT_EXPECT_EQ(test, strlen(printed), (size_t)STOP_LINE_SIZE - 1);
 	}

@@ -27,16 +27,17 @@ static void stop_test_exit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(test->priv), 0);
 }
 
-static enum stop_err stop_test_change(struct kunit *test, const char *line)
+static int stop_test_change(struct kunit *test, const char *line)
 {
-	char text[STOP_LINE_SIZE], has[STOP_LINE_SIZE];
+	char text[STOP_LINE_SIZE];
+	struct stop_fault fault;
 	struct stop_spec spec;
-	const char *at;
 
 	strscpy(text, line + (*line == '!'));
-	KUNIT_ASSERT_EQ(test, stop_parse(text, &spec, &at), STOP_OK);
+	KUNIT_ASSERT_EQ(test, stop_parse(text, &spec, &fault), 0);
 	guard(mutex)(&event_mutex);
-	return *line == '!' ? stop_remove(test->priv, &spec) : stop_add(test->priv, &spec, has);
+	return *line == '!' ? stop_remove(test->priv, &spec, &fault) :
+			      stop_add(test->priv, &spec, &fault);
 }
 
 /* Expect that this line has stopped it; NULL: that none has. */
@@ -74,10 +75,10 @@ static void stop_test_kinds(struct kunit *test)
 	int i, j;
 
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
-		KUNIT_EXPECT_EQ(test, stop_test_change(test, kinds[i]), STOP_OK);
-		KUNIT_EXPECT_EQ(test, stop_test_change(test, kinds[i]), STOP_OK);
+		KUNIT_EXPECT_EQ(test, stop_test_change(test, kinds[i]), 0);
+		KUNIT_EXPECT_EQ(test, stop_test_change(test, kinds[i]), 0);
 		snprintf(other, sizeof(other), "%s all", kinds[i]);
-		KUNIT_EXPECT_EQ(test, stop_test_change(test, other), STOP_ERR_EXISTS);
+		KUNIT_EXPECT_EQ(test, stop_test_change(test, other), -EEXIST);
 		for (j = 0; j < ARRAY_SIZE(kinds); j++) {
 			stop_test_crash(test, kinds[j]);
 			stop_test_by(test, i == j ? kinds[i] : NULL);
@@ -85,7 +86,7 @@ static void stop_test_kinds(struct kunit *test)
 			stop_test_by(test, NULL);
 		}
 		snprintf(remove, sizeof(remove), "!%s", kinds[i]);
-		KUNIT_EXPECT_EQ(test, stop_test_change(test, remove), STOP_OK);
+		KUNIT_EXPECT_EQ(test, stop_test_change(test, remove), 0);
 		stop_test_crash(test, kinds[i]);
 		stop_test_by(test, NULL);
 	}
@@ -94,8 +95,8 @@ static void stop_test_kinds(struct kunit *test)
 /* The first crash is the reason. */
 static void stop_test_first(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, stop_test_change(test, "oops"), STOP_OK);
-	KUNIT_EXPECT_EQ(test, stop_test_change(test, "panic"), STOP_OK);
+	KUNIT_EXPECT_EQ(test, stop_test_change(test, "oops"), 0);
+	KUNIT_EXPECT_EQ(test, stop_test_change(test, "panic"), 0);
 	stop_test_crash(test, "oops");
 	stop_test_crash(test, "panic");
 	stop_test_by(test, "oops");
@@ -110,7 +111,7 @@ static void stop_test_stale(struct kunit *test)
 {
 	struct stop_cause cause;
 
-	KUNIT_EXPECT_EQ(test, stop_test_change(test, "oops"), STOP_OK);
+	KUNIT_EXPECT_EQ(test, stop_test_change(test, "oops"), 0);
 	stop_test_crash(test, "oops");
 	stop_test_by(test, "oops");
 	tracer_tracing_on(test->priv);
@@ -123,7 +124,7 @@ static void stop_test_locked(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
 
-	KUNIT_EXPECT_EQ(test, stop_test_change(test, "panic all"), STOP_OK);
+	KUNIT_EXPECT_EQ(test, stop_test_change(test, "panic all"), 0);
 	atomic_inc(&tr->stop_on->why.seq);
 	stop_test_crash(test, "panic");
 	KUNIT_EXPECT_FALSE(test, tracer_tracing_is_on(tr));
@@ -145,7 +146,7 @@ static void stop_test_no_record(struct kunit *test)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(lines); i++) {
-		KUNIT_ASSERT_EQ(test, stop_test_change(test, lines[i]), STOP_OK);
+		KUNIT_ASSERT_EQ(test, stop_test_change(test, lines[i]), 0);
 		scoped_guard(mutex, &event_mutex) {
 			struct stop_line *line = list_first_entry(&tr->stop_on->lines,
 								  typeof(*line), list);
@@ -154,8 +155,7 @@ static void stop_test_no_record(struct kunit *test)
 			event_triggers_call(line->file, NULL, NULL, NULL);
 		}
 		stop_test_by(test, NULL);
-		KUNIT_EXPECT_EQ(test, stop_test_change(test, "!event sched:sched_process_exit"),
-				STOP_OK);
+		KUNIT_EXPECT_EQ(test, stop_test_change(test, "!event sched:sched_process_exit"), 0);
 	}
 }
 
@@ -170,16 +170,16 @@ static void stop_test_all(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		snprintf(line, sizeof(line), "%s all", kinds[i]);
 		snprintf(remove, sizeof(remove), "!%s all", kinds[i]);
-		KUNIT_EXPECT_EQ(test, stop_test_change(test, kinds[i]), STOP_OK);
-		KUNIT_EXPECT_EQ(test, stop_test_change(test, line), STOP_ERR_EXISTS);
-		KUNIT_EXPECT_EQ(test, stop_test_change(test, remove), STOP_ERR_NO_LINE);
+		KUNIT_EXPECT_EQ(test, stop_test_change(test, kinds[i]), 0);
+		KUNIT_EXPECT_EQ(test, stop_test_change(test, line), -EEXIST);
+		KUNIT_EXPECT_EQ(test, stop_test_change(test, remove), -ENOENT);
 		stop_test_crash(test, kinds[i]);
 		stop_test_by(test, kinds[i]);
 		KUNIT_EXPECT_TRUE(test, tracing_is_on_all());
 		remove[1 + strlen(kinds[i])] = '\0';
-		KUNIT_EXPECT_EQ(test, stop_test_change(test, remove), STOP_OK);
+		KUNIT_EXPECT_EQ(test, stop_test_change(test, remove), 0);
 
-		KUNIT_EXPECT_EQ(test, stop_test_change(test, line), STOP_OK);
+		KUNIT_EXPECT_EQ(test, stop_test_change(test, line), 0);
 		/* It is off already. */
 		stop_test_crash(test, kinds[i]);
 		KUNIT_EXPECT_TRUE(test, tracing_is_on_all());
@@ -192,7 +192,7 @@ static void stop_test_all(struct kunit *test)
 		stop_test_by(test, line);
 		tracer_tracing_on(tr);
 		stop_test_by(test, NULL);
-		KUNIT_EXPECT_EQ(test, stop_test_change(test, remove), STOP_OK);
+		KUNIT_EXPECT_EQ(test, stop_test_change(test, remove), 0);
 	}
 }
 
@@ -210,9 +210,9 @@ static void stop_test_refused(struct kunit *test)
 	struct trace_array *tr = test->priv;
 	struct trace_event_class *class;
 	struct trace_event_file *file;
-	enum stop_err memory, enable;
 	typeof(class->reg) reg;
 	unsigned long flags;
+	int memory, enable;
 
 	scoped_guard(mutex, &event_mutex)
 		file = find_event_file(tr, "sched", "sched_process_exit");
@@ -226,14 +226,14 @@ static void stop_test_refused(struct kunit *test)
 	stop_test_error = -EBUSY;
 	enable = stop_test_change(test, line);
 	class->reg = reg;
-	KUNIT_EXPECT_EQ(test, memory, STOP_ERR_MEMORY);
-	KUNIT_EXPECT_EQ(test, enable, STOP_ERR_ENABLE);
+	KUNIT_EXPECT_EQ(test, memory, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, enable, -EBUSY);
 	KUNIT_EXPECT_TRUE(test, list_empty(&tr->stop_on->lines));
 	KUNIT_EXPECT_TRUE(test, list_empty(&file->triggers));
 	KUNIT_EXPECT_EQ(test, file->flags, flags);
 	KUNIT_EXPECT_EQ(test, atomic_read(&file->tm_ref), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&file->sm_ref), 0);
-	KUNIT_EXPECT_EQ(test, stop_test_change(test, line), STOP_OK);
+	KUNIT_EXPECT_EQ(test, stop_test_change(test, line), 0);
 }
 
 #ifdef CONFIG_TRACER_SNAPSHOT
@@ -252,7 +252,7 @@ static void stop_test_snapshot(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
 	snap_crash_on = BIT(SNAP_BY_PANIC) | BIT(SNAP_BY_OOPS) | BIT(SNAP_BY_WARN);
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
-		KUNIT_EXPECT_EQ(test, stop_test_change(test, kinds[i]), STOP_OK);
+		KUNIT_EXPECT_EQ(test, stop_test_change(test, kinds[i]), 0);
 		if (!strcmp(kinds[i], "warn")) {
 			disable_trace_on_warning();
 		} else {
@@ -280,7 +280,7 @@ static void stop_test_later(struct kunit *test)
 	struct stop_cause cause;
 	int tries = 10000;
 
-	KUNIT_EXPECT_EQ(test, stop_test_change(test, "warn after 1000s"), STOP_OK);
+	KUNIT_EXPECT_EQ(test, stop_test_change(test, "warn after 1000s"), 0);
 	trace_stop_warn();
 	stop_test_by(test, NULL);
 	scoped_guard(mutex, &event_mutex) {
@@ -293,10 +293,10 @@ static void stop_test_later(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, line->pending);
 	}
 	trace_stop_warn();
-	KUNIT_EXPECT_EQ(test, stop_test_change(test, "!warn"), STOP_OK);
+	KUNIT_EXPECT_EQ(test, stop_test_change(test, "!warn"), 0);
 	stop_test_by(test, NULL);
 
-	KUNIT_EXPECT_EQ(test, stop_test_change(test, "warn after 1us all"), STOP_OK);
+	KUNIT_EXPECT_EQ(test, stop_test_change(test, "warn after 1us all"), 0);
 	KUNIT_EXPECT_TRUE(test, tracing_is_on_all());
 	trace_stop_warn();
 	/* That is its last switch. */
