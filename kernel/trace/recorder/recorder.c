@@ -9,7 +9,6 @@
  * EVENTS are names with commas between them, as in trace_event=. Those that do not exist yet
  * may come with a module. RESERVED is the name of memory from the parameter reserve_mem=.
  */
-#include <linux/ctype.h>
 #include <linux/init.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -35,7 +34,7 @@ static char recorder_stops[COMMAND_LINE_SIZE] __initdata = "panic";
 
 /* The recorder while it exists, and its events; event_mutex. */
 static struct trace_array *recorder;
-static const char *recorder_events = CONFIG_TRACE_RECORDER_EVENTS;
+static char *recorder_events;
 
 static int __init recorder_param(char *str)
 {
@@ -81,74 +80,19 @@ bool recorder_parse_size(const char *text, u64 max, unsigned long *bytes)
 	return true;
 }
 
-/* Is it the name, or does it stand for any? */
-static bool recorder_is(const char *pattern, size_t len, const char *name)
+/* @mod: only events of this module; NULL for all */
+static void recorder_enable(const struct module *mod)
 {
-	return !len || (len == 1 && *pattern == '*') ||
-	       (len == strlen(name) && !memcmp(pattern, name, len));
-}
+	char *next = recorder_events, *event;
 
-/**
- * recorder_wants() - is an event in a list?
- * @events: the list, as in trace_event=: SYSTEM:NAME, SYSTEM or NAME, with commas between
- * @system: system of the event
- * @name:   its name
- *
- * Context: Any context.
- * Return: true if it is.
- */
-bool recorder_wants(const char *events, const char *system, const char *name)
-{
-	const char *colon;
-	size_t len, first;
-
-	for (; *events; events += len + !!events[len]) {
-		len = strcspn(events, ",");
-		colon = memchr(events, ':', len);
-		first = colon ? colon - events : len;
-		if (colon && recorder_is(events, first, system) &&
-		    recorder_is(colon + 1, len - first - 1, name))
-			return true;
-		if (!colon && len && (recorder_is(events, len, system) ||
-				      recorder_is(events, len, name)))
-			return true;
-	}
-	return false;
-}
-
-static bool recorder_file_wanted(const char *events, struct trace_event_file *file)
-{
-	struct trace_event_call *call = file->event_call;
-
-	return call->class && call->class->reg && !(call->flags & TRACE_EVENT_FL_IGNORE_ENABLE) &&
-	       recorder_wants(events, call->class->system, trace_event_name(call));
-}
-
-static bool __init recorder_has(struct trace_array *tr, const char *event)
-{
-	struct trace_event_file *file;
-
-	guard(mutex)(&event_mutex);
-	list_for_each_entry(file, &tr->events, list) {
-		if (recorder_file_wanted(event, file))
-			return true;
-	}
-	return false;
-}
-
-static void __init recorder_enable(struct trace_array *tr, const char *events)
-{
-	char *copy = kstrdup(events, GFP_KERNEL), *next = copy, *event;
-
+	lockdep_assert_held(&event_mutex);
 	while ((event = strsep(&next, ","))) {
-		if (!*event)
-			continue;
-		if (recorder_has(tr, event))
-			early_enable_events(tr, event, true);
-		else
+		if (*event && trace_set_module_events(recorder, event, 1, mod) == -EINVAL && !mod)
 			pr_info("there is no event '%s', but a module may bring it\n", event);
+		/* For the next module */
+		if (next)
+			next[-1] = ',';
 	}
-	kfree(copy);
 }
 
 static void __init recorder_add_stops(struct trace_array *tr)
@@ -212,15 +156,13 @@ void __init trace_recorder_boot(void)
 	tr = recorder_create(memory);
 	if (!tr)
 		return;
-	if (*events)
-		recorder_events = kstrdup(events, GFP_KERNEL) ?: recorder_events;
-	scoped_guard(mutex, &event_mutex) {
-		guard(mutex)(&trace_types_lock);
-		set_tracer_flag(tr, TRACE_ITER_OVERWRITE, 1);
-		recorder = tr;
-	}
 	recorder_add_stops(tr);
-	recorder_enable(tr, recorder_events);
+	guard(mutex)(&event_mutex);
+	scoped_guard(mutex, &trace_types_lock)
+		set_tracer_flag(tr, TRACE_ITER_OVERWRITE, 1);
+	recorder = tr;
+	recorder_events = kstrdup(*events ? events : CONFIG_TRACE_RECORDER_EVENTS, GFP_KERNEL);
+	recorder_enable(NULL);
 }
 
 /*
@@ -261,19 +203,11 @@ void trace_recorder_exit(struct trace_array *tr)
 #ifdef CONFIG_MODULES
 static int recorder_module(struct notifier_block *self, unsigned long val, void *data)
 {
-	struct trace_event_file *file;
-
 	if (val != MODULE_STATE_COMING)
 		return NOTIFY_OK;
 	guard(mutex)(&event_mutex);
-	if (!recorder)
-		return NOTIFY_OK;
-	list_for_each_entry(file, &recorder->events, list) {
-		if (!(file->event_call->flags & TRACE_EVENT_FL_DYNAMIC) &&
-		    file->event_call->module == data &&
-		    recorder_file_wanted(recorder_events, file))
-			trace_event_enable_disable(file, 1, 0);
-	}
+	if (recorder)
+		recorder_enable(data);
 	return NOTIFY_OK;
 }
 

@@ -7,12 +7,15 @@
 
 #include <linux/types.h>
 
+struct module;
 struct trace_array;
 
 void trace_recorder_boot(void);
 void trace_recorder_exit(struct trace_array *tr);
 
+/* In trace_events.c */
+int trace_set_module_events(struct trace_array *tr, char *buf, int set, const struct module *mod);
+
 bool recorder_parse_size(const char *text, u64 max, unsigned long *bytes);
-bool recorder_wants(const char *events, const char *system, const char *name);
 
 #endif /* _KERNEL_TRACE_RECORDER_H */

@@ -31,30 +31,8 @@ static void recorder_test_size(struct kunit *test)
 	}
 }
 
-static void recorder_test_wants(struct kunit *test)
-{
-	static const struct {
-		const char	*events;
-		bool		wanted;
-	} lists[] = {
-		/* For the event foo:bar */
-		{ "foo:bar", true }, { "foo", true }, { "bar", true }, { "foo:*", true },
-		{ "*:bar", true }, { ":bar", true }, { "foo:", true }, { "*:*", true },
-		{ "a:b,foo:bar", true }, { "a:b,foo,c", true }, { ",,bar", true }, { "*", true },
-		{ "", false }, { ",", false }, { "fo", false }, { "fooo", false },
-		{ "foo:ba", false }, { "foo:barr", false }, { "bar:foo", false },
-		{ "a:bar", false }, { "foo:b,a:bar", false }, { "foo bar", false },
-	};
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(lists); i++)
-		KUNIT_EXPECT_EQ_MSG(test, recorder_wants(lists[i].events, "foo", "bar"),
-				    lists[i].wanted, "%s", lists[i].events);
-}
-
 static struct kunit_case recorder_test_cases[] = {
 	KUNIT_CASE(recorder_test_size),
-	KUNIT_CASE(recorder_test_wants),
 	{}
 };
 
