@@ -63,8 +63,8 @@ int trace_array_may_set_tracer(struct trace_array *tr, const struct tracer *t)
 	lockdep_assert_held(&trace_types_lock);
 	if (!t->print_max || !ring_buffer_is_global(tr->array_buffer.buffer))
 		return 0;
-	return global_fail(tr, "current_tracer", t->name, -EINVAL, "A latency tracer needs a ring for "
-			   "each CPU: write 0 to options/global-buffer of an unused instance");
+	return global_fail(tr, "current_tracer", t->name, -EINVAL,
+		"A latency tracer needs a ring for each CPU: write 0 to options/global-buffer of an unused instance");
 }
 
 /**

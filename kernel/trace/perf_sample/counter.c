@@ -13,8 +13,6 @@
 
 #include "internal.h"
 
-const char sampler_no_counters[] = "The counters cannot be created";
-
 /**
  * sampler_alloc() - allocate a sampler without counters
  * @spec: the event, and the options
@@ -130,7 +128,7 @@ int sampler_start(struct trace_sampler *s, int cpu, struct sampler_fault *fault)
 			fault->why = no_samples;
 			return -EOPNOTSUPP;
 		default:
-			fault->why = sampler_no_counters;
+			fault->why = SAMPLER_NO_COUNTERS;
 			return PTR_ERR(counter);
 		}
 	}
@@ -223,7 +221,7 @@ void sampler_read_times(struct trace_sampler *s, int cpu, u64 *enabled, u64 *run
  */
 void sampler_detach(struct trace_sampler *s)
 {
-	s->tr = NULL;
+	WRITE_ONCE(s->tr, NULL);
 	/* Last: sampler_work() frees a sampler that has no event. */
 	rcu_assign_pointer(s->file, NULL);
 }

@@ -158,10 +158,10 @@ static void sampler_show_help(struct seq_file *m)
 
 static int sampler_file_show(struct seq_file *m, void *v)
 {
-	struct trace_sampler *s;
+	struct trace_sampler *s = NULL;
 
 	sampler_list_lock();
-	for_each_sampler(s, m->private) {
+	while ((s = sampler_next(m->private, s))) {
 		sampler_show_spec(m, &s->spec);
 		sampler_show_counts(m, s);
 		sampler_show_times(m, s);

@@ -120,7 +120,7 @@ void sampler_overflow(struct perf_event *counter, struct perf_sample_data *data,
 		      struct pt_regs *regs);
 
 /* counter.c */
-extern const char sampler_no_counters[];
+#define SAMPLER_NO_COUNTERS	"The counters cannot be created"
 struct trace_sampler *sampler_alloc(const struct sampler_spec *spec);
 void sampler_free(struct trace_sampler *s);
 int sampler_start(struct trace_sampler *s, int cpu, struct sampler_fault *fault);
@@ -130,12 +130,8 @@ void sampler_read_times(struct trace_sampler *s, int cpu, u64 *enabled, u64 *run
 void sampler_detach(struct trace_sampler *s);
 
 /* list.c */
-extern struct list_head sampler_all;
-/* Each sampler of a trace array; sampler_list_lock() or event_mutex is held */
-#define for_each_sampler(s, of)				\
-	list_for_each_entry(s, &sampler_all, all)	\
-		if ((s)->tr != (of)) { } else
 void sampler_list_lock(void);
+struct trace_sampler *sampler_next(struct trace_array *tr, struct trace_sampler *s);
 void sampler_list_unlock(void);
 int sampler_add(struct trace_array *tr, const struct sampler_spec *spec,
 		struct sampler_fault *fault);

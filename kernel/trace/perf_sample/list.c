@@ -46,7 +46,7 @@
  * sampler_mutex, too.
  */
 static DEFINE_MUTEX(sampler_mutex);
-LIST_HEAD(sampler_all);
+static LIST_HEAD(sampler_all);
 static struct cpumask sampler_online, sampler_stale;
 /* There was a sampler since the boot. */
 static bool sampler_is_used;
@@ -155,7 +155,7 @@ void trace_samplers_settle(void)
 }
 
 /**
- * sampler_list_lock() - keep samplers as they are, for for_each_sampler()
+ * sampler_list_lock() - keep samplers as they are, for sampler_next()
  *
  * All changes of CPUs that have ended are seen.
  *
@@ -179,11 +179,30 @@ void sampler_list_unlock(void)
 	mutex_unlock(&sampler_mutex);
 }
 
+/**
+ * sampler_next() - find the next sampler of a trace array
+ * @tr: the trace array
+ * @s:  the sampler before it; NULL to find the first one
+ *
+ * Context: sampler_list_lock() or event_mutex is held.
+ * Return: the sampler, or NULL.
+ */
+struct trace_sampler *sampler_next(struct trace_array *tr, struct trace_sampler *s)
+{
+	s = list_prepare_entry(s, &sampler_all, all);
+	list_for_each_entry_continue(s, &sampler_all, all) {
+		/* That of another trace array may be detached now. */
+		if (READ_ONCE(s->tr) == tr)
+			return s;
+	}
+	return NULL;
+}
+
 static struct trace_sampler *sampler_find(struct trace_array *tr, const struct sampler_spec *spec)
 {
-	struct trace_sampler *s;
+	struct trace_sampler *s = NULL;
 
-	for_each_sampler(s, tr) {
+	while ((s = sampler_next(tr, s))) {
 		if (s->spec.type == spec->type && s->spec.config == spec->config)
 			return s;
 	}
@@ -252,7 +271,7 @@ int sampler_add(struct trace_array *tr, const struct sampler_spec *spec,
 	file = sampler_find_file(tr);
 	if (IS_ERR_OR_NULL(file))
 		return -ENODEV;
-	fault->why = sampler_no_counters;
+	fault->why = SAMPLER_NO_COUNTERS;
 	s = sampler_alloc(spec);
 	if (!s)
 		return -ENOMEM;
@@ -271,15 +290,6 @@ int sampler_add(struct trace_array *tr, const struct sampler_spec *spec,
 	rcu_assign_pointer(s->file, file);
 	list_add_tail(&s->all, &sampler_all);
 	return 0;
-}
-
-static bool sampler_has_none(struct trace_array *tr)
-{
-	struct trace_sampler *s;
-
-	for_each_sampler(s, tr)
-		return false;
-	return true;
 }
 
 /**
@@ -305,7 +315,7 @@ int sampler_remove(struct trace_array *tr, const struct sampler_spec *spec,
 		return -ENOENT;
 	}
 	sampler_unlist(s);
-	if (sampler_has_none(tr))
+	if (!sampler_next(tr, NULL))
 		sampler_enable(tr, false);
 	return 0;
 }
@@ -320,15 +330,13 @@ int sampler_remove(struct trace_array *tr, const struct sampler_spec *spec,
  */
 void sampler_remove_all(struct trace_array *tr)
 {
-	struct trace_sampler *s, *next;
+	struct trace_sampler *s;
 
 	guard(mutex)(&sampler_mutex);
-	if (sampler_has_none(tr))
+	if (!sampler_next(tr, NULL))
 		return;
-	list_for_each_entry_safe(s, next, &sampler_all, all) {
-		if (s->tr == tr)
-			sampler_unlist(s);
-	}
+	while ((s = sampler_next(tr, NULL)))
+		sampler_unlist(s);
 	sampler_enable(tr, false);
 }
 
@@ -345,9 +353,9 @@ void trace_samplers_detach(struct trace_array *tr)
 	struct trace_sampler *s;
 
 	lockdep_assert_held(&event_mutex);
-	if (sampler_has_none(tr))
+	if (!sampler_next(tr, NULL))
 		return;
-	for_each_sampler(s, tr)
+	while ((s = sampler_next(tr, NULL)))
 		sampler_detach(s);
 	queue_work(system_unbound_wq, &sampler_work);
 }

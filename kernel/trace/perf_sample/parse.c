@@ -115,8 +115,9 @@ static int parse_fail_number(struct parser *p, const char *digits)
 
 	if (!len || !digits[len] || !strncasecmp(digits, "0x", 2))
 		return parse_fail(p, p->at, parse_not_number);
-	return parse_fail(p, p->at + len, "Expected a whole number without unit: events, ns of "
-			  "a clock; freq is in Hz");
+	return parse_fail(p, p->at + len,
+			  "Expected a whole number without unit: events, ns of a clock; "
+			  "freq is in Hz");
 }
 
 static int parse_number(struct parser *p, u64 min, u64 max, u64 *number)
@@ -280,15 +281,16 @@ int sampler_parse(const char *text, const struct sampler_limits *limits,
 	memset(spec, 0, sizeof(*spec));
 	p.at = strpbrk(text, " \t\r\n,");
 	if (p.at)
-		return parse_fail(&p, p.at, "One event a write, without blank and comma: "
-				  "EVENT:freq=N:user");
+		return parse_fail(&p, p.at,
+				  "One event a write, without blank and comma: EVENT:freq=N:user");
 	p.at = text;
 	spec->remove = parse_char(&p, '!');
 	ret = parse_event(&p, spec, &counted);
 	if (ret)
 		return ret;
 	if (spec->remove && *p.at)
-		return parse_fail(&p, p.at, "Expected the end: an event is removed by its name only");
+		return parse_fail(&p, p.at,
+				  "Expected the end: an event is removed by its name only");
 	if (spec->remove)
 		return 0;
 	while (*p.at) {
