@@ -2,6 +2,7 @@
 /*
  * The parts of trace.dat besides its records. They are captured once.
  */
+#include <linux/bitmap.h>
 #include <linux/cleanup.h>
 #include <linux/init.h>
 #include <linux/module.h>
@@ -44,65 +45,39 @@ static void dat_print_format(struct seq_file *m, void *call)
 	trace_event_show_format(m, call);
 }
 
-/* Has a member in front of @tr the event of @file, too? */
-static bool dat_had_event(struct trace_array *whole, struct trace_array *tr,
-			  struct trace_event_file *file)
+/*
+ * Append the format of an event that is wanted, once: several members can have the event.
+ * @types: a bit for each number of an event that is wanted. Return: how many were appended.
+ */
+static u32 dat_put_format(struct dat_text *text, struct trace_event_call *call,
+			  unsigned long *types)
 {
-	struct trace_array *before;
-	struct trace_event_file *other;
+	size_t begin;
 
-	for_each_member(before, whole) {
-		if (before == tr)
-			return false;
-		list_for_each_entry(other, &before->events, list) {
-			if (other->event_call == file->event_call)
-				return true;
-		}
-	}
-	return false;
+	if (call->event.type > U16_MAX || !__test_and_clear_bit(call->event.type, types))
+		return 0;
+	begin = dat_begin(text, sizeof(u64));
+	dat_print(text, dat_print_format, call);
+	dat_end(text, sizeof(u64), begin);
+	return 1;
 }
 
-/* @types: a bit for each number of an event that is wanted; NULL for all */
-static bool dat_wants(const unsigned long *types, struct trace_event_call *call)
+/* The wanted events of a system that members of @whole have, behind their number. */
+static void dat_put_system(struct dat_text *text, struct trace_array *whole,
+			   struct event_subsystem *system, unsigned long *types)
 {
-	return !types || (call->event.type <= U16_MAX && test_bit(call->event.type, types));
-}
-
-/* Call @fn for each wanted event of a system that a member of @whole has. Return: how many. */
-static u32 dat_each_event(struct trace_array *whole, struct event_subsystem *system,
-			  struct dat_text *text, const unsigned long *types,
-			  void (*fn)(struct dat_text *text, struct trace_event_call *call))
-{
+	size_t begin = dat_begin(text, sizeof(u32));
 	struct trace_event_file *file;
 	struct trace_array *tr;
 	u32 nr = 0;
 
 	for_each_member(tr, whole) {
 		list_for_each_entry(file, &tr->events, list) {
-			if (file->system->subsystem != system ||
-			    !dat_wants(types, file->event_call) || dat_had_event(whole, tr, file))
-				continue;
-			nr++;
-			if (fn)
-				fn(text, file->event_call);
+			if (file->system->subsystem == system)
+				nr += dat_put_format(text, file->event_call, types);
 		}
 	}
-	return nr;
-}
-
-static void dat_put_format(struct dat_text *text, struct trace_event_call *call)
-{
-	size_t begin = dat_begin(text, sizeof(u64));
-
-	dat_print(text, dat_print_format, call);
-	dat_end(text, sizeof(u64), begin);
-}
-
-static void dat_put_system(struct dat_text *text, struct trace_array *whole,
-			   struct event_subsystem *system, const unsigned long *types)
-{
-	dat_put_u32(text, dat_each_event(whole, system, text, types, NULL));
-	dat_each_event(whole, system, text, types, dat_put_format);
+	dat_set(text, sizeof(u32), begin, nr);
 }
 
 static bool dat_had_system(struct trace_array *whole, struct trace_array *tr,
@@ -128,62 +103,50 @@ static bool dat_is_ftrace(const char *system)
 }
 
 /*
- * Call @fn for each wanted event of "ftrace". An instance that a module has made for some systems
- * has records of them as well. Return: how many.
+ * The wanted events of "ftrace". An instance that a module has made for some systems has records
+ * of them as well.
  */
-static u32 dat_each_ftrace(struct dat_text *text, const unsigned long *types,
-			   void (*fn)(struct dat_text *text, struct trace_event_call *call))
+static void dat_put_ftrace(struct dat_text *text, unsigned long *types)
 {
+	size_t begin = dat_begin(text, sizeof(u32));
 	struct trace_event_call *call;
 	u32 nr = 0;
 
 	list_for_each_entry(call, &ftrace_events, list) {
-		if (!dat_is_ftrace(call->class->system) || !dat_wants(types, call))
-			continue;
-		nr++;
-		if (fn)
-			fn(text, call);
+		if (dat_is_ftrace(call->class->system))
+			nr += dat_put_format(text, call, types);
 	}
-	return nr;
-}
-
-/* Return: how many systems there are besides "ftrace"; all are appended if @text is there. */
-static u32 dat_each_system(struct dat_text *text, struct trace_array *whole,
-			   const unsigned long *types)
-{
-	struct trace_subsystem_dir *dir;
-	struct trace_array *tr;
-	u32 nr = 0;
-
-	for_each_member(tr, whole) {
-		list_for_each_entry(dir, &tr->systems, list) {
-			if (dat_is_ftrace(dir->subsystem->name) ||
-			    dat_had_system(whole, tr, dir->subsystem))
-				continue;
-			nr++;
-			if (!text)
-				continue;
-			dat_put_string(text, dir->subsystem->name);
-			dat_put_system(text, whole, dir->subsystem, types);
-		}
-	}
-	return nr;
+	dat_set(text, sizeof(u32), begin, nr);
 }
 
 /**
  * dat_put_formats() - append formats of the events of "ftrace", and of those that members have
  * @text:  the text
  * @whole: the instance of the snapshot, or any other one
- * @types: a bit for each number of an event that is wanted; NULL for all
+ * @types: a bit for each number of an event that is wanted; those that are appended are cleared
  *
  * Context: May sleep, event_mutex is held.
  */
-void dat_put_formats(struct dat_text *text, struct trace_array *whole, const unsigned long *types)
+void dat_put_formats(struct dat_text *text, struct trace_array *whole, unsigned long *types)
 {
-	dat_put_u32(text, dat_each_ftrace(text, types, NULL));
-	dat_each_ftrace(text, types, dat_put_format);
-	dat_put_u32(text, dat_each_system(NULL, whole, types));
-	dat_each_system(text, whole, types);
+	struct trace_subsystem_dir *dir;
+	struct trace_array *tr;
+	size_t begin;
+	u32 nr = 0;
+
+	dat_put_ftrace(text, types);
+	begin = dat_begin(text, sizeof(u32));
+	for_each_member(tr, whole) {
+		list_for_each_entry(dir, &tr->systems, list) {
+			if (dat_is_ftrace(dir->subsystem->name) ||
+			    dat_had_system(whole, tr, dir->subsystem))
+				continue;
+			nr++;
+			dat_put_string(text, dir->subsystem->name);
+			dat_put_system(text, whole, dir->subsystem, types);
+		}
+	}
+	dat_set(text, sizeof(u32), begin, nr);
 }
 
 /**
@@ -206,8 +169,16 @@ void dat_put_begin(struct dat_text *text, unsigned int page_size)
 
 static void dat_put_head(struct dat_text *text, struct trace_array *tr)
 {
+	unsigned long *types = bitmap_alloc(U16_MAX + 1, GFP_KERNEL);
+
+	if (!types) {
+		text->err = -ENOMEM;
+		return;
+	}
+	bitmap_fill(types, U16_MAX + 1);
 	dat_put_begin(text, ring_buffer_subbuf_size_get(tr->array_buffer.buffer));
-	dat_put_formats(text, tr, NULL);
+	dat_put_formats(text, tr, types);
+	bitmap_free(types);
 }
 
 struct dat_stat {

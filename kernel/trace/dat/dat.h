@@ -48,7 +48,8 @@ struct dat_range;
  * @symbols: the reader may have names of functions
  * @print_names: prints the names of tasks, "PID NAME" in a line
  * @private: for @print_names
- * @types:   numbers of the events that have records, from trace_dat_scan()
+ * @types:   numbers of the events that have records, from trace_dat_scan(); used up by
+ *	     trace_dat_put_formats()
  * @names:   names of functions, from trace_dat_scan()
  * @formats: formats of the events of @types, from trace_dat_put_formats()
  * @clock:   the clocks, from trace_dat_put_formats()

@@ -211,6 +211,7 @@ void dat_put_string(struct dat_text *text, const char *string);
 void dat_print(struct dat_text *text, void (*print)(struct seq_file *m, void *data), void *data);
 void dat_print_all(struct dat_text *text, const struct seq_operations *op);
 size_t dat_begin(struct dat_text *text, size_t width);
+void dat_set(struct dat_text *text, size_t width, size_t begin, u64 value);
 void dat_end(struct dat_text *text, size_t width, size_t begin);
 int dat_finish(struct dat_text *text, struct dat_block *block);
 
@@ -238,7 +239,7 @@ void dat_put_symbols_in(struct dat_text *text, const void *data, size_t len);
 
 /* capture.c */
 void dat_put_begin(struct dat_text *text, unsigned int page_size);
-void dat_put_formats(struct dat_text *text, struct trace_array *whole, const unsigned long *types);
+void dat_put_formats(struct dat_text *text, struct trace_array *whole, unsigned long *types);
 void dat_put_printk(struct dat_text *text);
 void dat_put_options_begin(struct dat_text *text);
 void dat_put_clock(struct dat_text *text, struct trace_array *tr);

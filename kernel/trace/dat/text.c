@@ -180,12 +180,12 @@ void dat_print_all(struct dat_text *text, const struct seq_operations *op)
 }
 
 /**
- * dat_begin() - begin a block with its length in front
+ * dat_begin() - begin a block with its length or another number in front
  * @text:  the text
- * @width: bytes of the length, 4 or 8
+ * @width: bytes of the number, 4 or 8
  *
  * Context: May sleep.
- * Return: where the block begins, for dat_end().
+ * Return: where the block begins, for dat_end() or dat_set().
  */
 size_t dat_begin(struct dat_text *text, size_t width)
 {
@@ -193,6 +193,27 @@ size_t dat_begin(struct dat_text *text, size_t width)
 
 	dat_put(text, &zero, width);
 	return text->m.count;
+}
+
+/**
+ * dat_set() - store the number in front of a block
+ * @text:  the text
+ * @width: as of dat_begin()
+ * @begin: where the block begins
+ * @value: the number
+ *
+ * Context: Any context.
+ */
+void dat_set(struct dat_text *text, size_t width, size_t begin, u64 value)
+{
+	char *at = text->m.buf + begin;
+
+	if (text->err)
+		return;
+	if (width == sizeof(u32))
+		put_unaligned((u32)value, (u32 *)(at - width));
+	else
+		put_unaligned(value, (u64 *)(at - width));
 }
 
 /**
@@ -205,15 +226,7 @@ size_t dat_begin(struct dat_text *text, size_t width)
  */
 void dat_end(struct dat_text *text, size_t width, size_t begin)
 {
-	size_t len = text->m.count - begin;
-	char *at = text->m.buf + begin;
-
-	if (text->err)
-		return;
-	if (width == sizeof(u32))
-		put_unaligned((u32)len, (u32 *)(at - width));
-	else
-		put_unaligned((u64)len, (u64 *)(at - width));
+	dat_set(text, width, begin, text->m.count - begin);
 }
 
 /**
