@@ -7,7 +7,6 @@
 #include <linux/sched/signal.h>
 #include <linux/uio.h>
 
-#include "../snapshot/internal.h"
 #include "internal.h"
 
 /* In error_log of the instance that the snapshot was taken of: this one has none. */

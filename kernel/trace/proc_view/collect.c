@@ -17,6 +17,15 @@
 void (*view_race_hook)(struct trace_array *tr);
 #endif
 
+/* A unit test acts as a writer behind each record that a reader has passed. */
+static void view_race_point(struct trace_array *tr)
+{
+#ifdef CONFIG_TRACE_PROC_VIEW_KUNIT_TEST
+	if (view_race_hook)
+		view_race_hook(tr);
+#endif
+}
+
 /* May the reader go on? */
 static int view_go_on(struct trace_view *view)
 {

@@ -250,19 +250,6 @@ struct view_copy {
 	struct trace_dat_copy	dat;
 };
 
-/* A unit test acts as a writer behind each record that a reader has passed. */
-#ifdef CONFIG_TRACE_PROC_VIEW_KUNIT_TEST
-extern void (*view_race_hook)(struct trace_array *tr);
-#endif
-
-static inline void view_race_point(struct trace_array *tr)
-{
-#ifdef CONFIG_TRACE_PROC_VIEW_KUNIT_TEST
-	if (view_race_hook)
-		view_race_hook(tr);
-#endif
-}
-
 /* stamp.c */
 void view_use(void);
 void view_unuse(void);
@@ -311,6 +298,7 @@ bool view_member_has_moved(const struct view_member *member);
 bool view_members_are_same(const struct view_copy *copy);
 
 /* collect.c */
+extern void (*view_race_hook)(struct trace_array *tr);
 int view_collect(struct view_copy *copy, struct pid *pid, struct pid_namespace *ns);
 
 /* text.c */

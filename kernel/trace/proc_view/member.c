@@ -6,15 +6,7 @@
 #include <linux/list.h>
 #include <linux/slab.h>
 
-#include "../snapshot/internal.h"
 #include "internal.h"
-
-/* No snapshot is being taken while it is read. */
-static unsigned int view_moves(struct trace_array *tr)
-{
-	guard(snap_change)(tr->snapshots);
-	return tr->snapshots->moves;
-}
 
 /* Records of a channel that survives a reboot may be those of another boot, and so may its PIDs. */
 static bool view_is_member(struct trace_array *ch)
@@ -26,7 +18,7 @@ static void view_members_add(struct view_copy *copy, struct trace_view *view)
 {
 	refcount_inc(&view->ref);
 	copy->member[copy->nr++] = (struct view_member){
-		view, atomic_read(&view->epoch), view_moves(view->tr),
+		view, atomic_read(&view->epoch), trace_snapshot_moves(view->tr),
 	};
 }
 
@@ -91,7 +83,7 @@ void view_members_put(struct view_copy *copy)
  */
 bool view_member_has_moved(const struct view_member *member)
 {
-	return view_moves(member->view->tr) != member->moves;
+	return trace_snapshot_moves(member->view->tr) != member->moves;
 }
 
 /**

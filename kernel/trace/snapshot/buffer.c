@@ -122,6 +122,28 @@ int snap_check_limit(struct trace_snapshots *s, long more)
 }
 
 /**
+ * trace_snapshot_charge() - count memory of the instance of a kept snapshot
+ * @tr: the instance; the memory is freed with it
+ * @kb: the memory, in KiB
+ *
+ * Context: May sleep.
+ * Return: 0; -ENOSPC if snapshot_limit_kb does not allow it.
+ */
+int trace_snapshot_charge(struct trace_array *tr, unsigned long kb)
+{
+	struct trace_snap *snap = tr->shows;
+	int ret;
+
+	guard(mutex)(&snap->owner->mutex);
+	ret = snap_check_limit(snap->owner, kb);
+	if (ret)
+		return ret;
+	snap->kept_kb += kb;
+	snap_recount(snap);
+	return 0;
+}
+
+/**
  * snap_alloc() - describe a ring buffer as a snapshot
  * @tr:     the trace array
  * @buffer: the ring buffer; its owner is the snapshot from here on

@@ -402,3 +402,18 @@ void trace_snapshot_begin_anew(struct trace_array *tr)
 	s->on_all = tracing_all_generation();
 	s->end = ring_buffer_time_stamp(tr->array_buffer.buffer);
 }
+
+/**
+ * trace_snapshot_moves() - count how often records have moved to snapshots
+ * @tr: the trace array
+ *
+ * It waits for a cut in progress, which moves the records of one CPU after the other.
+ *
+ * Context: May sleep.
+ * Return: the number of moves.
+ */
+unsigned int trace_snapshot_moves(struct trace_array *tr)
+{
+	guard(snap_change)(tr->snapshots);
+	return tr->snapshots->moves;
+}

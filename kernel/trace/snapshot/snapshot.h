@@ -68,6 +68,7 @@ void trace_snapshot_add_rings(struct trace_array *ch);
 int trace_snapshot_begin_change(struct trace_array *tr, unsigned long size, int cpu, int order);
 void trace_snapshot_end_change(struct trace_array *tr, bool done);
 unsigned long trace_snapshot_entries(struct trace_array *tr);
+unsigned int trace_snapshot_moves(struct trace_array *tr);
 void trace_snapshot_set_clock(struct trace_array *tr, int clock_id, u64 (*clock)(void));
 void trace_snapshot_erase(struct trace_array *tr);
 void trace_snapshot_end_event(struct trace_array *tr, int type);

@@ -330,28 +330,6 @@ int snap_publish(struct trace_snapshots *s, struct trace_snap *snap, struct trac
 	return 0;
 }
 
-/**
- * trace_snapshot_charge() - count memory of the instance of a kept snapshot
- * @tr: the instance; the memory is freed with it
- * @kb: the memory, in KiB
- *
- * Context: May sleep.
- * Return: 0; -ENOSPC if snapshot_limit_kb does not allow it.
- */
-int trace_snapshot_charge(struct trace_array *tr, unsigned long kb)
-{
-	struct trace_snap *snap = tr->shows;
-	int ret;
-
-	guard(mutex)(&snap->owner->mutex);
-	ret = snap_check_limit(snap->owner, kb);
-	if (ret)
-		return ret;
-	snap->kept_kb += kb;
-	snap_recount(snap);
-	return 0;
-}
-
 /* Have nobody find the instance of a kept snapshot any more. */
 static void snap_hide(struct trace_snap *snap)
 {
