@@ -113,8 +113,9 @@ static bool snap_crash_wants(struct trace_snapshots *s)
  * @by: kind of the crash; nothing is taken unless snapshot_on has it
  *
  * Context: Any context, including NMI.
+ * Return: true if one was taken.
  */
-void trace_snapshot_crash(enum snap_by by)
+bool trace_snapshot_crash(enum snap_by by)
 {
 	const struct snap_request req = {
 		.cpu = RING_BUFFER_ALL_CPUS,
@@ -123,23 +124,28 @@ void trace_snapshot_crash(enum snap_by by)
 	};
 	struct trace_array *session, *ch;
 	struct trace_snapshots *s;
+	bool taken = false;
 
 	/* Without RCU watching, the list cannot be walked: a warning may come from there. */
 	if (!(READ_ONCE(snap_crash_on) & BIT(by)) || !rcu_is_watching())
-		return;
+		return false;
 	guard(preempt_notrace)();
 	list_for_each_entry_rcu(s, &snap_all, all, true) {
 		session = READ_ONCE(s->tr->session);
 		/* The session takes a channel's with its own: a second one would erase it. */
-		if (!snap_crash_wants(s) || (session && snap_crash_wants(session->snapshots)) ||
-		    !snap_take(s, &s->user, &req))
+		if (!snap_crash_wants(s) || (session && snap_crash_wants(session->snapshots)))
 			continue;
+		if (!snap_take(s, &s->user, &req)) {
+			taken = true;
+			continue;
+		}
 		/* A session that cannot take all leaves each channel to itself. */
 		for_each_channel(ch, s->tr) {
 			if (snap_crash_wants(ch->snapshots))
-				snap_take(ch->snapshots, &ch->snapshots->user, &req);
+				taken |= !snap_take(ch->snapshots, &ch->snapshots->user, &req);
 		}
 	}
+	return taken;
 }
 
 /**
@@ -154,12 +160,9 @@ void trace_snapshot_warn(void)
 
 static int snap_die(struct notifier_block *self, unsigned long event, void *unused)
 {
-	if (event == DIE_OOPS) {
-		if (READ_ONCE(snap_crash_on) & BIT(SNAP_BY_OOPS)) {
-			WRITE_ONCE(snap_oops_start, current->start_time);
-			WRITE_ONCE(snap_oops_of, current);
-		}
-		trace_snapshot_crash(SNAP_BY_OOPS);
+	if (event == DIE_OOPS && trace_snapshot_crash(SNAP_BY_OOPS)) {
+		WRITE_ONCE(snap_oops_start, current->start_time);
+		WRITE_ONCE(snap_oops_of, current);
 	}
 	return NOTIFY_DONE;
 }

@@ -528,7 +528,7 @@ void snap_crash_add(struct trace_snapshots *s);
 extern const char * const snap_by_names[];
 extern unsigned long snap_crash_on;
 const char *snap_crash_parse(char *text, unsigned long *on);
-void trace_snapshot_crash(enum snap_by by);
+bool trace_snapshot_crash(enum snap_by by);
 
 /* list.c */
 void snap_show(struct seq_file *m, struct trace_array *tr, struct trace_snap *snap);

@@ -173,6 +173,25 @@ static void crash_test_takes(struct kunit *test)
 	crash_taken(test, 5, "panic");
 }
 
+/* An oops that was refused a buffer does not stand for the panic that follows. */
+static void crash_test_refused(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct array_buffer *held;
+
+	xchg(&snap_crash_on, BIT(SNAP_BY_OOPS) | BIT(SNAP_BY_PANIC));
+	kunit_panic(test);
+	crash_taken(test, 1, "panic");
+	held = trace_snapshot_get(tr, false);
+	KUNIT_ASSERT_NOT_NULL(test, held);
+	KUNIT_ASSERT_NULL(test, tr->snapshots->user.spare);
+	crash_oops(DIE_OOPS);
+	crash_taken(test, 1, "panic");
+	trace_snapshot_put(held);
+	kunit_panic(test);
+	crash_taken(test, 2, "panic");
+}
+
 static DECLARE_COMPLETION(crash_done);
 
 static int crash_other_task(void *test)
@@ -233,6 +252,7 @@ static void crash_test_arrays(struct kunit *test)
 static struct kunit_case crash_cases[] = {
 	KUNIT_CASE(crash_test_file),
 	KUNIT_CASE(crash_test_takes),
+	KUNIT_CASE(crash_test_refused),
 	KUNIT_CASE(crash_test_task),
 	KUNIT_CASE(crash_test_arrays),
 	{ }
