@@ -71,7 +71,7 @@ static int view_thread_read(struct view_thread *thread, struct task_struct *task
 
 	thread->nr = READ_ONCE(task->pid);
 	thread->vnr = task_pid_nr_ns(task, ns);
-	/* Pairs with the barriers of trace_stamp_task(). view_thread_read:A */
+	/* Pairs with trace_stamp_task:A. RBB(view_thread_read:A) */
 	smp_rmb();
 	thread->since = trace_stamp_of(task, clock);
 	/* Without its memory, a task that exits is no longer protected by the mode of that. */
@@ -143,7 +143,7 @@ static int view_group_fill(struct view_group *group, struct pid_namespace *ns)
 	if (ret)
 		return ret;
 	group->until = trace_stamp_now(group->clock);
-	/* A thread that is seen has not exited before that. */
+	/* The clock is read first: a thread that is seen has not exited before that time. */
 	smp_mb();
 	ret = view_group_walk(group, ns, room);
 	group->vnr = task_tgid_nr_ns(leader, ns);
@@ -257,7 +257,7 @@ static int view_thread_check(struct view_thread *thread, enum trace_stamp_clock 
 {
 	bool may = ptrace_may_access(thread->task, PTRACE_MODE_READ_FSCREDS);
 
-	/* Pairs with the barrier of trace_stamp_task(), as view_thread_read:A. */
+	/* Pairs with trace_stamp_task:A. RBB(view_thread_check:A) */
 	smp_rmb();
 	if (trace_stamp_of(thread->task, clock) != thread->since)
 		return -ESRCH;

@@ -95,6 +95,10 @@
  * tracing's readers and snapshots; innermost view_mutex, which protects the list of views, and
  * view_user_mutex, which protects that of users. &view_user.busy is outside of all.
  * exec_update_lock is taken with none of them held but &view_user.busy.
+ *
+ * **Barriers.** trace_stamp_task:A orders a stamp before the PID or the credentials that are
+ * published behind it; view_thread_read:A and view_thread_check:A read them in the other order.
+ * Both pairs have a test in Documentation/litmus-tests/tracing/.
  */
 
 /* Bytes that a copy has at most */

@@ -70,8 +70,8 @@ void trace_stamp_task(struct task_struct *task)
 {
 	trace_stamp_take(&task->trace_stamp);
 	/*
-	 * Pairs with view_thread_read:A: the new PID or credentials are seen no earlier than
-	 * the stamp.
+	 * A reader that sees the new PID or credentials sees the stamp. Pairs with
+	 * view_thread_read:A and view_thread_check:A. RBB(trace_stamp_task:A)
 	 */
 	smp_wmb();
 }

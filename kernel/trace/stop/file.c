@@ -114,7 +114,10 @@ static int stop_on_show(struct seq_file *m, void *v)
 	list_for_each_entry(line, &tr->stop_on->lines, list)
 		seq_printf(m, "%s\n", line->text);
 	list_for_each_entry(line, &tr->stop_on->lines, list) {
-		/* stop_try_lock() comes before it is set: stop_read() waits for its cause. */
+		/*
+		 * stop_read() waits for the cause that has set it. Pairs with stop_try_lock:A.
+		 * RBB(stop_on_show:A)
+		 */
 		if (!smp_load_acquire(&line->pending))
 			continue;
 		stop_read(&line->later, &cause);

@@ -50,6 +50,21 @@
  * &stop_line.later is claimed by the first cause, which sets &stop_line.pending, and released
  * by the timer or by stop_line_cancel(). A cause finds its line under RCU or in a probe, and
  * removed lines wait for both.
+ *
+ * **Barriers.** Each pair has a test in Documentation/litmus-tests/tracing/.
+ *
+ * ==================  ==================  ======================================
+ * Writer              Reader              What it orders
+ * ==================  ==================  ======================================
+ * stop_unlock:A       stop_read:A         the cause; the even number
+ * stop_try_lock:A     stop_read:B         the odd number; a part of the next cause
+ * stop_try_lock:A     stop_on_show:A      the odd number; &stop_line.pending
+ * stop_try_lock:A     stop_read_why:A     the odd number; &trace_array.stopped
+ * stop_line_timer:A   stop_try_lock:A     reads of the cause; &stop_line.pending, against
+ *                                         the next cause
+ * ==================  ==================  ======================================
+ *
+ * &trace_array.stopped and the switch need none: each change of the switch is fully ordered.
  */
 
 /* The longest line of stop_on, with its end */

@@ -16,21 +16,22 @@
 /* For the lines of all trace arrays, see internal.h */
 DEFINE_MUTEX(stop_mutex);
 
-/*
- * Preemption is off until stop_unlock(). The full barrier pairs with the one of stop_read(): a
- * reader that sees a part of a new cause sees the odd number, too.
- */
+/* Preemption is off until stop_unlock(). */
 static bool stop_try_lock(struct stop_record *rec)
 {
 	int seq = atomic_read(&rec->seq);
 
+	/*
+	 * Pairs with stop_read:B, stop_line_timer:A, stop_on_show:A and stop_read_why:A, see
+	 * DOC: stops of a trace array. RBB(stop_try_lock:A)
+	 */
 	return !(seq & 1) && atomic_try_cmpxchg(&rec->seq, &seq, seq + 1);
 }
 
 static void stop_unlock(struct stop_record *rec)
 {
-	/* Pairs with the acquire of stop_read(), which sees the cause then. */
-	atomic_inc_return_release(&rec->seq);
+	/* Pairs with stop_read:A. RBB(stop_unlock:A) */
+	atomic_set_release(&rec->seq, atomic_read(&rec->seq) + 1);
 }
 
 static u64 stop_clock(struct trace_array *tr)
@@ -48,7 +49,7 @@ static void stop_describe(struct stop_cause *cause, struct stop_line *line)
 	strscpy(cause->line, line->text);
 }
 
-/* Two switches: tracing_on_all() undoes the second one only, see DOC: stops of a trace array. */
+/* tracing_on_all() undoes the second switch only, see DOC: stops of a trace array. */
 static void stop_switch_off(struct stop_line *line)
 {
 	tracer_tracing_off(line->tr);
@@ -56,13 +57,13 @@ static void stop_switch_off(struct stop_line *line)
 		trace_off_all();
 }
 
-/* It is on. @cause was described when it happened, or NULL: it happens now. */
+/* Stop a trace array that is on. @cause: as it was described earlier; NULL if it happens now. */
 static void stop_now(struct stop_line *line, const struct stop_cause *cause)
 {
 	struct trace_array *tr = line->tr;
 	struct stop_record *why = &tr->stop_on->why;
 
-	/* Another cause is described, maybe one of before a start: it tells, and this one stops. */
+	/* Another cause is being described, maybe an earlier one. This one stops all the same. */
 	if (!stop_try_lock(why)) {
 		stop_switch_off(line);
 		return;
@@ -71,9 +72,8 @@ static void stop_now(struct stop_line *line, const struct stop_cause *cause)
 		why->cause = *cause;
 	else
 		stop_describe(&why->cause, line);
+	/* Before the switch, which is fully ordered, as that of tracer_tracing_on() is. */
 	WRITE_ONCE(tr->stopped, true);
-	/* Pairs with the barrier of tracer_tracing_on(), see DOC: stops of a trace array. */
-	smp_wmb();
 	stop_switch_off(line);
 	why->cause.off = stop_clock(tr);
 	stop_unlock(why);
@@ -127,8 +127,8 @@ static enum hrtimer_restart stop_line_timer(struct hrtimer *timer)
 	if (ring_buffer_is_switched_on(line->tr->array_buffer.buffer))
 		stop_now(line, &line->later.cause);
 	/*
-	 * The next cause counts again, if recording goes on. Pairs with stop_try_lock() of it: the
-	 * description was read.
+	 * If recording goes on, the next cause counts. It writes its description behind what was
+	 * read here. Pairs with stop_try_lock:A. RBB(stop_line_timer:A)
 	 */
 	smp_store_release(&line->pending, false);
 	return HRTIMER_NORESTART;
@@ -158,7 +158,7 @@ void stop_line_init(struct stop_line *line)
 void stop_line_cancel(struct stop_line *line)
 {
 	irq_work_sync(&line->start);
-	/* A timer that was not there has released the line, or will be that of a new cause. */
+	/* A timer that has run has released the line. One that runs later is of a new cause. */
 	if (hrtimer_cancel(&line->timer))
 		WRITE_ONCE(line->pending, false);
 }
@@ -175,14 +175,14 @@ void stop_read(struct stop_record *rec, struct stop_cause *cause)
 	int seq;
 
 	do {
-		/* Pairs with the release of stop_unlock(). */
+		/* Pairs with stop_unlock:A. RBB(stop_read:A) */
 		while ((seq = atomic_read_acquire(&rec->seq)) & 1)
 			cpu_relax();
-		/* It is read again if it changes meanwhile. */
+		/* A cause that changes meanwhile is read again. */
 		kcsan_disable_current();
 		*cause = rec->cause;
 		kcsan_enable_current();
-		/* Pairs with the full barrier of stop_try_lock(). */
+		/* Pairs with stop_try_lock:A. RBB(stop_read:B) */
 		smp_rmb();
 	} while (atomic_read(&rec->seq) != seq);
 }
@@ -193,19 +193,22 @@ void stop_read(struct stop_record *rec, struct stop_cause *cause)
  * @cause: is set to the cause, if one has stopped it
  *
  * Context: Task.
- * Return: false if it records, or not off because of a line.
+ * Return: false if @tr records, or is off for another reason than a line.
  */
 bool stop_read_why(struct trace_array *tr, struct stop_cause *cause)
 {
-	/* stop_try_lock() comes before it is set: stop_read() waits for that cause at least. */
+	/*
+	 * stop_read() waits for the cause that has set it, at least. Pairs with stop_try_lock:A.
+	 * RBB(stop_read_why:A)
+	 */
 	if (!smp_load_acquire(&tr->stopped))
 		return false;
 	stop_read(&tr->stop_on->why, cause);
 	if (ring_buffer_is_switched_on(tr->array_buffer.buffer))
 		return false;
 	/*
-	 * It may have been started, which clears it, and switched off by user space. Pairs with
-	 * trace_types_lock, which writers of tracing_on take one after the other.
+	 * A start may have cleared the flag, and user space may have switched off behind that:
+	 * writers of tracing_on take trace_types_lock one after the other.
 	 */
 	smp_rmb();
 	return READ_ONCE(tr->stopped);
@@ -229,7 +232,7 @@ void trace_stop_cancel(struct trace_array *tr)
 		any |= READ_ONCE(line->pending);
 	if (!any)
 		return;
-	/* Each cause that has claimed a line has queued its work then. */
+	/* Behind this, each cause that has claimed a line has queued its work. */
 	synchronize_rcu();
 	list_for_each_entry(line, &tr->stop_on->lines, list)
 		stop_line_cancel(line);
