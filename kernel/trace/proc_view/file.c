@@ -35,7 +35,7 @@ static int view_set(struct trace_array *tr, const char *text, bool whole)
 	bool done = false;
 
 	if (on) {
-		view_use();
+		static_branch_inc(&trace_view_used);
 		/* A writer that has not seen that commits. */
 		synchronize_rcu();
 	}
@@ -47,9 +47,9 @@ static int view_set(struct trace_array *tr, const char *text, bool whole)
 		else
 			done = view_show(tr->view, on);
 	}
-	/* A view that is shown now has the new use, and one that is hidden leaves its own. */
+	/* The key stays on for a view that is shown now, and not for one that is hidden now. */
 	if (on != done)
-		view_unuse();
+		static_branch_dec(&trace_view_used);
 	return ret;
 }
 

@@ -73,7 +73,7 @@ static int view_thread_read(struct view_thread *thread, struct task_struct *task
 	thread->vnr = task_pid_nr_ns(task, ns);
 	/* Pairs with trace_stamp_task:A. RBB(view_thread_read:A) */
 	smp_rmb();
-	thread->since = trace_stamp_of(task, clock);
+	thread->since = trace_stamp_at(&task->trace_stamp, clock);
 	/* Without its memory, a task that exits is no longer protected by the mode of that. */
 	if (READ_ONCE(task->flags) & PF_EXITING || !pid_alive(task))
 		return -ESRCH;
@@ -259,7 +259,7 @@ static int view_thread_check(struct view_thread *thread, enum trace_stamp_clock 
 
 	/* Pairs with trace_stamp_task:A. RBB(view_thread_check:A) */
 	smp_rmb();
-	if (trace_stamp_of(thread->task, clock) != thread->since)
+	if (trace_stamp_at(&thread->task->trace_stamp, clock) != thread->since)
 		return -ESRCH;
 	return may ? 0 : -EACCES;
 }

@@ -112,7 +112,7 @@
  * @uid:   the user
  * @memcg: the cgroup, with a reference; NULL if there are none
  * @files: number of open files; view_user_mutex
- * @busy:  one file at a time is opened
+ * @busy:  one file at a time is filled
  */
 struct view_user {
 	struct list_head	list;
@@ -255,19 +255,14 @@ struct view_copy {
 };
 
 /* stamp.c */
-void view_use(void);
-void view_unuse(void);
 void trace_stamp_take(struct trace_stamp *stamp);
 int trace_stamp_clock(struct trace_array *tr);
 u64 trace_stamp_now(enum trace_stamp_clock clock);
 u64 trace_stamp_at(const struct trace_stamp *stamp, enum trace_stamp_clock clock);
-u64 trace_stamp_of(struct task_struct *task, enum trace_stamp_clock clock);
 
 /* user.c */
 struct view_user *view_user_get(void);
 void view_user_put(struct view_user *user);
-int view_user_begin(struct view_user *user);
-void view_user_end(struct view_user *user);
 
 /* group.c */
 int view_group_get(struct view_group *group, struct pid *pid, struct pid_namespace *ns,

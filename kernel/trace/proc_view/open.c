@@ -26,20 +26,16 @@ struct view_part {
 
 /**
  * struct view_file - an open file
- * @user:  its user, or NULL
- * @group: the threads it shows
- * @store: the records as text
- * @dat:   the records as a trace.dat, if they are none
- * @head:  text in front of them
- * @size:  bytes of the file
- * @nr:    number of @part
- * @part:  the file
+ * @user: its user, or NULL
+ * @copy: the threads that it shows, and the records as text or as a trace.dat
+ * @head: text in front of the records
+ * @size: bytes of the file
+ * @nr:   number of @part
+ * @part: the file
  */
 struct view_file {
 	struct view_user	*user;
-	struct view_group	group;
-	struct view_store	store;
-	struct trace_dat_copy	dat;
+	struct view_copy	copy;
 	char			head[512];
 	loff_t			size;
 	unsigned int		nr;
@@ -54,27 +50,29 @@ static void view_file_add(struct view_file *f, const void *data, size_t len)
 
 static void view_file_free(struct view_file *f)
 {
-	view_group_put(&f->group);
-	view_store_free(&f->store);
-	trace_dat_copy_free(&f->dat);
+	view_group_put(&f->copy.group);
+	view_store_free(&f->copy.store);
+	trace_dat_copy_free(&f->copy.dat);
 	view_user_put(f->user);
-	view_unuse();
+	static_branch_dec(&trace_view_used);
 	kfree(f);
 }
 
-static void view_lay_out_text(struct view_file *f, struct view_copy *copy)
+static void view_lay_out_text(struct view_file *f)
 {
+	struct view_copy *copy = &f->copy;
+	struct view_store *store = &copy->store;
 	size_t len;
 
 	len = scnprintf(f->head, sizeof(f->head),
 			"# instance=%s pid=%d records=%u dropped=%lu gaps=%lu\n"
 			"#           TASK-PID     CPU#  |||||  TIMESTAMP  EVENT\n",
-			copy->view->name, f->group.vnr, f->store.nr, f->store.dropped, copy->gaps);
+			copy->view->name, copy->group.vnr, store->nr, store->dropped, copy->gaps);
 	/* Where each record begins is of no use any more. */
-	kvfree(f->store.entry);
-	f->store.entry = NULL;
+	kvfree(store->entry);
+	store->entry = NULL;
 	view_file_add(f, f->head, len);
-	view_file_add(f, f->store.data, f->store.used);
+	view_file_add(f, store->data, store->used);
 }
 
 static void view_iter_free(struct trace_iterator *iter)
@@ -101,36 +99,37 @@ static struct trace_iterator *view_iter_alloc(void)
 }
 
 /* The records are no longer wanted behind their trace.dat. */
-static void view_lay_out_dat(struct view_file *f, struct view_copy *copy)
+static void view_lay_out_dat(struct view_file *f)
 {
-	view_store_free(&f->store);
-	f->dat = copy->dat;
-	view_file_add(f, f->dat.head.data, f->dat.head.len);
-	view_file_add(f, f->dat.pages.data, f->dat.pages.len);
+	struct trace_dat_copy *dat = &f->copy.dat;
+
+	view_store_free(&f->copy.store);
+	view_file_add(f, dat->head.data, dat->head.len);
+	view_file_add(f, dat->pages.data, dat->pages.len);
 }
 
-static int view_file_fill(struct view_file *f, struct view_copy *copy, struct pid *pid,
-			  struct pid_namespace *ns)
+static int view_file_fill(struct view_file *f, struct pid *pid, struct pid_namespace *ns)
 {
+	struct view_copy *copy = &f->copy;
 	int ret;
 
 	copy->iter = view_iter_alloc();
 	if (!copy->iter)
 		return -ENOMEM;
-	ret = view_user_begin(f->user);
+	/* Other files of the user wait. */
+	ret = f->user ? mutex_lock_killable(&f->user->busy) : 0;
 	if (!ret) {
 		ret = view_collect(copy, pid, ns);
-		view_user_end(f->user);
+		if (f->user)
+			mutex_unlock(&f->user->busy);
 	}
 	view_iter_free(copy->iter);
 	if (ret)
 		return ret;
-	f->group = copy->group;
-	f->store = copy->store;
 	if (copy->finish)
-		view_lay_out_dat(f, copy);
+		view_lay_out_dat(f);
 	else
-		view_lay_out_text(f, copy);
+		view_lay_out_text(f);
 	return 0;
 }
 
@@ -165,27 +164,31 @@ static struct view_file *view_file_alloc(void)
 int trace_view_open(struct file *file, struct pid *pid, struct pid_namespace *ns,
 		    const char *name, unsigned int len)
 {
-	struct view_copy copy = {
-		.store.limit = VIEW_LIMIT,
-		.dat.symbols = kallsyms_show_value(file->f_cred),
-	};
 	enum trace_view_kind kind;
+	struct trace_stamp since;
+	struct trace_view *view;
 	struct view_file *f;
 	int ret;
 
-	copy.view = view_get(name, len, &kind, &copy.since);
-	if (!copy.view)
+	view = view_get(name, len, &kind, &since);
+	if (!view)
 		return -ENOENT;
 	f = view_file_alloc();
 	if (IS_ERR(f)) {
-		view_unuse();
-		view_put(copy.view);
+		static_branch_dec(&trace_view_used);
+		view_put(view);
 		return PTR_ERR(f);
 	}
-	copy.take = kind == TRACE_VIEW_TEXT ? view_text_take : view_raw_take;
-	copy.finish = kind == TRACE_VIEW_TEXT ? NULL : view_raw_finish;
-	ret = view_file_fill(f, &copy, pid, ns);
-	view_put(copy.view);
+	f->copy = (struct view_copy){
+		.view = view,
+		.since = since,
+		.store.limit = VIEW_LIMIT,
+		.dat.symbols = kallsyms_show_value(file->f_cred),
+		.take = kind == TRACE_VIEW_TEXT ? view_text_take : view_raw_take,
+		.finish = kind == TRACE_VIEW_TEXT ? NULL : view_raw_finish,
+	};
+	ret = view_file_fill(f, pid, ns);
+	view_put(view);
 	if (ret)
 		view_file_free(f);
 	else
@@ -202,7 +205,7 @@ static ssize_t view_copy(struct view_file *f, char __user *ubuf, size_t cnt, lof
 	while (pos >= part->len)
 		pos -= part++->len;
 	cnt = min3(cnt, part->len - (size_t)pos, PAGE_SIZE - offset_in_page(ubuf));
-	ret = view_group_copy_out(&f->group, ubuf, part->data + pos, cnt);
+	ret = view_group_copy_out(&f->copy.group, ubuf, part->data + pos, cnt);
 	return ret ?: cnt;
 }
 

@@ -23,28 +23,6 @@ static u64 (*const stamp_clocks[TRACE_STAMP_NR])(void) = {
 DEFINE_STATIC_KEY_FALSE(trace_view_used);
 
 /**
- * view_use() - have records cleared when they are reserved, and tasks stamped
- *
- * It holds from the next grace period of RCU on, until view_unuse().
- *
- * Context: May sleep.
- */
-void view_use(void)
-{
-	static_branch_inc(&trace_view_used);
-}
-
-/**
- * view_unuse() - end view_use()
- *
- * Context: May sleep.
- */
-void view_unuse(void)
-{
-	static_branch_dec(&trace_view_used);
-}
-
-/**
  * trace_stamp_take() - take the time in all clocks
  * @stamp: where it is stored
  *
@@ -128,17 +106,4 @@ u64 trace_stamp_now(enum trace_stamp_clock clock)
 u64 trace_stamp_at(const struct trace_stamp *stamp, enum trace_stamp_clock clock)
 {
 	return atomic64_read(&stamp->at[clock]);
-}
-
-/**
- * trace_stamp_of() - read the stamp of a task
- * @task:  the task
- * @clock: the clock
- *
- * Context: Any context.
- * Return: the time of trace_stamp_task().
- */
-u64 trace_stamp_of(struct task_struct *task, enum trace_stamp_clock clock)
-{
-	return trace_stamp_at(&task->trace_stamp, clock);
 }

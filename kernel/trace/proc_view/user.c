@@ -94,29 +94,3 @@ void view_user_put(struct view_user *user)
 	list_del(&user->list);
 	view_user_free(user);
 }
-
-/**
- * view_user_begin() - begin to copy
- * @user: the user, or NULL
- *
- * Others of the user wait until view_user_end().
- *
- * Context: May sleep.
- * Return: 0 or -EINTR.
- */
-int view_user_begin(struct view_user *user)
-{
-	return user ? mutex_lock_killable(&user->busy) : 0;
-}
-
-/**
- * view_user_end() - end view_user_begin()
- * @user: the user, or NULL
- *
- * Context: May sleep.
- */
-void view_user_end(struct view_user *user)
-{
-	if (user)
-		mutex_unlock(&user->busy);
-}

@@ -52,12 +52,13 @@ static struct trace_view *view_find(const char *name, unsigned int len, enum tra
  * @name:  the name
  * @len:   its length
  * @kind:  set to the kind of the file
- * @since: set to &trace_view.since, which holds until view_unuse()
+ * @since: set to &trace_view.since, which holds while the key is on
  *
- * A view that is shown has a use, so this one does not switch the key.
+ * The key is on for the caller, until that switches it off. A view that is shown has it on, too, so
+ * no code is patched here.
  *
  * Context: May sleep.
- * Return: the view, for view_unuse() and view_put(); NULL if there is none.
+ * Return: the view, for static_branch_dec() and view_put(); NULL if there is none.
  */
 struct trace_view *view_get(const char *name, unsigned int len, enum trace_view_kind *kind,
 			    struct trace_stamp *since)
@@ -69,7 +70,7 @@ struct trace_view *view_get(const char *name, unsigned int len, enum trace_view_
 	if (!view)
 		return NULL;
 	refcount_inc(&view->ref);
-	view_use();
+	static_branch_inc(&trace_view_used);
 	*since = view->since;
 	return view;
 }
@@ -157,9 +158,8 @@ int view_create(struct trace_array *tr)
  * @view: its view
  * @on:   show it
  *
- * Copies that files have made stay readable, and an open() that copies goes on. A view that is
- * shown owns a view_use(): the caller hands over one, since which a grace period has passed, or
- * takes it.
+ * Copies that files have made stay readable, and an open() that copies goes on. The key is on for
+ * each view that is shown: the caller has switched it on a grace period before, or switches it off.
  *
  * Context: May sleep, trace_types_lock is held.
  * Return: true; false if that is so already.
@@ -196,7 +196,7 @@ void trace_view_retire(struct trace_array *tr)
 	if (!view)
 		return;
 	if (view_show(view, false))
-		view_unuse();
+		static_branch_dec(&trace_view_used);
 	tr->view = NULL;
 	scoped_guard(rwsem_write, &view->sem)
 		view->tr = NULL;

@@ -278,7 +278,7 @@ static void view_test_stamp(struct kunit *test)
 	for (i = 0; i < TRACE_STAMP_NR; i++) {
 		before = trace_stamp_now(i);
 		trace_stamp_task(current);
-		stamp = trace_stamp_of(current, i);
+		stamp = trace_stamp_at(&current->trace_stamp, i);
 		KUNIT_EXPECT_GE(test, stamp, before);
 		KUNIT_EXPECT_LE(test, stamp, trace_stamp_now(i));
 	}
@@ -293,21 +293,21 @@ static void view_test_no_stamp(struct kunit *test)
 
 	KUNIT_ASSERT_FALSE(test, trace_view_is_used());
 	for (i = 0; i < TRACE_STAMP_NR; i++)
-		before[i] = trace_stamp_of(current, i);
+		before[i] = trace_stamp_at(&current->trace_stamp, i);
 	view_test_later();
 	cred = prepare_creds();
 	KUNIT_ASSERT_NOT_NULL(test, cred);
 	commit_creds(cred);
 	for (i = 0; i < TRACE_STAMP_NR; i++)
-		KUNIT_EXPECT_EQ(test, trace_stamp_of(current, i), before[i]);
-	view_use();
+		KUNIT_EXPECT_EQ(test, trace_stamp_at(&current->trace_stamp, i), before[i]);
+	static_branch_inc(&trace_view_used);
 	cred = prepare_creds();
 	KUNIT_EXPECT_NOT_NULL(test, cred);
 	if (cred)
 		commit_creds(cred);
-	view_unuse();
+	static_branch_dec(&trace_view_used);
 	for (i = 0; i < TRACE_STAMP_NR; i++)
-		KUNIT_EXPECT_GT(test, trace_stamp_of(current, i), before[i]);
+		KUNIT_EXPECT_GT(test, trace_stamp_at(&current->trace_stamp, i), before[i]);
 }
 
 /* Expect the records of a page by the format of trace_pipe_raw: 4 bytes each, 1 ns between them. */
