@@ -370,14 +370,14 @@ int dat_capture(struct trace_array *tr)
 	return 0;
 }
 
-static int dat_scan(struct trace_array *tr, struct trace_dat *dat)
+static int dat_scan(const struct dat_pins *pins, struct trace_dat *dat)
 {
 	struct dat_block block = {};
 	struct dat_text text = {};
 	int ret;
 
-	dat_put_symbols(&text, tr);
-	ret = dat_finish(&text, &block) ?: dat_charge(tr, dat, block.len);
+	dat_put_symbols(&text, pins);
+	ret = dat_finish(&text, &block) ?: dat_charge(pins->tr[0], dat, block.len);
 	if (ret) {
 		kvfree(block.data);
 		return ret;
@@ -389,22 +389,38 @@ static int dat_scan(struct trace_array *tr, struct trace_dat *dat)
 
 /**
  * dat_capture_symbols() - capture the symbols of the addresses in the records of a kept snapshot
- * @tr: the instance of the snapshot
+ * @pins: the members of the snapshot, from dat_pin_members()
  *
- * Context: May sleep, after dat_capture(). A reference to @tr is held, and no lock that others
- *	    wait for.
+ * Context: May sleep, after dat_capture() of the first one. No lock is held that others wait for.
  * Return: 0, also if that was done before; -EINTR; -ENOMEM; -ENOSPC as dat_capture().
  */
-int dat_capture_symbols(struct trace_array *tr)
+int dat_capture_symbols(const struct dat_pins *pins)
 {
-	struct trace_dat *dat = tr->dat;
+	struct trace_dat *dat = pins->tr[0]->dat;
 	int ret = mutex_lock_killable(&dat->mutex);
 
 	if (ret)
 		return ret;
 	if (!dat->scanned)
-		ret = dat_scan(tr, dat);
+		ret = dat_scan(pins, dat);
 	mutex_unlock(&dat->mutex);
+	return ret;
+}
+
+static int dat_capture_whole(struct trace_array *tr)
+{
+	struct dat_pins *pins;
+	int ret;
+
+	scoped_guard(mutex, &event_mutex)
+		ret = dat_capture(tr);
+	if (ret)
+		return ret;
+	pins = dat_pin_members(tr);
+	if (IS_ERR(pins))
+		return PTR_ERR(pins);
+	ret = dat_capture_symbols(pins);
+	dat_unpin(pins);
 	return ret;
 }
 
@@ -426,9 +442,7 @@ void dat_capture_all(void)
 		return;
 	}
 	for (i = 0; i < pins->nr; i++) {
-		scoped_guard(mutex, &event_mutex)
-			ret = dat_capture(pins->tr[i]);
-		ret = ret ?: dat_capture_symbols(pins->tr[i]);
+		ret = dat_capture_whole(pins->tr[i]);
 		if (ret && ret != -ENODEV)
 			pr_warn("%s/trace.dat: no names of functions: %d\n",
 				pins->tr[i]->name, ret);

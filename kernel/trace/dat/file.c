@@ -17,41 +17,35 @@ static void dat_log(struct trace_array *tr, int ret)
 		ret != -EOPNOTSUPP ? NULL :
 		"Its channels have several sizes of sub-buffers: read trace.dat of each";
 
+	if (!why)
+		return;
 	guard(mutex)(&trace_types_lock);
-	if (why)
-		tracing_log(trace_snapshot_owner(tr), "trace.dat", "error", tr->name, why, 0);
+	tracing_log(trace_snapshot_owner(tr), "trace.dat", "error", tr->name, why, 0);
 }
 
-/*
- * Hold references to the channels of an instance.
- * Return: an open file that has all of them as members, or an error.
- */
 static struct dat_file *dat_begin_reading(struct trace_array *whole)
 {
-	struct trace_array *tr;
+	struct dat_pins *pins = dat_pin_members(whole);
 	struct dat_file *f;
 
-	guard(mutex)(&trace_types_lock);
-	f = kvzalloc(struct_size(f, member, 1 + trace_nr_channels(whole)), GFP_KERNEL);
-	if (!f)
+	if (IS_ERR(pins))
+		return ERR_CAST(pins);
+	f = kvzalloc(struct_size(f, member, pins->nr), GFP_KERNEL);
+	if (!f) {
+		dat_unpin(pins);
 		return ERR_PTR(-ENOMEM);
-	for_each_member(tr, whole) {
-		if (tr != whole)
-			tr->ref++;
-		f->member[f->nr++].tr = tr;
 	}
+	f->pins = pins;
+	for (; f->nr < pins->nr; f->nr++)
+		f->member[f->nr].tr = pins->tr[f->nr];
 	mutex_init(&f->mutex);
 	return f;
 }
 
-/* Put the references to all members but the first one, and release the open file. */
 static void dat_end_reading(struct dat_file *f)
 {
-	unsigned int i;
-
 	dat_free_layout(f);
-	for (i = 1; i < f->nr; i++)
-		trace_array_put(f->member[i].tr);
+	dat_unpin(f->pins);
 	kvfree(f);
 }
 
@@ -67,7 +61,7 @@ static int dat_open_kept(struct trace_array *tr, struct file *file)
 		ret = dat_capture(tr);
 		mutex_unlock(&event_mutex);
 	}
-	ret = ret ?: dat_capture_symbols(tr);
+	ret = ret ?: dat_capture_symbols(f->pins);
 	ret = ret ?: dat_lay_out(f, kallsyms_show_value(file->f_cred));
 	if (ret)
 		dat_end_reading(f);
@@ -85,20 +79,14 @@ static int dat_open(struct inode *inode, struct file *file)
 		return ret;
 	/* All writers have committed: a snapshot has no instance before that. */
 	ret = dat_open_kept(tr, file);
-	if (ret) {
-		dat_log(tr, ret);
-		trace_array_put(tr);
-	}
+	dat_log(tr, ret);
+	trace_array_put(tr);
 	return ret;
 }
 
 static int dat_release(struct inode *inode, struct file *file)
 {
-	struct dat_file *f = file->private_data;
-	struct trace_array *tr = f->member[0].tr;
-
-	dat_end_reading(f);
-	trace_array_put(tr);
+	dat_end_reading(file->private_data);
 	return 0;
 }
 

@@ -162,8 +162,9 @@ struct dat_member {
  * @nr_parts: number of @part
  * @begin:   offset of the first page
  * @size:    of the file
+ * @pins:    the instance of the file, then the parts of its channels
  * @nr:      number of @member
- * @member:  the instance of the file, then the parts of its channels
+ * @member:  the same, with their pages
  */
 struct dat_file {
 	struct mutex		mutex;		/* reads */
@@ -175,6 +176,7 @@ struct dat_file {
 	unsigned int		nr_parts;
 	u64			begin;
 	u64			size;
+	struct dat_pins		*pins;
 	unsigned int		nr;
 	struct dat_member	member[];
 };
@@ -234,7 +236,7 @@ struct dat_pins *dat_pin_kept(void);
 void dat_unpin(struct dat_pins *pins);
 
 /* symbols.c */
-void dat_put_symbols(struct dat_text *text, struct trace_array *whole);
+void dat_put_symbols(struct dat_text *text, const struct dat_pins *pins);
 void dat_put_symbols_in(struct dat_text *text, const void *data, size_t len);
 
 /* capture.c */
@@ -244,7 +246,7 @@ void dat_put_printk(struct dat_text *text);
 void dat_put_options_begin(struct dat_text *text);
 void dat_put_clock(struct dat_text *text, struct trace_array *tr);
 int dat_capture(struct trace_array *tr);
-int dat_capture_symbols(struct trace_array *tr);
+int dat_capture_symbols(const struct dat_pins *pins);
 void dat_capture_all(void);
 
 /* pages.c */

@@ -264,16 +264,15 @@ void dat_put_symbols_in(struct dat_text *text, const void *data, size_t len)
 
 /**
  * dat_put_symbols() - append the symbols of the addresses in the records of a snapshot
- * @text:  the text
- * @whole: the instance of the snapshot; its parts belong to it
+ * @text: the text
+ * @pins: the members of the snapshot
  *
  * It takes as long as there are records, and ends with -EINTR at a fatal signal.
  *
- * Context: May sleep. A reference to @whole is held, and no lock that others wait for.
+ * Context: May sleep. No lock is held that others wait for.
  */
-void dat_put_symbols(struct dat_text *text, struct trace_array *whole)
+void dat_put_symbols(struct dat_text *text, const struct dat_pins *pins)
 {
-	struct dat_pins *pins;
 	struct dat_words *w;
 	unsigned int i;
 
@@ -282,13 +281,7 @@ void dat_put_symbols(struct dat_text *text, struct trace_array *whole)
 	w = dat_words_begin(text);
 	if (!w)
 		return;
-	pins = dat_pin_members(whole);
-	if (IS_ERR(pins)) {
-		w->err = PTR_ERR(pins);
-	} else {
-		for (i = 0; i < pins->nr; i++)
-			dat_words_scan_buffer(w, pins->tr[i]->array_buffer.buffer);
-		dat_unpin(pins);
-	}
+	for (i = 0; i < pins->nr; i++)
+		dat_words_scan_buffer(w, pins->tr[i]->array_buffer.buffer);
 	dat_words_end(w, text);
 }
