@@ -48,7 +48,7 @@ static void trace_array_end_dir(struct tracefs_pin *pin)
  * trace_array_alloc() - construct a trace array that records nothing
  * @name: its name
  *
- * It is not in the list of trace arrays, so its files cannot be opened.
+ * The trace array is in no list, so its files cannot be opened.
  *
  * Context: May sleep.
  * Return: the trace array, for trace_array_free(); NULL if there is not enough memory.

@@ -39,7 +39,7 @@ static DEFINE_IRQ_WORK(off_all_irq, off_all_queue);
 /**
  * trace_off_all() - switch all ring buffers off, and tell the readers that wait
  *
- * Those of buffers that no instance has are not told.
+ * Readers of buffers that no instance has are not told.
  *
  * Context: Any context, including NMI. Not on a CPU in hotplug, where irq_work may never run.
  */
@@ -49,7 +49,7 @@ void trace_off_all(void)
 	irq_work_queue(&off_all_irq);
 }
 
-/* Those that are on go on: a stop of before is no reason any more. */
+/* Trace arrays that are on record again: an earlier stop is no longer a reason. */
 static void on_all(void)
 {
 	bool were_off = !tracing_is_on_all();

@@ -345,7 +345,7 @@ int dat_capture(struct trace_array *tr)
 	lockdep_assert_held(&event_mutex);
 	if (tr->dat)
 		return 0;
-	/* It was retired after the caller had found it: its events are removed. */
+	/* The instance was retired after the caller had found it: its events are removed. */
 	if (!tr->event_dir)
 		return -ENODEV;
 	dat = kzalloc(sizeof(*dat), GFP_KERNEL);
@@ -476,8 +476,8 @@ fs_initcall(dat_init_modules);
  * trace_dat_end_event() - capture before an event of an instance is removed
  * @tr: the instance
  *
- * It takes no longer if there are more records. Without memory, the records of the event stay
- * undecoded.
+ * The number of records makes no difference to the time. Without memory, the records of the
+ * event stay undecoded.
  *
  * Context: May sleep, event_mutex is held.
  */

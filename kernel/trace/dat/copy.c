@@ -17,7 +17,7 @@ static const char dat_copy_table[] = "flyrecord";
 /* Bytes of the pages, at most; a page that ends early is as large as others. */
 #define DAT_COPY_PAGES	SZ_8M
 
-/* Is behind the last record of a CPU */
+/* Follows the last record of a CPU */
 #define DAT_COPY_END	U32_MAX
 
 /**
@@ -251,7 +251,7 @@ int trace_dat_put_formats(struct trace_dat_copy *copy, struct trace_array *whole
 	return dat_finish(&clock, &copy->clock) ?: ret;
 }
 
-/* It is in the text then. */
+/* Move a block into the text. */
 static void dat_copy_put_block(struct dat_text *text, struct dat_block *block)
 {
 	dat_put(text, block->data, block->len);

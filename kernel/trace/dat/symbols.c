@@ -267,7 +267,7 @@ void dat_put_symbols_in(struct dat_text *text, const void *data, size_t len)
  * @text: the text
  * @pins: the members of the snapshot
  *
- * It takes as long as there are records, and ends with -EINTR at a fatal signal.
+ * All records are read. A fatal signal ends this with -EINTR.
  *
  * Context: May sleep. No lock is held that others wait for.
  */

@@ -2,8 +2,8 @@
 /*
  * The trace event perf:sample.
  *
- * It is like other events for user space: it has a format, a filter, triggers and histograms.
- * It has no tracepoint, because a sample is for the one instance that has asked for it.
+ * For user space, the event is like others: it has a format, a filter, triggers and histograms.
+ * There is no tracepoint, because a sample is for the one instance that has asked for it.
  */
 #include <linux/build_bug.h>
 #include <linux/errno.h>
@@ -123,8 +123,7 @@ static struct trace_event_functions sample_functions = {
  * decimal numbers, but a value that __print_symbolic() has no name for as a hexadecimal one. So
  * each of the first entries is an argument of its own. An event may have 63, but the text is to
  * be a string of 8,191 bytes at most. The index is in bytes, as libtraceevent takes that of a
- * dynamic array. The stack in user space is right behind
- * that in the kernel.
+ * dynamic array. The stack in user space is right behind that in the kernel.
  */
 #define SAMPLE_BEHIND(_nr)								\
 	"((__get_dynamic_array_len(kernel) + __get_dynamic_array_len(user)) > "		\

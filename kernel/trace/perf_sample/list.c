@@ -122,10 +122,9 @@ static void sampler_queue(struct irq_work *work)
 
 /**
  * trace_samplers_follow() - have counters follow a change of an event
- * @file: the event, which was enabled, disabled, or got a trigger; other events than
- *	  perf:sample are none of their business
+ * @file: the event, which was enabled, disabled, or got a trigger; counters follow perf:sample only
  *
- * Those of a change of tracing_on follow it by ring_buffer_set_on_work().
+ * ring_buffer_set_on_work() has the counters follow a change of tracing_on.
  *
  * Context: Any context, including NMI.
  */
@@ -376,7 +375,7 @@ static int sampler_cpu_offline(unsigned int cpu)
 	return 0;
 }
 
-/* It may have switched something on when it could not queue irq_work any more. */
+/* This CPU may have switched something on when it could not queue irq_work any more. */
 static int sampler_cpu_dead(unsigned int cpu)
 {
 	queue_work(system_unbound_wq, &sampler_work);

@@ -62,9 +62,8 @@ static void sample_fill(struct sample_entry *entry, const struct trace_sampler *
  * sampler_is_off() - is everything off that could take a sample?
  * @file: the event perf:sample of an instance
  *
- * Those that disable the buffer for a moment, and the filters of CPUs and tasks, make no
- * difference. A trigger sees samples also if it keeps the event disabled, but not while
- * recording is off.
+ * A buffer that is disabled for a moment, and the filters of CPUs and tasks, make no difference. A
+ * trigger sees samples also if it keeps the event disabled, but not while recording is off.
  *
  * Context: Any context; the instance is not freed meanwhile.
  * Return: true if recording is switched off, or the event is disabled.

@@ -97,7 +97,7 @@ static int view_collect_cpu(struct view_copy *copy, const struct view_member *me
 
 	if (!ring_buffer_entries_cpu(buffer, cpu))
 		return 0;
-	/* For this CPU only, so it is not charged while the view is entered. */
+	/* The iterator is for this CPU only. While the view is entered, nothing is charged. */
 	pos = ring_buffer_read_start(buffer, cpu, GFP_KERNEL);
 	if (!pos)
 		return -ENOMEM;
@@ -106,7 +106,7 @@ static int view_collect_cpu(struct view_copy *copy, const struct view_member *me
 	iter->buffer_iter[cpu] = pos;
 	while (!ret) {
 		event = ring_buffer_iter_peek(pos, &ts);
-		/* Some may be of the group. The next one may be a later one than is shown. */
+		/* Overwritten records may be of the group, also if @event is later than @until. */
 		if (event && ring_buffer_iter_dropped(pos)) {
 			copy->gaps++;
 			iter->lost_events = 1;
@@ -133,7 +133,7 @@ static int view_collect_member(struct view_copy *copy, const struct view_member 
 	iter->tr = tr;
 	iter->array_buffer = &tr->array_buffer;
 	iter->channel = view == copy->view ? NULL : view->name;
-	/* No record is longer. It is not charged: the view is entered. */
+	/* No record is longer than this. While the view is entered, nothing is charged. */
 	iter->temp_size = ring_buffer_subbuf_size_get(tr->array_buffer.buffer);
 	iter->temp = kvzalloc(iter->temp_size, GFP_KERNEL);
 	if (!iter->temp)
@@ -178,7 +178,7 @@ static int view_collect_once(struct view_copy *copy, struct pid *pid, struct pid
 	return 0;
 }
 
-/* Forget what was copied. The store keeps its room. */
+/* Release what was copied, for the next try. The store keeps its room. */
 static void view_collect_undo(struct view_copy *copy)
 {
 	view_members_put(copy);

@@ -26,7 +26,7 @@ static void view_members_add(struct view_copy *copy, struct trace_view *view)
  * view_members_get() - find the instances that are shown
  * @copy: where they are stored; &view_copy.view is set
  *
- * They have one clock.
+ * A session and its channels have one clock.
  *
  * Context: May sleep.
  * Return: the &enum trace_stamp_clock, or an error; in each case view_members_put() has to follow.

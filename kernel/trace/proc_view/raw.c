@@ -18,7 +18,7 @@ static bool view_has_format(int type)
 	if (type >= __TRACE_LAST_TYPE)
 		return ftrace_find_event(type);
 
-	/* Those of ftrace itself are never removed. */
+	/* The events of ftrace itself are never removed. */
 	if (READ_ONCE(own[type]))
 		return true;
 	list_for_each_entry(call, &ftrace_events, list) {

@@ -108,7 +108,7 @@ static u64 view_store_floor(const struct view_store *store)
 
 /*
  * Drop the oldest records beyond the limit, and leave the others in the order in which they came.
- * It allocates nothing and does not sort, since the reader holds the semaphore of a view.
+ * No memory is allocated and nothing is sorted, since the reader holds the semaphore of a view.
  */
 static void view_store_trim(struct view_store *store)
 {
@@ -137,7 +137,7 @@ static void view_store_trim(struct view_store *store)
  *	   CPU of a buffer come in the order of time
  * @data:  its bytes
  *
- * It allocates nothing, since the reader holds locks.
+ * No memory is allocated, since the reader holds locks.
  *
  * Context: Any context.
  * Return: 0, also if the record is dropped; -ENOBUFS if there is no room: see view_store_grow().

@@ -38,7 +38,7 @@ DEFINE_FREE(view_user, struct view_user *, view_user_free(_T))
 
 static struct view_user *view_user_alloc(void)
 {
-	/* It may stay longer than the caller, so its group is not charged. */
+	/* A user may stay longer than the caller, so the memory cgroup is not charged. */
 	struct view_user *user = kzalloc(sizeof(*user), GFP_KERNEL);
 
 	if (!user)

@@ -75,7 +75,7 @@ static int stop_on_change(void *tr, char *text)
 		stop_remove_all(tr);
 		return 0;
 	}
-	/* It is cut into words; error_log has it as it was. */
+	/* stop_change() cuts the copy into words. error_log has the line as it was written. */
 	copy = kstrdup(text, GFP_KERNEL);
 	ret = copy ? stop_change(tr, copy, &fault) : -ENOMEM;
 	if (ret == -EEXIST)

@@ -31,17 +31,17 @@ static int stop_trigger_print(struct seq_file *m, struct event_trigger_data *dat
 	return 0;
 }
 
-/* It is on no list any more. All triggers of a trace array can go before its lines. */
+/* The trigger is on no list. The triggers of a trace array can be removed before its lines. */
 static void stop_trigger_free(struct event_trigger_data *data)
 {
 	struct stop_line *line = data->private_data;
 
 	line->trigger = NULL;
-	/* It waits until the probes have ended, if that was not done for all triggers. */
+	/* Waits until the probes have ended, unless that is done for all triggers together. */
 	trigger_data_free(data);
 }
 
-/* It is not registered: only stop_on sets it. */
+/* The command is not registered: only stop_on sets it. */
 static struct event_command stop_command = {
 	.name		= "stop_on",
 	.trigger_type	= ETT_STOP_ON,
@@ -107,7 +107,7 @@ static int stop_arm_event(struct stop_line *line, const char *filter, struct sto
 				stop_fail(fault, -EBUSY, "The event cannot be enabled");
 }
 
-/* It is on its list, so that its delayed stop can be cancelled as soon as there is one. */
+/* The line is on its list, so its delayed stop can be cancelled as soon as there is one. */
 static int stop_arm(struct stop_line *line, const struct stop_spec *spec, struct stop_fault *fault)
 {
 	if (line->kind == STOP_EVENT)
@@ -170,7 +170,7 @@ static struct stop_line *stop_find(struct trace_stop *stop, const struct stop_sp
 	return NULL;
 }
 
-/* Is it this one? If not, @has is set to its text. */
+/* Is @spec this line? @has is set to the text of the line. */
 static bool stop_is_line(const struct stop_line *line, const struct stop_spec *spec, char *has)
 {
 	char text[STOP_LINE_SIZE];
