@@ -150,7 +150,7 @@ void instance_quiesce(struct trace_array *tr)
  * instance_dismantle() - remove the files of an instance, and free it
  * @tr: the instance; it is not in the list of trace arrays, and has no references
  *
- * It may be one that was created in part.
+ * The instance may have been created in part.
  *
  * Context: May sleep, event_mutex and trace_types_lock are held.
  */

@@ -145,7 +145,7 @@ void __init trace_create_instances(struct dentry *top)
 	guard(mutex)(&event_mutex);
 	guard(mutex)(&trace_types_lock);
 	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
-		/* It records already, so it stays. */
+		/* The instance records already, so it stays. */
 		if (tr->name && instance_create_files(tr))
 			pr_warn("Tracing: instance %s has not all of its files: not enough memory\n",
 				tr->name);

@@ -2,7 +2,7 @@
 /*
  * The option "global-buffer": one ring for all CPUs instead of one for each.
  *
- * It is set before the rings are there, so that the others are never allocated.
+ * The option is set before the rings are there, so that the others are never allocated.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>

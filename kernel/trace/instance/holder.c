@@ -34,7 +34,7 @@ static bool holder_is(struct task_struct *task, const struct instance_busy *busy
  * instance_find_holder() - find a task that holds an instance by an open file
  * @busy: the instance; the counts get the name and PID of the task, if there is one
  *
- * It does not find a mapping of a closed file.
+ * A mapping of a closed file is not found.
  *
  * Context: A task, in proportion to all open files; neither event_mutex nor trace_types_lock is
  *	    held.

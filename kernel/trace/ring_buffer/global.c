@@ -59,8 +59,9 @@
 #include "internal.h"
 
 /*
- * Longer than some dozens of records take, and no longer, however many CPUs want the lock:
- * interrupts are off. The looks are for a clock that does not run then.
+ * The time that a writer waits for the lock, at most. Copies of some dozens of records take less.
+ * Interrupts are off, so the limit does not grow with the number of CPUs that want the lock. The
+ * number of looks is the limit if the clock does not run meanwhile.
  */
 #define RB_GLOBAL_NS		(10 * NSEC_PER_USEC)
 #define RB_GLOBAL_LOOKS		2000
@@ -141,8 +142,8 @@ static void rb_global_copy(struct rb_cpu *one, struct ring_buffer_event *staged,
 }
 
 /*
- * Note in the one ring that records behind what it has now are lost. The holder of the lock may
- * have begun a sub-buffer with an earlier time, and published nothing of it.
+ * Note in the one ring that records are lost behind those that it has now. The holder of the lock
+ * may have begun a sub-buffer with an earlier time, and may have published nothing of it.
  */
 static void rb_global_note_missed(struct rb_ring *ring)
 {
@@ -354,7 +355,7 @@ int ring_buffer_set_global(struct trace_buffer *buffer, bool global)
 			return -ENOMEM;
 	}
 	guard(mutex)(&buffer->cpu_mutex);
-	/* No CPU is in the mask, so that nobody looks for a part. */
+	/* No CPU is in the mask yet, so no writer or reader looks for a part. */
 	kvfree(buffer->global);
 	buffer->global = g;
 	buffer->parts = g ? g->parts : buffer->cpus;

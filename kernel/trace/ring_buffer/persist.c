@@ -373,7 +373,7 @@ void rb_persist_detach(struct trace_buffer *buffer)
 }
 
 /**
- * rb_persist_ring() - which ring of its CPU one shall be
+ * rb_persist_ring() - choose the ring of a buffer among those of a CPU
  * @buffer: of which buffer
  * @cpu:    of which CPU
  *

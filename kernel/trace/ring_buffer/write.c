@@ -178,10 +178,10 @@ static bool rb_still_full(struct rb_cpu *rcpu)
 }
 
 /*
- * May a writer begin, while there are others on this CPU? Not in a context that
- * is writing already. Two are let pass all the same, since they may be interrupts:
- * one that writes before the preempt count tells of it looks like the context that
- * it interrupted, and the outermost writer does not record its context.
+ * May a writer begin, while there are others on this CPU? Not in a context that is writing
+ * already. Two such writers may begin all the same, since they may be interrupts: an interrupt
+ * that writes before the preempt count has changed looks like the context that it interrupted,
+ * and the outermost writer does not record its context.
  */
 static bool
 rb_may_nest(struct rb_cpu *rcpu, unsigned int level, unsigned int nested, bool *reentered)

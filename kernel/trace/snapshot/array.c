@@ -144,7 +144,7 @@ void trace_snapshot_exit(struct trace_array *tr)
 	/* A keeper that is queued or runs ends later: it may wait for locks of the caller. */
 	scoped_guard(mutex, &s->mutex)
 		fresh = llist_del_all(&s->fresh);
-	/* They have a user, so nobody else frees them. */
+	/* These snapshots have a user, so nobody else frees them. */
 	llist_for_each_entry(snap, fresh, fresh)
 		snap_end_parts(snap);
 	mutex_lock(&s->mutex);

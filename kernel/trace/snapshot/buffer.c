@@ -39,8 +39,8 @@ static void snap_set_kb(struct trace_snap *snap, unsigned long kb)
  * snap_recount() - count the memory of a snapshot anew
  * @snap: the snapshot
  *
- * It follows each change of that memory by a task. A CPU that comes online adds to all
- * buffers; snap_recount_all() finds that.
+ * A task calls this behind each change of that memory. A CPU that comes online adds to all
+ * buffers: snap_recount_all() finds that.
  *
  * Context: &trace_snapshots.mutex is held.
  */
@@ -104,7 +104,7 @@ void snap_recount_all(struct trace_snapshots *s)
  * @s:    the snapshots of a trace array
  * @more: memory to be allocated, in KiB; negative if some is freed
  *
- * It counts nothing: snap_recount() follows the allocation.
+ * Nothing is counted here: snap_recount() follows the allocation.
  *
  * Context: &trace_snapshots.mutex is held until the allocation is counted.
  * Return: 0; -ENOSPC if snapshot_limit_kb does not allow it, &trace_snapshots.needs_kb would.

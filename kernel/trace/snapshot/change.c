@@ -33,7 +33,7 @@ static int snap_alloc_next(struct trace_snapshots *s, struct snap_slot *slot, un
 	if (ret)
 		goto free;
 
-	/* It takes the place of the empty one: the limit is for both sizes in turn. */
+	/* @next takes the place of the empty buffer: the limit is for both sizes in turn. */
 	kb = snap_buffer_kb(buffer);
 	ret = snap_check_limit(s, (long)kb - (spare ? (long)spare->kb : 0));
 	if (!ret) {
@@ -122,7 +122,7 @@ static void snap_set_clock(struct trace_snapshots *s, struct snap_slot *slot, u6
 {
 	struct trace_snap *spare, *last = READ_ONCE(slot->last);
 
-	/* Those of the last boot never compare with the live buffer. */
+	/* Times of the last boot never compare with those of the live buffer. */
 	if (!last || !last->last_boot)
 		snap_erase(s, slot, RING_BUFFER_ALL_CPUS);
 	/* A taker may use it now, but only a task frees it. */
@@ -407,7 +407,7 @@ void trace_snapshot_begin_anew(struct trace_array *tr)
  * trace_snapshot_moves() - count how often records have moved to snapshots
  * @tr: the trace array
  *
- * It waits for a cut in progress, which moves the records of one CPU after the other.
+ * A cut in progress moves the records of one CPU after the other: this waits for its end.
  *
  * Context: May sleep.
  * Return: the number of moves.

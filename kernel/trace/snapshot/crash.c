@@ -30,7 +30,7 @@ const char * const snap_by_names[] = {
 /* A bit for each &enum snap_by that takes a snapshot, from SNAP_BY_PANIC to SNAP_BY_WARN. */
 unsigned long snap_crash_on;
 
-/* All trace arrays, in a list that can be walked in any context, and changes as theirs. */
+/* All trace arrays. The list changes as theirs does, and can be walked in any context. */
 static LIST_HEAD(snap_all);
 
 /*
@@ -189,7 +189,7 @@ static struct notifier_block snap_panic_notifier = {
 /* The longest value, with its end */
 #define SNAP_ON_SIZE	32
 
-/* A sysctl has no error_log: that of the top directory has the reason. */
+/* A sysctl has no error_log. The reason is in the error_log of the top directory. */
 static int snap_on_store(const char *buffer, size_t len)
 {
 	char text[SNAP_ON_SIZE], copy[SNAP_ON_SIZE];
@@ -198,7 +198,7 @@ static int snap_on_store(const char *buffer, size_t len)
 	strscpy(text, buffer, min(len + 1, sizeof(text)));
 	strim(text);
 	strscpy(copy, text);
-	/* One that is too long is not cut to a valid one. */
+	/* A text that is too long is invalid, also if its begin is valid. */
 	if (len < sizeof(text))
 		wrong = snap_crash_parse(copy, &snap_crash_on);
 	if (!wrong)

@@ -321,7 +321,7 @@ static ssize_t snap_write(struct file *file, const char __user *ubuf, size_t cnt
 	return cnt;
 }
 
-/* It does what a write does, so that it needs a file that is open for writing. */
+/* TRACE_IOC_SNAPSHOT takes a snapshot as a write does: the file has to be open for writing. */
 static long snap_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	const struct snap_file *of = container_of(file->f_op, struct snap_file, fops);

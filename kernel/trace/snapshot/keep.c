@@ -24,8 +24,8 @@
  * until snap_end_owned(). Then it is retired as any kept one, and freed also if it is the newest
  * snapshot.
  *
- * The instance is a user of its snapshot. That of the taker ends when the keeper has decided:
- * rmdir can come before that, and removes the instance alone.
+ * The instance is a user of its snapshot. The taker is one, too, until the keeper has decided: a
+ * rmdir before that removes the instance alone.
  *
  * Instances change under event_mutex and trace_types_lock, and these are taken before
  * &trace_snapshots.mutex, which is taken for one owner at a time: parts stay when their
@@ -162,7 +162,7 @@ static int snap_publish_all(struct trace_snap *whole, struct trace_snap **bad)
 	return 0;
 }
 
-/* It is kept, or never will be. */
+/* The keeper has decided: the snapshot is kept, or never will be. */
 static void snap_keep_decided(struct trace_snap *snap, bool counted)
 {
 	guard(snap_change)(snap->owner);
@@ -467,7 +467,7 @@ static int snap_take_owned(struct trace_snapshots *s, int cpu, struct trace_snap
  * @cpu:   the CPU, or RING_BUFFER_ALL_CPUS
  * @owned: is set to the snapshot
  *
- * It does not wait for &trace_snapshots.delay.
+ * The snapshot is taken at once, without &trace_snapshots.delay.
  *
  * Context: May sleep.
  * Return: 0, and snap_end_owned() has to follow; -EXFULL as snap_keep_set(); -ENODEV if the
@@ -484,7 +484,7 @@ int snap_keep_owned(struct trace_snapshots *s, int cpu, struct trace_snap **owne
 	scoped_guard(mutex, &s->keeping)
 		ret = snap_take_owned(s, cpu, owned) ?: snap_keep_one(s, *owned);
 	scoped_guard(mutex, &s->mutex) {
-		/* It has the buffer that others rely on: they get another one if they can. */
+		/* @owned has the buffer that others rely on: allocate another one, if possible. */
 		if (atomic_read(&s->user.armed) || s->pinned)
 			snap_provide(s, &s->user);
 		snap_collect(s);
@@ -509,7 +509,7 @@ void snap_end_owned(struct trace_snap *snap)
 	guard(snap_names)();
 	snap->kept->ref--;
 	snap_retire(s, snap);
-	/* It may have been what still held the trace array. */
+	/* The reference of this instance may have been the last one to the trace array. */
 	if (s->tr->retired)
 		queue_work(system_unbound_wq, s->tr->retired);
 }

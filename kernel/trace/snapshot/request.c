@@ -120,7 +120,7 @@ int snap_expand_live(struct trace_array *tr)
  * tracing_alloc_snapshot_instance() - allocate the buffer for the next snapshot
  * @tr: the trace array
  *
- * It stays until user space writes 0 to one of the files.
+ * The buffer stays until user space writes 0 to one of the files.
  *
  * Context: May sleep.
  * Return: 0, or as snap_alloc_spare().

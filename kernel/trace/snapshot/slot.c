@@ -287,7 +287,7 @@ void snap_collect(struct trace_snapshots *s)
 
 	lockdep_assert_held(&s->mutex);
 	llist_for_each_entry_safe(snap, next, llist_del_all(&s->gone), gone) {
-		/* Readers release it under the mutex. */
+		/* Readers release a snapshot under the mutex. */
 		if (atomic_read(&snap->users))
 			snap_discard(s, snap);
 		else
@@ -619,7 +619,7 @@ static struct trace_snap *snap_get_none(struct trace_snapshots *s, u64 seq)
  * @tr:  the trace array
  * @max: that of the longest latency, not that of the user
  *
- * It does not change until trace_snapshot_put().
+ * The snapshot does not change until trace_snapshot_put().
  *
  * Context: May sleep.
  * Return: its records, none if there is no snapshot; NULL without memory.

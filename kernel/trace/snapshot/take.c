@@ -84,7 +84,7 @@ static bool snap_is_wanted(const struct trace_snapshots *by, const struct snap_r
 	return by->keep.nr || req->taken;
 }
 
-/* The buffer for a snapshot, or NULL. If it is to be kept, no other one becomes a part of it. */
+/* The buffer for a snapshot, or NULL. @keep: no part of another snapshot is put into it. */
 static struct trace_snap *snap_choose(struct trace_snapshots *s, struct snap_slot *slot,
 				      const struct snap_request *req, bool keep)
 {
@@ -95,7 +95,7 @@ static struct trace_snap *snap_choose(struct trace_snapshots *s, struct snap_slo
 	if (req->cpu != RING_BUFFER_ALL_CPUS && slot == &s->user && !keep &&
 	    slot->last && snap_fits(s, slot->last))
 		return snap_is_free(s, slot->last) ? slot->last : NULL;
-	/* Its size does not change while the requester has the mutex. */
+	/* The size of its own buffer does not change while the requester has the mutex. */
 	if (req->own)
 		return req->own;
 	/* A spare buffer with a user waits for its writers in snap_settle_next(). */
@@ -185,8 +185,8 @@ static void snap_supersede(struct trace_snapshots *s, struct snap_slot *slot,
 }
 
 /*
- * Start the worker, and wake tasks if @wake. A trigger may trace what that causes: so it is
- * done once until the worker runs, which only does so if the CPU runs tasks.
+ * Start the worker, and wake tasks if @wake. That may cause events, and a trigger of those may ask
+ * for a snapshot: so the worker is started once until it runs, for which the CPU has to run tasks.
  */
 static void snap_kick(struct trace_snapshots *s, int ret, bool wake)
 {
@@ -373,8 +373,8 @@ static long snap_claim_pending(struct trace_snapshots *s)
 }
 
 /*
- * A cut of all CPUs answers the requests of its parts that came before it, unless they want
- * what follows them.
+ * A cut of all CPUs answers the earlier requests of its parts. A part with a delay wants the
+ * records that follow its request: its requests stay pending.
  */
 static void snap_answer_begin(struct trace_snapshots *s, struct snap_slot *slot,
 			      const struct snap_request *req)
@@ -387,8 +387,8 @@ static void snap_answer_begin(struct trace_snapshots *s, struct snap_slot *slot,
 }
 
 /*
- * They are pending as before if the cut has failed, or had no part in it. Meanwhile there were
- * none for the end of a task that came first: they get the timer here.
+ * The requests of a part are pending as before if the cut has failed, or has left the part out. A
+ * task that ended meanwhile has found none of them, so their timer is started here.
  */
 static void snap_answer_end(struct trace_snapshots *s, struct snap_slot *slot, int ret)
 {
@@ -481,10 +481,10 @@ static int snap_is_answered(struct trace_snapshots *s, const struct snap_info *i
 
 	if (!info->ring || later < 0)
 		return 0;
-	/* It began after the request. */
+	/* The cut began after the request. */
 	if (later > 0)
 		return 1;
-	/* It was in progress, and nothing has moved the ring since. */
+	/* The cut was in progress, and nothing else has moved the ring since. */
 	if (s->moves == s->cut_moves &&
 	    ring_buffer_ring_id(s->tr->array_buffer.buffer, info->cpu) != info->ring)
 		return 1;
@@ -582,7 +582,7 @@ static int snap_take_locked(struct trace_snapshots *s, struct snap_slot *slot,
 	/* Another CPU's snapshot may have changed it. */
 	if (cond && !cond->wanted(cond->data))
 		return -ECANCELED;
-	/* It must not store its value before the snapshot. */
+	/* The condition must not store its value before the snapshot. */
 	if (cond && !cond->lasts && snap_is_changing(s))
 		return -EAGAIN;
 	waited = cond && cond->lasts && snap_find_cell(s, cond->data);
@@ -830,9 +830,9 @@ static int snap_take_task(struct trace_snapshots *s, struct snap_request *req)
  * @s:   the snapshots of a trace array
  * @req: the request, for the user's slot; &snap_request.waits is set
  *
- * It comes first: other requests wait for its snapshot, and share it. If some that do not wait
- * take each buffer that is ready, it allocates one of its own. Buffers that it allocates stay,
- * even if it fails.
+ * A task comes first: other requests wait for its snapshot, and share it. If requests that do not
+ * wait take each buffer that is ready, the task allocates one of its own. Allocated buffers stay,
+ * even if the snapshot fails.
  *
  * Context: May sleep, &trace_snapshots.mutex is held.
  * Return: as snap_take(), but not -EAGAIN; or as snap_provide().

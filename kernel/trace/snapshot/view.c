@@ -416,7 +416,7 @@ void snap_retire(struct trace_snapshots *s, struct trace_snap *snap)
 	snap_assert_names();
 	snap_each_part(snap, snap_retire);
 	scoped_guard(mutex, &s->mutex) {
-		/* It was taken for the owner alone. */
+		/* The snapshot was taken for the owner alone. */
 		if ((snap->kept->session ?: snap->kept)->shows->owned)
 			snap_drop(s, &s->user, snap);
 		s->nr_kept -= counted;
