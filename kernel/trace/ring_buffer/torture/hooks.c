@@ -9,29 +9,29 @@
 #include "torture.h"
 
 /* For this test alone. */
-#define RBT_EXPORT(name)	EXPORT_SYMBOL_NS_GPL(name, RING_BUFFER_TORTURE)
+#define TOR_EXPORT(name)	EXPORT_SYMBOL_NS_GPL(name, RING_BUFFER_TORTURE)
 
-RBT_EXPORT(ring_buffer_map);
-RBT_EXPORT(ring_buffer_map_dup);
-RBT_EXPORT(ring_buffer_unmap);
-RBT_EXPORT(ring_buffer_map_get_reader);
-RBT_EXPORT(ring_buffer_is_mapped);
-RBT_EXPORT(ring_buffer_nest_start);
-RBT_EXPORT(ring_buffer_nest_end);
-RBT_EXPORT(ring_buffer_event_time_stamp);
-RBT_EXPORT(ring_buffer_set_time_stamp_abs);
-RBT_EXPORT(ring_buffer_set_clock);
-RBT_EXPORT(ring_buffer_wait);
-RBT_EXPORT(ring_buffer_wake_waiters);
-RBT_EXPORT(ring_buffer_record_is_on);
-RBT_EXPORT(ring_buffer_follow_switch);
-RBT_EXPORT(__ring_buffer_alloc_unexpanded);
-RBT_EXPORT(ring_buffer_expand);
-RBT_EXPORT(ring_buffer_unexpand);
-RBT_EXPORT(ring_buffer_is_expanded);
+TOR_EXPORT(ring_buffer_map);
+TOR_EXPORT(ring_buffer_map_dup);
+TOR_EXPORT(ring_buffer_unmap);
+TOR_EXPORT(ring_buffer_map_get_reader);
+TOR_EXPORT(ring_buffer_is_mapped);
+TOR_EXPORT(ring_buffer_nest_start);
+TOR_EXPORT(ring_buffer_nest_end);
+TOR_EXPORT(ring_buffer_event_time_stamp);
+TOR_EXPORT(ring_buffer_set_time_stamp_abs);
+TOR_EXPORT(ring_buffer_set_clock);
+TOR_EXPORT(ring_buffer_wait);
+TOR_EXPORT(ring_buffer_wake_waiters);
+TOR_EXPORT(ring_buffer_record_is_on);
+TOR_EXPORT(ring_buffer_follow_switch);
+TOR_EXPORT(__ring_buffer_alloc_unexpanded);
+TOR_EXPORT(ring_buffer_expand);
+TOR_EXPORT(ring_buffer_unexpand);
+TOR_EXPORT(ring_buffer_is_expanded);
 
 /* The lock of @ring is held. */
-static void rbt_count(struct rb_ring *ring, struct rbt_counts *counts)
+static void tor_count(struct rb_ring *ring, struct tor_counts *counts)
 {
 	struct rb_reader *rd = &ring->reader;
 
@@ -44,7 +44,7 @@ static void rbt_count(struct rb_ring *ring, struct rbt_counts *counts)
 			  local_read(&ring->commit_overrun) + ring->reader.carried.commit_overrun;
 }
 
-void rbt_hook_count(struct trace_buffer *buffer, int cpu, struct rbt_counts *counts)
+void tor_hook_count(struct trace_buffer *buffer, int cpu, struct tor_counts *counts)
 {
 	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
 	struct rb_ring *ring;
@@ -54,42 +54,42 @@ void rbt_hook_count(struct trace_buffer *buffer, int cpu, struct rbt_counts *cou
 	if (!rcpu)
 		return;
 	ring = rb_read_lock(rcpu, &flags);
-	rbt_count(ring, counts);
+	tor_count(ring, counts);
 	rb_read_unlock(ring, flags);
 }
-EXPORT_SYMBOL_NS_GPL(rbt_hook_count, RING_BUFFER_TORTURE);
+EXPORT_SYMBOL_NS_GPL(tor_hook_count, RING_BUFFER_TORTURE);
 
 /* ring_buffer_cut_all() of one buffer; @drop is called before @spare drops its records. */
-int rbt_hook_cut(struct trace_buffer *live, struct trace_buffer *spare, int cpu,
+int tor_hook_cut(struct trace_buffer *live, struct trace_buffer *spare, int cpu,
 		 void (*drop)(void *data), void *data)
 {
 	const struct ring_buffer_cut one = { .live = live, .spare = spare };
 
 	return rb_cut_all(&one, cpu, drop, data);
 }
-EXPORT_SYMBOL_NS_GPL(rbt_hook_cut, RING_BUFFER_TORTURE);
+EXPORT_SYMBOL_NS_GPL(tor_hook_cut, RING_BUFFER_TORTURE);
 
-static void rbt_hook_drop(struct rb_cpu *rcpu, struct rb_ring *ring, void *data)
+static void tor_hook_drop(struct rb_cpu *rcpu, struct rb_ring *ring, void *data)
 {
-	void (*drop)(int cpu, const struct rbt_counts *counts) = data;
-	struct rbt_counts counts;
+	void (*drop)(int cpu, const struct tor_counts *counts) = data;
+	struct tor_counts counts;
 
-	rbt_count(ring, &counts);
+	tor_count(ring, &counts);
 	counts.refused += local_read(&rcpu->nest_drops);
 	drop(rcpu->cpu, &counts);
 }
 
 /* ring_buffer_reset() or ring_buffer_reset_cpu(), and report the content of each ring. */
-void rbt_hook_reset(struct trace_buffer *buffer, int cpu,
-		    void (*drop)(int cpu, const struct rbt_counts *counts))
+void tor_hook_reset(struct trace_buffer *buffer, int cpu,
+		    void (*drop)(int cpu, const struct tor_counts *counts))
 {
 	rb_reset(buffer, cpu == RING_BUFFER_ALL_CPUS ? cpu_possible_mask : cpumask_of(cpu),
-		 rbt_hook_drop, drop);
+		 tor_hook_drop, drop);
 }
-EXPORT_SYMBOL_NS_GPL(rbt_hook_reset, RING_BUFFER_TORTURE);
+EXPORT_SYMBOL_NS_GPL(tor_hook_reset, RING_BUFFER_TORTURE);
 
 /* Is the condition of a waiter for @percent of the ring true for sure? */
-bool rbt_hook_filled(struct trace_buffer *buffer, int cpu, unsigned int percent)
+bool tor_hook_filled(struct trace_buffer *buffer, int cpu, unsigned int percent)
 {
 	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
 	struct rb_ring *ring;
@@ -104,4 +104,4 @@ bool rbt_hook_filled(struct trace_buffer *buffer, int cpu, unsigned int percent)
 	rb_read_unlock(ring, flags);
 	return filled;
 }
-EXPORT_SYMBOL_NS_GPL(rbt_hook_filled, RING_BUFFER_TORTURE);
+EXPORT_SYMBOL_NS_GPL(tor_hook_filled, RING_BUFFER_TORTURE);
