@@ -72,17 +72,16 @@ void rbt_exit(struct kunit *test)
  */
 void rbt_fail(struct rbt *w, const char *fmt, ...)
 {
-	struct va_format vaf;
+	char text[160];
 	va_list args;
 
 	if (w->failed)
 		return;
 	w->failed = true;
 	va_start(args, fmt);
-	vaf.fmt = fmt;
-	vaf.va = &args;
-	KUNIT_FAIL(w->test, "%s: %pV", w->what, &vaf);
+	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
+	KUNIT_FAIL(w->test, "%s: %s", w->what, text);
 }
 
 static struct trace_buffer *

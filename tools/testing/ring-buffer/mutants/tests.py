@@ -38,13 +38,15 @@ class Tests:
         self.found = {}     # {function: tests that have found a mutant there, the last one first}
         self.known = json.load(open(CACHE)) if os.path.exists(CACHE) else {}
         sources = hash_of(sorted([*kernel.files, *glob.glob("kernel/trace/*.*")]))
-        harness = sources + hash_of(sorted(glob.glob(os.path.join(HERE, "tests/*.[ch]"))))
+        harness = sources + hash_of(sorted([*glob.glob(os.path.join(HERE, "tests/*.[ch]")),
+                                            *glob.glob(RING + "tests/*.[ch]")]))
         rest = any(not m.path.startswith(RING) for m in kernel.wanted.values())
         files = sorted(os.path.relpath(p, SUITE) for kind in (FOLDER.values() if rest else [FOLDER["ring_buffer"]])
                        for p in glob.glob(os.path.join(SUITE, kind, "*.tc")))
         if native:
-            self.look("asan", {n: harness for n in asan.list("-t", "unit.")}, asan.entered)
-            self.look("native", {n: harness for n in native.list("-q") if not n.startswith("unit.")}, native.entered)
+            unit = asan.list("-t", "unit.")     # and kunit.*
+            self.look("asan", {n: harness for n in unit}, asan.entered)
+            self.look("native", {n: harness for n in native.list("-q") if n not in unit}, native.entered)
         self.look("units", {s: sources + what for s, what in suites().items()}, self.entered_by_units)
         self.look("files", {f: sources + hash_of([os.path.join(SUITE, f)]) for f in files}, self.entered_by_file)
 

@@ -195,12 +195,12 @@ struct page *__alloc_pages_noprof(gfp_t gfp, unsigned int order, int nid, nodema
 	note_alloc(PAGE_SIZE << order);
 	host_unpoison(page_address(page), PAGE_SIZE << order);
 	memset(page_address(page), gfp & __GFP_ZERO ? 0 : 0x5a, PAGE_SIZE << order);
+	set_page_count(page, 1);
 	return page;
 }
 
-void __free_pages(struct page *page, unsigned int order)
+static void free_block(struct page *page, unsigned int order)
 {
-	WARN_ON(order_of[page - (struct page *)vmemmap_base] != order);
 	host_release(page);
 	host_poison(page_address(page), PAGE_SIZE << order);
 	note_free();
@@ -208,6 +208,19 @@ void __free_pages(struct page *page, unsigned int order)
 	if (nr_free[order] < MAX_FREE)
 		free_pages_of[order][nr_free[order]++] = page;
 	arch_spin_unlock(&page_lock);
+}
+
+void __free_pages(struct page *page, unsigned int order)
+{
+	WARN_ON(order_of[page - (struct page *)vmemmap_base] != order);
+	if (put_page_testzero(page))
+		free_block(page, order);
+}
+
+/* By put_page() */
+void __folio_put(struct folio *folio)
+{
+	free_block(&folio->page, order_of[&folio->page - (struct page *)vmemmap_base]);
 }
 
 void free_pages(unsigned long addr, unsigned int order)

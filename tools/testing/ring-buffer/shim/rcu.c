@@ -21,6 +21,7 @@ DEFINE_PER_CPU(struct context_tracking, context_tracking) = {
 };
 DECLARE_PER_CPU(int, shim_rcu_depth);
 static struct rcu_head *rcu_hurry, *rcu_lazy;
+static unsigned long periods;		/* grace periods that have ended */
 long shim_rcu_barriers;
 
 /*
@@ -60,6 +61,17 @@ void synchronize_rcu(void)
 	host_acquire(&shim_rcu_order);
 	/* the caller sees the accesses of the sections */
 	smp_mb();
+	__atomic_add_fetch(&periods, 1, __ATOMIC_RELAXED);
+}
+
+void get_state_synchronize_rcu_full(struct rcu_gp_oldstate *state)
+{
+	state->rgos_norm = READ_ONCE(periods);
+}
+
+bool poll_state_synchronize_rcu_full(struct rcu_gp_oldstate *state)
+{
+	return READ_ONCE(periods) != state->rgos_norm;
 }
 
 void synchronize_rcu_expedited(void) { synchronize_rcu(); }

@@ -16,8 +16,9 @@ asmlinkage void preempt_schedule_notrace_thunk(void) { }
 asmlinkage void preempt_schedule_thunk(void) { }
 asmlinkage void preempt_schedule_notrace(void) { }
 asmlinkage void preempt_schedule(void) { }
-void migrate_disable(void) { preempt_disable(); }
-void migrate_enable(void) { preempt_enable(); }
+/* A task stays on its CPU. */
+void migrate_disable(void) { }
+void migrate_enable(void) { }
 int wake_up_process(struct task_struct *task);
 
 /* Where nothing was allocated since the last call, this is a loop that waits */

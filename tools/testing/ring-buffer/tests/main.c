@@ -27,7 +27,7 @@ static const struct scenario * const tables[] = {
 	wait_scenarios, page_scenarios, resize_scenarios, exchange_scenarios, ring_scenarios,
 	kernel_scenarios, stat_scenarios, persist_scenarios, nested_scenarios, remote_scenarios,
 	global_scenarios, reader_scenarios, swap_scenarios, cut_scenarios, cut_all_scenarios,
-	pair_scenarios, storm_scenarios,
+	pair_scenarios, storm_scenarios, kunit_scenarios,
 };
 
 static const char * const kinds[NR_FAULTS] = {
@@ -75,7 +75,10 @@ static void run_one(const struct scenario *sc)
 	setrlimit(RLIMIT_CPU, &cpu);
 	running = sc->name;
 	host_quiet = !verbose;
-	host_init(4, 2);
+	if (sc->flags & SC_ONE_CPU)
+		host_init(1, 1);
+	else
+		host_init(4, 2);
 	host_cpu_switch(0);
 	sc->run(sc->arg);
 	if (skipped) {

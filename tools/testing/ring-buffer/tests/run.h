@@ -5,6 +5,7 @@
 
 #define SC_QUICK	(1 << 0)	/* part of run-tests -q */
 #define SC_THREADS	(1 << 1)	/* real threads: both processors are needed */
+#define SC_ONE_CPU	(1 << 2)	/* as a user-mode kernel */
 
 struct scenario {
 	const char	*name;
@@ -19,6 +20,7 @@ struct scenario {
 #pragma weak page_scenarios
 #pragma weak exchange_scenarios
 #pragma weak cut_all_scenarios
+#pragma weak kunit_scenarios
 extern const struct scenario unit_scenarios[], write_scenarios[], alloc_scenarios[],
 			     read_scenarios[], iterate_scenarios[], wait_scenarios[],
 			     page_scenarios[], resize_scenarios[], exchange_scenarios[],
@@ -27,6 +29,7 @@ extern const struct scenario unit_scenarios[], write_scenarios[], alloc_scenario
 			     global_scenarios[], reader_scenarios[], swap_scenarios[],
 			     cut_scenarios[], cut_all_scenarios[], pair_scenarios[],
 			     storm_scenarios[];
+extern struct scenario kunit_scenarios[];	/* kunit.c fills it */
 
 /* Faults by kind, so that one line names them */
 enum fault_kind {
