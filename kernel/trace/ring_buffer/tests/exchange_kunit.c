@@ -69,17 +69,23 @@ static void exchange_test_resize_too_large(struct kunit *test)
 	rbt_account(w);
 }
 
+/* Of one CPU, of all, and of those that are online. */
 static void exchange_test_reset(struct kunit *test)
 {
 	static const unsigned int filled[] = { 0, 1, 20, 57, 100, 300 };
 	struct rbt *w = test->priv;
 	unsigned int i;
 
-	for (i = 0; i < 2 * ARRAY_SIZE(filled) && !w->failed; i++) {
+	for (i = 0; i < 6 * ARRAY_SIZE(filled) && !w->failed; i++) {
 		rbt_open(w, 3, i & 1 ? RB_FL_OVERWRITE : 0);
-		rbt_write_n(w, 200, filled[i / 2]);
+		rbt_write_n(w, 200, filled[i / 6]);
 		rbt_consume(w);
-		ring_buffer_reset_cpu(w->buffer, w->cpu);
+		if (i / 2 % 3 == 0)
+			ring_buffer_reset_cpu(w->buffer, w->cpu);
+		else if (i / 2 % 3 == 1)
+			ring_buffer_reset(w->buffer);
+		else
+			ring_buffer_reset_online_cpus(w->buffer);
 		rbt_drop_all(w);
 		KUNIT_EXPECT_TRUE(test, ring_buffer_empty(w->buffer));
 		KUNIT_EXPECT_EQ(test, ring_buffer_entries(w->buffer), 0UL);

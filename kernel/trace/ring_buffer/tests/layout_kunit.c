@@ -401,13 +401,28 @@ static void layout_test_missed_full(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, page.missed);
 	KUNIT_EXPECT_FALSE(test, page.stored);
 	KUNIT_EXPECT_EQ(test, page.records, 1U);
+	KUNIT_ASSERT_TRUE(test, layout_read(w, &page, &got));
+	KUNIT_EXPECT_FALSE(test, page.missed);
+	KUNIT_EXPECT_EQ(test, page.records, 1U);
+	KUNIT_EXPECT_FALSE(test, layout_read(w, &page, &got));
 }
 
 /* Parsers outside the kernel go by these texts. */
 static void layout_test_texts(struct kunit *test)
 {
+	static const char * const header[] = {
+		"\tfield: u64 timestamp;\toffset:0;\tsize:8;",
+		"\tfield: int overwrite;\toffset:8;\tsize:1;",
+	};
+	static const char * const entry[] = {
+		"\ttype_len    :    5 bits\n", "\ttime_delta  :   27 bits\n",
+		"\tarray       :   32 bits\n", "\tpadding     : type == 29\n",
+		"\ttime_extend : type == 30\n", "\ttime_stamp : type == 31\n",
+		"\tdata max type_len  == 28\n",
+	};
 	struct trace_seq *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
 	struct rbt *w = test->priv;
+	unsigned int i;
 	char want[64];
 
 	KUNIT_ASSERT_NOT_NULL(test, s);
@@ -415,18 +430,20 @@ static void layout_test_texts(struct kunit *test)
 	trace_seq_init(s);
 	KUNIT_EXPECT_NE(test, ring_buffer_print_page_header(w->buffer, s), 0);
 	trace_seq_putc(s, 0);
-	snprintf(want, sizeof(want), "data;\toffset:%zu;\tsize:%zu;", 8 + sizeof(long),
-		 (size_t)PAGE_SIZE - 8 - sizeof(long));
+	for (i = 0; i < ARRAY_SIZE(header); i++)
+		KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(s->buffer, header[i]), "%s", header[i]);
+	snprintf(want, sizeof(want), "\tfield: char data;\toffset:%zu;\tsize:%zu;",
+		 8 + sizeof(long), (size_t)PAGE_SIZE - 8 - sizeof(long));
 	KUNIT_EXPECT_NOT_NULL(test, strstr(s->buffer, want));
-	snprintf(want, sizeof(want), "commit;\toffset:8;\tsize:%zu;", sizeof(long));
+	snprintf(want, sizeof(want), "\tfield: local_t commit;\toffset:8;\tsize:%zu;",
+		 sizeof(long));
 	KUNIT_EXPECT_NOT_NULL(test, strstr(s->buffer, want));
 
 	trace_seq_init(s);
 	KUNIT_EXPECT_NE(test, ring_buffer_print_entry_header(s), 0);
 	trace_seq_putc(s, 0);
-	KUNIT_EXPECT_NOT_NULL(test, strstr(s->buffer, "type_len    :    5 bits"));
-	KUNIT_EXPECT_NOT_NULL(test, strstr(s->buffer, "time_delta  :   27 bits"));
-	KUNIT_EXPECT_NOT_NULL(test, strstr(s->buffer, "data max type_len  == 28"));
+	for (i = 0; i < ARRAY_SIZE(entry); i++)
+		KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(s->buffer, entry[i]), "%s", entry[i]);
 }
 
 static struct kunit_case layout_test_cases[] = {

@@ -326,14 +326,18 @@ KUNIT_ARRAY_PARAM(page_order, orders, page_desc_order);
 static void page_test_order(struct kunit *test)
 {
 	int order = *(const int *)test->param_value;
+	struct ring_buffer_event *rec;
 	struct rbt *w = test->priv;
 	struct rbt_page page;
+	u32 num;
 
 	rbt_open(w, 16, RB_FL_OVERWRITE);
 	KUNIT_ASSERT_EQ(test, ring_buffer_subbuf_order_set(w->buffer, order), 0);
 	KUNIT_EXPECT_EQ(test, ring_buffer_subbuf_order_get(w->buffer), order);
 	KUNIT_EXPECT_EQ(test, ring_buffer_subbuf_size_get(w->buffer), (int)PAGE_SIZE << order);
 	KUNIT_EXPECT_TRUE(test, rbt_write(w, ring_buffer_max_event_size(w->buffer)));
+	rec = rbt_must_reserve(w, ring_buffer_max_event_size(w->buffer), &num);
+	rbt_discard(w, rec, num);
 	rbt_write_n(w, 1000, 100);
 	while (page_read(w, PAGE_SIZE << order, 0, &page) && !w->failed)
 		;

@@ -112,17 +112,23 @@ static void read_test_dump(struct kunit *test)
 /* An iterator sees the records that a reader would take, also twice, and takes none. */
 static void read_test_iterate(struct kunit *test)
 {
+	struct ring_buffer_iter *iter, *second;
 	struct ring_buffer_event *rec;
-	struct ring_buffer_iter *iter;
 	struct rbt *w = test->priv;
 	unsigned int turn, i;
 	u64 ts;
 
 	rbt_open(w, 4, RB_FL_OVERWRITE);
+	iter = rbt_iter(w, w->buffer);
+	KUNIT_EXPECT_TRUE(test, ring_buffer_iter_empty(iter));
+	KUNIT_EXPECT_NULL(test, ring_buffer_iter_peek(iter, &ts));
+	ring_buffer_read_finish(iter);
 	rbt_write_n(w, 500, 20);
 	rbt_consume(w);
 	rbt_consume(w);
 	iter = rbt_iter(w, w->buffer);
+	second = rbt_iter(w, w->buffer);
+	KUNIT_EXPECT_FALSE(test, ring_buffer_iter_empty(iter));
 	for (turn = 0; turn < 2; turn++) {
 		for (i = 2; i < 20; i++) {
 			rec = ring_buffer_iter_peek(iter, &ts);
@@ -135,6 +141,9 @@ static void read_test_iterate(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, ring_buffer_iter_empty(iter));
 		ring_buffer_iter_reset(iter);
 	}
+	/* Another one is where it was. */
+	KUNIT_EXPECT_EQ(test, rbt_iterate(w, second, 2, U32_MAX), 20U);
+	ring_buffer_read_finish(second);
 	ring_buffer_read_finish(iter);
 	rbt_account(w);
 	KUNIT_EXPECT_EQ(test, w->nr_seen, 20U);
@@ -191,7 +200,7 @@ static void read_test_iterate_overtaken(struct kunit *test)
 	rbt_account(w);
 }
 
-/* A resize carries an iterator along: it sees each record once. */
+/* Resizes carry an iterator along, several at once as well: it sees each record once. */
 static void read_test_iterate_resize(struct kunit *test)
 {
 	struct ring_buffer_event *rec;
@@ -208,8 +217,10 @@ static void read_test_iterate_resize(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, num, next);
 		next = num + 1;
 		ring_buffer_iter_advance(iter);
-		if (num == 5)
+		if (num == 5) {
 			ring_buffer_resize(w->buffer, 9 * rb_subbuf_room(0), w->cpu);
+			ring_buffer_resize(w->buffer, 12 * rb_subbuf_room(0), w->cpu);
+		}
 		if (num == 9)
 			rbt_write_n(w, 500, 3);
 	}

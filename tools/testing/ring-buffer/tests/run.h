@@ -19,6 +19,7 @@ struct scenario {
 #pragma weak alloc_scenarios
 #pragma weak page_scenarios
 #pragma weak exchange_scenarios
+#pragma weak persist_scenarios
 #pragma weak cut_all_scenarios
 #pragma weak kunit_scenarios
 extern const struct scenario unit_scenarios[], write_scenarios[], alloc_scenarios[],

@@ -215,31 +215,6 @@ static void page_exchange(long unused)
 	}
 }
 
-/* A page with one record of its whole size reports a loss without a number */
-static void page_longest(long unused)
-{
-	struct buffer_data_read_page *rp;
-	int i;
-
-	begin(3, true);
-	for (i = 0; i < 9; i++)
-		put(buf, SUBBUF_DATA - 8, PUT_COMMIT);
-	rp = page_get();
-	for (i = 0; i < 3; i++) {
-		long told, lost = LOST_UNKNOWN;
-		void *page;
-
-		EXPECT_EQ(ring_buffer_read_page(buf, rp, PAGE_SIZE, 0, 0), 0);
-		page = ring_buffer_read_page_data(rp);
-		EXPECT_EQ(page_missed(page, &told), !i);
-		EXPECT_EQ(told, i ? 0 : LOST_UNKNOWN);
-		EXPECT_EQ(page_parse(page, PAGE_SIZE, saw_on_page, &lost), 1);
-	}
-	EXPECT_EQ(ring_buffer_read_page(buf, rp, PAGE_SIZE, 0, 0), -1);
-	ring_buffer_free_read_page(buf, 0, rp);
-	check_end(0, 0, "long records");
-}
-
 /* A page takes as many records as fit, whatever stands in front of them */
 static void page_stamps(long unused)
 {
@@ -946,7 +921,6 @@ const struct scenario page_scenarios[] = {
 	{ "unit.page-of-spare", page_of_spare, 0, SC_QUICK, "R5 R8" },
 	{ "unit.page-no-memory", page_no_memory, 0, SC_QUICK, "R8" },
 	{ "unit.page-exchange", page_exchange, 0, SC_QUICK, "R3 R8" },
-	{ "unit.page-longest", page_longest, 0, SC_QUICK, "R3 R8" },
 	{ "unit.page-stamps", page_stamps, 0, SC_QUICK, "R3 R8" },
 	{ "unit.page-shorter", page_shorter, 0, SC_QUICK, "R3 R8" },
 	{ "unit.map-refused", map_refused, 0, SC_QUICK, "R8" },

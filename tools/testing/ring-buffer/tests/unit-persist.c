@@ -1,38 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Memory that survives a reboot, beyond the range scenarios of unit-ring.c. */
+/* Memory that survives a reboot: where it ends, what is found in it, and damage. */
 #include <linux/fs.h>
 #include <linux/panic_notifier.h>
 #include "test.h"
 
 #define RANGE_BYTES	(64UL << 12)
-
-/* A clock that steps back makes absolute stamps, and no damage */
-static void clock_back(long unused)
-{
-	static const s64 steps[] = { 1000, -300, 7, 1LL << 30 };
-	static const u64 starts[] = { 1ULL << 40, 3ULL << 60 };
-	unsigned long start = shim_alloc_range(RANGE_BYTES), entries;
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(starts); i++) {
-		memset((void *)start, 0, RANGE_BYTES);
-		clock_set(starts[i]);
-		clock_steps(ARRAY_SIZE(steps), steps);
-		fresh(2 * SUBBUF_DATA, true);
-		free_buffers();
-		if (!boot(start, RANGE_BYTES, 0))
-			return;
-		put_n(380);
-		entries = ring_buffer_entries_cpu(buf, 0);
-		if (!boot(start, RANGE_BYTES, 0))
-			return;
-		EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), entries);
-		EXPECT_EQ(consume(buf, 0, -1), entries);
-		free_buffers();
-	}
-}
-
-#ifdef RB_NOTE_SIZE	/* not in the base kernel */
 
 #define NR_CPUS_HERE	4
 #define PER_CPU		15	/* sub-buffers of a CPU in such a range, or 7 of each ring */
@@ -1030,11 +1002,7 @@ static void meta(long unused)
 	EXPECT(!text[0], "no range: %s", text);
 }
 
-#endif /* RB_NOTE_SIZE */
-
 const struct scenario persist_scenarios[] = {
-	{ "unit.range-clock-back", clock_back, 0, SC_QUICK, "12" },
-#ifdef RB_NOTE_SIZE
 	{ "unit.range-numbers", numbers, 0, SC_QUICK, "12" },
 	{ "unit.range-overwritten", overwritten, 0, SC_QUICK, "12" },
 	{ "unit.range-bounds", bounds, 0, SC_QUICK, "12" },
@@ -1054,6 +1022,5 @@ const struct scenario persist_scenarios[] = {
 	{ "unit.range-last-word", last_word, 0, SC_QUICK, "12" },
 	{ "unit.range-headers", header_of_subbuf, 0, SC_QUICK, "12" },
 	{ "unit.range-meta", meta, 0, SC_QUICK, "12" },
-#endif
 	{ }
 };

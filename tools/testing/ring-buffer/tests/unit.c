@@ -69,40 +69,6 @@ static void edges(long unused)
 	}
 }
 
-static void keep_full(long unused)
-{
-	u64 n;
-
-	begin(3, false);
-	put_n(10 * PER_SUBBUF);
-	n = put_count(0);
-	EXPECT(n >= 2 * PER_SUBBUF, "%llu fit", n);
-	EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), n);
-	EXPECT_EQ(ring_buffer_overrun_cpu(buf, 0), 0);
-	EXPECT_EQ(ring_buffer_dropped_events_cpu(buf, 0), put_failed(0));
-	/* 17: none fits, not even a small one, until there is room again */
-	EXPECT(!put(buf, 8, PUT_COMMIT), "a small record in a full buffer");
-	consume(buf, 0, PER_SUBBUF + 1);
-	EXPECT(put(buf, 8, PUT_COMMIT), "a sub-buffer was read");
-	consume(buf, 0, -1);
-	check_end(0, 0, "keep");
-}
-
-static void overwrite_count(long unused)
-{
-	int i;
-
-	for (i = 1; i < 8 * PER_SUBBUF; i += 7) {
-		begin(3, true);
-		put_n(i);
-		EXPECT_EQ(ring_buffer_entries_cpu(buf, 0) + ring_buffer_overrun_cpu(buf, 0), i);
-		EXPECT_EQ(ring_buffer_entries(buf) + ring_buffer_overruns(buf), i);
-		consume(buf, 0, -1);
-		EXPECT_EQ(ring_buffer_read_events_cpu(buf, 0), seen_count(0));
-		check_end(0, 0, "%d records", i);
-	}
-}
-
 /* Bytes are those of the entries, also where the writer is laps ahead of the reader */
 static void overwrite_bytes(long unused)
 {
@@ -119,48 +85,6 @@ static void overwrite_bytes(long unused)
 		       "%lu records in %lu bytes", n, bytes);
 	} while (consume(buf, 0, 1));
 	check_end(0, 0, "bytes");
-}
-
-static void statistics(long unused)
-{
-	unsigned long lost = 0, bytes;
-	u64 ts, first;
-	int i;
-
-	begin(4, true);
-	EXPECT(ring_buffer_empty(buf), "nothing was written");
-	EXPECT(ring_buffer_empty_cpu(buf, 0), "nothing was written");
-	EXPECT_EQ(ring_buffer_bytes_cpu(buf, 0), 0);
-	EXPECT(!ring_buffer_peek(buf, 0, &ts, &lost), "nothing was written");
-	put_n(3);
-	EXPECT(!ring_buffer_empty(buf), "3 were written");
-	EXPECT(!ring_buffer_empty_cpu(buf, 0), "3 were written");
-	EXPECT(ring_buffer_empty_cpu(buf, 1), "nothing was written there");
-	bytes = ring_buffer_bytes_cpu(buf, 0);
-	EXPECT(bytes >= 3 * REC_LEN && bytes <= 3 * (REC_LEN + 12), "%lu bytes", bytes);
-	EXPECT(ring_buffer_peek(buf, 0, &first, &lost), "3 were written");
-	EXPECT_EQ(ring_buffer_oldest_event_ts(buf, 0), first);
-	EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 3);
-	for (i = 0; i < 5; i++) {
-		EXPECT(ring_buffer_peek(buf, 0, &ts, &lost), "peek takes nothing");
-		EXPECT_EQ(ts, first);
-	}
-	EXPECT_EQ(consume(buf, 0, 1), 1);
-	EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 2);
-	EXPECT_EQ(ring_buffer_read_events_cpu(buf, 0), 1);
-	EXPECT_EQ(ring_buffer_commit_overrun_cpu(buf, 0), 0);
-	EXPECT_EQ(ring_buffer_dropped_events_cpu(buf, 0), 0);
-	EXPECT(ring_buffer_size(buf, 0) >= 4 * SUBBUF_DATA, "size %lu", ring_buffer_size(buf, 0));
-	EXPECT_EQ(ring_buffer_subbuf_order_get(buf), 0);
-	EXPECT_EQ(ring_buffer_subbuf_size_get(buf), 4096);
-	EXPECT(ring_buffer_nr_dirty_pages(buf, 0) <= 4, "dirty pages");
-	consume(buf, 0, -1);
-	EXPECT(ring_buffer_empty(buf), "all was read");
-	check_end(0, 0, "statistics");
-	/* CPUs that do not exist */
-	EXPECT_EQ(ring_buffer_entries_cpu(buf, 3), 0);
-	EXPECT(ring_buffer_empty_cpu(buf, 3), "no such CPU");
-	EXPECT(!ring_buffer_consume(buf, 3, &ts, &lost), "no such CPU");
 }
 
 /* An iterator reports records that were neither shown nor consumed */
@@ -225,50 +149,10 @@ static void kept_record(long unused)
 	}
 }
 
-/* A discarded record leaves no trace, at any place */
-static void discard(long unused)
-{
-	struct ring_buffer_event *e;
-	u64 bytes;
-	int i;
-
-	begin(3, true);
-	put_n(1);
-	bytes = ring_buffer_bytes_cpu(buf, 0);
-	for (i = 0; i < 1000; i++)
-		put(buf, REC_LEN, PUT_DISCARD);
-	EXPECT_EQ(ring_buffer_bytes_cpu(buf, 0), bytes);
-	EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 1);
-	/* not the newest any more */
-	for (i = 0; i < 3 * PER_SUBBUF; i++) {
-		e = ring_buffer_lock_reserve(buf, 40);
-		put_in(CTX_IRQ, buf, REC_LEN, PUT_COMMIT);
-		if (e)
-			ring_buffer_discard_commit(buf, e);
-	}
-	consume(buf, 0, -1);
-	check_end(0, 0, "discards");
-}
-
+/* A switch of one CPU is for that one only */
 static void recording(long unused)
 {
 	begin(3, true);
-	EXPECT(ring_buffer_record_is_on(buf), "after alloc");
-	EXPECT(ring_buffer_record_is_set_on(buf), "after alloc");
-	ring_buffer_record_disable(buf);
-	ring_buffer_record_disable(buf);
-	ring_buffer_record_enable(buf);
-	EXPECT(!put(buf, 16, PUT_COMMIT), "disabled once still");
-	EXPECT(!ring_buffer_record_is_on(buf), "disabled");
-	EXPECT(ring_buffer_record_is_set_on(buf), "not switched off");
-	ring_buffer_record_enable(buf);
-	EXPECT(put(buf, 16, PUT_COMMIT), "enabled");
-	ring_buffer_record_off(buf);
-	EXPECT(!ring_buffer_record_is_set_on(buf), "off");
-	EXPECT(!put(buf, 16, PUT_COMMIT), "off");
-	EXPECT(!put(buf, 16, PUT_WRITE), "off");
-	ring_buffer_record_on(buf);
-	EXPECT(put(buf, 16, PUT_WRITE), "on");
 	ring_buffer_record_disable_cpu(buf, 0);
 	EXPECT(!put(buf, 16, PUT_COMMIT), "CPU disabled");
 	host_cpu_switch(1);
@@ -277,46 +161,6 @@ static void recording(long unused)
 	ring_buffer_record_enable_cpu(buf, 0);
 	EXPECT(put(buf, 16, PUT_COMMIT), "CPU enabled");
 	EXPECT_EQ(ring_buffer_entries(buf), put_count(0) + put_count(1));
-	consume(buf, 0, -1);
-	consume(buf, 1, -1);
-	check_end(0, END_NO_DROP, "cpu 0");
-	check_end(1, END_NO_DROP, "cpu 1");
-}
-
-/*
- * The same context again is a recursion. One level of it is accepted, since an
- * interrupt that has not recorded its context yet looks like one.
- */
-static void recursion(long unused)
-{
-	struct ring_buffer_event *e[4];
-	int n, i, levels;
-
-	for (levels = 0; levels < 2; levels++) {
-		begin(3, true);
-		for (n = 0; n < 4; n++) {
-			if (levels && n == 1)
-				ring_buffer_nest_start(buf);
-			e[n] = ring_buffer_lock_reserve(buf, 16);
-			if (!e[n])
-				break;
-		}
-		EXPECT(n > levels && n < 4, "%d in one context", n);
-		for (i = n - 1; i >= 0; i--) {
-			ring_buffer_discard_commit(buf, e[i]);
-			if (levels && i == 1)
-				ring_buffer_nest_end(buf);
-		}
-		EXPECT_EQ(shim_preempt_count(0), 0);
-		EXPECT(ring_buffer_empty(buf), "all were discarded");
-		put_n(1);
-		put_in(CTX_SOFTIRQ, buf, 16, PUT_COMMIT);
-		put_in(CTX_IRQ, buf, 16, PUT_COMMIT);
-		put_in(CTX_NMI, buf, 16, PUT_COMMIT);
-		EXPECT_EQ(put_count(0), 4);
-		consume(buf, 0, -1);
-		check_end(0, END_NO_DROP, "recursion, %d levels", levels + 1);
-	}
 }
 
 /* ---- time --------------------------------------------------------------- */
@@ -428,15 +272,10 @@ static void time_of_event(long unused)
 const struct scenario unit_scenarios[] = {
 	{ "unit.sizes", sizes, 0, SC_QUICK, "R8" },
 	{ "unit.edges", edges, 0, SC_QUICK, "R3, 2" },
-	{ "unit.keep-full", keep_full, 0, SC_QUICK, "R3, 17" },
-	{ "unit.overwrite", overwrite_count, 0, SC_QUICK, "R3, 5" },
 	{ "unit.bytes", overwrite_bytes, 0, SC_QUICK, "R8" },
-	{ "unit.statistics", statistics, 0, SC_QUICK, "R3 R8" },
 	{ "unit.iterate-shrink", iterate_loss, 0, SC_QUICK, "R6 R7, 8" },
 	{ "unit.kept-record", kept_record, 0, SC_QUICK, "R4, 15" },
-	{ "unit.discard", discard, 0, SC_QUICK, "R3, 11" },
 	{ "unit.recording", recording, 0, SC_QUICK, "R3" },
-	{ "unit.recursion", recursion, 0, SC_QUICK, "R1, 16" },
 	{ "unit.time", time_forward, 0, SC_QUICK, "R2, 10" },
 	{ "unit.time-high-bits", time_high_bits, 0, SC_QUICK, "R2, 10" },
 	{ "unit.time-back", time_back, 0, SC_QUICK, "R2, 10" },
