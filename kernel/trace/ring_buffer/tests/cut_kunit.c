@@ -504,11 +504,4 @@ static struct kunit_case cut_test_cases[] = {
 	{}
 };
 
-static struct kunit_suite cut_test_suite = {
-	.name = "ring_buffer_cut",
-	.init = rbt_init,
-	.exit = rbt_exit,
-	.test_cases = cut_test_cases,
-};
-
-kunit_test_suite(cut_test_suite);
+RBT_SUITE(cut);

@@ -646,11 +646,4 @@ static struct kunit_case exchange_test_cases[] = {
 	{}
 };
 
-static struct kunit_suite exchange_test_suite = {
-	.name = "ring_buffer_exchange",
-	.init = rbt_init,
-	.exit = rbt_exit,
-	.test_cases = exchange_test_cases,
-};
-
-kunit_test_suite(exchange_test_suite);
+RBT_SUITE(exchange);

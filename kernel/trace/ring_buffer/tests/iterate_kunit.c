@@ -190,11 +190,4 @@ static struct kunit_case iterate_test_cases[] = {
 	{}
 };
 
-static struct kunit_suite iterate_test_suite = {
-	.name = "ring_buffer_iterate",
-	.init = rbt_init,
-	.exit = rbt_exit,
-	.test_cases = iterate_test_cases,
-};
-
-kunit_test_suite(iterate_test_suite);
+RBT_SUITE(iterate);

@@ -463,11 +463,4 @@ static struct kunit_case layout_test_cases[] = {
 	{}
 };
 
-static struct kunit_suite layout_test_suite = {
-	.name = "ring_buffer_layout",
-	.init = rbt_init,
-	.exit = rbt_exit,
-	.test_cases = layout_test_cases,
-};
-
-kunit_test_suite(layout_test_suite);
+RBT_SUITE(layout);

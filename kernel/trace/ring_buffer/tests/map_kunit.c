@@ -431,11 +431,4 @@ static struct kunit_case map_test_cases[] = {
 	{}
 };
 
-static struct kunit_suite map_test_suite = {
-	.name = "ring_buffer_map",
-	.init = rbt_init,
-	.exit = rbt_exit,
-	.test_cases = map_test_cases,
-};
-
-kunit_test_suite(map_test_suite);
+RBT_SUITE(map);

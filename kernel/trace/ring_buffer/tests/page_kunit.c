@@ -382,11 +382,4 @@ static struct kunit_case page_test_cases[] = {
 	{}
 };
 
-static struct kunit_suite page_test_suite = {
-	.name = "ring_buffer_page",
-	.init = rbt_init,
-	.exit = rbt_exit,
-	.test_cases = page_test_cases,
-};
-
-kunit_test_suite(page_test_suite);
+RBT_SUITE(page);

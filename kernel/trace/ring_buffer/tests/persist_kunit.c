@@ -443,11 +443,4 @@ static struct kunit_case persist_test_cases[] = {
 	{}
 };
 
-static struct kunit_suite persist_test_suite = {
-	.name = "ring_buffer_persist",
-	.init = rbt_init,
-	.exit = rbt_exit,
-	.test_cases = persist_test_cases,
-};
-
-kunit_test_suite(persist_test_suite);
+RBT_SUITE(persist);

@@ -178,11 +178,4 @@ static struct kunit_case quiesce_test_cases[] = {
 	{}
 };
 
-static struct kunit_suite quiesce_test_suite = {
-	.name = "ring_buffer_quiesce",
-	.init = rbt_init,
-	.exit = rbt_exit,
-	.test_cases = quiesce_test_cases,
-};
-
-kunit_test_suite(quiesce_test_suite);
+RBT_SUITE(quiesce);

@@ -564,11 +564,4 @@ static struct kunit_case race_test_cases[] = {
 	{}
 };
 
-static struct kunit_suite race_test_suite = {
-	.name = "ring_buffer_race",
-	.init = rbt_init,
-	.exit = rbt_exit,
-	.test_cases = race_test_cases,
-};
-
-kunit_test_suite(race_test_suite);
+RBT_SUITE(race);

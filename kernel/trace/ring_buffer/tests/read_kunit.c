@@ -242,11 +242,4 @@ static struct kunit_case read_test_cases[] = {
 	{}
 };
 
-static struct kunit_suite read_test_suite = {
-	.name = "ring_buffer_read",
-	.init = rbt_init,
-	.exit = rbt_exit,
-	.test_cases = read_test_cases,
-};
-
-kunit_test_suite(read_test_suite);
+RBT_SUITE(read);

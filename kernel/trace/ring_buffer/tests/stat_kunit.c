@@ -158,11 +158,4 @@ static struct kunit_case stat_test_cases[] = {
 	{}
 };
 
-static struct kunit_suite stat_test_suite = {
-	.name = "ring_buffer_stat",
-	.init = rbt_init,
-	.exit = rbt_exit,
-	.test_cases = stat_test_cases,
-};
-
-kunit_test_suite(stat_test_suite);
+RBT_SUITE(stat);

@@ -269,11 +269,4 @@ static struct kunit_case wait_test_cases[] = {
 	{}
 };
 
-static struct kunit_suite wait_test_suite = {
-	.name = "ring_buffer_wait",
-	.init = rbt_init,
-	.exit = rbt_exit,
-	.test_cases = wait_test_cases,
-};
-
-kunit_test_suite(wait_test_suite);
+RBT_SUITE(wait);

@@ -307,11 +307,4 @@ static struct kunit_case window_test_cases[] = {
 	{}
 };
 
-static struct kunit_suite window_test_suite = {
-	.name = "ring_buffer_window",
-	.init = rbt_init,
-	.exit = rbt_exit,
-	.test_cases = window_test_cases,
-};
-
-kunit_test_suite(window_test_suite);
+RBT_SUITE(window);

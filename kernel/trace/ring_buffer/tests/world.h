@@ -93,6 +93,16 @@ extern u64 rbt_now;
 int rbt_init(struct kunit *test);
 void rbt_exit(struct kunit *test);
 
+/* The suite ring_buffer_@what, of what##_test_cases[], with a world for each test. */
+#define RBT_SUITE(what)							\
+	static struct kunit_suite what##_test_suite = {			\
+		.name = "ring_buffer_" #what,				\
+		.init = rbt_init,					\
+		.exit = rbt_exit,					\
+		.test_cases = what##_test_cases,			\
+	};								\
+	kunit_test_suite(what##_test_suite)
+
 __printf(2, 3) void rbt_fail(struct rbt *w, const char *fmt, ...);
 
 void rbt_open(struct rbt *w, unsigned int subbufs, unsigned int flags);

@@ -418,11 +418,4 @@ static struct kunit_case write_test_cases[] = {
 	{}
 };
 
-static struct kunit_suite write_test_suite = {
-	.name = "ring_buffer_write",
-	.init = rbt_init,
-	.exit = rbt_exit,
-	.test_cases = write_test_cases,
-};
-
-kunit_test_suite(write_test_suite);
+RBT_SUITE(write);

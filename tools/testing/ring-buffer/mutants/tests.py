@@ -135,6 +135,7 @@ def suites():
     """{suite of unit tests: hash of its source}."""
     found = {}
     for path in (p for folder in (RING, *OTHERS) for p in glob.glob(os.path.join(TOP, folder, "tests/*.c"))):
-        for body in re.findall(r"struct kunit_suite \w+ = \{(.*?)\};", open(path).read(), re.S):
-            found.update((name, hash_of([path])) for name in re.findall(r'\.name\s*=\s*"([^"]+)"', body))
+        names = re.findall(r'struct kunit_suite \w+ = \{[^}]*?\.name\s*=\s*"([^"]+)"', open(path).read())
+        names += ["ring_buffer_" + name for name in re.findall(r"^RBT_SUITE\((\w+)\)", open(path).read(), re.M)]
+        found.update((name, hash_of([path])) for name in names)
     return found
