@@ -200,7 +200,7 @@ static inline struct trace_array *dat_next_member(struct dat_members *members)
 }
 
 /* Channels change under event_mutex and trace_types_lock, so one of them is enough. */
-#define for_each_member(tr, whole)						\
+#define for_each_dat_member(tr, whole)						\
 	for (struct dat_members members_ = { whole, { trace_channels_of(whole) } };	\
 	     ((tr) = dat_next_member(&members_)); )
 

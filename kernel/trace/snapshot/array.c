@@ -11,35 +11,35 @@
 
 static void snap_work(struct work_struct *work)
 {
-	struct trace_snapshots *s = container_of(work, struct trace_snapshots, work);
+	struct trace_snapshots *s = container_of(work, struct trace_snapshots, worker.work);
 	bool spare;
 	int ret;
 
-	clear_bit(SNAP_WORK_QUEUED, &s->work_for);
+	clear_bit(SNAP_WORK_QUEUED, &s->worker.work_for);
 	/*
 	 * Pairs with snap_kick:A: either this sees its work, or that queues it again.
 	 * RBB(snap_work:A)
 	 */
 	smp_mb__after_atomic();
 	wake_up_all(&s->wait);
-	if (!llist_empty(&s->fresh))
+	if (!llist_empty(&s->keeper.fresh))
 		snap_keep_queue(s);
 	guard(mutex)(&s->mutex);
-	clear_bit(SNAP_WORK_FREE, &s->work_for);
+	clear_bit(SNAP_WORK_FREE, &s->worker.work_for);
 	snap_collect(s);
-	spare = test_and_clear_bit(SNAP_WORK_SPARE, &s->work_for);
+	spare = test_and_clear_bit(SNAP_WORK_SPARE, &s->worker.work_for);
 	if (spare) {
 		snap_settle_next(s, &s->user);
 		snap_settle_next(s, &s->max);
 	}
 	/* A storm is to have no more than the keeper can keep: that provides the next one. */
-	if (s->keep.nr && READ_ONCE(s->backlog) >= SNAP_BACKLOG) {
+	if (s->keeper.want.nr && READ_ONCE(s->keeper.backlog) >= SNAP_BACKLOG) {
 		snap_keep_queue(s);
 	} else if (atomic_read(&s->user.armed) || (spare && snap_is_ready(s, &s->user)) ||
-		   (s->keep.nr && READ_ONCE(s->user.seq) && READ_ONCE(s->room) > 0)) {
+		   (s->keeper.want.nr && READ_ONCE(s->user.seq) && READ_ONCE(s->keeper.room) > 0)) {
 		ret = snap_provide(s, &s->user);
 		/* Kept snapshots may make room. */
-		if (ret == -ENOSPC && s->keep.nr)
+		if (ret == -ENOSPC && s->keeper.want.nr)
 			snap_keep_queue(s);
 		else
 			snap_report_next(s, ret);
@@ -50,10 +50,10 @@ static void snap_work(struct work_struct *work)
 
 static void snap_irq_work(struct irq_work *irq_work)
 {
-	struct trace_snapshots *s = container_of(irq_work, struct trace_snapshots, irq_work);
+	struct trace_snapshots *s = container_of(irq_work, struct trace_snapshots, worker.irq_work);
 
 	wake_up_all(&s->wait);
-	queue_work(system_unbound_wq, &s->work);
+	queue_work(system_unbound_wq, &s->worker.work);
 }
 
 /* Memory that survives a reboot has one buffer from the boot on, for what leads to a crash. */
@@ -93,25 +93,25 @@ int trace_snapshot_init(struct trace_array *tr)
 	tr->snapshots = s;
 	refcount_set(&s->ref, 1);
 	mutex_init(&s->mutex);
-	mutex_init(&s->keeping);
+	mutex_init(&s->keeper.mutex);
 	init_waitqueue_head(&s->wait);
-	s->room = INT_MAX;
-	s->pause = jiffies;
+	s->keeper.room = INT_MAX;
+	s->keeper.pause = jiffies;
 	/* Nothing was recorded before. */
-	s->on_all = tracing_all_generation();
+	s->past.on_all = tracing_all_generation();
 	if (tr->array_buffer.buffer)
-		s->end = ring_buffer_time_stamp(tr->array_buffer.buffer);
+		s->past.end = ring_buffer_time_stamp(tr->array_buffer.buffer);
 	/* Odd, and before any cut. */
-	s->cut_done = -1;
+	s->past.done = -1;
 	/* Even, and not that of a trimmed buffer. */
 	s->gen = 2;
-	INIT_LIST_HEAD(&s->kept);
-	INIT_LIST_HEAD(&s->kept_parts);
-	INIT_LIST_HEAD(&s->owned);
-	INIT_LIST_HEAD(&s->leaving);
-	init_irq_work(&s->irq_work, snap_irq_work);
-	INIT_WORK(&s->work, snap_work);
-	INIT_WORK(&s->keeper, snap_keep_work);
+	INIT_LIST_HEAD(&s->keeper.kept);
+	INIT_LIST_HEAD(&s->keeper.parts);
+	INIT_LIST_HEAD(&s->keeper.owned);
+	INIT_LIST_HEAD(&s->keeper.leaving);
+	init_irq_work(&s->worker.irq_work, snap_irq_work);
+	INIT_WORK(&s->worker.work, snap_work);
+	INIT_WORK(&s->keeper.work, snap_keep_work);
 	snap_delay_init(s);
 	snap_crash_add(s);
 	if (tr->flags & TRACE_ARRAY_FL_SNAPSHOT)
@@ -139,11 +139,11 @@ void trace_snapshot_exit(struct trace_array *tr)
 	}
 	irq_work_sync(&s->pending.start);
 	hrtimer_cancel(&s->pending.timer);
-	irq_work_sync(&s->irq_work);
-	cancel_work_sync(&s->work);
+	irq_work_sync(&s->worker.irq_work);
+	cancel_work_sync(&s->worker.work);
 	/* A keeper that is queued or runs ends later: it may wait for locks of the caller. */
 	scoped_guard(mutex, &s->mutex)
-		fresh = llist_del_all(&s->fresh);
+		fresh = llist_del_all(&s->keeper.fresh);
 	/* These snapshots have a user, so nobody else frees them. */
 	llist_for_each_entry(snap, fresh, fresh)
 		snap_end_parts(snap);

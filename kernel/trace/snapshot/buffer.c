@@ -31,7 +31,7 @@ static void snap_set_kb(struct trace_snap *snap, unsigned long kb)
 	struct trace_snapshots *s = snap->owner;
 
 	lockdep_assert_held(&s->mutex);
-	WRITE_ONCE(s->kb, s->kb + kb - snap->kb);
+	WRITE_ONCE(s->memory.kb, s->memory.kb + kb - snap->kb);
 	WRITE_ONCE(snap->kb, kb);
 }
 
@@ -88,10 +88,10 @@ void snap_recount_all(struct trace_snapshots *s)
 	snap_recount_slot(&s->user);
 	snap_recount_slot(&s->max);
 	/* These lists change under the mutex and under another lock. */
-	snap_recount_list(&s->kept);
-	snap_recount_list(&s->kept_parts);
-	snap_recount_list(&s->owned);
-	snap_recount_list(&s->leaving);
+	snap_recount_list(&s->keeper.kept);
+	snap_recount_list(&s->keeper.parts);
+	snap_recount_list(&s->keeper.owned);
+	snap_recount_list(&s->keeper.leaving);
 	llist_for_each_entry(snap, s->gone.first, gone) {
 		/* An empty one, for a reader without a snapshot, is not counted. */
 		if (snap->kb)
@@ -107,17 +107,17 @@ void snap_recount_all(struct trace_snapshots *s)
  * Nothing is counted here: snap_recount() follows the allocation.
  *
  * Context: &trace_snapshots.mutex is held until the allocation is counted.
- * Return: 0; -ENOSPC if snapshot_limit_kb does not allow it, &trace_snapshots.needs_kb would.
+ * Return: 0; -ENOSPC if snapshot_limit_kb does not allow it, &snap_memory.needs_kb would.
  */
 int snap_check_limit(struct trace_snapshots *s, long more)
 {
 	lockdep_assert_held(&s->mutex);
-	if (!s->limit_kb)
+	if (!s->memory.limit_kb)
 		return 0;
 	snap_recount_all(s);
-	if (s->kb + more <= s->limit_kb)
+	if (s->memory.kb + more <= s->memory.limit_kb)
 		return 0;
-	WRITE_ONCE(s->needs_kb, s->kb + more);
+	WRITE_ONCE(s->memory.needs_kb, s->memory.kb + more);
 	return -ENOSPC;
 }
 

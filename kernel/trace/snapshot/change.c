@@ -89,7 +89,7 @@ int trace_snapshot_begin_change(struct trace_array *tr, unsigned long size, int 
 		snap_report(s, NULL, file, kb, ret);
 	scoped_guard(snap_change, s) {
 		WRITE_ONCE(s->gen, s->gen + 1);
-		s->moves++;
+		s->past.moves++;
 	}
 	if (ret)
 		trace_snapshot_end_change(tr, false);
@@ -173,8 +173,8 @@ void trace_snapshot_set_clock(struct trace_array *tr, int clock_id, u64 (*clock)
 	scoped_guard(snap_change, s) {
 		tr->clock_id = clock_id;
 		ring_buffer_set_clock(live, clock);
-		s->on_all = tracing_all_generation();
-		s->end = ring_buffer_time_stamp(live);
+		s->past.on_all = tracing_all_generation();
+		s->past.end = ring_buffer_time_stamp(live);
 	}
 	snap_set_clock(s, &s->user, clock);
 	snap_set_clock(s, &s->max, clock);
@@ -269,7 +269,7 @@ bool trace_snapshot_is_used(struct trace_array *tr)
 
 	guard(mutex)(&s->mutex);
 	/* A tracer has none of these when it is disarmed. */
-	return atomic_read(&s->user.armed) || atomic_read(&s->max.armed) || s->keep.nr ||
+	return atomic_read(&s->user.armed) || atomic_read(&s->max.armed) || s->keeper.want.nr ||
 	       s->user.spare || s->user.last || atomic_long_read(&s->pending.requests);
 }
 
@@ -334,7 +334,7 @@ static void snap_end_leaving(struct trace_snapshots *s)
 	struct trace_snap *snap;
 
 	guard(rwsem_write)(&trace_event_sem);
-	list_for_each_entry(snap, &s->leaving, keep)
+	list_for_each_entry(snap, &s->keeper.leaving, keep)
 		snap_end_types(snap, __TRACE_LAST_TYPE, TRACE_EVENT_TYPE_MAX);
 }
 
@@ -399,8 +399,8 @@ void trace_snapshot_begin_anew(struct trace_array *tr)
 	if (!s)
 		return;
 	guard(snap_change)(s);
-	s->on_all = tracing_all_generation();
-	s->end = ring_buffer_time_stamp(tr->array_buffer.buffer);
+	s->past.on_all = tracing_all_generation();
+	s->past.end = ring_buffer_time_stamp(tr->array_buffer.buffer);
 }
 
 /**
@@ -415,5 +415,5 @@ void trace_snapshot_begin_anew(struct trace_array *tr)
 unsigned int trace_snapshot_moves(struct trace_array *tr)
 {
 	guard(snap_change)(tr->snapshots);
-	return tr->snapshots->moves;
+	return tr->snapshots->past.moves;
 }

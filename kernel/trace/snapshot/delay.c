@@ -80,7 +80,7 @@ void snap_delay_init(struct trace_snapshots *s)
 void snap_delay_set(struct trace_snapshots *s, u64 ns)
 {
 	scoped_guard(snap_change, s) {
-		s->delay = ns;
+		s->pending.delay = ns;
 		snap_end_pending(s, atomic_long_xchg(&s->pending.requests, 0), -ECANCELED);
 	}
 	wake_up_all(&s->wait);

@@ -92,14 +92,14 @@ static int snap_take_now(struct trace_snapshots *s, int cpu)
 	int ret;
 
 	/* At the limit, kept snapshots may make room. */
-	if (READ_ONCE(s->keep.nr))
+	if (READ_ONCE(s->keeper.want.nr))
 		snap_tend(s);
 	scoped_guard(mutex, &s->mutex)
 		ret = snap_take_wait(s, &req);
 	if (ret == -EINPROGRESS)
 		ret = snap_delay_wait(s, &waiter);
 	/* The writer finds the instance of the snapshot. */
-	if (READ_ONCE(s->keep.nr))
+	if (READ_ONCE(s->keeper.want.nr))
 		snap_tend(s);
 	return snap_no_ring(s, cpu, ret);
 }
@@ -169,7 +169,7 @@ static int snap_list_show(struct seq_file *m, void *v)
 	snap_tend(s);
 	guard(mutex)(&trace_types_lock);
 	guard(mutex)(&s->mutex);
-	m->poll_event = s->news;
+	m->poll_event = s->keeper.news;
 	snap_recount_all(s);
 	snap_first_begin(s);
 	snap_show_all(m, s);
@@ -208,7 +208,7 @@ static int snap_delay_show(struct seq_file *m, void *v)
 {
 	const struct trace_unit *unit = trace_times;
 	struct trace_snapshots *s = m->private;
-	u64 ns = s->delay, rest;
+	u64 ns = s->pending.delay, rest;
 
 	while (div64_u64_rem(ns, unit->factor, &rest), rest)
 		unit++;
@@ -232,9 +232,9 @@ static int snap_keep_show(struct seq_file *m, void *v)
 	struct trace_snapshots *s = m->private;
 
 	guard(mutex)(&s->mutex);
-	if (s->keep.nr)
-		seq_puts(m, s->keep.first ? "first " : "last ");
-	seq_printf(m, "%u\n", s->keep.nr);
+	if (s->keeper.want.nr)
+		seq_puts(m, s->keeper.want.first ? "first " : "last ");
+	seq_printf(m, "%u\n", s->keeper.want.nr);
 	return 0;
 }
 
@@ -260,7 +260,7 @@ static int snap_limit_kb_show(struct seq_file *m, void *v)
 {
 	struct trace_snapshots *s = m->private;
 
-	seq_printf(m, "%lu\n", READ_ONCE(s->limit_kb));
+	seq_printf(m, "%lu\n", READ_ONCE(s->memory.limit_kb));
 	return 0;
 }
 
@@ -276,9 +276,9 @@ snap_limit_kb_store(struct trace_snapshots *s, const char *text, int cpu, const 
 	kb = bytes >> 10;
 	guard(mutex)(&s->mutex);
 	snap_recount_all(s);
-	if (kb && s->kb > kb)
+	if (kb && s->memory.kb > kb)
 		return -EFBIG;
-	s->limit_kb = kb;
+	s->memory.limit_kb = kb;
 	return 0;
 }
 
@@ -290,7 +290,7 @@ static int snap_file_open(struct inode *inode, struct file *file)
 
 	if (ret)
 		return ret;
-	m->poll_event = READ_ONCE(((struct trace_snapshots *)m->private)->news);
+	m->poll_event = READ_ONCE(((struct trace_snapshots *)m->private)->keeper.news);
 
 	/* A sequential file is read in order, but any offset of a write is good. */
 	if (file->f_mode & FMODE_WRITE)
@@ -349,7 +349,7 @@ static __poll_t snap_list_poll(struct file *file, poll_table *wait)
 	struct trace_snapshots *s = m->private;
 
 	poll_wait(file, &s->wait, wait);
-	return READ_ONCE(s->news) != m->poll_event ? EPOLLIN | EPOLLRDNORM : 0;
+	return READ_ONCE(s->keeper.news) != m->poll_event ? EPOLLIN | EPOLLRDNORM : 0;
 }
 
 static const struct snap_file snap_files[] = {

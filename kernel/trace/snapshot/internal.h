@@ -70,7 +70,7 @@ enum snap_by {
  * @filter: begin of its filter, or empty
  * @ip:     address of the function, or 0
  * @asked:  time of a postponed request, by the clock of the trace; 0 for others
- * @cuts:   &trace_snapshots.cuts, as the requester sees it before it gets the lock
+ * @cuts:   &snap_past.cuts, as the requester sees it before it gets the lock
  * @ring:   ring that its CPU, which is @cpu for the user's slot, writes to then; 0 if that
  *	    does not matter
  * @on_all: tracing_all_generation() before @end
@@ -142,8 +142,8 @@ struct snap_request {
  * struct trace_snap - a buffer for a snapshot, or with one
  * @buf:       the records
  * @gone:      link of &trace_snapshots.gone
- * @fresh:     link of &trace_snapshots.fresh
- * @keep:      link of &trace_snapshots.kept, .kept_parts, .owned or .leaving
+ * @fresh:     link of &snap_keeper.fresh
+ * @keep:      link of &snap_keeper.kept, .parts, .owned or .leaving
  * @kept:      the instance that shows it, or NULL
  * @owner:     the snapshots that it belongs to
  * @parts:     the first snapshot of a channel that was cut with this one of a session, until
@@ -229,6 +229,7 @@ struct snap_waiter {
 
 /**
  * struct snap_pending - the postponed request
+ * @delay:    ns from a request to its cut; under the lock
  * @requests: number of requests that its snapshot answers, 0 if there is none
  * @info:     the first requester
  * @waiters:  tasks that wait for it; under the lock
@@ -241,6 +242,7 @@ struct snap_waiter {
  * The requester that makes @requests 1 fills the rest, and then queues @start.
  */
 struct snap_pending {
+	u64			delay;
 	atomic_long_t		requests;
 	struct snap_info	info;
 	struct snap_waiter	*waiters;
@@ -264,7 +266,7 @@ struct snap_func {
 #endif
 };
 
-/* Bits of &trace_snapshots.work_for. */
+/* Bits of &snap_worker.work_for. */
 enum {
 	SNAP_WORK_QUEUED,	/* the worker will run */
 	SNAP_WORK_FREE,		/* a buffer was discarded */
@@ -273,61 +275,139 @@ enum {
 };
 
 /**
- * struct trace_snapshots - the snapshots of a trace array
- * @tr:       the trace array
- * @ref:      references: of @tr, and of @keeper while it is queued or runs
- * @dead:     @tr is being removed, or only @keeper is left; @mutex
- * @all:      link of the list of all trace arrays
- * @owner:    the lock: CPU that holds it, plus 1; or 0
- * @cuts:     counts the begin and the end of each cut of all CPUs for @user: odd during one;
- *            under the lock
- * @cut_done: @cuts in the last of them that succeeded; under the lock
- * @cut_moves: @moves in that one; under the lock
- * @moves:    counts the cuts of any kind, and changes of the size; under the lock
- * @gen:      generation of the live buffer's size, odd while it changes; under the lock
- * @user:     snapshots of files, triggers and the kernel
- * @max:      snapshots of a latency tracer
- * @end:      end of the last cut; under the lock
- * @on_all:   tracing_all_generation() before @end
+ * struct snap_past - what was cut before; under the lock
+ * @cuts:       counts the begin and the end of each cut of all CPUs for the user's slot: odd
+ *              during one
+ * @done:       @cuts in the last of them that succeeded
+ * @done_moves: @moves in that one
+ * @moves:      counts the cuts of any kind, and changes of the size
+ * @end:        end of the last cut
+ * @on_all:     tracing_all_generation() before @end
+ */
+struct snap_past {
+	unsigned int		cuts;
+	unsigned int		done;
+	unsigned int		done_moves;
+	unsigned int		moves;
+	u64			end;
+	unsigned int		on_all;
+};
+
+/**
+ * struct snap_cut - the part of a trace array in the cut in progress; under the lock
+ * @rb:      its ring buffers
+ * @snap:    the buffer that gets the records, or NULL if there are none
+ * @saved:   state of the note about @snap before the cut
+ * @answers: pending requests that the cut answers
+ */
+struct snap_cut {
+	struct ring_buffer_cut	rb;
+	struct trace_snap	*snap;
+	u32			saved;
+	long			answers;
+};
+
+/**
+ * struct snap_counts - requests that took no snapshot, and snapshots that were not kept
  * @merged:   requests that share the snapshot of another one
  * @no_spare: requests refused because no buffer was ready
  * @refused:  requests refused for another reason
  * @enough:   requests refused because the first ones are kept
  * @late:     requests refused because their CPU had been cut off by a cut in progress
- * @tasks:    tasks that come before other requests; under the lock
- * @answers:  pending requests that the cut in progress answers; under the lock
- * @delay:    ns from a request to its cut; under the lock
- * @pending:  the postponed request
  * @unkept:   snapshots that could not be kept
- * @mutex:    serializes tasks that change buffers
- * @gone:     superseded buffers, to be freed when nobody reads them
- * @keep:     which snapshots are kept
- * @room:     how many more may be taken; under the lock
- * @fresh:    snapshots to be kept
- * @backlog:  number of snapshots that @keeper has not kept yet; under the lock
- * @pause:    end of the pause of @keeper, in jiffies; the keeper
- * @kept:     kept snapshots, the oldest first; &trace_types_lock
- * @kept_parts: snapshots that a session keeps together with its own; &trace_types_lock
- * @owned:    kept snapshots that belong to a file descriptor; &trace_types_lock
- * @news:     counts snapshots that were kept, for poll(); @mutex
- * @nr_kept:  number of entries of @kept, and of those that @keeper is about to add; @mutex
- * @leaving:  retired snapshots with open instances; &trace_types_lock
- * @kb:       sum of &trace_snap.kb, in KiB; @mutex
- * @limit_kb: upper bound of @kb, or 0; @mutex
- * @needs_kb: value of @limit_kb that would have allowed what it refused last; @mutex
- * @reported: error of the last try to have a buffer for the next snapshot, or 0; @mutex
- * @pinned:   the kernel relies on the buffer of @user; only user space frees it
- * @func:     commands of functions, without and with a count
- * @wait:     tasks that poll or wait
+ */
+struct snap_counts {
+	atomic_long_t		merged;
+	atomic_long_t		no_spare;
+	atomic_long_t		refused;
+	atomic_long_t		enough;
+	atomic_long_t		late;
+	atomic_long_t		unkept;
+};
+
+/**
+ * struct snap_keeper - the kept snapshots, and the worker that keeps them
+ * @want:    which snapshots are kept; under the lock
+ * @room:    how many more may be taken; under the lock
+ * @fresh:   snapshots to be kept
+ * @backlog: number of snapshots that @work has not kept yet; under the lock
+ * @kept:    kept snapshots, the oldest first; &trace_types_lock
+ * @parts:   snapshots that a session keeps together with its own; &trace_types_lock
+ * @owned:   kept snapshots that belong to a file descriptor; &trace_types_lock
+ * @leaving: retired snapshots with open instances; &trace_types_lock
+ * @nr:      number of entries of @kept, and of those that @work is about to add;
+ *           &trace_snapshots.mutex
+ * @news:    counts snapshots that were kept, for poll(); &trace_snapshots.mutex
+ * @work:    creates and removes the instances of kept snapshots
+ * @mutex:   serializes @work and tasks that do the same; outside of event_mutex
+ * @pause:   end of the pause of @work, in jiffies; @work
+ */
+struct snap_keeper {
+	struct snap_keep	want;
+	int			room;
+	struct llist_head	fresh;
+	unsigned int		backlog;
+	struct list_head	kept;
+	struct list_head	parts;
+	struct list_head	owned;
+	struct list_head	leaving;
+	unsigned int		nr;
+	int			news;
+	struct work_struct	work;
+	struct mutex		mutex;
+	unsigned long		pause;
+};
+
+/**
+ * struct snap_memory - what snapshots cost; &trace_snapshots.mutex
+ * @kb:       sum of &trace_snap.kb, in KiB
+ * @limit_kb: upper bound of @kb, or 0
+ * @needs_kb: value of @limit_kb that would have allowed what it refused last
+ */
+struct snap_memory {
+	unsigned long		kb;
+	unsigned long		limit_kb;
+	unsigned long		needs_kb;
+};
+
+/**
+ * struct snap_worker - what any context leaves to a task
  * @work_for: work to do, by SNAP_WORK_*
  * @irq_work: starts @work from any context
  * @work:     frees and allocates buffers
- * @keeper:   creates and removes the instances of kept snapshots
- * @keeping:  serializes @keeper and tasks that do its work
- * @cut:      its part of a cut; under the lock
- * @cutting:  the buffer that gets the records of this cut, or NULL if there are none; under
- *            the lock
- * @saved:    state of the note about @cutting before the cut; under the lock
+ * @reported: error of the last try to have a buffer for the next snapshot, or 0;
+ *            &trace_snapshots.mutex
+ */
+struct snap_worker {
+	unsigned long		work_for;
+	struct irq_work		irq_work;
+	struct work_struct	work;
+	int			reported;
+};
+
+/**
+ * struct trace_snapshots - the snapshots of a trace array
+ * @tr:      the trace array
+ * @ref:     references: of @tr, and of @keeper while it is queued or runs
+ * @dead:    @tr is being removed, or only @keeper is left; @mutex
+ * @all:     link of the list of all trace arrays
+ * @owner:   the lock: CPU that holds it, plus 1; or 0
+ * @mutex:   serializes tasks that change buffers
+ * @user:    snapshots of files, triggers and the kernel
+ * @max:     snapshots of a latency tracer
+ * @gen:     generation of the live buffer's size, odd while it changes; under the lock
+ * @gone:    superseded buffers, to be freed when nobody reads them
+ * @past:    what was cut before
+ * @cut:     its part of the cut in progress
+ * @tasks:   tasks that come before other requests; under the lock
+ * @pending: the postponed request
+ * @count:   requests that took no snapshot
+ * @keeper:  the kept snapshots
+ * @memory:  what all of them cost
+ * @worker:  what any context leaves to a task
+ * @pinned:  the kernel relies on the buffer of @user; only user space frees it
+ * @func:    commands of functions, without and with a count
+ * @wait:    tasks that poll or wait
  */
 struct trace_snapshots {
 	struct trace_array	*tr;
@@ -335,53 +415,22 @@ struct trace_snapshots {
 	bool			dead;
 	struct list_head	all;
 	atomic_t		owner;
-	unsigned int		cuts;
-	unsigned int		cut_done;
-	unsigned int		cut_moves;
-	unsigned int		moves;
-	unsigned int		gen;
+	struct mutex		mutex;		/* tasks that change buffers */
 	struct snap_slot	user;
 	struct snap_slot	max;
-	u64			end;
-	unsigned int		on_all;
-	atomic_long_t		merged;
-	atomic_long_t		no_spare;
-	atomic_long_t		refused;
-	atomic_long_t		enough;
-	atomic_long_t		late;
-	unsigned int		tasks;
-	long			answers;
-	u64			delay;
-	struct snap_pending	pending;
-	atomic_long_t		unkept;
-	struct mutex		mutex;		/* tasks that change buffers */
+	unsigned int		gen;
 	struct llist_head	gone;
-	struct snap_keep	keep;
-	int			room;
-	struct llist_head	fresh;
-	unsigned int		backlog;
-	unsigned long		pause;
-	struct list_head	kept;
-	struct list_head	kept_parts;
-	struct list_head	owned;
-	int			news;
-	unsigned int		nr_kept;
-	struct list_head	leaving;
-	unsigned long		kb;
-	unsigned long		limit_kb;
-	unsigned long		needs_kb;
-	int			reported;
+	struct snap_past	past;
+	struct snap_cut		cut;
+	unsigned int		tasks;
+	struct snap_pending	pending;
+	struct snap_counts	count;
+	struct snap_keeper	keeper;
+	struct snap_memory	memory;
+	struct snap_worker	worker;
 	bool			pinned;
 	struct snap_func	func[2];
 	wait_queue_head_t	wait;
-	unsigned long		work_for;
-	struct irq_work		irq_work;
-	struct work_struct	work;
-	struct work_struct	keeper;
-	struct mutex		keeping;	/* taken before event_mutex */
-	struct ring_buffer_cut	cut;
-	struct trace_snap	*cutting;
-	u32			saved;
 };
 
 /* Time between two tries to take a postponed snapshot, in ns */

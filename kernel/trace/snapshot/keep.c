@@ -7,7 +7,7 @@
 /**
  * DOC: Kept snapshots
  *
- * A taker adds a snapshot that is to be kept to &trace_snapshots.fresh, with a user, so
+ * A taker adds a snapshot that is to be kept to &snap_keeper.fresh, with a user, so
  * that its buffer is not used again. The keeper creates the instance that shows it, frees its
  * sub-buffers without records, and, if the newest ones are kept, removes the oldest. If
  * the first ones are kept, takers count down how many more may be taken.
@@ -18,8 +18,8 @@
  * or with its channel.
  *
  * A snapshot that belongs to a file descriptor is kept in the same way, but by the task that
- * takes it, and whatever &trace_snapshots.keep says: takers do not add it to .fresh, the keeper
- * does not count it in .nr_kept, and it does not take room from the first ones. The owner has
+ * takes it, and whatever &snap_keeper.want says: takers do not add it to .fresh, the keeper
+ * does not count it in .nr, and it does not take room from the first ones. The owner has
  * a reference to its instance, so that neither the keeper nor rmdir removes it. It is in .owned
  * until snap_end_owned(). Then it is retired as any kept one, and freed also if it is the newest
  * snapshot.
@@ -52,7 +52,7 @@ DEFINE_LOCK_GUARD_0(snap_names, snap_lock_names(), snap_unlock_names())
 
 static struct trace_snap *snap_oldest(struct trace_snapshots *s)
 {
-	return list_first_entry_or_null(&s->kept, struct trace_snap, keep);
+	return list_first_entry_or_null(&s->keeper.kept, struct trace_snap, keep);
 }
 
 /* The memory of @of that removing a kept snapshot of @s would free, in KiB. */
@@ -61,7 +61,7 @@ static unsigned long snap_kept_kb(struct trace_snap *snap, struct trace_snapshot
 	struct trace_array *part;
 
 	/* The newest stays. */
-	if (list_is_last(&snap->keep, &snap->owner->kept) || snap_is_open(snap))
+	if (list_is_last(&snap->keep, &snap->owner->keeper.kept) || snap_is_open(snap))
 		return 0;
 	if (snap->owner == of)
 		return atomic_read(&snap->users) == 1 ? READ_ONCE(snap->kb) : 0;
@@ -75,13 +75,13 @@ static unsigned long snap_kept_kb(struct trace_snap *snap, struct trace_snapshot
 static bool snap_retire_oldest(struct trace_snapshots *s, struct trace_snapshots *of,
 			       unsigned long kb)
 {
-	unsigned long limit = READ_ONCE(of->limit_kb), used = READ_ONCE(of->kb);
+	unsigned long limit = READ_ONCE(of->memory.limit_kb), used = READ_ONCE(of->memory.kb);
 	unsigned long room = limit > used ? limit - used : 0, more;
 	struct trace_snap *snap, *oldest = NULL;
 
-	if (READ_ONCE(s->keep.first))
+	if (READ_ONCE(s->keeper.want.first))
 		return false;
-	list_for_each_entry(snap, &s->kept, keep) {
+	list_for_each_entry(snap, &s->keeper.kept, keep) {
 		more = snap_kept_kb(snap, of);
 		room += more;
 		if (more && !oldest)
@@ -128,14 +128,14 @@ static int snap_keep_trim(struct trace_snap *snap)
 /* Set how many more snapshots may be taken. */
 static void snap_keep_count(struct trace_snapshots *s)
 {
-	s64 room = (s64)s->keep.nr - s->nr_kept;
+	s64 room = (s64)s->keeper.want.nr - s->keeper.nr;
 	struct trace_snap *snap;
 
 	lockdep_assert_held(&s->mutex);
 	guard(snap_change)(s);
-	llist_for_each_entry(snap, s->fresh.first, fresh)
+	llist_for_each_entry(snap, s->keeper.fresh.first, fresh)
 		room--;
-	WRITE_ONCE(s->room, s->keep.first ? clamp(room, 0, INT_MAX) : INT_MAX);
+	WRITE_ONCE(s->keeper.room, s->keeper.want.first ? clamp(room, 0, INT_MAX) : INT_MAX);
 }
 
 /*
@@ -167,7 +167,7 @@ static void snap_keep_decided(struct trace_snap *snap, bool counted)
 {
 	guard(snap_change)(snap->owner);
 	snap->pending = false;
-	snap->owner->backlog -= counted;
+	snap->owner->keeper.backlog -= counted;
 }
 
 /**
@@ -227,13 +227,13 @@ static int snap_keep_publish(struct trace_snapshots *s, struct trace_snap *whole
 	snap_keep_decided(whole, !whole->owned);
 	guard(mutex)(&s->mutex);
 	if (ret && !whole->owned) {
-		atomic_long_inc(&s->unkept);
-		s->nr_kept--;
+		atomic_long_inc(&s->count.unkept);
+		s->keeper.nr--;
 	}
 	if (ret)
 		whole->owned = false;
 	else
-		WRITE_ONCE(s->news, s->news + 1);
+		WRITE_ONCE(s->keeper.news, s->keeper.news + 1);
 	snap_unhold(s, whole);
 	wake_up_all(&s->wait);
 	return ret;
@@ -254,17 +254,17 @@ static int snap_keep_one(struct trace_snapshots *s, struct trace_snap *whole)
 	return snap_keep_publish(s, whole);
 }
 
-/* Keep what takers have added. From here on, &trace_snapshots.nr_kept counts it. */
+/* Keep what takers have added. From here on, &snap_keeper.nr counts it. */
 static void snap_keep_fresh(struct trace_snapshots *s)
 {
 	struct trace_snap *whole, *next;
 	struct llist_node *fresh;
 
-	lockdep_assert_held(&s->keeping);
+	lockdep_assert_held(&s->keeper.mutex);
 	scoped_guard(mutex, &s->mutex) {
-		fresh = llist_reverse_order(llist_del_all(&s->fresh));
+		fresh = llist_reverse_order(llist_del_all(&s->keeper.fresh));
 		llist_for_each_entry(whole, fresh, fresh)
-			s->nr_kept++;
+			s->keeper.nr++;
 	}
 
 	llist_for_each_entry_safe(whole, next, fresh, fresh)
@@ -288,9 +288,9 @@ static int snap_keep_provide_one(struct trace_snapshots *s, unsigned long *kb)
 static bool snap_keep_more(struct trace_snapshots *s)
 {
 	guard(mutex)(&s->mutex);
-	if (s->dead || !s->keep.nr || !READ_ONCE(s->user.seq))
+	if (s->dead || !s->keeper.want.nr || !READ_ONCE(s->user.seq))
 		return false;
-	if (READ_ONCE(s->room) > 0)
+	if (READ_ONCE(s->keeper.room) > 0)
 		return true;
 	if (!snap_relied_on(s) && !s->pinned)
 		snap_release(s, &s->user, false);
@@ -322,7 +322,7 @@ static int snap_keep_provide(struct trace_snapshots *s)
 static bool snap_keeps_more(struct trace_snapshots *s)
 {
 	guard(mutex)(&s->mutex);
-	return !s->keep.first && s->nr_kept > s->keep.nr;
+	return !s->keeper.want.first && s->keeper.nr > s->keeper.want.nr;
 }
 
 /* Return: 0; the error if there is no buffer for the next snapshot. */
@@ -330,8 +330,8 @@ static int snap_tend_all(struct trace_snapshots *s)
 {
 	int ret;
 
-	guard(mutex)(&s->keeping);
-	clear_bit(SNAP_WORK_KEEP, &s->work_for);
+	guard(mutex)(&s->keeper.mutex);
+	clear_bit(SNAP_WORK_KEEP, &s->worker.work_for);
 	snap_keep_fresh(s);
 	scoped_guard(snap_names) {
 		snap_forget_leaving(s);
@@ -374,18 +374,18 @@ static void snap_keep_run(struct trace_snapshots *s)
  */
 void snap_keep_work(struct work_struct *work)
 {
-	struct trace_snapshots *s = container_of(work, struct trace_snapshots, keeper);
+	struct trace_snapshots *s = container_of(work, struct trace_snapshots, keeper.work);
 
 	unsigned long begin;
 
 	/* In a storm it has the locks for half of the time. */
-	wait_event_timeout(s->wait, READ_ONCE(s->dead) || !time_before(jiffies, s->pause),
-			   min_t(unsigned long, s->pause - jiffies, HZ));
+	wait_event_timeout(s->wait, READ_ONCE(s->dead) || !time_before(jiffies, s->keeper.pause),
+			   min_t(unsigned long, s->keeper.pause - jiffies, HZ));
 	begin = jiffies;
 	/* A task may have done it. */
-	if (test_bit(SNAP_WORK_KEEP, &s->work_for))
+	if (test_bit(SNAP_WORK_KEEP, &s->worker.work_for))
 		snap_keep_run(s);
-	s->pause = jiffies + min_t(unsigned long, jiffies - begin, HZ);
+	s->keeper.pause = jiffies + min_t(unsigned long, jiffies - begin, HZ);
 	snap_put(s);
 }
 
@@ -397,10 +397,10 @@ void snap_keep_work(struct work_struct *work)
  */
 void snap_keep_queue(struct trace_snapshots *s)
 {
-	set_bit(SNAP_WORK_KEEP, &s->work_for);
+	set_bit(SNAP_WORK_KEEP, &s->worker.work_for);
 	/* The keeper puts it. */
 	refcount_inc(&s->ref);
-	if (!queue_work(system_unbound_wq, &s->keeper))
+	if (!queue_work(system_unbound_wq, &s->keeper.work))
 		snap_put(s);
 }
 
@@ -467,7 +467,7 @@ static int snap_take_owned(struct trace_snapshots *s, int cpu, struct trace_snap
  * @cpu:   the CPU, or RING_BUFFER_ALL_CPUS
  * @owned: is set to the snapshot
  *
- * The snapshot is taken at once, without &trace_snapshots.delay.
+ * The snapshot is taken at once, without &snap_pending.delay.
  *
  * Context: May sleep.
  * Return: 0, and snap_end_owned() has to follow; -EXFULL as snap_keep_set(); -ENODEV if the
@@ -479,9 +479,9 @@ int snap_keep_owned(struct trace_snapshots *s, int cpu, struct trace_snap **owne
 	int ret;
 
 	/* At the limit, kept snapshots may make room. */
-	if (READ_ONCE(s->keep.nr))
+	if (READ_ONCE(s->keeper.want.nr))
 		snap_tend(s);
-	scoped_guard(mutex, &s->keeping)
+	scoped_guard(mutex, &s->keeper.mutex)
 		ret = snap_take_owned(s, cpu, owned) ?: snap_keep_one(s, *owned);
 	scoped_guard(mutex, &s->mutex) {
 		/* @owned has the buffer that others rely on: allocate another one, if possible. */
@@ -489,7 +489,7 @@ int snap_keep_owned(struct trace_snapshots *s, int cpu, struct trace_snap **owne
 			snap_provide(s, &s->user);
 		snap_collect(s);
 	}
-	if (READ_ONCE(s->keep.nr))
+	if (READ_ONCE(s->keeper.want.nr))
 		snap_tend(s);
 	return ret;
 }
@@ -532,7 +532,7 @@ static void snap_retire_all(struct trace_snapshots *s)
 
 	while (snap_oldest(s))
 		snap_retire(s, snap_oldest(s));
-	list_for_each_entry_safe(snap, next, &s->kept_parts, keep)
+	list_for_each_entry_safe(snap, next, &s->keeper.parts, keep)
 		snap_retire(s, snap);
 }
 
@@ -581,13 +581,13 @@ int trace_snapshot_remove(struct trace_array *tr)
 		return 1;
 	}
 	snap_forget_leaving(s);
-	if (!list_empty(&s->leaving) || !list_empty(&s->owned))
+	if (!list_empty(&s->keeper.leaving) || !list_empty(&s->keeper.owned))
 		return -EBUSY;
-	list_for_each_entry(snap, &s->kept, keep) {
+	list_for_each_entry(snap, &s->keeper.kept, keep) {
 		if (snap_is_open(snap))
 			return -EBUSY;
 	}
-	list_for_each_entry(snap, &s->kept_parts, keep) {
+	list_for_each_entry(snap, &s->keeper.parts, keep) {
 		if (snap_is_open(snap))
 			return -EBUSY;
 	}

@@ -185,26 +185,26 @@ void snap_show_all(struct seq_file *m, struct trace_snapshots *s)
 	lockdep_assert_held(&trace_types_lock);
 	lockdep_assert_held(&s->mutex);
 	seq_printf(m, "# taken: %llu\n", READ_ONCE(s->user.seq));
-	seq_printf(m, "# merged into another: %ld\n", atomic_long_read(&s->merged));
-	seq_printf(m, "# refused, no buffer was ready: %ld\n", atomic_long_read(&s->no_spare));
-	seq_printf(m, "# refused, something was in the way: %ld\n", atomic_long_read(&s->refused));
-	seq_printf(m, "# refused, enough are kept: %ld\n", atomic_long_read(&s->enough));
-	seq_printf(m, "# refused, too late for another: %ld\n", atomic_long_read(&s->late));
-	seq_printf(m, "# could not be kept: %ld\n", atomic_long_read(&s->unkept));
-	seq_printf(m, "# memory, in KiB: %lu\n", s->kb);
+	seq_printf(m, "# merged into another: %ld\n", atomic_long_read(&s->count.merged));
+	seq_printf(m, "# refused, no buffer was ready: %ld\n", atomic_long_read(&s->count.no_spare));
+	seq_printf(m, "# refused, something was in the way: %ld\n", atomic_long_read(&s->count.refused));
+	seq_printf(m, "# refused, enough are kept: %ld\n", atomic_long_read(&s->count.enough));
+	seq_printf(m, "# refused, too late for another: %ld\n", atomic_long_read(&s->count.late));
+	seq_printf(m, "# could not be kept: %ld\n", atomic_long_read(&s->count.unkept));
+	seq_printf(m, "# memory, in KiB: %lu\n", s->memory.kb);
 	before = m->count;
 	do {
 		m->count = before;
 		last = READ_ONCE(s->user.last);
-		list_for_each_entry(snap, &s->kept, keep) {
+		list_for_each_entry(snap, &s->keeper.kept, keep) {
 			if (snap != last)
 				snap_show(m, snap->kept, snap);
 		}
-		list_for_each_entry(snap, &s->kept_parts, keep) {
+		list_for_each_entry(snap, &s->keeper.parts, keep) {
 			if (snap != last)
 				snap_show(m, snap->kept, snap);
 		}
-		list_for_each_entry(snap, &s->owned, keep) {
+		list_for_each_entry(snap, &s->keeper.owned, keep) {
 			if (snap != last)
 				snap_show(m, snap->kept, snap);
 		}

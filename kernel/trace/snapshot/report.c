@@ -41,7 +41,7 @@ static struct trace_snapshots *snap_find_needs(struct trace_snapshots *s)
 	struct trace_snapshots *of;
 
 	for_each_part(of, s, &s->user) {
-		if (of->needs_kb)
+		if (of->memory.needs_kb)
 			return of;
 	}
 	return s;
@@ -78,7 +78,7 @@ static int snap_log(struct trace_snapshots *s, struct trace_snapshots *of, const
 		snap_print_session(s, needs, sizeof(needs));
 	if (err == -ENOSPC)
 		snprintf(needs, sizeof(needs), ", %s%sneeds %lu KiB", of == s ? "" : of->tr->name,
-			 of == s ? "" : " ", READ_ONCE(of->needs_kb));
+			 of == s ? "" : " ", READ_ONCE(of->memory.needs_kb));
 	text = kasprintf(GFP_KERNEL, "%s%s", what, needs);
 	tracing_log(s->tr, file, note ? "note" : "error", text ?: what, failure->text, 0);
 	kfree(text);
@@ -117,7 +117,7 @@ int snap_report(struct trace_snapshots *s, struct trace_snapshots *of, const cha
 void snap_report_next(struct trace_snapshots *s, int err)
 {
 	lockdep_assert_held(&s->mutex);
-	if (err != s->reported)
+	if (err != s->worker.reported)
 		snap_log(s, NULL, "snapshot", "the next one", err, true);
-	s->reported = err;
+	s->worker.reported = err;
 }

@@ -372,7 +372,7 @@ static int snap_each_channel(struct trace_snapshots *s,
  */
 int snap_provide_one(struct trace_snapshots *s, struct snap_slot *slot)
 {
-	s->needs_kb = 0;
+	s->memory.needs_kb = 0;
 	scoped_guard(snap_change, s) {
 		/* A taker that comes after this leaves a snapshot that nobody reads yet. */
 		if (slot->spare || snap_is_free(s, slot->last))
@@ -766,7 +766,7 @@ trace_snapshot_set_channels(struct trace_array *tr, struct trace_channels *chann
 
 	guard(mutex)(&s->mutex);
 	if (session && ch->range_addr_start &&
-	    (!(ch->flags & TRACE_ARRAY_FL_SNAPSHOT) || s->keep.nr))
+	    (!(ch->flags & TRACE_ARRAY_FL_SNAPSHOT) || s->keeper.want.nr))
 		return ERR_PTR(-EXFULL);
 	guard(snap_change)(s);
 	return trace_channels_set(tr, channels, ch, session);

@@ -55,14 +55,14 @@
  * snap_lock:A          snap_show_last:B      the lock; changes of the newest snapshot
  * snap_unlock:A        snap_show_last:C      its number; the lock
  * snap_finish:A        snap_show_last:A      a new snapshot; its number
- * snap_lock:A          snap_look:B           rings of earlier cuts; &trace_snapshots.cuts
+ * snap_lock:A          snap_look:B           rings of earlier cuts; &snap_past.cuts
  * snap_cut_off:A       snap_look:A           .cuts; what the cut reads, against the
  *                                            event of a request; .cuts
  * snap_take:A          snap_take_pending:A   the event of a request; the request
  * snap_end_pending:A   snap_delay_wait:A     the result for a waiter; its being there
  * snap_unhold:A        snap_is_free:A        the use of a buffer, its size; its users
  * snap_settle:B        snap_settle:A         records of dead writers; &trace_snap.settled
- * snap_kick:A          snap_work:A           work; &trace_snapshots.work_for
+ * snap_kick:A          snap_work:A           work; &snap_worker.work_for
  * ===================  ====================  =====================================
  *
  * Other accesses need none of them: the lock or the mutex orders them, or llist_add() and
@@ -81,7 +81,7 @@ static bool snap_is_shared(struct trace_snapshots *s, struct snap_slot *slot,
  */
 static bool snap_is_wanted(const struct trace_snapshots *by, const struct snap_request *req)
 {
-	return by->keep.nr || req->taken;
+	return by->keeper.want.nr || req->taken;
 }
 
 /* The buffer for a snapshot, or NULL. @keep: no part of another snapshot is put into it. */
@@ -129,9 +129,9 @@ static void snap_note_on(struct trace_snapshots *s, struct snap_info *info)
 {
 	struct trace_buffer *live = s->tr->array_buffer.buffer;
 
-	if (ring_buffer_was_on(live, &info->since, &info->until) && info->on_all == s->on_all &&
+	if (ring_buffer_was_on(live, &info->since, &info->until) && info->on_all == s->past.on_all &&
 	    !(info->on_all & 1))
-		info->since = max(info->since, s->end);
+		info->since = max(info->since, s->past.end);
 	else
 		info->since = U64_MAX;
 }
@@ -180,7 +180,7 @@ static void snap_supersede(struct trace_snapshots *s, struct snap_slot *slot,
 		slot->spare = old;
 	} else if (old) {
 		snap_discard(s, old);
-		set_bit(SNAP_WORK_FREE, &s->work_for);
+		set_bit(SNAP_WORK_FREE, &s->worker.work_for);
 	}
 }
 
@@ -191,12 +191,12 @@ static void snap_supersede(struct trace_snapshots *s, struct snap_slot *slot,
 static void snap_kick(struct trace_snapshots *s, int ret, bool wake)
 {
 	if (ret == -ENOBUFS || ret == -EBUSY)
-		set_bit(SNAP_WORK_SPARE, &s->work_for);
-	if (((READ_ONCE(s->work_for) & (BIT(SNAP_WORK_FREE) | BIT(SNAP_WORK_SPARE))) ||
-	     !llist_empty(&s->fresh) || (wake && wq_has_sleeper(&s->wait))) &&
+		set_bit(SNAP_WORK_SPARE, &s->worker.work_for);
+	if (((READ_ONCE(s->worker.work_for) & (BIT(SNAP_WORK_FREE) | BIT(SNAP_WORK_SPARE))) ||
+	     !llist_empty(&s->keeper.fresh) || (wake && wq_has_sleeper(&s->wait))) &&
 	    /* Pairs with snap_work:A. RBB(snap_kick:A) */
-	    !test_and_set_bit(SNAP_WORK_QUEUED, &s->work_for))
-		irq_work_queue(&s->irq_work);
+	    !test_and_set_bit(SNAP_WORK_QUEUED, &s->worker.work_for))
+		irq_work_queue(&s->worker.irq_work);
 }
 
 /* The cut itself; snap_look() on other CPUs sees whether it is in progress. */
@@ -206,24 +206,24 @@ static int snap_cut_off(struct trace_snapshots *s, struct snap_slot *slot, int c
 	int ret;
 
 	for_each_part(part, s, slot) {
-		part->moves++;
+		part->past.moves++;
 		if (counts)
-			WRITE_ONCE(part->cuts, part->cuts + 1);
+			WRITE_ONCE(part->past.cuts, part->past.cuts + 1);
 	}
 	if (!counts)
-		return ring_buffer_cut_all(&s->cut, cpu);
+		return ring_buffer_cut_all(&s->cut.rb, cpu);
 	/*
 	 * Pairs with snap_look:A. Either this cut sees the event of the request, or the
 	 * requester sees this cut. RBB(snap_cut_off:A)
 	 */
 	smp_mb();
-	ret = ring_buffer_cut_all(&s->cut, cpu);
+	ret = ring_buffer_cut_all(&s->cut.rb, cpu);
 	for_each_part(part, s, slot) {
 		if (!ret) {
-			part->cut_done = part->cuts;
-			part->cut_moves = part->moves;
+			part->past.done = part->past.cuts;
+			part->past.done_moves = part->past.moves;
 		}
-		WRITE_ONCE(part->cuts, part->cuts + 1);
+		WRITE_ONCE(part->past.cuts, part->past.cuts + 1);
 	}
 	return ret;
 }
@@ -231,7 +231,7 @@ static int snap_cut_off(struct trace_snapshots *s, struct snap_slot *slot, int c
 /* The snapshots that keep what is cut off from @part: those of the session if it keeps any. */
 static struct trace_snapshots *snap_keeps(struct trace_snapshots *s, struct trace_snapshots *part)
 {
-	return s->keep.nr ? s : part;
+	return s->keeper.want.nr ? s : part;
 }
 
 /*
@@ -246,7 +246,7 @@ static int snap_prepare(struct trace_snapshots *part, struct snap_slot *slot,
 	struct trace_snap *snap;
 	int ret = 0;
 
-	if (slot == &part->user && by->room <= 0 && !req->taken)
+	if (slot == &part->user && by->keeper.room <= 0 && !req->taken)
 		return -EDQUOT;
 	snap = snap_choose(part, slot, req, keep);
 	if (!snap)
@@ -254,17 +254,17 @@ static int snap_prepare(struct trace_snapshots *part, struct snap_slot *slot,
 	if (!whole && !ring_buffer_size(live, req->cpu))
 		return -EINVAL;
 
-	part->saved = snap_save_state(snap, SNAP_SAVED_CUTTING);
+	part->cut.saved = snap_save_state(snap, SNAP_SAVED_CUTTING);
 	/* Other CPUs' parts are stale, unless snap_choose() wants them; two boots do not mix. */
 	if (!whole && (keep || snap != slot->last || snap->last_boot))
 		ret = ring_buffer_forget(snap->buf.buffer);
 	if (ret) {
-		snap_save_state(snap, part->saved);
+		snap_save_state(snap, part->cut.saved);
 		return ret;
 	}
-	part->cutting = snap;
-	part->cut.live = live;
-	part->cut.spare = snap->buf.buffer;
+	part->cut.snap = snap;
+	part->cut.rb.live = live;
+	part->cut.rb.spare = snap->buf.buffer;
 	return 0;
 }
 
@@ -282,8 +282,8 @@ static void snap_unprepare(struct trace_snapshots *s, struct snap_slot *slot)
 	struct trace_snapshots *part;
 
 	for_each_part(part, s, slot) {
-		if (part->cutting)
-			snap_save_state(part->cutting, part->saved);
+		if (part->cut.snap)
+			snap_save_state(part->cut.snap, part->cut.saved);
 	}
 }
 
@@ -297,7 +297,7 @@ static int snap_prepare_all(struct trace_snapshots *s, struct snap_slot *slot,
 
 	channel.own = NULL;
 	for_each_part(part, s, slot)
-		part->cutting = NULL;
+		part->cut.snap = NULL;
 	for_each_part(part, s, slot) {
 		if (part != s && snap_has_nothing(part, req->cpu))
 			continue;
@@ -307,9 +307,9 @@ static int snap_prepare_all(struct trace_snapshots *s, struct snap_slot *slot,
 			snap_unprepare(s, slot);
 			return ret;
 		}
-		part->cut.next = NULL;
+		part->cut.rb.next = NULL;
 		if (last)
-			last->cut.next = &part->cut;
+			last->cut.rb.next = &part->cut.rb;
 		last = part;
 	}
 	return 0;
@@ -318,11 +318,11 @@ static int snap_prepare_all(struct trace_snapshots *s, struct snap_slot *slot,
 /* Have the session keep its channels' parts of the cut together with its own. */
 static void snap_join_parts(struct trace_snapshots *s)
 {
-	struct trace_snap *whole = s->cutting, *snap;
+	struct trace_snap *whole = s->cut.snap, *snap;
 	struct trace_array *ch;
 
 	for_each_channel(ch, s->tr) {
-		snap = ch->snapshots->cutting;
+		snap = ch->snapshots->cut.snap;
 		if (!snap)
 			continue;
 		/* The keeper of the session puts both. */
@@ -337,14 +337,14 @@ static void snap_join_parts(struct trace_snapshots *s)
 static void snap_finish(struct trace_snapshots *part, struct snap_slot *slot,
 			const struct snap_request *req, const struct snap_info *info, bool keep)
 {
-	struct trace_snap *snap = part->cutting;
+	struct trace_snap *snap = part->cut.snap;
 
 	snap_note(part, snap, req, info);
 	if (req->cpu != RING_BUFFER_ALL_CPUS && nr_cpu_ids > 1)
 		snap->info.since = U64_MAX;
 	snap_save(snap, req->cpu);
-	part->end = snap->info.end;
-	part->on_all = snap->info.on_all;
+	part->past.end = snap->info.end;
+	part->past.on_all = snap->info.on_all;
 	snap->seq = slot->seq + 1;
 	/* The keeper or the owner is a user of it. */
 	if (keep)
@@ -352,9 +352,9 @@ static void snap_finish(struct trace_snapshots *part, struct snap_slot *slot,
 	if (keep && req->taken) {
 		*req->taken = snap;
 	} else if (keep) {
-		llist_add(&snap->fresh, &part->fresh);
-		part->backlog++;
-		WRITE_ONCE(part->room, part->room - part->keep.first);
+		llist_add(&snap->fresh, &part->keeper.fresh);
+		part->keeper.backlog++;
+		WRITE_ONCE(part->keeper.room, part->keeper.room - part->keeper.want.first);
 	}
 	snap_supersede(part, slot, snap);
 	/* Pairs with snap_show_last:A: a reader that sees the number sees the snapshot. */
@@ -362,7 +362,7 @@ static void snap_finish(struct trace_snapshots *part, struct snap_slot *slot,
 	WRITE_ONCE(slot->seq, snap->seq);
 	/* The next one cannot take the place of a mapped one. */
 	if (!slot->spare && ring_buffer_is_mapped(snap->buf.buffer))
-		set_bit(SNAP_WORK_SPARE, &part->work_for);
+		set_bit(SNAP_WORK_SPARE, &part->worker.work_for);
 }
 
 /* The pending requests, for the cut that follows: the next request begins another one. */
@@ -383,7 +383,7 @@ static void snap_answer_begin(struct trace_snapshots *s, struct snap_slot *slot,
 	struct trace_snapshots *part;
 
 	for_each_part(part, s, slot)
-		part->answers = all && !part->delay ? snap_claim_pending(part) : 0;
+		part->cut.answers = all && !part->pending.delay ? snap_claim_pending(part) : 0;
 }
 
 /*
@@ -395,13 +395,13 @@ static void snap_answer_end(struct trace_snapshots *s, struct snap_slot *slot, i
 	struct trace_snapshots *part;
 
 	for_each_part(part, s, slot) {
-		if (!part->answers)
+		if (!part->cut.answers)
 			continue;
-		if (ret || (part != s && !part->cutting)) {
-			atomic_long_add(part->answers, &part->pending.requests);
+		if (ret || (part != s && !part->cut.snap)) {
+			atomic_long_add(part->cut.answers, &part->pending.requests);
 			irq_work_queue(&part->pending.start);
 		} else {
-			snap_end_pending(part, part->answers, 1);
+			snap_end_pending(part, part->cut.answers, 1);
 		}
 	}
 }
@@ -412,7 +412,7 @@ static void snap_kick_channels(struct trace_snapshots *s, struct snap_slot *slot
 	struct trace_snapshots *part;
 
 	for_each_part(part, s, slot) {
-		if (part != s && part->cutting)
+		if (part != s && part->cut.snap)
 			snap_kick(part, 0, true);
 	}
 }
@@ -448,13 +448,13 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 	if (keep)
 		snap_join_parts(s);
 	for_each_part(part, s, slot) {
-		if (!part->cutting)
+		if (!part->cut.snap)
 			continue;
 		/* The session's own has its number by then: it is the first one. */
-		part->cutting->whole = part == s ? 0 : slot->seq;
-		part->cutting->pending = keep || (part != s && part->keep.nr);
+		part->cut.snap->whole = part == s ? 0 : slot->seq;
+		part->cut.snap->pending = keep || (part != s && part->keeper.want.nr);
 		snap_finish(part, part == s ? slot : &part->user, req, info,
-			    part == s ? keep : !keep && part->keep.nr);
+			    part == s ? keep : !keep && part->keeper.want.nr);
 	}
 	snap_answer_end(s, slot, 0);
 	snap_kick_channels(s, slot);
@@ -470,14 +470,14 @@ static void snap_look(struct trace_snapshots *s, struct snap_info *info)
 	 * Pairs with snap_lock:A: a requester that sees a cut sees the rings of those
 	 * before it. RBB(snap_look:B)
 	 */
-	info->cuts = smp_load_acquire(&s->cuts);
+	info->cuts = smp_load_acquire(&s->past.cuts);
 	info->ring = ring_buffer_ring_id(s->tr->array_buffer.buffer, smp_processor_id());
 }
 
 /* 0; 1 if a cut since snap_look() has answered the request; -EALREADY if one came too early. */
 static int snap_is_answered(struct trace_snapshots *s, const struct snap_info *info)
 {
-	int later = s->cut_done - info->cuts;
+	int later = s->past.done - info->cuts;
 
 	if (!info->ring || later < 0)
 		return 0;
@@ -485,10 +485,10 @@ static int snap_is_answered(struct trace_snapshots *s, const struct snap_info *i
 	if (later > 0)
 		return 1;
 	/* The cut was in progress, and nothing else has moved the ring since. */
-	if (s->moves == s->cut_moves &&
+	if (s->past.moves == s->past.done_moves &&
 	    ring_buffer_ring_id(s->tr->array_buffer.buffer, info->cpu) != info->ring)
 		return 1;
-	return s->keep.nr ? 0 : -EALREADY;
+	return s->keeper.want.nr ? 0 : -EALREADY;
 }
 
 /* The caller has the lock, or is an NMI in its holder. */
@@ -506,10 +506,10 @@ static int snap_postpone(struct trace_snapshots *s, const struct snap_request *r
 	pending->info = *info;
 	pending->info.asked = ring_buffer_time_stamp(s->tr->array_buffer.buffer);
 	/* A snapshot after a delay has what came after the request. */
-	if (s->delay)
+	if (s->pending.delay)
 		pending->info.ring = 0;
 	/* A trigger of the timer's own events must not keep the CPU busy. */
-	pending->at = ktime_get_mono_fast_ns() + (s->delay ? max(s->delay, SNAP_RETRY_NS) : 0);
+	pending->at = ktime_get_mono_fast_ns() + (s->pending.delay ? max(s->pending.delay, SNAP_RETRY_NS) : 0);
 	/* Otherwise it shares the snapshot of that task, or snap_first_end() starts it. */
 	if (!s->tasks)
 		irq_work_queue(&pending->start);
@@ -587,7 +587,7 @@ static int snap_take_locked(struct trace_snapshots *s, struct snap_slot *slot,
 		return -EAGAIN;
 	waited = cond && cond->lasts && snap_find_cell(s, cond->data);
 	/* As by snapshot_delay, while a live buffer changes its size, or for a task. */
-	if (shared && !req->now && (s->delay || snap_is_changing(s) ||
+	if (shared && !req->now && (s->pending.delay || snap_is_changing(s) ||
 				    (s->tasks && !req->waits && (!cond || cond->lasts)))) {
 		if (!snap_postpone_cond(s, cond))
 			return -EAGAIN;
@@ -608,15 +608,15 @@ static int snap_take_locked(struct trace_snapshots *s, struct snap_slot *slot,
 static void snap_count(struct trace_snapshots *s, int ret, long n)
 {
 	if (ret >= 0)
-		atomic_long_add(n, &s->merged);
+		atomic_long_add(n, &s->count.merged);
 	else if (ret == -ENOBUFS)
-		atomic_long_add(n, &s->no_spare);
+		atomic_long_add(n, &s->count.no_spare);
 	else if (ret == -EDQUOT)
-		atomic_long_add(n, &s->enough);
+		atomic_long_add(n, &s->count.enough);
 	else if (ret == -EALREADY)
-		atomic_long_add(n, &s->late);
+		atomic_long_add(n, &s->count.late);
 	else if (ret != -ECANCELED && ret != -EINPROGRESS)
-		atomic_long_add(n, &s->refused);
+		atomic_long_add(n, &s->count.refused);
 }
 
 /**
@@ -842,7 +842,7 @@ int snap_take_wait(struct trace_snapshots *s, struct snap_request *req)
 	int ret;
 
 	/* Do not allocate a buffer in vain. */
-	if (READ_ONCE(s->room) <= 0 && !req->taken)
+	if (READ_ONCE(s->keeper.room) <= 0 && !req->taken)
 		return -EDQUOT;
 	/* This can take long, so other requests do not wait for it. */
 	ret = snap_provide(s, &s->user);
@@ -872,21 +872,21 @@ static void snap_keep_begin_locked(struct trace_snapshots *s, struct snap_keep k
 	struct trace_array *ch;
 
 	/* The newest snapshot is kept as well. */
-	if (!s->keep.nr && keep.nr && last && !snap_has_keeper(last)) {
-		s->cutting = last;
+	if (!s->keeper.want.nr && keep.nr && last && !snap_has_keeper(last)) {
+		s->cut.snap = last;
 		last->pending = true;
 		for_each_channel(ch, s->tr) {
 			part = ch->snapshots;
-			part->cutting = snap_newest_part(s, part);
-			if (part->cutting)
-				part->cutting->pending = true;
+			part->cut.snap = snap_newest_part(s, part);
+			if (part->cut.snap)
+				part->cut.snap->pending = true;
 		}
 		snap_join_parts(s);
 		snap_use(last);
-		llist_add(&last->fresh, &s->fresh);
-		s->backlog++;
+		llist_add(&last->fresh, &s->keeper.fresh);
+		s->keeper.backlog++;
 	}
-	s->keep = keep;
+	s->keeper.want = keep;
 }
 
 /**

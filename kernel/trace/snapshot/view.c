@@ -324,7 +324,7 @@ int snap_publish(struct trace_snapshots *s, struct trace_snap *snap, struct trac
 	tr->owned = snap->owned;
 	tr->ref = 1 + snap->owned;
 	list_add(&tr->list, &ftrace_trace_arrays);
-	list_add_tail(&snap->keep, whole ? &s->kept_parts : snap->owned ? &s->owned : &s->kept);
+	list_add_tail(&snap->keep, whole ? &s->keeper.parts : snap->owned ? &s->keeper.owned : &s->keeper.kept);
 	if (whole)
 		snap_free_channels(trace_channels_set(whole, channels, tr, whole));
 	return 0;
@@ -391,7 +391,7 @@ void snap_forget_leaving(struct trace_snapshots *s)
 
 	snap_assert_names();
 	guard(mutex)(&s->mutex);
-	list_for_each_entry_safe(snap, next, &s->leaving, keep) {
+	list_for_each_entry_safe(snap, next, &s->keeper.leaving, keep) {
 		if (snap->kept->ref)
 			continue;
 		list_del(&snap->keep);
@@ -402,7 +402,7 @@ void snap_forget_leaving(struct trace_snapshots *s)
 /**
  * snap_retire() - remove the instance of a kept snapshot
  * @s:    the snapshots of the owner
- * @snap: the snapshot, an entry of &trace_snapshots.kept, .kept_parts or .owned
+ * @snap: the snapshot, an entry of &snap_keeper.kept, .parts or .owned
  *
  * Its parts are removed, too. If somebody has it open, snap_forget_leaving() has to
  * follow when &trace_array.ref is 0.
@@ -419,14 +419,14 @@ void snap_retire(struct trace_snapshots *s, struct trace_snap *snap)
 		/* The snapshot was taken for the owner alone. */
 		if ((snap->kept->session ?: snap->kept)->shows->owned)
 			snap_drop(s, &s->user, snap);
-		s->nr_kept -= counted;
+		s->keeper.nr -= counted;
 		snap_hide(snap);
-		list_add_tail(&snap->keep, &s->leaving);
+		list_add_tail(&snap->keep, &s->keeper.leaving);
 	}
 	snap_forget_leaving(s);
 	/* The keeper frees the memory of a whole; this worker that of another one. */
 	if (!counted)
-		queue_work(system_unbound_wq, &s->work);
+		queue_work(system_unbound_wq, &s->worker.work);
 }
 
 /**

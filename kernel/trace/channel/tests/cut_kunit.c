@@ -82,7 +82,7 @@ static void cut_test_once(struct kunit *test)
 	snap_tend(ch);
 	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit@1.kunit_2"));
 	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/kunit_2@1"));
-	KUNIT_EXPECT_EQ(test, ch->nr_kept, 0U);
+	KUNIT_EXPECT_EQ(test, ch->keeper.nr, 0U);
 	snap_kunit_set(test, "/instances/kunit_2/snapshot_keep", "0");
 	snap_kunit_set(test, "snapshot_keep", "0");
 }

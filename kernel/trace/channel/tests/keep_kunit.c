@@ -171,15 +171,15 @@ static void keep_test_gone(struct kunit *test)
 	snap_kunit_stop_keeper(s);
 	keep_mark(test, 2);
 	tracing_snapshot_instance(chan_kunit[0]);
-	KUNIT_EXPECT_FALSE(test, llist_empty(&s->fresh));
+	KUNIT_EXPECT_FALSE(test, llist_empty(&s->keeper.fresh));
 	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[0], "kunit_2"), 0);
 	trace_array_put(chan_kunit[2]);
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(chan_kunit[2]), 0);
 	chan_kunit[2] = NULL;
 	snap_tend(s);
 	keep_expect_whole(test, 1, "13");
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->unkept), 0L);
-	enable_work(&s->keeper);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.unkept), 0L);
+	enable_work(&s->keeper.work);
 }
 
 /* The newest snapshot is kept as well, with the parts of channels that have no newer one. */
@@ -230,20 +230,20 @@ static void keep_test_twice(struct kunit *test)
 		second = i ? s : channel;
 		KUNIT_EXPECT_EQ(test, snap_keep_set(first, keep), 0);
 		keep_tend();
-		before = list_count_nodes(&channel->kept);
+		before = list_count_nodes(&channel->keeper.kept);
 		snap_kunit_stop_keeper(first);
 		keep_mark(test, 2);
 		tracing_snapshot_instance(chan_kunit[0]);
-		KUNIT_EXPECT_FALSE(test, llist_empty(&first->fresh));
+		KUNIT_EXPECT_FALSE(test, llist_empty(&first->keeper.fresh));
 		/* It keeps the newest one as well, but not this. */
 		KUNIT_EXPECT_EQ(test, snap_keep_set(second, keep), 0);
-		enable_work(&first->keeper);
+		enable_work(&first->keeper.work);
 		snap_tend(channel);
 		keep_tend();
 		keep_expect_whole(test, seq, i ? "13" : "123");
-		KUNIT_EXPECT_EQ(test, list_count_nodes(&channel->kept), before + i);
-		KUNIT_EXPECT_EQ(test, list_count_nodes(&channel->kept_parts), (size_t)!i);
-		KUNIT_EXPECT_EQ(test, list_count_nodes(&s->kept), (size_t)1);
+		KUNIT_EXPECT_EQ(test, list_count_nodes(&channel->keeper.kept), before + i);
+		KUNIT_EXPECT_EQ(test, list_count_nodes(&channel->keeper.parts), (size_t)!i);
+		KUNIT_EXPECT_EQ(test, list_count_nodes(&s->keeper.kept), (size_t)1);
 		KUNIT_EXPECT_EQ(test, snap_keep_set(second, (struct snap_keep){ }), 0);
 		KUNIT_EXPECT_EQ(test, snap_keep_set(first, (struct snap_keep){ }), 0);
 		keep_tend();
@@ -265,9 +265,9 @@ static void keep_test_pending(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_keep_set(ch, (struct snap_keep){ .nr = 5 }), 0);
 	snap_tend(s);
 	keep_expect_whole(test, 1, "123");
-	KUNIT_EXPECT_TRUE(test, list_empty(&ch->kept));
-	KUNIT_EXPECT_EQ(test, list_count_nodes(&ch->kept_parts), (size_t)1);
-	enable_work(&s->keeper);
+	KUNIT_EXPECT_TRUE(test, list_empty(&ch->keeper.kept));
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&ch->keeper.parts), (size_t)1);
+	enable_work(&s->keeper.work);
 }
 
 /* A snapshot of one CPU has that of the channels, too. */
@@ -307,8 +307,8 @@ static void keep_test_worker(struct kunit *test)
 	keep_mark(test, 2);
 	tracing_snapshot_instance(chan_kunit[0]);
 	snap_kunit_worker(chan_kunit[2]);
-	flush_work(&channel->keeper);
-	KUNIT_EXPECT_EQ(test, list_count_nodes(&channel->kept), (size_t)1);
+	flush_work(&channel->keeper.work);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&channel->keeper.kept), (size_t)1);
 	KUNIT_EXPECT_EQ(test, snap_keep_set(channel, (struct snap_keep){ }), 0);
 	keep_tend();
 
@@ -375,14 +375,14 @@ static void keep_test_provide(struct kunit *test)
 
 	chan_kunit_begin(test, 3);
 	for (ch = 0; ch <= 3; ch++)
-		disable_work_sync(&chan_kunit[ch]->snapshots->work);
+		disable_work_sync(&chan_kunit[ch]->snapshots->worker.work);
 	snap_kunit_set(test, "snapshot_keep", "2");
 	keep_mark(test, 2);
 	snap_kunit_set(test, "snapshot", "1");
 	snap_tend(s);
 	for (ch = 0; ch <= 3; ch++) {
 		KUNIT_EXPECT_NOT_NULL(test, chan_kunit[ch]->snapshots->user.spare);
-		enable_work(&chan_kunit[ch]->snapshots->work);
+		enable_work(&chan_kunit[ch]->snapshots->worker.work);
 	}
 }
 
@@ -449,7 +449,7 @@ static void keep_starve(unsigned int ch, bool starve)
 	struct trace_snapshots *s = chan_kunit[ch]->snapshots;
 
 	guard(mutex)(&s->mutex);
-	s->limit_kb = starve;
+	s->memory.limit_kb = starve;
 	if (starve)
 		snap_release(s, &s->user, false);
 }
@@ -478,7 +478,7 @@ static void keep_test_refused(struct kunit *test)
 		snap_kunit_set(test, "snapshot", "1");
 		keep_tend();
 		keep_expect_whole(test, n, "123");
-		KUNIT_EXPECT_EQ(test, s->nr_kept, n);
+		KUNIT_EXPECT_EQ(test, s->keeper.nr, n);
 	}
 	snap_kunit_set(test, "snapshot_keep", "0");
 }
@@ -501,9 +501,9 @@ static void keep_test_memory(struct kunit *test)
 		keep_tend();
 		keep_mark(test, 2);
 		/* Only this task is to tend it. */
-		mutex_lock(&s->keeping);
+		mutex_lock(&s->keeper.mutex);
 		tracing_snapshot_instance(chan_kunit[0]);
-		mutex_unlock(&s->keeping);
+		mutex_unlock(&s->keeper.mutex);
 		KUNIT_ASSERT_EQ(test, s->user.seq, ++seq);
 		snap_kunit_fail_nth(n);
 		snap_tend(s);
@@ -517,8 +517,8 @@ static void keep_test_memory(struct kunit *test)
 			keep_expect_none(test, seq);
 		/* It may be the part of another one next. */
 		KUNIT_EXPECT_NULL(test, s->user.last->parts);
-		KUNIT_EXPECT_EQ(test, atomic_long_read(&s->unkept), kept ? 0L : 1L);
-		atomic_long_set(&s->unkept, 0);
+		KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.unkept), kept ? 0L : 1L);
+		atomic_long_set(&s->count.unkept, 0);
 		if (!failed)
 			break;
 	}
@@ -599,7 +599,7 @@ static void keep_test_room(struct kunit *test)
 	keep_take(test);
 	keep_take(test);
 	keep_take(test);
-	s->limit_kb = s->kb;
+	s->memory.limit_kb = s->memory.kb;
 
 	file = snap_kunit_open(test, "/instances/kunit@2.kunit_3/trace", O_RDONLY);
 	KUNIT_EXPECT_FALSE(test, IS_ERR(file));
@@ -615,8 +615,8 @@ static void keep_test_room(struct kunit *test)
 	keep_expect_none(test, 2);
 	keep_expect_whole(test, 4, "123");
 	keep_expect_whole(test, 6, "123");
-	KUNIT_EXPECT_LE(test, s->kb, s->limit_kb);
-	s->limit_kb = 0;
+	KUNIT_EXPECT_LE(test, s->memory.kb, s->memory.limit_kb);
+	s->memory.limit_kb = 0;
 	snap_kunit_set(test, "snapshot_keep", "0");
 }
 
@@ -637,13 +637,13 @@ static void keep_test_room_instance(struct kunit *test)
 	for (seq = 2; seq <= 4; seq++)
 		keep_take(test);
 	for (kb = 0; kb < 64; kb++, seq++) {
-		s->limit_kb = s->kb + kb;
+		s->memory.limit_kb = s->memory.kb + kb;
 		keep_take(test);
 		keep_expect_whole(test, seq, "123");
-		KUNIT_EXPECT_LE(test, s->kb, s->limit_kb);
+		KUNIT_EXPECT_LE(test, s->memory.kb, s->memory.limit_kb);
 	}
 	keep_expect_whole(test, 1, "12");
-	s->limit_kb = 0;
+	s->memory.limit_kb = 0;
 	snap_kunit_set(test, "snapshot_keep", "0");
 }
 
@@ -669,7 +669,7 @@ static void keep_test_crash(struct kunit *test)
 	for (ch = 0; ch <= 3; ch++)
 		KUNIT_EXPECT_EQ(test, chan_kunit[ch]->snapshots->user.seq, (u64)(ch % 2));
 	/* It was not asked. */
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&chan_kunit[2]->snapshots->no_spare), 0L);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&chan_kunit[2]->snapshots->count.no_spare), 0L);
 	KUNIT_EXPECT_EQ(test, other->snapshots->user.seq, 1ULL);
 	keep_starve(2, false);
 	trace_array_put(other);
@@ -730,8 +730,8 @@ static void keep_test_rings(struct kunit *test)
 	struct trace_array *ch = keep_unexpanded(test);
 
 	KUNIT_ASSERT_EQ(test, trace_array_expand(ch), 0);
-	KUNIT_EXPECT_EQ(test, chan_kunit[0]->snapshots->kb, 0UL);
-	KUNIT_EXPECT_EQ(test, ch->snapshots->kb, 0UL);
+	KUNIT_EXPECT_EQ(test, chan_kunit[0]->snapshots->memory.kb, 0UL);
+	KUNIT_EXPECT_EQ(test, ch->snapshots->memory.kb, 0UL);
 }
 
 /* It has one if the session relies on one, which then has another try, too. */
@@ -743,10 +743,10 @@ static void keep_test_rings_armed(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(chan_kunit[0]), 0);
 	scoped_guard(mutex, &s->mutex)
 		snap_release(s, &s->user, false);
-	KUNIT_EXPECT_EQ(test, s->kb, 0UL);
+	KUNIT_EXPECT_EQ(test, s->memory.kb, 0UL);
 	KUNIT_ASSERT_EQ(test, trace_array_expand(ch), 0);
-	KUNIT_EXPECT_NE(test, s->kb, 0UL);
-	KUNIT_EXPECT_NE(test, ch->snapshots->kb, 0UL);
+	KUNIT_EXPECT_NE(test, s->memory.kb, 0UL);
+	KUNIT_EXPECT_NE(test, ch->snapshots->memory.kb, 0UL);
 	tracing_disarm_snapshot(chan_kunit[0]);
 }
 
@@ -760,8 +760,8 @@ static void keep_test_join_armed(struct kunit *test)
 	scoped_guard(mutex, &s->mutex)
 		snap_release(s, &s->user, false);
 	chan_kunit_join(test, 1);
-	KUNIT_EXPECT_NE(test, s->kb, 0UL);
-	KUNIT_EXPECT_NE(test, chan_kunit[1]->snapshots->kb, 0UL);
+	KUNIT_EXPECT_NE(test, s->memory.kb, 0UL);
+	KUNIT_EXPECT_NE(test, chan_kunit[1]->snapshots->memory.kb, 0UL);
 	tracing_disarm_snapshot(chan_kunit[0]);
 }
 
@@ -798,15 +798,15 @@ static void keep_test_dead(struct kunit *test)
 	snap_kunit_stop_keeper(s);
 	keep_mark(test, 2);
 	tracing_snapshot_instance(chan_kunit[0]);
-	KUNIT_EXPECT_FALSE(test, llist_empty(&s->fresh));
+	KUNIT_EXPECT_FALSE(test, llist_empty(&s->keeper.fresh));
 	s->dead = true;
 	snap_tend(s);
 	s->dead = false;
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->unkept), 1L);
-	KUNIT_EXPECT_TRUE(test, list_empty(&ch->kept));
-	KUNIT_EXPECT_TRUE(test, list_empty(&ch->kept_parts));
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.unkept), 1L);
+	KUNIT_EXPECT_TRUE(test, list_empty(&ch->keeper.kept));
+	KUNIT_EXPECT_TRUE(test, list_empty(&ch->keeper.parts));
 	KUNIT_EXPECT_EQ(test, atomic_read(&ch->user.last->users), 0);
-	enable_work(&s->keeper);
+	enable_work(&s->keeper.work);
 }
 
 /* The owner of a snapshot of the session has the whole, not the part of a channel. */
@@ -882,7 +882,7 @@ static void keep_test_no_memory(struct kunit *test)
 		if (ret) {
 			failed++;
 			KUNIT_EXPECT_EQ(test, ret, -ENOMEM);
-			KUNIT_EXPECT_TRUE(test, list_empty(&s->owned));
+			KUNIT_EXPECT_TRUE(test, list_empty(&s->keeper.owned));
 			keep_expect_none(test, s->user.seq);
 			continue;
 		}

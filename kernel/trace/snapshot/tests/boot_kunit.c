@@ -580,13 +580,13 @@ static void __init boot_test_message(struct kunit *test)
 	struct trace_array *tr = test->priv, *top = top_trace_array();
 
 	KUNIT_ASSERT_NOT_NULL(test, top);
-	tr->snapshots->limit_kb = 1;
+	tr->snapshots->memory.limit_kb = 1;
 	trace_snapshot_boot(tr, "kunit");
-	tr->snapshots->limit_kb = 0;
+	tr->snapshots->memory.limit_kb = 0;
 	KUNIT_EXPECT_TRUE(test, boot_said("no room for a snapshot of kunit\n"));
-	top->snapshots->limit_kb = 1;
+	top->snapshots->memory.limit_kb = 1;
 	trace_snapshot_boot(top, NULL);
-	top->snapshots->limit_kb = 0;
+	top->snapshots->memory.limit_kb = 0;
 	KUNIT_EXPECT_TRUE(test, boot_said("no room for a snapshot of the top trace array\n"));
 }
 

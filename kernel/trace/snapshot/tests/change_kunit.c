@@ -199,7 +199,7 @@ static void change_test_fails(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before * 2);
 	/* The live buffer fails to change after the buffers for snapshots have changed. */
 	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_change(tr, 0, RING_BUFFER_ALL_CPUS, 1), 0);
-	KUNIT_EXPECT_NE(test, s->kb, before * 2);
+	KUNIT_EXPECT_NE(test, s->memory.kb, before * 2);
 	trace_snapshot_end_change(tr, false);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before * 2);
 	tracing_snapshot_instance(tr);
@@ -400,7 +400,7 @@ static void change_test_freed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	snap_kunit_echo(test, "buffer_size_kb", "32");
 	KUNIT_EXPECT_TRUE(test, llist_empty(&tr->snapshots->gone));
-	KUNIT_EXPECT_EQ(test, tr->snapshots->kb, snap_kunit_full(test));
+	KUNIT_EXPECT_EQ(test, tr->snapshots->memory.kb, snap_kunit_full(test));
 	tracing_disarm_snapshot(tr);
 }
 
@@ -443,7 +443,7 @@ static void change_test_moved(struct kunit *test)
 	tracing_snapshot_instance(tr);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->pending.requests), 1L);
 	/* As if it had come within the cut above. */
-	s->pending.info.cuts = s->cut_done;
+	s->pending.info.cuts = s->past.done;
 	ring = s->pending.info.ring;
 	ret = ring_buffer_resize(tr->array_buffer.buffer, SZ_128K, RING_BUFFER_ALL_CPUS);
 	KUNIT_EXPECT_GE(test, ret, 0);

@@ -170,8 +170,8 @@ void snap_kunit_times(struct kunit *test, const char *before, u64 *first, u64 *s
  */
 void snap_kunit_worker(struct trace_array *tr)
 {
-	irq_work_sync(&tr->snapshots->irq_work);
-	flush_work(&tr->snapshots->work);
+	irq_work_sync(&tr->snapshots->worker.irq_work);
+	flush_work(&tr->snapshots->worker.work);
 }
 
 /**

@@ -324,7 +324,7 @@ static void delay_test_count(struct kunit *test)
 	snap_kunit_expect(test, "taken 2 merged 8 refused 5");
 	/* The last one: another snapshot spends it before that is taken. */
 	snap_kunit_mark(test, 1);
-	s->delay = 0;
+	s->pending.delay = 0;
 	snap_kunit_mark(test, 1);
 	delay_expect_count(test, 0);
 	snap_kunit_mark(test, 1);

@@ -323,7 +323,7 @@ static void fs_test_needed(struct kunit *test)
 	trace_snapshot_trim(tr);
 	mutex_unlock(&trace_types_lock);
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "0\n");
-	KUNIT_EXPECT_EQ(test, s->kb, 0UL);
+	KUNIT_EXPECT_EQ(test, s->memory.kb, 0UL);
 }
 
 /* snapshot_limit_kb limits the memory of all snapshots. */
@@ -340,7 +340,7 @@ static void fs_test_limit(struct kunit *test)
 	snap_kunit_set(test, "snapshot_limit_kb", "0");
 
 	snap_kunit_set(test, "snapshot_allocate", "1");
-	full = s->kb;
+	full = s->memory.kb;
 	KUNIT_ASSERT_GT(test, full, 1UL);
 	snprintf(text, sizeof(text), "# memory, in KiB: %lu\n", full);
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", text));
@@ -359,7 +359,7 @@ static void fs_test_limit(struct kunit *test)
 	snap_kunit_set(test, "snapshot", "1");
 	snap_kunit_worker(test->priv);
 	snap_kunit_set(test, "snapshot", "0");
-	snprintf(text, sizeof(text), "%lu", s->kb + full - 1);
+	snprintf(text, sizeof(text), "%lu", s->memory.kb + full - 1);
 	snap_kunit_set(test, "snapshot_limit_kb", text);
 	snap_kunit_fails(test, "snapshot", "1", -ENOSPC, BAD_LIMIT);
 	snap_kunit_fails(test, "snapshot_allocate", "1", -ENOSPC, BAD_LIMIT);
@@ -416,12 +416,12 @@ static void fs_test_needs(struct kunit *test)
 		name = strrchr(writes[i].file, '/');
 		if (i == 3)
 			snap_kunit_set(test, "snapshot_allocate", "1");
-		fs_limit(test, max(s->kb, 1UL));
+		fs_limit(test, max(s->memory.kb, 1UL));
 		snap_kunit_refuse(test, writes[i].file, writes[i].text, -ENOSPC);
 		fs_limit(test, fs_needs(test, name ? name + 1 : writes[i].file, "error",
 					writes[i].what));
 		snap_kunit_set(test, writes[i].file, writes[i].text);
-		KUNIT_EXPECT_EQ(test, s->kb, s->limit_kb);
+		KUNIT_EXPECT_EQ(test, s->memory.kb, s->memory.limit_kb);
 		if (i == 2)
 			snap_kunit_set(test, writes[i].file, "!snapshot");
 		if (i < 3)
@@ -441,7 +441,7 @@ static void fs_test_needs_worker(struct kunit *test)
 	snap_kunit_set(test, "buffer_size_kb", "64");
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	snap_kunit_set(test, "snapshot", "1");
-	fs_limit(test, s->kb);
+	fs_limit(test, s->memory.kb);
 	file = snap_kunit_open(test, "snapshot", O_RDONLY);
 	for (i = 0; i < 3; i++) {
 		tracing_snapshot_instance(tr);
@@ -451,7 +451,7 @@ static void fs_test_needs_worker(struct kunit *test)
 	fs_limit(test, fs_needs(test, "snapshot", "note", "the next one"));
 	tracing_snapshot_instance(tr);
 	snap_kunit_worker(tr);
-	KUNIT_EXPECT_EQ(test, s->kb, s->limit_kb);
+	KUNIT_EXPECT_EQ(test, s->memory.kb, s->memory.limit_kb);
 	tracing_snapshot_instance(tr);
 	snap_kunit_close(file);
 	snap_kunit_worker(tr);
@@ -464,10 +464,10 @@ static void fs_test_needs_worker(struct kunit *test)
 		fs_mark(test, "mark");
 	snap_kunit_set(test, "snapshot_keep", "first 5");
 	snap_kunit_set(test, "snapshot_allocate", "1");
-	fs_limit(test, s->kb);
+	fs_limit(test, s->memory.kb);
 	snap_kunit_set(test, "snapshot", "1");
 	snap_kunit_expect(test, "taken 3 starved 4 unkept 1");
-	KUNIT_EXPECT_GT(test, fs_needs(test, "snapshot_keep", "error", "kunit@3"), s->limit_kb);
+	KUNIT_EXPECT_GT(test, fs_needs(test, "snapshot_keep", "error", "kunit@3"), s->memory.limit_kb);
 	snap_kunit_set(test, "snapshot_keep", "0");
 }
 
@@ -657,12 +657,12 @@ static void fs_test_counts(struct kunit *test)
 	struct trace_snapshots *s = fs_snapshots(test);
 	const char *text;
 
-	atomic_long_set(&s->merged, 21);
-	atomic_long_set(&s->no_spare, 22);
-	atomic_long_set(&s->refused, 23);
-	atomic_long_set(&s->enough, 24);
-	atomic_long_set(&s->late, 25);
-	atomic_long_set(&s->unkept, 26);
+	atomic_long_set(&s->count.merged, 21);
+	atomic_long_set(&s->count.no_spare, 22);
+	atomic_long_set(&s->count.refused, 23);
+	atomic_long_set(&s->count.enough, 24);
+	atomic_long_set(&s->count.late, 25);
+	atomic_long_set(&s->count.unkept, 26);
 	snap_kunit_set(test, "snapshot", "1");
 	snap_kunit_set(test, "snapshot", "0");
 	text = snap_kunit_read(test, "snapshots");
@@ -719,7 +719,7 @@ static void fs_test_list(struct kunit *test)
 	snap->info.begin = 5000000006ULL;
 	snap->info.end = 7000000008ULL;
 	snprintf(text, sizeof(text), "1 by=write cpu=0 pid=77" LIST_CUT LIST_RECORDS "%s\n",
-		 PAGE_SIZE / 1024, s->kb, "a\\012b\\134c");
+		 PAGE_SIZE / 1024, s->memory.kb, "a\\012b\\134c");
 	KUNIT_EXPECT_STREQ(test, fs_line(test), text);
 
 	snap->info.by = SNAP_BY_TRIGGER;
@@ -729,7 +729,7 @@ static void fs_test_list(struct kunit *test)
 	snap->last_boot = true;
 	strscpy(snap->info.comm, "x", sizeof(snap->info.comm));
 	snprintf(text, sizeof(text), LIST_TRIGGER LIST_CUT LIST_RECORDS "%s\n",
-		 PAGE_SIZE / 1024, s->kb, "x");
+		 PAGE_SIZE / 1024, s->memory.kb, "x");
 	KUNIT_EXPECT_STREQ(test, fs_line(test), text);
 
 	snap->info.by = SNAP_BY_FUNCTION;
@@ -886,7 +886,7 @@ static void fs_test_expand(struct kunit *test)
 		snap_kunit_set(test, file, "1");
 		KUNIT_EXPECT_STRNEQ(test, snap_kunit_read(test, "buffer_size_kb"), whole);
 		tr->ring_buffer_expanded = false;
-		snprintf(text, sizeof(text), "%lu", tr->snapshots->kb);
+		snprintf(text, sizeof(text), "%lu", tr->snapshots->memory.kb);
 		snap_kunit_set(test, "snapshot_limit_kb", text);
 		/* The buffer cannot grow, so the file fails: a line for each. */
 		snap_kunit_refuse(test, file, "1", -ENOSPC);
@@ -926,7 +926,7 @@ static void fs_no_memory(struct kunit *test, const char *name)
 		}
 		failed++;
 		KUNIT_EXPECT_EQ(test, ret, (ssize_t)-ENOMEM);
-		KUNIT_EXPECT_EQ(test, s->kb, 0UL);
+		KUNIT_EXPECT_EQ(test, s->memory.kb, 0UL);
 		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "error_log", log));
 		snap_kunit_close(snap_kunit_open(test, "error_log", O_WRONLY | O_TRUNC));
 	}

@@ -45,7 +45,7 @@ static void keep_test_parse(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, snap_kunit_write(test, "snapshot_keep", bad[i]),
 				    (ssize_t)-EINVAL, "%s", bad[i]);
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_keep"), "first 4294967295\n");
-	KUNIT_EXPECT_EQ(test, tr->snapshots->room, INT_MAX);
+	KUNIT_EXPECT_EQ(test, tr->snapshots->keeper.room, INT_MAX);
 	/* A text that is too long, of which error_log has the beginning */
 	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot_keep",
 					       "last 1................................end"),
@@ -74,7 +74,7 @@ static void keep_test_delay(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(good); i++) {
 		snap_kunit_set(test, "snapshot_delay", good[i].text);
-		KUNIT_EXPECT_EQ_MSG(test, tr->snapshots->delay, good[i].ns, good[i].text);
+		KUNIT_EXPECT_EQ_MSG(test, tr->snapshots->pending.delay, good[i].ns, good[i].text);
 		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_delay"), good[i].shown);
 	}
 	for (i = 0; i < ARRAY_SIZE(bad); i++)
@@ -144,14 +144,14 @@ static void keep_expect(struct kunit *test, u64 from, u64 to)
 
 	mutex_lock(&event_mutex);
 	mutex_lock(&trace_types_lock);
-	list_for_each_entry(snap, &s->kept, keep) {
+	list_for_each_entry(snap, &s->keeper.kept, keep) {
 		KUNIT_EXPECT_EQ(test, snap->seq, from + nr);
 		KUNIT_EXPECT_EQ(test, (u64)ring_buffer_entries(snap->buf.buffer), snap->seq);
 		KUNIT_EXPECT_PTR_EQ(test, snap->kept->array_buffer.buffer, snap->buf.buffer);
 		nr++;
 	}
 	KUNIT_EXPECT_EQ(test, (u64)nr, to + 1 - from);
-	KUNIT_EXPECT_EQ(test, s->nr_kept, nr);
+	KUNIT_EXPECT_EQ(test, s->keeper.nr, nr);
 	mutex_unlock(&trace_types_lock);
 	mutex_unlock(&event_mutex);
 }
@@ -202,14 +202,14 @@ static void keep_test_first(struct kunit *test)
 	snap_tend(tr->snapshots);
 	keep_expect(test, 1, 3);
 	KUNIT_EXPECT_EQ(test, s->user.seq, 3ULL);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->enough), 5L);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.enough), 5L);
 	/* There is room for one more. */
 	snap_keep_set(s, (struct snap_keep){ .nr = 4, .first = true });
 	keep_take(test, 4);
 	tracing_snapshot_instance(tr);
 	snap_tend(tr->snapshots);
 	keep_expect(test, 1, 4);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->enough), 6L);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.enough), 6L);
 	/* If no more snapshots can be kept, the empty buffer is freed, unless it is pinned. */
 	snap_keep_set(s, (struct snap_keep){ .nr = 5, .first = true });
 	snap_keep_set(s, (struct snap_keep){ .nr = 4, .first = true });
@@ -218,9 +218,9 @@ static void keep_test_first(struct kunit *test)
 	snap_tend(tr->snapshots);
 	KUNIT_EXPECT_NULL(test, s->user.spare);
 	/* And none is asked for in vain. */
-	s->limit_kb = 1;
+	s->memory.limit_kb = 1;
 	snap_kunit_refuse(test, "snapshot", "1", -ENOSPC);
-	s->limit_kb = 0;
+	s->memory.limit_kb = 0;
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "error_log",
 						 "error: snapshot_keep allows no more"));
 	KUNIT_EXPECT_NULL(test, s->user.spare);
@@ -247,7 +247,7 @@ static void keep_test_burst(struct kunit *test)
 		snap_tend(tr->snapshots);
 		keep_expect(test, 1, n);
 	}
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->no_spare), 30L);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.no_spare), 30L);
 }
 
 /* A waiter gets the result of its own request. A request that nobody waits for is counted. */
@@ -280,12 +280,12 @@ static void keep_test_waiter(struct kunit *test)
 	wait_event(s->wait, !atomic_long_read(&s->pending.requests));
 	KUNIT_EXPECT_EQ(test, waiter.ret, -ECANCELED);
 	KUNIT_EXPECT_EQ(test, s->user.seq, 2ULL);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->refused), 0L);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.refused), 0L);
 
 	snap_delay_set(s, never);
 	tracing_snapshot_instance(tr);
 	snap_delay_set(s, 0);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->refused), 1L);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.refused), 1L);
 	KUNIT_EXPECT_EQ(test, s->user.seq, 2ULL);
 }
 
@@ -299,21 +299,21 @@ static void keep_test_limit(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
 	struct trace_snapshots *s = tr->snapshots;
-	unsigned long full = s->kb;
+	unsigned long full = s->memory.kb;
 	unsigned int n;
 
 	KUNIT_EXPECT_GT(test, full, 0UL);
 	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
-	s->limit_kb = full + full / 10;
+	s->memory.limit_kb = full + full / 10;
 	for (n = 1; n <= 30; n++) {
 		keep_take(test, n);
-		KUNIT_EXPECT_LE(test, s->kb, s->limit_kb);
+		KUNIT_EXPECT_LE(test, s->memory.kb, s->memory.limit_kb);
 		snap_tend(tr->snapshots);
-		KUNIT_EXPECT_LE(test, s->kb, s->limit_kb);
+		KUNIT_EXPECT_LE(test, s->memory.kb, s->memory.limit_kb);
 		KUNIT_EXPECT_TRUE(test, keep_is_ready(s));
 	}
-	KUNIT_EXPECT_LT(test, s->nr_kept, 30U);
-	keep_expect(test, 31 - s->nr_kept, 30);
+	KUNIT_EXPECT_LT(test, s->keeper.nr, 30U);
+	keep_expect(test, 31 - s->keeper.nr, 30);
 
 	/* With "first", no kept snapshot is removed to make room. */
 	snap_keep_set(s, (struct snap_keep){ .nr = 100, .first = true });
@@ -321,10 +321,10 @@ static void keep_test_limit(struct kunit *test)
 		if (READ_ONCE(s->user.spare))
 			keep_take(test, s->user.seq + 1);
 		snap_tend(tr->snapshots);
-		KUNIT_EXPECT_LE(test, s->kb, s->limit_kb);
+		KUNIT_EXPECT_LE(test, s->memory.kb, s->memory.limit_kb);
 	}
 	KUNIT_EXPECT_LT(test, s->user.seq, 60ULL);
-	s->limit_kb = 0;
+	s->memory.limit_kb = 0;
 }
 
 /* The newest snapshot is never removed to make room. */
@@ -336,14 +336,14 @@ static void keep_test_newest(struct kunit *test)
 	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
 	keep_take(test, 1);
 	snap_tend(tr->snapshots);
-	s->limit_kb = s->kb - 1;
+	s->memory.limit_kb = s->memory.kb - 1;
 	mutex_lock(&s->mutex);
 	snap_release(s, &s->user, false);
 	mutex_unlock(&s->mutex);
 	snap_tend(tr->snapshots);
 	keep_expect(test, 1, 1);
 	KUNIT_EXPECT_FALSE(test, keep_is_ready(s));
-	s->limit_kb = 0;
+	s->memory.limit_kb = 0;
 	snap_tend(tr->snapshots);
 	KUNIT_EXPECT_TRUE(test, keep_is_ready(s));
 }
@@ -363,6 +363,9 @@ static void keep_test_full(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, s->user.last);
 	KUNIT_EXPECT_NOT_NULL(test, s->user.last->kept);
 	KUNIT_EXPECT_TRUE(test, snap_fits(s, s->user.last));
+	/* The worker provides another buffer, too. */
+	irq_work_sync(&s->worker.irq_work);
+	flush_work(&s->worker.work);
 	scoped_guard(mutex, &s->mutex)
 		snap_release(s, &s->user, false);
 	KUNIT_EXPECT_FALSE(test, keep_is_ready(s));
@@ -383,13 +386,13 @@ static void keep_test_twice(struct kunit *test)
 	snap_keep_set(s, (struct snap_keep){ .nr = 5 });
 	snap_kunit_stop_keeper(s);
 	keep_take(test, 1);
-	KUNIT_EXPECT_FALSE(test, llist_empty(&s->fresh));
+	KUNIT_EXPECT_FALSE(test, llist_empty(&s->keeper.fresh));
 	/* Another task has come so far with a write of 0. */
 	scoped_guard(mutex, &s->mutex)
 		snap_keep_begin(s, (struct snap_keep){ });
 	snap_keep_set(s, (struct snap_keep){ .nr = 5 });
 	keep_expect(test, 1, 1);
-	enable_work(&s->keeper);
+	enable_work(&s->keeper.work);
 }
 
 /* If the empty buffer leaves no room to trim a snapshot, it is freed and allocated again. */
@@ -397,24 +400,24 @@ static void keep_test_room(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
 	struct trace_snapshots *s = tr->snapshots;
-	unsigned long full = s->kb;
+	unsigned long full = s->memory.kb;
 
-	s->limit_kb = 2 * full;
+	s->memory.limit_kb = 2 * full;
 	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
 	/* event_mutex stops the keeper until the empty buffer is allocated. */
 	mutex_lock(&event_mutex);
 	keep_take(test, 1);
 	mutex_lock(&s->mutex);
 	KUNIT_EXPECT_EQ(test, snap_provide(s, &s->user), 0);
-	KUNIT_EXPECT_EQ(test, s->kb, s->limit_kb);
+	KUNIT_EXPECT_EQ(test, s->memory.kb, s->memory.limit_kb);
 	mutex_unlock(&s->mutex);
 	mutex_unlock(&event_mutex);
 
 	snap_tend(tr->snapshots);
 	keep_expect(test, 1, 1);
-	KUNIT_EXPECT_LT(test, s->kb, full + full / 4);
+	KUNIT_EXPECT_LT(test, s->memory.kb, full + full / 4);
 	KUNIT_EXPECT_TRUE(test, keep_is_ready(s));
-	s->limit_kb = 0;
+	s->memory.limit_kb = 0;
 }
 
 /* A request that lacks a buffer at the limit has the oldest snapshot removed. */
@@ -422,7 +425,7 @@ static void keep_test_starved(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
 	struct trace_snapshots *s = tr->snapshots;
-	unsigned long full = s->kb;
+	unsigned long full = s->memory.kb;
 	unsigned int n;
 
 	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
@@ -432,15 +435,15 @@ static void keep_test_starved(struct kunit *test)
 	}
 	mutex_lock(&s->mutex);
 	snap_release(s, &s->user, false);
-	s->limit_kb = s->kb + full - 1;
+	s->memory.limit_kb = s->memory.kb + full - 1;
 	mutex_unlock(&s->mutex);
 	tracing_snapshot_instance(tr);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->no_spare), 1L);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.no_spare), 1L);
 	snap_kunit_worker(tr);
-	flush_work(&s->keeper);
+	flush_work(&s->keeper.work);
 	KUNIT_EXPECT_TRUE(test, keep_is_ready(s));
 	keep_expect(test, 2, 3);
-	s->limit_kb = 0;
+	s->memory.limit_kb = 0;
 }
 
 /* The oldest snapshot is removed if its memory is just enough. */
@@ -448,7 +451,7 @@ static void keep_test_enough(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
 	struct trace_snapshots *s = tr->snapshots;
-	unsigned long full = s->kb;
+	unsigned long full = s->memory.kb;
 	unsigned int lacks;
 
 	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
@@ -459,14 +462,14 @@ static void keep_test_enough(struct kunit *test)
 	for (lacks = 2; lacks--; ) {
 		mutex_lock(&s->mutex);
 		snap_release(s, &s->user, false);
-		s->limit_kb = s->kb + full - list_first_entry(&s->kept, struct trace_snap,
+		s->memory.limit_kb = s->memory.kb + full - list_first_entry(&s->keeper.kept, struct trace_snap,
 							      keep)->kb - lacks;
 		mutex_unlock(&s->mutex);
 		snap_tend(tr->snapshots);
 		KUNIT_EXPECT_NE(test, keep_is_ready(s), lacks);
 		keep_expect(test, lacks ? 1 : 2, 2);
 	}
-	s->limit_kb = 0;
+	s->memory.limit_kb = 0;
 }
 
 /* Workers free rings a while after the grace period. */
@@ -498,13 +501,13 @@ static void keep_test_cost(struct kunit *test)
 		snap_tend(tr->snapshots);
 	}
 	before = keep_free_kb();
-	counted = s->kb;
+	counted = s->memory.kb;
 	for (; n <= KEEP_MANY + 10; n++) {
 		keep_take(test, n);
 		snap_tend(tr->snapshots);
 	}
 	cost = before - keep_free_kb();
-	counted = s->kb - counted;
+	counted = s->memory.kb - counted;
 	kunit_info(test, "%lu KiB are counted as %lu\n", cost, counted);
 	KUNIT_EXPECT_LT(test, cost, counted + counted / 5);
 	KUNIT_EXPECT_LT(test, counted, cost + cost / 5);
@@ -527,16 +530,16 @@ static void keep_test_memory(struct kunit *test)
 	}
 	kb = snap_kunit_full(test);
 	KUNIT_EXPECT_EQ(test, s->user.spare->kb, kb);
-	list_for_each_entry(snap, &s->kept, keep) {
+	list_for_each_entry(snap, &s->keeper.kept, keep) {
 		KUNIT_EXPECT_LT(test, snap_buffer_kb(snap->buf.buffer), snap_kunit_full(test) / 4);
 		KUNIT_EXPECT_GT(test, snap->kept_kb, 0UL);
 		kb += snap_buffer_kb(snap->buf.buffer) + snap->kept_kb;
 	}
-	KUNIT_EXPECT_EQ(test, s->kb, kb);
+	KUNIT_EXPECT_EQ(test, s->memory.kb, kb);
 	snap_keep_set(s, (struct snap_keep){ });
 	mutex_lock(&s->mutex);
 	snap_release(s, &s->user, true);
-	KUNIT_EXPECT_EQ(test, s->kb, 0UL);
+	KUNIT_EXPECT_EQ(test, s->memory.kb, 0UL);
 	mutex_unlock(&s->mutex);
 }
 
@@ -559,12 +562,12 @@ static void keep_test_large(struct kunit *test)
 		snap_tend(s);
 		while (!ring_buffer_overruns(live))
 			KUNIT_ASSERT_EQ(test, ring_buffer_write(live, 256, live), 0);
-		s->limit_kb = s->kb + kb;
+		s->memory.limit_kb = s->memory.kb + kb;
 		keep_take(test, 1);
 		snap_tend(s);
-		KUNIT_EXPECT_EQ_MSG(test, atomic_long_read(&s->unkept), 0L, "%lu", kb);
-		KUNIT_EXPECT_LE(test, s->kb, s->limit_kb);
-		s->limit_kb = 0;
+		KUNIT_EXPECT_EQ_MSG(test, atomic_long_read(&s->count.unkept), 0L, "%lu", kb);
+		KUNIT_EXPECT_LE(test, s->memory.kb, s->memory.limit_kb);
+		s->memory.limit_kb = 0;
 		snap_keep_set(s, (struct snap_keep){ });
 	}
 }
@@ -605,14 +608,14 @@ static void keep_test_pipe_memory(struct kunit *test)
 	snap_keep_set(s, (struct snap_keep){ .nr = 1 });
 	keep_take(test, 1);
 	snap_tend(s);
-	kb = s->kb;
+	kb = s->memory.kb;
 	for (n = 1; !ok && n < 1000; n++) {
 		snap_kunit_fail_nth(n);
 		file = snap_kunit_open(test, "/instances/kunit@1/trace_pipe", O_RDONLY);
 		ok = !snap_kunit_failed() && !IS_ERR(file);
 		failed += IS_ERR(file);
 		snap_kunit_close(file);
-		KUNIT_EXPECT_EQ(test, s->kb, kb);
+		KUNIT_EXPECT_EQ(test, s->memory.kb, kb);
 	}
 	KUNIT_EXPECT_TRUE(test, ok);
 	KUNIT_EXPECT_GT(test, failed, 2U);
@@ -626,7 +629,7 @@ static void keep_test_warning(struct kunit *test)
 	struct trace_snapshots *s = tr->snapshots;
 	unsigned long before = xchg(&snap_crash_on, 0);
 
-	s->delay = NSEC_PER_SEC;
+	s->pending.delay = NSEC_PER_SEC;
 	trace_snapshot_warn();
 	KUNIT_EXPECT_EQ(test, s->user.seq, 0ULL);
 
@@ -651,8 +654,8 @@ static void keep_test_warning(struct kunit *test)
 	mutex_unlock(&s->mutex);
 	trace_snapshot_warn();
 	KUNIT_EXPECT_EQ(test, s->user.seq, 2ULL);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->no_spare), 0L);
-	s->delay = 0;
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.no_spare), 0L);
+	s->pending.delay = 0;
 	xchg(&snap_crash_on, before);
 }
 
@@ -682,8 +685,8 @@ static void keep_test_change(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ring_buffer_entries(s->user.last->buf.buffer), 3UL);
 		KUNIT_EXPECT_NE(test, s->user.last->info.asked, 0ULL);
 		/* The two requests are merged. */
-		KUNIT_EXPECT_EQ(test, atomic_long_read(&s->merged), 1L + done);
-		KUNIT_EXPECT_EQ(test, atomic_long_read(&s->no_spare), 0L);
+		KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.merged), 1L + done);
+		KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.no_spare), 0L);
 	}
 }
 
@@ -711,11 +714,11 @@ static void keep_test_early(struct kunit *test)
 
 	snap_keep_set(s, (struct snap_keep){ .nr = 1 });
 	/* The keeper comes later. */
-	mutex_lock(&s->keeping);
+	mutex_lock(&s->keeper.mutex);
 	keep_take(test, 1);
 	scoped_guard(mutex, &s->mutex) {
-		snap = llist_entry(llist_del_all(&s->fresh), struct trace_snap, fresh);
-		s->nr_kept++;
+		snap = llist_entry(llist_del_all(&s->keeper.fresh), struct trace_snap, fresh);
+		s->keeper.nr++;
 	}
 	KUNIT_EXPECT_EQ(test, atomic_read(&snap->users), 1);
 	mutex_lock(&event_mutex);
@@ -728,7 +731,7 @@ static void keep_test_early(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&snap->users), 1);
 	scoped_guard(mutex, &s->mutex)
 		atomic_set(&snap->users, 0);
-	mutex_unlock(&s->keeping);
+	mutex_unlock(&s->keeper.mutex);
 }
 
 struct keep_other {
@@ -776,13 +779,13 @@ static void keep_test_busy(struct kunit *test)
 	snap_keep_set(tr->snapshots, (struct snap_keep){ .nr = 1, .first = true });
 	keep_take(test, 1);
 	snap_tend(tr->snapshots);
-	KUNIT_EXPECT_EQ(test, tr->snapshots->room, 0);
+	KUNIT_EXPECT_EQ(test, tr->snapshots->keeper.room, 0);
 	scoped_guard(mutex, &trace_types_lock)
 		other.whole = trace_array_find("kunit@2");
 	KUNIT_ASSERT_NOT_NULL(test, other.whole);
 	keep_remove(&other);
 	snap_tend(tr->snapshots);
-	KUNIT_EXPECT_EQ(test, tr->snapshots->room, 1);
+	KUNIT_EXPECT_EQ(test, tr->snapshots->keeper.room, 1);
 }
 
 /*
@@ -811,10 +814,10 @@ static void keep_test_order(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
 	get_task_struct(task);
 	/* The workers take these mutexes, too. */
-	flush_work(&s->keeper);
-	flush_work(&s->work);
-	flush_work(&ch->snapshots->keeper);
-	flush_work(&ch->snapshots->work);
+	flush_work(&s->keeper.work);
+	flush_work(&s->worker.work);
+	flush_work(&ch->snapshots->keeper.work);
+	flush_work(&ch->snapshots->worker.work);
 	mutex_lock(&ch->snapshots->mutex);
 	wake_up_process(task);
 	while (list_empty(&ch->snapshots->mutex.wait_list))

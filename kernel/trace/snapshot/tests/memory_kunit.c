@@ -31,10 +31,10 @@ static void memory_test_misfit(struct kunit *test)
 	snap_kunit_echo(test, "snapshot", "1");
 	snap_kunit_echo(test, "buffer_size_kb", "200");
 	KUNIT_EXPECT_NE(test, snap_kunit_full(test), full);
-	KUNIT_EXPECT_EQ(test, s->kb, full + snap_kunit_full(test));
+	KUNIT_EXPECT_EQ(test, s->memory.kb, full + snap_kunit_full(test));
 	snap_kunit_echo(test, "snapshot", "2");
 	KUNIT_EXPECT_NULL(test, s->user.last);
-	KUNIT_EXPECT_EQ(test, s->kb, snap_kunit_full(test));
+	KUNIT_EXPECT_EQ(test, s->memory.kb, snap_kunit_full(test));
 }
 
 /* The limit is exact to the KiB. A request above it fails with -ENOSPC and changes nothing. */
@@ -77,11 +77,11 @@ static void memory_test_limit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 
 	/* If snapshots exceed the limit already, the check does not wrap around. */
-	s->limit_kb = 1;
+	s->memory.limit_kb = 1;
 	mutex_lock(&s->mutex);
 	KUNIT_EXPECT_EQ(test, snap_check_limit(s, 1), -ENOSPC);
 	mutex_unlock(&s->mutex);
-	s->limit_kb = 0;
+	s->memory.limit_kb = 0;
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 }
 
@@ -200,7 +200,7 @@ static void memory_test_spared(struct kunit *test)
 	full = snap_kunit_kb(test);
 	snap_kunit_refuse(test, "snapshot", "1", -ENOSPC);
 	KUNIT_EXPECT_NULL(test, s->user.spare);
-	KUNIT_EXPECT_EQ(test, s->kb, full);
+	KUNIT_EXPECT_EQ(test, s->memory.kb, full);
 	snap_kunit_echo(test, "snapshot_keep", "0");
 }
 
@@ -284,11 +284,11 @@ static void memory_test_worker(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	tracing_snapshot_instance(tr);
 	snap_kunit_echo(test, "buffer_size_kb", "32");
-	KUNIT_EXPECT_EQ(test, tr->snapshots->kb, full + snap_kunit_full(test));
+	KUNIT_EXPECT_EQ(test, tr->snapshots->memory.kb, full + snap_kunit_full(test));
 	tracing_snapshot_instance(tr);
 	snap_kunit_worker(tr);
-	KUNIT_EXPECT_EQ(test, tr->snapshots->kb, snap_kunit_full(test));
-	KUNIT_EXPECT_FALSE(test, test_bit(SNAP_WORK_FREE, &tr->snapshots->work_for));
+	KUNIT_EXPECT_EQ(test, tr->snapshots->memory.kb, snap_kunit_full(test));
+	KUNIT_EXPECT_FALSE(test, test_bit(SNAP_WORK_FREE, &tr->snapshots->worker.work_for));
 	tracing_disarm_snapshot(tr);
 }
 
@@ -396,14 +396,14 @@ static void memory_test_exit(struct kunit *test)
 	synchronize_rcu();
 	refcount_inc(&s->ref);
 	tracing_snapshot_instance(tr);
-	irq_work_queue(&s->irq_work);
+	irq_work_queue(&s->worker.irq_work);
 	trace_snapshot_exit(tr);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->pending.requests), 1L);
 	KUNIT_EXPECT_FALSE(test, irq_work_is_busy(&s->pending.start));
 	KUNIT_EXPECT_FALSE(test, hrtimer_active(&s->pending.timer));
-	KUNIT_EXPECT_FALSE(test, irq_work_is_busy(&s->irq_work));
-	KUNIT_EXPECT_FALSE(test, work_busy(&s->work));
-	KUNIT_EXPECT_EQ(test, s->kb, 0UL);
+	KUNIT_EXPECT_FALSE(test, irq_work_is_busy(&s->worker.irq_work));
+	KUNIT_EXPECT_FALSE(test, work_busy(&s->worker.work));
+	KUNIT_EXPECT_EQ(test, s->memory.kb, 0UL);
 	snap_put(s);
 	tr->snapshots = NULL;
 	KUNIT_EXPECT_EQ(test, trace_snapshot_init(tr), 0);
@@ -443,7 +443,7 @@ static void memory_test_channel(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, trace_session_join(tr, "kunit_part"), 0);
 	KUNIT_EXPECT_EQ(test, trace_snapshot_arm_tracer(tr, &fake), 0);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), snap_kunit_full(test));
-	KUNIT_EXPECT_EQ(test, ch->snapshots->kb, 0UL);
+	KUNIT_EXPECT_EQ(test, ch->snapshots->memory.kb, 0UL);
 	trace_snapshot_disarm_tracer(tr, &fake);
 	KUNIT_EXPECT_EQ(test, trace_session_leave(tr, "kunit_part"), 0);
 	trace_array_put(ch);
@@ -470,11 +470,11 @@ static void memory_test_one(struct kunit *test)
 	tracing_snapshot_instance(tr);
 	buf = trace_snapshot_get(tr, false);
 	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
-	KUNIT_EXPECT_EQ(test, s->kb, full);
+	KUNIT_EXPECT_EQ(test, s->memory.kb, full);
 	/* While a reader holds it, only a panic takes a snapshot. */
 	scoped_guard(mutex, &s->mutex)
 		KUNIT_EXPECT_EQ(test, snap_take_wait(s, &write), -ENOBUFS);
-	KUNIT_EXPECT_EQ(test, s->kb, full);
+	KUNIT_EXPECT_EQ(test, s->memory.kb, full);
 	tracing_snapshot_instance(tr);
 	KUNIT_EXPECT_EQ(test, s->user.seq, 1ULL);
 	KUNIT_EXPECT_EQ(test, snap_take(s, &s->user, &panic), 0);
@@ -486,7 +486,7 @@ static void memory_test_one(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, s->user.spare);
 	trace_snapshot_put(buf);
 	KUNIT_EXPECT_NOT_NULL(test, s->user.spare);
-	KUNIT_EXPECT_EQ(test, s->kb, full);
+	KUNIT_EXPECT_EQ(test, s->memory.kb, full);
 	KUNIT_EXPECT_EQ(test, snap_take(s, &s->user, &panic), 0);
 	/* Without a pin, the reader's release frees it. */
 	buf = trace_snapshot_get(tr, false);
@@ -495,7 +495,7 @@ static void memory_test_one(struct kunit *test)
 	snap_release(s, &s->user, true);
 	mutex_unlock(&s->mutex);
 	trace_snapshot_put(buf);
-	KUNIT_EXPECT_EQ(test, s->kb, 0UL);
+	KUNIT_EXPECT_EQ(test, s->memory.kb, 0UL);
 	tr->range_addr_start = 0;
 	/* In other memory, not even a panic takes the buffer of a reader. Its release frees it. */
 	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
@@ -506,7 +506,7 @@ static void memory_test_one(struct kunit *test)
 	snap_release(s, &s->user, true);
 	mutex_unlock(&s->mutex);
 	trace_snapshot_put(buf);
-	KUNIT_EXPECT_EQ(test, s->kb, 0UL);
+	KUNIT_EXPECT_EQ(test, s->memory.kb, 0UL);
 }
 
 static unsigned int memory_waits;
@@ -563,7 +563,7 @@ static void memory_test_session(struct kunit *test)
 	trace_snapshot_trim(ch);
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, MEMORY_PART("snapshot_allocate")), "0\n");
 	snap_kunit_echo(test, MEMORY_PART("snapshot"), "0");
-	KUNIT_EXPECT_EQ(test, ch->snapshots->kb, 0UL);
+	KUNIT_EXPECT_EQ(test, ch->snapshots->memory.kb, 0UL);
 	KUNIT_EXPECT_EQ(test, trace_session_leave(tr, "kunit_part"), 0);
 	trace_array_put(ch);
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(ch), 0);
@@ -595,7 +595,7 @@ static void memory_test_online(struct kunit *test)
 	snap_kunit_mark(test, 1);
 	snap_kunit_echo(test, "snapshot", "1");
 	snap_kunit_expect(test, "taken 2");
-	KUNIT_EXPECT_LE(test, snap_kunit_kb(test), s->limit_kb);
+	KUNIT_EXPECT_LE(test, snap_kunit_kb(test), s->memory.limit_kb);
 	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit@2"));
 	snap_kunit_echo(test, "snapshot_keep", "0");
 	snap_kunit_echo(test, "snapshot", "0");

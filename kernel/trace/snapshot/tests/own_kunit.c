@@ -43,9 +43,9 @@ static void own_expect(struct kunit *test, unsigned int kept, unsigned int owned
 	struct trace_snapshots *s = tr->snapshots;
 
 	guard(mutex)(&trace_types_lock);
-	KUNIT_EXPECT_EQ(test, list_count_nodes(&s->kept), (size_t)kept);
-	KUNIT_EXPECT_EQ(test, list_count_nodes(&s->owned), (size_t)owned);
-	KUNIT_EXPECT_EQ(test, s->nr_kept, kept);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&s->keeper.kept), (size_t)kept);
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&s->keeper.owned), (size_t)owned);
+	KUNIT_EXPECT_EQ(test, s->keeper.nr, kept);
 }
 
 /* Without the newest ones that are kept, and beside them. */
@@ -88,7 +88,7 @@ static void own_test_first(struct kunit *test)
 		own_expect(test, min(i + 1, 2), i + 1);
 		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", snap[i]->kept->name));
 	}
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->enough), 1L);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.enough), 1L);
 	KUNIT_EXPECT_EQ(test, s->user.seq, 5ULL);
 	while (i--)
 		snap_end_owned(snap[i]);
@@ -134,7 +134,7 @@ static void own_test_memory(struct kunit *test)
 	snap_end_owned(own_take(test));
 	snap_kunit_worker(tr);
 	KUNIT_EXPECT_NULL(test, s->user.last);
-	KUNIT_EXPECT_EQ(test, s->kb, 0UL);
+	KUNIT_EXPECT_EQ(test, s->memory.kb, 0UL);
 
 	snap = own_take(test);
 	snprintf(path, sizeof(path), "/instances/%s/trace", snap->kept->name);
@@ -143,10 +143,10 @@ static void own_test_memory(struct kunit *test)
 	snap_end_owned(snap);
 	snap_kunit_worker(tr);
 	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, path));
-	KUNIT_EXPECT_GT(test, s->kb, 0UL);
+	KUNIT_EXPECT_GT(test, s->memory.kb, 0UL);
 	snap_kunit_close(file);
 	snap_tend(s);
-	KUNIT_EXPECT_EQ(test, s->kb, 0UL);
+	KUNIT_EXPECT_EQ(test, s->memory.kb, 0UL);
 }
 
 static int own_next_fd(void)
@@ -176,9 +176,9 @@ static void own_test_limit(struct kunit *test)
 	do {
 		kb++;
 		snap_kunit_mark(test, 1);
-		s->limit_kb = kb;
+		s->memory.limit_kb = kb;
 		ret = snap_keep_owned(s, RING_BUFFER_ALL_CPUS, &snap);
-		s->limit_kb = 0;
+		s->memory.limit_kb = 0;
 		if (!ret)
 			break;
 		KUNIT_EXPECT_EQ(test, ret, -ENOSPC);
@@ -187,7 +187,7 @@ static void own_test_limit(struct kunit *test)
 		if (s->user.last)
 			records += ring_buffer_entries(s->user.last->buf.buffer);
 		KUNIT_EXPECT_GE(test, records, 1UL);
-		KUNIT_EXPECT_LE(test, s->kb, kb);
+		KUNIT_EXPECT_LE(test, s->memory.kb, kb);
 		/* One that was taken is nobody's. */
 		if (s->user.last) {
 			snap_keep_set(s, (struct snap_keep){ .nr = 1 });
@@ -205,16 +205,16 @@ static void own_test_limit(struct kunit *test)
 	/* Why the call fails is in error_log. The number of the descriptor is free again. */
 	file = snap_kunit_open(test, "snapshot", O_RDWR);
 	fd = own_next_fd();
-	s->limit_kb = 1;
+	s->memory.limit_kb = 1;
 	KUNIT_EXPECT_EQ(test, file->f_op->unlocked_ioctl(file, TRACE_IOC_SNAPSHOT, 0),
 			(long)-ENOSPC);
-	s->limit_kb = 0;
+	s->memory.limit_kb = 0;
 	KUNIT_EXPECT_EQ(test, own_next_fd(), fd);
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "error_log",
 						 "snapshot: error: Needs more memory than"));
 
 	/* An instance that has lost its owner gives none. */
-	tr->retired = &s->keeper;
+	tr->retired = &s->keeper.work;
 	KUNIT_EXPECT_EQ(test, vfs_ioctl(file, TRACE_IOC_SNAPSHOT, 0), (long)-ENODEV);
 	snap_kunit_close(file);
 	/* Its files cannot be opened. */
@@ -248,11 +248,11 @@ static void own_test_room(struct kunit *test)
 	own_expect(test, 8, 0);
 	scoped_guard(mutex, &s->mutex)
 		snap_release(s, &s->user, false);
-	s->limit_kb = s->kb;
+	s->memory.limit_kb = s->memory.kb;
 	snap_end_owned(own_take(test));
-	s->limit_kb = 0;
-	KUNIT_EXPECT_GT(test, s->nr_kept, 0U);
-	KUNIT_EXPECT_LT(test, s->nr_kept, 8U);
+	s->memory.limit_kb = 0;
+	KUNIT_EXPECT_GT(test, s->keeper.nr, 0U);
+	KUNIT_EXPECT_LT(test, s->keeper.nr, 8U);
 }
 
 /* Close the last file that owns a snapshot, and wait for what that leads to. */
@@ -263,7 +263,7 @@ static void own_end(struct kunit *test, struct file *owner)
 
 	snap_kunit_close(owner);
 	flush_delayed_fput();
-	for (tries = 3000; tries && !list_empty_careful(&tr->snapshots->owned); tries--)
+	for (tries = 3000; tries && !list_empty_careful(&tr->snapshots->keeper.owned); tries--)
 		msleep(20);
 	own_expect(test, 0, 0);
 	/* The work is at its end. */

@@ -89,7 +89,7 @@ static void take_test_times(struct kunit *test)
 
 	snap_kunit_echo(test, "trace_clock", "counter");
 	/* The first one is complete since the clock was set. */
-	last = ((struct trace_array *)test->priv)->snapshots->end;
+	last = ((struct trace_array *)test->priv)->snapshots->past.end;
 	KUNIT_EXPECT_GT(test, last, 0ULL);
 	for (i = 0; i < 4; i++) {
 		snap_kunit_mark(test, 1);
@@ -289,8 +289,8 @@ static void take_test_halfway(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, snap_provide(s, &s->user), 0);
 			mutex_unlock(&s->mutex);
 		}
-		atomic_long_set(&s->merged, 0);
-		atomic_long_set(&s->late, 0);
+		atomic_long_set(&s->count.merged, 0);
+		atomic_long_set(&s->count.late, 0);
 		take_is_held = kept && !points[i % ARRAY_SIZE(points)].answered;
 		rb_race_hook = take_race;
 		KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_KERNEL), 0);
@@ -302,12 +302,12 @@ static void take_test_halfway(struct kunit *test)
 		}
 		take_wait(test);
 		if (points[i % ARRAY_SIZE(points)].answered) {
-			KUNIT_EXPECT_EQ(test, atomic_long_read(&s->merged), 1L);
+			KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.merged), 1L);
 			KUNIT_EXPECT_EQ(test, s->user.seq, seq + 1);
 			KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", " event"));
 		} else {
-			KUNIT_EXPECT_EQ(test, atomic_long_read(&s->merged), 0L);
-			KUNIT_EXPECT_EQ(test, atomic_long_read(&s->late), kept ? 0L : 1L);
+			KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.merged), 0L);
+			KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.late), kept ? 0L : 1L);
 			KUNIT_EXPECT_EQ(test, s->user.seq, seq + 1 + kept);
 			snprintf(path, sizeof(path), kept ? "snapshot" : "trace");
 			KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, path, " event"));
@@ -510,10 +510,10 @@ static void take_test_answered(struct kunit *test)
 		seq = s->user.seq + s->max.seq;
 		snap_kunit_mark(test, 1);
 		/* As if that snapshot were taken while this CPU waits for the lock. */
-		s->cut_done = s->cuts + 2;
+		s->past.done = s->past.cuts + 2;
 		KUNIT_EXPECT_EQ(test, take_kind(test, kind), 0);
 		KUNIT_EXPECT_EQ_MSG(test, s->user.seq + s->max.seq, seq + own, "kind %u", kind);
-		s->cut_done = s->cuts;
+		s->past.done = s->past.cuts;
 	}
 	snap_kunit_expect(test, "taken 2 merged 3");
 	tracing_disarm_snapshot(tr);
@@ -526,7 +526,7 @@ static void take_test_counted(struct kunit *test)
 	struct file *file;
 
 	snap_kunit_echo(test, "events/ftrace/print/trigger", "snapshot:2");
-	tr->snapshots->limit_kb = 1;
+	tr->snapshots->memory.limit_kb = 1;
 	snap_kunit_mark(test, 1);
 	file = snap_kunit_open(test, "snapshot", O_RDONLY);
 	snap_kunit_mark(test, 1);
@@ -537,7 +537,7 @@ static void take_test_counted(struct kunit *test)
 	/* The last snapshot has the event of its trigger. */
 	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 2U);
 	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 2U);
-	tr->snapshots->limit_kb = 0;
+	tr->snapshots->memory.limit_kb = 0;
 	snap_kunit_echo(test, "events/ftrace/print/trigger", "!snapshot:2");
 }
 
@@ -675,12 +675,12 @@ static void take_test_once(struct kunit *test)
 	bool queued, again;
 
 	scoped_guard(irqsave) {
-		set_bit(SNAP_WORK_QUEUED, &s->work_for);
+		set_bit(SNAP_WORK_QUEUED, &s->worker.work_for);
 		tracing_snapshot_instance(tr);
-		queued = irq_work_is_pending(&s->irq_work);
-		clear_bit(SNAP_WORK_QUEUED, &s->work_for);
+		queued = irq_work_is_pending(&s->worker.irq_work);
+		clear_bit(SNAP_WORK_QUEUED, &s->worker.work_for);
 		tracing_snapshot_instance(tr);
-		again = irq_work_is_pending(&s->irq_work);
+		again = irq_work_is_pending(&s->worker.irq_work);
 	}
 	KUNIT_EXPECT_FALSE(test, queued);
 	KUNIT_EXPECT_TRUE(test, again);
@@ -962,7 +962,7 @@ static void take_test_first(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, snap_take_wait(s, &req), 0);
 		KUNIT_EXPECT_EQ(test, s->user.seq, i + 1ULL);
 		KUNIT_EXPECT_EQ(test, ch->snapshots->user.seq, i + 1ULL);
-		KUNIT_EXPECT_EQ(test, atomic_long_read(&others[i].tr->snapshots->merged), 1L);
+		KUNIT_EXPECT_EQ(test, atomic_long_read(&others[i].tr->snapshots->count.merged), 1L);
 		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", " event"));
 	}
 	snap_kunit_expect(test, "taken 2 merged 1");
@@ -1002,10 +1002,10 @@ static void take_test_backlog(struct kunit *test)
 			snap_kunit_worker(tr);
 		}
 		KUNIT_EXPECT_EQ(test, s->user.seq, 0ULL + SNAP_BACKLOG);
-		KUNIT_EXPECT_LE(test, s->kb, SNAP_BACKLOG * snap_kunit_full(test));
+		KUNIT_EXPECT_LE(test, s->memory.kb, SNAP_BACKLOG * snap_kunit_full(test));
 	}
-	flush_work(&s->keeper);
-	KUNIT_EXPECT_EQ(test, s->backlog, 0U);
+	flush_work(&s->keeper.work);
+	KUNIT_EXPECT_EQ(test, s->keeper.backlog, 0U);
 	KUNIT_EXPECT_NOT_NULL(test, s->user.spare);
 	snap_kunit_expect(test, "taken 4 starved 6");
 	snap_kunit_echo(test, "snapshot_keep", "0");
@@ -1045,7 +1045,7 @@ static void take_test_max(struct kunit *test)
 	snap_kunit_echo(test, "snapshot_keep", "first 1");
 	snap_kunit_echo(test, "snapshot", "1");
 	snap_tend(tr->snapshots);
-	KUNIT_EXPECT_EQ(test, tr->snapshots->room, 0);
+	KUNIT_EXPECT_EQ(test, tr->snapshots->keeper.room, 0);
 	KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_MAX), 0);
 	snap_kunit_echo(test, "snapshot_keep", "0");
 
@@ -1103,16 +1103,16 @@ static void take_test_wake(struct kunit *test)
 	for (i = 0; i < 2; i++) {
 		file = snap_kunit_open(test, "snapshot", O_RDONLY);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(file));
-		disable_work_sync(&s->work);
+		disable_work_sync(&s->worker.work);
 		poll_initwait(&table);
 		KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, &table.pt), 0U);
 		if (i)
-			set_bit(SNAP_WORK_QUEUED, &s->work_for);
+			set_bit(SNAP_WORK_QUEUED, &s->worker.work_for);
 		tracing_snapshot_instance(tr);
-		irq_work_sync(&s->irq_work);
+		irq_work_sync(&s->worker.irq_work);
 		KUNIT_EXPECT_EQ(test, table.triggered, i ? 0 : 1);
-		enable_work(&s->work);
-		schedule_work(&s->work);
+		enable_work(&s->worker.work);
+		schedule_work(&s->worker.work);
 		snap_kunit_worker(tr);
 		KUNIT_EXPECT_EQ(test, table.triggered, 1);
 		poll_freewait(&table);
@@ -1130,9 +1130,9 @@ static void take_test_unused(struct kunit *test)
 
 	snap_keep_set(s, (struct snap_keep){ .nr = 1 });
 	tracing_snapshot_instance(tr);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->no_spare), 1L);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.no_spare), 1L);
 	snap_kunit_worker(tr);
-	KUNIT_EXPECT_EQ(test, s->kb, 0UL);
+	KUNIT_EXPECT_EQ(test, s->memory.kb, 0UL);
 }
 
 static struct kunit_case take_cases[] = {

@@ -295,7 +295,7 @@ const char *snap_kunit_read(struct kunit *test, const char *path)
 void snap_kunit_stop_keeper(struct trace_snapshots *s)
 {
 	/* A queued keeper holds a reference. */
-	if (disable_work_sync(&s->keeper))
+	if (disable_work_sync(&s->keeper.work))
 		snap_put(s);
 }
 

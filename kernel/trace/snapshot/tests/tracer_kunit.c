@@ -130,7 +130,7 @@ static void tracer_test_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->max.seq, seq);
 	KUNIT_EXPECT_EQ(test, tr->max_latency, 100UL * NSEC_PER_USEC);
 
-	s->limit_kb = full;
+	s->memory.limit_kb = full;
 	buf = trace_snapshot_get(tr, true);
 	tracer_find(test, current, 200, 0);
 	KUNIT_EXPECT_EQ(test, tr->max_latency, 100UL * NSEC_PER_USEC);
@@ -138,11 +138,11 @@ static void tracer_test_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tr->max_latency, 100UL * NSEC_PER_USEC);
 	snap_kunit_expect(test, "starved 2");
 	/* The worker allocates a buffer for the next snapshot. */
-	s->limit_kb = 0;
+	s->memory.limit_kb = 0;
 	tracer_find(test, current, 150, 0);
 	KUNIT_EXPECT_EQ(test, tr->max_latency, 100UL * NSEC_PER_USEC);
 	snap_kunit_worker(tr);
-	KUNIT_EXPECT_EQ(test, s->kb, full * 2);
+	KUNIT_EXPECT_EQ(test, s->memory.kb, full * 2);
 	tracer_find(test, current, 300, 0);
 	KUNIT_EXPECT_EQ(test, tr->max_latency, 300UL * NSEC_PER_USEC);
 	trace_snapshot_put(buf);
@@ -235,10 +235,10 @@ static void tracer_test_erase(struct kunit *test)
 	snap_kunit_echo(test, "snapshot", "0");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 
-	tr->snapshots->limit_kb = full - 1;
+	tr->snapshots->memory.limit_kb = full - 1;
 	snap_kunit_refuse(test, "current_tracer", "wakeup_dl", -ENOSPC);
 	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "current_tracer"), "nop\n");
-	tr->snapshots->limit_kb = 0;
+	tr->snapshots->memory.limit_kb = 0;
 }
 
 static struct kunit_case tracer_cases[] = {

@@ -227,10 +227,10 @@ static void kept_test_rmdir(struct kunit *test)
 	snap_kunit_set(test, "snapshot_keep", "2");
 	kept_take(test, "r1");
 	kept_take(test, "r2");
-	kb = s->kb - kept_array(1)->shows->kb;
+	kb = s->memory.kb - kept_array(1)->shows->kb;
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(kept_array(1)), 0);
-	flush_work(&s->keeper);
-	KUNIT_EXPECT_EQ(test, s->kb, kb);
+	flush_work(&s->keeper.work);
+	KUNIT_EXPECT_EQ(test, s->memory.kb, kb);
 }
 
 static struct tracer kept_tracers[] = {
@@ -336,14 +336,14 @@ static void kept_test_open(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, text);
 	snap_kunit_set(test, "snapshot_keep", "1");
 	kept_take(test, "r1");
-	before = s->kb;
+	before = s->memory.kb;
 	file = snap_kunit_open(test, "/instances/kunit@1/trace", O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(kept_array(1)), -EBUSY);
 	kept_expect(test, 1, 1);
 	kept_take(test, "r2");
 	kept_expect(test, 2, 2);
-	both = s->kb;
+	both = s->memory.kb;
 	KUNIT_EXPECT_GT(test, both, before);
 	/* An instance cannot be removed while a file of a kept snapshot is open. */
 	trace_array_put(tr);
@@ -354,9 +354,9 @@ static void kept_test_open(struct kunit *test)
 	len = snap_kunit_read_file(test, file, text, SZ_4K - 1);
 	KUNIT_EXPECT_GT(test, len, 0L);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(text, ": r1\n"));
-	KUNIT_EXPECT_EQ(test, s->kb, both);
+	KUNIT_EXPECT_EQ(test, s->memory.kb, both);
 	snap_kunit_close(file);
-	kept_wait(test, READ_ONCE(s->kb) == before);
+	kept_wait(test, READ_ONCE(s->memory.kb) == before);
 
 	/* The same for the snapshot that is still kept. */
 	file = snap_kunit_open(test, "/instances/kunit@2/stats", O_RDONLY);
@@ -397,7 +397,7 @@ static void kept_test_event(struct kunit *test)
 		file = find_event_file(tr, "sched", "sched_switch");
 		KUNIT_ASSERT_NOT_NULL(test, file);
 		type = file->event_call->event.type;
-		snap = list_last_entry(&tr->snapshots->kept, struct trace_snap, keep);
+		snap = list_last_entry(&tr->snapshots->keeper.kept, struct trace_snap, keep);
 		guard(rwsem_write)(&trace_event_sem);
 		trace_snapshot_end_event(snap->kept, type);
 	}
@@ -410,7 +410,7 @@ static void kept_test_event(struct kunit *test)
 	/* The memory for the note is counted, and freed with the snapshot. */
 	snap_kunit_set(test, "snapshot_keep", "0");
 	snap_kunit_set(test, "snapshot", "0");
-	KUNIT_EXPECT_EQ(test, tr->snapshots->kb, 0UL);
+	KUNIT_EXPECT_EQ(test, tr->snapshots->memory.kb, 0UL);
 }
 
 /* Remove events while a snapshot is only open; without @memory to note that, its records go. */
@@ -434,7 +434,7 @@ static void kept_leave(struct kunit *test, bool memory)
 		snap_kunit_fail_nth(!memory);
 		trace_snapshot_erase(tr);
 		/* The instance of one that is kept has no snapshots itself. */
-		snap = list_last_entry(&tr->snapshots->kept, struct trace_snap, keep);
+		snap = list_last_entry(&tr->snapshots->keeper.kept, struct trace_snap, keep);
 		trace_snapshot_erase(snap->kept);
 	}
 	KUNIT_EXPECT_TRUE(test, memory || snap_kunit_failed());
@@ -535,13 +535,13 @@ static void kept_test_limit(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	kept_take(test, "r2");
 	/* The limit has room for some more. */
-	one = list_first_entry(&s->kept, struct trace_snap, keep)->kb;
-	snprintf(text, sizeof(text), "%lu", s->kb + 4 * one);
+	one = list_first_entry(&s->keeper.kept, struct trace_snap, keep)->kb;
+	snprintf(text, sizeof(text), "%lu", s->memory.kb + 4 * one);
 	snap_kunit_set(test, "snapshot_limit_kb", text);
 	for (n = 3; n < 30; n++) {
 		snprintf(text, sizeof(text), "r%u", n);
 		kept_take(test, text);
-		KUNIT_EXPECT_LE(test, s->kb, s->limit_kb);
+		KUNIT_EXPECT_LE(test, s->memory.kb, s->memory.limit_kb);
 		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
 		KUNIT_EXPECT_NOT_NULL(test, kept_array(1));
 		KUNIT_EXPECT_NOT_NULL(test, kept_array(n));
@@ -551,8 +551,8 @@ static void kept_test_limit(struct kunit *test)
 		;
 	KUNIT_EXPECT_GT(test, oldest, 10U);
 	KUNIT_EXPECT_LT(test, oldest, n - 2);
-	KUNIT_EXPECT_LT(test, s->limit_kb - s->kb, one + 4);
-	KUNIT_EXPECT_EQ(test, s->nr_kept, n - oldest + 1);
+	KUNIT_EXPECT_LT(test, s->memory.limit_kb - s->memory.kb, one + 4);
+	KUNIT_EXPECT_EQ(test, s->keeper.nr, n - oldest + 1);
 	snap_kunit_close(file);
 }
 
@@ -567,7 +567,7 @@ static void kept_test_room(struct kunit *test)
 	char text[24];
 
 	snap_kunit_set(test, "snapshot_allocate", "1");
-	full = s->kb;
+	full = s->memory.kb;
 	snap_kunit_set(test, "snapshot_keep", "99");
 	for (n = 1; n <= 8; n++) {
 		kept_take(test, "x");
@@ -577,12 +577,12 @@ static void kept_test_room(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	/* No work is left that would allocate the buffer again. */
 	snap_kunit_worker(tr);
-	flush_work(&s->keeper);
+	flush_work(&s->keeper.work);
 	snap_kunit_set(test, "snapshot", "0");
-	snprintf(text, sizeof(text), "%lu", full + s->kb / 2);
+	snprintf(text, sizeof(text), "%lu", full + s->memory.kb / 2);
 	snap_kunit_set(test, "snapshot_limit_kb", text);
 	snap_kunit_set(test, "snapshot", "1");
-	KUNIT_EXPECT_LE(test, s->kb, s->limit_kb);
+	KUNIT_EXPECT_LE(test, s->memory.kb, s->memory.limit_kb);
 	KUNIT_EXPECT_NULL(test, kept_array(1));
 	/* Its removal would free no memory: a reader holds it. */
 	KUNIT_EXPECT_NOT_NULL(test, kept_array(2));
@@ -607,7 +607,7 @@ static void kept_test_again(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, kept_array(1));
 	snap_kunit_set(test, "snapshot_keep", "2");
 	KUNIT_EXPECT_NULL(test, kept_array(1));
-	KUNIT_EXPECT_EQ(test, tr->snapshots->nr_kept, 0U);
+	KUNIT_EXPECT_EQ(test, tr->snapshots->keeper.nr, 0U);
 	snap_kunit_close(file);
 	kept_take(test, "r2");
 	kept_expect(test, 2, 2);
@@ -663,7 +663,7 @@ static void kept_test_removed(struct kunit *test)
 	snap_kunit_close(file);
 	/* The keeper has not created an instance for this one, and never does. */
 	tracing_snapshot_instance(other);
-	KUNIT_EXPECT_FALSE(test, llist_empty(&other->snapshots->fresh));
+	KUNIT_EXPECT_FALSE(test, llist_empty(&other->snapshots->keeper.fresh));
 	trace_array_put(other);
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(other), 0);
 	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/kunit-other@1"));
@@ -694,9 +694,9 @@ static void kept_test_no_memory(struct kunit *test)
 		snap_tend(tr->snapshots);
 		failed = snap_kunit_failed();
 		tracing_disarm_snapshot(tr);
-		unkept = atomic_long_read(&s->unkept);
+		unkept = atomic_long_read(&s->count.unkept);
 	}
-	enable_work(&s->keeper);
+	enable_work(&s->keeper.work);
 	KUNIT_EXPECT_FALSE(test, failed);
 	KUNIT_EXPECT_GT(test, unkept, 40U);
 }
