@@ -296,13 +296,25 @@ static void exchange_test_swap_in_flight(struct kunit *test)
 	rbt_account(w);
 }
 
+/* Each reason of a swap to do nothing; a cut has that of sub-buffers of another size. */
 static void exchange_test_swap_refused(struct kunit *test)
 {
+	struct ring_buffer_event *rec;
 	struct rbt *w = test->priv;
 
 	rbt_open(w, 3, RB_FL_OVERWRITE);
 	rbt_open_other(w, 4, RB_FL_OVERWRITE);
+	rbt_write_n(w, 8, 3);
 	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), -EINVAL);
+	KUNIT_ASSERT_EQ(test, ring_buffer_subbuf_order_set(w->other, 1), 0);
+	ring_buffer_resize(w->other, 3 * rb_subbuf_room(1), RING_BUFFER_ALL_CPUS);
+	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rbt_cut(w->buffer, w->other, w->cpu), -EINVAL);
+	/* That will not change, a record in flight would. */
+	rec = ring_buffer_lock_reserve(w->other, 8);
+	KUNIT_EXPECT_EQ(test, rbt_cut(w->buffer, w->other, w->cpu), -EINVAL);
+	ring_buffer_discard_commit(w->other, rec);
+	KUNIT_ASSERT_EQ(test, ring_buffer_subbuf_order_set(w->other, 0), 0);
 	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->buffer, w->cpu), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, nr_cpu_ids), -EINVAL);
 	ring_buffer_resize(w->other, 3 * rb_subbuf_room(0), RING_BUFFER_ALL_CPUS);
@@ -321,7 +333,9 @@ static void exchange_test_swap_refused(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, rb_exchange_trylock(w->other->cpus[w->cpu], 1));
 	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), -EBUSY);
 	rb_exchange_unlock(w->other->cpus[w->cpu]);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(w->buffer, w->cpu), 3UL);
 	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), 0);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(w->other, w->cpu), 3UL);
 }
 
 /* Refused and overwritten records stay counted over resizes of each kind, until a reset. */

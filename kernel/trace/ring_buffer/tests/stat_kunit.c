@@ -139,13 +139,21 @@ static void stat_test_dirty(struct kunit *test)
 /* Of CPUs that there are not, nothing is known. */
 static void stat_test_no_cpu(struct kunit *test)
 {
+	static const int far[] = { -1, -2, -63, -64, -4096, INT_MIN, INT_MAX };
 	struct rbt *w = test->priv;
+	unsigned int i;
 
 	rbt_open(w, 2, RB_FL_OVERWRITE);
 	rbt_write(w, 4);
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(w->buffer, nr_cpu_ids), 0UL);
 	KUNIT_EXPECT_EQ(test, ring_buffer_size(w->buffer, nr_cpu_ids), 0UL);
 	KUNIT_EXPECT_EQ(test, ring_buffer_bytes_cpu(w->buffer, -1), 0UL);
+	for (i = 0; i < ARRAY_SIZE(far); i++)
+		KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(w->buffer, far[i]), 0UL);
+	/* Beyond any mask of CPUs. */
+	for (i = nr_cpu_ids; i < 16384; i++)
+		KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(w->buffer, i), 0UL);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(w->buffer, w->cpu), 1UL);
 }
 
 static struct kunit_case stat_test_cases[] = {

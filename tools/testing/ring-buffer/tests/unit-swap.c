@@ -106,42 +106,6 @@ static void lacks_cpu(long unused)
 	shim_set_online(2, 0);
 }
 
-/* Each reason of a swap, and of a cut, to do nothing */
-static void swap_refused(long unused)
-{
-	struct ring_buffer_event *e;
-
-	begin_two(4);
-	put_on(0, buf, 3);
-	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf, 0), -EINVAL);
-	EXPECT_EQ(ring_buffer_resize(buf2, 5 * SUBBUF_DATA, ALL), 0);
-	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 0), -EINVAL);
-	EXPECT_EQ(ring_buffer_resize(buf2, 4 * SUBBUF_DATA, ALL), 0);
-	EXPECT_EQ(ring_buffer_subbuf_order_set(buf2, 1), 0);
-	EXPECT_EQ(ring_buffer_resize(buf2, 4 * (SUBBUF_DATA + 4096), ALL), 0);
-	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 0), -EINVAL);
-	EXPECT_EQ(cut_one(buf, buf2, 0), -EINVAL);
-	/* That will not change, a record in flight would */
-	e = ring_buffer_lock_reserve(buf2, REC_LEN);
-	EXPECT_EQ(cut_one(buf, buf2, 0), -EINVAL);
-	ring_buffer_discard_commit(buf2, e);
-	EXPECT_EQ(ring_buffer_subbuf_order_set(buf2, 0), 0);
-	EXPECT_EQ(ring_buffer_resize(buf2, 4 * SUBBUF_DATA, ALL), 0);
-
-	ring_buffer_record_disable(buf);
-	ring_buffer_record_enable(buf);
-	ring_buffer_record_disable_cpu(buf2, 0);
-	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 0), -EAGAIN);
-	ring_buffer_record_enable_cpu(buf2, 0);
-	ring_buffer_record_disable_cpu(buf, 0);
-	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 0), -EAGAIN);
-	ring_buffer_record_enable_cpu(buf, 0);
-	holds(buf, 3, 0);
-	EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 0), 0);
-	holds(buf2, 3, 0);
-	EXPECT_EQ(shim_preempt_count(0), 0);
-}
-
 /* Mappings: of a live buffer, and of a ring that was cut off */
 static void mapped(long unused)
 {
@@ -655,7 +619,6 @@ const struct scenario exchange_scenarios[] = {
 	{ "unit.cut-busy", cut_busy, 0, SC_QUICK, "R5, 7" },
 	{ "unit.cut-ring-id", ring_id, 0, SC_QUICK, "R5" },
 	{ "unit.cut-lacks-cpu", lacks_cpu, 0, SC_QUICK, "R5" },
-	{ "unit.swap-refused", swap_refused, 0, SC_QUICK, "R5" },
 	{ "unit.swap-mapped", mapped, 0, SC_QUICK, "R5 R8" },
 	{ "unit.cut-sizes", cut_sizes, 0, SC_QUICK, "R5" },
 	{ "unit.cut-range", persist, 0, SC_QUICK, "R5, 12" },

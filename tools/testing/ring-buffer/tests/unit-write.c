@@ -605,24 +605,6 @@ static void wait_writers(long unused)
 	}
 }
 
-/* ---- CPUs ------------------------------------------------------------------ */
-
-/* No number of a CPU that is not there leads anywhere */
-static void no_such_cpu(long unused)
-{
-	static const int far[] = { -1, -2, -63, -64, -4096, INT_MIN, INT_MAX };
-	int i;
-
-	begin(2, true);
-	put_n(3);
-	for (i = 0; i < ARRAY_SIZE(far); i++)
-		EXPECT_EQ(ring_buffer_entries_cpu(buf, far[i]), 0);
-	/* beyond any mask of CPUs */
-	for (i = 2; i < 16384; i++)
-		EXPECT_EQ(ring_buffer_entries_cpu(buf, i), 0);
-	EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 3);
-}
-
 /* ---- mappings --------------------------------------------------------------- */
 
 /* A record is written under any number of mappings and any nested write */
@@ -707,6 +689,5 @@ const struct scenario write_scenarios[] = {
 	{ "unit.wait-writers", wait_writers, 0, SC_QUICK, "R5, 7" },
 	{ "unit.write-close", close_meanwhile, 0, SC_QUICK, "R1 R3, 2" },
 	{ "unit.write-mapped", mapped, 0, SC_QUICK, "R8" },
-	{ "unit.no-such-cpu", no_such_cpu, 0, SC_QUICK, "R4" },
 	{ }
 };
