@@ -17,6 +17,7 @@ struct scenario {
 
 /* Those of some files are missing in a program with the base. */
 #pragma weak alloc_scenarios
+#pragma weak read_scenarios
 #pragma weak page_scenarios
 #pragma weak exchange_scenarios
 #pragma weak persist_scenarios
