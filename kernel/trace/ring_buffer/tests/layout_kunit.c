@@ -18,7 +18,8 @@ struct layout_got {
 	unsigned int	nr;
 };
 
-static void layout_record(void *data, const void *payload, unsigned int max, u64 time)
+static void layout_record(void *data, const void *rec, const void *payload, unsigned int max,
+			  u64 time)
 {
 	struct layout_got *got = data;
 	u32 num = rbt_check(got->w, payload, time);

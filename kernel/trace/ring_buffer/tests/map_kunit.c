@@ -201,7 +201,7 @@ static void map_test_cut(struct kunit *test)
 	ring_buffer_free(third);
 }
 
-static void map_see(void *data, const void *payload, unsigned int max, u64 time)
+static void map_see(void *data, const void *rec, const void *payload, unsigned int max, u64 time)
 {
 	struct map_reader *r = data;
 

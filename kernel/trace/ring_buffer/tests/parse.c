@@ -60,6 +60,8 @@ bool rbt_parse(const void *memory, unsigned int size, struct rbt_page *page,
 		if (!page->missed || end + sizeof(page->lost) > start + size)
 			return false;
 		memcpy(&page->lost, end, sizeof(page->lost));
+	} else if (page->missed && end + sizeof(page->lost) <= start + size) {
+		return false;	/* there is room for the number */
 	}
 
 	for (time = page->time; at < end; at += len) {
@@ -75,7 +77,7 @@ bool rbt_parse(const void *memory, unsigned int size, struct rbt_page *page,
 				return false;
 			len = type >= 30 ? 8 : 4 + parse_u32(at + 4);
 		}
-		if (len > end - at || len < 4)
+		if (len > end - at || len < 4 || len % 4)
 			return false;
 
 		if (type == 30) {
@@ -92,7 +94,7 @@ bool rbt_parse(const void *memory, unsigned int size, struct rbt_page *page,
 			continue;
 		page->records++;
 		if (fn)
-			fn(data, at + (type ? 4 : 8), len - (type ? 4 : 8), time);
+			fn(data, at, at + (type ? 4 : 8), len - (type ? 4 : 8), time);
 	}
 	return true;
 }

@@ -30,7 +30,8 @@ struct rbt_page {
 	unsigned int	absolutes;
 };
 
-typedef void (*rbt_record_fn)(void *data, const void *payload, unsigned int max, u64 time);
+typedef void (*rbt_record_fn)(void *data, const void *rec, const void *payload, unsigned int max,
+			      u64 time);
 
 bool rbt_parse(const void *memory, unsigned int size, struct rbt_page *page,
 	       rbt_record_fn fn, void *data);

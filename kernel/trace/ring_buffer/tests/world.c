@@ -432,7 +432,8 @@ struct rbt_take {
 	bool		late;
 };
 
-static void rbt_take_record(void *data, const void *payload, unsigned int max, u64 time)
+static void rbt_take_record(void *data, const void *rec, const void *payload, unsigned int max,
+			    u64 time)
 {
 	struct rbt_take *take = data;
 	struct rbt *w = take->w;

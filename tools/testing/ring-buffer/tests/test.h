@@ -42,7 +42,7 @@ u64 last_put(int cpu, int ctx);
 int map_buffer(int subbufs);			/* reader.c: as user space reads a mapping */
 int map_look(void);
 
-/* page.c: an independent parser of the page format; returns records or < 0 */
+/* page.c: by an independent parser of the page format; returns records or < 0 */
 typedef void (*page_fn)(struct ring_buffer_event *e, u64 ts, long lost, void *arg);
 int page_parse(void *page, unsigned int size, page_fn fn, void *arg);
 bool page_missed(void *page, long *lost);
