@@ -106,9 +106,9 @@ static bool sampler_can_sample(const struct perf_event *counter)
  */
 int sampler_start(struct trace_sampler *s, int cpu, struct sampler_fault *fault)
 {
-	static const char no_samples[] = "Its PMU counts, but cannot sample";
 	struct perf_event_attr attr;
 	struct perf_event *counter;
+	int ret;
 
 	sampler_set_attr(&s->spec, &attr);
 	counter = perf_event_create_kernel_counter(&attr, cpu, NULL, sampler_overflow, s);
@@ -118,27 +118,18 @@ int sampler_start(struct trace_sampler *s, int cpu, struct sampler_fault *fault)
 		attr.exclude_guest = 0;
 		counter = perf_event_create_kernel_counter(&attr, cpu, NULL, sampler_overflow, s);
 	}
-	if (IS_ERR(counter)) {
-		switch (PTR_ERR(counter)) {
-		case -ENOENT:
-		case -ENODEV:
-			fault->why = "No PMU of this machine counts this event";
-			return -ENODEV;
-		case -EOPNOTSUPP:
-			fault->why = no_samples;
-			return -EOPNOTSUPP;
-		default:
-			fault->why = SAMPLER_NO_COUNTERS;
-			return PTR_ERR(counter);
-		}
-	}
-	if (!sampler_can_sample(counter)) {
+	if (!IS_ERR(counter) && !sampler_can_sample(counter)) {
 		perf_event_release_kernel(counter);
-		fault->why = no_samples;
-		return -EOPNOTSUPP;
+		counter = ERR_PTR(-EOPNOTSUPP);
 	}
-	per_cpu_ptr(s->cpus, cpu)->counter = counter;
-	return 0;
+	if (!IS_ERR(counter)) {
+		per_cpu_ptr(s->cpus, cpu)->counter = counter;
+		return 0;
+	}
+	ret = PTR_ERR(counter) == -ENOENT ? -ENODEV : PTR_ERR(counter);
+	fault->why = ret == -ENODEV ? "No PMU of this machine counts this event" :
+		     ret == -EOPNOTSUPP ? "Its PMU counts, but cannot sample" : SAMPLER_NO_COUNTERS;
+	return ret;
 }
 
 /**
