@@ -10,7 +10,7 @@ struct seq_file;
 
 /**
  * struct dat_block - bytes in memory
- * @data: their address, from kvmalloc()
+ * @data: their address; from kvmalloc() where a file of trace.dat owns them
  * @len:  number of bytes
  */
 struct dat_block {

@@ -11,26 +11,12 @@
 
 #include "internal.h"
 
-/* Parts of a file, at most */
-#define VIEW_PARTS	2
-
-/**
- * struct view_part - bytes of an open file
- * @data: the bytes
- * @len:  number of bytes
- */
-struct view_part {
-	const void	*data;
-	size_t		len;
-};
-
 /**
  * struct view_file - an open file
  * @user: its user, or NULL
  * @copy: the threads that it shows, and the records as text or as a trace.dat
  * @head: text in front of the records
  * @size: bytes of the file
- * @nr:   number of @part
  * @part: the file
  */
 struct view_file {
@@ -38,15 +24,8 @@ struct view_file {
 	struct view_copy	copy;
 	char			head[512];
 	loff_t			size;
-	unsigned int		nr;
-	struct view_part	part[VIEW_PARTS];
+	struct dat_block	part[2];
 };
-
-static void view_file_add(struct view_file *f, const void *data, size_t len)
-{
-	f->part[f->nr++] = (struct view_part){ data, len };
-	f->size += len;
-}
 
 static void view_file_free(struct view_file *f)
 {
@@ -71,8 +50,8 @@ static void view_lay_out_text(struct view_file *f)
 	/* Where each record begins is of no use any more. */
 	kvfree(store->entry);
 	store->entry = NULL;
-	view_file_add(f, f->head, len);
-	view_file_add(f, store->data, store->used);
+	f->part[0] = (struct dat_block){ f->head, len };
+	f->part[1] = (struct dat_block){ store->data, store->used };
 }
 
 static void view_iter_free(struct trace_iterator *iter)
@@ -101,11 +80,9 @@ static struct trace_iterator *view_iter_alloc(void)
 /* The records are no longer wanted behind their trace.dat. */
 static void view_lay_out_dat(struct view_file *f)
 {
-	struct trace_dat_copy *dat = &f->copy.dat;
-
 	view_store_free(&f->copy.store);
-	view_file_add(f, dat->head.data, dat->head.len);
-	view_file_add(f, dat->pages.data, dat->pages.len);
+	f->part[0] = f->copy.dat.head;
+	f->part[1] = f->copy.dat.pages;
 }
 
 static int view_file_fill(struct view_file *f, struct pid *pid, struct pid_namespace *ns)
@@ -130,6 +107,7 @@ static int view_file_fill(struct view_file *f, struct pid *pid, struct pid_names
 		view_lay_out_dat(f);
 	else
 		view_lay_out_text(f);
+	f->size = f->part[0].len + f->part[1].len;
 	return 0;
 }
 
@@ -199,7 +177,7 @@ int trace_view_open(struct file *file, struct pid *pid, struct pid_namespace *ns
 /* Copy bytes at @pos, up to the end of a part and of a page of the caller. */
 static ssize_t view_copy(struct view_file *f, char __user *ubuf, size_t cnt, loff_t pos)
 {
-	const struct view_part *part = f->part;
+	const struct dat_block *part = f->part;
 	int ret;
 
 	while (pos >= part->len)
