@@ -55,8 +55,8 @@ static struct rb_cpu *rb_cpu_alloc(struct trace_buffer *buffer, unsigned int nr,
 	rcpu->buffer = buffer;
 	rcpu->cpu = cpu;
 	rcpu->write.share = RB_SHARE_PLAIN;
-	/* The first writer has to look: the buffer may have been switched off before. */
-	atomic_set(&rcpu->state, RB_STATE_ASK);
+	/* Until rb_obey(), as the buffer may be off. */
+	atomic_set(&rcpu->state, RB_STATE_REFUSE);
 	mutex_init(&rcpu->map_lock);
 	init_irq_work(&rcpu->wake_work, rb_wake_work);
 
@@ -170,6 +170,7 @@ static void rb_stage_add(struct trace_buffer *buffer, int cpu, struct rb_cpu *st
 	cpumask_set_cpu(cpu, buffer->seen);
 	/* Behind the one ring, which it needs; an address dependency, as in rb_cpu_add(). */
 	smp_store_release(&buffer->cpus[cpu], stage);
+	rb_obey(buffer, stage);
 }
 
 /* Let everybody find the part of a CPU, which is complete. */
@@ -189,6 +190,7 @@ static void rb_cpu_add(struct trace_buffer *buffer, int cpu, struct rb_cpu *rcpu
 	 */
 	smp_wmb();
 	cpumask_set_cpu(cpu, buffer->cpumask);
+	rb_obey(buffer, rcpu);
 }
 
 /* Give a buffer its CPUs, @nr slots each; or free it. */
@@ -353,8 +355,6 @@ int ring_buffer_expand(struct trace_buffer *buffer, unsigned long size)
 	if (!ret) {
 		rb_add_cpus(buffer, cpus);
 		WRITE_ONCE(buffer->expanded, true);
-		/* A switch that was thrown meanwhile may not have found all of these CPUs. */
-		rb_ask(buffer);
 		rb_wake_all(buffer);
 	}
 	mutex_unlock(&buffer->cpu_mutex);

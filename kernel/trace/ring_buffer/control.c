@@ -2,7 +2,8 @@
 /*
  * Switches of a buffer: recording on and off, the overwrite mode, the clock.
  *
- * They are words of the buffer, and each CPU's part says that its writers have to look there.
+ * They are words of the buffer. Whether records are refused is a bit of each CPU's part as well,
+ * which is all that a writer looks at.
  */
 #include <linux/export.h>
 
@@ -15,26 +16,45 @@
 #define RB_SWITCHES	(RB_RECORD_OFF | RB_SESSION_OFF)
 
 /**
- * rb_ask() - have the writers of a buffer look at its switches
+ * rb_obey() - have the writers of a CPU refuse records, or not, as the switches say
  * @buffer: the buffer
- *
- * They do not look at &trace_buffer.record_disabled otherwise. One that is looking at this
- * moment has to look again, see rb_answer().
+ * @rcpu:   the part that they use, which others can find
  *
  * Context: Any context, including NMI.
  */
-void rb_ask(struct trace_buffer *buffer)
+void rb_obey(struct trace_buffer *buffer, struct rb_cpu *rcpu)
+{
+	int off, old = atomic_read(&rcpu->state);
+
+	/* Meanwhile the part may differ from the switches: not for the time of a task. */
+	guard(preempt_notrace)();
+	do {
+		off = atomic_read(&buffer->record_disabled) ? RB_STATE_REFUSE : 0;
+		/*
+		 * Of two that switch, the last one to change the word sees the last switch.
+		 * Pairs with rb_obey:A, rb_obey_all:A and rb_wait_tell:A. RBB(rb_obey:A)
+		 */
+		while (!atomic_try_cmpxchg(&rcpu->state, &old, (old & ~RB_STATE_REFUSE) | off))
+			;
+	} while (!off != !atomic_read(&buffer->record_disabled));
+}
+
+/* The switches were changed. */
+static void rb_obey_all(struct trace_buffer *buffer)
 {
 	struct rb_cpu *rcpu;
-	int cpu, old;
+	int cpu;
 
-	rb_for_each_cpu(buffer, cpu) {
-		rcpu = rb_get_cpu(buffer, cpu);
-		old = atomic_read(&rcpu->state);
-		/* Pairs with rb_answer:A and rb_wait_tell:A, for the switch. RBB(rb_ask:A) */
-		while (!atomic_try_cmpxchg(&rcpu->state, &old,
-					   (old & ~RB_STATE_LOOK) | RB_STATE_ASK))
-			;
+	/*
+	 * Either this finds a part that comes just now, or that finds the switch. Pairs with
+	 * rb_obey:A. RBB(rb_obey_all:A)
+	 */
+	smp_mb();
+	guard(preempt_notrace)();
+	for_each_possible_cpu(cpu) {
+		rcpu = rb_get_writer(buffer, cpu);
+		if (rcpu)
+			rb_obey(buffer, rcpu);
 	}
 }
 
@@ -50,7 +70,7 @@ void rb_ask(struct trace_buffer *buffer)
 void ring_buffer_record_disable(struct trace_buffer *buffer)
 {
 	atomic_inc(&buffer->record_disabled);
-	rb_ask(buffer);
+	rb_obey_all(buffer);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_record_disable);
 
@@ -63,6 +83,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_record_disable);
 void ring_buffer_record_enable(struct trace_buffer *buffer)
 {
 	atomic_dec(&buffer->record_disabled);
+	rb_obey_all(buffer);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_record_enable);
 
@@ -84,6 +105,7 @@ static void rb_switch_off(struct trace_buffer *buffer, int bit)
 	struct rb_switched *sw = &buffer->switched;
 	u64 (*clock)(void);
 	u64 now;
+	int was;
 
 	/*
 	 * Fully ordered, pairs with ring_buffer_was_on(): a look that sees the switch, or its
@@ -92,7 +114,9 @@ static void rb_switch_off(struct trace_buffer *buffer, int bit)
 	atomic_inc_return(&sw->offs);
 	clock = READ_ONCE(buffer->clock);
 	now = clock();
-	if (atomic_fetch_or(bit, &buffer->record_disabled) & RB_SWITCHES) {
+	was = atomic_fetch_or(bit, &buffer->record_disabled);
+	rb_obey_all(buffer);
+	if (was & RB_SWITCHES) {
 		atomic_dec(&sw->offs);
 		return;
 	}
@@ -113,9 +137,11 @@ static void rb_switch_on(struct trace_buffer *buffer, int bit)
 {
 	struct rb_switched *sw = &buffer->switched;
 	u64 (*clock)(void);
+	int switches = atomic_fetch_andnot(bit, &buffer->record_disabled) & RB_SWITCHES;
 	s64 now, was;
 
-	if ((atomic_fetch_andnot(bit, &buffer->record_disabled) & RB_SWITCHES) != bit)
+	rb_obey_all(buffer);
+	if (switches != bit)
 		return;
 	rb_tell_on();
 	/* It is not counted, so the times are not known from here on. */
@@ -135,7 +161,6 @@ static void rb_switch_on(struct trace_buffer *buffer, int bit)
 static void rb_record_off(struct trace_buffer *buffer, int bit)
 {
 	rb_switch_off(buffer, bit);
-	rb_ask(buffer);
 	ring_buffer_wake_waiters(buffer, RING_BUFFER_ALL_CPUS);
 }
 

@@ -256,7 +256,7 @@ struct rb_cpu *rb_stage_alloc(struct trace_buffer *buffer, int cpu)
 	stage->cpu = cpu;
 	stage->write.share = RB_SHARE_PLAIN;
 	stage->drain = rb_stage_drain;
-	atomic_set(&stage->state, RB_STATE_WAKE);
+	atomic_set(&stage->state, RB_STATE_WAKE | RB_STATE_REFUSE);
 	/* One slot: the writer cannot enter another sub-buffer, also where it may overwrite. */
 	ring = rb_ring_alloc(stage, 1, 0);
 	if (!ring) {

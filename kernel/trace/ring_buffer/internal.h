@@ -229,8 +229,9 @@
  * rb_go_live:A
  * rb_cpu_add:A            rb_get_cpu:A               a CPU's part; its bit in cpumask
  * rb_place_set:A          rb_switch_all:A            the word of a CPU; the switch of all buffers
- * rb_ask:A                rb_answer:A                a switch; the request to look at it
- * rb_ask:A                rb_wait_tell:A             a switch; a waiter that looks at it
+ * rb_obey:A               rb_obey:A                  a switch; the word of a CPU
+ * rb_obey_all:A           rb_obey:A                  a switch; a part that comes just then
+ * rb_obey:A               rb_wait_tell:A             a switch; a waiter that looks at it
  * rb_wake_work:A          ring_buffer_wait:A         a record; the count of wake-ups
  * rb_wait_recheck:A       rb_wait_pending:A          all use of the wait queues; no callback left
  * ======================  =========================  ===========================
@@ -632,13 +633,12 @@ struct rb_write {
 
 /*
  * &rb_cpu.state: a task waits for a record; number of those that switched this CPU off;
- * check whether the buffer is off; a writer does so, and there was no other request since
+ * the buffer is off, see rb_obey()
  */
 #define RB_STATE_WAKE		BIT(0)
 #define RB_STATE_OFF_ONE	BIT(1)
 #define RB_STATE_OFF		GENMASK(15, 1)
-#define RB_STATE_ASK		BIT(16)
-#define RB_STATE_LOOK		BIT(17)
+#define RB_STATE_REFUSE		BIT(16)
 
 static_assert((RB_STATE_OFF & -RB_STATE_OFF) == RB_STATE_OFF_ONE);
 
@@ -1277,7 +1277,7 @@ void rb_wake_work(struct irq_work *work);
 void rb_wake_writer(struct rb_cpu *rcpu, struct rb_ring *ring);
 
 /* control.c */
-void rb_ask(struct trace_buffer *buffer);
+void rb_obey(struct trace_buffer *buffer, struct rb_cpu *rcpu);
 
 /* write.c */
 struct ring_buffer_event *rb_reserve_alone(struct rb_cpu *rcpu, unsigned long length);

@@ -475,9 +475,9 @@ void rb_reset(struct trace_buffer *buffer, const struct cpumask *which,
 		rcpu->resetting = true;
 		atomic_add(RB_STATE_OFF_ONE, &rcpu->state);
 	}
-	/* No stage has a plain writer: each one looks at this. */
+	/* The parts above are not those of its writers. */
 	if (buffer->global)
-		atomic_inc(&buffer->record_disabled);
+		ring_buffer_record_disable(buffer);
 	rb_race_point(REFUSING);
 	since = rb_wait_for_writers();
 
@@ -502,7 +502,7 @@ void rb_reset(struct trace_buffer *buffer, const struct cpumask *which,
 		rb_exchange_unlock(rcpu);
 	}
 	if (buffer->global)
-		atomic_dec(&buffer->record_disabled);
+		ring_buffer_record_enable(buffer);
 }
 
 /**

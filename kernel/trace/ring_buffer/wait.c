@@ -201,7 +201,7 @@ static void rb_wait_tell(struct rb_cpu *rcpu, int what)
 
 	/* Fully ordered, but a writer has no partner for it: hence the recheck. A switch has. */
 	if (what & RB_WAKE_FULL)
-		/* Pairs with rb_ask:A. RBB(rb_wait_tell:A) */
+		/* Pairs with rb_obey:A. RBB(rb_wait_tell:A) */
 		told = atomic_xchg(&rcpu->wake_full, 1);
 	else
 		told = atomic_fetch_or(RB_STATE_WAKE, &rcpu->state) & RB_STATE_WAKE;

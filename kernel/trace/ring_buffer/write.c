@@ -201,40 +201,6 @@ rb_may_nest(struct rb_cpu *rcpu, unsigned int level, unsigned int nested, bool *
 }
 
 /*
- * Look at the switch of the buffer, as rb_ask() has asked for. If nothing was switched since the
- * look began, there is nothing more to ask. A writer that comes in between ends its own look
- * before this one goes on, so that RB_STATE_LOOK is never that of another look.
- */
-static noinline bool rb_answer(struct rb_cpu *rcpu)
-{
-	/* Fully ordered: before the switch. Pairs with rb_ask:A. RBB(rb_answer:A) */
-	int state = atomic_fetch_or(RB_STATE_LOOK, &rcpu->state);
-	bool on;
-
-	state |= RB_STATE_LOOK;
-	rb_race_point(IS_ON);
-	on = !atomic_read(&rcpu->buffer->record_disabled);
-	rb_race_point(IS_ON_LOOKED);
-	while (state & RB_STATE_LOOK &&
-	       !atomic_try_cmpxchg(&rcpu->state, &state, state &
-				   ~(on ? RB_STATE_LOOK | RB_STATE_ASK : RB_STATE_LOOK)))
-		;
-	return on;
-}
-
-/* Is recording on? Nobody asks if that has not changed since the last look. */
-static bool rb_is_on(struct rb_cpu *rcpu)
-{
-	int state = atomic_read(&rcpu->state);
-
-	if (state & RB_STATE_OFF)
-		return false;
-	if (state & RB_STATE_ASK)
-		return rb_answer(rcpu);
-	return !atomic_read(&rcpu->buffer->record_disabled);
-}
-
-/*
  * Begin a write where the plain case is not: among others on this CPU, inside
  * ring_buffer_nest_start(), where a task waits or recording is switched off.
  */
@@ -245,7 +211,8 @@ static bool rb_push(struct rb_cpu *rcpu)
 	struct rb_write *w = &rcpu->write;
 	bool reentered = false;
 
-	if (refused & RB_ALL_OFF || !rb_is_on(rcpu) || rb_refuse_context())
+	if (refused & RB_ALL_OFF || atomic_read(&rcpu->state) & (RB_STATE_OFF | RB_STATE_REFUSE) ||
+	    rb_refuse_context())
 		return false;
 	if (nested >= RB_NEST_LEVELS || refused ||
 	    WARN_ON_ONCE(rcpu->depth >= ARRAY_SIZE(rcpu->below))) {

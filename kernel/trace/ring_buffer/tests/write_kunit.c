@@ -125,27 +125,32 @@ static void write_test_nest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->buffer->cpus[w->cpu]->special, 0ULL);
 }
 
-/* A context that is writing is let in once more, as an interrupt may look like it. */
+/*
+ * A context that is writing is let in once more, as an interrupt may look like it. The outermost
+ * writer does not record its context.
+ */
 static void write_test_recursion(struct kunit *test)
 {
-	struct ring_buffer_event *first, *second;
+	struct ring_buffer_event *event[3];
 	struct rbt *w = test->priv;
-	u32 num[3];
+	u32 num[4];
+	int i;
 
 	rbt_open(w, 2, RB_FL_OVERWRITE);
-	first = rbt_reserve(w, 8, &num[0]);
-	second = rbt_reserve(w, 8, &num[1]);
-	KUNIT_EXPECT_NOT_NULL(test, second);
-	KUNIT_EXPECT_NULL(test, rbt_reserve(w, 8, &num[2]));
-	if (second)
-		rbt_commit(w, second, num[1]);
-	if (first)
-		rbt_commit(w, first, num[0]);
+	for (i = 0; i < 3; i++) {
+		event[i] = rbt_reserve(w, 8, &num[i]);
+		KUNIT_EXPECT_NOT_NULL(test, event[i]);
+	}
+	KUNIT_EXPECT_NULL(test, rbt_reserve(w, 8, &num[3]));
+	while (i--) {
+		if (event[i])
+			rbt_commit(w, event[i], num[i]);
+	}
 	/* Refused without being counted: it is a fault of the caller. */
-	w->recs[num[2]].state = RBT_GONE;
+	w->recs[num[3]].state = RBT_GONE;
 	KUNIT_EXPECT_TRUE(test, rbt_write(w, 8));
 	rbt_account(w);
-	KUNIT_EXPECT_EQ(test, w->nr_seen, 3U);
+	KUNIT_EXPECT_EQ(test, w->nr_seen, 4U);
 }
 
 /* Every context at once, each inside the one before it. */
@@ -222,10 +227,10 @@ static void write_test_plain_again(struct kunit *test)
 	rbt_open(w, 2, 0);
 	rcpu = w->buffer->cpus[w->cpu];
 	ring_buffer_record_off(w->buffer);
-	ring_buffer_record_on(w->buffer);
 	KUNIT_EXPECT_NE(test, rcpu->special, 0ULL);
-	rbt_write(w, 8);
+	ring_buffer_record_on(w->buffer);
 	KUNIT_EXPECT_EQ(test, rcpu->special, 0ULL);
+	rbt_write(w, 8);
 	KUNIT_EXPECT_NE(test, rbt_ring(w)->tail->room, 0U);
 
 	rbt_write_n(w, 1000, 20);

@@ -205,9 +205,6 @@ static void run_off(long arg)
 	for_each_instruction(&s, 1) {
 		fresh(RING_SUBBUFS * SUBBUF_DATA, true);
 		put(buf, 8, PUT_COMMIT);
-		/* the next writer has to ask */
-		ring_buffer_record_disable(buf);
-		ring_buffer_record_enable(buf);
 		if (!step_run(&s))
 			continue;
 		if (!ring_buffer_record_is_on(buf) && ring_buffer_lock_reserve(buf, 8)) {

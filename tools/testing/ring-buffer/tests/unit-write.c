@@ -284,6 +284,33 @@ static void all_off_expand(long unused)
 	}
 }
 
+/* Two CPUs throw a switch at once, or one while the buffer gets its rings: writers obey it */
+static void on_2(void) { ring_buffer_record_on(buf2); }
+static void off_2(void) { ring_buffer_record_off(buf2); }
+static void remote_on_2(void) { step_remote(1, on_2, 0); }
+static void remote_off_2(void) { step_remote(1, off_2, 0); }
+
+static void switch_beside(long n)
+{
+	static const struct step steps[] = {
+		{ .op = on_2, .act = { remote_off_2 } },
+		{ .op = off_2, .act = { remote_on_2 } },
+		{ .op = op_expand, .act = { remote_off_2 } },
+	};
+	struct step s = steps[n];
+
+	for_each_instruction(&s, n == 2 ? 3 : 1) {
+		begin(3, true);
+		buf2 = ring_buffer_alloc_unexpanded(RB_FL_OVERWRITE);
+		if (n != 2)
+			op_expand();
+		if (!n)
+			off_2();
+		if (step_run(&s))
+			EXPECT_EQ(put(buf2, 8, PUT_COMMIT), ring_buffer_record_is_on(buf2));
+	}
+}
+
 /* Another CPU frees a buffer, and its memory, while all are switched off */
 static struct trace_buffer *third;
 
@@ -668,6 +695,9 @@ const struct scenario write_scenarios[] = {
 	{ "unit.switches", switches, 0, SC_QUICK, "off is off" },
 	{ "unit.overwrite-switch", overwrite_switch, 0, SC_QUICK, "R3, 17" },
 	{ "unit.two-switches", two_switches, 0, SC_QUICK, "off is off" },
+	{ "unit.switch-beside-on", switch_beside, 0, SC_QUICK, "off is off" },
+	{ "unit.switch-beside-off", switch_beside, 1, SC_QUICK, "off is off" },
+	{ "unit.switch-beside-expand", switch_beside, 2, SC_QUICK, "off is off" },
 	{ "unit.was-on", was_on, 0, SC_QUICK, "off is off" },
 	{ "unit.all-off", all_off, 0, SC_QUICK, "off is off" },
 	{ "unit.all-off-write", all_off_meanwhile, 0, SC_QUICK, "off is off" },
