@@ -89,52 +89,6 @@ static int rb_may_swap(struct rb_cpu *a, struct rb_cpu *b, bool alike)
 	return 0;
 }
 
-/**
- * ring_buffer_swap_cpu() - exchange the rings that two buffers have of a CPU
- * @buffer_a: the buffer that is written
- * @buffer_b: the one that takes the records of @buffer_a
- * @cpu:      the CPU
- *
- * Writers of @buffer_a go on. A record in flight is committed in @buffer_b; every record
- * of @buffer_b is older than any that comes to @buffer_a.
- *
- * Context: Any context, including NMI. Does not wait.
- * Return: 0; -EINVAL if @cpu never was online, the sizes differ, or a buffer lies in
- *         memory that survives a reboot; -EAGAIN if a buffer or @cpu is switched off by
- *         its own switch; -EBUSY while a buffer or its ring is mapped, resized or swapped
- *         by another caller, on a CPU in hotplug, and from when records of a buffer were
- *         dropped, by ring_buffer_forget() or a cut for which the CPU had written nothing, until
- *         it is cut or reset.
- */
-int ring_buffer_swap_cpu(struct trace_buffer *buffer_a, struct trace_buffer *buffer_b, int cpu)
-{
-	struct rb_cpu *a = rb_get_cpu(buffer_a, cpu), *b = rb_get_cpu(buffer_b, cpu);
-	int ret = -EBUSY;
-
-	if (!a || !b || a == b)
-		return -EINVAL;
-	if (atomic_read(&buffer_a->record_disabled) | atomic_read(&buffer_b->record_disabled) |
-	    ((atomic_read(&a->state) | atomic_read(&b->state)) & RB_STATE_OFF))
-		return -EAGAIN;
-
-	/* A task that waits for the swap to be over must not wait for its CPU. */
-	preempt_disable_notrace();
-	if (ring_buffer_is_alive() && rb_exchange_trylock(a, 1)) {
-		if (rb_exchange_trylock(b, 1)) {
-			ret = rb_may_swap(a, b, true);
-			if (!ret) {
-				rb_lead_readers(a, b);
-				rb_swap(a, b);
-			}
-			rb_exchange_unlock(b);
-		}
-		rb_exchange_unlock(a);
-	}
-	preempt_enable_notrace();
-	return ret;
-}
-EXPORT_SYMBOL_GPL(ring_buffer_swap_cpu);
-
 /* Is a writer in @ring, which was live before? */
 static bool rb_is_entered(struct rb_ring *ring)
 {
@@ -160,19 +114,17 @@ static bool rb_is_left(struct rb_cpu *live, struct rb_cpu *spare)
 	return !rb_is_entered(rb_untag(READ_ONCE(spare->ring)));
 }
 
-/* Make sure of a CPU's rings. */
-static int rb_cut_begin(struct rb_cpu *live, struct rb_cpu *spare, int owner)
+/* Get the right to exchange the rings of two parts, if that is possible; @alike: in a swap. */
+static __always_inline int
+rb_swap_begin(struct rb_cpu *live, struct rb_cpu *spare, int owner, bool alike)
 {
-	int ret;
+	int ret = -EBUSY;
 
-	if (!spare)
-		return -EINVAL;
 	if (!rb_exchange_trylock(live, owner))
 		return -EBUSY;
-	ret = -EBUSY;
 	if (rb_exchange_trylock(spare, owner)) {
-		ret = rb_may_swap(live, spare, false);
-		if (!ret && !rb_is_left(live, spare))
+		ret = rb_may_swap(live, spare, alike);
+		if (!ret && !alike && !rb_is_left(live, spare))
 			ret = -EBUSY;
 		if (!ret)
 			return 0;
@@ -181,6 +133,52 @@ static int rb_cut_begin(struct rb_cpu *live, struct rb_cpu *spare, int owner)
 	rb_exchange_unlock(live);
 	return ret;
 }
+
+static void rb_swap_end(struct rb_cpu *live, struct rb_cpu *spare)
+{
+	rb_exchange_unlock(spare);
+	rb_exchange_unlock(live);
+}
+
+/**
+ * ring_buffer_swap_cpu() - exchange the rings that two buffers have of a CPU
+ * @buffer_a: the buffer that is written
+ * @buffer_b: the one that takes the records of @buffer_a
+ * @cpu:      the CPU
+ *
+ * Writers of @buffer_a go on. A record in flight is committed in @buffer_b; every record
+ * of @buffer_b is older than any that comes to @buffer_a.
+ *
+ * Context: Any context, including NMI. Does not wait.
+ * Return: 0; -EINVAL if @cpu never was online, the sizes differ, or a buffer lies in
+ *         memory that survives a reboot; -EAGAIN if a buffer or @cpu is switched off by
+ *         its own switch; -EBUSY while a buffer or its ring is mapped, resized or swapped
+ *         by another caller, on a CPU in hotplug, and from when records of a buffer were
+ *         dropped, by ring_buffer_forget() or a cut for which the CPU had written nothing, until
+ *         it is cut or reset.
+ */
+int ring_buffer_swap_cpu(struct trace_buffer *buffer_a, struct trace_buffer *buffer_b, int cpu)
+{
+	struct rb_cpu *a = rb_get_cpu(buffer_a, cpu), *b = rb_get_cpu(buffer_b, cpu);
+	int ret;
+
+	if (!a || !b || a == b)
+		return -EINVAL;
+	if (atomic_read(&buffer_a->record_disabled) | atomic_read(&buffer_b->record_disabled) |
+	    ((atomic_read(&a->state) | atomic_read(&b->state)) & RB_STATE_OFF))
+		return -EAGAIN;
+
+	/* A task that waits for the swap to be over must not wait for its CPU. */
+	guard(preempt_notrace)();
+	ret = ring_buffer_is_alive() ? rb_swap_begin(a, b, 1, true) : -EBUSY;
+	if (ret)
+		return ret;
+	rb_lead_readers(a, b);
+	rb_swap(a, b);
+	rb_swap_end(a, b);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(ring_buffer_swap_cpu);
 
 static bool rb_is_cut_by(struct rb_cpu *live, int owner)
 {
@@ -245,7 +243,7 @@ static void rb_cut_exchange(const struct ring_buffer_cut *first, const struct cp
 	}
 }
 
-/* Undo rb_cut_begin(): of all cuts before @last, and of that for CPUs below @end. */
+/* Undo rb_swap_begin(): of all cuts before @last, and of that for CPUs below @end. */
 static void rb_cut_end(const struct ring_buffer_cut *first, const struct cpumask *which, int owner,
 		       const struct ring_buffer_cut *last, int end)
 {
@@ -258,8 +256,7 @@ static void rb_cut_end(const struct ring_buffer_cut *first, const struct cpumask
 			live = c->live->parts[i];
 			if ((c == last && i >= end) || !rb_is_cut_by(live, owner))
 				continue;
-			rb_exchange_unlock(c->spare->parts[i]);
-			rb_exchange_unlock(live);
+			rb_swap_end(live, c->spare->parts[i]);
 		}
 	}
 }
@@ -279,6 +276,7 @@ int rb_cut_all(const struct ring_buffer_cut *first, int cpu, void (*drop)(void *
 {
 	const struct ring_buffer_cut *c, *last = NULL;
 	const struct cpumask *which;
+	struct rb_cpu *spare;
 	int owner, i, end = nr_cpu_ids, ret = 0;
 
 	if (cpu != RING_BUFFER_ALL_CPUS)
@@ -294,7 +292,9 @@ int rb_cut_all(const struct ring_buffer_cut *first, int cpu, void (*drop)(void *
 	for (c = first; c && !ret; c = c->next) {
 		last = c;
 		for_each_cpu_and(i, c->live->cpumask, which) {
-			ret = rb_cut_begin(rb_get_cpu(c->live, i), rb_get_cpu(c->spare, i), owner);
+			spare = rb_get_cpu(c->spare, i);
+			ret = spare ? rb_swap_begin(rb_get_cpu(c->live, i), spare, owner, false) :
+				      -EINVAL;
 			if (ret) {
 				end = i;
 				break;
