@@ -34,7 +34,7 @@ static void rb_cpu_free(struct rb_cpu *rcpu)
 	ring = rcu_dereference_protected(rcpu->read_ring, true);
 	if (ring) {
 		local_irq_save(flags);
-		rb_ring_lock(ring, true);
+		rb_ring_lock(ring, RB_LOCK_WAIT);
 		rb_iters_end(ring);
 		rb_read_unlock(ring, flags);
 		rb_ring_put(ring);

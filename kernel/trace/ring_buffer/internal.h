@@ -1187,9 +1187,10 @@ bool rb_is_absent(struct trace_buffer *buffer, int cpu);
 bool rb_reader_find(struct rb_ring *ring, const struct rb_reader *rd, u64 *seq,
 		    struct rb_view *view);
 void rb_reader_settle(struct rb_ring *ring, struct rb_reader *rd);
-bool rb_ring_lock(struct rb_ring *ring, bool wait);
+enum rb_lock { RB_LOCK_WAIT, RB_LOCK_TRY, RB_LOCK_NEXT };
+bool rb_ring_lock(struct rb_ring *ring, enum rb_lock how);
+void rb_ring_unlock(struct rb_ring *ring);
 void rb_reader_carry(struct rb_ring *ring, struct rb_ring *old, unsigned long overwritten);
-void rb_lock_successor(struct rb_ring *old);
 void rb_reader_inherit(struct rb_ring *old, unsigned long overwritten);
 void rb_reader_leave(struct rb_cpu *rcpu, struct rb_ring *old);
 struct rb_ring *rb_read_lock(struct rb_cpu *rcpu, unsigned long *flags);

@@ -215,14 +215,14 @@ static bool rb_iter_load(struct ring_buffer_iter *iter)
 	bool ok;
 
 	local_irq_save(flags);
-	rb_ring_lock(ring, true);
+	rb_ring_lock(ring, RB_LOCK_WAIT);
 	while (!(ok = !ring->left && rb_iter_load_from(iter, &ring->reader)) && ring->successor) {
 		rb_iter_follow(iter);
 		rb_read_unlock(ring, flags);
 		rb_race_point(FOLLOW);
 		ring = iter->ring;
 		local_irq_save(flags);
-		rb_ring_lock(ring, true);
+		rb_ring_lock(ring, RB_LOCK_WAIT);
 		rb_iter_catch_up(iter, &ring->reader);
 	}
 	rb_read_unlock(ring, flags);
@@ -271,17 +271,15 @@ static bool rb_iter_load_dump(struct ring_buffer_iter *iter)
 	bool locked, ok;
 
 	for (;;) {
-		locked = rb_ring_lock(ring, false);
+		locked = rb_ring_lock(ring, RB_LOCK_TRY);
 		rb_dump_reader(ring, &rd);
 		if (ring != iter->ring) {
 			rb_iter_follow(iter);
 			rb_iter_catch_up(iter, &rd);
 		}
 		ok = rb_iter_load_from(iter, &rd);
-		if (locked) {
-			__acquire(&ring->lock);
-			raw_spin_unlock(&ring->lock);
-		}
+		if (locked)
+			rb_ring_unlock(ring);
 		/* A resize is moving the records. Pairs with rb_inherit:A. */
 		ring = smp_load_acquire(&ring->successor); /* RBB(rb_iter_load_dump:A) */
 		if (ok || !ring)

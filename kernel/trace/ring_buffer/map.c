@@ -75,7 +75,7 @@ static void rb_map_number(struct rb_map *map)
 	u64 word;
 
 	local_irq_save(flags);
-	rb_ring_lock(ring, true);
+	rb_ring_lock(ring, RB_LOCK_WAIT);
 	for (i = 0; i <= ring->nr; i++) {
 		sb = ring->reader.sb;
 		if (i) {

@@ -267,22 +267,37 @@ void rb_reader_settle(struct rb_ring *ring, struct rb_reader *rd)
 /**
  * rb_ring_lock() - lock a ring, and settle its reader
  * @ring: the ring
- * @wait: for another one that has it locked
+ * @how:  wait for another one that has it locked, or not; or that is the one before, which the
+ *	  caller has locked
  *
  * Nothing else takes the lock.
  *
- * Context: Interrupts are disabled. In an NMI, only without @wait.
- * Return: true, or false without @wait, if it is locked. rb_read_unlock() unlocks.
+ * Context: Interrupts are disabled. In an NMI, only to try.
+ * Return: true, or false if it is locked and @how is to try. rb_ring_unlock() unlocks.
  */
-bool rb_ring_lock(struct rb_ring *ring, bool wait)
+bool rb_ring_lock(struct rb_ring *ring, enum rb_lock how)
 {
-	if (wait)
-		raw_spin_lock(&ring->lock);
-	else if (!raw_spin_trylock(&ring->lock))
-		return false;
+	if (how == RB_LOCK_TRY) {
+		if (!raw_spin_trylock(&ring->lock))
+			return false;
+	} else {
+		raw_spin_lock_nested(&ring->lock, how == RB_LOCK_NEXT);
+	}
 	rb_reader_settle(ring, &ring->reader);
 	__release(&ring->lock);	/* sparse does not follow it to the caller */
 	return true;
+}
+
+/**
+ * rb_ring_unlock() - unlock a ring
+ * @ring: the ring
+ *
+ * Context: That of rb_ring_lock().
+ */
+void rb_ring_unlock(struct rb_ring *ring)
+{
+	__acquire(&ring->lock);
+	raw_spin_unlock(&ring->lock);
 }
 
 /**
@@ -301,19 +316,6 @@ void rb_reader_carry(struct rb_ring *ring, struct rb_ring *old, unsigned long ov
 	to->overrun = rb_ring_overrun(old) + overwritten;
 	to->commit_overrun = local_read(&old->commit_overrun) + from->commit_overrun;
 	to->dropped = local_read(&old->dropped) + from->dropped;
-}
-
-/**
- * rb_lock_successor() - lock the ring that takes over the records of another one
- * @old: that one; its lock is held
- *
- * Context: Interrupts are disabled.
- */
-void rb_lock_successor(struct rb_ring *old)
-{
-	lockdep_assert_held(&old->lock);
-	raw_spin_lock_nested(&old->successor->lock, SINGLE_DEPTH_NESTING);
-	__release(&old->successor->lock);	/* as in rb_ring_lock() */
 }
 
 /**
@@ -356,11 +358,10 @@ static noinline bool rb_hand_over(struct rb_cpu *rcpu, struct rb_ring *ring)
 {
 	if (in_nmi() || !rb_reader_empty(ring))
 		return false;
-	rb_lock_successor(ring);
-	__acquire(&ring->successor->lock);
+	rb_ring_lock(ring->successor, RB_LOCK_NEXT);
 	rb_reader_inherit(ring, 0);
 	rb_reader_leave(rcpu, ring);
-	raw_spin_unlock(&ring->successor->lock);
+	rb_ring_unlock(ring->successor);
 	return true;
 }
 
@@ -394,11 +395,10 @@ struct rb_ring *rb_read_lock(struct rb_cpu *rcpu, unsigned long *flags)
 		 * be watching, where an oops in the idle loop dumps the buffer.
 		 */
 		ring = rcu_dereference_raw(rcpu->read_ring);
-		rb_ring_lock(ring, true);
+		rb_ring_lock(ring, RB_LOCK_WAIT);
 		if (rb_is_read(rcpu, ring))
 			return ring;
-		__acquire(&ring->lock);
-		raw_spin_unlock(&ring->lock);
+		rb_ring_unlock(ring);
 	}
 }
 
@@ -418,11 +418,10 @@ struct rb_ring *rb_read_try(struct rb_cpu *rcpu, unsigned long *flags)
 		return NULL;
 	local_irq_save(*flags);
 	ring = rcu_dereference_raw(rcpu->read_ring);
-	if (rb_ring_lock(ring, false)) {
+	if (rb_ring_lock(ring, RB_LOCK_TRY)) {
 		if (rb_is_read(rcpu, ring))
 			return ring;
-		__acquire(&ring->lock);
-		raw_spin_unlock(&ring->lock);
+		rb_ring_unlock(ring);
 	}
 	local_irq_restore(*flags);
 	return NULL;

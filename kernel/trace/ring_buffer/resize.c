@@ -241,20 +241,19 @@ static void rb_move(struct rb_cpu *rcpu, struct rb_ring *old, u64 now, unsigned 
 	rb_inherit(ring, old, now);
 	move.from = old->commit->seq;
 	for (;;) {
-		rb_lock_successor(old);
-		__acquire(&ring->lock);
+		rb_ring_lock(ring, RB_LOCK_NEXT);
 		/* A reader that has met the end has left it. */
 		more = !old->left && rb_move_some(ring, old, &move);
 		if (!more && !old->left)
 			rb_move_end(rcpu, old, &move);
-		raw_spin_unlock(&ring->lock);
+		rb_ring_unlock(ring);
 		if (!more)
 			return;
 		rb_read_unlock(old, *flags);
 		rb_race_point(PART);
 		cond_resched();
 		local_irq_save(*flags);
-		rb_ring_lock(old, true);
+		rb_ring_lock(old, RB_LOCK_WAIT);
 	}
 }
 
