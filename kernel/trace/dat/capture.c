@@ -7,10 +7,10 @@
 #include <linux/init.h>
 #include <linux/module.h>
 #include <linux/notifier.h>
+#include <linux/ring_buffer_types.h>
 #include <linux/trace_seq.h>
 #include <linux/utsname.h>
 
-#include "../ring_buffer/record.h"
 #include "internal.h"
 
 /* Options of the file, by their number in the format. */

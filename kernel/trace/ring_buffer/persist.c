@@ -160,7 +160,7 @@ static char rb_persist_landmark;
 
 static u64 rb_persist_text(void)
 {
-	return (unsigned long)rb_persist_attach;
+	return (unsigned long)ring_buffer_last_boot_delta;
 }
 
 static u64 rb_persist_data(void)

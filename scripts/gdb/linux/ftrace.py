@@ -12,7 +12,6 @@ import gdb
 import struct
 
 # kernel/trace/ring_buffer/internal.h
-RB_UNIT = 4
 RB_TAIL_BITS = 18
 RB_TAIL_MASK = (1 << RB_TAIL_BITS) - 1
 RB_PUB_FINAL = 1 << RB_TAIL_BITS
@@ -24,7 +23,8 @@ RB_SLOT_SEQ_SHIFT = 24
 RB_VOID = 1
 RB_READER_WAITS = 1
 RB_READER_INHERITED = 2
-# kernel/trace/ring_buffer/record.h
+# include/linux/ring_buffer_types.h
+RB_UNIT = 4
 RB_MISSED_EVENTS = 1 << 31
 RB_MISSED_STORED = 1 << 30
 RB_DELTA_BITS = 27

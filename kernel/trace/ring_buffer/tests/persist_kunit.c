@@ -373,7 +373,8 @@ static void persist_test_forget(struct kunit *test)
 /* The kernel is somewhere else than in the boot before: each ring knows of itself. */
 static void persist_test_moved(struct kunit *test)
 {
-	unsigned long start = persist_memory(test), was = (unsigned long)rb_persist_attach;
+	unsigned long was = (unsigned long)ring_buffer_last_boot_delta;
+	unsigned long start = persist_memory(test);
 	struct rbt *w = test->priv;
 	long text, data;
 	u64 *word;

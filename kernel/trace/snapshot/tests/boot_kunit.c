@@ -16,7 +16,6 @@
 
 #include <asm/setup.h>	/* COMMAND_LINE_SIZE */
 
-#include "../../ring_buffer/internal.h"
 #include "tracefs.h"
 
 #define BAD_READ	"The snapshot is being read: close it first"

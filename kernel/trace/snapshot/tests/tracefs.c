@@ -13,7 +13,6 @@
 
 #include <trace/events/kmem.h>
 
-#include "../../ring_buffer/internal.h"
 #include "tracefs.h"
 
 /* The size of one read or write, at most. */
@@ -494,7 +493,7 @@ void __init snap_kunit_option(struct kunit *test, const char *name, const char *
  */
 void snap_kunit_move(void *memory, unsigned long by)
 {
-	u64 text = (unsigned long)rb_persist_attach;
+	u64 text = (unsigned long)ring_buffer_last_boot_delta;
 	u32 *word, *end = memory + 8 * PAGE_SIZE;
 	u64 at;
 

@@ -195,7 +195,6 @@ static void refused(long unused)
 }
 
 /* The memory identifies the kernel by this address. */
-extern char rb_persist_attach[];
 
 #define MOVED_TEXT	1
 #define MOVED_DATA	2
@@ -203,7 +202,7 @@ extern char rb_persist_attach[];
 /* Behind the address of a function is that of a variable */
 static void move_kernel(unsigned long start, int what)
 {
-	u64 *word, was = (unsigned long)rb_persist_attach;
+	u64 *word, was = (unsigned long)ring_buffer_last_boot_delta;
 
 	free_buffers();
 	for (word = (u64 *)start; word < (u64 *)(start + PAGE_SIZE); word++) {
