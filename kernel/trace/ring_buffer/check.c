@@ -5,7 +5,7 @@
  */
 #include <linux/bug.h>
 
-#include "internal.h"
+#include "subbuf.h"
 
 /**
  * rb_check_subbuf() - see that a sub-buffer's records add up

@@ -97,6 +97,12 @@ struct rb_cursor {
 	u64			time;
 };
 
+static inline struct rb_cursor
+rb_cursor(const struct rb_data_page *page, unsigned int pos, unsigned int end, u64 time)
+{
+	return (struct rb_cursor){ .data = page->data, .pos = pos, .end = end, .time = time };
+}
+
 /*
  * Go to the next record that holds data, past the stamps in front of it.
  *

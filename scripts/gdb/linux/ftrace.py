@@ -11,7 +11,7 @@
 import gdb
 import struct
 
-# kernel/trace/ring_buffer/internal.h
+# kernel/trace/ring_buffer/subbuf.h
 RB_TAIL_BITS = 18
 RB_TAIL_MASK = (1 << RB_TAIL_BITS) - 1
 RB_PUB_FINAL = 1 << RB_TAIL_BITS
@@ -20,6 +20,7 @@ RB_SLOT_EMPTY = 1
 RB_SLOT_ID_SHIFT = 2
 RB_SLOT_ID_MASK = (1 << 22) - 1
 RB_SLOT_SEQ_SHIFT = 24
+# kernel/trace/ring_buffer/internal.h
 RB_VOID = 1
 RB_READER_WAITS = 1
 RB_READER_INHERITED = 2

@@ -14,7 +14,7 @@ from build import HERE, OTHERS, OUT, RING, ROOT, TOP, Hung, run
 SUITE = os.path.join(ROOT, "suite/ftrace/test.d")
 CACHE = os.path.join(OUT, "entered")
 # The long scenarios of the native harness look at the write path; these at all the rest.
-WRITES = ("write.c", "ring.c", "record.h", "quiesce.c", "internal.h")
+WRITES = ("write.c", "ring.c", "record.h", "subbuf.h", "quiesce.c", "internal.h")
 RATHER_SHORT = ("remote.", "swap.", "cut.", "cut_all.", "global.", "storm.", "reader.c", "reader.i", "reader.map", "pair.")
 
 # These prove figures, which takes many minutes in a guest.
