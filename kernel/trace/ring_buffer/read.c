@@ -376,6 +376,29 @@ static __always_inline bool rb_is_read(struct rb_cpu *rcpu, struct rb_ring *ring
 	       (likely(!ring->successor) || !rb_hand_over(rcpu, ring));
 }
 
+/* Lock the ring that readers of a CPU use. Return: the ring; NULL if a try was in vain. */
+static __always_inline struct rb_ring *
+rb_read_enter(struct rb_cpu *rcpu, unsigned long *flags, enum rb_lock how)
+{
+	struct rb_ring *ring;
+
+	local_irq_save(*flags);
+	do {
+		/*
+		 * Interrupts are off, which is all that RCU needs. It may not
+		 * be watching, where an oops in the idle loop dumps the buffer.
+		 */
+		ring = rcu_dereference_raw(rcpu->read_ring);
+		if (!rb_ring_lock(ring, how))
+			break;
+		if (rb_is_read(rcpu, ring))
+			return ring;
+		rb_ring_unlock(ring);
+	} while (how == RB_LOCK_WAIT);
+	local_irq_restore(*flags);
+	return NULL;
+}
+
 /**
  * rb_read_lock() - lock the ring that readers of a CPU use
  * @rcpu:  the CPU's part
@@ -386,20 +409,7 @@ static __always_inline bool rb_is_read(struct rb_cpu *rcpu, struct rb_ring *ring
  */
 struct rb_ring *rb_read_lock(struct rb_cpu *rcpu, unsigned long *flags)
 {
-	struct rb_ring *ring;
-
-	local_irq_save(*flags);
-	for (;;) {
-		/*
-		 * Interrupts are off, which is all that RCU needs. It may not
-		 * be watching, where an oops in the idle loop dumps the buffer.
-		 */
-		ring = rcu_dereference_raw(rcpu->read_ring);
-		rb_ring_lock(ring, RB_LOCK_WAIT);
-		if (rb_is_read(rcpu, ring))
-			return ring;
-		rb_ring_unlock(ring);
-	}
+	return rb_read_enter(rcpu, flags, RB_LOCK_WAIT);
 }
 
 /**
@@ -412,19 +422,7 @@ struct rb_ring *rb_read_lock(struct rb_cpu *rcpu, unsigned long *flags)
  */
 struct rb_ring *rb_read_try(struct rb_cpu *rcpu, unsigned long *flags)
 {
-	struct rb_ring *ring;
-
-	if (rb_refuse_read())
-		return NULL;
-	local_irq_save(*flags);
-	ring = rcu_dereference_raw(rcpu->read_ring);
-	if (rb_ring_lock(ring, RB_LOCK_TRY)) {
-		if (rb_is_read(rcpu, ring))
-			return ring;
-		rb_ring_unlock(ring);
-	}
-	local_irq_restore(*flags);
-	return NULL;
+	return rb_refuse_read() ? NULL : rb_read_enter(rcpu, flags, RB_LOCK_TRY);
 }
 
 /**
