@@ -168,6 +168,20 @@ static bool rb_filled(struct rb_ring *ring, unsigned int percent)
 	return ahead * 100 >= (u64)percent * ring->nr;
 }
 
+/* Wake those that wait for records of a CPU; for a watermark only if @ring is filled, or NULL. */
+static void rb_wake_waiting(struct rb_cpu *rcpu, struct rb_ring *ring)
+{
+	int due = 0;
+
+	if (atomic_read(&rcpu->state) & RB_STATE_WAKE)
+		due |= RB_WAKE_ANY;
+	if (atomic_read(&rcpu->wake_full) &&
+	    (!ring || rb_filled(ring, READ_ONCE(rcpu->watermark))))
+		due |= RB_WAKE_FULL;
+	if (due)
+		rb_wake(rcpu, due);
+}
+
 /**
  * rb_wake_writer() - have waiters woken, or the stage of a global buffer drained
  * @rcpu: its CPU's part
@@ -177,18 +191,10 @@ static bool rb_filled(struct rb_ring *ring, unsigned int percent)
  */
 void rb_wake_writer(struct rb_cpu *rcpu, struct rb_ring *ring)
 {
-	int due = 0;
-
-	if (unlikely(rcpu->drain)) {
+	if (unlikely(rcpu->drain))
 		rcpu->drain(rcpu);
-		return;
-	}
-	if (atomic_read(&rcpu->state) & RB_STATE_WAKE)
-		due |= RB_WAKE_ANY;
-	if (atomic_read(&rcpu->wake_full) && rb_filled(ring, READ_ONCE(rcpu->watermark)))
-		due |= RB_WAKE_FULL;
-	if (due)
-		rb_wake(rcpu, due);
+	else
+		rb_wake_waiting(rcpu, ring);
 }
 
 /*
@@ -304,6 +310,16 @@ static bool rb_woken_once(void *data)
 	return atomic_read_acquire(&once->wait->seq) != once->seq;
 }
 
+/* Those that wait for a CPU, or for any; NULL if it never was online. @full is for one only. */
+static struct rb_wait *rb_wait_of(struct trace_buffer *buffer, int cpu, int *full)
+{
+	if (cpu == RING_BUFFER_ALL_CPUS) {
+		*full = 0;
+		return &buffer->wait;
+	}
+	return rb_is_absent(buffer, cpu) ? NULL : &buffer->cpu_wait[cpu];
+}
+
 /**
  * ring_buffer_wait() - wait for something to read
  * @buffer: the buffer
@@ -319,17 +335,11 @@ static bool rb_woken_once(void *data)
 int ring_buffer_wait(struct trace_buffer *buffer, int cpu, int full,
 		     ring_buffer_cond_fn cond, void *data)
 {
-	struct rb_wait *wait = &buffer->wait;
+	struct rb_wait *wait = rb_wait_of(buffer, cpu, &full);
 	struct rb_once once;
 
-	if (cpu == RING_BUFFER_ALL_CPUS) {
-		full = 0;
-	} else {
-		if (rb_is_absent(buffer, cpu))
-			return -ENODEV;
-		wait = &buffer->cpu_wait[cpu];
-	}
-
+	if (!wait)
+		return -ENODEV;
 	if (!cond) {
 		once.wait = wait;
 		/* Pairs with rb_wake_work:A. RBB(ring_buffer_wait:A) */
@@ -356,31 +366,12 @@ int ring_buffer_wait(struct trace_buffer *buffer, int cpu, int full,
 __poll_t ring_buffer_poll_wait(struct trace_buffer *buffer, int cpu, struct file *filp,
 			       poll_table *poll_table, int full)
 {
-	struct rb_wait *wait = &buffer->wait;
+	struct rb_wait *wait = rb_wait_of(buffer, cpu, &full);
 
-	if (cpu == RING_BUFFER_ALL_CPUS) {
-		full = 0;
-	} else {
-		if (rb_is_absent(buffer, cpu))
-			return EPOLLERR;
-		wait = &buffer->cpu_wait[cpu];
-	}
-
+	if (!wait)
+		return EPOLLERR;
 	poll_wait(filp, full ? &wait->full : &wait->any, poll_table);
 	return rb_ready(buffer, cpu, full) ? EPOLLIN | EPOLLRDNORM : 0;
-}
-
-/* Wake those that wait for records of a CPU. */
-static void rb_wake_waiting(struct rb_cpu *rcpu)
-{
-	int due = 0;
-
-	if (atomic_read(&rcpu->state) & RB_STATE_WAKE)
-		due |= RB_WAKE_ANY;
-	if (atomic_read(&rcpu->wake_full))
-		due |= RB_WAKE_FULL;
-	if (due)
-		rb_wake(rcpu, due);
 }
 
 /**
@@ -410,9 +401,9 @@ void ring_buffer_wake_waiters(struct trace_buffer *buffer, int cpu)
 	if (cpu != RING_BUFFER_ALL_CPUS) {
 		rcpu = rb_get_cpu(buffer, cpu);
 		if (rcpu)
-			rb_wake_waiting(rcpu);
+			rb_wake_waiting(rcpu, NULL);
 		return;
 	}
 	rb_for_each_cpu(buffer, cpu)
-		rb_wake_waiting(rb_get_cpu(buffer, cpu));
+		rb_wake_waiting(rb_get_cpu(buffer, cpu), NULL);
 }
