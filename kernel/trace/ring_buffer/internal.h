@@ -540,7 +540,6 @@ struct rb_map {
  * @rec:  record that was peeked at, or NULL
  * @ts:   its time
  * @next: the cursor behind it
- * @lost: records were overwritten in front of the next one
  * @dump: it waits for no lock, and has @data in common with those of the other CPUs
  * @order: pages of @data, as a power of two
  * @size: bytes of @data that a copy can have
@@ -562,7 +561,6 @@ struct ring_buffer_iter {
 	struct ring_buffer_event	*rec;
 	u64				ts;
 	struct rb_cursor		next;
-	bool				lost;
 	bool				dump;
 	unsigned int			order;
 	unsigned int			size;

@@ -41,10 +41,7 @@ static u64 rb_iter_num(struct ring_buffer_iter *iter)
 /* @count records behind the last one shown were overwritten. */
 static void rb_iter_miss(struct ring_buffer_iter *iter, s64 count)
 {
-	if (count <= 0)
-		return;
-	iter->lost = true;
-	iter->missed += count;
+	iter->missed += max_t(s64, count, 0);
 }
 
 /* Begin with the oldest record of @ring for @rd, in the generation that it is settled in. */
@@ -149,7 +146,7 @@ static void rb_iter_copy(struct ring_buffer_iter *iter, struct rb_view *view, un
 	iter->base += len;
 	iter->c.time = step.time;
 	iter->num++;
-	iter->lost = true;
+	iter->missed++;
 }
 
 /* Copy the records published behind the copy; true: look there, perhaps in vain. */
@@ -172,7 +169,6 @@ static bool rb_iter_load_from(struct ring_buffer_iter *iter, const struct rb_rea
 		iter->generation += erased;
 		iter->erased += erased;
 		rb_iter_catch_up(iter, rd);
-		iter->lost = false;
 		iter->missed = 0;
 	} else if ((s64)(rd->seq - iter->seq) > 0 || (s64)(rd->num - iter->num) > 0) {
 		rb_iter_catch_up(iter, rd);
@@ -488,7 +484,6 @@ void ring_buffer_iter_advance(struct ring_buffer_iter *iter)
 	iter->c = iter->next;
 	iter->rec = NULL;
 	iter->num++;
-	iter->lost = false;
 	iter->missed = 0;
 }
 EXPORT_SYMBOL_GPL(ring_buffer_iter_advance);
@@ -517,7 +512,6 @@ void ring_buffer_iter_reset(struct ring_buffer_iter *iter)
 	refcount_inc(&ring->ref);
 	rb_iter_attach(iter, ring, &ring->reader);
 	rb_read_unlock(ring, flags);
-	iter->lost = false;
 	iter->missed = 0;
 	iter->bounded = false;
 	rb_ring_put(old);
@@ -581,7 +575,6 @@ unsigned long ring_buffer_iter_missed(const struct ring_buffer_iter *iter)
  */
 void ring_buffer_iter_told(struct ring_buffer_iter *iter)
 {
-	iter->lost = false;
 	iter->missed = 0;
 }
 
@@ -607,7 +600,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_iter_empty);
  */
 bool ring_buffer_iter_dropped(struct ring_buffer_iter *iter)
 {
-	return iter->lost;
+	return iter->missed;
 }
 EXPORT_SYMBOL_GPL(ring_buffer_iter_dropped);
 
