@@ -1066,6 +1066,10 @@ void rb_data_page_free(struct rb_data_page *page, unsigned int order);
 int rb_copies_alloc(struct rb_cpu *rcpu, unsigned int order, struct rb_copies *copies);
 void rb_copies_free(struct rb_copies *copies);
 
+/* page.c */
+unsigned int rb_page_tell(struct rb_data_page *page, unsigned int order, unsigned int used,
+			  unsigned long lost);
+
 /* wait.c */
 void rb_wait_init(struct rb_wait *wait);
 void rb_wait_destroy(struct trace_buffer *buffer);

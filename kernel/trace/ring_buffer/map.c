@@ -336,22 +336,6 @@ bool ring_buffer_is_mapped(struct trace_buffer *buffer)
 }
 
 /*
- * Store on a page that will not change any more how many records were lost before, as
- * ring_buffer_read_page() does.
- */
-static void rb_map_tell_lost(struct rb_ring *ring, struct rb_data_page *page,
-			     unsigned int end, unsigned long lost)
-{
-	unsigned long commit = end | RB_MISSED_EVENTS;
-
-	if (rb_subbuf_room(ring->order) - end >= sizeof(lost)) {
-		memcpy(&page->data[end], &lost, sizeof(lost));
-		commit |= RB_MISSED_STORED;
-	}
-	local_set(&page->commit, commit);
-}
-
-/*
  * Show the reader's sub-buffer to user space, in its own memory or, if that is not mapped,
  * in a copy.
  *
@@ -423,7 +407,7 @@ int ring_buffer_map_get_reader(struct trace_buffer *buffer, int cpu)
 		if (fresh)
 			rcpu->map->lost = rd->lost;
 		if (rd->lost && pub & RB_PUB_FINAL)
-			rb_map_tell_lost(ring, page, shown, rd->lost);
+			rb_page_tell(page, ring->order, shown, rd->lost);
 		rd->lost = 0;
 
 		c = rb_cursor(rd->sb->page, rd->pos, end, rd->time);

@@ -183,22 +183,40 @@ static unsigned int rb_page_copy(struct rb_ring *ring, struct rb_data_page *to,
 	return c.pos - start;
 }
 
-/* Say on the page how many bytes of records it holds, and how many records were lost before. */
-static void rb_page_finish(struct buffer_data_read_page *rpage, unsigned int used,
-			   unsigned long lost)
+/**
+ * rb_page_tell() - say on a page what it holds
+ * @page:  the page, which will not change any more
+ * @order: its size in pages, as a power of two
+ * @used:  bytes of records
+ * @lost:  records lost in front of them
+ *
+ * Context: Any context but NMI.
+ * Return: bytes in use, with the number of lost records where that has room.
+ */
+unsigned int rb_page_tell(struct rb_data_page *page, unsigned int order, unsigned int used,
+			  unsigned long lost)
 {
-	struct rb_data_page *page = rpage->data;
-	long commit = used;
+	unsigned long commit = used;
 
 	if (lost) {
 		commit |= RB_MISSED_EVENTS;
-		if (rb_subbuf_room(rpage->order) - used >= sizeof(lost)) {
+		if (rb_subbuf_room(order) - used >= sizeof(lost)) {
 			memcpy(&page->data[used], &lost, sizeof(lost));
 			commit |= RB_MISSED_STORED;
 			used += sizeof(lost);
 		}
 	}
 	local_set(&page->commit, commit);
+	return used;
+}
+
+/* Say on the page how many bytes of records it holds, and how many records were lost before. */
+static void rb_page_finish(struct buffer_data_read_page *rpage, unsigned int used,
+			   unsigned long lost)
+{
+	struct rb_data_page *page = rpage->data;
+
+	used = rb_page_tell(page, rpage->order, used, lost);
 	/* User space does not see the former content. */
 	if (rpage->dirty > used)
 		memset(&page->data[used], 0, rpage->dirty - used);

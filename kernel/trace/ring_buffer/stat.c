@@ -130,6 +130,17 @@ static u64 rb_stat(struct trace_buffer *buffer, int cpu,
 	return value;
 }
 
+static unsigned long
+rb_stat_sum(struct trace_buffer *buffer, u64 (*get)(struct rb_cpu *rcpu, struct rb_ring *ring))
+{
+	unsigned long sum = 0;
+	int cpu;
+
+	rb_for_each_cpu(buffer, cpu)
+		sum += rb_stat(buffer, cpu, get);
+	return sum;
+}
+
 #define RB_STAT(name, expression)					\
 static u64 rb_stat_##name(struct rb_cpu *rcpu, struct rb_ring *ring)	\
 {									\
@@ -294,12 +305,7 @@ size_t ring_buffer_nr_dirty_pages(struct trace_buffer *buffer, int cpu)
  */
 unsigned long ring_buffer_entries(struct trace_buffer *buffer)
 {
-	unsigned long sum = 0;
-	int cpu;
-
-	rb_for_each_cpu(buffer, cpu)
-		sum += ring_buffer_entries_cpu(buffer, cpu);
-	return sum;
+	return rb_stat_sum(buffer, rb_stat_entries);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_entries);
 
@@ -312,12 +318,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_entries);
  */
 unsigned long ring_buffer_overruns(struct trace_buffer *buffer)
 {
-	unsigned long sum = 0;
-	int cpu;
-
-	rb_for_each_cpu(buffer, cpu)
-		sum += ring_buffer_overrun_cpu(buffer, cpu);
-	return sum;
+	return rb_stat_sum(buffer, rb_stat_overrun);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_overruns);
 
@@ -347,13 +348,9 @@ EXPORT_SYMBOL_GPL(ring_buffer_size);
  */
 size_t ring_buffer_memory(struct trace_buffer *buffer)
 {
-	size_t sum = kmalloc_size_roundup(struct_size(buffer, cpus, nr_cpu_ids)) +
-		     kmalloc_size_roundup(nr_cpu_ids * sizeof(struct rb_wait));
-	int cpu;
-
-	rb_for_each_cpu(buffer, cpu)
-		sum += rb_stat(buffer, cpu, rb_stat_memory);
-	return sum;
+	return kmalloc_size_roundup(struct_size(buffer, cpus, nr_cpu_ids)) +
+	       kmalloc_size_roundup(nr_cpu_ids * sizeof(struct rb_wait)) +
+	       rb_stat_sum(buffer, rb_stat_memory);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_memory);
 
