@@ -16,15 +16,6 @@
 #define RB_FIRST_SEQ	((1ULL << (64 - RB_SLOT_SEQ_SHIFT)) - 64)
 #define RB_FIRST_NUM	(-1000ULL)
 
-/*
- * Refuse a size that obviously is too large before the rest of the system suffers. An
- * estimate: that it fits does not mean that the allocations succeed.
- */
-static bool rb_memory_for(unsigned long subbufs, unsigned int order)
-{
-	return subbufs <= (unsigned long)si_mem_available() >> order;
-}
-
 /**
  * rb_data_page_alloc() - allocate a sub-buffer's memory
  * @cpu:   CPU that will write to it
@@ -326,7 +317,11 @@ struct rb_ring *rb_ring_alloc(struct rb_cpu *rcpu, unsigned int nr, unsigned int
 	/* Far below the ids that a slot word has, see also rb_persist_attach(). */
 	if (nr >= RB_MAX_SUBBUFS / 2)
 		return NULL;
-	if (!rcpu->buffer->persist && !rb_memory_for(nr + 1, order))
+	/*
+	 * Refuse a size that obviously is too large before the rest of the system suffers. An
+	 * estimate: that it fits does not mean that the allocations succeed.
+	 */
+	if (!rcpu->buffer->persist && nr + 1UL > (unsigned long)si_mem_available() >> order)
 		return NULL;
 
 	ring = kvzalloc_node(rb_ring_size(nr), RB_GFP, cpu_to_node(rcpu->cpu));

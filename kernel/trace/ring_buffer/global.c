@@ -100,12 +100,6 @@ static void rb_global_unlock(struct rb_global *global)
 	atomic_set_release(&global->lock, 0); /* RBB(rb_global_unlock:A) */
 }
 
-/* All bits of the first half are set: for a parser of addresses, such as a stack, the end. */
-static u64 rb_global_word(int cpu)
-{
-	return (u64)cpu << 32 | U32_MAX;
-}
-
 /**
  * ring_buffer_global_cpu() - tell the CPU that has written a record of a global buffer
  * @data: the payload of the record
@@ -128,7 +122,8 @@ int ring_buffer_global_cpu(const void *data, unsigned int size)
 static void rb_global_copy(struct rb_cpu *one, struct ring_buffer_event *staged, int cpu)
 {
 	unsigned int len = ring_buffer_event_length(staged);
-	u64 word = rb_global_word(cpu);
+	/* All bits of the first half are set: for a parser of addresses, as in a stack, the end. */
+	u64 word = (u64)cpu << 32 | U32_MAX;
 	struct ring_buffer_event *rec;
 	void *data;
 

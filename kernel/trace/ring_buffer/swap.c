@@ -89,13 +89,6 @@ static int rb_may_swap(struct rb_cpu *a, struct rb_cpu *b, bool alike)
 	return 0;
 }
 
-/* Is a writer in @ring, which was live before? */
-static bool rb_is_entered(struct rb_ring *ring)
-{
-	/* One that is still on its way in may store to it at this moment: see rb_forget(). */
-	return data_race(READ_ONCE(ring->nest));
-}
-
 /*
  * Can the ring of @spare go live? Have all writers left it that entered it while it was?
  *
@@ -111,7 +104,8 @@ static bool rb_is_left(struct rb_cpu *live, struct rb_cpu *spare)
 	/* Pairs with rb_next_subbuf:A, for &rb_ring.nest. RBB(rb_is_left:A) */
 	live->idle = smp_load_acquire(&ring->tail) == &rb_fresh;
 	rb_race_point(CUT_LOOK);
-	return !rb_is_entered(rb_untag(READ_ONCE(spare->ring)));
+	/* A writer that is still on its way in may store to it at this moment: see rb_forget(). */
+	return !data_race(READ_ONCE(rb_untag(READ_ONCE(spare->ring))->nest));
 }
 
 /* Get the right to exchange the rings of two parts, if that is possible; @alike: in a swap. */
@@ -185,15 +179,6 @@ static bool rb_is_cut_by(struct rb_cpu *live, int owner)
 	return atomic_read(&live->exchange) == owner;
 }
 
-static void rb_cut(struct rb_cpu *live, struct rb_cpu *spare)
-{
-	struct rb_ring *ring = rb_untag(READ_ONCE(spare->ring));
-
-	if (ring->persist)
-		rb_persist_go_live(live, ring);
-	rb_swap(live, spare);
-}
-
 /* Drop what the spare buffers had before. */
 static void rb_cut_forget(const struct ring_buffer_cut *first, const struct cpumask *which,
 			  int owner)
@@ -229,7 +214,8 @@ static void rb_cut_exchange(const struct ring_buffer_cut *first, const struct cp
 			    int owner)
 {
 	const struct ring_buffer_cut *c;
-	struct rb_cpu *live;
+	struct rb_cpu *live, *spare;
+	struct rb_ring *ring;
 	int i;
 
 	for_each_cpu(i, which) {
@@ -237,8 +223,13 @@ static void rb_cut_exchange(const struct ring_buffer_cut *first, const struct cp
 			if (!cpumask_test_cpu(i, c->live->cpumask))
 				continue;
 			live = c->live->parts[i];
-			if (rb_is_cut_by(live, owner) && !live->idle)
-				rb_cut(live, c->spare->parts[i]);
+			if (!rb_is_cut_by(live, owner) || live->idle)
+				continue;
+			spare = c->spare->parts[i];
+			ring = rb_untag(READ_ONCE(spare->ring));
+			if (ring->persist)
+				rb_persist_go_live(live, ring);
+			rb_swap(live, spare);
 		}
 	}
 }
