@@ -4,7 +4,6 @@
  * CPU write into the middle of that, and afterwards every record has to be
  * there, or to be counted as overwritten.
  */
-#include <linux/completion.h>
 #include <linux/err.h>
 #include <linux/init.h>
 #include <linux/jhash.h>
@@ -73,7 +72,6 @@ static struct trace_buffer *rb_test_buffer __initdata;
 static struct rb_test_cpu *rb_test_cpus __initdata;
 static unsigned long rb_test_end __initdata;
 static atomic_t rb_test_busy __initdata;
-static struct completion rb_test_done __initdata;
 
 static u32 __init rb_test_sum(const struct rb_test_rec *rec)
 {
@@ -120,23 +118,17 @@ static int __init rb_test_thread(void *arg)
 	struct rb_test_cpu *tc = arg;
 	int cpu = tc - rb_test_cpus;
 
-	while (!kthread_should_stop() && time_before(jiffies, rb_test_end) &&
+	while (time_before(jiffies, rb_test_end) &&
 	       (tc->written[RB_TEST_THREAD] < RB_TEST_RECORDS ||
 		READ_ONCE(tc->written[RB_TEST_IPI]) < RB_TEST_NESTED)) {
 		rb_test_write(cpu, RB_TEST_THREAD);
 		cond_resched();
 	}
 
-	if (atomic_dec_and_test(&rb_test_busy))
-		complete(&rb_test_done);
+	atomic_dec(&rb_test_busy);
 	/* The task must not be gone when it is stopped. */
-	for (;;) {
-		set_current_state(TASK_INTERRUPTIBLE);
-		if (kthread_should_stop())
-			break;
-		schedule();
-	}
-	__set_current_state(TASK_RUNNING);
+	while (!kthread_should_stop())
+		schedule_timeout_interruptible(HZ);
 	return 0;
 }
 
@@ -145,22 +137,12 @@ static void __init rb_test_ipi(void *unused)
 	rb_test_write(smp_processor_id(), RB_TEST_IPI);
 }
 
-static int __init rb_test_hammer(void *unused)
-{
-	while (!kthread_should_stop()) {
-		on_each_cpu(rb_test_ipi, NULL, 1);
-		cond_resched();
-	}
-	return 0;
-}
-
-/* Run the writers until all of them have had enough. */
+/* Run the writers, and interrupt them, until all of them have had enough. */
 static int __init rb_test_run(void)
 {
-	struct task_struct *hammer = NULL, *thread;
+	struct task_struct *thread;
 	int cpu, ret = 0;
 
-	init_completion(&rb_test_done);
 	atomic_set(&rb_test_busy, num_online_cpus());
 	rb_test_end = jiffies + RB_TEST_JIFFIES;
 
@@ -169,20 +151,14 @@ static int __init rb_test_run(void)
 					    "rb_test/%u");
 		if (IS_ERR(thread)) {
 			ret = PTR_ERR(thread);
-			goto stop;
+			break;
 		}
 		rb_test_cpus[cpu].thread = thread;
 	}
-	hammer = kthread_run(rb_test_hammer, NULL, "rb_test_hammer");
-	if (IS_ERR(hammer)) {
-		ret = PTR_ERR(hammer);
-		hammer = NULL;
-		goto stop;
+	while (!ret && atomic_read(&rb_test_busy)) {
+		on_each_cpu(rb_test_ipi, NULL, 1);
+		cond_resched();
 	}
-	wait_for_completion(&rb_test_done);
-stop:
-	if (hammer)
-		kthread_stop(hammer);
 	for_each_online_cpu(cpu) {
 		if (rb_test_cpus[cpu].thread)
 			kthread_stop(rb_test_cpus[cpu].thread);
