@@ -110,12 +110,9 @@ static_assert(sizeof(struct rb_persist_shape) == 40);
  *		 online later
  * @start:       first byte
  * @end:         byte behind the last
+ * @shape:       where everything is
  * @header:      the range's header
  * @subbufs:     the sub-buffers' headers
- * @data:        the first data page
- * @nr_rings:    rings of each CPU
- * @nr_subbufs:  sub-buffers of each ring
- * @subbuf_size: bytes of a data page
  * @panic:       stops and flushes it
  */
 struct rb_persist {
@@ -124,12 +121,9 @@ struct rb_persist {
 	bool				erased;
 	unsigned long			start;
 	unsigned long			end;
+	struct rb_persist_shape		shape;
 	struct rb_persist_header	*header;
 	struct rb_persist_subbuf	*subbufs;
-	unsigned char			*data;
-	unsigned int			nr_rings;
-	unsigned int			nr_subbufs;
-	unsigned int			subbuf_size;
 	struct notifier_block		panic;
 };
 
@@ -170,12 +164,12 @@ static u64 rb_persist_data(void)
 
 static size_t rb_persist_total(struct rb_persist *persist)
 {
-	return (size_t)nr_cpu_ids * persist->nr_rings * persist->nr_subbufs;
+	return (size_t)nr_cpu_ids * persist->shape.nr_rings * persist->shape.nr_subbufs;
 }
 
 static struct rb_data_page *rb_persist_page(struct rb_persist *persist, size_t n)
 {
-	return (struct rb_data_page *)(persist->data + n * persist->subbuf_size);
+	return (void *)persist->header + persist->shape.data + n * persist->shape.subbuf_size;
 }
 
 /*
@@ -184,6 +178,7 @@ static struct rb_data_page *rb_persist_page(struct rb_persist *persist, size_t n
  */
 static int rb_persist_divide(struct rb_persist *persist)
 {
+	struct rb_persist_shape *shape = &persist->shape;
 	unsigned long start, size, head, nr;
 
 	start = ALIGN(persist->start, __alignof__(struct rb_persist_header));
@@ -193,27 +188,27 @@ static int rb_persist_divide(struct rb_persist *persist)
 	/* The rest is for sub-buffers, if the alignment costs most. */
 	size = persist->end - start;
 	head = struct_size(persist->header, cpus, nr_cpu_ids);
-	if (size < head + persist->subbuf_size)
+	if (size < head + shape->subbuf_size)
 		return -ENOMEM;
-	size -= head + persist->subbuf_size;
+	size -= head + shape->subbuf_size;
 
-	nr = size / nr_cpu_ids / persist->nr_rings /
-	     (sizeof(struct rb_persist_subbuf) + persist->subbuf_size);
+	nr = size / nr_cpu_ids / shape->nr_rings /
+	     (sizeof(struct rb_persist_subbuf) + shape->subbuf_size);
 	if (nr < RB_PERSIST_MIN)
 		return -ENOMEM;
 
-	persist->nr_subbufs = min(nr, RB_MAX_SUBBUFS / 2);
+	shape->nr_subbufs = min(nr, RB_MAX_SUBBUFS / 2);
 	persist->header = (struct rb_persist_header *)start;
 	persist->subbufs = (struct rb_persist_subbuf *)(start + head);
-	persist->data = PTR_ALIGN((unsigned char *)(persist->subbufs + rb_persist_total(persist)),
-				  persist->subbuf_size);
+	shape->data = ALIGN((unsigned long)(persist->subbufs + rb_persist_total(persist)),
+			    shape->subbuf_size) - start;
 	return 0;
 }
 
 /* Has a ring records, whether they are good or not? */
 static bool rb_persist_any(struct rb_persist *persist, size_t ring, u64 from)
 {
-	size_t n = ring * persist->nr_subbufs, end = n + persist->nr_subbufs;
+	size_t n = ring * persist->shape.nr_subbufs, end = n + persist->shape.nr_subbufs;
 
 	for (; n < end; n++) {
 		if (persist->subbufs[n].seq && persist->subbufs[n].seq >= from &&
@@ -233,11 +228,12 @@ static void rb_persist_renew(struct rb_persist_ring *ring)
 /* A ring without records has no addresses of another boot. */
 static void rb_persist_own(struct rb_persist *persist)
 {
+	unsigned int nr_rings = persist->shape.nr_rings;
 	struct rb_persist_ring *ring;
 	size_t n;
 
-	for (n = 0; n < (size_t)nr_cpu_ids * persist->nr_rings; n++) {
-		ring = &persist->header->cpus[n / persist->nr_rings].rings[n % persist->nr_rings];
+	for (n = 0; n < (size_t)nr_cpu_ids * nr_rings; n++) {
+		ring = &persist->header->cpus[n / nr_rings].rings[n % nr_rings];
 		if (!rb_persist_any(persist, n, ring->first))
 			rb_persist_renew(ring);
 	}
@@ -247,17 +243,7 @@ static void rb_persist_own(struct rb_persist *persist)
 static void rb_persist_begin(struct rb_persist *persist)
 {
 	struct rb_persist_header *header = persist->header;
-	struct rb_persist_shape shape = {
-		.magic		= RB_PERSIST_MAGIC,
-		.data		= persist->data - (unsigned char *)header,
-		.header_size	= sizeof(*header),
-		.page_header	= RB_PAGE_HDR,
-		.nr_cpus	= nr_cpu_ids,
-		.nr_rings	= persist->nr_rings,
-		.nr_subbufs	= persist->nr_subbufs,
-		.subbuf_size	= persist->subbuf_size,
-	};
-	bool known = !memcmp(&header->shape, &shape, sizeof(shape));
+	bool known = !memcmp(&header->shape, &persist->shape, sizeof(header->shape));
 
 	if (!known) {
 		/* A crash in here must not leave a shape with another's content. */
@@ -266,7 +252,7 @@ static void rb_persist_begin(struct rb_persist *persist)
 		memset(header->note, 0, sizeof(header->note));
 		memset(persist->subbufs, 0, rb_persist_total(persist) * sizeof(*persist->subbufs));
 		barrier();
-		header->shape = shape;
+		header->shape = persist->shape;
 	}
 	pr_info("ring buffer: %zu sub-buffers that survive a reboot, %s\n",
 		rb_persist_total(persist), known ? "as in the last boot" : "new");
@@ -311,10 +297,16 @@ int rb_persist_attach(struct trace_buffer *buffer, unsigned long start,
 		return -ENOMEM;
 	persist->buffer = buffer;
 	atomic_set(&persist->users, 1);
-	persist->nr_rings = spare ? RB_PERSIST_RINGS : 1;
 	persist->start = start;
 	persist->end = end;
-	persist->subbuf_size = rb_subbuf_size(buffer->order);
+	persist->shape = (struct rb_persist_shape){
+		.magic		= RB_PERSIST_MAGIC,
+		.header_size	= sizeof(*persist->header),
+		.page_header	= RB_PAGE_HDR,
+		.nr_cpus	= nr_cpu_ids,
+		.nr_rings	= spare ? RB_PERSIST_RINGS : 1,
+		.subbuf_size	= rb_subbuf_size(buffer->order),
+	};
 	ret = rb_persist_divide(persist);
 	if (ret) {
 		pr_warn("ring buffer: %lu bytes do not suffice for %u CPUs\n", size, nr_cpu_ids);
@@ -328,7 +320,7 @@ int rb_persist_attach(struct trace_buffer *buffer, unsigned long start,
 	/* Others may have something to record, or take a snapshot. */
 	persist->panic.priority = INT_MIN;
 	atomic_notifier_chain_register(&panic_notifier_list, &persist->panic);
-	return persist->nr_subbufs - 1;
+	return persist->shape.nr_subbufs - 1;
 }
 
 /**
@@ -346,12 +338,12 @@ int rb_persist_share(struct trace_buffer *buffer, struct trace_buffer *live)
 {
 	struct rb_persist *persist = live->persist;
 
-	if (persist->nr_rings < RB_PERSIST_RINGS)
+	if (persist->shape.nr_rings < RB_PERSIST_RINGS)
 		return -EINVAL;
 	if (atomic_cmpxchg(&persist->users, 1, 2) != 1)
 		return -EBUSY;
 	buffer->persist = persist;
-	return persist->nr_subbufs - 1;
+	return persist->shape.nr_subbufs - 1;
 }
 
 /**
@@ -386,7 +378,7 @@ struct rb_persist_ring *rb_persist_ring(struct trace_buffer *buffer, int cpu)
 	struct rb_persist_cpu *part = &persist->header->cpus[cpu];
 
 	/* Nothing but 0 or 1, unless it is damaged. */
-	if (part->live >= persist->nr_rings)
+	if (part->live >= persist->shape.nr_rings)
 		part->live = 0;
 	return &part->rings[part->live ^ (buffer != persist->buffer)];
 }
@@ -485,9 +477,9 @@ void rb_persist_place(struct rb_cpu *rcpu, struct rb_subbuf *sb, unsigned int in
 	struct rb_persist_cpu *cpu = &persist->header->cpus[rcpu->cpu];
 	size_t n = rb_persist_ring(rcpu->buffer, rcpu->cpu) - cpu->rings;
 
-	if (WARN_ON_ONCE(index >= persist->nr_subbufs))
+	if (WARN_ON_ONCE(index >= persist->shape.nr_subbufs))
 		return;
-	n = ((size_t)rcpu->cpu * persist->nr_rings + n) * persist->nr_subbufs + index;
+	n = ((size_t)rcpu->cpu * persist->shape.nr_rings + n) * persist->shape.nr_subbufs + index;
 	sb->page = rb_persist_page(persist, n);
 	sb->persist = &persist->subbufs[n];
 }
@@ -811,7 +803,7 @@ static unsigned int rb_persist_index(struct rb_cpu *rcpu, struct rb_subbuf *sb)
 {
 	struct rb_persist *persist = rcpu->buffer->persist;
 
-	return (size_t)(sb->persist - persist->subbufs) % persist->nr_subbufs;
+	return (size_t)(sb->persist - persist->subbufs) % persist->shape.nr_subbufs;
 }
 
 /**
@@ -856,7 +848,7 @@ static void *rb_persist_seq_start(struct seq_file *m, loff_t *pos)
 	struct rb_cpu *rcpu = m->private;
 	struct rb_persist *persist = rcpu->buffer->persist;
 
-	return persist && *pos <= persist->nr_subbufs ? pos : NULL;
+	return persist && *pos <= persist->shape.nr_subbufs ? pos : NULL;
 }
 
 static void *rb_persist_seq_next(struct seq_file *m, void *v, loff_t *pos)
@@ -884,8 +876,8 @@ static int rb_persist_seq_show(struct seq_file *m, void *v)
 	}
 	seq_printf(m, "head_buffer:   %u\n", show.head);
 	seq_printf(m, "commit_buffer: %u\n", show.commit);
-	seq_printf(m, "subbuf_size:   %u\n", persist->subbuf_size);
-	seq_printf(m, "nr_subbufs:    %u\n", persist->nr_subbufs);
+	seq_printf(m, "subbuf_size:   %u\n", persist->shape.subbuf_size);
+	seq_printf(m, "nr_subbufs:    %u\n", persist->shape.nr_subbufs);
 	return 0;
 }
 
