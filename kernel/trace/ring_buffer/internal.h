@@ -581,7 +581,7 @@ struct ring_buffer_iter {
  * @depth:	number of writes in @below; own CPU
  * @below:	the writes that it interrupted; own CPU
  * @read_ring:	the ring that readers use: @ring but for a resize in progress
- * @exchange:	held while @ring may change
+ * @exchange:	held while @ring may change: the owner, or 0
  * @iterators:	open iterators
  * @buffer:	the buffer
  * @cpu:	the CPU
@@ -620,7 +620,7 @@ struct rb_cpu {
 	struct rb_write		below[RB_MAX_WRITES - 1];
 
 	struct rb_ring __rcu	*read_ring ____cacheline_aligned_in_smp;
-	atomic_t		exchange;
+	atomic_long_t		exchange;
 	atomic_t		iterators;
 	struct trace_buffer	*buffer;
 	int			cpu;
@@ -831,14 +831,14 @@ static inline bool rb_refuse_read(void)
 /**
  * rb_exchange_trylock() - try to get the right to exchange a CPU's ring
  * @rcpu:  the CPU's part
- * @owner: number of the owner, not 0
+ * @owner: 1, or an address that only the owner uses
  *
  * Context: Any context, including NMI.
  * Return: false if there is an owner.
  */
-static inline bool rb_exchange_trylock(struct rb_cpu *rcpu, int owner)
+static inline bool rb_exchange_trylock(struct rb_cpu *rcpu, long owner)
 {
-	return !atomic_cmpxchg_acquire(&rcpu->exchange, 0, owner);
+	return !atomic_long_cmpxchg_acquire(&rcpu->exchange, 0, owner);
 }
 
 /**
@@ -865,7 +865,7 @@ static inline void rb_exchange_lock(struct rb_cpu *rcpu)
  */
 static inline void rb_exchange_unlock(struct rb_cpu *rcpu)
 {
-	atomic_set_release(&rcpu->exchange, 0);
+	atomic_long_set_release(&rcpu->exchange, 0);
 }
 
 /**

@@ -110,7 +110,7 @@ static bool rb_is_left(struct rb_cpu *live, struct rb_cpu *spare)
 
 /* Get the right to exchange the rings of two parts, if that is possible; @alike: in a swap. */
 static __always_inline int
-rb_swap_begin(struct rb_cpu *live, struct rb_cpu *spare, int owner, bool alike)
+rb_swap_begin(struct rb_cpu *live, struct rb_cpu *spare, long owner, bool alike)
 {
 	int ret = -EBUSY;
 
@@ -174,14 +174,14 @@ int ring_buffer_swap_cpu(struct trace_buffer *buffer_a, struct trace_buffer *buf
 }
 EXPORT_SYMBOL_GPL(ring_buffer_swap_cpu);
 
-static bool rb_is_cut_by(struct rb_cpu *live, int owner)
+static bool rb_is_cut_by(struct rb_cpu *live, long owner)
 {
-	return atomic_read(&live->exchange) == owner;
+	return atomic_long_read(&live->exchange) == owner;
 }
 
 /* Drop what the spare buffers had before. */
 static void rb_cut_forget(const struct ring_buffer_cut *first, const struct cpumask *which,
-			  int owner)
+			  long owner)
 {
 	const struct ring_buffer_cut *c;
 	struct rb_cpu *live, *spare;
@@ -211,7 +211,7 @@ static void rb_cut_forget(const struct ring_buffer_cut *first, const struct cpum
 
 /* CPU by CPU: all buffers of a CPU together. */
 static void rb_cut_exchange(const struct ring_buffer_cut *first, const struct cpumask *which,
-			    int owner)
+			    long owner)
 {
 	const struct ring_buffer_cut *c;
 	struct rb_cpu *live, *spare;
@@ -234,20 +234,16 @@ static void rb_cut_exchange(const struct ring_buffer_cut *first, const struct cp
 	}
 }
 
-/* Undo rb_swap_begin(): of all cuts before @last, and of that for CPUs below @end. */
-static void rb_cut_end(const struct ring_buffer_cut *first, const struct cpumask *which, int owner,
-		       const struct ring_buffer_cut *last, int end)
+/* Undo rb_swap_begin(). */
+static void rb_cut_end(const struct ring_buffer_cut *first, const struct cpumask *which, long owner)
 {
 	const struct ring_buffer_cut *c;
-	struct rb_cpu *live;
 	int i;
 
-	for (c = first; c; c = c == last ? NULL : c->next) {
+	for (c = first; c; c = c->next) {
 		for_each_cpu_and(i, c->live->cpumask, which) {
-			live = c->live->parts[i];
-			if ((c == last && i >= end) || !rb_is_cut_by(live, owner))
-				continue;
-			rb_swap_end(live, c->spare->parts[i]);
+			if (rb_is_cut_by(c->live->parts[i], owner))
+				rb_swap_end(c->live->parts[i], c->spare->parts[i]);
 		}
 	}
 }
@@ -265,10 +261,13 @@ static void rb_cut_end(const struct ring_buffer_cut *first, const struct cpumask
  */
 int rb_cut_all(const struct ring_buffer_cut *first, int cpu, void (*drop)(void *data), void *data)
 {
-	const struct ring_buffer_cut *c, *last = NULL;
+	const struct ring_buffer_cut *c;
 	const struct cpumask *which;
 	struct rb_cpu *spare;
-	int owner, i, end = nr_cpu_ids, ret = 0;
+	/* No other cut has this address, nor has one that an interrupt begins here. */
+	char here;
+	long owner = (long)&here;
+	int i, ret = 0;
 
 	if (cpu != RING_BUFFER_ALL_CPUS)
 		which = cpumask_of(cpu);
@@ -276,25 +275,20 @@ int rb_cut_all(const struct ring_buffer_cut *first, int cpu, void (*drop)(void *
 		which = first->next ? cpu_possible_mask : first->live->cpumask;
 
 	/* A task that waits for this to be over must not wait for its CPU. */
-	preempt_disable_notrace();
-	owner = smp_processor_id() + 2;
+	guard(preempt_notrace)();
 	if (!ring_buffer_is_alive())
-		ret = -EBUSY;
+		return -EBUSY;
 	for (c = first; c && !ret; c = c->next) {
-		last = c;
 		for_each_cpu_and(i, c->live->cpumask, which) {
 			spare = rb_get_cpu(c->spare, i);
 			ret = spare ? rb_swap_begin(rb_get_cpu(c->live, i), spare, owner, false) :
 				      -EINVAL;
-			if (ret) {
-				end = i;
+			if (ret)
 				break;
-			}
 		}
 	}
 	/*
-	 * Not CPUs that have come online meanwhile, and not those that this CPU had begun
-	 * to cut when an interrupt brought it here: they are @end or behind it.
+	 * Not CPUs that have come online meanwhile: this is not the owner there.
 	 *
 	 * Forget all of them first: if the machine goes down, no two snapshots are mixed.
 	 */
@@ -304,8 +298,7 @@ int rb_cut_all(const struct ring_buffer_cut *first, int cpu, void (*drop)(void *
 		rb_cut_forget(first, which, owner);
 		rb_cut_exchange(first, which, owner);
 	}
-	rb_cut_end(first, which, owner, last, end);
-	preempt_enable_notrace();
+	rb_cut_end(first, which, owner);
 	return ret;
 }
 

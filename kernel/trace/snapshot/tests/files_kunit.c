@@ -975,12 +975,12 @@ static void fs_test_no_memory(struct kunit *test)
 static void fs_test_busy(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
-	atomic_t *exchange = &tr->array_buffer.buffer->cpus[0]->exchange;
+	atomic_long_t *exchange = &tr->array_buffer.buffer->cpus[0]->exchange;
 
 	snap_kunit_set(test, "snapshot", "1");
-	atomic_set(exchange, 1);
+	atomic_long_set(exchange, 1);
 	snap_kunit_fails(test, "snapshot", "1", -EBUSY, BAD_BUSY);
-	atomic_set(exchange, 0);
+	atomic_long_set(exchange, 0);
 	snap_kunit_set(test, "snapshot", "1");
 	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# taken: 2\n"));
 }
