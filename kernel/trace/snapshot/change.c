@@ -241,8 +241,7 @@ void trace_snapshot_trim(struct trace_array *tr)
 	struct trace_snap *last;
 
 	guard(mutex)(&s->mutex);
-	if (snap_relied_on(s) || s->pinned || READ_ONCE(snap_crash_on) ||
-	    atomic_long_read(&s->pending.requests))
+	if (snap_is_needed(s, &s->user))
 		return;
 	snap_release(s, &s->user, false);
 	last = s->tr->range_addr_start ? NULL : snap_hold(s, &s->user);

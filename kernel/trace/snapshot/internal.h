@@ -532,6 +532,7 @@ bool snap_fits(const struct trace_snapshots *s, const struct trace_snap *snap);
 bool snap_is_free(const struct trace_snapshots *s, struct trace_snap *snap);
 void snap_use(struct trace_snap *snap);
 int snap_relied_on(struct trace_snapshots *s);
+bool snap_is_needed(struct trace_snapshots *s, const struct snap_slot *slot);
 bool snap_is_ready(const struct trace_snapshots *s, const struct snap_slot *slot);
 void snap_discard(struct trace_snapshots *s, struct trace_snap *snap);
 void snap_collect(struct trace_snapshots *s);

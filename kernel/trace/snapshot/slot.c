@@ -232,10 +232,22 @@ int snap_relied_on(struct trace_snapshots *s)
 	return session && atomic_read(&session->snapshots->user.armed) ? -EISCONN : 0;
 }
 
-/* The same for any slot. */
-static bool snap_is_needed(struct trace_snapshots *s, struct snap_slot *slot)
+/**
+ * snap_is_needed() - does anything need a buffer for the next snapshot?
+ * @s:    the snapshots of a trace array
+ * @slot: the slot
+ *
+ * Unlike for snap_relied_on(), user space may free that of the kernel and of snapshot_on.
+ *
+ * Context: &trace_snapshots.mutex is held.
+ * Return: true if a trigger, the session, the kernel, snapshot_on or a pending request does.
+ */
+bool snap_is_needed(struct trace_snapshots *s, const struct snap_slot *slot)
 {
-	return slot == &s->user ? snap_relied_on(s) : atomic_read(&slot->armed);
+	if (slot != &s->user)
+		return atomic_read(&slot->armed);
+	return snap_relied_on(s) || s->pinned || READ_ONCE(snap_crash_on) ||
+	       atomic_long_read(&s->pending.requests);
 }
 
 /**
@@ -488,22 +500,30 @@ void snap_release(struct trace_snapshots *s, struct snap_slot *slot, bool all)
 	snap_collect(s);
 }
 
+/* The next request finds a buffer although the newest snapshot is going to be held. */
+static void snap_prepare_hold(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	lockdep_assert_held(&s->mutex);
+	/* Memory that survives a reboot has room for one. */
+	if (!s->tr->range_addr_start && READ_ONCE(slot->last) && !READ_ONCE(slot->spare) &&
+	    snap_is_needed(s, slot))
+		snap_add_spare(s, slot);
+}
+
 /**
  * snap_hold() - keep the newest snapshot as it is
  * @s:    the snapshots of the trace array
  * @slot: the slot
  *
- * A slot that is armed gets another buffer. If there is no memory for it, a request may
- * be refused meanwhile; it is counted.
+ * A slot that something needs gets another buffer. If there is no memory for it, a request
+ * may be refused meanwhile; it is counted.
  *
  * Context: May sleep, &trace_snapshots.mutex is held.
  * Return: the snapshot, and snap_unhold() has to follow; NULL if there is none.
  */
 struct trace_snap *snap_hold(struct trace_snapshots *s, struct snap_slot *slot)
 {
-	lockdep_assert_held(&s->mutex);
-	if (snap_is_needed(s, slot) && !READ_ONCE(slot->spare))
-		snap_add_spare(s, slot);
+	snap_prepare_hold(s, slot);
 	guard(snap_change)(s);
 	if (slot->last)
 		snap_use(slot->last);
@@ -677,14 +697,6 @@ struct trace_snap *snap_part_of(const struct trace_snap *whole, const struct tra
 		snap : NULL;
 }
 
-/* As snap_hold() does: the next request finds a buffer. */
-static void snap_prepare_hold(struct trace_snapshots *s)
-{
-	guard(mutex)(&s->mutex);
-	if (snap_relied_on(s) && !READ_ONCE(s->user.spare))
-		snap_add_spare(s, &s->user);
-}
-
 /**
  * trace_snapshot_get_all() - begin to read the newest snapshot, and the parts of channels
  * @tr:   the trace array
@@ -704,8 +716,10 @@ int trace_snapshot_get_all(struct trace_array *tr, struct array_buffer **bufs)
 	u64 seq;
 
 	lockdep_assert_held(&trace_types_lock);
-	for_each_part(part, s, &s->user)
-		snap_prepare_hold(part);
+	for_each_part(part, s, &s->user) {
+		scoped_guard(mutex, &part->mutex)
+			snap_prepare_hold(part, &part->user);
+	}
 	/* One choice for all: they are of one cut, whatever is taken meanwhile. */
 	scoped_guard(snap_change_all, s) {
 		seq = s->user.seq;

@@ -182,6 +182,8 @@ static void crash_test_refused(struct kunit *test)
 	xchg(&snap_crash_on, BIT(SNAP_BY_OOPS) | BIT(SNAP_BY_PANIC));
 	kunit_panic(test);
 	crash_taken(test, 1, "panic");
+	/* There is no room for the buffer that a reader leaves to the next crash. */
+	tr->snapshots->memory.limit_kb = 1;
 	held = trace_snapshot_get(tr, false);
 	KUNIT_ASSERT_NOT_NULL(test, held);
 	KUNIT_ASSERT_NULL(test, tr->snapshots->user.spare);
@@ -189,6 +191,21 @@ static void crash_test_refused(struct kunit *test)
 	crash_taken(test, 1, "panic");
 	trace_snapshot_put(held);
 	kunit_panic(test);
+	crash_taken(test, 2, "panic");
+}
+
+/* A program that reads the newest snapshot is not in the way of a crash. */
+static void crash_test_read(struct kunit *test)
+{
+	struct file *file;
+
+	xchg(&snap_crash_on, BIT(SNAP_BY_PANIC));
+	kunit_panic(test);
+	crash_taken(test, 1, "panic");
+	file = snap_kunit_open(test, "snapshot", O_RDONLY);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	kunit_panic(test);
+	snap_kunit_close(file);
 	crash_taken(test, 2, "panic");
 }
 
@@ -253,6 +270,7 @@ static struct kunit_case crash_cases[] = {
 	KUNIT_CASE(crash_test_file),
 	KUNIT_CASE(crash_test_takes),
 	KUNIT_CASE(crash_test_refused),
+	KUNIT_CASE(crash_test_read),
 	KUNIT_CASE(crash_test_task),
 	KUNIT_CASE(crash_test_arrays),
 	{ }
