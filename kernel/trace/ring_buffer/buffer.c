@@ -377,15 +377,20 @@ static int rb_hide_cpus(struct trace_buffer *buffer, struct rb_cpu **cpus)
 	if (buffer->global)
 		cpus[nr_cpu_ids] = buffer->parts[rb_home()];
 	WRITE_ONCE(buffer->expanded, false);
-	for_each_cpu(cpu, buffer->seen)
+	for_each_cpu(cpu, buffer->seen) {
 		cpus[cpu] = buffer->cpus[cpu];
+		/* A switch finds the stages of a global buffer without the mask. */
+		if (buffer->global)
+			WRITE_ONCE(buffer->cpus[cpu], &rb_no_cpu);
+	}
 	cpumask_clear(buffer->cpumask);
 	return 0;
 }
 
 /**
  * ring_buffer_unexpand() - free the rings of a buffer that is empty
- * @buffer: the buffer; no writer is in it, and nobody uses it meanwhile but for a dump
+ * @buffer: the buffer; no writer is in it, and nobody uses it meanwhile but for a dump, a switch
+ *          and a wake-up
  *
  * Its statistics begin again at 0.
  *

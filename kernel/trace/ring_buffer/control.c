@@ -15,20 +15,38 @@
 #define RB_SESSION_OFF	BIT(21)
 #define RB_SWITCHES	(RB_RECORD_OFF | RB_SESSION_OFF)
 
+/* From now on, and not before, records are taken for sure. */
+static void rb_note_on(struct trace_buffer *buffer)
+{
+	struct rb_switched *sw = &buffer->switched;
+	u64 (*clock)(void) = READ_ONCE(buffer->clock);
+	s64 now = clock(), was = atomic64_read(&sw->on_at);
+
+	/* One that was interrupted here does not undo a later one. */
+	while (now - was > 0 && !atomic64_try_cmpxchg(&sw->on_at, &was, now))
+		;
+}
+
 /**
  * rb_obey() - have the writers of a CPU refuse records, or not, as the switches say
  * @buffer: the buffer
  * @rcpu:   the part that they use, which others can find
+ *
+ * Of two that switch at the same time, the earlier one may for a moment undo what the later one
+ * has told this CPU.
  *
  * Context: Any context, including NMI.
  */
 void rb_obey(struct trace_buffer *buffer, struct rb_cpu *rcpu)
 {
 	int off, old = atomic_read(&rcpu->state);
+	bool differed = false;
 
 	/* Meanwhile the part may differ from the switches: not for the time of a task. */
 	guard(preempt_notrace)();
-	do {
+	/* Fully ordered, pairs with ring_buffer_was_on(). */
+	atomic_inc_return(&buffer->switched.busy);
+	for (;;) {
 		off = atomic_read(&buffer->record_disabled) ? RB_STATE_REFUSE : 0;
 		/*
 		 * Of two that switch, the last one to change the word sees the last switch.
@@ -36,7 +54,14 @@ void rb_obey(struct trace_buffer *buffer, struct rb_cpu *rcpu)
 		 */
 		while (!atomic_try_cmpxchg(&rcpu->state, &old, (old & ~RB_STATE_REFUSE) | off))
 			;
-	} while (!off != !atomic_read(&buffer->record_disabled));
+		if (!off == !atomic_read(&buffer->record_disabled))
+			break;
+		differed = true;
+	}
+	/* Records were refused behind the start of the other one. */
+	if (differed && !off && !rb_refuse_read())
+		rb_note_on(buffer);
+	atomic_dec_return_release(&buffer->switched.busy);
 }
 
 /* The switches were changed. */
@@ -62,8 +87,8 @@ static void rb_obey_all(struct trace_buffer *buffer)
  * ring_buffer_record_disable() - refuse records
  * @buffer: the buffer
  *
- * Records in flight are still committed; synchronize_rcu() waits for them. Nests: as many
- * ring_buffer_record_enable() are needed to undo it.
+ * Records in flight are still committed; synchronize_rcu() waits for them, if nobody switches
+ * the buffer on at this moment. Nests: as many ring_buffer_record_enable() are needed to undo it.
  *
  * Context: Any context.
  */
@@ -135,10 +160,7 @@ static void rb_switch_off(struct trace_buffer *buffer, int bit)
 /* Clear a switch, and note the time of a start. */
 static void rb_switch_on(struct trace_buffer *buffer, int bit)
 {
-	struct rb_switched *sw = &buffer->switched;
-	u64 (*clock)(void);
 	int switches = atomic_fetch_andnot(bit, &buffer->record_disabled) & RB_SWITCHES;
-	s64 now, was;
 
 	rb_obey_all(buffer);
 	if (switches != bit)
@@ -147,14 +169,9 @@ static void rb_switch_on(struct trace_buffer *buffer, int bit)
 	/* It is not counted, so the times are not known from here on. */
 	if (rb_refuse_read())
 		return;
-	clock = READ_ONCE(buffer->clock);
-	now = clock();
-	/* One that was interrupted here does not undo a later one. */
-	was = atomic64_read(&sw->on_at);
-	while (now - was > 0 && !atomic64_try_cmpxchg(&sw->on_at, &was, now))
-		;
+	rb_note_on(buffer);
 	/* Pairs with ring_buffer_was_on(): a look that sees the count sees the time. */
-	atomic_inc_return_release(&sw->ons);
+	atomic_inc_return_release(&buffer->switched.ons);
 }
 
 /* Switch recording off by one of the switches. Those that wait for records look at it. */
@@ -275,6 +292,9 @@ bool ring_buffer_was_on(struct trace_buffer *buffer, u64 *since, u64 *until)
 	/* Pairs with the release of rb_switch_on(). */
 	ons = atomic_read_acquire(&sw->ons);
 	offs = atomic_read(&sw->offs);
+	/* Pairs with rb_obey(): one that has ended has moved the time. */
+	if (atomic_read_acquire(&sw->busy))
+		return false;
 	*since = atomic64_read(&sw->on_at);
 	return offs - ons == off;
 }

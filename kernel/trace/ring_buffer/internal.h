@@ -650,11 +650,12 @@ static_assert(RB_SHARE_SPECIAL <= U16_MAX && RB_MAX_WRITES < RB_SHARE_SPECIAL);
  * @ons:    starts: from the last switch that is off to none; counted after it
  * @off_at: time before a stop, of the last one or of an older one
  * @on_at:  time after the last start that is counted
+ * @busy:   contexts that tell the CPUs now, so that some may differ from the switches
  *
  * See ring_buffer_was_on(). Times are in the unit of the buffer's clock, and 0 for another clock.
  */
 struct rb_switched {
-	atomic_t	offs, ons;
+	atomic_t	offs, ons, busy;
 	atomic64_t	off_at, on_at;
 };
 

@@ -192,9 +192,9 @@ static void rb_cut_forget(const struct ring_buffer_cut *first, const struct cpum
 		if (c->spare->persist)
 			rb_persist_forget_all(c->spare);
 		for_each_cpu_and(i, c->live->cpumask, which) {
-			live = c->live->parts[i];
+			live = rb_get_cpu(c->live, i);
 			spare = c->spare->parts[i];
-			if (!rb_is_cut_by(live, owner))
+			if (!live || !rb_is_cut_by(live, owner))
 				continue;
 			rb_race_point(CUT);
 			ring = rb_untag(READ_ONCE(spare->ring));
@@ -220,10 +220,8 @@ static void rb_cut_exchange(const struct ring_buffer_cut *first, const struct cp
 
 	for_each_cpu(i, which) {
 		for (c = first; c; c = c->next) {
-			if (!cpumask_test_cpu(i, c->live->cpumask))
-				continue;
-			live = c->live->parts[i];
-			if (!rb_is_cut_by(live, owner) || live->idle)
+			live = rb_get_cpu(c->live, i);
+			if (!live || !rb_is_cut_by(live, owner) || live->idle)
 				continue;
 			spare = c->spare->parts[i];
 			ring = rb_untag(READ_ONCE(spare->ring));
@@ -238,12 +236,14 @@ static void rb_cut_exchange(const struct ring_buffer_cut *first, const struct cp
 static void rb_cut_end(const struct ring_buffer_cut *first, const struct cpumask *which, long owner)
 {
 	const struct ring_buffer_cut *c;
+	struct rb_cpu *live;
 	int i;
 
 	for (c = first; c; c = c->next) {
 		for_each_cpu_and(i, c->live->cpumask, which) {
-			if (rb_is_cut_by(c->live->parts[i], owner))
-				rb_swap_end(c->live->parts[i], c->spare->parts[i]);
+			live = rb_get_cpu(c->live, i);
+			if (live && rb_is_cut_by(live, owner))
+				rb_swap_end(live, c->spare->parts[i]);
 		}
 	}
 }

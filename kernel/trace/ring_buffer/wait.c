@@ -404,6 +404,10 @@ void ring_buffer_wake_waiters(struct trace_buffer *buffer, int cpu)
 			rb_wake_waiting(rcpu, NULL);
 		return;
 	}
-	rb_for_each_cpu(buffer, cpu)
-		rb_wake_waiting(rb_get_cpu(buffer, cpu), NULL);
+	rb_for_each_cpu(buffer, cpu) {
+		/* The buffer may lose its rings just now. */
+		rcpu = rb_get_cpu(buffer, cpu);
+		if (rcpu)
+			rb_wake_waiting(rcpu, NULL);
+	}
 }
