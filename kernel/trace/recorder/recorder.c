@@ -84,11 +84,15 @@ bool recorder_parse_size(const char *text, u64 max, unsigned long *bytes)
 static void recorder_enable(const struct module *mod)
 {
 	char *next = recorder_events, *event;
+	int ret;
 
 	lockdep_assert_held(&event_mutex);
 	while ((event = strsep(&next, ","))) {
-		if (*event && trace_set_module_events(recorder, event, 1, mod) == -EINVAL && !mod)
+		ret = *event ? trace_set_module_events(recorder, event, 1, mod) : 0;
+		if (ret == -EINVAL && !mod)
 			pr_info("there is no event '%s', but a module may bring it\n", event);
+		else if (ret && ret != -EINVAL)
+			pr_warn("cannot enable '%s': %d\n", event, ret);
 		/* For the next module */
 		if (next)
 			next[-1] = ',';
@@ -162,6 +166,8 @@ void __init trace_recorder_boot(void)
 		set_tracer_flag(tr, TRACE_ITER_OVERWRITE, 1);
 	recorder = tr;
 	recorder_events = kstrdup(*events ? events : CONFIG_TRACE_RECORDER_EVENTS, GFP_KERNEL);
+	if (!recorder_events)
+		pr_warn("no memory for the names of its events: it records none\n");
 	recorder_enable(NULL);
 }
 
