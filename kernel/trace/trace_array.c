@@ -173,14 +173,19 @@ struct trace_channels *
 trace_channels_set(struct trace_array *tr, struct trace_channels *channels,
 		   struct trace_array *ch, struct trace_array *session)
 {
+	struct trace_channels *old = rcu_dereference_protected(tr->channels, true);
+	struct trace_member_iter it = { .channels = old };
 	struct trace_array *each;
 
 	lockdep_assert_held(&trace_types_lock);
-	for_each_channel(each, tr) {
-		if (!ch)
-			WRITE_ONCE(each->session, NULL);
-	}
+	/* Between two of these, a crash finds a channel with its session, or takes it alone. */
+	if (session)
+		rcu_assign_pointer(tr->channels, channels);
 	if (ch)
 		WRITE_ONCE(ch->session, session);
-	return rcu_replace_pointer(tr->channels, channels, true);
+	while (!ch && (each = trace_next_member(&it)))
+		WRITE_ONCE(each->session, NULL);
+	if (!session)
+		rcu_assign_pointer(tr->channels, channels);
+	return old;
 }

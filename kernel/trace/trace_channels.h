@@ -14,7 +14,7 @@ struct trace_array;
 
 /**
  * struct trace_channels - the channels of a session
- * @rcu: frees it
+ * @rcu: frees it where nobody waits for that
  * @nr:  number of channels, 1 at least
  * @ch:  the channels
  */
@@ -25,29 +25,38 @@ struct trace_channels {
 };
 
 /**
- * struct trace_channel_iter - a walk of channels
+ * struct trace_member_iter - a walk of a session
+ * @own:      the session itself, until it was found; NULL to walk its channels only
  * @channels: the channels, or NULL
  * @i:        number of the next one
  */
-struct trace_channel_iter {
+struct trace_member_iter {
+	struct trace_array		*own;
 	const struct trace_channels	*channels;
 	unsigned int			i;
 };
 
-static inline struct trace_array *trace_next_channel(struct trace_channel_iter *it)
+static inline struct trace_array *trace_next_member(struct trace_member_iter *it)
 {
+	struct trace_array *own = it->own;
+
+	it->own = NULL;
+	if (own)
+		return own;
 	return it->channels && it->i < it->channels->nr ? it->channels->ch[it->i++] : NULL;
 }
 
 /*
- * Under trace_types_lock or RCU; or under the mutex or the lock of the session's snapshots. The
- * walk goes on with the array that it began with.
+ * Under trace_types_lock or RCU; or under the mutex or the lock of the session's snapshots; of a
+ * kept snapshot, also under event_mutex. A walk goes on with the array that it began with.
  */
 #define trace_channels_of(tr)	rcu_dereference_raw((tr)->channels)
 #define for_each_channel(ch, tr)						\
-	for (struct trace_channel_iter it_ = { trace_channels_of(tr) };		\
-	     ((ch) = trace_next_channel(&it_)); )
-
+	for (struct trace_member_iter it_ = { .channels = trace_channels_of(tr) };	\
+	     ((ch) = trace_next_member(&it_));)
+#define for_each_session_member(m, tr)						\
+	for (struct trace_member_iter it_ = { (tr), trace_channels_of(tr) };	\
+	     ((m) = trace_next_member(&it_));)
 
 static inline unsigned int trace_count_channels(const struct trace_channels *channels)
 {

@@ -43,8 +43,7 @@ static void channels_fail(struct trace_array *tr, const char *text, int ret, uns
 		why = "Its memory has no room for the snapshots of the session: see snapshot.rst";
 		break;
 	case -E2BIG:
-		why = "Too many channels: a snapshot of all of them would hold off interrupts for "
-		      "too long";
+		why = "Too many: a snapshot of all channels would hold off interrupts too long";
 		break;
 	case -ENODEV:
 		why = "The session ends with its open files: it gets no channels any more";

@@ -346,7 +346,7 @@ static int merge_open_snapshot(struct trace_iterator *iter)
  * @iter: iterator of the file, which has no &trace_iterator.buffer_iter of a CPU yet
  *
  * It shows the channels that there are now. If it shows a snapshot,
- * &trace_iterator.array_buffer gets the newest one, also in an error.
+ * &trace_iterator.array_buffer gets the newest one, if there is memory for the choice.
  *
  * Context: May sleep, trace_types_lock is held.
  * Return: 0, and trace_merge_close() has to follow; -ENOMEM; -EBUSY if @iter consumes, and

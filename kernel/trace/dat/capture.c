@@ -71,7 +71,7 @@ static void dat_put_system(struct dat_text *text, struct trace_array *whole,
 	struct trace_array *tr;
 	u32 nr = 0;
 
-	for_each_dat_member(tr, whole) {
+	for_each_session_member(tr, whole) {
 		list_for_each_entry(file, &tr->events, list) {
 			if (file->system->subsystem == system)
 				nr += dat_put_format(text, file->event_call, types);
@@ -86,7 +86,7 @@ static bool dat_had_system(struct trace_array *whole, struct trace_array *tr,
 	struct trace_subsystem_dir *other;
 	struct trace_array *before;
 
-	for_each_dat_member(before, whole) {
+	for_each_session_member(before, whole) {
 		if (before == tr)
 			return false;
 		list_for_each_entry(other, &before->systems, list) {
@@ -136,7 +136,7 @@ void dat_put_formats(struct dat_text *text, struct trace_array *whole, unsigned 
 
 	dat_put_ftrace(text, types);
 	begin = dat_begin(text, sizeof(u32));
-	for_each_dat_member(tr, whole) {
+	for_each_session_member(tr, whole) {
 		list_for_each_entry(dir, &tr->systems, list) {
 			if (dat_is_ftrace(dir->subsystem->name) ||
 			    dat_had_system(whole, tr, dir->subsystem))
@@ -250,7 +250,7 @@ static void dat_put_options(struct dat_text *text, struct trace_array *whole)
 	struct trace_array *tr;
 
 	dat_put_options_begin(text);
-	for_each_dat_member(tr, whole)
+	for_each_session_member(tr, whole)
 		dat_put_stats(text, tr);
 }
 

@@ -181,29 +181,6 @@ struct dat_file {
 	struct dat_member	member[];
 };
 
-/**
- * struct dat_members - a walk of the members of a snapshot
- * @whole:    the instance of the snapshot, until it was found
- * @channels: its channels
- */
-struct dat_members {
-	struct trace_array		*whole;
-	struct trace_channel_iter	channels;
-};
-
-static inline struct trace_array *dat_next_member(struct dat_members *members)
-{
-	struct trace_array *whole = members->whole;
-
-	members->whole = NULL;
-	return whole ?: trace_next_channel(&members->channels);
-}
-
-/* Channels change under event_mutex and trace_types_lock, so one of them is enough. */
-#define for_each_dat_member(tr, whole)						\
-	for (struct dat_members members_ = { whole, { trace_channels_of(whole) } };	\
-	     ((tr) = dat_next_member(&members_)); )
-
 /* text.c */
 void dat_put(struct dat_text *text, const void *data, size_t len);
 void dat_put_u16(struct dat_text *text, u16 value);

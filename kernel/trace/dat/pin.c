@@ -35,7 +35,7 @@ struct dat_pins *dat_pin_members(struct trace_array *whole)
 		return ERR_PTR(-EINTR);
 	pins = dat_pins_alloc(1 + trace_nr_channels(whole));
 	if (!IS_ERR(pins)) {
-		for_each_dat_member(tr, whole)
+		for_each_session_member(tr, whole)
 			dat_pin(pins, tr);
 	}
 	mutex_unlock(&trace_types_lock);

@@ -40,7 +40,7 @@
  * The reaper takes event_mutex, and then trace_types_lock. It removes triggers without the
  * latter: a histogram with variables holds a reference, and takes that lock to put it. Such
  * a reference cannot come again, because trace_array_get() fails from then on. So
- * instance_retire() needs trace_types_lock two times. Between them event_mutex keeps out all
+ * instance_retire() needs trace_types_lock several times. Between them event_mutex keeps out all
  * others that create, remove, or change events.
  */
 

@@ -25,7 +25,7 @@
 
 #include "internal.h"
 
-/* A cut has interrupts off for so many rings at most, but for a session without channels. */
+/* A cut has interrupts off for so many rings at most, if a session has several channels. */
 unsigned int session_cut_max = 4096;
 
 static int session_may_add(struct trace_array *tr, struct trace_array *ch)
@@ -42,8 +42,9 @@ static int session_may_add(struct trace_array *tr, struct trace_array *ch)
 		return ch->session == tr ? -EEXIST : -EBUSY;
 	if (ch->clock_id != tr->clock_id)
 		return -EINVAL;
-	/* The session itself, its channels, and this one. */
-	return (2 + trace_nr_channels(tr)) * num_possible_cpus() > session_cut_max ? -E2BIG : 0;
+	/* The session itself, its channels, and this one, unless that is the first. */
+	return trace_nr_channels(tr) &&
+	       (2 + trace_nr_channels(tr)) * num_possible_cpus() > session_cut_max ? -E2BIG : 0;
 }
 
 static int session_add(struct trace_array *tr, struct trace_array *ch)
@@ -182,11 +183,11 @@ struct trace_channels *instance_disband_session(struct trace_array *tr)
  */
 void instance_let_go(struct trace_channels *channels)
 {
-	struct trace_channel_iter it = { channels };
+	struct trace_member_iter it = { .channels = channels };
 	struct trace_array *ch;
 
 	lockdep_assert_held(&trace_types_lock);
-	while ((ch = trace_next_channel(&it)))
+	while ((ch = trace_next_member(&it)))
 		ring_buffer_follow_switch(ch->array_buffer.buffer, NULL);
 	kvfree(channels);
 }

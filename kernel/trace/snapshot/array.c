@@ -149,11 +149,11 @@ void trace_snapshot_exit(struct trace_array *tr)
 		snap_end_parts(snap);
 	mutex_lock(&s->mutex);
 	llist_for_each_entry_safe(snap, next, fresh, fresh)
-		snap_unhold(s, snap);
-	snap_release(s, &s->user, true);
-	snap_release(s, &s->max, true);
+		snap_put(s, snap);
+	snap_free_slot(s, &s->user, true);
+	snap_free_slot(s, &s->max, true);
 	mutex_unlock(&s->mutex);
-	snap_put(s);
+	snap_put_owner(s);
 }
 
 /* Names of instances on the command line, each between two commas. */

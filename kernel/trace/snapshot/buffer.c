@@ -59,7 +59,7 @@ static void snap_recount_list(struct list_head *list)
 {
 	struct trace_snap *snap;
 
-	list_for_each_entry(snap, list, keep)
+	list_for_each_entry(snap, list, node)
 		snap_recount(snap);
 }
 
@@ -291,12 +291,12 @@ void snap_settle(struct trace_snap *snap)
 }
 
 /**
- * snap_put() - release a reference to what describes the snapshots of a trace array
+ * snap_put_owner() - release a reference to what describes the snapshots of a trace array
  * @s: the snapshots of the trace array
  *
  * Context: May sleep.
  */
-void snap_put(struct trace_snapshots *s)
+void snap_put_owner(struct trace_snapshots *s)
 {
 	if (!refcount_dec_and_test(&s->ref))
 		return;

@@ -223,7 +223,7 @@ void trace_snapshot_disarm_tracer(struct trace_array *tr, struct tracer *t)
 	if (atomic_read(&s->max.armed))
 		snap_erase(s, &s->max, RING_BUFFER_ALL_CPUS);
 	else
-		snap_release(s, &s->max, true);
+		snap_free_slot(s, &s->max, true);
 }
 
 /**
@@ -243,8 +243,8 @@ void trace_snapshot_trim(struct trace_array *tr)
 	guard(mutex)(&s->mutex);
 	if (snap_is_needed(s, &s->user))
 		return;
-	snap_release(s, &s->user, false);
-	last = s->tr->range_addr_start ? NULL : snap_hold(s, &s->user);
+	snap_free_slot(s, &s->user, false);
+	last = s->tr->range_addr_start ? NULL : snap_get_last(s, &s->user);
 	if (!last)
 		return;
 	snap_settle(last);
@@ -252,7 +252,7 @@ void trace_snapshot_trim(struct trace_array *tr)
 	/* A kept one was trimmed before, and its trace.dat may be open: its rings stay. */
 	if (!last->kept)
 		snap_trim(s, last);
-	snap_unhold(s, last);
+	snap_put(s, last);
 }
 
 /**
@@ -275,12 +275,12 @@ bool trace_snapshot_is_used(struct trace_array *tr)
 /* Empty its rings as well: an iterator of the live buffer can be in the middle of them. */
 static void snap_erase_records(struct trace_snapshots *s, struct snap_slot *slot)
 {
-	struct trace_snap *last = snap_hold(s, slot);
+	struct trace_snap *last = snap_get_last(s, slot);
 
 	if (last) {
 		if (!last->kept)
 			ring_buffer_reset(last->buf.buffer);
-		snap_unhold(s, last);
+		snap_put(s, last);
 	}
 	snap_erase(s, slot, RING_BUFFER_ALL_CPUS);
 }
@@ -333,7 +333,7 @@ static void snap_end_leaving(struct trace_snapshots *s)
 	struct trace_snap *snap;
 
 	guard(rwsem_write)(&trace_event_sem);
-	list_for_each_entry(snap, &s->keeper.leaving, keep)
+	list_for_each_entry(snap, &s->keeper.leaving, node)
 		snap_end_types(snap, __TRACE_LAST_TYPE, TRACE_EVENT_TYPE_MAX);
 }
 

@@ -33,13 +33,6 @@ unsigned long snap_crash_on;
 /* All trace arrays. The list changes as theirs does, and can be walked in any context. */
 static LIST_HEAD(snap_all);
 
-/*
- * The task that took a snapshot in an oops: a panic that follows is the same crash. Another
- * task may get its memory, so its start time tells the two apart.
- */
-static struct task_struct *snap_oops_of;
-static u64 snap_oops_start;
-
 /**
  * snap_crash_add() - let crashes take snapshots of a trace array
  * @s: the snapshots of the trace array
@@ -108,44 +101,92 @@ static bool snap_crash_wants(struct trace_snapshots *s)
 	return READ_ONCE(s->user.spare) || READ_ONCE(s->user.last);
 }
 
+/* Has an oops of this task taken a snapshot? A panic that follows is the same crash. */
+static bool snap_crash_again(const struct trace_snapshots *s)
+{
+	return READ_ONCE(s->oops_of) == current &&
+	       READ_ONCE(s->oops_start) == current->start_time;
+}
+
+/* Return: true if it was taken. */
+static bool snap_crash_take(struct trace_snapshots *s, const struct snap_request *req)
+{
+	struct trace_snapshots *part;
+
+	if (snap_take(s, &s->user, req))
+		return false;
+	if (req->by != SNAP_BY_OOPS)
+		return true;
+	WRITE_ONCE(s->oops_start, current->start_time);
+	WRITE_ONCE(s->oops_of, current);
+	if (req->alone)
+		return true;
+	for_each_part(part, s, &s->user) {
+		WRITE_ONCE(part->oops_start, current->start_time);
+		WRITE_ONCE(part->oops_of, current);
+	}
+	return true;
+}
+
+/* Take what can be taken of a session that cannot take all, each by itself. */
+static void snap_crash_alone(struct trace_snapshots *s, struct snap_request req)
+{
+	struct trace_snapshots *part;
+
+	req.alone = true;
+	for_each_part(part, s, &s->user) {
+		if ((part != s && READ_ONCE(part->tr->session) != s->tr) ||
+		    !snap_crash_wants(part) ||
+		    (req.by == SNAP_BY_PANIC && snap_crash_again(part)))
+			continue;
+		snap_crash_take(part, &req);
+	}
+}
+
+static void snap_crash_session(struct trace_snapshots *s, const struct snap_request *req)
+{
+	struct trace_snapshots *part;
+
+	for_each_part(part, s, &s->user) {
+		if (req->by == SNAP_BY_PANIC && snap_crash_again(part)) {
+			snap_crash_alone(s, *req);
+			return;
+		}
+	}
+	if (!snap_crash_take(s, req) && trace_channels_of(s->tr))
+		snap_crash_alone(s, *req);
+}
+
 /**
  * trace_snapshot_crash() - take a snapshot of each trace array that has a buffer for it
  * @by: kind of the crash; nothing is taken unless snapshot_on has it
  *
+ * A panic takes none where an oops of the same task has taken one.
+ *
  * Context: Any context, including NMI.
- * Return: true if one was taken.
  */
-bool trace_snapshot_crash(enum snap_by by)
+void trace_snapshot_crash(enum snap_by by)
 {
 	const struct snap_request req = {
 		.cpu = RING_BUFFER_ALL_CPUS,
 		.by = by,
 		.now = true,
 	};
-	struct trace_array *session, *ch;
+	struct trace_array *session;
 	struct trace_snapshots *s;
-	bool taken = false;
 
 	/* Without RCU watching, the list cannot be walked: a warning may come from there. */
 	if (!(READ_ONCE(snap_crash_on) & BIT(by)) || !rcu_is_watching())
-		return false;
+		return;
 	guard(preempt_notrace)();
+	if (!ring_buffer_is_alive())
+		return;
 	list_for_each_entry_rcu(s, &snap_all, all, true) {
 		session = READ_ONCE(s->tr->session);
 		/* The session takes a channel's with its own: a second one would erase it. */
-		if (!snap_crash_wants(s) || (session && snap_crash_wants(session->snapshots)))
-			continue;
-		if (!snap_take(s, &s->user, &req)) {
-			taken = true;
-			continue;
-		}
-		/* A session that cannot take all leaves each channel to itself. */
-		for_each_channel(ch, s->tr) {
-			if (snap_crash_wants(ch->snapshots))
-				taken |= !snap_take(ch->snapshots, &ch->snapshots->user, &req);
-		}
+		if (snap_crash_wants(s) && (!session || !snap_crash_wants(session->snapshots)))
+			snap_crash_session(s, &req);
 	}
-	return taken;
 }
 
 /**
@@ -160,18 +201,14 @@ void trace_snapshot_warn(void)
 
 static int snap_die(struct notifier_block *self, unsigned long event, void *unused)
 {
-	if (event == DIE_OOPS && trace_snapshot_crash(SNAP_BY_OOPS)) {
-		WRITE_ONCE(snap_oops_start, current->start_time);
-		WRITE_ONCE(snap_oops_of, current);
-	}
+	if (event == DIE_OOPS)
+		trace_snapshot_crash(SNAP_BY_OOPS);
 	return NOTIFY_DONE;
 }
 
 static int snap_panic(struct notifier_block *self, unsigned long event, void *unused)
 {
-	if (READ_ONCE(snap_oops_of) != current ||
-	    READ_ONCE(snap_oops_start) != current->start_time)
-		trace_snapshot_crash(SNAP_BY_PANIC);
+	trace_snapshot_crash(SNAP_BY_PANIC);
 	return NOTIFY_DONE;
 }
 

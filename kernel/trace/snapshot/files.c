@@ -113,7 +113,7 @@ static int snap_free_now(struct trace_snapshots *s)
 	if (atomic_long_read(&s->pending.requests))
 		return -EINPROGRESS;
 	s->pinned = false;
-	snap_release(s, &s->user, true);
+	snap_free_slot(s, &s->user, true);
 	return 0;
 }
 

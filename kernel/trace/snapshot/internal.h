@@ -15,7 +15,7 @@
  *   func.c      requests of functions
  *   change.c    changes of the trace array that snapshots follow
  *   list.c      the lines of "snapshots"
- *   view.c      the read-only instance of a kept snapshot
+ *   publish.c   the read-only instance of a kept snapshot
  *   keep.c      which snapshots are kept
  *   own.c       snapshots that belong to a file descriptor
  *   files.c     the files of an instance
@@ -109,6 +109,7 @@ struct snap_info {
  * @by:      kind of the requester
  * @waits:   the requester is a task that handles errors; they are not counted
  * @now:     the request is never postponed
+ * @alone:   the channels of a session are not cut with it
  * @tsk:     task that the snapshot is about, or NULL for the current one
  * @tsk_cpu: CPU of @tsk
  * @latency: of @tsk, for a latency tracer
@@ -126,6 +127,7 @@ struct snap_request {
 	enum snap_by		by;
 	bool			waits;
 	bool			now;
+	bool			alone;
 	struct task_struct	*tsk;
 	int			tsk_cpu;
 	unsigned long		latency;
@@ -143,7 +145,7 @@ struct snap_request {
  * @buf:       the records
  * @gone:      link of &trace_snapshots.gone
  * @fresh:     link of &snap_keeper.fresh
- * @keep:      link of &snap_keeper.kept, .parts, .owned or .leaving
+ * @node:      link of &snap_keeper.kept, .parts, .owned or .leaving
  * @kept:      the instance that shows it, or NULL
  * @owner:     the snapshots that it belongs to
  * @parts:     the first snapshot of a channel that was cut with this one of a session, until
@@ -167,7 +169,7 @@ struct trace_snap {
 	struct array_buffer	buf;
 	struct llist_node	gone;
 	struct llist_node	fresh;
-	struct list_head	keep;
+	struct list_head	node;
 	struct trace_array	*kept;
 	struct trace_snapshots	*owner;
 	struct trace_snap	*parts;
@@ -299,12 +301,14 @@ struct snap_past {
  * @snap:    the buffer that gets the records, or NULL if there are none
  * @saved:   state of the note about @snap before the cut
  * @answers: pending requests that the cut answers
+ * @alone:   the channels have no part in it
  */
 struct snap_cut {
 	struct ring_buffer_cut	rb;
 	struct trace_snap	*snap;
 	u32			saved;
 	long			answers;
+	bool			alone;
 };
 
 /**
@@ -354,7 +358,7 @@ struct snap_keeper {
 	unsigned int		nr;
 	int			news;
 	struct work_struct	work;
-	struct mutex		mutex;
+	struct mutex		mutex;		/* taken before event_mutex */
 	unsigned long		pause;
 };
 
@@ -408,6 +412,9 @@ struct snap_worker {
  * @pinned:  the kernel relies on the buffer of @user; only user space frees it
  * @func:    commands of functions, without and with a count
  * @wait:    tasks that poll or wait
+ * @oops_of: the task of the last oops that took a snapshot: a panic that follows is the same
+ *           crash. Another task may get its memory
+ * @oops_start: start time of that task
  */
 struct trace_snapshots {
 	struct trace_array	*tr;
@@ -431,6 +438,8 @@ struct trace_snapshots {
 	bool			pinned;
 	struct snap_func	func[2];
 	wait_queue_head_t	wait;
+	struct task_struct	*oops_of;
+	u64			oops_start;
 };
 
 /* Time between two tries to take a postponed snapshot, in ns */
@@ -478,35 +487,28 @@ void snap_free(struct trace_snapshots *s, struct trace_snap *snap);
 unsigned long snap_trimmed_kb(struct trace_snap *snap);
 int snap_trim(struct trace_snapshots *s, struct trace_snap *snap);
 void snap_settle(struct trace_snap *snap);
-void snap_put(struct trace_snapshots *s);
+void snap_put_owner(struct trace_snapshots *s);
 
-/**
- * struct snap_parts - a walk of what a snapshot cuts
- * @own:      the trace array itself, until it was found
- * @channels: its channels, for the slot of the user
- */
-struct snap_parts {
-	struct trace_snapshots		*own;
-	struct trace_channel_iter	channels;
-};
-
-static inline struct trace_snapshots *snap_next_part(struct snap_parts *parts)
+/* What a snapshot cuts: for the slot of the user, the channels as well. */
+static inline struct trace_member_iter
+snap_parts_of(struct trace_snapshots *s, const struct snap_slot *slot)
 {
-	struct trace_snapshots *own = parts->own;
-	struct trace_array *ch;
+	return (struct trace_member_iter){
+		s->tr, slot == &s->user && !s->cut.alone ? trace_channels_of(s->tr) : NULL,
+	};
+}
 
-	parts->own = NULL;
-	if (own)
-		return own;
-	ch = trace_next_channel(&parts->channels);
-	return ch ? ch->snapshots : NULL;
+static inline struct trace_snapshots *snap_next_part(struct trace_member_iter *it)
+{
+	struct trace_array *tr = trace_next_member(it);
+
+	return tr ? tr->snapshots : NULL;
 }
 
 /* The caller has the lock or the mutex of @s, so that its channels do not change. */
-#define for_each_part(part, s, slot)							\
-	for (struct snap_parts parts_ = {						\
-		     s, { (slot) == &(s)->user ? trace_channels_of((s)->tr) : NULL }	\
-	     }; ((part) = snap_next_part(&parts_)); )
+#define for_each_part(part, s, slot)						\
+	for (struct trace_member_iter it_ = snap_parts_of(s, slot);		\
+	     ((part) = snap_next_part(&it_));)
 
 /* slot.c */
 bool snap_lock(struct trace_snapshots *s);
@@ -530,7 +532,7 @@ DEFINE_LOCK_GUARD_1(snap_change_all, struct trace_snapshots,
 
 bool snap_fits(const struct trace_snapshots *s, const struct trace_snap *snap);
 bool snap_is_free(const struct trace_snapshots *s, struct trace_snap *snap);
-void snap_use(struct trace_snap *snap);
+void snap_get(struct trace_snap *snap);
 int snap_relied_on(struct trace_snapshots *s);
 bool snap_is_needed(struct trace_snapshots *s, const struct snap_slot *slot);
 bool snap_is_ready(const struct trace_snapshots *s, const struct snap_slot *slot);
@@ -543,11 +545,11 @@ int snap_provide(struct trace_snapshots *s, struct snap_slot *slot);
 int snap_arm(struct trace_snapshots *s, struct snap_slot *slot);
 void snap_disarm(struct snap_slot *slot);
 void snap_settle_next(struct trace_snapshots *s, struct snap_slot *slot);
-void snap_release(struct trace_snapshots *s, struct snap_slot *slot, bool all);
+void snap_free_slot(struct trace_snapshots *s, struct snap_slot *slot, bool all);
 void snap_drop(struct trace_snapshots *s, struct snap_slot *slot, struct trace_snap *snap);
 int snap_erase(struct trace_snapshots *s, struct snap_slot *slot, int cpu);
-struct trace_snap *snap_hold(struct trace_snapshots *s, struct snap_slot *slot);
-void snap_unhold(struct trace_snapshots *s, struct trace_snap *snap);
+struct trace_snap *snap_get_last(struct trace_snapshots *s, struct snap_slot *slot);
+void snap_put(struct trace_snapshots *s, struct trace_snap *snap);
 struct trace_snap *snap_part_of(const struct trace_snap *whole, const struct trace_snapshots *part);
 
 /* report.c */
@@ -578,7 +580,7 @@ void snap_crash_add(struct trace_snapshots *s);
 extern const char * const snap_by_names[];
 extern unsigned long snap_crash_on;
 const char *snap_crash_parse(char *text, unsigned long *on);
-bool trace_snapshot_crash(enum snap_by by);
+void trace_snapshot_crash(enum snap_by by);
 
 /* list.c */
 void snap_show(struct seq_file *m, struct trace_array *tr, struct trace_snap *snap);
@@ -587,7 +589,7 @@ void snap_show_all(struct seq_file *m, struct trace_snapshots *s);
 int snap_open_single(struct inode *inode, struct file *file,
 		     int (*show)(struct seq_file *m, void *v));
 
-/* view.c */
+/* publish.c */
 int snap_publish(struct trace_snapshots *s, struct trace_snap *snap, struct trace_array *whole);
 void snap_retire(struct trace_snapshots *s, struct trace_snap *snap);
 void snap_unpublish(struct trace_snapshots *s, struct trace_snap *snap);

@@ -52,7 +52,7 @@ DEFINE_LOCK_GUARD_0(snap_names, snap_lock_names(), snap_unlock_names())
 
 static struct trace_snap *snap_oldest(struct trace_snapshots *s)
 {
-	return list_first_entry_or_null(&s->keeper.kept, struct trace_snap, keep);
+	return list_first_entry_or_null(&s->keeper.kept, struct trace_snap, node);
 }
 
 /* The memory of @of that removing a kept snapshot of @s would free, in KiB. */
@@ -61,7 +61,7 @@ static unsigned long snap_kept_kb(struct trace_snap *snap, struct trace_snapshot
 	struct trace_array *part;
 
 	/* The newest stays. */
-	if (list_is_last(&snap->keep, &snap->owner->keeper.kept) || snap_is_open(snap))
+	if (list_is_last(&snap->node, &snap->owner->keeper.kept) || snap_is_open(snap))
 		return 0;
 	if (snap->owner == of)
 		return atomic_read(&snap->users) == 1 ? READ_ONCE(snap->kb) : 0;
@@ -81,7 +81,7 @@ static bool snap_retire_oldest(struct trace_snapshots *s, struct trace_snapshots
 
 	if (READ_ONCE(s->keeper.want.first))
 		return false;
-	list_for_each_entry(snap, &s->keeper.kept, keep) {
+	list_for_each_entry(snap, &s->keeper.kept, node) {
 		more = snap_kept_kb(snap, of);
 		room += more;
 		if (more && !oldest)
@@ -121,7 +121,7 @@ static int snap_keep_trim(struct trace_snap *snap)
 	ret = snap_trim(s, snap);
 	if (ret != -ENOSPC)
 		return ret;
-	snap_release(s, &s->user, false);
+	snap_free_slot(s, &s->user, false);
 	return snap_trim(s, snap);
 }
 
@@ -186,10 +186,10 @@ void snap_end_parts(struct trace_snap *whole)
 		s = part->owner;
 		scoped_guard(mutex, &s->mutex) {
 			snap_keep_decided(part, false);
-			snap_unhold(s, part);
+			snap_put(s, part);
 			snap_collect(s);
 		}
-		snap_put(s);
+		snap_put_owner(s);
 	}
 	whole->parts = NULL;
 }
@@ -234,7 +234,7 @@ static int snap_keep_publish(struct trace_snapshots *s, struct trace_snap *whole
 		whole->owned = false;
 	else
 		WRITE_ONCE(s->keeper.news, s->keeper.news + 1);
-	snap_unhold(s, whole);
+	snap_put(s, whole);
 	wake_up_all(&s->wait);
 	return ret;
 }
@@ -285,7 +285,7 @@ static int snap_keep_provide_one(struct trace_snapshots *s, unsigned long *kb)
 }
 
 /* May there be another snapshot? If the first ones are kept, and are there, free its memory. */
-static bool snap_keep_more(struct trace_snapshots *s)
+static bool snap_may_take_more(struct trace_snapshots *s)
 {
 	guard(mutex)(&s->mutex);
 	if (s->dead || !s->keeper.want.nr || !READ_ONCE(s->user.seq))
@@ -293,7 +293,7 @@ static bool snap_keep_more(struct trace_snapshots *s)
 	if (READ_ONCE(s->keeper.room) > 0)
 		return true;
 	if (!snap_relied_on(s) && !s->pinned)
-		snap_release(s, &s->user, false);
+		snap_free_slot(s, &s->user, false);
 	return false;
 }
 
@@ -305,7 +305,7 @@ static int snap_keep_provide(struct trace_snapshots *s)
 	unsigned long kb;
 	int ret, err = 0;
 
-	if (!snap_keep_more(s))
+	if (!snap_may_take_more(s))
 		return 0;
 	for (; of; of = snap_get_channel(s, n++)) {
 		do {
@@ -313,13 +313,13 @@ static int snap_keep_provide(struct trace_snapshots *s)
 		} while (ret == -ENOSPC && snap_make_room(s, of, kb));
 		err = err ?: ret;
 		if (of != s)
-			snap_put(of);
+			snap_put_owner(of);
 	}
 	return err;
 }
 
 /* Are the newest ones kept, and are these more of them? */
-static bool snap_keeps_more(struct trace_snapshots *s)
+static bool snap_has_surplus(struct trace_snapshots *s)
 {
 	guard(mutex)(&s->mutex);
 	return !s->keeper.want.first && s->keeper.nr > s->keeper.want.nr;
@@ -335,7 +335,7 @@ static int snap_tend_all(struct trace_snapshots *s)
 	snap_keep_fresh(s);
 	scoped_guard(snap_names) {
 		snap_forget_leaving(s);
-		while (snap_keeps_more(s))
+		while (snap_has_surplus(s))
 			snap_retire(s, snap_oldest(s));
 	}
 	scoped_guard(mutex, &s->mutex)
@@ -386,7 +386,7 @@ void snap_keep_work(struct work_struct *work)
 	if (test_bit(SNAP_WORK_KEEP, &s->worker.work_for))
 		snap_keep_run(s);
 	s->keeper.pause = jiffies + min_t(unsigned long, jiffies - begin, HZ);
-	snap_put(s);
+	snap_put_owner(s);
 }
 
 /**
@@ -401,7 +401,7 @@ void snap_keep_queue(struct trace_snapshots *s)
 	/* The keeper puts it. */
 	refcount_inc(&s->ref);
 	if (!queue_work(system_unbound_wq, &s->keeper.work))
-		snap_put(s);
+		snap_put_owner(s);
 }
 
 /* Memory that survives a reboot has room for one snapshot. */
@@ -532,7 +532,7 @@ static void snap_retire_all(struct trace_snapshots *s)
 
 	while (snap_oldest(s))
 		snap_retire(s, snap_oldest(s));
-	list_for_each_entry_safe(snap, next, &s->keeper.parts, keep)
+	list_for_each_entry_safe(snap, next, &s->keeper.parts, node)
 		snap_retire(s, snap);
 }
 
@@ -583,11 +583,11 @@ int trace_snapshot_remove(struct trace_array *tr)
 	snap_forget_leaving(s);
 	if (!list_empty(&s->keeper.leaving) || !list_empty(&s->keeper.owned))
 		return -EBUSY;
-	list_for_each_entry(snap, &s->keeper.kept, keep) {
+	list_for_each_entry(snap, &s->keeper.kept, node) {
 		if (snap_is_open(snap))
 			return -EBUSY;
 	}
-	list_for_each_entry(snap, &s->keeper.parts, keep) {
+	list_for_each_entry(snap, &s->keeper.parts, node) {
 		if (snap_is_open(snap))
 			return -EBUSY;
 	}

@@ -186,8 +186,10 @@ void snap_show_all(struct seq_file *m, struct trace_snapshots *s)
 	lockdep_assert_held(&s->mutex);
 	seq_printf(m, "# taken: %llu\n", READ_ONCE(s->user.seq));
 	seq_printf(m, "# merged into another: %ld\n", atomic_long_read(&s->count.merged));
-	seq_printf(m, "# refused, no buffer was ready: %ld\n", atomic_long_read(&s->count.no_spare));
-	seq_printf(m, "# refused, something was in the way: %ld\n", atomic_long_read(&s->count.refused));
+	seq_printf(m, "# refused, no buffer was ready: %ld\n",
+		   atomic_long_read(&s->count.no_spare));
+	seq_printf(m, "# refused, something was in the way: %ld\n",
+		   atomic_long_read(&s->count.refused));
 	seq_printf(m, "# refused, enough are kept: %ld\n", atomic_long_read(&s->count.enough));
 	seq_printf(m, "# refused, too late for another: %ld\n", atomic_long_read(&s->count.late));
 	seq_printf(m, "# could not be kept: %ld\n", atomic_long_read(&s->count.unkept));
@@ -196,15 +198,15 @@ void snap_show_all(struct seq_file *m, struct trace_snapshots *s)
 	do {
 		m->count = before;
 		last = READ_ONCE(s->user.last);
-		list_for_each_entry(snap, &s->keeper.kept, keep) {
+		list_for_each_entry(snap, &s->keeper.kept, node) {
 			if (snap != last)
 				snap_show(m, snap->kept, snap);
 		}
-		list_for_each_entry(snap, &s->keeper.parts, keep) {
+		list_for_each_entry(snap, &s->keeper.parts, node) {
 			if (snap != last)
 				snap_show(m, snap->kept, snap);
 		}
-		list_for_each_entry(snap, &s->keeper.owned, keep) {
+		list_for_each_entry(snap, &s->keeper.owned, node) {
 			if (snap != last)
 				snap_show(m, snap->kept, snap);
 		}

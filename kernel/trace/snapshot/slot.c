@@ -192,7 +192,7 @@ bool snap_is_free(const struct trace_snapshots *s, struct trace_snap *snap)
 {
 	snap_assert_locked(s);
 	/*
-	 * Pairs with snap_unhold:A: the reader no longer accesses it. A reader may have trimmed
+	 * Pairs with snap_put:A: the reader no longer accesses it. A reader may have trimmed
 	 * it, so its size is only valid without readers. RBB(snap_is_free:A)
 	 */
 	return snap && !atomic_read_acquire(&snap->users) && snap_fits(s, snap) &&
@@ -200,12 +200,12 @@ bool snap_is_free(const struct trace_snapshots *s, struct trace_snap *snap)
 }
 
 /**
- * snap_use() - begin the use of a buffer
+ * snap_get() - begin the use of a buffer
  * @snap: the buffer; it has not been discarded, or has users
  *
- * Context: The caller has the lock of its owner. snap_unhold() has to follow.
+ * Context: The caller has the lock of its owner. snap_put() has to follow.
  */
-void snap_use(struct trace_snap *snap)
+void snap_get(struct trace_snap *snap)
 {
 	snap_assert_locked(snap->owner);
 	atomic_inc(&snap->users);
@@ -232,6 +232,12 @@ int snap_relied_on(struct trace_snapshots *s)
 	return session && atomic_read(&session->snapshots->user.armed) ? -EISCONN : 0;
 }
 
+/* By the kernel, or by a pending request */
+static bool snap_is_wanted_by(struct trace_snapshots *s)
+{
+	return READ_ONCE(s->pinned) || atomic_long_read(&s->pending.requests);
+}
+
 /**
  * snap_is_needed() - does anything need a buffer for the next snapshot?
  * @s:    the snapshots of a trace array
@@ -240,14 +246,20 @@ int snap_relied_on(struct trace_snapshots *s)
  * Unlike for snap_relied_on(), user space may free that of the kernel and of snapshot_on.
  *
  * Context: &trace_snapshots.mutex is held.
- * Return: true if a trigger, the session, the kernel, snapshot_on or a pending request does.
+ * Return: true if a trigger, the kernel or a pending request of it or of its session does, or
+ *	   snapshot_on.
  */
 bool snap_is_needed(struct trace_snapshots *s, const struct snap_slot *slot)
 {
+	struct trace_array *session;
+
 	if (slot != &s->user)
 		return atomic_read(&slot->armed);
-	return snap_relied_on(s) || s->pinned || READ_ONCE(snap_crash_on) ||
-	       atomic_long_read(&s->pending.requests);
+	if (snap_relied_on(s) || snap_is_wanted_by(s) || READ_ONCE(snap_crash_on))
+		return true;
+	guard(rcu)();
+	session = READ_ONCE(s->tr->session);
+	return session && snap_is_wanted_by(session->snapshots);
 }
 
 /**
@@ -333,13 +345,16 @@ int snap_add_spare(struct trace_snapshots *s, struct snap_slot *slot)
  * @n: number of the channel, from 0
  *
  * Context: May sleep.
- * Return: its snapshots, and snap_put() has to follow; NULL if there are no so many.
+ * Return: its snapshots, and snap_put_owner() has to follow; NULL if there are no so many.
  */
 struct trace_snapshots *snap_get_channel(struct trace_snapshots *s, unsigned int n)
 {
 	struct trace_array *ch;
 
-	guard(snap_change)(s);
+	guard(mutex)(&s->mutex);
+	/* Then its trace array may be freed. */
+	if (s->dead)
+		return NULL;
 	for_each_channel(ch, s->tr) {
 		if (n--)
 			continue;
@@ -457,10 +472,10 @@ static int snap_settle_one(struct trace_snapshots *s, struct snap_slot *slot)
 		if (!snap_is_free(s, snap))
 			return 0;
 		/* No cut uses the buffer meanwhile. */
-		snap_use(snap);
+		snap_get(snap);
 	}
 	snap_settle(snap);
-	snap_unhold(s, snap);
+	snap_put(s, snap);
 	return 0;
 }
 
@@ -483,14 +498,14 @@ void snap_settle_next(struct trace_snapshots *s, struct snap_slot *slot)
 }
 
 /**
- * snap_release() - free the buffers of a slot
+ * snap_free_slot() - free the buffers of a slot
  * @s:    the snapshots of the trace array
  * @slot: the slot
  * @all:  the newest snapshot as well as the empty buffer
  *
  * Context: May sleep, &trace_snapshots.mutex is held.
  */
-void snap_release(struct trace_snapshots *s, struct snap_slot *slot, bool all)
+void snap_free_slot(struct trace_snapshots *s, struct snap_slot *slot, bool all)
 {
 	scoped_guard(snap_change, s) {
 		snap_replace(s, &slot->spare, NULL);
@@ -501,7 +516,7 @@ void snap_release(struct trace_snapshots *s, struct snap_slot *slot, bool all)
 }
 
 /* The next request finds a buffer although the newest snapshot is going to be held. */
-static void snap_prepare_hold(struct trace_snapshots *s, struct snap_slot *slot)
+static void snap_prepare_get(struct trace_snapshots *s, struct snap_slot *slot)
 {
 	lockdep_assert_held(&s->mutex);
 	/* Memory that survives a reboot has room for one. */
@@ -511,7 +526,7 @@ static void snap_prepare_hold(struct trace_snapshots *s, struct snap_slot *slot)
 }
 
 /**
- * snap_hold() - keep the newest snapshot as it is
+ * snap_get_last() - keep the newest snapshot as it is
  * @s:    the snapshots of the trace array
  * @slot: the slot
  *
@@ -519,32 +534,32 @@ static void snap_prepare_hold(struct trace_snapshots *s, struct snap_slot *slot)
  * may be refused meanwhile; it is counted.
  *
  * Context: May sleep, &trace_snapshots.mutex is held.
- * Return: the snapshot, and snap_unhold() has to follow; NULL if there is none.
+ * Return: the snapshot, and snap_put() has to follow; NULL if there is none.
  */
-struct trace_snap *snap_hold(struct trace_snapshots *s, struct snap_slot *slot)
+struct trace_snap *snap_get_last(struct trace_snapshots *s, struct snap_slot *slot)
 {
-	snap_prepare_hold(s, slot);
+	snap_prepare_get(s, slot);
 	guard(snap_change)(s);
 	if (slot->last)
-		snap_use(slot->last);
+		snap_get(slot->last);
 	return slot->last;
 }
 
 /**
- * snap_unhold() - end the use of a snapshot
+ * snap_put() - end the use of a snapshot
  * @s:    the snapshots of the trace array
  * @snap: the snapshot; the caller no longer accesses it
  *
  * Context: &trace_snapshots.mutex is held.
  */
-void snap_unhold(struct trace_snapshots *s, struct trace_snap *snap)
+void snap_put(struct trace_snapshots *s, struct trace_snap *snap)
 {
 	lockdep_assert_held(&s->mutex);
-	/* Pairs with snap_is_free:A. RBB(snap_unhold:A) */
+	/* Pairs with snap_is_free:A. RBB(snap_put:A) */
 	(void)atomic_dec_return_release(&snap->users);
 }
 
-/* Drop the spare buffer of snap_hold() once the newest snapshot can be replaced. */
+/* Drop the spare buffer of snap_get_last() once the newest snapshot can be replaced. */
 static void snap_drop_surplus(struct trace_snapshots *s, struct snap_slot *slot)
 {
 	guard(snap_change)(s);
@@ -555,7 +570,7 @@ static void snap_drop_surplus(struct trace_snapshots *s, struct snap_slot *slot)
 /* Erase one CPU's part of the newest snapshot. */
 static int snap_erase_cpu(struct trace_snapshots *s, struct snap_slot *slot, int cpu)
 {
-	struct trace_snap *last = snap_hold(s, slot);
+	struct trace_snap *last = snap_get_last(s, slot);
 	int ret = 0;
 
 	if (!last)
@@ -566,7 +581,7 @@ static int snap_erase_cpu(struct trace_snapshots *s, struct snap_slot *slot, int
 		ring_buffer_reset_cpu(last->buf.buffer, cpu);
 		WRITE_ONCE(last->info.since, U64_MAX);
 	}
-	snap_unhold(s, last);
+	snap_put(s, last);
 	snap_drop_surplus(s, slot);
 	snap_collect(s);
 	return ret;
@@ -653,7 +668,7 @@ struct array_buffer *trace_snapshot_get(struct trace_array *tr, bool max)
 
 	guard(mutex)(&s->mutex);
 	seq = READ_ONCE(slot->seq);
-	snap = snap_hold(s, slot) ?: snap_get_none(s, seq);
+	snap = snap_get_last(s, slot) ?: snap_get_none(s, seq);
 	if (!snap)
 		return NULL;
 	snap_settle(snap);
@@ -671,7 +686,7 @@ void trace_snapshot_put(struct array_buffer *buf)
 	struct trace_snapshots *s = buf->tr->snapshots;
 
 	guard(mutex)(&s->mutex);
-	snap_unhold(s, snap_of(buf));
+	snap_put(s, snap_of(buf));
 	snap_drop_surplus(s, &s->user);
 	snap_drop_surplus(s, &s->max);
 	snap_collect(s);
@@ -718,7 +733,7 @@ int trace_snapshot_get_all(struct trace_array *tr, struct array_buffer **bufs)
 	lockdep_assert_held(&trace_types_lock);
 	for_each_part(part, s, &s->user) {
 		scoped_guard(mutex, &part->mutex)
-			snap_prepare_hold(part, &part->user);
+			snap_prepare_get(part, &part->user);
 	}
 	/* One choice for all: they are of one cut, whatever is taken meanwhile. */
 	scoped_guard(snap_change_all, s) {
@@ -726,7 +741,7 @@ int trace_snapshot_get_all(struct trace_array *tr, struct array_buffer **bufs)
 		for_each_part(part, s, &s->user) {
 			snap = part == s ? s->user.last : snap_part_of(s->user.last, part);
 			if (snap)
-				snap_use(snap);
+				snap_get(snap);
 			bufs[i++] = snap ? &snap->buf : NULL;
 		}
 	}
@@ -759,6 +774,12 @@ bool trace_snapshot_is_part(const struct array_buffer *buf)
 	return snap_of(buf)->whole;
 }
 
+/* A channel needs a buffer if the session has one. */
+static bool snap_channels_need(struct trace_snapshots *s)
+{
+	return atomic_read(&s->user.armed) || snap_is_ready(s, &s->user);
+}
+
 /**
  * trace_snapshot_set_channels() - change the channels of a session
  * @tr:       the session
@@ -782,15 +803,15 @@ trace_snapshot_set_channels(struct trace_array *tr, struct trace_channels *chann
 	if (session && ch->range_addr_start &&
 	    (!(ch->flags & TRACE_ARRAY_FL_SNAPSHOT) || s->keeper.want.nr))
 		return ERR_PTR(-EXFULL);
+	/* Before a snapshot needs it. Without memory, the worker tries. */
+	if (session && snap_channels_need(s)) {
+		mutex_lock_nested(&ch->snapshots->mutex, SINGLE_DEPTH_NESTING);
+		if (ring_buffer_is_expanded(ch->array_buffer.buffer))
+			snap_provide_one(ch->snapshots, &ch->snapshots->user);
+		mutex_unlock(&ch->snapshots->mutex);
+	}
 	guard(snap_change)(s);
 	return trace_channels_set(tr, channels, ch, session);
-}
-
-/* A channel needs a buffer if the session has one; without memory, the worker tries. */
-static void snap_provide_channels(struct trace_snapshots *s)
-{
-	if (atomic_read(&s->user.armed) || snap_is_ready(s, &s->user))
-		snap_provide(s, &s->user);
 }
 
 /**
@@ -813,8 +834,9 @@ void trace_snapshot_add_rings(struct trace_array *ch)
 		refcount_inc(&s->ref);
 	}
 	scoped_guard(mutex, &s->mutex) {
-		if (READ_ONCE(ch->session) == session)
-			snap_provide_channels(s);
+		/* The address may be that of another session. */
+		if (!s->dead && READ_ONCE(ch->session) == session && snap_channels_need(s))
+			snap_provide(s, &s->user);
 	}
-	snap_put(s);
+	snap_put_owner(s);
 }

@@ -32,7 +32,8 @@
  * ======================  ====================================================
  *
  * The lock is taken in any context, by takers and by tasks that change buffers. Its
- * holder has interrupts off, takes no other lock and waits for nothing, so others spin.
+ * holder has interrupts off and waits for nothing, so others spin. That of a session takes those
+ * of its channels as well, and no other one.
  * Only an NMI can interrupt the holder. It postpones a plain request; others fail with
  * -EAGAIN.
  *
@@ -60,7 +61,7 @@
  *                                            event of a request; .cuts
  * snap_take:A          snap_take_pending:A   the event of a request; the request
  * snap_end_pending:A   snap_delay_wait:A     the result for a waiter; its being there
- * snap_unhold:A        snap_is_free:A        the use of a buffer, its size; its users
+ * snap_put:A        snap_is_free:A        the use of a buffer, its size; its users
  * snap_settle:B        snap_settle:A         records of dead writers; &trace_snap.settled
  * snap_kick:A          snap_work:A           work; &snap_worker.work_for
  * ===================  ====================  =====================================
@@ -129,8 +130,8 @@ static void snap_note_on(struct trace_snapshots *s, struct snap_info *info)
 {
 	struct trace_buffer *live = s->tr->array_buffer.buffer;
 
-	if (ring_buffer_was_on(live, &info->since, &info->until) && info->on_all == s->past.on_all &&
-	    !(info->on_all & 1))
+	if (ring_buffer_was_on(live, &info->since, &info->until) &&
+	    info->on_all == s->past.on_all && !(info->on_all & 1))
 		info->since = max(info->since, s->past.end);
 	else
 		info->since = U64_MAX;
@@ -319,15 +320,15 @@ static int snap_prepare_all(struct trace_snapshots *s, struct snap_slot *slot,
 static void snap_join_parts(struct trace_snapshots *s)
 {
 	struct trace_snap *whole = s->cut.snap, *snap;
-	struct trace_array *ch;
+	struct trace_snapshots *part;
 
-	for_each_channel(ch, s->tr) {
-		snap = ch->snapshots->cut.snap;
-		if (!snap)
+	for_each_part(part, s, &s->user) {
+		snap = part->cut.snap;
+		if (part == s || !snap)
 			continue;
 		/* The keeper of the session puts both. */
-		snap_use(snap);
-		refcount_inc(&ch->snapshots->ref);
+		snap_get(snap);
+		refcount_inc(&part->ref);
 		snap->next_part = whole->parts;
 		whole->parts = snap;
 	}
@@ -348,7 +349,7 @@ static void snap_finish(struct trace_snapshots *part, struct snap_slot *slot,
 	snap->seq = slot->seq + 1;
 	/* The keeper or the owner is a user of it. */
 	if (keep)
-		snap_use(snap);
+		snap_get(snap);
 	if (keep && req->taken) {
 		*req->taken = snap;
 	} else if (keep) {
@@ -509,7 +510,8 @@ static int snap_postpone(struct trace_snapshots *s, const struct snap_request *r
 	if (s->pending.delay)
 		pending->info.ring = 0;
 	/* A trigger of the timer's own events must not keep the CPU busy. */
-	pending->at = ktime_get_mono_fast_ns() + (s->pending.delay ? max(s->pending.delay, SNAP_RETRY_NS) : 0);
+	pending->at = ktime_get_mono_fast_ns() +
+		      (pending->delay ? max(pending->delay, SNAP_RETRY_NS) : 0);
 	/* Otherwise it shares the snapshot of that task, or snap_first_end() starts it. */
 	if (!s->tasks)
 		irq_work_queue(&pending->start);
@@ -658,9 +660,14 @@ int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct sn
 	}
 	snap_note_request(&info, req);
 	snap_look(s, &info);
-	if (snap_lock_all(s)) {
+	if (req->alone ? snap_lock(s) : snap_lock_all(s)) {
+		s->cut.alone = req->alone;
 		ret = snap_take_locked(s, slot, req, &info);
-		snap_unlock_all(s);
+		s->cut.alone = false;
+		if (req->alone)
+			snap_unlock(s);
+		else
+			snap_unlock_all(s);
 	} else if (plain) {
 		ret = snap_postpone_locked(s, req, &info);
 	} else {
@@ -882,7 +889,7 @@ static void snap_keep_begin_locked(struct trace_snapshots *s, struct snap_keep k
 				part->cut.snap->pending = true;
 		}
 		snap_join_parts(s);
-		snap_use(last);
+		snap_get(last);
 		llist_add(&last->fresh, &s->keeper.fresh);
 		s->keeper.backlog++;
 	}

@@ -66,7 +66,7 @@ static void cut_test_list(struct kunit *test)
 		ch = snap_get_channel(s, n);
 		KUNIT_EXPECT_PTR_EQ(test, ch, n < 2 ? chan_kunit[n + 1]->snapshots : NULL);
 		if (ch)
-			snap_put(ch);
+			snap_put_owner(ch);
 	}
 }
 

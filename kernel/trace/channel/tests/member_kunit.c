@@ -51,8 +51,7 @@ static void member_test_refused(struct kunit *test)
 	/* The session and its channel use all that there is room for. */
 	session_cut_max = 3 * num_possible_cpus() - 1;
 	member_refuse(test, "kunit_2", -E2BIG,
-		      "Too many channels: a snapshot of all of them would hold off interrupts "
-		      "for too long");
+		      "Too many: a snapshot of all channels would hold off interrupts too long");
 	session_cut_max = 4096;
 
 	/* Of another session; a session; a session of its own channel. */

@@ -457,7 +457,7 @@ static struct trace_array *dat_kept(struct kunit *test)
 	struct trace_array *tr = test->priv;
 
 	guard(mutex)(&trace_types_lock);
-	return list_first_entry(&tr->snapshots->keeper.kept, struct trace_snap, keep)->kept;
+	return list_first_entry(&tr->snapshots->keeper.kept, struct trace_snap, node)->kept;
 }
 
 /* Return: the memory of the parts that are captured. */

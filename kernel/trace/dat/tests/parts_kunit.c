@@ -43,7 +43,7 @@ static struct trace_array *dat_parts_take(struct kunit *test, struct trace_array
 	snap_kunit_echo(test, path, "1");
 	snap_tend(tr->snapshots);
 	scoped_guard(mutex, &trace_types_lock)
-		snap = list_first_entry_or_null(&tr->snapshots->keeper.kept, struct trace_snap, keep);
+		snap = list_first_entry_or_null(&tr->snapshots->keeper.kept, struct trace_snap, node);
 	KUNIT_ASSERT_NOT_NULL(test, snap);
 	return snap->kept;
 }
@@ -103,7 +103,7 @@ static bool dat_parts_has(struct trace_array *whole, struct trace_event_call *ca
 	struct trace_event_file *file;
 	struct trace_array *tr;
 
-	for_each_dat_member(tr, whole) {
+	for_each_session_member(tr, whole) {
 		list_for_each_entry(file, &tr->events, list) {
 			if (file->event_call == call)
 				return true;
@@ -172,7 +172,7 @@ static void dat_parts_expect_stats(struct dat_kunit *dat, struct trace_array *wh
 	char want[200];
 	int cpu;
 
-	for_each_dat_member(tr, whole) {
+	for_each_session_member(tr, whole) {
 		for_each_tracing_cpu(cpu) {
 			text = dat_parts_option(dat, DAT_KUNIT_CPUSTAT, nr++)->text;
 			snprintf(want, sizeof(want), "Buffer: %s\nCPU: %d\noverrun: %lu\n"
@@ -193,7 +193,7 @@ static void dat_parts_expect_tables(struct dat_kunit *dat, struct trace_array *w
 	u64 size;
 	int cpu;
 
-	for_each_dat_member(tr, whole) {
+	for_each_session_member(tr, whole) {
 		KUNIT_ASSERT_LT(dat->test, i, dat->nr_tables);
 		KUNIT_EXPECT_STREQ(dat->test, dat->table[i].name,
 				   tr == whole ? "" : tr->name + strlen(whole->name) + 1);

@@ -408,7 +408,7 @@ static bool __init boot_asks(struct kunit *test, struct trace_array *tr, const c
 	mutex_lock(&tr->snapshots->mutex);
 	asks = snap_is_ready(tr->snapshots, &tr->snapshots->user);
 	KUNIT_EXPECT_EQ(test, tr->snapshots->pinned, asks);
-	snap_release(tr->snapshots, &tr->snapshots->user, true);
+	snap_free_slot(tr->snapshots, &tr->snapshots->user, true);
 	tr->snapshots->pinned = false;
 	mutex_unlock(&tr->snapshots->mutex);
 	return asks;
@@ -527,7 +527,7 @@ static void __init boot_test_own(struct kunit *test)
 		KUNIT_ASSERT_NOT_NULL(test, s->user.last);
 		KUNIT_EXPECT_PTR_EQ(test, s->user.last->owner, s);
 		guard(mutex)(&s->mutex);
-		snap_unhold(s, spare[i]);
+		snap_put(s, spare[i]);
 	}
 	trace_array_put(both[1]);
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(both[1]), 0);

@@ -46,7 +46,7 @@ static void change_lose(struct trace_array *tr)
 	struct trace_snapshots *s = tr->snapshots;
 
 	mutex_lock(&s->mutex);
-	snap_release(s, &s->user, false);
+	snap_free_slot(s, &s->user, false);
 	mutex_unlock(&s->mutex);
 }
 
@@ -337,7 +337,7 @@ static void change_test_entries(struct kunit *test)
 	wake_up_process(task);
 	while (list_empty(&s->mutex.wait_list) && !completion_done(&count.done))
 		schedule_timeout_uninterruptible(1);
-	snap_release(s, &s->user, true);
+	snap_free_slot(s, &s->user, true);
 	mutex_unlock(&s->mutex);
 	wait_for_completion(&count.done);
 	kthread_stop_put(task);
@@ -385,7 +385,7 @@ static void change_test_used(struct kunit *test)
 	/* A latency tracer that has lost its buffer */
 	KUNIT_EXPECT_EQ(test, trace_snapshot_arm_tracer(tr, &fake), 0);
 	mutex_lock(&s->mutex);
-	snap_release(s, &s->max, true);
+	snap_free_slot(s, &s->max, true);
 	mutex_unlock(&s->mutex);
 	KUNIT_EXPECT_TRUE(test, trace_snapshot_is_used(tr));
 	trace_snapshot_disarm_tracer(tr, &fake);

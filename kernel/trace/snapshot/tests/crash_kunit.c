@@ -194,6 +194,23 @@ static void crash_test_refused(struct kunit *test)
 	crash_taken(test, 2, "panic");
 }
 
+/* The panic takes what the oops did not: of each instance the first one counts. */
+static void crash_test_each(struct kunit *test)
+{
+	struct trace_array *other = trace_array_get_by_name("kunit-late", NULL);
+
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	xchg(&snap_crash_on, BIT(SNAP_BY_OOPS) | BIT(SNAP_BY_PANIC));
+	crash_oops(DIE_OOPS);
+	crash_taken(test, 1, "oops");
+	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(other), 0);
+	kunit_panic(test);
+	crash_taken(test, 1, "oops");
+	KUNIT_EXPECT_EQ(test, other->snapshots->user.seq, 1ULL);
+	trace_array_put(other);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(other), 0);
+}
+
 /* A program that reads the newest snapshot is not in the way of a crash. */
 static void crash_test_read(struct kunit *test)
 {
@@ -271,6 +288,7 @@ static struct kunit_case crash_cases[] = {
 	KUNIT_CASE(crash_test_takes),
 	KUNIT_CASE(crash_test_refused),
 	KUNIT_CASE(crash_test_read),
+	KUNIT_CASE(crash_test_each),
 	KUNIT_CASE(crash_test_task),
 	KUNIT_CASE(crash_test_arrays),
 	{ }

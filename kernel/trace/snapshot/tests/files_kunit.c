@@ -467,7 +467,8 @@ static void fs_test_needs_worker(struct kunit *test)
 	fs_limit(test, s->memory.kb);
 	snap_kunit_set(test, "snapshot", "1");
 	snap_kunit_expect(test, "taken 3 starved 4 unkept 1");
-	KUNIT_EXPECT_GT(test, fs_needs(test, "snapshot_keep", "error", "kunit@3"), s->memory.limit_kb);
+	KUNIT_EXPECT_GT(test, fs_needs(test, "snapshot_keep", "error", "kunit@3"),
+			s->memory.limit_kb);
 	snap_kunit_set(test, "snapshot_keep", "0");
 }
 

@@ -144,7 +144,7 @@ static void keep_expect(struct kunit *test, u64 from, u64 to)
 
 	mutex_lock(&event_mutex);
 	mutex_lock(&trace_types_lock);
-	list_for_each_entry(snap, &s->keeper.kept, keep) {
+	list_for_each_entry(snap, &s->keeper.kept, node) {
 		KUNIT_EXPECT_EQ(test, snap->seq, from + nr);
 		KUNIT_EXPECT_EQ(test, (u64)ring_buffer_entries(snap->buf.buffer), snap->seq);
 		KUNIT_EXPECT_PTR_EQ(test, snap->kept->array_buffer.buffer, snap->buf.buffer);
@@ -338,7 +338,7 @@ static void keep_test_newest(struct kunit *test)
 	snap_tend(tr->snapshots);
 	s->memory.limit_kb = s->memory.kb - 1;
 	mutex_lock(&s->mutex);
-	snap_release(s, &s->user, false);
+	snap_free_slot(s, &s->user, false);
 	mutex_unlock(&s->mutex);
 	snap_tend(tr->snapshots);
 	keep_expect(test, 1, 1);
@@ -367,7 +367,7 @@ static void keep_test_full(struct kunit *test)
 	irq_work_sync(&s->worker.irq_work);
 	flush_work(&s->worker.work);
 	scoped_guard(mutex, &s->mutex)
-		snap_release(s, &s->user, false);
+		snap_free_slot(s, &s->user, false);
 	KUNIT_EXPECT_FALSE(test, keep_is_ready(s));
 	/* It can once it is not kept any more, and never if its memory was not wanted meanwhile. */
 	snap_keep_set(s, (struct snap_keep){ });
@@ -434,7 +434,7 @@ static void keep_test_starved(struct kunit *test)
 		snap_tend(tr->snapshots);
 	}
 	mutex_lock(&s->mutex);
-	snap_release(s, &s->user, false);
+	snap_free_slot(s, &s->user, false);
 	s->memory.limit_kb = s->memory.kb + full - 1;
 	mutex_unlock(&s->mutex);
 	tracing_snapshot_instance(tr);
@@ -452,6 +452,7 @@ static void keep_test_enough(struct kunit *test)
 	struct trace_array *tr = test->priv;
 	struct trace_snapshots *s = tr->snapshots;
 	unsigned long full = s->memory.kb;
+	struct trace_snap *oldest;
 	unsigned int lacks;
 
 	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
@@ -461,9 +462,9 @@ static void keep_test_enough(struct kunit *test)
 	snap_tend(tr->snapshots);
 	for (lacks = 2; lacks--; ) {
 		mutex_lock(&s->mutex);
-		snap_release(s, &s->user, false);
-		s->memory.limit_kb = s->memory.kb + full - list_first_entry(&s->keeper.kept, struct trace_snap,
-							      keep)->kb - lacks;
+		snap_free_slot(s, &s->user, false);
+		oldest = list_first_entry(&s->keeper.kept, struct trace_snap, node);
+		s->memory.limit_kb = s->memory.kb + full - oldest->kb - lacks;
 		mutex_unlock(&s->mutex);
 		snap_tend(tr->snapshots);
 		KUNIT_EXPECT_NE(test, keep_is_ready(s), lacks);
@@ -530,7 +531,7 @@ static void keep_test_memory(struct kunit *test)
 	}
 	kb = snap_kunit_full(test);
 	KUNIT_EXPECT_EQ(test, s->user.spare->kb, kb);
-	list_for_each_entry(snap, &s->keeper.kept, keep) {
+	list_for_each_entry(snap, &s->keeper.kept, node) {
 		KUNIT_EXPECT_LT(test, snap_buffer_kb(snap->buf.buffer), snap_kunit_full(test) / 4);
 		KUNIT_EXPECT_GT(test, snap->kept_kb, 0UL);
 		kb += snap_buffer_kb(snap->buf.buffer) + snap->kept_kb;
@@ -538,7 +539,7 @@ static void keep_test_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->memory.kb, kb);
 	snap_keep_set(s, (struct snap_keep){ });
 	mutex_lock(&s->mutex);
-	snap_release(s, &s->user, true);
+	snap_free_slot(s, &s->user, true);
 	KUNIT_EXPECT_EQ(test, s->memory.kb, 0UL);
 	mutex_unlock(&s->mutex);
 }
@@ -650,7 +651,7 @@ static void keep_test_warning(struct kunit *test)
 
 	/* Without a buffer a warning takes no snapshot, and is not counted as refused. */
 	mutex_lock(&s->mutex);
-	snap_release(s, &s->user, true);
+	snap_free_slot(s, &s->user, true);
 	mutex_unlock(&s->mutex);
 	trace_snapshot_warn();
 	KUNIT_EXPECT_EQ(test, s->user.seq, 2ULL);

@@ -373,7 +373,7 @@ static void memory_test_lost(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	scoped_guard(mutex, &s->mutex)
-		snap_release(s, &s->user, false);
+		snap_free_slot(s, &s->user, false);
 	tracing_snapshot_instance(tr);
 	snap_kunit_worker(tr);
 	KUNIT_EXPECT_NOT_NULL(test, s->user.spare);
@@ -404,7 +404,7 @@ static void memory_test_exit(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, irq_work_is_busy(&s->worker.irq_work));
 	KUNIT_EXPECT_FALSE(test, work_busy(&s->worker.work));
 	KUNIT_EXPECT_EQ(test, s->memory.kb, 0UL);
-	snap_put(s);
+	snap_put_owner(s);
 	tr->snapshots = NULL;
 	KUNIT_EXPECT_EQ(test, trace_snapshot_init(tr), 0);
 	mutex_unlock(&trace_types_lock);
@@ -481,7 +481,7 @@ static void memory_test_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->user.seq, 2ULL);
 	/* A pinned buffer that is erased is ready again when its reader releases it. */
 	mutex_lock(&s->mutex);
-	snap_release(s, &s->user, true);
+	snap_free_slot(s, &s->user, true);
 	mutex_unlock(&s->mutex);
 	KUNIT_EXPECT_NULL(test, s->user.spare);
 	trace_snapshot_put(buf);
@@ -492,7 +492,7 @@ static void memory_test_one(struct kunit *test)
 	buf = trace_snapshot_get(tr, false);
 	s->pinned = false;
 	mutex_lock(&s->mutex);
-	snap_release(s, &s->user, true);
+	snap_free_slot(s, &s->user, true);
 	mutex_unlock(&s->mutex);
 	trace_snapshot_put(buf);
 	KUNIT_EXPECT_EQ(test, s->memory.kb, 0UL);
@@ -505,7 +505,7 @@ static void memory_test_one(struct kunit *test)
 	buf = trace_snapshot_get(tr, false);
 	KUNIT_EXPECT_EQ(test, snap_take(s, &s->user, &panic), -ENOBUFS);
 	mutex_lock(&s->mutex);
-	snap_release(s, &s->user, true);
+	snap_free_slot(s, &s->user, true);
 	mutex_unlock(&s->mutex);
 	trace_snapshot_put(buf);
 	KUNIT_EXPECT_EQ(test, s->memory.kb, 0UL);

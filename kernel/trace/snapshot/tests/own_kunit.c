@@ -109,7 +109,7 @@ static void own_test_relied(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, s->max.spare);
 	/* One is enough. */
 	scoped_guard(mutex, &s->mutex)
-		snap_unhold(s, snap_hold(s, &s->user));
+		snap_put(s, snap_get_last(s, &s->user));
 	KUNIT_EXPECT_PTR_EQ(test, s->user.spare, spare);
 	snap_end_owned(snap);
 	tracing_disarm_snapshot(tr);
@@ -196,7 +196,7 @@ static void own_test_limit(struct kunit *test)
 			own_expect(test, 0, 0);
 		}
 		scoped_guard(mutex, &s->mutex)
-			snap_release(s, &s->user, true);
+			snap_free_slot(s, &s->user, true);
 	} while (kb < 4096);
 	KUNIT_ASSERT_EQ(test, ret, 0);
 	KUNIT_EXPECT_GT(test, kb, 1UL);
@@ -247,7 +247,7 @@ static void own_test_room(struct kunit *test)
 	}
 	own_expect(test, 8, 0);
 	scoped_guard(mutex, &s->mutex)
-		snap_release(s, &s->user, false);
+		snap_free_slot(s, &s->user, false);
 	s->memory.limit_kb = s->memory.kb;
 	snap_end_owned(own_take(test));
 	s->memory.limit_kb = 0;

@@ -295,7 +295,7 @@ void snap_kunit_stop_keeper(struct trace_snapshots *s)
 {
 	/* A queued keeper holds a reference. */
 	if (disable_work_sync(&s->keeper.work))
-		snap_put(s);
+		snap_put_owner(s);
 }
 
 /**

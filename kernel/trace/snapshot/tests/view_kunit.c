@@ -397,7 +397,7 @@ static void kept_test_event(struct kunit *test)
 		file = find_event_file(tr, "sched", "sched_switch");
 		KUNIT_ASSERT_NOT_NULL(test, file);
 		type = file->event_call->event.type;
-		snap = list_last_entry(&tr->snapshots->keeper.kept, struct trace_snap, keep);
+		snap = list_last_entry(&tr->snapshots->keeper.kept, struct trace_snap, node);
 		guard(rwsem_write)(&trace_event_sem);
 		trace_snapshot_end_event(snap->kept, type);
 	}
@@ -434,7 +434,7 @@ static void kept_leave(struct kunit *test, bool memory)
 		snap_kunit_fail_nth(!memory);
 		trace_snapshot_erase(tr);
 		/* The instance of one that is kept has no snapshots itself. */
-		snap = list_last_entry(&tr->snapshots->keeper.kept, struct trace_snap, keep);
+		snap = list_last_entry(&tr->snapshots->keeper.kept, struct trace_snap, node);
 		trace_snapshot_erase(snap->kept);
 	}
 	KUNIT_EXPECT_TRUE(test, memory || snap_kunit_failed());
@@ -535,7 +535,7 @@ static void kept_test_limit(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	kept_take(test, "r2");
 	/* The limit has room for some more. */
-	one = list_first_entry(&s->keeper.kept, struct trace_snap, keep)->kb;
+	one = list_first_entry(&s->keeper.kept, struct trace_snap, node)->kb;
 	snprintf(text, sizeof(text), "%lu", s->memory.kb + 4 * one);
 	snap_kunit_set(test, "snapshot_limit_kb", text);
 	for (n = 3; n < 30; n++) {

@@ -317,14 +317,15 @@ int snap_publish(struct trace_snapshots *s, struct trace_snap *snap, struct trac
 	tr->system_names = "";
 	ring_buffer_record_off(snap->buf.buffer);
 	scoped_guard(snap_change, s)
-		snap_use(snap);
+		snap_get(snap);
 	snap->kept = tr;
 	snap_recount(snap);
 	/* The owner has a reference. */
 	tr->owned = snap->owned;
 	tr->ref = 1 + snap->owned;
 	list_add(&tr->list, &ftrace_trace_arrays);
-	list_add_tail(&snap->keep, whole ? &s->keeper.parts : snap->owned ? &s->keeper.owned : &s->keeper.kept);
+	list_add_tail(&snap->node, whole ? &s->keeper.parts :
+				   snap->owned ? &s->keeper.owned : &s->keeper.kept);
 	if (whole)
 		snap_free_channels(trace_channels_set(whole, channels, tr, whole));
 	return 0;
@@ -336,7 +337,7 @@ static void snap_hide(struct trace_snap *snap)
 	struct trace_array *tr = snap->kept, *whole = tr->session;
 
 	list_del_init(&tr->list);
-	list_del(&snap->keep);
+	list_del(&snap->node);
 	if (whole)
 		snap_free_channels(trace_channels_set(whole, trace_channels_without(whole, tr),
 						      tr, NULL));
@@ -350,7 +351,7 @@ static void snap_free_instance(struct trace_snapshots *s, struct trace_snap *sna
 	snap_free_array(snap->kept);
 	snap->kept = NULL;
 	snap_recount(snap);
-	snap_unhold(s, snap);
+	snap_put(s, snap);
 }
 
 /* Call @fn for each part of a kept snapshot. @fn removes it. */
@@ -391,10 +392,10 @@ void snap_forget_leaving(struct trace_snapshots *s)
 
 	snap_assert_names();
 	guard(mutex)(&s->mutex);
-	list_for_each_entry_safe(snap, next, &s->keeper.leaving, keep) {
+	list_for_each_entry_safe(snap, next, &s->keeper.leaving, node) {
 		if (snap->kept->ref)
 			continue;
-		list_del(&snap->keep);
+		list_del(&snap->node);
 		snap_free_instance(s, snap);
 	}
 }
@@ -421,7 +422,7 @@ void snap_retire(struct trace_snapshots *s, struct trace_snap *snap)
 			snap_drop(s, &s->user, snap);
 		s->keeper.nr -= counted;
 		snap_hide(snap);
-		list_add_tail(&snap->keep, &s->keeper.leaving);
+		list_add_tail(&snap->node, &s->keeper.leaving);
 	}
 	snap_forget_leaving(s);
 	/* The keeper frees the memory of a whole; this worker that of another one. */
