@@ -179,7 +179,10 @@ static bool rb_is_cut_by(struct rb_cpu *live, long owner)
 	return atomic_long_read(&live->exchange) == owner;
 }
 
-/* Drop what the spare buffers had before. */
+/*
+ * Drop what the spare buffers had before. A CPU that has come meanwhile may have a bit in the mask
+ * and no part yet: this cut has not begun there.
+ */
 static void rb_cut_forget(const struct ring_buffer_cut *first, const struct cpumask *which,
 			  long owner)
 {
@@ -192,7 +195,7 @@ static void rb_cut_forget(const struct ring_buffer_cut *first, const struct cpum
 		if (c->spare->persist)
 			rb_persist_forget_all(c->spare);
 		for_each_cpu_and(i, c->live->cpumask, which) {
-			live = rb_get_cpu(c->live, i);
+			live = READ_ONCE(c->live->parts[i]);
 			spare = c->spare->parts[i];
 			if (!live || !rb_is_cut_by(live, owner))
 				continue;
@@ -220,7 +223,9 @@ static void rb_cut_exchange(const struct ring_buffer_cut *first, const struct cp
 
 	for_each_cpu(i, which) {
 		for (c = first; c; c = c->next) {
-			live = rb_get_cpu(c->live, i);
+			if (!cpumask_test_cpu(i, c->live->cpumask))
+				continue;
+			live = READ_ONCE(c->live->parts[i]);
 			if (!live || !rb_is_cut_by(live, owner) || live->idle)
 				continue;
 			spare = c->spare->parts[i];
@@ -241,7 +246,7 @@ static void rb_cut_end(const struct ring_buffer_cut *first, const struct cpumask
 
 	for (c = first; c; c = c->next) {
 		for_each_cpu_and(i, c->live->cpumask, which) {
-			live = rb_get_cpu(c->live, i);
+			live = READ_ONCE(c->live->parts[i]);
 			if (live && rb_is_cut_by(live, owner))
 				rb_swap_end(live, c->spare->parts[i]);
 		}
