@@ -12,10 +12,15 @@
  *
  * open() takes a reference by trace_array_get(), which fails as soon as the trace array has
  * left the list. No address has to be compared, and none is that of another trace array.
+ *
+ * The channels of a session, see trace_channels.h, are changed and shown here as well: instances
+ * and kept snapshots have them.
  */
 #include <linux/cpumask.h>
 #include <linux/list.h>
 #include <linux/refcount.h>
+#include <linux/ring_buffer.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
@@ -108,6 +113,18 @@ void trace_array_free(struct trace_array *tr)
 }
 
 /**
+ * trace_members_of() - begin a walk of a session, and then of its channels
+ * @tr: the session, or any other trace array
+ *
+ * Context: As for_each_session_member().
+ * Return: the walk.
+ */
+struct trace_member_iter trace_members_of(struct trace_array *tr)
+{
+	return (struct trace_member_iter){ tr, trace_channels_of(tr) };
+}
+
+/**
  * trace_channels_with() - the channels of a session, and another one
  * @tr: the session
  * @ch: the other one
@@ -188,4 +205,40 @@ trace_channels_set(struct trace_array *tr, struct trace_channels *channels,
 	if (!session)
 		rcu_assign_pointer(tr->channels, channels);
 	return old;
+}
+
+/**
+ * trace_lost() - count the records that a CPU has lost
+ * @buffer: the buffer
+ * @cpu:    the CPU
+ *
+ * Context: Any context.
+ * Return: the number of records that were overwritten or refused.
+ */
+unsigned long trace_lost(struct trace_buffer *buffer, int cpu)
+{
+	return ring_buffer_overrun_cpu(buffer, cpu) + ring_buffer_commit_overrun_cpu(buffer, cpu) +
+	       ring_buffer_dropped_events_cpu(buffer, cpu);
+}
+
+/**
+ * trace_show_channel() - print the line of a channel, or of its part of a snapshot
+ * @m:  the file "channels"
+ * @ch: the channel
+ * @on: records are taken
+ * @kb: its memory, in KiB
+ *
+ * Context: trace_types_lock is held.
+ */
+void trace_show_channel(struct seq_file *m, struct trace_array *ch, bool on, unsigned long kb)
+{
+	struct trace_buffer *buffer = ch->array_buffer.buffer;
+	unsigned long lost = 0;
+	int cpu;
+
+	for_each_tracing_cpu(cpu)
+		lost += trace_lost(buffer, cpu);
+	seq_printf(m, "%s mode=%s on=%d kb=%lu records=%lu lost=%lu\n", ch->name,
+		   ch->trace_flags & TRACE_ITER_OVERWRITE ? "overwrite" : "discard", on, kb,
+		   ring_buffer_entries(buffer), lost);
 }

@@ -10,7 +10,9 @@
 
 #include <linux/rcupdate.h>
 
+struct seq_file;
 struct trace_array;
+struct trace_buffer;
 
 /**
  * struct trace_channels - the channels of a session
@@ -55,7 +57,7 @@ static inline struct trace_array *trace_next_member(struct trace_member_iter *it
 	for (struct trace_member_iter it_ = { .channels = trace_channels_of(tr) };	\
 	     ((ch) = trace_next_member(&it_));)
 #define for_each_session_member(m, tr)						\
-	for (struct trace_member_iter it_ = { (tr), trace_channels_of(tr) };	\
+	for (struct trace_member_iter it_ = trace_members_of(tr);		\
 	     ((m) = trace_next_member(&it_));)
 
 static inline unsigned int trace_count_channels(const struct trace_channels *channels)
@@ -65,10 +67,14 @@ static inline unsigned int trace_count_channels(const struct trace_channels *cha
 
 #define trace_nr_channels(tr)	trace_count_channels(trace_channels_of(tr))
 
+struct trace_member_iter trace_members_of(struct trace_array *tr);
 struct trace_channels *trace_channels_with(struct trace_array *tr, struct trace_array *ch);
 struct trace_channels *trace_channels_without(struct trace_array *tr, struct trace_array *ch);
 struct trace_channels *
 trace_channels_set(struct trace_array *tr, struct trace_channels *channels,
 		   struct trace_array *ch, struct trace_array *session);
+
+unsigned long trace_lost(struct trace_buffer *buffer, int cpu);
+void trace_show_channel(struct seq_file *m, struct trace_array *ch, bool on, unsigned long kb);
 
 #endif /* _KERNEL_TRACE_CHANNELS_H */

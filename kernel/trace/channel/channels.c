@@ -124,18 +124,6 @@ static unsigned long channel_kb(struct trace_buffer *buffer)
 	return kb;
 }
 
-static unsigned long channel_lost(struct trace_buffer *buffer)
-{
-	unsigned long lost = 0;
-	int cpu;
-
-	for_each_tracing_cpu(cpu)
-		lost += ring_buffer_overrun_cpu(buffer, cpu) +
-			ring_buffer_commit_overrun_cpu(buffer, cpu) +
-			ring_buffer_dropped_events_cpu(buffer, cpu);
-	return lost;
-}
-
 static int channels_show(struct seq_file *m, void *v)
 {
 	struct trace_array *tr = m->private, *ch;
@@ -146,10 +134,7 @@ static int channels_show(struct seq_file *m, void *v)
 		seq_puts(m, channels_usage);
 	for_each_channel(ch, tr) {
 		buffer = ch->array_buffer.buffer;
-		seq_printf(m, "%s mode=%s on=%d kb=%lu records=%lu lost=%lu\n", ch->name,
-			   ch->trace_flags & TRACE_ITER_OVERWRITE ? "overwrite" : "discard",
-			   ring_buffer_record_is_on(buffer), channel_kb(buffer),
-			   ring_buffer_entries(buffer), channel_lost(buffer));
+		trace_show_channel(m, ch, ring_buffer_record_is_on(buffer), channel_kb(buffer));
 	}
 	return 0;
 }

@@ -64,8 +64,8 @@ static const char *merge_channel_name(struct trace_array *ch)
  * merge_open_channel() - make an iterator for a channel
  * @iter: iterator of the session, with &trace_iterator.buffer_iter if it does not consume
  * @ch:   the channel
- * @part: what the channel has of a snapshot; NULL if @iter shows none. merge_close_channel()
- *	  puts it, or this in an error
+ * @part: part of the snapshot that @iter shows, or NULL; put by merge_close_channel(), and in an
+ *	  error
  *
  * Context: May sleep, trace_types_lock is held.
  * Return: the iterator, which holds a reference to @ch, and merge_close_channel() has to

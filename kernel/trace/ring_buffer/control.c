@@ -19,9 +19,12 @@
 static void rb_note_on(struct trace_buffer *buffer)
 {
 	struct rb_switched *sw = &buffer->switched;
-	u64 (*clock)(void) = READ_ONCE(buffer->clock);
-	s64 now = clock(), was = atomic64_read(&sw->on_at);
+	u64 (*clock)(void);
+	s64 now, was;
 
+	clock = READ_ONCE(buffer->clock);
+	now = clock();
+	was = atomic64_read(&sw->on_at);
 	/* One that was interrupted here does not undo a later one. */
 	while (now - was > 0 && !atomic64_try_cmpxchg(&sw->on_at, &was, now))
 		;

@@ -277,7 +277,7 @@ enum {
 };
 
 /**
- * struct snap_past - what was cut before; under the lock
+ * struct snap_past - earlier cuts; under the lock
  * @cuts:       counts the begin and the end of each cut of all CPUs for the user's slot: odd
  *              during one
  * @done:       @cuts in the last of them that succeeded
@@ -363,7 +363,7 @@ struct snap_keeper {
 };
 
 /**
- * struct snap_memory - what snapshots cost; &trace_snapshots.mutex
+ * struct snap_memory - memory of the snapshots; &trace_snapshots.mutex
  * @kb:       sum of &trace_snap.kb, in KiB
  * @limit_kb: upper bound of @kb, or 0
  * @needs_kb: value of @limit_kb that would have allowed what it refused last
@@ -375,7 +375,7 @@ struct snap_memory {
 };
 
 /**
- * struct snap_worker - what any context leaves to a task
+ * struct snap_worker - work that any context leaves to a task
  * @work_for: work to do, by SNAP_WORK_*
  * @irq_work: starts @work from any context
  * @work:     frees and allocates buffers
@@ -401,14 +401,14 @@ struct snap_worker {
  * @max:     snapshots of a latency tracer
  * @gen:     generation of the live buffer's size, odd while it changes; under the lock
  * @gone:    superseded buffers, to be freed when nobody reads them
- * @past:    what was cut before
+ * @past:    earlier cuts
  * @cut:     its part of the cut in progress
  * @tasks:   tasks that come before other requests; under the lock
  * @pending: the postponed request
  * @count:   requests that took no snapshot
  * @keeper:  the kept snapshots
- * @memory:  what all of them cost
- * @worker:  what any context leaves to a task
+ * @memory:  memory of all of them
+ * @worker:  work that any context leaves to a task
  * @pinned:  the kernel relies on the buffer of @user; only user space frees it
  * @func:    commands of functions, without and with a count
  * @wait:    tasks that poll or wait
@@ -489,7 +489,7 @@ int snap_trim(struct trace_snapshots *s, struct trace_snap *snap);
 void snap_settle(struct trace_snap *snap);
 void snap_put_owner(struct trace_snapshots *s);
 
-/* What a snapshot cuts: for the slot of the user, the channels as well. */
+/* The parts of a cut: for the slot of the user, the channels as well. */
 static inline struct trace_member_iter
 snap_parts_of(struct trace_snapshots *s, const struct snap_slot *slot)
 {

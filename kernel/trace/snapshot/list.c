@@ -41,12 +41,6 @@ static void snap_show_cpus(struct seq_file *m, const char *name, struct trace_sn
 	}
 }
 
-static unsigned long snap_lost(struct trace_buffer *buffer, int cpu)
-{
-	return ring_buffer_overrun_cpu(buffer, cpu) + ring_buffer_commit_overrun_cpu(buffer, cpu) +
-	       ring_buffer_dropped_events_cpu(buffer, cpu);
-}
-
 /* Sub-buffers with records, in KiB. */
 static unsigned long snap_used_kb(struct trace_snap *snap)
 {
@@ -104,7 +98,7 @@ void snap_show(struct seq_file *m, struct trace_array *tr, struct trace_snap *sn
 	trace_print_time(m, tr, "..", info->end);
 	snap_show_complete(m, tr, snap);
 	snap_show_cpus(m, "records", snap, ring_buffer_entries_cpu);
-	snap_show_cpus(m, "lost", snap, snap_lost);
+	snap_show_cpus(m, "lost", snap, trace_lost);
 	seq_printf(m, " kb=%lu memory_kb=%lu", snap_used_kb(snap), snap->kb);
 	if (snap->kept)
 		seq_printf(m, " instance=%s", snap->kept->name);
@@ -127,15 +121,7 @@ void snap_show(struct seq_file *m, struct trace_array *tr, struct trace_snap *sn
  */
 void snap_show_part(struct seq_file *m, struct trace_array *part)
 {
-	struct trace_buffer *buffer = part->array_buffer.buffer;
-	unsigned long lost = 0;
-	int cpu;
-
-	for_each_tracing_cpu(cpu)
-		lost += snap_lost(buffer, cpu);
-	seq_printf(m, "%s mode=%s on=0 kb=%lu records=%lu lost=%lu\n", part->name,
-		   part->trace_flags & TRACE_ITER_OVERWRITE ? "overwrite" : "discard",
-		   snap_used_kb(part->shows), ring_buffer_entries(buffer), lost);
+	trace_show_channel(m, part, false, snap_used_kb(part->shows));
 }
 
 /*

@@ -43,7 +43,8 @@ static struct trace_array *dat_parts_take(struct kunit *test, struct trace_array
 	snap_kunit_echo(test, path, "1");
 	snap_tend(tr->snapshots);
 	scoped_guard(mutex, &trace_types_lock)
-		snap = list_first_entry_or_null(&tr->snapshots->keeper.kept, struct trace_snap, node);
+		snap = list_first_entry_or_null(&tr->snapshots->keeper.kept, struct trace_snap,
+						node);
 	KUNIT_ASSERT_NOT_NULL(test, snap);
 	return snap->kept;
 }

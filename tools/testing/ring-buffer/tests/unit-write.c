@@ -409,11 +409,12 @@ static void follow(long unused)
 	EXPECT_EQ(consume(buf2, 0, -1), 4);
 }
 
-/* As instance/session.c: whoever switches the session walks its channels */
+/* As in instance/session.c, a switch of the session is followed by a walk of its channels */
 static bool is_channel;
 
 static void session_switched(void)
 {
+	/* Pairs with op_join(). */
 	smp_mb();
 	if (READ_ONCE(is_channel))
 		ring_buffer_follow_switch(buf2, buf);
@@ -422,6 +423,7 @@ static void session_switched(void)
 static void op_join(void)
 {
 	WRITE_ONCE(is_channel, true);
+	/* Pairs with session_switched(). */
 	smp_mb();
 	ring_buffer_follow_switch(buf2, buf);
 }
