@@ -494,7 +494,7 @@ static inline struct trace_member_iter
 snap_parts_of(struct trace_snapshots *s, const struct snap_slot *slot)
 {
 	return (struct trace_member_iter){
-		s->tr, slot == &s->user && !s->cut.alone ? trace_channels_of(s->tr) : NULL,
+		s->tr, slot == &s->user ? trace_channels_of(s->tr) : NULL,
 	};
 }
 

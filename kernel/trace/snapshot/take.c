@@ -70,6 +70,21 @@
  * llist_del_all() do, or wq_has_sleeper() and the wait queue.
  */
 
+/* The parts of the cut that the holder of the lock takes */
+static struct trace_member_iter
+snap_cut_parts_of(struct trace_snapshots *s, const struct snap_slot *slot)
+{
+	struct trace_member_iter parts = snap_parts_of(s, slot);
+
+	if (s->cut.alone)
+		parts.channels = NULL;
+	return parts;
+}
+
+#define for_each_cut_part(part, s, slot)					\
+	for (struct trace_member_iter it_ = snap_cut_parts_of(s, slot);		\
+	     ((part) = snap_next_part(&it_));)
+
 /* Can the snapshot of another request answer this one? */
 static bool snap_is_shared(struct trace_snapshots *s, struct snap_slot *slot,
 			   const struct snap_request *req)
@@ -206,7 +221,7 @@ static int snap_cut_off(struct trace_snapshots *s, struct snap_slot *slot, int c
 	struct trace_snapshots *part;
 	int ret;
 
-	for_each_part(part, s, slot) {
+	for_each_cut_part(part, s, slot) {
 		part->past.moves++;
 		if (counts)
 			WRITE_ONCE(part->past.cuts, part->past.cuts + 1);
@@ -219,7 +234,7 @@ static int snap_cut_off(struct trace_snapshots *s, struct snap_slot *slot, int c
 	 */
 	smp_mb();
 	ret = ring_buffer_cut_all(&s->cut.rb, cpu);
-	for_each_part(part, s, slot) {
+	for_each_cut_part(part, s, slot) {
 		if (!ret) {
 			part->past.done = part->past.cuts;
 			part->past.done_moves = part->past.moves;
@@ -282,7 +297,7 @@ static void snap_unprepare(struct trace_snapshots *s, struct snap_slot *slot)
 {
 	struct trace_snapshots *part;
 
-	for_each_part(part, s, slot) {
+	for_each_cut_part(part, s, slot) {
 		if (part->cut.snap)
 			snap_save_state(part->cut.snap, part->cut.saved);
 	}
@@ -297,9 +312,9 @@ static int snap_prepare_all(struct trace_snapshots *s, struct snap_slot *slot,
 	int ret;
 
 	channel.own = NULL;
-	for_each_part(part, s, slot)
+	for_each_cut_part(part, s, slot)
 		part->cut.snap = NULL;
-	for_each_part(part, s, slot) {
+	for_each_cut_part(part, s, slot) {
 		if (part != s && snap_has_nothing(part, req->cpu))
 			continue;
 		ret = part == s ? snap_prepare(s, slot, req, s) :
@@ -322,7 +337,7 @@ static void snap_join_parts(struct trace_snapshots *s)
 	struct trace_snap *whole = s->cut.snap, *snap;
 	struct trace_snapshots *part;
 
-	for_each_part(part, s, &s->user) {
+	for_each_cut_part(part, s, &s->user) {
 		snap = part->cut.snap;
 		if (part == s || !snap)
 			continue;
@@ -383,7 +398,7 @@ static void snap_answer_begin(struct trace_snapshots *s, struct snap_slot *slot,
 	bool all = snap_is_shared(s, slot, req);
 	struct trace_snapshots *part;
 
-	for_each_part(part, s, slot)
+	for_each_cut_part(part, s, slot)
 		part->cut.answers = all && !part->pending.delay ? snap_claim_pending(part) : 0;
 }
 
@@ -395,7 +410,7 @@ static void snap_answer_end(struct trace_snapshots *s, struct snap_slot *slot, i
 {
 	struct trace_snapshots *part;
 
-	for_each_part(part, s, slot) {
+	for_each_cut_part(part, s, slot) {
 		if (!part->cut.answers)
 			continue;
 		if (ret || (part != s && !part->cut.snap)) {
@@ -412,7 +427,7 @@ static void snap_kick_channels(struct trace_snapshots *s, struct snap_slot *slot
 {
 	struct trace_snapshots *part;
 
-	for_each_part(part, s, slot) {
+	for_each_cut_part(part, s, slot) {
 		if (part != s && part->cut.snap)
 			snap_kick(part, 0, true);
 	}
@@ -448,7 +463,7 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 	/* Before the keeper can find the snapshot. */
 	if (keep)
 		snap_join_parts(s);
-	for_each_part(part, s, slot) {
+	for_each_cut_part(part, s, slot) {
 		if (!part->cut.snap)
 			continue;
 		/* The session's own has its number by then: it is the first one. */
@@ -550,7 +565,7 @@ static bool snap_is_changing(struct trace_snapshots *s)
 {
 	struct trace_snapshots *part;
 
-	for_each_part(part, s, &s->user) {
+	for_each_cut_part(part, s, &s->user) {
 		if (part->gen % 2)
 			return true;
 	}
@@ -796,7 +811,7 @@ static void snap_first_all(struct trace_snapshots *s, bool begin)
 
 	lockdep_assert_held(&s->mutex);
 	guard(snap_change_all)(s);
-	for_each_part(part, s, &s->user) {
+	for_each_cut_part(part, s, &s->user) {
 		part->tasks += begin ? 1 : -1;
 		if (!part->tasks && atomic_long_read(&part->pending.requests))
 			irq_work_queue(&part->pending.start);
