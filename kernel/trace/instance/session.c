@@ -65,6 +65,7 @@ static int session_add(struct trace_array *tr, struct trace_array *ch)
 	/* Pairs with trace_session_switched:A. RBB(session_add:A) */
 	smp_mb();
 	ring_buffer_follow_switch(ch->array_buffer.buffer, tr->array_buffer.buffer);
+	/* The channel may have got its rings meanwhile. */
 	trace_snapshot_add_rings(ch);
 	return 0;
 }

@@ -115,13 +115,9 @@ static bool snap_crash_take(struct trace_snapshots *s, const struct snap_request
 
 	if (snap_take(s, &s->user, req))
 		return false;
-	if (req->by != SNAP_BY_OOPS)
-		return true;
-	WRITE_ONCE(s->oops_start, current->start_time);
-	WRITE_ONCE(s->oops_of, current);
-	if (req->alone)
-		return true;
 	for_each_part(part, s, &s->user) {
+		if (req->by != SNAP_BY_OOPS || (req->alone && part != s))
+			break;
 		WRITE_ONCE(part->oops_start, current->start_time);
 		WRITE_ONCE(part->oops_of, current);
 	}

@@ -48,6 +48,21 @@ void snap_unlock(struct trace_snapshots *s)
 	atomic_set_release(&s->owner, 0);
 }
 
+/* A task waits for the lock without a limit. */
+static unsigned long snap_change_lock(struct trace_snapshots *s,
+				      bool (*lock)(struct trace_snapshots *s))
+{
+	unsigned long flags;
+
+	for (;;) {
+		local_irq_save(flags);
+		if (lock(s))
+			return flags;
+		local_irq_restore(flags);
+		cond_resched();
+	}
+}
+
 /**
  * snap_change_begin() - lock the buffers of a trace array in a task
  * @s: the snapshots of the trace array
@@ -57,15 +72,7 @@ void snap_unlock(struct trace_snapshots *s)
  */
 unsigned long snap_change_begin(struct trace_snapshots *s)
 {
-	unsigned long flags;
-
-	for (;;) {
-		local_irq_save(flags);
-		if (snap_lock(s))
-			return flags;
-		local_irq_restore(flags);
-		cond_resched();
-	}
+	return snap_change_lock(s, snap_lock);
 }
 
 /**
@@ -137,15 +144,7 @@ void snap_unlock_all(struct trace_snapshots *s)
  */
 unsigned long snap_change_begin_all(struct trace_snapshots *s)
 {
-	unsigned long flags;
-
-	for (;;) {
-		local_irq_save(flags);
-		if (snap_lock_all(s))
-			return flags;
-		local_irq_restore(flags);
-		cond_resched();
-	}
+	return snap_change_lock(s, snap_lock_all);
 }
 
 /**
@@ -232,8 +231,8 @@ int snap_relied_on(struct trace_snapshots *s)
 	return session && atomic_read(&session->snapshots->user.armed) ? -EISCONN : 0;
 }
 
-/* By the kernel, or by a pending request */
-static bool snap_is_wanted_by(struct trace_snapshots *s)
+/* Does the kernel or a pending request need the next buffer? */
+static bool snap_is_claimed(struct trace_snapshots *s)
 {
 	return READ_ONCE(s->pinned) || atomic_long_read(&s->pending.requests);
 }
@@ -255,11 +254,11 @@ bool snap_is_needed(struct trace_snapshots *s, const struct snap_slot *slot)
 
 	if (slot != &s->user)
 		return atomic_read(&slot->armed);
-	if (snap_relied_on(s) || snap_is_wanted_by(s) || READ_ONCE(snap_crash_on))
+	if (snap_relied_on(s) || snap_is_claimed(s) || READ_ONCE(snap_crash_on))
 		return true;
 	guard(rcu)();
 	session = READ_ONCE(s->tr->session);
-	return session && snap_is_wanted_by(session->snapshots);
+	return session && snap_is_claimed(session->snapshots);
 }
 
 /**

@@ -61,7 +61,7 @@
  *                                            event of a request; .cuts
  * snap_take:A          snap_take_pending:A   the event of a request; the request
  * snap_end_pending:A   snap_delay_wait:A     the result for a waiter; its being there
- * snap_put:A        snap_is_free:A        the use of a buffer, its size; its users
+ * snap_put:A           snap_is_free:A        the use of a buffer, its size; its users
  * snap_settle:B        snap_settle:A         records of dead writers; &trace_snap.settled
  * snap_kick:A          snap_work:A           work; &snap_worker.work_for
  * ===================  ====================  =====================================
