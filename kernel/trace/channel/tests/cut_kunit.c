@@ -75,16 +75,16 @@ static void cut_test_once(struct kunit *test)
 {
 	struct trace_snapshots *s = chan_kunit_begin(test, 2), *ch = chan_kunit[2]->snapshots;
 
-	snap_kunit_set(test, "snapshot_keep", "5");
-	snap_kunit_set(test, "/instances/kunit_2/snapshot_keep", "5");
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot_keep", "5");
+	tfs_set(test, "/instances/kunit_2/snapshot_keep", "5");
+	tfs_set(test, "snapshot", "1");
 	snap_tend(s);
 	snap_tend(ch);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit@1.kunit_2"));
-	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/kunit_2@1"));
+	KUNIT_EXPECT_TRUE(test, tfs_exists(test, "/instances/kunit@1.kunit_2"));
+	KUNIT_EXPECT_FALSE(test, tfs_exists(test, "/instances/kunit_2@1"));
 	KUNIT_EXPECT_EQ(test, ch->keeper.nr, 0U);
-	snap_kunit_set(test, "/instances/kunit_2/snapshot_keep", "0");
-	snap_kunit_set(test, "snapshot_keep", "0");
+	tfs_set(test, "/instances/kunit_2/snapshot_keep", "0");
+	tfs_set(test, "snapshot_keep", "0");
 }
 
 /* The snapshots of two sessions have the same number: a channel's is a part of its own only. */
@@ -92,17 +92,17 @@ static void cut_test_other(struct kunit *test)
 {
 	chan_kunit_begin(test, 2);
 	chan_kunit_set_clock();
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	chan_kunit_now++;
 	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[0], "kunit_2"), 0);
-	snap_kunit_set(test, "/instances/kunit_3/snapshot", "1");
+	tfs_set(test, "/instances/kunit_3/snapshot", "1");
 	KUNIT_EXPECT_EQ(test, trace_session_join(chan_kunit[3], "kunit_2"), 0);
 	KUNIT_EXPECT_EQ(test, chan_kunit[2]->snapshots->user.last->whole,
 			chan_kunit[3]->snapshots->user.seq);
-	snap_kunit_set(test, "/instances/kunit_3/snapshot_keep", "1");
-	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit_3@1"));
-	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/kunit_3@1.kunit_2"));
-	snap_kunit_set(test, "/instances/kunit_3/snapshot_keep", "0");
+	tfs_set(test, "/instances/kunit_3/snapshot_keep", "1");
+	KUNIT_EXPECT_TRUE(test, tfs_exists(test, "/instances/kunit_3@1"));
+	KUNIT_EXPECT_FALSE(test, tfs_exists(test, "/instances/kunit_3@1.kunit_2"));
+	tfs_set(test, "/instances/kunit_3/snapshot_keep", "0");
 }
 
 static struct kunit_case cut_cases[] = {

@@ -40,15 +40,14 @@ static void keep_expect_whole(struct kunit *test, unsigned int seq, const char *
 	const char *list;
 
 	snprintf(path, sizeof(path), "/instances/kunit@%u/channels", seq);
-	list = snap_kunit_read(test, path);
-	KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(list, "\n"), (unsigned int)strlen(channels),
-			    "%s", list);
+	list = tfs_read(test, path);
+	KUNIT_EXPECT_EQ_MSG(test, tfs_count(list, "\n"), (unsigned int)strlen(channels), "%s",
+			    list);
 	for (; *channels; channels++) {
 		snprintf(want, sizeof(want), "kunit@%u.kunit_%c mode=", seq, *channels);
-		KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(list, want), 1U, "%s in %s", want, list);
+		KUNIT_EXPECT_EQ_MSG(test, tfs_count(list, want), 1U, "%s in %s", want, list);
 		snprintf(path, sizeof(path), "/instances/kunit@%u.kunit_%c/trace", seq, *channels);
-		KUNIT_EXPECT_EQ_MSG(test, snap_kunit_marks(test, path), *channels - '0' + 0U, "%s",
-				    path);
+		KUNIT_EXPECT_EQ_MSG(test, tfs_marks(test, path), *channels - '0' + 0U, "%s", path);
 	}
 }
 
@@ -59,10 +58,10 @@ static void keep_expect_none(struct kunit *test, unsigned int seq)
 	unsigned int ch;
 
 	snprintf(path, sizeof(path), "/instances/kunit@%u", seq);
-	KUNIT_EXPECT_FALSE_MSG(test, snap_kunit_exists(test, path), "%s", path);
+	KUNIT_EXPECT_FALSE_MSG(test, tfs_exists(test, path), "%s", path);
 	for (ch = 1; ch <= 3; ch++) {
 		snprintf(path, sizeof(path), "/instances/kunit@%u.kunit_%u", seq, ch);
-		KUNIT_EXPECT_FALSE_MSG(test, snap_kunit_exists(test, path), "%s", path);
+		KUNIT_EXPECT_FALSE_MSG(test, tfs_exists(test, path), "%s", path);
 	}
 }
 
@@ -83,41 +82,41 @@ static void keep_test_whole(struct kunit *test)
 	char path[64];
 
 	chan_kunit_begin(test, 3);
-	snap_kunit_set(test, "snapshot_keep", "2");
+	tfs_set(test, "snapshot_keep", "2");
 	for (seq = 1; seq <= 3; seq++) {
 		keep_mark(test, 2);
-		snap_kunit_set(test, "snapshot", "1");
+		tfs_set(test, "snapshot", "1");
 		keep_tend();
 		keep_expect_whole(test, seq, "123");
 		snprintf(path, sizeof(path), "/instances/kunit@%u/trace", seq);
-		KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, path), 2U + 1 + 2 + 3);
+		KUNIT_EXPECT_EQ(test, tfs_marks(test, path), 2U + 1 + 2 + 3);
 		if (seq > 1)
 			keep_expect_whole(test, seq - 1, "123");
 		/* A channel lists its parts. */
-		list = snap_kunit_read(test, "/instances/kunit_2/snapshots");
-		KUNIT_EXPECT_EQ(test, snap_kunit_count(list, ".kunit_2 comm="), min(seq, 2U));
+		list = tfs_read(test, "/instances/kunit_2/snapshots");
+		KUNIT_EXPECT_EQ(test, tfs_count(list, ".kunit_2 comm="), min(seq, 2U));
 		if (seq > 2)
 			keep_expect_none(test, seq - 2);
 	}
 	/* Without the channel that has left. */
 	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[0], "kunit_2"), 0);
 	keep_mark(test, 0);
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	keep_tend();
 	keep_expect_whole(test, 4, "13");
-	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "/instances/kunit_2/trace"), 2U);
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "/instances/kunit_2/trace"), 2U);
 
 	/* The parts of a removed channel go with it. It stays while one of them is open. */
 	keep_expect_whole(test, 3, "123");
-	file = snap_kunit_open(test, "/instances/kunit@3.kunit_2/trace", O_RDONLY);
+	file = tfs_open(test, "/instances/kunit@3.kunit_2/trace", O_RDONLY);
 	KUNIT_EXPECT_FALSE(test, IS_ERR(file));
 	trace_array_put(chan_kunit[2]);
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(chan_kunit[2]), -EBUSY);
-	snap_kunit_close(file);
+	tfs_close(file);
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(chan_kunit[2]), 0);
 	chan_kunit[2] = NULL;
 	keep_expect_whole(test, 3, "13");
-	snap_kunit_set(test, "snapshot_keep", "0");
+	tfs_set(test, "snapshot_keep", "0");
 	keep_expect_none(test, 3);
 	keep_expect_none(test, 4);
 }
@@ -143,19 +142,19 @@ static void keep_test_list(struct kunit *test)
 	const char *list;
 
 	chan_kunit_begin(test, 3);
-	snap_kunit_set(test, "/instances/kunit_2/options/overwrite", "0");
-	snap_kunit_set(test, "snapshot_keep", "1");
+	tfs_set(test, "/instances/kunit_2/options/overwrite", "0");
+	tfs_set(test, "snapshot_keep", "1");
 	keep_mark(test, 2);
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	keep_tend();
 	keep_looks = 0;
 	keep_unlocked = 0;
 	keep_reader = current;
 	rb_race_hook = keep_look_hook;
-	list = snap_kunit_read(test, "/instances/kunit@1/channels");
+	list = tfs_read(test, "/instances/kunit@1/channels");
 	rb_race_hook = NULL;
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(list, "@1.kunit_1 mode=overwrite on=0 kb="), 1U);
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(list, "@1.kunit_2 mode=discard on=0 kb="), 1U);
+	KUNIT_EXPECT_EQ(test, tfs_count(list, "@1.kunit_1 mode=overwrite on=0 kb="), 1U);
+	KUNIT_EXPECT_EQ(test, tfs_count(list, "@1.kunit_2 mode=discard on=0 kb="), 1U);
 	KUNIT_EXPECT_GE(test, keep_looks, 3U);
 	KUNIT_EXPECT_EQ(test, keep_unlocked, 0U);
 }
@@ -166,8 +165,8 @@ static void keep_test_gone(struct kunit *test)
 	struct trace_snapshots *s = chan_kunit[0]->snapshots;
 
 	chan_kunit_begin(test, 3);
-	snap_kunit_set(test, "snapshot_keep", "1");
-	snap_kunit_set(test, "snapshot_allocate", "1");
+	tfs_set(test, "snapshot_keep", "1");
+	tfs_set(test, "snapshot_allocate", "1");
 	snap_kunit_stop_keeper(s);
 	keep_mark(test, 2);
 	tracing_snapshot_instance(chan_kunit[0]);
@@ -190,27 +189,27 @@ static void keep_test_newest(struct kunit *test)
 	chan_kunit_begin(test, 3);
 	for (i = 1; i <= 2; i++) {
 		keep_mark(test, 2);
-		snap_kunit_set(test, "snapshot", "1");
+		tfs_set(test, "snapshot", "1");
 		if (i == 2)
-			snap_kunit_set(test, "/instances/kunit_2/snapshot", "1");
-		snap_kunit_set(test, "snapshot_keep", "1");
+			tfs_set(test, "/instances/kunit_2/snapshot", "1");
+		tfs_set(test, "snapshot_keep", "1");
 		keep_tend();
 		keep_expect_whole(test, i, i == 1 ? "123" : "13");
-		snap_kunit_set(test, "snapshot_keep", "0");
+		tfs_set(test, "snapshot_keep", "0");
 		keep_expect_none(test, i);
 	}
 
 	/* One that has joined since has no part. */
 	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[0], "kunit_3"), 0);
-	snap_kunit_set(test, "/instances/kunit_3/snapshot", "0");
+	tfs_set(test, "/instances/kunit_3/snapshot", "0");
 	keep_mark(test, 2);
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	chan_kunit_join(test, 3);
 	KUNIT_EXPECT_NULL(test, chan_kunit[3]->snapshots->user.last);
-	snap_kunit_set(test, "snapshot_keep", "1");
+	tfs_set(test, "snapshot_keep", "1");
 	keep_tend();
 	keep_expect_whole(test, 3, "12");
-	snap_kunit_set(test, "snapshot_keep", "0");
+	tfs_set(test, "snapshot_keep", "0");
 }
 
 /* A session and its channel do not both keep the same part, in either order. */
@@ -223,7 +222,7 @@ static void keep_test_twice(struct kunit *test)
 
 	chan_kunit_begin(test, 3);
 	channel = chan_kunit[2]->snapshots;
-	snap_kunit_set(test, "snapshot_allocate", "1");
+	tfs_set(test, "snapshot_allocate", "1");
 	for (i = 0; i < 2; i++) {
 		seq = i + 1;
 		first = i ? channel : s;
@@ -257,7 +256,7 @@ static void keep_test_pending(struct kunit *test)
 	struct trace_snapshots *s = chan_kunit_begin(test, 3), *ch = chan_kunit[2]->snapshots;
 
 	keep_mark(test, 2);
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	snap_kunit_stop_keeper(s);
 	/* A task has come so far with a write to snapshot_keep. */
 	scoped_guard(mutex, &s->mutex)
@@ -278,7 +277,7 @@ static void keep_test_cpu(struct kunit *test)
 	chan_kunit_begin(test, 3);
 	for (ch = 0; ch <= 3; ch++)
 		KUNIT_EXPECT_TRUE(test, chan_kunit_write(ch, 0, 2000 + ch, ch));
-	snap_kunit_set(test, "per_cpu/cpu0/snapshot", "1");
+	tfs_set(test, "per_cpu/cpu0/snapshot", "1");
 	for (ch = 0; ch <= 3; ch++) {
 		KUNIT_EXPECT_EQ(test, keep_entries(ch), 0UL);
 		KUNIT_EXPECT_EQ(test, chan_kunit[ch]->snapshots->user.seq, 1ULL);
@@ -302,7 +301,7 @@ static void keep_test_worker(struct kunit *test)
 
 	chan_kunit_begin(test, 3);
 	channel = chan_kunit[2]->snapshots;
-	snap_kunit_set(test, "snapshot_allocate", "1");
+	tfs_set(test, "snapshot_allocate", "1");
 	KUNIT_EXPECT_EQ(test, snap_keep_set(channel, (struct snap_keep){ .nr = 5 }), 0);
 	keep_mark(test, 2);
 	tracing_snapshot_instance(chan_kunit[0]);
@@ -313,8 +312,8 @@ static void keep_test_worker(struct kunit *test)
 	keep_tend();
 
 	/* For a record in flight it looks into each of them. */
-	snap_kunit_set(test, "snapshot", "0");
-	snap_kunit_set(test, "snapshot_allocate", "1");
+	tfs_set(test, "snapshot", "0");
+	tfs_set(test, "snapshot_allocate", "1");
 	for (ch = 1; ch <= 3; ch++) {
 		KUNIT_ASSERT_NOT_NULL(test, keep_next(ch));
 		keep_next(ch)->settled = false;
@@ -325,13 +324,13 @@ static void keep_test_worker(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, keep_next(ch)->settled);
 
 	/* The channel's only buffer is read: the session's worker gives it another one. */
-	snap_kunit_set(test, "snapshot", "1");
-	file = snap_kunit_open(test, "/instances/kunit_2/snapshot", O_RDONLY);
+	tfs_set(test, "snapshot", "1");
+	file = tfs_open(test, "/instances/kunit_2/snapshot", O_RDONLY);
 	KUNIT_EXPECT_NULL(test, channel->user.spare);
 	tracing_snapshot_instance(chan_kunit[0]);
 	snap_kunit_worker(chan_kunit[0]);
 	KUNIT_EXPECT_NOT_NULL(test, channel->user.spare);
-	snap_kunit_close(file);
+	tfs_close(file);
 }
 
 /* A session does not wait for ever for the buffer of a channel that somebody uses. */
@@ -341,30 +340,30 @@ static void keep_test_used(struct kunit *test)
 	struct trace_snap *spare;
 
 	chan_kunit_begin(test, 3);
-	snap_kunit_set(test, "snapshot_allocate", "1");
+	tfs_set(test, "snapshot_allocate", "1");
 	s = chan_kunit[2]->snapshots;
 	spare = s->user.spare;
 	KUNIT_ASSERT_NOT_NULL(test, spare);
 	/* Not as snap_settle_next(), which has the mutex: snap_provide() waits for that. */
 	atomic_inc(&spare->users);
-	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot", "1"), (ssize_t)-EBUSY);
+	tfs_refuse(test, "snapshot", "1", -EBUSY);
 	scoped_guard(mutex, &s->mutex)
 		snap_put(s, spare);
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 }
 
 /* A channel that has its first ones has no room for a part of the session, which keeps none. */
 static void keep_test_enough(struct kunit *test)
 {
 	chan_kunit_begin(test, 3);
-	snap_kunit_set(test, "/instances/kunit_2/snapshot_keep", "first 1");
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "/instances/kunit_2/snapshot_keep", "first 1");
+	tfs_set(test, "snapshot", "1");
 	snap_tend(chan_kunit[2]->snapshots);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit_2@1"));
-	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/kunit@1"));
-	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot", "1"), (ssize_t)-ENOSPC);
-	snap_kunit_set(test, "/instances/kunit_2/snapshot_keep", "0");
-	snap_kunit_set(test, "snapshot", "1");
+	KUNIT_EXPECT_TRUE(test, tfs_exists(test, "/instances/kunit_2@1"));
+	KUNIT_EXPECT_FALSE(test, tfs_exists(test, "/instances/kunit@1"));
+	tfs_refuse(test, "snapshot", "1", -ENOSPC);
+	tfs_set(test, "/instances/kunit_2/snapshot_keep", "0");
+	tfs_set(test, "snapshot", "1");
 }
 
 /* The keeper of a session has buffers for the next snapshot, without the workers. */
@@ -376,9 +375,9 @@ static void keep_test_provide(struct kunit *test)
 	chan_kunit_begin(test, 3);
 	for (ch = 0; ch <= 3; ch++)
 		disable_work_sync(&chan_kunit[ch]->snapshots->worker.work);
-	snap_kunit_set(test, "snapshot_keep", "2");
+	tfs_set(test, "snapshot_keep", "2");
 	keep_mark(test, 2);
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	snap_tend(s);
 	for (ch = 0; ch <= 3; ch++) {
 		KUNIT_EXPECT_NOT_NULL(test, chan_kunit[ch]->snapshots->user.spare);
@@ -394,12 +393,11 @@ static void keep_test_persistent(struct kunit *test)
 	chan_kunit_begin(test, 3);
 	for (ch = 0; ch <= 3; ch++) {
 		chan_kunit[ch]->range_addr_start = 1;
-		KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot_keep", "1"),
-				(ssize_t)-EINVAL);
+		tfs_refuse(test, "snapshot_keep", "1", -EINVAL);
 		chan_kunit[ch]->range_addr_start = 0;
 	}
-	snap_kunit_set(test, "snapshot_keep", "1");
-	snap_kunit_set(test, "snapshot_keep", "0");
+	tfs_set(test, "snapshot_keep", "1");
+	tfs_set(test, "snapshot_keep", "0");
 }
 
 /* Memory that survives a reboot joins a session with its room for one snapshot, if none is kept. */
@@ -412,11 +410,11 @@ static void keep_test_join_persistent(struct kunit *test)
 	ch = chan_kunit[1];
 	ch->range_addr_start = 1;
 	KUNIT_EXPECT_EQ(test, trace_session_join(tr, ch->name), -EXFULL);
-	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "channels", ch->name), (ssize_t)-EINVAL);
+	tfs_refuse(test, "channels", ch->name, -EINVAL);
 	ch->flags |= TRACE_ARRAY_FL_SNAPSHOT;
-	snap_kunit_set(test, "snapshot_keep", "1");
+	tfs_set(test, "snapshot_keep", "1");
 	KUNIT_EXPECT_EQ(test, trace_session_join(tr, ch->name), -EXFULL);
-	snap_kunit_set(test, "snapshot_keep", "0");
+	tfs_set(test, "snapshot_keep", "0");
 	KUNIT_EXPECT_EQ(test, trace_session_join(tr, ch->name), 0);
 	KUNIT_EXPECT_EQ(test, trace_session_leave(tr, ch->name), 0);
 	ch->range_addr_start = 0;
@@ -429,7 +427,7 @@ static void keep_test_changing(struct kunit *test)
 	unsigned int ch;
 
 	chan_kunit_begin(test, 3);
-	snap_kunit_set(test, "snapshot_allocate", "1");
+	tfs_set(test, "snapshot_allocate", "1");
 	for (ch = 0; ch <= 3; ch++) {
 		u64 taken = s->user.seq;
 
@@ -462,11 +460,11 @@ static void keep_test_refused(struct kunit *test)
 	unsigned int ch, n;
 
 	chan_kunit_begin(test, 3);
-	snap_kunit_set(test, "snapshot_keep", "first 9");
+	tfs_set(test, "snapshot_keep", "first 9");
 	for (n = 1; n <= 3; n++) {
 		keep_mark(test, 2);
 		keep_starve(n, true);
-		KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot", "1"), (ssize_t)-ENOSPC);
+		tfs_refuse(test, "snapshot", "1", -ENOSPC);
 		tracing_snapshot_instance(chan_kunit[0]);
 		keep_tend();
 		keep_expect_none(test, n);
@@ -475,12 +473,12 @@ static void keep_test_refused(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, keep_entries(ch), want);
 		}
 		keep_starve(n, false);
-		snap_kunit_set(test, "snapshot", "1");
+		tfs_set(test, "snapshot", "1");
 		keep_tend();
 		keep_expect_whole(test, n, "123");
 		KUNIT_EXPECT_EQ(test, s->keeper.nr, n);
 	}
-	snap_kunit_set(test, "snapshot_keep", "0");
+	tfs_set(test, "snapshot_keep", "0");
 }
 
 /* If an allocation of the keeper fails, all of the snapshot is kept or none, and it is counted. */
@@ -492,11 +490,11 @@ static void keep_test_memory(struct kunit *test)
 	char path[64];
 	bool failed;
 
-	if (!snap_kunit_may_fail(test))
+	if (!tfs_may_fail(test))
 		kunit_skip(test, "allocations cannot fail here");
 	chan_kunit_begin(test, 3);
-	snap_kunit_set(test, "snapshot_keep", "9");
-	snap_kunit_set(test, "snapshot_allocate", "1");
+	tfs_set(test, "snapshot_keep", "9");
+	tfs_set(test, "snapshot_allocate", "1");
 	for (n = 1; ; n += 1 + n / 20) {
 		keep_tend();
 		keep_mark(test, 2);
@@ -505,12 +503,12 @@ static void keep_test_memory(struct kunit *test)
 		tracing_snapshot_instance(chan_kunit[0]);
 		mutex_unlock(&s->keeper.mutex);
 		KUNIT_ASSERT_EQ(test, s->user.seq, ++seq);
-		snap_kunit_fail_nth(n);
+		tfs_fail_nth(n);
 		snap_tend(s);
-		failed = snap_kunit_failed();
+		failed = tfs_failed();
 		keep_tend();
 		snprintf(path, sizeof(path), "/instances/kunit@%llu", seq);
-		kept = snap_kunit_exists(test, path);
+		kept = tfs_exists(test, path);
 		if (kept)
 			keep_expect_whole(test, seq, "123");
 		else
@@ -524,7 +522,7 @@ static void keep_test_memory(struct kunit *test)
 	}
 	KUNIT_EXPECT_GT(test, n, 20U);
 	KUNIT_EXPECT_TRUE(test, kept);
-	snap_kunit_set(test, "snapshot_keep", "0");
+	tfs_set(test, "snapshot_keep", "0");
 }
 
 /* How many snapshots are taken while a file is opened */
@@ -557,7 +555,7 @@ static void keep_test_open(struct kunit *test)
 	unsigned int cuts;
 
 	chan_kunit_begin(test, 3);
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(chan_kunit[0]), 0);
 	KUNIT_ASSERT_EQ(test, register_trace_kmalloc(keep_cut, current), 0);
 
@@ -565,10 +563,10 @@ static void keep_test_open(struct kunit *test)
 	for (cuts = 1; cuts < 8; cuts++) {
 		keep_mark(test, 2);
 		keep_cuts = cuts;
-		KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 2U + 1 + 2 + 3);
+		KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 2U + 1 + 2 + 3);
 		keep_cuts = 0;
 	}
-	snap_kunit_close(snap_kunit_open(test, "error_log", O_WRONLY | O_TRUNC));
+	tfs_close(tfs_open(test, "error_log", O_WRONLY | O_TRUNC));
 	unregister_trace_kmalloc(keep_cut, current);
 	tracepoint_synchronize_unregister();
 	tracing_disarm_snapshot(chan_kunit[0]);
@@ -577,7 +575,7 @@ static void keep_test_open(struct kunit *test)
 static void keep_take(struct kunit *test)
 {
 	keep_mark(test, 2);
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	keep_tend();
 }
 
@@ -589,19 +587,19 @@ static void keep_test_room(struct kunit *test)
 
 	chan_kunit_begin(test, 3);
 	s = chan_kunit[3]->snapshots;
-	snap_kunit_set(test, "snapshot_keep", "9");
+	tfs_set(test, "snapshot_keep", "9");
 	/* To remove this one is in vain. */
 	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[0], "kunit_3"), 0);
 	keep_take(test);
 	keep_expect_whole(test, 1, "12");
 	chan_kunit_join(test, 3);
-	snap_kunit_close(snap_kunit_open(test, "/instances/kunit_3/trace", O_WRONLY | O_TRUNC));
+	tfs_close(tfs_open(test, "/instances/kunit_3/trace", O_WRONLY | O_TRUNC));
 	keep_take(test);
 	keep_take(test);
 	keep_take(test);
 	s->memory.limit_kb = s->memory.kb;
 
-	file = snap_kunit_open(test, "/instances/kunit@2.kunit_3/trace", O_RDONLY);
+	file = tfs_open(test, "/instances/kunit@2.kunit_3/trace", O_RDONLY);
 	KUNIT_EXPECT_FALSE(test, IS_ERR(file));
 	keep_take(test);
 	keep_expect_whole(test, 1, "12");
@@ -609,7 +607,7 @@ static void keep_test_room(struct kunit *test)
 	keep_expect_none(test, 3);
 	keep_expect_whole(test, 4, "123");
 	keep_expect_whole(test, 5, "123");
-	snap_kunit_close(file);
+	tfs_close(file);
 	keep_take(test);
 	keep_expect_whole(test, 1, "12");
 	keep_expect_none(test, 2);
@@ -617,7 +615,7 @@ static void keep_test_room(struct kunit *test)
 	keep_expect_whole(test, 6, "123");
 	KUNIT_EXPECT_LE(test, s->memory.kb, s->memory.limit_kb);
 	s->memory.limit_kb = 0;
-	snap_kunit_set(test, "snapshot_keep", "0");
+	tfs_set(test, "snapshot_keep", "0");
 }
 
 /* So it does if there is room for the records of its part, but not for the instance of that. */
@@ -628,8 +626,8 @@ static void keep_test_room_instance(struct kunit *test)
 
 	chan_kunit_begin(test, 3);
 	s = chan_kunit[3]->snapshots;
-	snap_kunit_set(test, "/instances/kunit_3/buffer_size_kb", "1");
-	snap_kunit_set(test, "snapshot_keep", "100");
+	tfs_set(test, "/instances/kunit_3/buffer_size_kb", "1");
+	tfs_set(test, "snapshot_keep", "100");
 	/* To remove this one is in vain. */
 	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[0], "kunit_3"), 0);
 	keep_take(test);
@@ -644,7 +642,7 @@ static void keep_test_room_instance(struct kunit *test)
 	}
 	keep_expect_whole(test, 1, "12");
 	s->memory.limit_kb = 0;
-	snap_kunit_set(test, "snapshot_keep", "0");
+	tfs_set(test, "snapshot_keep", "0");
 }
 
 /*
@@ -661,7 +659,7 @@ static void keep_test_crash(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, tracing_alloc_snapshot_instance(other), 0);
 	chan_kunit_begin(test, 3);
 	keep_mark(test, 2);
-	snap_kunit_set(test, "snapshot_allocate", "1");
+	tfs_set(test, "snapshot_allocate", "1");
 	keep_starve(2, true);
 	before = xchg(&snap_crash_on, BIT(SNAP_BY_WARN));
 	trace_snapshot_warn();
@@ -706,9 +704,9 @@ static void keep_test_unexpanded(struct kunit *test)
 	struct trace_array *ch = keep_unexpanded(test);
 
 	/* To free memory takes none. */
-	snap_kunit_set(test, "/instances/kunit_2/snapshot_allocate", "0");
-	snap_kunit_set(test, "/instances/kunit_2/snapshot", "0");
-	snap_kunit_set(test, "snapshot_allocate", "1");
+	tfs_set(test, "/instances/kunit_2/snapshot_allocate", "0");
+	tfs_set(test, "/instances/kunit_2/snapshot", "0");
+	tfs_set(test, "snapshot_allocate", "1");
 	chan_kunit_mark(test, 1, "mark");
 	tracing_snapshot_instance(chan_kunit[0]);
 	snap_kunit_expect(test, "taken 1");
@@ -871,15 +869,15 @@ static void keep_test_no_memory(struct kunit *test)
 	char path[64];
 	int ret;
 
-	if (!snap_kunit_may_fail(test))
+	if (!tfs_may_fail(test))
 		kunit_skip(test, "no allocation can be made to fail");
 	chan_kunit_begin(test, 1);
 	for (n = 1; !done && n < 2000; n++) {
 		if (!keep_entries(1))
 			keep_mark(test, 2);
-		snap_kunit_fail_nth(n);
+		tfs_fail_nth(n);
 		ret = snap_keep_owned(s, RING_BUFFER_ALL_CPUS, &snap);
-		done = !snap_kunit_failed();
+		done = !tfs_failed();
 		if (ret) {
 			failed++;
 			KUNIT_EXPECT_EQ(test, ret, -ENOMEM);
@@ -889,10 +887,10 @@ static void keep_test_no_memory(struct kunit *test)
 		}
 		keep_expect_whole(test, snap->seq, "1");
 		snprintf(path, sizeof(path), "/instances/kunit@%llu/per_cpu/cpu0/trace", snap->seq);
-		KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, path));
+		KUNIT_EXPECT_TRUE(test, tfs_exists(test, path));
 		snprintf(path, sizeof(path), "/instances/kunit@%llu.kunit_1/per_cpu/cpu0/trace",
 			 snap->seq);
-		KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, path));
+		KUNIT_EXPECT_TRUE(test, tfs_exists(test, path));
 		snap_end_owned(snap);
 	}
 	KUNIT_EXPECT_TRUE(test, done);

@@ -27,7 +27,7 @@ static void member_expect(struct kunit *test, const char *want)
 /* A wrong write changes nothing, and error_log has the reason. */
 static void member_refuse(struct kunit *test, const char *text, int err, const char *why)
 {
-	snap_kunit_fails(test, "channels", text, err, why);
+	tfs_fails(test, "channels", text, err, why);
 	member_expect(test, "1 ");
 }
 
@@ -44,9 +44,9 @@ static void member_test_refused(struct kunit *test)
 	member_refuse(test, "kunit", -ELOOP, "An instance cannot be a channel of itself");
 	memset(many, 'k', sizeof(many));
 	many[sizeof(many) - 1] = '\0';
-	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "channels", many), (ssize_t)-EINVAL);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "error_log", "error: Longer than a name"));
-	snap_kunit_close(snap_kunit_open(test, "error_log", O_WRONLY | O_TRUNC));
+	tfs_refuse(test, "channels", many, -EINVAL);
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "error_log", "error: Longer than a name"));
+	tfs_close(tfs_open(test, "error_log", O_WRONLY | O_TRUNC));
 
 	/* The session and its channel use all that there is room for. */
 	session_cut_max = 3 * num_possible_cpus() - 1;
@@ -66,13 +66,13 @@ static void member_test_refused(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, trace_channels_of(chan_kunit[3]));
 
 	/* Another clock. */
-	snap_kunit_set(test, "/instances/kunit_5/trace_clock", "global");
+	tfs_set(test, "/instances/kunit_5/trace_clock", "global");
 	member_refuse(test, "kunit_5", -EINVAL, "Has another trace_clock than the session");
 
 	/* A kept snapshot. */
-	snap_kunit_set(test, "/instances/kunit_6/snapshot_keep", "1");
-	snap_kunit_set(test, "/instances/kunit_6/snapshot", "1");
-	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit_6@1"));
+	tfs_set(test, "/instances/kunit_6/snapshot_keep", "1");
+	tfs_set(test, "/instances/kunit_6/snapshot", "1");
+	KUNIT_EXPECT_TRUE(test, tfs_exists(test, "/instances/kunit_6@1"));
 	member_refuse(test, "kunit_6@1", -EPERM, "A kept snapshot cannot be a channel");
 	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[2], "kunit_3"), 0);
 }
@@ -90,17 +90,16 @@ static void member_test_leave(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, trace_session_leave(tr, "kunit_none"), -ENOENT);
 	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[4], "kunit_1"), -ENOENT);
 	member_expect(test, "2 1 3 ");
-	snap_kunit_set(test, "channels", "!kunit_1\n");
+	tfs_set(test, "channels", "!kunit_1\n");
 	member_expect(test, "2 3 ");
 	KUNIT_EXPECT_NULL(test, chan_kunit[1]->session);
-	snap_kunit_set(test, "channels", " kunit_1\t\n");
+	tfs_set(test, "channels", " kunit_1\t\n");
 	member_expect(test, "2 3 1 ");
-	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "channels", "!kunit_4"), (ssize_t)-ENOENT);
+	tfs_refuse(test, "channels", "!kunit_4", -ENOENT);
 	/* The caret is below the name. */
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "error_log",
-						 "Command: !kunit_4\n            ^\n"));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "error_log", "Command: !kunit_4\n            ^\n"));
 	/* One that has left can be a session, or a channel of another one. */
-	snap_kunit_set(test, "channels", "!kunit_3");
+	tfs_set(test, "channels", "!kunit_3");
 	KUNIT_EXPECT_EQ(test, trace_session_join(chan_kunit[4], "kunit_3"), 0);
 	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[4], "kunit_3"), 0);
 	KUNIT_EXPECT_EQ(test, trace_session_join(chan_kunit[3], "kunit_4"), 0);
@@ -120,15 +119,15 @@ static void member_test_clear(struct kunit *test)
 	chan_kunit_open(test, 3);
 	chan_kunit_join(test, 2);
 	chan_kunit_join(test, 1);
-	snap_kunit_set(test, "tracing_on", "0");
+	tfs_set(test, "tracing_on", "0");
 	KUNIT_EXPECT_FALSE(test, member_is_on(1));
 	for (i = 0; i < 2; i++) {
-		KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "channels", "\n"), (ssize_t)1);
+		KUNIT_EXPECT_EQ(test, tfs_write(test, "channels", "\n"), (ssize_t)1);
 		member_expect(test, "");
 		KUNIT_EXPECT_TRUE(test, member_is_on(1));
 		KUNIT_EXPECT_TRUE(test, member_is_on(2));
 	}
-	snap_kunit_set(test, "tracing_on", "1");
+	tfs_set(test, "tracing_on", "1");
 	chan_kunit_join(test, 1);
 	member_expect(test, "1 ");
 }
@@ -175,27 +174,27 @@ static void member_test_switch(struct kunit *test)
 
 	chan_kunit_open(test, 2);
 	for (own = 0; own < 2; own++) {
-		snap_kunit_set(test, "/instances/kunit_1/tracing_on", own ? "1" : "0");
+		tfs_set(test, "/instances/kunit_1/tracing_on", own ? "1" : "0");
 		for (of_session = 0; of_session < 2; of_session++) {
 			/* It joins behind the switch, and before it. */
-			snap_kunit_set(test, "tracing_on", of_session ? "1" : "0");
+			tfs_set(test, "tracing_on", of_session ? "1" : "0");
 			chan_kunit_join(test, 1);
 			for (joined = 0; joined < 2; joined++) {
 				KUNIT_EXPECT_EQ(test, member_is_on(1), own && of_session);
 				KUNIT_EXPECT_TRUE(test, member_is_on(2));
-				snap_kunit_set(test, "tracing_on", of_session ? "0" : "1");
+				tfs_set(test, "tracing_on", of_session ? "0" : "1");
 				KUNIT_EXPECT_EQ(test, member_is_on(1), own && !of_session);
-				snap_kunit_set(test, "tracing_on", of_session ? "1" : "0");
+				tfs_set(test, "tracing_on", of_session ? "1" : "0");
 			}
 			shown = own && of_session ? " on=1 " : " on=0 ";
-			KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "channels", shown));
+			KUNIT_EXPECT_TRUE(test, tfs_shows(test, "channels", shown));
 			KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[0], "kunit_1"), 0);
 			KUNIT_EXPECT_EQ(test, member_is_on(1), own);
-			snap_kunit_set(test, "tracing_on", of_session ? "0" : "1");
+			tfs_set(test, "tracing_on", of_session ? "0" : "1");
 			KUNIT_EXPECT_EQ(test, member_is_on(1), own);
 		}
 	}
-	snap_kunit_set(test, "tracing_on", "1");
+	tfs_set(test, "tracing_on", "1");
 }
 
 /* The clock is that of the session. */
@@ -210,20 +209,19 @@ static void member_test_clock(struct kunit *test)
 	chan_kunit_join(test, 1);
 	chan_kunit_join(test, 2);
 	chan_kunit_mark(test, 1, "mark");
-	snap_kunit_set(test, "trace_clock", "mono");
+	tfs_set(test, "trace_clock", "mono");
 	for (ch = 0; ch < 3; ch++)
 		KUNIT_EXPECT_EQ(test, chan_kunit[ch]->clock_id, chan_kunit[0]->clock_id);
 	KUNIT_EXPECT_NE(test, chan_kunit[3]->clock_id, chan_kunit[0]->clock_id);
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries(chan_kunit[1]->array_buffer.buffer), 0UL);
-	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "/instances/kunit_1/trace_clock", "global"),
-			(ssize_t)-EBUSY);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/instances/kunit_1/error_log", why));
+	tfs_refuse(test, "/instances/kunit_1/trace_clock", "global", -EBUSY);
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "/instances/kunit_1/error_log", why));
 	KUNIT_EXPECT_EQ(test, chan_kunit[1]->clock_id, chan_kunit[0]->clock_id);
 	/* That which it has already. */
-	snap_kunit_set(test, "/instances/kunit_1/trace_clock", "mono");
+	tfs_set(test, "/instances/kunit_1/trace_clock", "mono");
 	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[0], "kunit_1"), 0);
-	snap_kunit_set(test, "/instances/kunit_1/trace_clock", "global");
-	snap_kunit_set(test, "trace_clock", "local");
+	tfs_set(test, "/instances/kunit_1/trace_clock", "global");
+	tfs_set(test, "trace_clock", "local");
 }
 
 static bool member_is_empty(unsigned int ch)
@@ -243,8 +241,8 @@ static void member_test_erase(struct kunit *test)
 		chan_kunit_set_clock();
 		for (ch = 0; ch < 4; ch++)
 			KUNIT_EXPECT_TRUE(test, chan_kunit_write(ch, 0, 1000, 0));
-		snap_kunit_close(snap_kunit_open(test, of_cpu ? "per_cpu/cpu0/trace" : "trace",
-						 O_WRONLY | O_TRUNC));
+		tfs_close(tfs_open(test, of_cpu ? "per_cpu/cpu0/trace" : "trace",
+				   O_WRONLY | O_TRUNC));
 		for (ch = 0; ch < 4; ch++)
 			KUNIT_EXPECT_EQ(test, member_is_empty(ch), ch != 2);
 	}
@@ -257,11 +255,11 @@ static void member_test_file(struct kunit *test)
 	unsigned int i;
 
 	chan_kunit_open(test, 2);
-	KUNIT_EXPECT_EQ(test, *snap_kunit_read(test, "channels"), '#');
+	KUNIT_EXPECT_EQ(test, *tfs_read(test, "channels"), '#');
 	chan_kunit_join(test, 2);
 	chan_kunit_join(test, 1);
-	snap_kunit_set(test, "/instances/kunit_1/options/overwrite", "0");
-	snap_kunit_set(test, "/instances/kunit_2/tracing_on", "0");
+	tfs_set(test, "/instances/kunit_1/options/overwrite", "0");
+	tfs_set(test, "/instances/kunit_2/tracing_on", "0");
 	chan_kunit_set_clock();
 	for (i = 0; chan_kunit_write(1, 0, 1000 + i, i); i++)
 		;
@@ -270,7 +268,7 @@ static void member_test_file(struct kunit *test)
 		 num_possible_cpus());
 	snprintf(want, sizeof(want), "kunit_2 mode=overwrite on=0 kb=%s records=0 lost=0\n"
 		 "kunit_1 mode=discard on=1 kb=%s records=%u lost=1\n", size, size, i);
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "channels"), want);
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "channels"), want);
 }
 
 static struct kunit_case member_cases[] = {

@@ -106,7 +106,7 @@ static void merge_sort(void)
 
 static void merge_expect(struct kunit *test, const char *path, bool consumes)
 {
-	struct file *file = snap_kunit_open(test, path, O_RDONLY);
+	struct file *file = tfs_open(test, path, O_RDONLY);
 	struct trace_iterator *iter = merge_iter(test, file, consumes);
 	unsigned int i;
 
@@ -114,7 +114,7 @@ static void merge_expect(struct kunit *test, const char *path, bool consumes)
 	for (i = 0; i < merge_nr; i++)
 		merge_expect_one(test, iter, consumes, &merge_recs[i]);
 	merge_expect_end(test, iter);
-	snap_kunit_close(file);
+	tfs_close(file);
 }
 
 static const struct merge_case {
@@ -169,11 +169,11 @@ static void merge_test_order(struct kunit *test)
 	merge_nr = 0;
 	merge_expect(test, "trace", false);
 	merge_write_all(test, p);
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	merge_expect(test, "snapshot", false);
 	merge_nr = 0;
 	merge_expect(test, "trace", false);
-	snap_kunit_set(test, "snapshot", "0");
+	tfs_set(test, "snapshot", "0");
 }
 
 /* Files of one CPU. */
@@ -226,7 +226,7 @@ static void merge_test_cost(struct kunit *test)
 				merge_write(test, (records + ch * 7) % (have + 1), 0, ts++);
 		}
 		chan_kunit_now++;
-		file = snap_kunit_open(test, "trace_pipe", O_RDONLY);
+		file = tfs_open(test, "trace_pipe", O_RDONLY);
 		iter = merge_iter(test, file, true);
 		merge_compared = 0;
 		for (records = 0; records < merge_nr; records++)
@@ -238,7 +238,7 @@ static void merge_test_cost(struct kunit *test)
 			   merge_compared, merge_nr);
 		KUNIT_EXPECT_LE(test, merge_compared, (unsigned long)(merge_nr + 2 * sources) *
 				2 * levels);
-		snap_kunit_close(file);
+		tfs_close(file);
 	}
 }
 
@@ -250,7 +250,7 @@ static void merge_test_late(struct kunit *test)
 	unsigned int i;
 
 	merge_begin(test, 2);
-	file = snap_kunit_open(test, "trace_pipe", O_RDONLY);
+	file = tfs_open(test, "trace_pipe", O_RDONLY);
 	iter = merge_iter(test, file, true);
 	merge_expect_end(test, iter);
 	for (i = 0; i < 10; i++) {
@@ -274,7 +274,7 @@ static void merge_test_late(struct kunit *test)
 		if (i % 2)
 			merge_expect_end(test, iter);
 	}
-	snap_kunit_close(file);
+	tfs_close(file);
 }
 
 /* One that is equal to the time of the last look: the source that had nothing is first. */
@@ -285,7 +285,7 @@ static void merge_test_equal(struct kunit *test)
 
 	merge_begin(test, 2);
 	merge_write(test, 2, 0, 1000);
-	file = snap_kunit_open(test, "trace_pipe", O_RDONLY);
+	file = tfs_open(test, "trace_pipe", O_RDONLY);
 	iter = merge_iter(test, file, true);
 	merge_expect_one(test, iter, true, &merge_recs[0]);
 	merge_expect_end(test, iter);
@@ -294,7 +294,7 @@ static void merge_test_equal(struct kunit *test)
 	merge_expect_one(test, iter, true, &merge_recs[2]);
 	merge_expect_one(test, iter, true, &merge_recs[1]);
 	merge_expect_end(test, iter);
-	snap_kunit_close(file);
+	tfs_close(file);
 }
 
 /* Each source is looked at again if time has gone back, as with another clock. */
@@ -308,7 +308,7 @@ static void merge_test_back(struct kunit *test)
 	for (ch = 0; ch < 3; ch++)
 		merge_write(test, ch, 0, 1000000 + ch);
 	chan_kunit_now++;
-	file = snap_kunit_open(test, "trace_pipe", O_RDONLY);
+	file = tfs_open(test, "trace_pipe", O_RDONLY);
 	iter = merge_iter(test, file, true);
 	merge_expect_one(test, iter, true, &merge_recs[0]);
 	/* The other two are known, but not of channel 3. */
@@ -324,7 +324,7 @@ static void merge_test_back(struct kunit *test)
 	for (ch = 0; ch < merge_nr; ch++)
 		merge_expect_one(test, iter, true, &merge_recs[ch]);
 	merge_expect_end(test, iter);
-	snap_kunit_close(file);
+	tfs_close(file);
 }
 
 static unsigned int merge_looks;
@@ -345,7 +345,7 @@ static void merge_test_future(struct kunit *test)
 	for (i = 0; i < 20; i++)
 		merge_write(test, 1, 0, 1000000 + i);
 	chan_kunit_now = 2000;
-	file = snap_kunit_open(test, "trace_pipe", O_RDONLY);
+	file = tfs_open(test, "trace_pipe", O_RDONLY);
 	iter = merge_iter(test, file, true);
 	merge_expect_one(test, iter, true, &merge_recs[0]);
 	merge_looks = 0;
@@ -361,7 +361,7 @@ static void merge_test_future(struct kunit *test)
 	for (; i < 20; i++)
 		merge_expect_one(test, iter, true, &merge_recs[i]);
 	merge_expect_end(test, iter);
-	snap_kunit_close(file);
+	tfs_close(file);
 }
 
 /* The race: before source @merge_race_at is looked at, a writer writes to two channels. */
@@ -405,7 +405,7 @@ static void merge_test_race(struct kunit *test)
 
 	merge_begin(test, 3);
 	merge_race_test = test;
-	file = snap_kunit_open(test, "trace_pipe", O_RDONLY);
+	file = tfs_open(test, "trace_pipe", O_RDONLY);
 	iter = merge_iter(test, file, true);
 	for (at = 0; at < 4 * nr_cpu_ids; at++) {
 		for (n = 0; n < 16 * 2; n++) {
@@ -423,7 +423,7 @@ static void merge_test_race(struct kunit *test)
 			merge_expect_end(test, iter);
 		}
 	}
-	snap_kunit_close(file);
+	tfs_close(file);
 }
 
 /* Each channel tells its own losses, once, and "channels" the sum. */
@@ -446,16 +446,16 @@ static void merge_test_lost(struct kunit *test)
 	chan_kunit_now++;
 	buffer = chan_kunit[1]->array_buffer.buffer;
 	snprintf(line, sizeof(line), "lost=%lu\nkunit_2 ", ring_buffer_overruns(buffer));
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "channels", line));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "channels", line));
 	snprintf(line, sizeof(line), "# channel kunit_1: %lu/%u\n", ring_buffer_entries(buffer),
 		 6000 / 16 * 15);
-	file = snap_kunit_open(test, "trace", O_RDONLY);
+	file = tfs_open(test, "trace", O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
-	KUNIT_ASSERT_GT(test, snap_kunit_read_file(test, file, head, sizeof(head) - 1), 0L);
+	KUNIT_ASSERT_GT(test, tfs_read_file(test, file, head, sizeof(head) - 1), 0L);
 	KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(head, line), "no %s in %s", line, head);
-	snap_kunit_close(file);
+	tfs_close(file);
 
-	file = snap_kunit_open(test, "trace_pipe", O_RDONLY);
+	file = tfs_open(test, "trace_pipe", O_RDONLY);
 	iter = merge_iter(test, file, true);
 	for (i = 0; (sub = trace_find_next_entry_inc(iter)); i++) {
 		ch = sub->tr == chan_kunit[1] ? 1 : sub->tr == chan_kunit[2] ? 2 : 0;
@@ -471,7 +471,7 @@ static void merge_test_lost(struct kunit *test)
 	KUNIT_EXPECT_GT(test, lost[1], 1000UL);
 	KUNIT_EXPECT_EQ(test, lost[0] + lost[2], 0UL);
 	KUNIT_EXPECT_EQ(test, seen[0] + seen[1] + seen[2] + lost[1], 6000UL);
-	snap_kunit_close(file);
+	tfs_close(file);
 }
 
 /* Writers overwrite the record that was found to be the oldest of a channel. */
@@ -485,7 +485,7 @@ static void merge_test_overwritten(struct kunit *test)
 	merge_begin(test, 2);
 	for (i = 0; i < 10; i++)
 		KUNIT_ASSERT_TRUE(test, chan_kunit_write(1 + i % 2, 0, 1000 + i, i));
-	file = snap_kunit_open(test, "trace_pipe", O_RDONLY);
+	file = tfs_open(test, "trace_pipe", O_RDONLY);
 	iter = merge_iter(test, file, true);
 	/* This one looks at the oldest record of each channel. */
 	KUNIT_ASSERT_NOT_NULL(test, trace_find_next_entry_inc(iter));
@@ -502,7 +502,7 @@ static void merge_test_overwritten(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, last, 5999ULL);
 	KUNIT_EXPECT_EQ(test, total, 5000ULL);
-	snap_kunit_close(file);
+	tfs_close(file);
 }
 
 /* An open file shows the channels that there were; "rewind" begins again with their records. */
@@ -517,7 +517,7 @@ static void merge_test_rewind(struct kunit *test)
 		merge_write(test, 1 + i % 2, 0, 1000 + i);
 	chan_kunit_now++;
 	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[0], "kunit_3"), 0);
-	file = snap_kunit_open(test, "trace", O_RDONLY);
+	file = tfs_open(test, "trace", O_RDONLY);
 	iter = merge_iter(test, file, false);
 	chan_kunit_join(test, 3);
 	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[0], "kunit_2"), 0);
@@ -535,7 +535,7 @@ static void merge_test_rewind(struct kunit *test)
 	for (i = 0; i < 30; i++)
 		merge_expect_one(test, iter, false, &merge_recs[i]);
 	merge_expect_end(test, iter);
-	snap_kunit_close(file);
+	tfs_close(file);
 }
 
 /* A file is empty if the session and all channels are. */
@@ -546,15 +546,15 @@ static void merge_test_empty(struct kunit *test)
 
 	merge_begin(test, 2);
 	for (ch = 0; ch < 3; ch++) {
-		file = snap_kunit_open(test, "trace", O_RDONLY);
+		file = tfs_open(test, "trace", O_RDONLY);
 		KUNIT_EXPECT_TRUE(test, trace_empty(merge_iter(test, file, false)));
-		snap_kunit_close(file);
+		tfs_close(file);
 		KUNIT_EXPECT_TRUE(test, chan_kunit_write(ch, 0, 1000 + ch, ch));
-		file = snap_kunit_open(test, "trace", O_RDONLY);
+		file = tfs_open(test, "trace", O_RDONLY);
 		KUNIT_EXPECT_FALSE(test, trace_empty(merge_iter(test, file, false)));
 		KUNIT_EXPECT_EQ(test, trace_merge_is_empty(merge_iter(test, file, false)), !ch);
-		snap_kunit_close(file);
-		snap_kunit_close(snap_kunit_open(test, "trace", O_WRONLY | O_TRUNC));
+		tfs_close(file);
+		tfs_close(tfs_open(test, "trace", O_WRONLY | O_TRUNC));
 	}
 }
 
@@ -566,20 +566,20 @@ static void merge_test_memory(struct kunit *test)
 	unsigned int i, n;
 	bool failed;
 
-	if (!snap_kunit_may_fail(test))
+	if (!tfs_may_fail(test))
 		kunit_skip(test, "allocations cannot fail here");
 	merge_begin(test, 3);
 	KUNIT_EXPECT_TRUE(test, chan_kunit_write(2, 0, 1000, 0));
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	for (i = 0; i < ARRAY_SIZE(files); i++) {
 		n = 0;
 		do {
-			snap_kunit_fail_nth(++n);
-			file = snap_kunit_open(test, files[i], O_RDONLY);
-			failed = snap_kunit_failed();
+			tfs_fail_nth(++n);
+			file = tfs_open(test, files[i], O_RDONLY);
+			failed = tfs_failed();
 			if (failed && IS_ERR(file))
 				KUNIT_EXPECT_EQ(test, PTR_ERR(file), (long)-ENOMEM);
-			snap_kunit_close(file);
+			tfs_close(file);
 			KUNIT_EXPECT_EQ(test, chan_kunit[0]->ref, 2);
 			KUNIT_EXPECT_EQ(test, chan_kunit[1]->ref, 2);
 			KUNIT_EXPECT_EQ(test, chan_kunit[3]->ref, 2);
@@ -589,7 +589,7 @@ static void merge_test_memory(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, IS_ERR(file));
 		KUNIT_EXPECT_GT(test, n, 3U);
 	}
-	snap_kunit_set(test, "snapshot", "0");
+	tfs_set(test, "snapshot", "0");
 }
 
 static struct kunit_case merge_test_cases[] = {

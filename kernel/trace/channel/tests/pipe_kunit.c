@@ -40,34 +40,34 @@ static void pipe_test_hold(struct kunit *test)
 
 	pipe_begin(test);
 	pipe_expect(test, "0000");
-	file = snap_kunit_open(test, "trace_pipe", O_RDONLY);
+	file = tfs_open(test, "trace_pipe", O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	pipe_expect(test, "1111");
-	other = snap_kunit_open(test, "/instances/kunit_2/trace_pipe", O_RDONLY);
+	other = tfs_open(test, "/instances/kunit_2/trace_pipe", O_RDONLY);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(other), (long)-EBUSY);
-	other = snap_kunit_open(test, "/instances/kunit_2/per_cpu/cpu0/trace_pipe", O_RDONLY);
+	other = tfs_open(test, "/instances/kunit_2/per_cpu/cpu0/trace_pipe", O_RDONLY);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(other), (long)-EBUSY);
 	pipe_expect(test, "1111");
 	/* It keeps a channel that leaves. */
 	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[0], "kunit_3"), 0);
 	pipe_expect(test, "1111");
 	KUNIT_EXPECT_EQ(test, chan_kunit[3]->ref, 3);
-	snap_kunit_close(file);
+	tfs_close(file);
 	pipe_expect(test, "0000");
 	KUNIT_EXPECT_EQ(test, chan_kunit[3]->ref, 2);
 	chan_kunit_join(test, 3);
 
-	other = snap_kunit_open(test, "/instances/kunit_2/trace_pipe", O_RDONLY);
+	other = tfs_open(test, "/instances/kunit_2/trace_pipe", O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(other));
-	file = snap_kunit_open(test, "trace_pipe", O_RDONLY);
+	file = tfs_open(test, "trace_pipe", O_RDONLY);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(file), (long)-EBUSY);
 	pipe_expect(test, "0010");
 	KUNIT_EXPECT_EQ(test, chan_kunit[1]->ref, 2);
-	snap_kunit_close(other);
-	file = snap_kunit_open(test, "per_cpu/cpu0/trace_pipe", O_RDONLY);
+	tfs_close(other);
+	file = tfs_open(test, "per_cpu/cpu0/trace_pipe", O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	pipe_expect(test, "1111");
-	snap_kunit_close(file);
+	tfs_close(file);
 	pipe_expect(test, "0000");
 }
 
@@ -92,18 +92,18 @@ static void pipe_test_read(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, text);
 	pipe_begin(test);
-	snap_kunit_set(test, "trace_clock", "counter");
+	tfs_set(test, "trace_clock", "counter");
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
 		for (n = 0; n < 200; n++) {
 			snprintf(want, sizeof(want), "mark %u", n);
 			chan_kunit_mark(test, n % 4, want);
 		}
-		file = snap_kunit_open(test, "trace_pipe", O_RDONLY | O_NONBLOCK);
+		file = tfs_open(test, "trace_pipe", O_RDONLY | O_NONBLOCK);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 		used = 0;
 		do {
-			len = snap_kunit_read_file(test, file, text + used,
-						   min_t(size_t, sizes[i], SZ_64K - 1 - used));
+			len = tfs_read_file(test, file, text + used,
+					    min_t(size_t, sizes[i], SZ_64K - 1 - used));
 			if (len > 0)
 				used += len;
 			KUNIT_EXPECT_LE(test, len, (ssize_t)sizes[i]);
@@ -123,9 +123,9 @@ static void pipe_test_read(struct kunit *test)
 			line += strlen(want);
 		}
 		KUNIT_EXPECT_STREQ(test, line, "");
-		snap_kunit_close(file);
+		tfs_close(file);
 	}
-	snap_kunit_set(test, "trace_clock", "local");
+	tfs_set(test, "trace_clock", "local");
 }
 
 /* poll() looks at the session and at all channels, and wakes up for a record of any. */
@@ -137,7 +137,7 @@ static void pipe_test_poll(struct kunit *test)
 
 	pipe_begin(test);
 	for (ch = 0; ch < 4; ch++) {
-		file = snap_kunit_open(test, "trace_pipe", O_RDONLY);
+		file = tfs_open(test, "trace_pipe", O_RDONLY);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 		poll_initwait(&table);
 		KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, &table.pt), 0U);
@@ -149,8 +149,8 @@ static void pipe_test_poll(struct kunit *test)
 		poll_freewait(&table);
 		KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, NULL),
 				(unsigned int)(EPOLLIN | EPOLLRDNORM));
-		snap_kunit_close(file);
-		snap_kunit_close(snap_kunit_open(test, "trace", O_WRONLY | O_TRUNC));
+		tfs_close(file);
+		tfs_close(tfs_open(test, "trace", O_WRONLY | O_TRUNC));
 	}
 }
 
@@ -205,7 +205,7 @@ static void pipe_test_wait(struct kunit *test)
 	unsigned int ch;
 
 	pipe_begin(test);
-	file = snap_kunit_open(test, "trace_pipe", O_RDONLY);
+	file = tfs_open(test, "trace_pipe", O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	reader.iter = file->private_data;
 	reader.file = file;
@@ -251,12 +251,12 @@ static void pipe_test_wait(struct kunit *test)
 	kthread_stop(task);
 	KUNIT_EXPECT_EQ(test, reader.ret, 0);
 
-	if (snap_kunit_may_fail(test)) {
-		snap_kunit_fail_nth(1);
+	if (tfs_may_fail(test)) {
+		tfs_fail_nth(1);
 		KUNIT_EXPECT_EQ(test, trace_reader_wait(reader.iter, file, 0, true), -ENOMEM);
-		KUNIT_EXPECT_TRUE(test, snap_kunit_failed());
+		KUNIT_EXPECT_TRUE(test, tfs_failed());
 	}
-	snap_kunit_close(file);
+	tfs_close(file);
 }
 
 /* A line of a channel has the format and the unit of time of that channel. */
@@ -268,24 +268,24 @@ static void pipe_test_format(struct kunit *test)
 	unsigned int i;
 
 	pipe_begin(test);
-	snap_kunit_set(test, "/instances/kunit_2/options/latency-format", "1");
+	tfs_set(test, "/instances/kunit_2/options/latency-format", "1");
 	for (i = 0; i < ARRAY_SIZE(files); i++) {
-		snap_kunit_close(snap_kunit_open(test, "trace", O_WRONLY | O_TRUNC));
+		tfs_close(tfs_open(test, "trace", O_WRONLY | O_TRUNC));
 		chan_kunit_mark(test, 1, "mark");
 		chan_kunit_mark(test, 2, "mark");
-		file = snap_kunit_open(test, files[i], O_RDONLY | O_NONBLOCK);
+		file = tfs_open(test, files[i], O_RDONLY | O_NONBLOCK);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 		memset(text, 0, sizeof(text));
-		KUNIT_ASSERT_GT(test, snap_kunit_read_file(test, file, text, sizeof(text) - 1), 0L);
+		KUNIT_ASSERT_GT(test, tfs_read_file(test, file, text, sizeof(text) - 1), 0L);
 		line = strstr(text, "\nkunit_1: ");
 		if (!line)
 			line = text;
 		KUNIT_EXPECT_TRUE_MSG(test, pipe_has_fraction(line + 1), "%s", text);
-		KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(text, " [000] "), 1U, "%s", text);
-		KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(text, ": mark\n"), 2U, "%s", text);
-		snap_kunit_close(file);
+		KUNIT_EXPECT_EQ_MSG(test, tfs_count(text, " [000] "), 1U, "%s", text);
+		KUNIT_EXPECT_EQ_MSG(test, tfs_count(text, ": mark\n"), 2U, "%s", text);
+		tfs_close(file);
 	}
-	snap_kunit_set(test, "/instances/kunit_2/options/latency-format", "0");
+	tfs_set(test, "/instances/kunit_2/options/latency-format", "0");
 }
 
 /* Iterators that each tracer has open: in files that do not consume, and in those that do. */
@@ -347,13 +347,13 @@ static void pipe_test_tracer(struct kunit *test)
 	pipe_begin(test);
 	before = chan_kunit[1]->current_trace;
 	pipe_choose(&pipe_tracers[0]);
-	file = snap_kunit_open(test, "trace_pipe", O_RDONLY);
+	file = tfs_open(test, "trace_pipe", O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	pipe_expect_open(test, 0, 0, 1);
-	snap_kunit_close(file);
+	tfs_close(file);
 	pipe_expect_open(test, 0, 0, 0);
 
-	file = snap_kunit_open(test, "trace", O_RDONLY);
+	file = tfs_open(test, "trace", O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	pipe_expect_open(test, 1, 0, 0);
 	pipe_choose(&pipe_tracers[1]);
@@ -363,7 +363,7 @@ static void pipe_test_tracer(struct kunit *test)
 			trace_merge_follow_tracers(iter);
 		pipe_expect_open(test, 0, 1, 0);
 	}
-	snap_kunit_close(file);
+	tfs_close(file);
 	pipe_expect_open(test, 0, 0, 0);
 	pipe_choose(before);
 }

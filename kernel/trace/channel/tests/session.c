@@ -26,7 +26,7 @@ static u64 chan_kunit_clock(void)
  */
 int chan_kunit_init(struct kunit *test)
 {
-	int ret = snap_kunit_init_small(test);
+	int ret = tfs_init_small(test);
 
 	chan_kunit[0] = test->priv;
 	chan_kunit_now = 1000;
@@ -53,7 +53,7 @@ void chan_kunit_exit(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, trace_array_destroy(chan_kunit[i]), 0);
 		chan_kunit[i] = NULL;
 	}
-	snap_kunit_exit(test);
+	tfs_exit(test);
 }
 
 /**
@@ -86,7 +86,7 @@ void chan_kunit_open(struct kunit *test, unsigned int nr)
 		chan_kunit[i] = trace_array_get_by_name(name, "sched");
 		KUNIT_ASSERT_NOT_NULL(test, chan_kunit[i]);
 		snprintf(path, sizeof(path), "/instances/%s/buffer_size_kb", name);
-		snap_kunit_set(test, path, "16");
+		tfs_set(test, path, "16");
 	}
 }
 
@@ -170,5 +170,5 @@ void chan_kunit_mark(struct kunit *test, unsigned int ch, const char *text)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/instances/%s/trace_marker", chan_kunit[ch]->name);
-	snap_kunit_set(test, path, text);
+	tfs_set(test, path, text);
 }

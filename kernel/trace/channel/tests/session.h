@@ -5,7 +5,7 @@
 #ifndef _KERNEL_TRACE_CHANNEL_TESTS_SESSION_H
 #define _KERNEL_TRACE_CHANNEL_TESTS_SESSION_H
 
-#include "../../snapshot/tests/tracefs.h"
+#include "../../tests/snapshots.h"
 #include "../internal.h"
 
 #define CHAN_KUNIT_MAX	40

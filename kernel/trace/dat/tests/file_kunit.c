@@ -10,7 +10,7 @@
 #include <linux/sizes.h>
 #include <linux/string.h>
 
-#include "../../snapshot/tests/tracefs.h"
+#include "../../tests/snapshots.h"
 #include "../internal.h"
 
 /* The largest file of a test */
@@ -36,8 +36,8 @@ static const char *dat_take(struct kunit *test, const char *name)
 	char *path = kunit_kzalloc(test, 64, GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, path);
-	snap_kunit_echo(test, "snapshot_keep", "1");
-	snap_kunit_echo(test, "snapshot", "1");
+	tfs_set(test, "snapshot_keep", "1");
+	tfs_set(test, "snapshot", "1");
 	snap_tend(tr->snapshots);
 	snprintf(path, 64, "/instances/kunit@%llu/%s", tr->snapshots->user.seq, name);
 	return path;
@@ -45,7 +45,7 @@ static const char *dat_take(struct kunit *test, const char *name)
 
 static struct file *dat_open_path(struct kunit *test, const char *path)
 {
-	struct file *file = snap_kunit_open(test, path, O_RDONLY);
+	struct file *file = tfs_open(test, path, O_RDONLY);
 
 	KUNIT_ASSERT_FALSE_MSG(test, IS_ERR(file), "%s: %ld", path, PTR_ERR(file));
 	return file;
@@ -129,18 +129,18 @@ static void dat_test_pieces(struct kunit *test)
 				   prandom_u32_state(&rnd) % (total + 10), sizes[i], part);
 		dat_expect_edges(test, file[0], all, total, sizes[i], part);
 	}
-	snap_kunit_close(file[1]);
+	tfs_close(file[1]);
 	dat_expect(test, file[0], all, total, 100, 0, part);
 
 	/* A program that reads from one place to the next */
 	for (i = 0; i < total; i += n) {
-		n = snap_kunit_read_file(test, file[0], part, 1 + prandom_u32_state(&rnd) % 9000);
+		n = tfs_read_file(test, file[0], part, 1 + prandom_u32_state(&rnd) % 9000);
 		KUNIT_ASSERT_GT(test, n, 0U);
 		KUNIT_ASSERT_LE(test, i + n, total);
 		KUNIT_EXPECT_EQ(test, memcmp(part, all + i, n), 0);
 	}
-	KUNIT_EXPECT_EQ(test, snap_kunit_read_file(test, file[0], part, 10), 0L);
-	snap_kunit_close(file[0]);
+	KUNIT_EXPECT_EQ(test, tfs_read_file(test, file[0], part, 10), 0L);
+	tfs_close(file[0]);
 }
 
 static void dat_test_seek(struct kunit *test)
@@ -153,18 +153,18 @@ static void dat_test_seek(struct kunit *test)
 	file = dat_open_path(test, dat_take(test, "trace.dat"));
 	total = dat_read_all(test, file, all);
 	KUNIT_EXPECT_EQ(test, vfs_llseek(file, 0, SEEK_END), (loff_t)total);
-	KUNIT_EXPECT_EQ(test, snap_kunit_read_file(test, file, part, 1), 0L);
+	KUNIT_EXPECT_EQ(test, tfs_read_file(test, file, part, 1), 0L);
 	KUNIT_EXPECT_EQ(test, vfs_llseek(file, -100, SEEK_END), (loff_t)total - 100);
-	KUNIT_EXPECT_EQ(test, snap_kunit_read_file(test, file, part, 200), 100L);
+	KUNIT_EXPECT_EQ(test, tfs_read_file(test, file, part, 200), 100L);
 	KUNIT_EXPECT_EQ(test, memcmp(part, all + total - 100, 100), 0);
 	KUNIT_EXPECT_EQ(test, vfs_llseek(file, -50, SEEK_CUR), (loff_t)total - 50);
-	KUNIT_EXPECT_EQ(test, snap_kunit_read_file(test, file, part, 7), 7L);
+	KUNIT_EXPECT_EQ(test, tfs_read_file(test, file, part, 7), 7L);
 	KUNIT_EXPECT_EQ(test, memcmp(part, all + total - 50, 7), 0);
 	KUNIT_EXPECT_EQ(test, vfs_llseek(file, 10, SEEK_SET), 10LL);
 	KUNIT_EXPECT_EQ(test, vfs_llseek(file, -1, SEEK_SET), (loff_t)-EINVAL);
 	KUNIT_EXPECT_EQ(test, vfs_llseek(file, 1, SEEK_END), (loff_t)-EINVAL);
 	KUNIT_EXPECT_EQ(test, file->f_pos, 10LL);
-	snap_kunit_close(file);
+	tfs_close(file);
 }
 
 static const struct rb_data_page *dat_page(struct file *file, const char *all, unsigned int i)
@@ -196,7 +196,7 @@ static void dat_test_lost(struct kunit *test)
 	long commit;
 
 	/* With this clock no record has a stamp in front. */
-	snap_kunit_echo(test, "trace_clock", "counter");
+	tfs_set(test, "trace_clock", "counter");
 	room = ring_buffer_subbuf_size_get(buffer) - RB_PAGE_HDR;
 	for (full = 0; full < 2; full++) {
 		/* Two records fill a sub-buffer, or leave as much room as the number needs. */
@@ -230,7 +230,7 @@ static void dat_test_lost(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, stored, lost);
 			KUNIT_EXPECT_EQ(test, dat_first(page), lost);
 		}
-		snap_kunit_close(file);
+		tfs_close(file);
 	}
 }
 
@@ -252,7 +252,7 @@ static void dat_test_empty(struct kunit *test)
 	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
 		KUNIT_EXPECT_EQ(test, f->range[cpu].size, 0ULL);
 	dat_expect_edges(test, file, all, total, 4096, part);
-	snap_kunit_close(file);
+	tfs_close(file);
 }
 
 /* Of a session: rings without records before, between and behind one that has some */
@@ -269,9 +269,9 @@ static void dat_test_channels(struct kunit *test)
 	for (i = 0; i < 3; i++) {
 		channel[i] = trace_array_get_by_name(names[i], NULL);
 		KUNIT_ASSERT_NOT_NULL(test, channel[i]);
-		snap_kunit_echo(test, "channels", names[i]);
+		tfs_set(test, "channels", names[i]);
 	}
-	snap_kunit_echo(test, "/instances/kunit_2/buffer_size_kb", "64");
+	tfs_set(test, "/instances/kunit_2/buffer_size_kb", "64");
 	dat_write(test, channel[1], 600, 0, 30);
 	file = dat_open_path(test, dat_take(test, "trace.dat"));
 	total = dat_read_all(test, file, all);
@@ -283,11 +283,11 @@ static void dat_test_channels(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u64)total, f->begin + f->range[2 * nr_cpu_ids].size);
 	KUNIT_EXPECT_EQ(test, dat_first(dat_page(file, all, 0)), 0U);
 	dat_expect_edges(test, file, all, total, 5000, part);
-	snap_kunit_close(file);
-	snap_kunit_echo(test, "snapshot_keep", "0");
+	tfs_close(file);
+	tfs_set(test, "snapshot_keep", "0");
 	for (i = 0; i < 3; i++) {
 		snprintf(part, 20, "!%s", names[i]);
-		snap_kunit_echo(test, "channels", part);
+		tfs_set(test, "channels", part);
 		trace_array_put(channel[i]);
 		KUNIT_EXPECT_EQ(test, trace_array_destroy(channel[i]), 0);
 	}
@@ -354,7 +354,7 @@ static void dat_test_far(struct kunit *test)
 	}
 	for (cpu = 0; cpu < nr_cpu_ids; cpu++)
 		KUNIT_EXPECT_GE(test, f->range[cpu].offset, far);
-	snap_kunit_close(file);
+	tfs_close(file);
 }
 
 /* The path of trace_pipe beside a trace.dat */
@@ -370,26 +370,26 @@ static const char *dat_pipe(struct kunit *test, const char *path)
 /* A consumer is not excluded. */
 static void dat_open_pipe(struct kunit *test, const char *path)
 {
-	snap_kunit_close(dat_open_path(test, dat_pipe(test, path)));
+	tfs_close(dat_open_path(test, dat_pipe(test, path)));
 }
 
 /* The instance that the snapshot is of has said so once, and says nothing else. */
 static void dat_expect_error(struct kunit *test, const char *why)
 {
-	const char *log = snap_kunit_read(test, "error_log");
+	const char *log = tfs_read(test, "error_log");
 
-	KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(log, "trace.dat: error: "), 1U, "%s", log);
-	KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(log, why), 1U, "%s", log);
-	snap_kunit_close(snap_kunit_open(test, "error_log", O_WRONLY | O_TRUNC));
+	KUNIT_EXPECT_EQ_MSG(test, tfs_count(log, "trace.dat: error: "), 1U, "%s", log);
+	KUNIT_EXPECT_EQ_MSG(test, tfs_count(log, why), 1U, "%s", log);
+	tfs_close(tfs_open(test, "error_log", O_WRONLY | O_TRUNC));
 }
 
 static void dat_refuse(struct kunit *test, const char *path, int err)
 {
-	struct file *file = snap_kunit_open(test, path, O_RDONLY);
+	struct file *file = tfs_open(test, path, O_RDONLY);
 
 	KUNIT_EXPECT_TRUE_MSG(test, IS_ERR(file), "%s", path);
 	KUNIT_EXPECT_EQ_MSG(test, PTR_ERR(file), (long)err, "%s", path);
-	snap_kunit_close(file);
+	tfs_close(file);
 }
 
 /* Neither a reader of the pipe nor one of the file takes the records from the other one. */
@@ -405,12 +405,12 @@ static void dat_test_beside(struct kunit *test)
 	file[0] = dat_open_path(test, dat);
 	file[1] = dat_open_path(test, dat);
 	pipe[1] = dat_open_path(test, beside);
-	snap_kunit_close(pipe[0]);
-	snap_kunit_close(file[0]);
-	snap_kunit_close(pipe[1]);
-	snap_kunit_close(file[1]);
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, beside), snap_kunit_read(test, beside));
-	snap_kunit_close(dat_open_path(test, dat));
+	tfs_close(pipe[0]);
+	tfs_close(file[0]);
+	tfs_close(pipe[1]);
+	tfs_close(file[1]);
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, beside), tfs_read(test, beside));
+	tfs_close(dat_open_path(test, dat));
 }
 
 /* No memory is allowed for the parts. */
@@ -422,11 +422,11 @@ static void dat_test_no_room(struct kunit *test)
 	dat_write(test, test->priv, 600, 0, 3);
 	dat = dat_take(test, "trace.dat");
 	snprintf(limit, sizeof(limit), "%lu", snap_kunit_kb(test) + 1);
-	snap_kunit_echo(test, "snapshot_limit_kb", limit);
+	tfs_set(test, "snapshot_limit_kb", limit);
 	dat_refuse(test, dat, -ENOSPC);
 	dat_expect_error(test, "snapshot_limit_kb allows no more memory");
-	snap_kunit_echo(test, "snapshot_limit_kb", "0");
-	snap_kunit_close(dat_open_path(test, dat));
+	tfs_set(test, "snapshot_limit_kb", "0");
+	tfs_close(dat_open_path(test, dat));
 }
 
 /* The format has one size of pages. */
@@ -436,17 +436,17 @@ static void dat_test_sizes(struct kunit *test)
 	const char *dat;
 
 	KUNIT_ASSERT_NOT_NULL(test, channel);
-	snap_kunit_echo(test, "/instances/kunit_wide/buffer_size_kb", "256");
-	snap_kunit_echo(test, "/instances/kunit_wide/buffer_subbuf_size_kb", "16");
-	snap_kunit_echo(test, "channels", "kunit_wide");
+	tfs_set(test, "/instances/kunit_wide/buffer_size_kb", "256");
+	tfs_set(test, "/instances/kunit_wide/buffer_subbuf_size_kb", "16");
+	tfs_set(test, "channels", "kunit_wide");
 	dat_write(test, channel, 600, 0, 3);
 	dat = dat_take(test, "trace.dat");
 	dat_refuse(test, dat, -EOPNOTSUPP);
 	dat_expect_error(test, "Its channels have several sizes of sub-buffers");
 	/* Nobody is kept out afterwards. */
 	dat_open_pipe(test, dat);
-	snap_kunit_echo(test, "snapshot_keep", "0");
-	snap_kunit_echo(test, "channels", "!kunit_wide");
+	tfs_set(test, "snapshot_keep", "0");
+	tfs_set(test, "channels", "!kunit_wide");
 	trace_array_put(channel);
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(channel), 0);
 }
@@ -494,11 +494,11 @@ static void dat_test_scan(struct kunit *test)
 		trace_dat_end_event(dat_kept(test));
 	KUNIT_EXPECT_EQ(test, dat_pages_scanned, 0U);
 	KUNIT_EXPECT_NOT_NULL(test, dat_kept(test)->dat);
-	snap_kunit_close(dat_open_path(test, path));
+	tfs_close(dat_open_path(test, path));
 	KUNIT_EXPECT_GT(test, dat_pages_scanned, 5U);
 	KUNIT_EXPECT_EQ(test, dat_locks_held, 0U);
 	dat_pages_scanned = 0;
-	snap_kunit_close(dat_open_path(test, path));
+	tfs_close(dat_open_path(test, path));
 	dat_capture_all();
 	KUNIT_EXPECT_EQ(test, dat_pages_scanned, 0U);
 	dat_scan_hook = NULL;
@@ -522,7 +522,7 @@ static void dat_test_scan_all(struct kunit *test)
 static void dat_kill(void)
 {
 	dat_pages_scanned++;
-	snap_kunit_kill(true);
+	tfs_kill(true);
 }
 
 /* A kill ends the scan behind the page, and the next open begins it again. */
@@ -535,15 +535,15 @@ static void dat_test_killed(struct kunit *test)
 	path = dat_take(test, "trace.dat");
 	dat_pages_scanned = 0;
 	dat_scan_hook = dat_kill;
-	file = snap_kunit_open(test, path, O_RDONLY);
-	snap_kunit_kill(false);
+	file = tfs_open(test, path, O_RDONLY);
+	tfs_kill(false);
 	dat_scan_hook = NULL;
 	KUNIT_EXPECT_EQ(test, dat_pages_scanned, 1U);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(file), -EINTR);
-	snap_kunit_close(file);
+	tfs_close(file);
 	KUNIT_EXPECT_FALSE(test, dat_kept(test)->dat->scanned);
 	dat_open_pipe(test, path);
-	snap_kunit_close(dat_open_path(test, path));
+	tfs_close(dat_open_path(test, path));
 	KUNIT_EXPECT_TRUE(test, dat_kept(test)->dat->scanned);
 }
 
@@ -558,7 +558,7 @@ static void dat_test_open_fails(struct kunit *test)
 	const char *path;
 	size_t total;
 
-	if (!snap_kunit_may_fail(test))
+	if (!tfs_may_fail(test))
 		kunit_skip(test, "no allocation can be made to fail");
 	for (n = 1; failed && n < 1000; n++) {
 		dat_write(test, test->priv, 600, 0, 20);
@@ -566,9 +566,9 @@ static void dat_test_open_fails(struct kunit *test)
 		/* The pipe has memory of its own at its first open. */
 		dat_open_pipe(test, path);
 		kb = snap_kunit_kb(test);
-		snap_kunit_fail_nth(n);
-		file = snap_kunit_open(test, path, O_RDONLY);
-		failed = snap_kunit_failed();
+		tfs_fail_nth(n);
+		file = tfs_open(test, path, O_RDONLY);
+		failed = tfs_failed();
 		if (IS_ERR(file)) {
 			failures++;
 			KUNIT_EXPECT_EQ_MSG(test, PTR_ERR(file), (long)-ENOMEM, "%u", n);
@@ -582,14 +582,14 @@ static void dat_test_open_fails(struct kunit *test)
 			KUNIT_EXPECT_GT(test, snap_kunit_kb(test), kb);
 		}
 		total = dat_read_all(test, file, all);
-		snap_kunit_close(file);
+		tfs_close(file);
 		file = dat_open_path(test, path);
 		dat_expect(test, file, all, total, 0, DAT_KUNIT_BYTES, part);
-		snap_kunit_close(file);
+		tfs_close(file);
 	}
 	KUNIT_EXPECT_FALSE(test, failed);
 	/* The error says enough. */
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(snap_kunit_read(test, "error_log"), "error:"), 0U);
+	KUNIT_EXPECT_EQ(test, tfs_count(tfs_read(test, "error_log"), "error:"), 0U);
 	kunit_info(test, "%u of %u failures fail the open\n", failures, n - 2);
 	KUNIT_EXPECT_GT(test, failures, 10U);
 }
@@ -606,26 +606,26 @@ static void dat_test_read_fails(struct kunit *test)
 	ssize_t len;
 	loff_t pos;
 
-	if (!snap_kunit_may_fail(test))
+	if (!tfs_may_fail(test))
 		kunit_skip(test, "no allocation can be made to fail");
 	dat_write(test, test->priv, 600, 0, 20);
 	path = dat_take(test, "trace.dat");
 	file = dat_open_path(test, path);
 	total = dat_read_all(test, file, all);
-	snap_kunit_close(file);
+	tfs_close(file);
 	for (n = 1; failed && n < 100; n++) {
 		file = dat_open_path(test, path);
 		pos = total - 10;
-		snap_kunit_fail_nth(n);
+		tfs_fail_nth(n);
 		len = kernel_read(file, part, 100, &pos);
-		failed = snap_kunit_failed();
+		failed = tfs_failed();
 		if (failed) {
 			failures++;
 			KUNIT_EXPECT_EQ(test, len, (ssize_t)-ENOMEM);
 			KUNIT_EXPECT_EQ(test, pos, (loff_t)total - 10);
 		}
 		dat_expect(test, file, all, total, 0, DAT_KUNIT_BYTES, part);
-		snap_kunit_close(file);
+		tfs_close(file);
 	}
 	KUNIT_EXPECT_FALSE(test, failed);
 	KUNIT_EXPECT_GT(test, failures, 0U);
@@ -652,8 +652,8 @@ static struct kunit_case dat_cases[] = {
 
 static struct kunit_suite dat_suite = {
 	.name = "trace_dat",
-	.init = snap_kunit_init_small,
-	.exit = snap_kunit_exit,
+	.init = tfs_init_small,
+	.exit = tfs_exit,
 	.test_cases = dat_cases,
 };
 

@@ -11,7 +11,7 @@
 #include <linux/utsname.h>
 #include <asm/sections.h>
 
-#include "../../snapshot/tests/tracefs.h"
+#include "../../tests/snapshots.h"
 #include "../internal.h"
 #include "parse.h"
 
@@ -38,9 +38,9 @@ static struct trace_array *dat_parts_take(struct kunit *test, struct trace_array
 	char path[64];
 
 	snprintf(path, sizeof(path), "/instances/%s/snapshot_keep", tr->name);
-	snap_kunit_echo(test, path, "1");
+	tfs_set(test, path, "1");
 	snprintf(path, sizeof(path), "/instances/%s/snapshot", tr->name);
-	snap_kunit_echo(test, path, "1");
+	tfs_set(test, path, "1");
 	snap_tend(tr->snapshots);
 	scoped_guard(mutex, &trace_types_lock)
 		snap = list_first_entry_or_null(&tr->snapshots->keeper.kept, struct trace_snap,
@@ -54,7 +54,7 @@ static void dat_parts_forget(struct kunit *test, struct trace_array *tr)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/instances/%s/snapshot_keep", tr->name);
-	snap_kunit_echo(test, path, "0");
+	tfs_set(test, path, "0");
 }
 
 static struct dat_kunit *dat_parts_read(struct kunit *test, struct trace_array *kept)
@@ -67,12 +67,12 @@ static struct dat_kunit *dat_parts_read(struct kunit *test, struct trace_array *
 
 	KUNIT_ASSERT_NOT_NULL(test, bytes);
 	snprintf(path, sizeof(path), "/instances/%s/trace.dat", kept->name);
-	file = snap_kunit_open(test, path, O_RDONLY);
+	file = tfs_open(test, path, O_RDONLY);
 	KUNIT_ASSERT_FALSE_MSG(test, IS_ERR(file), "%s: %ld", path, PTR_ERR(file));
 	do {
 		len = kernel_read(file, bytes + pos, SZ_1M - pos, &pos);
 	} while (len > 0);
-	snap_kunit_close(file);
+	tfs_close(file);
 	KUNIT_ASSERT_EQ(test, len, (ssize_t)0);
 	KUNIT_ASSERT_LT(test, pos, (loff_t)SZ_1M);
 	return dat_kunit_parse(test, bytes, pos);
@@ -148,7 +148,7 @@ static void dat_parts_expect_systems(struct dat_kunit *dat)
 static void dat_parts_expect_file(struct dat_kunit *dat, struct dat_kunit_text text,
 				  const char *path)
 {
-	dat_kunit_expect(dat, text, snap_kunit_read(dat->test, path));
+	dat_kunit_expect(dat, text, tfs_read(dat->test, path));
 }
 
 static void dat_parts_expect_format(struct dat_kunit *dat, const char *system, const char *name)
@@ -229,7 +229,7 @@ static void dat_parts_expect_symbols(struct dat_kunit *dat)
 	KUNIT_EXPECT_EQ(dat->test, dat_kunit_symbol(dat, "end"), at + size);
 	KUNIT_EXPECT_EQ(dat->test, dat_kunit_symbol(dat, "_text"), (unsigned long)_text);
 	KUNIT_EXPECT_EQ(dat->test, dat_kunit_symbol(dat, "_etext"), (unsigned long)_etext);
-	KUNIT_EXPECT_EQ(dat->test, snap_kunit_count(copy, "\n"), 4U);
+	KUNIT_EXPECT_EQ(dat->test, tfs_count(copy, "\n"), 4U);
 }
 
 static void dat_parts_expect(struct dat_kunit *dat, struct trace_array *whole)
@@ -257,10 +257,10 @@ static void dat_parts_enable(struct kunit *test, struct trace_array *tr, const c
 	char path[64];
 
 	snprintf(path, sizeof(path), "/instances/%s/tracing_on", tr->name);
-	snap_kunit_echo(test, path, "0");
+	tfs_set(test, path, "0");
 	KUNIT_ASSERT_EQ(test, trace_array_set_clr_event(tr, events, NULL, true), 0);
 	KUNIT_ASSERT_EQ(test, trace_array_set_clr_event(tr, events, NULL, false), 0);
-	snap_kunit_echo(test, path, "1");
+	tfs_set(test, path, "1");
 }
 
 static void dat_parts_test_one(struct kunit *test)
@@ -271,7 +271,7 @@ static void dat_parts_test_one(struct kunit *test)
 	dat_parts_enable(test, tr, "sched");
 	dat_parts_enable(test, tr, "signal");
 	/* The time of a page may look like an address, unless it is a small number. */
-	snap_kunit_echo(test, "trace_clock", "counter");
+	tfs_set(test, "trace_clock", "counter");
 	dat_parts_write(test, tr, 4000, (unsigned long)schedule);
 	kept = dat_parts_take(test, tr);
 	dat = dat_parts_read(test, kept);
@@ -292,7 +292,7 @@ static void dat_parts_test_addresses(struct kunit *test)
 	struct dat_kunit *dat;
 	char want[40];
 
-	snap_kunit_echo(test, "buffer_size_kb", "512");
+	tfs_set(test, "buffer_size_kb", "512");
 	for (i = 0; i < nr; i++)
 		dat_parts_write(test, tr, 1, (unsigned long)_stext + i * step);
 	kept = dat_parts_take(test, tr);
@@ -329,7 +329,7 @@ static void dat_parts_test_names(struct kunit *test)
 	dat = dat_parts_read(test, dat_parts_take(test, test->priv));
 	dat_parts_expect_file(dat, dat->names, "/saved_cmdlines");
 	/* A new table: this one has no room for other tasks. */
-	snap_kunit_echo(test, "/saved_cmdlines_size", "128");
+	tfs_set(test, "/saved_cmdlines_size", "128");
 }
 
 /* A session with few events, a channel with the same and more, and one with all */
@@ -345,7 +345,7 @@ static void dat_parts_test_session(struct kunit *test)
 	tr[2] = test->priv;
 	for (i = 0; i < 2; i++) {
 		KUNIT_ASSERT_NOT_NULL(test, tr[i]);
-		snap_kunit_echo(test, i ? "/instances/kunit_more/buffer_size_kb" :
+		tfs_set(test, i ? "/instances/kunit_more/buffer_size_kb" :
 				"/instances/kunit_few/buffer_size_kb", "64");
 	}
 	for (i = 1; i < 3; i++)
@@ -354,7 +354,7 @@ static void dat_parts_test_session(struct kunit *test)
 	dat_parts_enable(test, tr[1], "sched");
 	dat_parts_enable(test, tr[1], "irq");
 	dat_parts_enable(test, tr[2], "signal");
-	snap_kunit_echo(test, "/instances/kunit_few/trace_clock", "counter");
+	tfs_set(test, "/instances/kunit_few/trace_clock", "counter");
 	dat_parts_write(test, tr[0], 3, 0);
 	/* Only the last one has an address. */
 	dat_parts_write(test, tr[2], 5, (unsigned long)schedule);
@@ -380,8 +380,8 @@ static struct kunit_case dat_parts_cases[] = {
 
 static struct kunit_suite dat_parts_suite = {
 	.name = "trace_dat_parts",
-	.init = snap_kunit_init_small,
-	.exit = snap_kunit_exit,
+	.init = tfs_init_small,
+	.exit = tfs_exit,
 	.test_cases = dat_parts_cases,
 };
 

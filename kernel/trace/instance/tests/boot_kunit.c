@@ -16,7 +16,7 @@
 #include <asm/setup.h>	/* COMMAND_LINE_SIZE */
 
 #include "../internal.h"
-#include "../../snapshot/tests/tracefs.h"
+#include "../../tests/snapshots.h"
 
 #define BOOT_NAME	"kunit_boot"
 #define BOOT_DIR	"/instances/" BOOT_NAME
@@ -150,10 +150,10 @@ static void __init boot_test_plain(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tr->range_addr_size, 0UL);
 	KUNIT_EXPECT_TRUE(test, tracer_tracing_is_on(tr));
 	KUNIT_EXPECT_FALSE(test, tr->trace_flags & TRACE_ITER_TRACE_PRINTK);
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, BOOT_DIR "/set_event"), "");
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, BOOT_DIR "/snapshot_allocate"), "0\n");
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, BOOT_DIR "/set_event"), "");
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, BOOT_DIR "/snapshot_allocate"), "0\n");
 	boot_remove(test, tr);
-	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, BOOT_DIR));
+	KUNIT_EXPECT_FALSE(test, tfs_exists(test, BOOT_DIR));
 }
 
 static void __init boot_test_flags(struct kunit *test)
@@ -186,7 +186,7 @@ static void __init boot_test_flags(struct kunit *test)
 				    flags[i].printk, "%s", param);
 		KUNIT_EXPECT_EQ_MSG(test, !!(tr->flags & TRACE_ARRAY_FL_SNAPSHOT),
 				    flags[i].snapshot, "%s", param);
-		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, BOOT_DIR "/snapshot_allocate"),
+		KUNIT_EXPECT_STREQ(test, tfs_read(test, BOOT_DIR "/snapshot_allocate"),
 				   flags[i].snapshot ? "1\n" : "0\n");
 		KUNIT_EXPECT_TRUE(test, tr->flags & TRACE_ARRAY_FL_EXPANDED);
 		boot_remove(test, tr);
@@ -197,12 +197,11 @@ static void __init boot_test_events(struct kunit *test)
 {
 	struct trace_array *tr = boot_make(test, BOOT_NAME ",sched:sched_switch,irq", NULL);
 
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, BOOT_DIR "/events/sched/enable"), "X\n");
-	KUNIT_EXPECT_STREQ(test,
-			   snap_kunit_read(test, BOOT_DIR "/events/sched/sched_switch/enable"),
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, BOOT_DIR "/events/sched/enable"), "X\n");
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, BOOT_DIR "/events/sched/sched_switch/enable"),
 			   "1\n");
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, BOOT_DIR "/events/irq/enable"), "1\n");
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, BOOT_DIR "/events/timer/enable"), "0\n");
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, BOOT_DIR "/events/irq/enable"), "1\n");
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, BOOT_DIR "/events/timer/enable"), "0\n");
 	KUNIT_EXPECT_TRUE(test, tracer_tracing_is_on(tr));
 	boot_remove(test, tr);
 }
@@ -234,10 +233,9 @@ static void __init boot_test_snapshot(struct kunit *test)
 {
 	struct trace_array *tr;
 
-	snap_kunit_option(test, "alloc_snapshot", "=kunit-boot");
+	tfs_option(test, "alloc_snapshot", "=kunit-boot");
 	tr = boot_make(test, "kunit-boot", NULL);
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "/instances/kunit-boot/snapshot_allocate"),
-			   "1\n");
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "/instances/kunit-boot/snapshot_allocate"), "1\n");
 	boot_remove(test, tr);
 }
 
@@ -255,11 +253,11 @@ static void __init boot_test_memory(struct kunit *test)
 			(unsigned int)(TRACE_ARRAY_FL_BOOT | TRACE_ARRAY_FL_EXPANDED));
 	KUNIT_EXPECT_FALSE(test, trace_array_is_unexpanded(tr));
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), -EBUSY);
-	snap_kunit_set(test, BOOT_DIR "/trace_marker", "before");
+	tfs_set(test, BOOT_DIR "/trace_marker", "before");
 	boot_remove(test, tr);
 
 	tr = boot_make(test, boot_in(test, "", memory, BOOT_BYTES - PAGE_SIZE, ""), NULL);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, BOOT_DIR "/trace", "before\n"));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, BOOT_DIR "/trace", "before\n"));
 	boot_remove(test, tr);
 
 	/* Flags on both sides of it, and another size: a buffer that is new. */
@@ -267,7 +265,7 @@ static void __init boot_test_memory(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, tracer_tracing_is_on(tr));
 	KUNIT_EXPECT_EQ(test, tr->range_addr_size, BOOT_BYTES);
 	KUNIT_EXPECT_TRUE(test, tr->flags & TRACE_ARRAY_FL_SNAPSHOT);
-	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, BOOT_DIR "/trace", "before\n"));
+	KUNIT_EXPECT_FALSE(test, tfs_shows(test, BOOT_DIR "/trace", "before\n"));
 	boot_remove(test, tr);
 }
 
@@ -286,7 +284,7 @@ static void __init boot_test_last(struct kunit *test)
 	struct trace_array *tr = boot_make(test, boot_in(test, "", memory, BOOT_BYTES, ""), NULL);
 	unsigned int i;
 
-	snap_kunit_set(test, BOOT_DIR "/trace_marker", "before");
+	tfs_set(test, BOOT_DIR "/trace_marker", "before");
 	boot_remove(test, tr);
 	for (i = 0; i < ARRAY_SIZE(ways); i++) {
 		const char *trace;
@@ -294,7 +292,7 @@ static void __init boot_test_last(struct kunit *test)
 		snap_kunit_move(memory, 4096);
 		tr = boot_make(test, boot_in(test, ways[i].flags, memory, BOOT_BYTES,
 					     ways[i].events), NULL);
-		trace = snap_kunit_read(test, BOOT_DIR "/trace");
+		trace = tfs_read(test, BOOT_DIR "/trace");
 		KUNIT_EXPECT_EQ_MSG(test, !!strstr(trace, "before\n"), ways[i].stay, "%u: %s", i,
 				    trace);
 		boot_remove(test, tr);
@@ -328,7 +326,7 @@ static void __init boot_test_refused(struct kunit *test)
 	snprintf(param, sizeof(param), BOOT_NAME "@%#llx:0x2000",
 		 (u64)round_down((phys_addr_t)-1, PAGE_SIZE));
 	boot_refuse(test, param, "does not begin at a page, or has none");
-	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, BOOT_DIR));
+	KUNIT_EXPECT_FALSE(test, tfs_exists(test, BOOT_DIR));
 }
 
 /* Memory that the page allocator has, or another instance, is refused as a whole. */
@@ -344,11 +342,11 @@ static void __init boot_test_taken(struct kunit *test)
 	SetPageReserved(last);
 
 	tr = boot_make(test, boot_in(test, "", memory, BOOT_BYTES / 2, ""), NULL);
-	snap_kunit_set(test, BOOT_DIR "/trace_marker", "first");
+	tfs_set(test, BOOT_DIR "/trace_marker", "first");
 	boot_refuse(test, all, " is that of the instance " BOOT_NAME);
 	boot_refuse(test, boot_in(test, "", memory + BOOT_BYTES / 2 - PAGE_SIZE, PAGE_SIZE, ""),
 		    " is that of the instance " BOOT_NAME);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, BOOT_DIR "/trace", ": first\n"));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, BOOT_DIR "/trace", ": first\n"));
 	boot_remove(test, tr);
 
 	tr = boot_make(test, all, NULL);
@@ -363,16 +361,16 @@ static void __init boot_test_no_memory(struct kunit *test)
 	unsigned int n, all, map, maps = 0, other = 0, needless = 0;
 	struct trace_array *tr;
 
-	if (!snap_kunit_may_fail(test))
+	if (!tfs_may_fail(test))
 		kunit_skip(test, "allocations cannot fail here");
 	for (n = 1; n <= 12; n++) {
 		char *text = kunit_kstrdup(test, param, GFP_KERNEL);
 
 		KUNIT_ASSERT_NOT_NULL(test, text);
 		boot_read_log("", &map);
-		snap_kunit_fail_nth(n);
+		tfs_fail_nth(n);
 		tr = trace_create_boot_instance(text, 0);
-		KUNIT_EXPECT_TRUE(test, snap_kunit_failed());
+		KUNIT_EXPECT_TRUE(test, tfs_failed());
 		/* vmap() allocates an object in advance if there is none, and may not need it. */
 		if (tr) {
 			needless++;
@@ -412,24 +410,24 @@ static void __init boot_test_params(struct kunit *test)
 	memset(all, ',', room);
 	memcpy(all, "kunit_2", strlen("kunit_2"));
 	boot_read_log("", &unused);
-	snap_kunit_option(test, "trace_instance=", "kunit_1");
-	snap_kunit_option(test, "trace_instance=", all);
+	tfs_option(test, "trace_instance=", "kunit_1");
+	tfs_option(test, "trace_instance=", all);
 	boot_expect_log(test, NULL);
 	/* One character too many */
-	snap_kunit_option(test, "trace_instance=", "k33");
+	tfs_option(test, "trace_instance=", "k33");
 	boot_expect_log(test, "too long, ignored: k33");
-	snap_kunit_option(test, "trace_instance=", "k3");
+	tfs_option(test, "trace_instance=", "k3");
 	boot_expect_log(test, NULL);
-	snap_kunit_option(test, "trace_instance=", "");
+	tfs_option(test, "trace_instance=", "");
 	boot_expect_log(test, "too long, ignored: ");
-	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/kunit_1"));
+	KUNIT_EXPECT_FALSE(test, tfs_exists(test, "/instances/kunit_1"));
 
 	trace_create_boot_instances();
 	boot_expect_log(test, NULL);
 	boot_remove_named(test, "kunit_1");
 	boot_remove_named(test, "kunit_2");
 	boot_remove_named(test, "k3");
-	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/k33"));
+	KUNIT_EXPECT_FALSE(test, tfs_exists(test, "/instances/k33"));
 }
 
 static struct kunit_case __refdata boot_cases[] = {
@@ -449,8 +447,8 @@ static struct kunit_case __refdata boot_cases[] = {
 
 static struct kunit_suite boot_suite = {
 	.name = "trace_instance_boot",
-	.init = snap_kunit_init,
-	.exit = snap_kunit_exit,
+	.init = tfs_init,
+	.exit = tfs_exit,
 	.test_cases = boot_cases,
 };
 

@@ -11,7 +11,7 @@
 #include <linux/trace.h>
 
 #include "../internal.h"
-#include "../../snapshot/tests/tracefs.h"
+#include "../../tests/snapshots.h"
 
 #define CREATE_NAME	"kunit_new"
 #define CREATE_DIR	"/instances/" CREATE_NAME
@@ -35,11 +35,11 @@ static void create_test_hold(struct kunit *test)
 	struct trace_array *tr = trace_array_get_by_name(CREATE_NAME, NULL);
 
 	KUNIT_ASSERT_NOT_NULL(test, tr);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, CREATE_DIR "/trace"));
+	KUNIT_EXPECT_TRUE(test, tfs_exists(test, CREATE_DIR "/trace"));
 	/* That of a tracer */
-	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, CREATE_DIR "/options/test_nop_accept"));
+	KUNIT_EXPECT_TRUE(test, tfs_exists(test, CREATE_DIR "/options/test_nop_accept"));
 	/* Its line is freed with it. */
-	snap_kunit_set(test, CREATE_DIR "/stop_on", "panic");
+	tfs_set(test, CREATE_DIR "/stop_on", "panic");
 	KUNIT_EXPECT_PTR_EQ(test, create_find(CREATE_NAME), tr);
 	KUNIT_EXPECT_EQ(test, tr->ref, 2);
 	KUNIT_EXPECT_PTR_EQ(test, trace_array_get_by_name(CREATE_NAME, NULL), tr);
@@ -54,7 +54,7 @@ static void create_test_hold(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, create_find(CREATE_NAME), tr);
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
 	KUNIT_EXPECT_NULL(test, create_find(CREATE_NAME));
-	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, CREATE_DIR));
+	KUNIT_EXPECT_FALSE(test, tfs_exists(test, CREATE_DIR));
 
 	/* The pointer is stale. */
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), -ENODEV);
@@ -83,7 +83,7 @@ static long create_reopen(struct file *path)
 	struct file *file = dentry_open(&path->f_path, O_RDONLY, current_cred());
 
 	if (!IS_ERR(file))
-		snap_kunit_close(file);
+		tfs_close(file);
 	return PTR_ERR_OR_ZERO(file);
 }
 
@@ -103,7 +103,7 @@ static void create_test_pinned(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, refcount_read(&tr->pins), 2U);
 	for (i = 0; i < ARRAY_SIZE(create_kinds); i++) {
 		snprintf(name, sizeof(name), CREATE_DIR "/%s", create_kinds[i]);
-		paths[i] = snap_kunit_open(test, name, O_PATH);
+		paths[i] = tfs_open(test, name, O_PATH);
 		KUNIT_ASSERT_FALSE_MSG(test, IS_ERR(paths[i]), "%s", name);
 	}
 	/* They do not keep it from being removed. */
@@ -115,7 +115,7 @@ static void create_test_pinned(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, refcount_read(&tr->pins), 1U);
 		KUNIT_EXPECT_EQ_MSG(test, create_reopen(paths[i]), (long)-ENODEV, "%s",
 				    create_kinds[i]);
-		snap_kunit_close(paths[i]);
+		tfs_close(paths[i]);
 	}
 	/* That was the last one: the check for memory that is not freed looks for it. */
 	trace_array_put(next);
@@ -134,8 +134,8 @@ static void create_test_kept(struct kunit *test)
 	char name[80];
 	unsigned int i;
 
-	snap_kunit_set(test, "snapshot_keep", "1");
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot_keep", "1");
+	tfs_set(test, "snapshot", "1");
 	snap_tend(tr->snapshots);
 	kept = create_find("kunit@1");
 	KUNIT_ASSERT_NOT_NULL(test, kept);
@@ -143,15 +143,15 @@ static void create_test_kept(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, trace_array_find_get("kunit@1"));
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		snprintf(name, sizeof(name), "/instances/kunit@1/%s", kinds[i]);
-		paths[i] = snap_kunit_open(test, name, O_PATH);
+		paths[i] = tfs_open(test, name, O_PATH);
 		KUNIT_ASSERT_FALSE_MSG(test, IS_ERR(paths[i]), "%s", name);
 	}
-	snap_kunit_set(test, "snapshot_keep", "0");
+	tfs_set(test, "snapshot_keep", "0");
 	snap_tend(tr->snapshots);
 	KUNIT_EXPECT_NULL(test, create_find("kunit@1"));
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		KUNIT_EXPECT_EQ_MSG(test, create_reopen(paths[i]), (long)-ENODEV, "%s", kinds[i]);
-		snap_kunit_close(paths[i]);
+		tfs_close(paths[i]);
 	}
 }
 
@@ -163,10 +163,10 @@ static void create_test_files(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, tr);
 	trace_array_put(tr);
-	file = snap_kunit_open(test, CREATE_DIR "/trace", O_RDONLY);
+	file = tfs_open(test, CREATE_DIR "/trace", O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), -EBUSY);
-	snap_kunit_close(file);
+	tfs_close(file);
 	tr->trace_ref++;
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), -EBUSY);
 	tr->trace_ref--;
@@ -209,16 +209,16 @@ static void create_test_systems(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, tr);
 	memset(systems, 'x', sizeof(systems) - 1);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, CREATE_DIR "/events/sched/sched_switch"));
-	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, CREATE_DIR "/events/kmem"));
+	KUNIT_EXPECT_TRUE(test, tfs_exists(test, CREATE_DIR "/events/sched/sched_switch"));
+	KUNIT_EXPECT_FALSE(test, tfs_exists(test, CREATE_DIR "/events/kmem"));
 	KUNIT_EXPECT_STREQ(test, tr->system_names, "sched,ftrace");
 	/* It has them already. */
 	KUNIT_EXPECT_PTR_EQ(test, trace_array_get_by_name(CREATE_NAME, "kmem"), tr);
-	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, CREATE_DIR "/events/kmem"));
+	KUNIT_EXPECT_FALSE(test, tfs_exists(test, CREATE_DIR "/events/kmem"));
 	trace_array_put(tr);
 	trace_array_put(tr);
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "events/kmem/kmalloc"));
+	KUNIT_EXPECT_TRUE(test, tfs_exists(test, "events/kmem/kmalloc"));
 }
 
 /* It takes the flags of the top directory, but for those that each has for itself. */
@@ -245,12 +245,12 @@ static void create_test_memory(struct kunit *test)
 	bool failed = true;
 	unsigned int n;
 
-	if (!snap_kunit_may_fail(test))
+	if (!tfs_may_fail(test))
 		kunit_skip(test, "allocations cannot fail here");
 	for (n = 1; failed; n += 1 + n / 40) {
-		snap_kunit_fail_nth(n);
+		tfs_fail_nth(n);
 		tr = trace_array_get_by_name(CREATE_NAME, "sched");
-		failed = snap_kunit_failed();
+		failed = tfs_failed();
 		if (tr && failed) {
 			/* Some can be done without. */
 			trace_array_put(tr);
@@ -259,7 +259,7 @@ static void create_test_memory(struct kunit *test)
 		if (tr)
 			continue;
 		KUNIT_EXPECT_NULL(test, create_find(CREATE_NAME));
-		KUNIT_ASSERT_FALSE_MSG(test, snap_kunit_exists(test, CREATE_DIR), "%u", n);
+		KUNIT_ASSERT_FALSE_MSG(test, tfs_exists(test, CREATE_DIR), "%u", n);
 	}
 	KUNIT_EXPECT_GT(test, n, 20U);
 	KUNIT_ASSERT_NOT_NULL(test, tr);
@@ -274,13 +274,13 @@ static void create_test_remove(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, tr);
 	trace_array_put(tr);
-	snap_kunit_set(test, CREATE_DIR "/events/sched/enable", "1");
-	snap_kunit_set(test, CREATE_DIR "/events/sched/sched_switch/trigger", "traceoff:1");
-	snap_kunit_set(test, CREATE_DIR "/set_event_pid", "1");
-	snap_kunit_set(test, CREATE_DIR "/options/event-fork", "1");
-	snap_kunit_set(test, CREATE_DIR "/options/trace_printk_dest", "1");
+	tfs_set(test, CREATE_DIR "/events/sched/enable", "1");
+	tfs_set(test, CREATE_DIR "/events/sched/sched_switch/trigger", "traceoff:1");
+	tfs_set(test, CREATE_DIR "/set_event_pid", "1");
+	tfs_set(test, CREATE_DIR "/options/event-fork", "1");
+	tfs_set(test, CREATE_DIR "/options/trace_printk_dest", "1");
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
-	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, CREATE_DIR));
+	KUNIT_EXPECT_FALSE(test, tfs_exists(test, CREATE_DIR));
 	/* trace_printk() goes to the top directory again. */
 	KUNIT_EXPECT_TRUE(test, top_trace_array()->trace_flags & TRACE_ITER_TRACE_PRINTK);
 }
@@ -305,21 +305,21 @@ static void create_test_report(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(reasons); i++) {
-		snap_kunit_close(snap_kunit_open(test, "/error_log", O_WRONLY | O_TRUNC));
+		tfs_close(tfs_open(test, "/error_log", O_WRONLY | O_TRUNC));
 		scoped_guard(mutex, &trace_types_lock)
 			instance_report_mkdir("kunit_x", reasons[i].err);
 		snprintf(line, sizeof(line), "] instances: error: %s\n  Command: mkdir kunit_x\n",
 			 reasons[i].why);
-		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/error_log", line));
+		KUNIT_EXPECT_TRUE(test, tfs_shows(test, "/error_log", line));
 	}
-	snap_kunit_close(snap_kunit_open(test, "/error_log", O_WRONLY | O_TRUNC));
+	tfs_close(tfs_open(test, "/error_log", O_WRONLY | O_TRUNC));
 	tr->trace_ref++;
 	scoped_guard(mutex, &trace_types_lock)
 		instance_note_busy(tr, &busy);
 	instance_report_busy("kunit", &busy);
 	tr->trace_ref--;
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/error_log", piped));
-	snap_kunit_close(snap_kunit_open(test, "/error_log", O_WRONLY | O_TRUNC));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "/error_log", piped));
+	tfs_close(tfs_open(test, "/error_log", O_WRONLY | O_TRUNC));
 }
 
 static struct kunit_case create_cases[] = {
@@ -338,8 +338,8 @@ static struct kunit_case create_cases[] = {
 
 static struct kunit_suite create_suite = {
 	.name = "trace_instance_create",
-	.init = snap_kunit_init,
-	.exit = snap_kunit_exit,
+	.init = tfs_init,
+	.exit = tfs_exit,
 	.test_cases = create_cases,
 };
 

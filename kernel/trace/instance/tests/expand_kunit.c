@@ -8,7 +8,7 @@
 #include <linux/string.h>
 
 #include "../internal.h"
-#include "../../snapshot/tests/tracefs.h"
+#include "../../tests/snapshots.h"
 
 /*
  * Without a reference, which would keep its rings. trace_array_get_by_name() gives it rings at
@@ -19,7 +19,7 @@ static int expand_init(struct kunit *test)
 	const struct instance_spec spec = { .name = "kunit" };
 	struct trace_array *tr;
 
-	snap_kunit_init(test);
+	tfs_init(test);
 	trace_array_put(test->priv);
 	KUNIT_ASSERT_EQ(test, trace_array_destroy(test->priv), 0);
 	test->priv = NULL;
@@ -37,7 +37,7 @@ static void expand_exit(struct kunit *test)
 	/* This one puts it. */
 	if (test->priv)
 		trace_array_get(test->priv);
-	snap_kunit_exit(test);
+	tfs_exit(test);
 }
 
 static void expand_expect(struct kunit *test, bool expanded)
@@ -48,8 +48,7 @@ static void expand_expect(struct kunit *test, bool expanded)
 
 	KUNIT_EXPECT_EQ(test, trace_array_is_unexpanded(tr), !expanded);
 	KUNIT_EXPECT_EQ(test, ring_buffer_is_expanded(buffer), expanded);
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "buffer_allocate"),
-			   expanded ? "1\n" : "0\n");
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "buffer_allocate"), expanded ? "1\n" : "0\n");
 	for_each_online_cpu(cpu) {
 		KUNIT_EXPECT_EQ(test, ring_buffer_size(buffer, cpu) > 0, expanded);
 		KUNIT_EXPECT_EQ(test, per_cpu_ptr(tr->array_buffer.data, cpu)->entries,
@@ -64,9 +63,9 @@ static void expand_test_empty(struct kunit *test)
 	size_t memory = ring_buffer_memory(tr->array_buffer.buffer);
 
 	expand_expect(test, false);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "trace", "/entries-written: 0/0 "));
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "per_cpu/cpu0/stats", "entries: 0\n"));
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "events/sched/sched_switch/format", "ID:"));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "trace", "/entries-written: 0/0 "));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "per_cpu/cpu0/stats", "entries: 0\n"));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "events/sched/sched_switch/format", "ID:"));
 	expand_expect(test, false);
 	KUNIT_EXPECT_EQ(test, ring_buffer_memory(tr->array_buffer.buffer), memory);
 	KUNIT_EXPECT_EQ(test, trace_array_expand(tr), 0);
@@ -75,10 +74,10 @@ static void expand_test_empty(struct kunit *test)
 			num_online_cpus() * trace_buf_size);
 	KUNIT_EXPECT_EQ(test, trace_array_expand(tr), 0);
 	KUNIT_EXPECT_EQ(test, trace_array_expand_to(tr, 4096), 1);
-	snap_kunit_set(test, "buffer_allocate", "0");
+	tfs_set(test, "buffer_allocate", "0");
 	expand_expect(test, false);
 	KUNIT_EXPECT_EQ(test, ring_buffer_memory(tr->array_buffer.buffer), memory);
-	snap_kunit_set(test, "buffer_allocate", "0");
+	tfs_set(test, "buffer_allocate", "0");
 	KUNIT_EXPECT_EQ(test, trace_array_expand_to(tr, SZ_64K), 0);
 	expand_expect(test, true);
 	KUNIT_EXPECT_LT(test, ring_buffer_size(tr->array_buffer.buffer, 0), trace_buf_size);
@@ -121,21 +120,21 @@ static void expand_test_files(struct kunit *test)
 	const struct expand_case *p = test->param_value;
 	unsigned int i;
 
-	if (!snap_kunit_exists(test, p->file))
+	if (!tfs_exists(test, p->file))
 		kunit_skip(test, "there is no %s", p->file);
 	for (i = 0; i < 2; i++) {
-		snap_kunit_write(test, p->file, p->text);
+		tfs_write(test, p->file, p->text);
 		expand_expect(test, true);
 		if (p->undo) {
-			snap_kunit_fails(test, "buffer_allocate", "0", -EBUSY, expand_used);
+			tfs_fails(test, "buffer_allocate", "0", -EBUSY, expand_used);
 			expand_expect(test, true);
-			snap_kunit_set(test, p->file, p->undo);
+			tfs_set(test, p->file, p->undo);
 			/* It has taken this from the top directory. */
 			if (strstr(p->file, "printk"))
-				snap_kunit_set(test, "/options/trace_printk_dest", "1");
+				tfs_set(test, "/options/trace_printk_dest", "1");
 		}
-		snap_kunit_close(snap_kunit_open(test, "trace", O_WRONLY | O_TRUNC));
-		snap_kunit_set(test, "buffer_allocate", "0");
+		tfs_close(tfs_open(test, "trace", O_WRONLY | O_TRUNC));
+		tfs_set(test, "buffer_allocate", "0");
 		expand_expect(test, false);
 	}
 }
@@ -150,33 +149,32 @@ static void expand_test_refused(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
-		KUNIT_EXPECT_EQ_MSG(test, snap_kunit_write(test, "buffer_allocate", bad[i]),
+		KUNIT_EXPECT_EQ_MSG(test, tfs_write(test, "buffer_allocate", bad[i]),
 				    (ssize_t)-EINVAL, "%s", bad[i]);
-		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "error_log", invalid));
+		KUNIT_EXPECT_TRUE(test, tfs_shows(test, "error_log", invalid));
 	}
-	snap_kunit_close(snap_kunit_open(test, "error_log", O_WRONLY | O_TRUNC));
+	tfs_close(tfs_open(test, "error_log", O_WRONLY | O_TRUNC));
 	expand_expect(test, false);
 
-	file = snap_kunit_open(test, "buffer_allocate", O_WRONLY);
-	KUNIT_EXPECT_EQ(test, snap_kunit_write_file(test, file, "1\n"), (ssize_t)2);
+	file = tfs_open(test, "buffer_allocate", O_WRONLY);
+	KUNIT_EXPECT_EQ(test, tfs_write_file(test, file, "1\n"), (ssize_t)2);
 	KUNIT_EXPECT_EQ(test, file->f_pos, (loff_t)2);
-	snap_kunit_close(file);
-	file = snap_kunit_open(test, "trace", O_RDONLY);
-	snap_kunit_fails(test, "buffer_allocate", "0", -EBUSY, expand_used);
-	snap_kunit_close(file);
-	snap_kunit_mark(test, 1);
-	snap_kunit_fails(test, "buffer_allocate", "0", -EBUSY,
-			 "The buffer holds records: empty it first");
+	tfs_close(file);
+	file = tfs_open(test, "trace", O_RDONLY);
+	tfs_fails(test, "buffer_allocate", "0", -EBUSY, expand_used);
+	tfs_close(file);
+	tfs_mark(test, 1);
+	tfs_fails(test, "buffer_allocate", "0", -EBUSY, "The buffer holds records: empty it first");
 	expand_expect(test, true);
-	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 1U);
-	snap_kunit_close(snap_kunit_open(test, "trace", O_WRONLY | O_TRUNC));
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "trace"), 1U);
+	tfs_close(tfs_open(test, "trace", O_WRONLY | O_TRUNC));
 	tr->flags |= TRACE_ARRAY_FL_EXPANDED;
-	snap_kunit_fails(test, "buffer_allocate", "0", -EBUSY, expand_used);
+	tfs_fails(test, "buffer_allocate", "0", -EBUSY, expand_used);
 	tr->flags &= ~TRACE_ARRAY_FL_EXPANDED;
 	tr->session = top_trace_array();
-	snap_kunit_fails(test, "buffer_allocate", "0", -EBUSY, expand_used);
+	tfs_fails(test, "buffer_allocate", "0", -EBUSY, expand_used);
 	tr->session = NULL;
-	snap_kunit_set(test, "buffer_allocate", "0");
+	tfs_set(test, "buffer_allocate", "0");
 	expand_expect(test, false);
 }
 
@@ -188,17 +186,17 @@ static void expand_test_memory(struct kunit *test)
 	unsigned int n;
 	int ret;
 
-	if (!snap_kunit_may_fail(test))
+	if (!tfs_may_fail(test))
 		kunit_skip(test, "allocations cannot fail here");
-	snap_kunit_kill(true);
+	tfs_kill(true);
 	ret = trace_array_expand(tr);
-	snap_kunit_kill(false);
+	tfs_kill(false);
 	KUNIT_EXPECT_EQ(test, ret, -ENOMEM);
 	expand_expect(test, false);
 	for (n = 1;; n++) {
-		snap_kunit_fail_nth(n);
+		tfs_fail_nth(n);
 		ret = trace_array_expand(tr);
-		if (!snap_kunit_failed())
+		if (!tfs_failed())
 			break;
 		KUNIT_ASSERT_EQ_MSG(test, ret, -ENOMEM, "%u", n);
 		expand_expect(test, false);
@@ -207,15 +205,15 @@ static void expand_test_memory(struct kunit *test)
 	KUNIT_EXPECT_GT(test, n, 2U);
 	KUNIT_EXPECT_EQ(test, ret, 0);
 	expand_expect(test, true);
-	snap_kunit_set(test, "buffer_allocate", "0");
+	tfs_set(test, "buffer_allocate", "0");
 
 	/* The caller gets the error, and error_log says what it is. */
-	snap_kunit_kill(true);
+	tfs_kill(true);
 	ret = trace_array_set_clr_event(tr, "sched", "sched_switch", true);
-	snap_kunit_kill(false);
+	tfs_kill(false);
 	KUNIT_EXPECT_EQ(test, ret, -ENOMEM);
 	expand_expect(test, false);
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "events/sched/sched_switch/enable"), "0\n");
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "events/sched/sched_switch/enable"), "0\n");
 	KUNIT_EXPECT_EQ(test, trace_array_set_clr_event(tr, "sched", "sched_switch", true), 0);
 	expand_expect(test, true);
 }
@@ -240,8 +238,8 @@ static void expand_test_cpumask(struct kunit *test)
 			migrate_enable();
 			KUNIT_EXPECT_EQ(test, ret, i ? 0 : -EBUSY);
 		}
-		snap_kunit_close(snap_kunit_open(test, "trace", O_WRONLY | O_TRUNC));
-		snap_kunit_set(test, "buffer_allocate", "0");
+		tfs_close(tfs_open(test, "trace", O_WRONLY | O_TRUNC));
+		tfs_set(test, "buffer_allocate", "0");
 		cpumask_setall(mask);
 	}
 	free_cpumask_var(mask);

@@ -21,7 +21,7 @@
 
 #include "../../dat/tests/parse.h"
 #include "../../instance/internal.h"
-#include "../../snapshot/tests/tracefs.h"
+#include "../../tests/snapshots.h"
 #include "../internal.h"
 
 #define VIEW_FILES_BYTES	SZ_256K
@@ -70,7 +70,7 @@ static void view_files_refuse(struct kunit *test, const char *name)
 static char *view_files_read(struct kunit *test, struct file *file, size_t step, size_t *size)
 {
 	char *bytes = kunit_kzalloc(test, VIEW_FILES_BYTES, GFP_KERNEL);
-	char __user *user = snap_kunit_user(test, VIEW_FILES_BYTES);
+	char __user *user = tfs_user(test, VIEW_FILES_BYTES);
 	ssize_t len;
 	loff_t pos = 0, at;
 
@@ -118,7 +118,7 @@ static void view_files_mark(struct kunit *test, const char *text)
 	char record[64];
 
 	snprintf(record, sizeof(record), "%s\n", text);
-	snap_kunit_echo(test, "trace_marker", record);
+	tfs_set(test, "trace_marker", record);
 }
 
 /* A head with the counts, and lines as in "trace" */
@@ -133,12 +133,12 @@ static void view_files_test_text(struct kunit *test)
 	view_files_mark(test, "two");
 	view_files_mark(test, "");
 	text = view_files_text(test, "kunit.txt");
-	trace = snap_kunit_read(test, "trace");
+	trace = tfs_read(test, "trace");
 	snprintf(want, sizeof(want), "# instance=kunit pid=%d records=3 dropped=0 gaps=0\n",
 		 current->pid);
 	KUNIT_EXPECT_TRUE_MSG(test, strstarts(text, want), "%s", text);
 	snprintf(want, sizeof(want), "\n%16s-%d ", current->comm, current->pid);
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(text, want), 3U);
+	KUNIT_EXPECT_EQ(test, tfs_count(text, want), 3U);
 	while ((line = view_files_line(&text, &len))) {
 		other = view_files_line(&trace, &other_len);
 		KUNIT_ASSERT_NOT_NULL(test, other);
@@ -157,14 +157,14 @@ static void view_files_test_channel(struct kunit *test)
 
 	channel = trace_array_get_by_name("kunit_channel", NULL);
 	KUNIT_ASSERT_NOT_NULL(test, channel);
-	snap_kunit_echo(test, "/instances/kunit_channel/trace_clock", "mono");
+	tfs_set(test, "/instances/kunit_channel/trace_clock", "mono");
 	KUNIT_ASSERT_EQ(test, trace_session_join(tr, "kunit_channel"), 0);
 	view_files_mark(test, "mine");
-	snap_kunit_echo(test, "/instances/kunit_channel/trace_marker", "its\n");
+	tfs_set(test, "/instances/kunit_channel/trace_marker", "its\n");
 	text = view_files_text(test, "kunit.txt");
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(text, "tracing_mark_write: mine\n"), 1U);
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(text, "tracing_mark_write: its\n"), 1U);
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(text, "\nkunit_channel: "), 1U);
+	KUNIT_EXPECT_EQ(test, tfs_count(text, "tracing_mark_write: mine\n"), 1U);
+	KUNIT_EXPECT_EQ(test, tfs_count(text, "tracing_mark_write: its\n"), 1U);
+	KUNIT_EXPECT_EQ(test, tfs_count(text, "\nkunit_channel: "), 1U);
 	trace_session_leave(tr, "kunit_channel");
 	trace_array_put(channel);
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(channel), 0);
@@ -196,21 +196,20 @@ static void view_files_test_dat(struct kunit *test)
 	view_files_close(file);
 	dat = dat_kunit_parse(test, bytes, size);
 	KUNIT_EXPECT_EQ(test, dat->page_size, PAGE_SIZE);
-	dat_kunit_expect(dat, dat->header_page, snap_kunit_read(test, "/events/header_page"));
-	dat_kunit_expect(dat, dat->header_event, snap_kunit_read(test, "/events/header_event"));
+	dat_kunit_expect(dat, dat->header_page, tfs_read(test, "/events/header_page"));
+	dat_kunit_expect(dat, dat->header_event, tfs_read(test, "/events/header_event"));
 	KUNIT_EXPECT_EQ(test, dat->nr_formats, 1U);
-	dat_kunit_expect(dat, dat->format[0].text,
-			 snap_kunit_read(test, "/events/ftrace/print/format"));
+	dat_kunit_expect(dat, dat->format[0].text, tfs_read(test, "/events/ftrace/print/format"));
 	/* The address in such a record is that of the function that writes it. */
 	KUNIT_EXPECT_NE(test, dat_kunit_symbol(dat, "tracing_mark_write"), 0ULL);
-	dat_kunit_expect(dat, dat->printk, snap_kunit_read(test, "/printk_formats"));
+	dat_kunit_expect(dat, dat->printk, tfs_read(test, "/printk_formats"));
 	snprintf(want, sizeof(want), "%d %s\n", current->pid, current->comm);
 	dat_kunit_expect(dat, dat->names, want);
 	KUNIT_ASSERT_EQ(test, dat->nr_options, 2U);
 	KUNIT_EXPECT_EQ(test, (int)dat->option[0].id, DAT_KUNIT_CLOCK);
 	KUNIT_EXPECT_EQ(test, (int)dat->option[1].id, DAT_KUNIT_UNAME);
 	KUNIT_EXPECT_EQ(test, dat->nr_tables, 1U);
-	dat_kunit_expect(dat, dat->table[0].clock, snap_kunit_read(test, "trace_clock"));
+	dat_kunit_expect(dat, dat->table[0].clock, tfs_read(test, "trace_clock"));
 	KUNIT_EXPECT_GT(test, view_files_pages(dat), 0ULL);
 }
 
@@ -253,14 +252,14 @@ static void view_files_test_since(struct kunit *test)
 	const char *text;
 
 	view_files_mark(test, "shown");
-	snap_kunit_echo(test, "proc_view", "0");
+	tfs_set(test, "proc_view", "0");
 	view_files_mark(test, "hidden");
-	snap_kunit_echo(test, "proc_view", "1");
+	tfs_set(test, "proc_view", "1");
 	view_files_later();
 	view_files_mark(test, "again");
 	text = view_files_text(test, "kunit.txt");
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(text, "tracing_mark_write: "), 1U);
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(text, "tracing_mark_write: again\n"), 1U);
+	KUNIT_EXPECT_EQ(test, tfs_count(text, "tracing_mark_write: "), 1U);
+	KUNIT_EXPECT_EQ(test, tfs_count(text, "tracing_mark_write: again\n"), 1U);
 }
 
 #define VIEW_FILES_OLD	"ZZZZ"
@@ -308,12 +307,12 @@ static void view_files_expect_no_old(struct kunit *test)
 
 static void view_files_test_old(struct kunit *test)
 {
-	snap_kunit_echo(test, "events/task/task_rename/enable", "1");
+	tfs_set(test, "events/task/task_rename/enable", "1");
 	view_files_expect_no_old(test);
 	/* It is written to a page first. */
-	snap_kunit_echo(test, "events/task/task_rename/filter", "oom_score_adj != 12345");
+	tfs_set(test, "events/task/task_rename/filter", "oom_score_adj != 12345");
 	view_files_expect_no_old(test);
-	snap_kunit_echo(test, "events/task/task_rename/enable", "0");
+	tfs_set(test, "events/task/task_rename/enable", "0");
 }
 
 /* The same where records are written to the stage of a CPU */
@@ -327,8 +326,8 @@ static void view_files_test_old_global(struct kunit *test)
 		guard(mutex)(&trace_types_lock);
 		KUNIT_EXPECT_EQ(test, instance_unexpand(tr), 0);
 	}
-	snap_kunit_echo(test, "options/global-buffer", "1");
-	snap_kunit_echo(test, "buffer_allocate", "1");
+	tfs_set(test, "options/global-buffer", "1");
+	tfs_set(test, "buffer_allocate", "1");
 	view_files_test_old(test);
 }
 
@@ -336,7 +335,7 @@ static void view_files_test_old_global(struct kunit *test)
 static void view_files_test_read(struct kunit *test)
 {
 	static const size_t steps[] = { 1, 7, 4096, 10000 };
-	char __user *user = snap_kunit_user(test, VIEW_FILES_BYTES);
+	char __user *user = tfs_user(test, VIEW_FILES_BYTES);
 	char *all, *bytes, part[16];
 	size_t size, total;
 	struct file *file;
@@ -397,13 +396,13 @@ static void view_files_test_names(struct kunit *test)
 	};
 	unsigned int i, before;
 
-	snap_kunit_echo(test, "proc_view", "0");
+	tfs_set(test, "proc_view", "0");
 	before = view_files_listed(test, NULL);
 	KUNIT_EXPECT_FALSE(test, view_files_exists("kunit.txt"));
 	view_files_refuse(test, "kunit.txt");
 	for (i = 0; i < 2; i++) {
-		snap_kunit_echo(test, "proc_view", "1");
-		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "proc_view"), "1\n");
+		tfs_set(test, "proc_view", "1");
+		KUNIT_EXPECT_STREQ(test, tfs_read(test, "proc_view"), "1\n");
 		KUNIT_EXPECT_EQ(test, view_files_listed(test, NULL), before + 2);
 		KUNIT_EXPECT_EQ(test, view_files_listed(test, "kunit.txt"), 1U);
 		KUNIT_EXPECT_EQ(test, view_files_listed(test, "kunit.dat"), 1U);
@@ -415,8 +414,8 @@ static void view_files_test_names(struct kunit *test)
 		view_files_refuse(test, others[i]);
 	}
 	for (i = 0; i < 2; i++) {
-		snap_kunit_echo(test, "proc_view", "0");
-		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "proc_view"), "0\n");
+		tfs_set(test, "proc_view", "0");
+		KUNIT_EXPECT_STREQ(test, tfs_read(test, "proc_view"), "0\n");
 		KUNIT_EXPECT_EQ(test, view_files_listed(test, NULL), before);
 		KUNIT_EXPECT_FALSE(test, view_files_exists("kunit.dat"));
 	}
@@ -434,22 +433,22 @@ static void view_files_test_refused(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(values); i++)
-		snap_kunit_fails(test, "proc_view", values[i], -EINVAL, value);
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "proc_view"), "1\n");
-	snap_kunit_echo(test, "proc_view", " 0\n");
+		tfs_fails(test, "proc_view", values[i], -EINVAL, value);
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "proc_view"), "1\n");
+	tfs_set(test, "proc_view", " 0\n");
 	tr->range_addr_start = 1;
-	snap_kunit_fails(test, "proc_view", "1", -EINVAL, boot);
+	tfs_fails(test, "proc_view", "1", -EINVAL, boot);
 	tr->range_addr_start = 0;
-	snap_kunit_echo(test, "trace_clock", "counter");
-	snap_kunit_fails(test, "proc_view", "1", -EOPNOTSUPP, clock);
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "proc_view"), "0\n");
+	tfs_set(test, "trace_clock", "counter");
+	tfs_fails(test, "proc_view", "1", -EOPNOTSUPP, clock);
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "proc_view"), "0\n");
 	/* An instance that is shown stays so. */
-	snap_kunit_echo(test, "trace_clock", "mono");
-	snap_kunit_echo(test, "proc_view", "1");
-	snap_kunit_echo(test, "trace_clock", "counter");
-	snap_kunit_echo(test, "proc_view", "1");
+	tfs_set(test, "trace_clock", "mono");
+	tfs_set(test, "proc_view", "1");
+	tfs_set(test, "trace_clock", "counter");
+	tfs_set(test, "proc_view", "1");
 	/* Longer than any value */
-	snap_kunit_refuse(test, "proc_view", "1              0", -EINVAL);
+	tfs_refuse(test, "proc_view", "1              0", -EINVAL);
 }
 
 /* A name with an ending is no longer than any name of a file. */
@@ -465,7 +464,7 @@ static void view_files_test_long_name(struct kunit *test)
 		tr = trace_array_get_by_name(name, NULL);
 		KUNIT_ASSERT_NOT_NULL(test, tr);
 		snprintf(path, sizeof(path), "/instances/%s/proc_view", name);
-		KUNIT_EXPECT_EQ(test, snap_kunit_write(test, path, "1"),
+		KUNIT_EXPECT_EQ(test, tfs_write(test, path, "1"),
 				len == NAME_MAX - TRACE_VIEW_ENDING ? 1L : -ENAMETOOLONG);
 		trace_array_put(tr);
 		KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
@@ -627,7 +626,7 @@ static void view_files_test_busy(struct kunit *test)
 	view_files_mark(test, "one");
 	KUNIT_ASSERT_EQ(test, view_files_open_two(test, true, false), 0);
 	file = view_files_second.file;
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(view_files_read(test, file, 100, &size),
+	KUNIT_EXPECT_EQ(test, tfs_count(view_files_read(test, file, 100, &size),
 					       "tracing_mark_write: one\n"), 1U);
 	view_files_close(file);
 	KUNIT_EXPECT_EQ(test, view_files_open_two(test, true, true), -EINTR);
@@ -659,7 +658,7 @@ static void view_files_test_open_fails(struct kunit *test)
 	bool failed;
 	int ret;
 
-	if (!snap_kunit_may_fail(test))
+	if (!tfs_may_fail(test))
 		kunit_skip(test, "no allocation can be made to fail");
 	file = view_files_alloc(test);
 	view_files_mark(test, "one");
@@ -667,9 +666,9 @@ static void view_files_test_open_fails(struct kunit *test)
 		failed = true;
 		failures = 0;
 		for (n = 1; failed && n < 1000; n++) {
-			snap_kunit_fail_nth(n);
+			tfs_fail_nth(n);
 			ret = view_files_try(file, names[i]);
-			failed = snap_kunit_failed();
+			failed = tfs_failed();
 			if (ret)
 				failures++;
 			else
@@ -686,9 +685,9 @@ static void view_files_test_open_fails(struct kunit *test)
 
 static int view_files_init(struct kunit *test)
 {
-	snap_kunit_init_small(test);
-	snap_kunit_echo(test, "trace_clock", "mono");
-	snap_kunit_echo(test, "proc_view", "1");
+	tfs_init_small(test);
+	tfs_set(test, "trace_clock", "mono");
+	tfs_set(test, "proc_view", "1");
 	/* Behind the fork of this thread, too */
 	view_files_later();
 	return 0;
@@ -716,7 +715,7 @@ static struct kunit_case view_files_cases[] = {
 static struct kunit_suite view_files_suite = {
 	.name = "trace_proc_view_files",
 	.init = view_files_init,
-	.exit = snap_kunit_exit,
+	.exit = tfs_exit,
 	.test_cases = view_files_cases,
 };
 

@@ -16,7 +16,7 @@
 
 #include <asm/setup.h>	/* COMMAND_LINE_SIZE */
 
-#include "tracefs.h"
+#include "../../tests/snapshots.h"
 
 #define BAD_READ	"The snapshot is being read: close it first"
 #define BAD_PERSIST	"Add ^snapshot to trace_instance=, to have room for one"
@@ -57,7 +57,7 @@ static struct boot_note *boot_note(struct kunit *test)
 /* Return the line of the snapshot in "snapshots", or "" without a snapshot. */
 static const char *boot_line(struct kunit *test)
 {
-	const char *line = strstr(snap_kunit_read(test, "snapshots"), "KiB: ");
+	const char *line = strstr(tfs_read(test, "snapshots"), "KiB: ");
 
 	KUNIT_ASSERT_NOT_NULL(test, line);
 	line = strchr(line, '\n');
@@ -68,9 +68,9 @@ static const char *boot_line(struct kunit *test)
 /* Take a snapshot with the record "one", then write "two" to the live buffer. */
 static void boot_take(struct kunit *test)
 {
-	snap_kunit_set(test, "trace_marker", "one");
-	snap_kunit_set(test, "snapshot", "1");
-	snap_kunit_set(test, "trace_marker", "two");
+	tfs_set(test, "trace_marker", "one");
+	tfs_set(test, "snapshot", "1");
+	tfs_set(test, "trace_marker", "two");
 }
 
 /* A snapshot and its line survive reboots, until the next snapshot replaces it. */
@@ -83,7 +83,7 @@ static void persist_test_reboot(struct kunit *test)
 	unsigned int i;
 
 	boot_first(test, memory);
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "1\n");
 	KUNIT_EXPECT_STREQ(test, boot_line(test), "");
 	boot_take(test);
 	snap = tr->snapshots->user.last;
@@ -101,17 +101,17 @@ static void persist_test_reboot(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, strncmp(before, after, cut - after), 0);
 		KUNIT_EXPECT_EQ(test, strncmp(before + (cut - after), cut + strlen(" boot=last"),
 					      kb - before - (cut - after)), 0);
-		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", "one\n"));
-		KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "snapshot", "two\n"));
-		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "trace", "two\n"));
-		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# taken: 1\n"));
-		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
+		KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", "one\n"));
+		KUNIT_EXPECT_FALSE(test, tfs_shows(test, "snapshot", "two\n"));
+		KUNIT_EXPECT_TRUE(test, tfs_shows(test, "trace", "two\n"));
+		KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "# taken: 1\n"));
+		KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "1\n");
 		KUNIT_EXPECT_EQ(test, tr->snapshots->gen, 2U);
 	}
-	snap_kunit_set(test, "snapshot", "1");
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", "two\n"));
+	tfs_set(test, "snapshot", "1");
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", "two\n"));
 	KUNIT_EXPECT_EQ(test, strncmp(boot_line(test), "2 by=write ", 11), 0);
-	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "snapshots", "boot=last"));
+	KUNIT_EXPECT_FALSE(test, tfs_shows(test, "snapshots", "boot=last"));
 }
 
 /* A reboot restores no snapshot if none was taken, or if it was erased or freed. */
@@ -124,11 +124,11 @@ static void persist_test_none(struct kunit *test)
 	for (i = 0; i < 3; i++) {
 		boot_again(test, memory, NULL);
 		KUNIT_EXPECT_STREQ(test, boot_line(test), "");
-		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# taken: 0\n"));
-		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
+		KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "# taken: 0\n"));
+		KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "1\n");
 		boot_take(test);
-		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", "one\n"));
-		snap_kunit_set(test, "snapshot", i ? "0" : "2");
+		KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", "one\n"));
+		tfs_set(test, "snapshot", i ? "0" : "2");
 		KUNIT_EXPECT_STREQ(test, boot_line(test), "");
 	}
 }
@@ -181,23 +181,23 @@ static void persist_test_failed(struct kunit *test)
 	void *memory = snap_kunit_range(test), *image = snap_kunit_range(test);
 
 	boot_first(test, memory);
-	snap_kunit_set(test, "trace_marker", "one");
+	tfs_set(test, "trace_marker", "one");
 	boot_die(test);
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	boot_cut(test, image, -EBUSY);
 	boot_again(test, memory, NULL);
 	KUNIT_EXPECT_EQ(test, strncmp(boot_line(test), "1 by=write ", 11), 0);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", "one\n"));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", "one\n"));
 	boot_again(test, memory, image);
 	KUNIT_EXPECT_EQ(test, strncmp(boot_line(test), "1 by=unknown cpu=0 pid=0 boot=last ",
 				      strlen("1 by=unknown cpu=0 pid=0 boot=last ")), 0);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", " cut=0.000000000.."));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", " cut=0.000000000.."));
 
 	/* The same without a previous snapshot. */
-	snap_kunit_set(test, "snapshot", "2");
+	tfs_set(test, "snapshot", "2");
 	boot_die(test);
-	snap_kunit_set(test, "snapshot", "1");
-	snap_kunit_set(test, "snapshot", "2");
+	tfs_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "2");
 	boot_cut(test, image, -EBUSY);
 	boot_again(test, memory, NULL);
 	KUNIT_EXPECT_STREQ(test, boot_line(test), "");
@@ -263,7 +263,7 @@ static void persist_test_damage(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(line, comm), "%s", line);
 	KUNIT_EXPECT_LT(test, strlen(tr->snapshots->user.last->info.event),
 			(size_t)MAX_EVENT_NAME_LEN);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", "one\n"));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", "one\n"));
 }
 
 /* The list shows addresses as of this boot. Each buffer has the deltas of its own records. */
@@ -279,15 +279,15 @@ static void persist_test_moved(struct kunit *test)
 	boot_note(test)->info.ip = (unsigned long)boot_take - 4096;
 	snap_kunit_move(memory, 4096);
 	boot_again(test, memory, NULL);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "1 by=write:boot_take "));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "1 by=write:boot_take "));
 	snap = tr->snapshots->user.last;
 	KUNIT_EXPECT_EQ(test, snap->buf.text_delta, 4096L);
 	KUNIT_ASSERT_EQ(test, live->text_delta, 4096L);
 	live->data_delta = 8192;
 
 	/* A cut of one CPU copies the deltas: other CPUs may have records of the last boot. */
-	snap_kunit_set(test, "per_cpu/cpu0/snapshot", "1");
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", "two\n"));
+	tfs_set(test, "per_cpu/cpu0/snapshot", "1");
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", "two\n"));
 	KUNIT_EXPECT_EQ(test, live->text_delta, 4096L);
 	KUNIT_EXPECT_EQ(test, live->data_delta, 8192L);
 	snap = tr->snapshots->user.last;
@@ -295,7 +295,7 @@ static void persist_test_moved(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap->buf.data_delta, 8192L);
 	snap->buf.text_delta = 1;
 	snap->buf.data_delta = 1;
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	snap = tr->snapshots->user.last;
 	KUNIT_EXPECT_EQ(test, snap->buf.text_delta, 4096L);
 	KUNIT_EXPECT_EQ(test, snap->buf.data_delta, 8192L);
@@ -303,7 +303,7 @@ static void persist_test_moved(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, live->data_delta, 0L);
 	boot_note(test)->info.ip = 0;
 	boot_again(test, memory, NULL);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "1 by=write cpu=0 "));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "1 by=write cpu=0 "));
 }
 
 /* There is only one buffer. While a reader holds it, only a panic takes a snapshot. */
@@ -317,22 +317,22 @@ static void persist_test_reader(struct kunit *test)
 	boot_first(test, memory);
 	s = tr->snapshots;
 	boot_take(test);
-	snap_kunit_fails(test, "snapshot_keep", "2", -EINVAL, BAD_ONE);
-	snap_kunit_set(test, "snapshot_keep", "0");
+	tfs_fails(test, "snapshot_keep", "2", -EINVAL, BAD_ONE);
+	tfs_set(test, "snapshot_keep", "0");
 
-	file = snap_kunit_open(test, "snapshot", O_RDONLY);
+	file = tfs_open(test, "snapshot", O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
-	snap_kunit_fails(test, "snapshot", "1", -EBUSY, BAD_READ);
-	snap_kunit_set(test, "snapshot_allocate", "1");
-	snap_kunit_set(test, "snapshot", "2");
-	snap_kunit_fails(test, "snapshot", "1", -EBUSY, BAD_READ);
-	snap_kunit_fails(test, "snapshot_allocate", "1", -EBUSY, BAD_READ);
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "0\n");
-	snap_kunit_close(file);
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
+	tfs_fails(test, "snapshot", "1", -EBUSY, BAD_READ);
+	tfs_set(test, "snapshot_allocate", "1");
+	tfs_set(test, "snapshot", "2");
+	tfs_fails(test, "snapshot", "1", -EBUSY, BAD_READ);
+	tfs_fails(test, "snapshot_allocate", "1", -EBUSY, BAD_READ);
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "0\n");
+	tfs_close(file);
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "1\n");
 
-	snap_kunit_set(test, "snapshot", "1");
-	file = snap_kunit_open(test, "snapshot", O_RDONLY);
+	tfs_set(test, "snapshot", "1");
+	file = tfs_open(test, "snapshot", O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	xchg(&snap_crash_on, BIT(SNAP_BY_PANIC) | BIT(SNAP_BY_OOPS));
 	trace_snapshot_crash(SNAP_BY_OOPS);
@@ -340,7 +340,7 @@ static void persist_test_reader(struct kunit *test)
 	trace_snapshot_crash(SNAP_BY_PANIC);
 	KUNIT_EXPECT_EQ(test, s->user.seq, 3ULL);
 	xchg(&snap_crash_on, 0);
-	snap_kunit_close(file);
+	tfs_close(file);
 }
 
 /* Without room for a snapshot, a write fails with -EINVAL, and error_log gives the reason. */
@@ -351,15 +351,15 @@ static void persist_test_no_room(struct kunit *test)
 
 	for (i = 0; i < 2; i++) {
 		snap_kunit_boot(test, memory, NULL, false, i ? TRACE_ARRAY_FL_SNAPSHOT : 0);
-		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "0\n");
-		snap_kunit_fails(test, "snapshot_keep", "1", -EINVAL, BAD_ONE);
-		snap_kunit_set(test, "trace_marker", "one");
-		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "trace", "one\n"));
+		KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "0\n");
+		tfs_fails(test, "snapshot_keep", "1", -EINVAL, BAD_ONE);
+		tfs_set(test, "trace_marker", "one");
+		KUNIT_EXPECT_TRUE(test, tfs_shows(test, "trace", "one\n"));
 		if (i)
 			continue;
-		snap_kunit_fails(test, "snapshot", "1", -EINVAL, BAD_PERSIST);
-		snap_kunit_fails(test, "per_cpu/cpu0/snapshot", "1", -EINVAL, BAD_PERSIST);
-		snap_kunit_fails(test, "snapshot_allocate", "1", -EINVAL, BAD_PERSIST);
+		tfs_fails(test, "snapshot", "1", -EINVAL, BAD_PERSIST);
+		tfs_fails(test, "per_cpu/cpu0/snapshot", "1", -EINVAL, BAD_PERSIST);
+		tfs_fails(test, "snapshot_allocate", "1", -EINVAL, BAD_PERSIST);
 	}
 }
 
@@ -370,12 +370,12 @@ static void persist_test_erased(struct kunit *test)
 
 	boot_first(test, memory);
 	boot_take(test);
-	snap_kunit_set(test, "snapshot", "2");
+	tfs_set(test, "snapshot", "2");
 	boot_cut(test, image, 0);
 	boot_again(test, memory, image);
 	KUNIT_EXPECT_EQ(test, strncmp(boot_line(test), "1 by=unknown ", 13), 0);
-	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "snapshot", "one\n"));
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "trace", "two\n"));
+	KUNIT_EXPECT_FALSE(test, tfs_shows(test, "snapshot", "one\n"));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "trace", "two\n"));
 }
 
 static struct kunit_case persist_cases[] = {
@@ -392,8 +392,8 @@ static struct kunit_case persist_cases[] = {
 
 static struct kunit_suite persist_suite = {
 	.name = "trace_snapshot_persist",
-	.init = snap_kunit_init,
-	.exit = snap_kunit_exit,
+	.init = tfs_init,
+	.exit = tfs_exit,
 	.test_cases = persist_cases,
 };
 
@@ -422,10 +422,10 @@ static void __init boot_test_names(struct kunit *test)
 	char *all = kunit_kzalloc(test, COMMAND_LINE_SIZE, GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, all);
-	snap_kunit_option(test, "alloc_snapshot", "=xkunit,kunitx,");
+	tfs_option(test, "alloc_snapshot", "=xkunit,kunitx,");
 	KUNIT_EXPECT_FALSE(test, boot_asks(test, tr, "kunit"));
 	KUNIT_EXPECT_FALSE(test, boot_asks(test, tr, ""));
-	snap_kunit_option(test, "alloc_snapshot", "=kunit,aa,b");
+	tfs_option(test, "alloc_snapshot", "=kunit,aa,b");
 	KUNIT_EXPECT_TRUE(test, boot_asks(test, tr, "kunit"));
 	KUNIT_EXPECT_TRUE(test, boot_asks(test, tr, "xkunit"));
 	KUNIT_EXPECT_TRUE(test, boot_asks(test, tr, "aa"));
@@ -436,10 +436,10 @@ static void __init boot_test_names(struct kunit *test)
 	/* One character too many, then the longest name that fits with its comma. */
 	all[0] = '=';
 	memset(all + 1, 'z', room);
-	snap_kunit_option(test, "alloc_snapshot", all);
+	tfs_option(test, "alloc_snapshot", all);
 	KUNIT_EXPECT_FALSE(test, boot_asks(test, tr, all + 1));
 	all[room] = '\0';
-	snap_kunit_option(test, "alloc_snapshot", all);
+	tfs_option(test, "alloc_snapshot", all);
 	KUNIT_EXPECT_TRUE(test, boot_asks(test, tr, all + 1));
 }
 
@@ -450,9 +450,9 @@ static void __init boot_test_top(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, top);
 	KUNIT_EXPECT_FALSE(test, boot_asks(test, top, NULL));
-	snap_kunit_option(test, "alloc_snapshot", "");
+	tfs_option(test, "alloc_snapshot", "");
 	KUNIT_EXPECT_TRUE(test, boot_asks(test, top, NULL));
-	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "/buffer_size_kb", "expanded"));
+	KUNIT_EXPECT_FALSE(test, tfs_shows(test, "/buffer_size_kb", "expanded"));
 }
 
 /* Each trace array with memory for a snapshot takes one, unless it has one of the last boot. */
@@ -465,40 +465,37 @@ static void __init boot_test_take(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, full);
 	KUNIT_ASSERT_NOT_NULL(test, none);
-	snap_kunit_set(test, "/instances/kunit-full/snapshot_keep", "first 1");
-	snap_kunit_set(test, "/instances/kunit-full/snapshot", "1");
+	tfs_set(test, "/instances/kunit-full/snapshot_keep", "first 1");
+	tfs_set(test, "/instances/kunit-full/snapshot", "1");
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(full), 0);
-	snap_kunit_set(test, "snapshot_allocate", "1");
+	tfs_set(test, "snapshot_allocate", "1");
 	ftrace_boot_snapshot();
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# taken: 0\n"));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "# taken: 0\n"));
 
-	snap_kunit_option(test, "ftrace_boot_snapshot", "=kunit-boot");
+	tfs_option(test, "ftrace_boot_snapshot", "=kunit-boot");
 	KUNIT_EXPECT_TRUE(test, boot_asks(test, none, "kunit-boot"));
-	snap_kunit_set(test, "trace_marker", "one");
+	tfs_set(test, "trace_marker", "one");
 	ftrace_boot_snapshot();
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "1 by=boot "));
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", "one\n"));
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "trace", taken));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "1 by=boot "));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", "one\n"));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "trace", taken));
 	/* The second one replaces the first. */
 	ftrace_boot_snapshot();
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "2 by=boot "));
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/instances/kunit-none/snapshots",
-						 "# taken: 0\n"));
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "/instances/kunit-none/snapshot_allocate"),
-			   "0\n");
-	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "/instances/kunit-none/trace", taken));
-	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "/instances/kunit-full/trace", taken));
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/instances/kunit-full/snapshots",
-						 "# taken: 1\n"));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "2 by=boot "));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "/instances/kunit-none/snapshots", "# taken: 0\n"));
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "/instances/kunit-none/snapshot_allocate"), "0\n");
+	KUNIT_EXPECT_FALSE(test, tfs_shows(test, "/instances/kunit-none/trace", taken));
+	KUNIT_EXPECT_FALSE(test, tfs_shows(test, "/instances/kunit-full/trace", taken));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "/instances/kunit-full/snapshots", "# taken: 1\n"));
 
 	boot_first(test, memory);
 	boot_take(test);
 	boot_again(test, memory, NULL);
 	ftrace_boot_snapshot();
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "1 by=write "));
-	snap_kunit_set(test, "snapshot", "1");
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "1 by=write "));
+	tfs_set(test, "snapshot", "1");
 	ftrace_boot_snapshot();
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "3 by=boot "));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "3 by=boot "));
 	tracing_disarm_snapshot(full);
 	trace_array_put(full);
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(full), 0);
@@ -601,8 +598,8 @@ static struct kunit_case __refdata boot_cases[] = {
 
 static struct kunit_suite boot_suite = {
 	.name = "trace_snapshot_boot",
-	.init = snap_kunit_init,
-	.exit = snap_kunit_exit,
+	.init = tfs_init,
+	.exit = tfs_exit,
 	.test_cases = boot_cases,
 };
 

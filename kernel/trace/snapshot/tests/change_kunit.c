@@ -12,14 +12,14 @@
 #include <linux/trace_clock.h>
 
 #include "../../ring_buffer/internal.h"
-#include "tracefs.h"
+#include "../../tests/snapshots.h"
 
 static void change_limit(struct kunit *test, unsigned long kb)
 {
 	char text[24];
 
 	snprintf(text, sizeof(text), "%lu", kb);
-	snap_kunit_echo(test, "snapshot_limit_kb", text);
+	tfs_set(test, "snapshot_limit_kb", text);
 }
 
 /* Writes that change the size of the live buffer. */
@@ -58,32 +58,32 @@ static void change_test_size(struct kunit *test)
 	struct trace_array *tr = test->priv;
 
 	/* Without memory for snapshots, a resize allocates none. */
-	snap_kunit_echo(test, p->file, p->text);
+	tfs_set(test, p->file, p->text);
 	after = snap_kunit_full(test);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 	KUNIT_EXPECT_NE(test, after, before);
-	snap_kunit_echo(test, "buffer_subbuf_size_kb", "4");
-	snap_kunit_echo(test, "buffer_size_kb", "64");
+	tfs_set(test, "buffer_subbuf_size_kb", "4");
+	tfs_set(test, "buffer_size_kb", "64");
 	KUNIT_EXPECT_EQ(test, snap_kunit_full(test), before);
 
 	/* There is a buffer for the next snapshot. */
-	snap_kunit_echo(test, "snapshot_allocate", "1");
-	snap_kunit_echo(test, p->file, p->text);
+	tfs_set(test, "snapshot_allocate", "1");
+	tfs_set(test, p->file, p->text);
 	KUNIT_EXPECT_EQ(test, snap_kunit_full(test), after);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), after);
-	snap_kunit_mark(test, 3);
+	tfs_mark(test, 3);
 	tracing_snapshot_instance(tr);
-	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 3U);
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 3U);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), after);
 
 	/* There is a snapshot, too. */
-	snap_kunit_echo(test, "buffer_subbuf_size_kb", "4");
-	snap_kunit_echo(test, "buffer_size_kb", "64");
-	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 3U);
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
-	snap_kunit_mark(test, 2);
+	tfs_set(test, "buffer_subbuf_size_kb", "4");
+	tfs_set(test, "buffer_size_kb", "64");
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 3U);
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "1\n");
+	tfs_mark(test, 2);
 	tracing_snapshot_instance(tr);
-	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 2U);
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 2U);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before);
 	tracing_snapshot_instance(tr);
 	snap_kunit_expect(test, "taken 3");
@@ -91,18 +91,18 @@ static void change_test_size(struct kunit *test)
 	/* A trimmed snapshot only has the memory of its records, and no other buffer is there. */
 	trace_snapshot_trim(tr);
 	KUNIT_EXPECT_LT(test, snap_kunit_kb(test), before);
-	snap_kunit_echo(test, p->file, p->text);
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "0\n");
+	tfs_set(test, p->file, p->text);
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "0\n");
 	KUNIT_EXPECT_LT(test, snap_kunit_kb(test), before);
 	/* A resize allocates a buffer for a trigger, even if the trigger has lost its buffer. */
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	change_lose(tr);
-	snap_kunit_echo(test, "buffer_subbuf_size_kb", "4");
-	snap_kunit_echo(test, "buffer_size_kb", "64");
+	tfs_set(test, "buffer_subbuf_size_kb", "4");
+	tfs_set(test, "buffer_size_kb", "64");
 	tracing_snapshot_instance(tr);
 	tracing_disarm_snapshot(tr);
 	snap_kunit_expect(test, "taken 4");
-	snap_kunit_echo(test, "snapshot", "0");
+	tfs_set(test, "snapshot", "0");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 }
 
@@ -113,20 +113,20 @@ static void change_test_limit(struct kunit *test)
 	unsigned long before = snap_kunit_full(test), after;
 	struct trace_array *tr = test->priv;
 
-	snap_kunit_echo(test, p->file, p->text);
+	tfs_set(test, p->file, p->text);
 	after = snap_kunit_full(test);
-	snap_kunit_echo(test, "buffer_subbuf_size_kb", "4");
-	snap_kunit_echo(test, "buffer_size_kb", "64");
+	tfs_set(test, "buffer_subbuf_size_kb", "4");
+	tfs_set(test, "buffer_size_kb", "64");
 
-	snap_kunit_echo(test, "snapshot_allocate", "1");
+	tfs_set(test, "snapshot_allocate", "1");
 	if (after > before) {
 		change_limit(test, after - 1);
-		snap_kunit_refuse(test, p->file, p->text, -ENOSPC);
+		tfs_refuse(test, p->file, p->text, -ENOSPC);
 		KUNIT_EXPECT_EQ(test, snap_kunit_full(test), before);
 		KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before);
 	}
 	change_limit(test, max(before, after));
-	snap_kunit_echo(test, p->file, p->text);
+	tfs_set(test, p->file, p->text);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), after);
 	tracing_snapshot_instance(tr);
 	tracing_snapshot_instance(tr);
@@ -134,7 +134,7 @@ static void change_test_limit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), after);
 	/* Sub-buffers of one page, again. */
 	change_limit(test, 0);
-	snap_kunit_echo(test, "buffer_subbuf_size_kb", "4");
+	tfs_set(test, "buffer_subbuf_size_kb", "4");
 	tracing_snapshot_instance(tr);
 	snap_kunit_expect(test, "taken 3");
 }
@@ -145,28 +145,28 @@ static void change_test_smaller(struct kunit *test)
 	unsigned long full = snap_kunit_full(test);
 	struct trace_array *tr = test->priv;
 
-	snap_kunit_mark(test, 3);
-	snap_kunit_echo(test, "snapshot", "1");
+	tfs_mark(test, 3);
+	tfs_set(test, "snapshot", "1");
 	change_limit(test, full);
-	snap_kunit_refuse(test, "buffer_size_kb", "128", -ENOSPC);
+	tfs_refuse(test, "buffer_size_kb", "128", -ENOSPC);
 	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_change(tr, SZ_64K, RING_BUFFER_ALL_CPUS, -1),
 			-ENOSPC);
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	snap_kunit_refuse(test, "buffer_size_kb", "8", -ENOSPC);
+	tfs_refuse(test, "buffer_size_kb", "8", -ENOSPC);
 	tracing_disarm_snapshot(tr);
 	tr->snapshots->pinned = true;
-	snap_kunit_refuse(test, "buffer_size_kb", "8", -ENOSPC);
+	tfs_refuse(test, "buffer_size_kb", "8", -ENOSPC);
 	tr->snapshots->pinned = false;
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
-	snap_kunit_echo(test, "buffer_size_kb", "8");
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "0\n");
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "1\n");
+	tfs_set(test, "buffer_size_kb", "8");
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "0\n");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
-	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 3U);
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 3U);
 	tracing_snapshot_instance(tr);
 	snap_kunit_expect(test, "taken 1 starved 1");
-	snap_kunit_refuse(test, "snapshot", "1", -ENOSPC);
-	snap_kunit_echo(test, "snapshot", "0");
-	snap_kunit_echo(test, "snapshot", "1");
+	tfs_refuse(test, "snapshot", "1", -ENOSPC);
+	tfs_set(test, "snapshot", "0");
+	tfs_set(test, "snapshot", "1");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), snap_kunit_full(test));
 }
 
@@ -189,9 +189,9 @@ static void change_test_fails(struct kunit *test)
 			-ENOSPC);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before * 2);
 	change_limit(test, 0);
-	snap_kunit_kill(true);
+	tfs_kill(true);
 	ret = trace_snapshot_begin_change(tr, 0, RING_BUFFER_ALL_CPUS, 1);
-	snap_kunit_kill(false);
+	tfs_kill(false);
 	KUNIT_EXPECT_EQ(test, ret, -ENOMEM);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before * 2);
 	ret = trace_snapshot_begin_change(tr, 0, RING_BUFFER_ALL_CPUS, 30);
@@ -206,7 +206,7 @@ static void change_test_fails(struct kunit *test)
 	snap_kunit_expect(test, "taken 2");
 
 	/* The newest snapshot still has the old size. */
-	snap_kunit_echo(test, "buffer_size_kb", "32");
+	tfs_set(test, "buffer_size_kb", "32");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before + 2 * snap_kunit_full(test));
 	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_change(tr, 0, RING_BUFFER_ALL_CPUS, 1), 0);
 	trace_snapshot_end_change(tr, false);
@@ -239,17 +239,17 @@ static void change_test_clock(struct kunit *test)
 	u64 since, before, begin, end;
 	unsigned int i;
 
-	snap_kunit_echo(test, "snapshot_allocate", "1");
+	tfs_set(test, "snapshot_allocate", "1");
 	for (i = 0; i < 2; i++) {
-		snap_kunit_mark(test, 1);
+		tfs_mark(test, 1);
 		tracing_snapshot_instance(tr);
 		before = i ? ktime_get_mono_fast_ns() : trace_clock_counter();
-		snap_kunit_echo(test, "trace_clock", i ? "mono" : "counter");
-		KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 0U);
+		tfs_set(test, "trace_clock", i ? "mono" : "counter");
+		KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 0U);
 		KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
-		snap_kunit_mark(test, 1);
+		tfs_mark(test, 1);
 		tracing_snapshot_instance(tr);
-		KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 1U);
+		KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 1U);
 		snap_kunit_times(test, "complete=", &since, NULL);
 		KUNIT_EXPECT_GE(test, since, before);
 	}
@@ -257,7 +257,7 @@ static void change_test_clock(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, trace_snapshot_arm_tracer(tr, &fake), 0);
 	KUNIT_EXPECT_EQ(test, snap_take(s, &s->max, &req), 0);
 	KUNIT_EXPECT_TRUE(test, s->user.last->settled);
-	snap_kunit_echo(test, "trace_clock", "local");
+	tfs_set(test, "trace_clock", "local");
 	KUNIT_EXPECT_NULL(test, s->user.last);
 	KUNIT_EXPECT_NULL(test, s->max.last);
 	/* The next latency tracer has its buffer before the last one is disarmed. */
@@ -268,11 +268,11 @@ static void change_test_clock(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, s->max.spare);
 	trace_snapshot_disarm_tracer(tr, &fake);
 	KUNIT_EXPECT_NULL(test, s->max.spare);
-	snap_kunit_mark(test, 1);
+	tfs_mark(test, 1);
 	tracing_snapshot_instance(tr);
 	s->user.last->last_boot = true;
-	snap_kunit_echo(test, "trace_clock", "counter");
-	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 1U);
+	tfs_set(test, "trace_clock", "counter");
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 1U);
 	tracing_snapshot_instance(tr);
 
 	/* When the live buffer is emptied, the time from which it is complete begins anew. */
@@ -292,12 +292,12 @@ static void change_test_spare_clock(struct kunit *test)
 	struct trace_buffer *spare;
 	u64 time;
 
-	snap_kunit_echo(test, "snapshot_allocate", "1");
+	tfs_set(test, "snapshot_allocate", "1");
 	spare = tr->snapshots->user.spare->buf.buffer;
-	snap_kunit_echo(test, "trace_clock", "counter");
+	tfs_set(test, "trace_clock", "counter");
 	time = ring_buffer_time_stamp(tr->array_buffer.buffer);
 	KUNIT_EXPECT_EQ(test, ring_buffer_time_stamp(spare), time + 1);
-	snap_kunit_echo(test, "trace_clock", "local");
+	tfs_set(test, "trace_clock", "local");
 }
 
 /* A task that counts records */
@@ -324,8 +324,8 @@ static void change_test_entries(struct kunit *test)
 	struct change_count count = { .tr = tr };
 	struct task_struct *task;
 
-	snap_kunit_mark(test, 3);
-	snap_kunit_echo(test, "snapshot", "1");
+	tfs_mark(test, 3);
+	tfs_set(test, "snapshot", "1");
 	KUNIT_EXPECT_EQ(test, trace_snapshot_entries(tr), 3UL);
 	init_completion(&count.done);
 	task = kthread_create(change_count, &count, "kunit-count");
@@ -352,9 +352,9 @@ static void change_test_used(struct kunit *test)
 	struct tracer fake = { .use_max_tr = true };
 
 	KUNIT_EXPECT_FALSE(test, trace_snapshot_is_used(tr));
-	snap_kunit_echo(test, "snapshot_keep", "1");
+	tfs_set(test, "snapshot_keep", "1");
 	KUNIT_EXPECT_TRUE(test, trace_snapshot_is_used(tr));
-	snap_kunit_echo(test, "snapshot_keep", "0");
+	tfs_set(test, "snapshot_keep", "0");
 	KUNIT_EXPECT_FALSE(test, trace_snapshot_is_used(tr));
 
 	/* An empty buffer, and a trigger that has lost it */
@@ -370,16 +370,16 @@ static void change_test_used(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, trace_snapshot_is_used(tr));
 
 	/* A snapshot */
-	snap_kunit_echo(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	KUNIT_EXPECT_NULL(test, s->user.spare);
 	KUNIT_EXPECT_TRUE(test, trace_snapshot_is_used(tr));
-	snap_kunit_echo(test, "snapshot", "0");
+	tfs_set(test, "snapshot", "0");
 
 	/* A request that is pending */
-	snap_kunit_echo(test, "snapshot_delay", "3000s");
+	tfs_set(test, "snapshot_delay", "3000s");
 	tracing_snapshot_instance(tr);
 	KUNIT_EXPECT_TRUE(test, trace_snapshot_is_used(tr));
-	snap_kunit_echo(test, "snapshot_delay", "0");
+	tfs_set(test, "snapshot_delay", "0");
 	KUNIT_EXPECT_FALSE(test, trace_snapshot_is_used(tr));
 
 	/* A latency tracer that has lost its buffer */
@@ -398,7 +398,7 @@ static void change_test_freed(struct kunit *test)
 	struct trace_array *tr = test->priv;
 
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	snap_kunit_echo(test, "buffer_size_kb", "32");
+	tfs_set(test, "buffer_size_kb", "32");
 	KUNIT_EXPECT_TRUE(test, llist_empty(&tr->snapshots->gone));
 	KUNIT_EXPECT_EQ(test, tr->snapshots->memory.kb, snap_kunit_full(test));
 	tracing_disarm_snapshot(tr);
@@ -466,19 +466,19 @@ static void change_test_erase(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	KUNIT_EXPECT_EQ(test, trace_snapshot_arm_tracer(tr, &fake), 0);
-	snap_kunit_mark(test, 1);
+	tfs_mark(test, 1);
 	tracing_snapshot_instance(tr);
 	user = trace_snapshot_get(tr, false);
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries(user->buffer), 1UL);
-	snap_kunit_mark(test, 1);
+	tfs_mark(test, 1);
 	tracing_snapshot_instance(tr);
 	snap_kunit_expect(test, "taken 2");
-	snap_kunit_mark(test, 1);
+	tfs_mark(test, 1);
 	KUNIT_EXPECT_EQ(test, snap_take(s, &s->max, &req), 0);
 	scoped_guard(mutex, &trace_types_lock)
 		trace_snapshot_erase(tr);
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries(user->buffer), 0UL);
-	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 0U);
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 0U);
 	trace_snapshot_put(user);
 	max = trace_snapshot_get(tr, true);
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries(max->buffer), 0UL);
@@ -497,7 +497,7 @@ static void change_test_erase_iterator(struct kunit *test)
 	struct ring_buffer_iter *iter;
 
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	snap_kunit_mark(test, 3);
+	tfs_mark(test, 3);
 	iter = ring_buffer_read_start(tr->array_buffer.buffer, raw_smp_processor_id(), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, iter);
 	ring_buffer_iter_advance(iter);
@@ -517,7 +517,7 @@ static void change_expect_span(struct kunit *test, bool since, u64 from, bool un
 	struct trace_array *tr = test->priv;
 	struct snap_info *info;
 
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	info = &tr->snapshots->user.last->info;
 	KUNIT_EXPECT_EQ(test, info->since != U64_MAX, since);
 	if (since)
@@ -565,7 +565,7 @@ static void change_test_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, until, 0ULL);
 	ring_buffer_set_clock(live, trace_clock_local);
 	tracer_tracing_on(tr);
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 
 	/* The kernel may throw the switch of all. The time of that is not known. */
 	gen = tracing_all_generation();
@@ -605,8 +605,8 @@ static struct kunit_case change_kunit[] = {
 
 static struct kunit_suite change_suite = {
 	.name = "trace_snapshot_change",
-	.init = snap_kunit_init_small,
-	.exit = snap_kunit_exit,
+	.init = tfs_init_small,
+	.exit = tfs_exit,
 	.test_cases = change_kunit,
 };
 

@@ -11,12 +11,12 @@
 #include <linux/ring_buffer.h>
 #include <linux/string.h>
 
-#include "panic.h"
-#include "tracefs.h"
+#include "../../tests/panic.h"
+#include "../../tests/snapshots.h"
 
 static int crash_init(struct kunit *test)
 {
-	snap_kunit_init(test);
+	tfs_init(test);
 	KUNIT_ASSERT_EQ(test, tracing_alloc_snapshot_instance(test->priv), 0);
 	return 0;
 }
@@ -24,7 +24,7 @@ static int crash_init(struct kunit *test)
 static void crash_exit(struct kunit *test)
 {
 	xchg(&snap_crash_on, 0);
-	snap_kunit_exit(test);
+	tfs_exit(test);
 }
 
 static struct vfsmount *crash_mnt;
@@ -48,8 +48,8 @@ static ssize_t crash_write(struct kunit *test, const char *text)
 	ssize_t ret;
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
-	ret = snap_kunit_write_file(test, file, text);
-	snap_kunit_close(file);
+	ret = tfs_write_file(test, file, text);
+	tfs_close(file);
 	return ret;
 }
 
@@ -59,9 +59,9 @@ static void crash_expect(struct kunit *test, const char *text)
 	char buf[64] = "";
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
-	KUNIT_EXPECT_EQ(test, snap_kunit_read_file(test, file, buf, sizeof(buf) - 1),
+	KUNIT_EXPECT_EQ(test, tfs_read_file(test, file, buf, sizeof(buf) - 1),
 			(ssize_t)strlen(text));
-	snap_kunit_close(file);
+	tfs_close(file);
 	KUNIT_EXPECT_STREQ(test, buf, text);
 }
 
@@ -132,7 +132,7 @@ static void crash_taken(struct kunit *test, u64 nr, const char *by)
 
 	KUNIT_EXPECT_EQ(test, tr->snapshots->user.seq, nr);
 	snprintf(text, sizeof(text), "%llu by=%s ", nr, by);
-	KUNIT_EXPECT_TRUE_MSG(test, snap_kunit_shows(test, "snapshots", text), "%s", text);
+	KUNIT_EXPECT_TRUE_MSG(test, tfs_shows(test, "snapshots", text), "%s", text);
 }
 
 static void crash_oops(enum die_val event)
@@ -158,7 +158,7 @@ static void crash_test_takes(struct kunit *test)
 
 	xchg(&snap_crash_on, BIT(SNAP_BY_OOPS) | BIT(SNAP_BY_PANIC));
 	crash_oops(DIE_OOPS + 1);
-	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "snapshots", "3 by"));
+	KUNIT_EXPECT_FALSE(test, tfs_shows(test, "snapshots", "3 by"));
 	kunit_panic(test);
 	crash_taken(test, 3, "panic");
 	crash_oops(DIE_OOPS);
@@ -219,10 +219,10 @@ static void crash_test_read(struct kunit *test)
 	xchg(&snap_crash_on, BIT(SNAP_BY_PANIC));
 	kunit_panic(test);
 	crash_taken(test, 1, "panic");
-	file = snap_kunit_open(test, "snapshot", O_RDONLY);
+	file = tfs_open(test, "snapshot", O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	kunit_panic(test);
-	snap_kunit_close(file);
+	tfs_close(file);
 	crash_taken(test, 2, "panic");
 }
 
@@ -268,8 +268,8 @@ static void crash_test_arrays(struct kunit *test)
 	trace_snapshot_warn();
 	KUNIT_EXPECT_EQ(test, more->snapshots->user.seq, 1ULL);
 	KUNIT_EXPECT_EQ(test, none->snapshots->user.seq, 0ULL);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/instances/kunit-none/snapshots",
-						 "# refused, no buffer was ready: 0\n"));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "/instances/kunit-none/snapshots",
+					  "# refused, no buffer was ready: 0\n"));
 	/* There is no spare buffer, only the last snapshot. */
 	KUNIT_EXPECT_NULL(test, more->snapshots->user.spare);
 	trace_snapshot_warn();

@@ -8,7 +8,7 @@
 #include <linux/trace_clock.h>
 #include <linux/wait.h>
 
-#include "tracefs.h"
+#include "../../tests/snapshots.h"
 
 static void delay_wait(struct kunit *test)
 {
@@ -25,11 +25,11 @@ static void delay_test_later(struct kunit *test)
 	u64 asked, begin, end;
 	unsigned int i;
 
-	snap_kunit_echo(test, "trace_clock", "mono");
-	snap_kunit_echo(test, "snapshot_delay", "1ms");
+	tfs_set(test, "trace_clock", "mono");
+	tfs_set(test, "snapshot_delay", "1ms");
 	for (i = 0; i < 3; i++) {
 		if (i == 0) {
-			snap_kunit_echo(test, "snapshot", "1");
+			tfs_set(test, "snapshot", "1");
 		} else if (i == 1) {
 			/* The timer cannot run before the second one. */
 			local_irq_save(flags);
@@ -38,13 +38,13 @@ static void delay_test_later(struct kunit *test)
 			tracing_snapshot_instance(tr);
 			local_irq_restore(flags);
 			delay_wait(test);
-			KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 1U);
+			KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 1U);
 		} else {
-			snap_kunit_echo(test, "events/ftrace/print/trigger", "snapshot");
-			snap_kunit_mark(test, 1);
+			tfs_set(test, "events/ftrace/print/trigger", "snapshot");
+			tfs_mark(test, 1);
 			delay_wait(test);
-			snap_kunit_echo(test, "events/ftrace/print/trigger", "!snapshot");
-			KUNIT_EXPECT_NE(test, snap_kunit_count(snap_kunit_read(test, "snapshots"),
+			tfs_set(test, "events/ftrace/print/trigger", "!snapshot");
+			KUNIT_EXPECT_NE(test, tfs_count(tfs_read(test, "snapshots"),
 							       " by=trigger:print "), 0U);
 		}
 		snap_kunit_times(test, "asked=", &asked, NULL);
@@ -54,9 +54,9 @@ static void delay_test_later(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	}
 	snap_kunit_expect(test, "taken 3 merged 1");
-	snap_kunit_echo(test, "snapshot_delay", "0");
-	snap_kunit_echo(test, "snapshot", "1");
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(snap_kunit_read(test, "snapshots"), "asked="), 0U);
+	tfs_set(test, "snapshot_delay", "0");
+	tfs_set(test, "snapshot", "1");
+	KUNIT_EXPECT_EQ(test, tfs_count(tfs_read(test, "snapshots"), "asked="), 0U);
 }
 
 static bool delay_wanted;
@@ -87,8 +87,8 @@ static void delay_test_pending(struct kunit *test)
 	const struct snap_cond cond = { .wanted = delay_ask, .taken = delay_note, .data = test };
 
 	delay_taken = 0;
-	snap_kunit_echo(test, "snapshot_allocate", "1");
-	snap_kunit_echo(test, "snapshot_delay", "1000s");
+	tfs_set(test, "snapshot_allocate", "1");
+	tfs_set(test, "snapshot_delay", "1000s");
 	KUNIT_EXPECT_TRUE(test, trace_snapshot_trigger(tr->trace_marker_file, &cond));
 	KUNIT_EXPECT_FALSE(test, atomic_long_read(&tr->snapshots->pending.requests));
 	delay_wanted = true;
@@ -104,12 +104,12 @@ static void delay_test_pending(struct kunit *test)
 	trace_snapshot_trigger(tr->trace_marker_file, &cond);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&tr->snapshots->pending.requests), 3);
 	snap_kunit_expect(test, "");
-	snap_kunit_refuse(test, "snapshot", "0", -EBUSY);
+	tfs_refuse(test, "snapshot", "0", -EBUSY);
 	trace_snapshot_trim(tr);
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "1\n");
 	snap_kunit_expect(test, "");
 
-	snap_kunit_echo(test, "per_cpu/cpu0/snapshot", "1");
+	tfs_set(test, "per_cpu/cpu0/snapshot", "1");
 	xchg(&snap_crash_on, BIT(SNAP_BY_WARN));
 	trace_snapshot_warn();
 	KUNIT_EXPECT_EQ(test, trace_snapshot_arm_tracer(tr, &fake), 0);
@@ -118,9 +118,9 @@ static void delay_test_pending(struct kunit *test)
 	snap_kunit_expect(test, "taken 2");
 
 	/* A new delay cancels the pending requests. */
-	snap_kunit_echo(test, "snapshot_delay", "0");
+	tfs_set(test, "snapshot_delay", "0");
 	snap_kunit_expect(test, "taken 2 refused 3");
-	snap_kunit_echo(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	snap_kunit_expect(test, "taken 3 refused 3");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	xchg(&snap_crash_on, before);
@@ -133,7 +133,7 @@ static void delay_test_cancelled(struct kunit *test)
 	struct snap_pending *pending = &tr->snapshots->pending;
 	unsigned int i;
 
-	snap_kunit_echo(test, "snapshot_allocate", "1");
+	tfs_set(test, "snapshot_allocate", "1");
 	for (i = 0; i < 2; i++) {
 		snap_delay_set(tr->snapshots, 1000ULL * NSEC_PER_SEC);
 		tracing_snapshot_instance(tr);
@@ -156,8 +156,8 @@ static void delay_test_cancelled(struct kunit *test)
 	local_irq_enable();
 	snap_kunit_expect(test, "refused 3");
 	/* The longest one is half of what a ktime_t holds. */
-	snap_kunit_echo(test, "snapshot_delay", "4611686018427387903ns");
-	snap_kunit_refuse(test, "snapshot_delay", "4611686018427387904ns", -EINVAL);
+	tfs_set(test, "snapshot_delay", "4611686018427387903ns");
+	tfs_refuse(test, "snapshot_delay", "4611686018427387904ns", -EINVAL);
 	snap_delay_set(tr->snapshots, 0);
 }
 
@@ -169,15 +169,14 @@ static void delay_test_signal(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < 2; i++) {
-		snap_kunit_echo(test, "snapshot_delay", "1000s");
+		tfs_set(test, "snapshot_delay", "1000s");
 		set_thread_flag(TIF_SIGPENDING);
-		snap_kunit_refuse(test, "snapshot", "1", -EINTR);
+		tfs_refuse(test, "snapshot", "1", -EINTR);
 		flush_signals(current);
 		KUNIT_EXPECT_TRUE(test, atomic_long_read(&tr->snapshots->pending.requests));
 		KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
-		snap_kunit_echo(test, "snapshot_delay", "0");
-		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"),
-				   "1\n");
+		tfs_set(test, "snapshot_delay", "0");
+		KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "1\n");
 	}
 	snap_kunit_expect(test, "refused 2");
 }
@@ -191,12 +190,12 @@ static void delay_test_waiters(struct kunit *test)
 	struct snap_waiter waiters[3] = { };
 	unsigned int i;
 
-	snap_kunit_echo(test, "snapshot_delay", "1000s");
+	tfs_set(test, "snapshot_delay", "1000s");
 	for (i = 0; i < ARRAY_SIZE(waiters); i++) {
 		req.waiter = &waiters[i];
 		KUNIT_EXPECT_EQ(test, snap_take(s, &s->user, &req), -EINPROGRESS);
 	}
-	snap_kunit_echo(test, "snapshot_delay", "0");
+	tfs_set(test, "snapshot_delay", "0");
 	for (i = 0; i < ARRAY_SIZE(waiters); i++) {
 		KUNIT_EXPECT_TRUE(test, waiters[i].done);
 		KUNIT_EXPECT_EQ(test, waiters[i].ret, -ECANCELED);
@@ -214,9 +213,9 @@ static void delay_test_fails(struct kunit *test)
 	unsigned long before, flags;
 	unsigned int i;
 
-	snap_kunit_echo(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	buf = trace_snapshot_get(tr, false);
-	snap_kunit_echo(test, "snapshot_delay", "1ms");
+	tfs_set(test, "snapshot_delay", "1ms");
 	tracing_snapshot_instance(tr);
 	delay_wait(test);
 	snap_kunit_expect(test, "taken 1 starved 1");
@@ -238,8 +237,8 @@ static void delay_test_fails(struct kunit *test)
 	snap_kunit_expect(test, "taken 2 starved 1");
 	/* A waiter also wakes up if another request has used the last room of snapshot_keep. */
 	before = xchg(&snap_crash_on, BIT(SNAP_BY_WARN));
-	snap_kunit_echo(test, "snapshot_keep", "first 2");
-	snap_kunit_echo(test, "snapshot_delay", "20ms");
+	tfs_set(test, "snapshot_keep", "first 2");
+	tfs_set(test, "snapshot_delay", "20ms");
 	local_irq_save(flags);
 	tracing_snapshot_instance(tr);
 	trace_snapshot_warn();
@@ -247,7 +246,7 @@ static void delay_test_fails(struct kunit *test)
 	delay_wait(test);
 	xchg(&snap_crash_on, before);
 	snap_kunit_expect(test, "taken 3 starved 1 enough 1");
-	snap_kunit_echo(test, "snapshot_keep", "0");
+	tfs_set(test, "snapshot_keep", "0");
 }
 
 /* A request reads the clock when it is postponed: delay_clock() acts as an interrupt there. */
@@ -267,15 +266,15 @@ static void delay_test_inside(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
 
-	snap_kunit_echo(test, "snapshot_allocate", "1");
-	snap_kunit_echo(test, "snapshot_delay", "1000s");
+	tfs_set(test, "snapshot_allocate", "1");
+	tfs_set(test, "snapshot_delay", "1000s");
 	ring_buffer_set_clock(tr->array_buffer.buffer, delay_clock);
 	delay_tr = tr;
 	tracing_snapshot_instance(tr);
 	KUNIT_EXPECT_NULL(test, delay_tr);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&tr->snapshots->pending.requests), 2);
 	ring_buffer_set_clock(tr->array_buffer.buffer, trace_clock_local);
-	snap_kunit_echo(test, "snapshot_delay", "0");
+	tfs_set(test, "snapshot_delay", "0");
 	snap_kunit_expect(test, "refused 2");
 }
 
@@ -286,7 +285,7 @@ static void delay_expect_count(struct kunit *test, unsigned int count)
 	char text[32];
 
 	snprintf(text, sizeof(text), "snapshot:count=%u\n", count);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, DELAY_TRIGGER, text));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, DELAY_TRIGGER, text));
 }
 
 static bool delay_has_cells(struct trace_snapshots *s)
@@ -305,17 +304,17 @@ static void delay_test_count(struct kunit *test)
 	struct trace_snapshots *s = tr->snapshots;
 	unsigned int i;
 
-	snap_kunit_echo(test, DELAY_TRIGGER, "snapshot:3");
-	snap_kunit_echo(test, "snapshot_delay", "1000s");
-	snap_kunit_mark(test, 5);
+	tfs_set(test, DELAY_TRIGGER, "snapshot:3");
+	tfs_set(test, "snapshot_delay", "1000s");
+	tfs_mark(test, 5);
 	delay_expect_count(test, 3);
 	/* It gives back what was not taken. */
-	snap_kunit_echo(test, "snapshot_delay", "0");
+	tfs_set(test, "snapshot_delay", "0");
 	snap_kunit_expect(test, "refused 5");
 	delay_expect_count(test, 3);
-	snap_kunit_echo(test, "snapshot_delay", "1000s");
+	tfs_set(test, "snapshot_delay", "1000s");
 	for (i = 0; i < 2; i++) {
-		snap_kunit_mark(test, 5);
+		tfs_mark(test, 5);
 		s->pending.at = 0;
 		KUNIT_EXPECT_EQ(test, snap_take_pending(s), 0);
 		delay_expect_count(test, 2 - i);
@@ -323,14 +322,14 @@ static void delay_test_count(struct kunit *test)
 	}
 	snap_kunit_expect(test, "taken 2 merged 8 refused 5");
 	/* The last one: another snapshot spends it before that is taken. */
-	snap_kunit_mark(test, 1);
+	tfs_mark(test, 1);
 	s->pending.delay = 0;
-	snap_kunit_mark(test, 1);
+	tfs_mark(test, 1);
 	delay_expect_count(test, 0);
-	snap_kunit_mark(test, 1);
+	tfs_mark(test, 1);
 	delay_expect_count(test, 0);
 	snap_kunit_expect(test, "taken 3 merged 9 refused 5");
-	snap_kunit_echo(test, DELAY_TRIGGER, "!snapshot:3");
+	tfs_set(test, DELAY_TRIGGER, "!snapshot:3");
 }
 
 /* A trigger that is removed is not told of the snapshot that its request waits for. */
@@ -339,16 +338,16 @@ static void delay_test_removed(struct kunit *test)
 	struct trace_array *tr = test->priv;
 	struct trace_snapshots *s = tr->snapshots;
 
-	snap_kunit_echo(test, DELAY_TRIGGER, "snapshot:3");
-	snap_kunit_echo(test, "snapshot_delay", "1000s");
-	snap_kunit_mark(test, 2);
+	tfs_set(test, DELAY_TRIGGER, "snapshot:3");
+	tfs_set(test, "snapshot_delay", "1000s");
+	tfs_mark(test, 2);
 	KUNIT_EXPECT_TRUE(test, delay_has_cells(s));
-	snap_kunit_echo(test, DELAY_TRIGGER, "!snapshot:3");
+	tfs_set(test, DELAY_TRIGGER, "!snapshot:3");
 	KUNIT_EXPECT_FALSE(test, delay_has_cells(s));
 	s->pending.at = 0;
 	KUNIT_EXPECT_EQ(test, snap_take_pending(s), 0);
 	snap_kunit_expect(test, "taken 1 merged 1");
-	snap_kunit_echo(test, "snapshot_delay", "0");
+	tfs_set(test, "snapshot_delay", "0");
 }
 
 /* Without room to note another condition, its request is refused, and stores nothing. */
@@ -362,15 +361,15 @@ static void delay_test_cells(struct kunit *test)
 	unsigned int i;
 
 	delay_wanted = true;
-	snap_kunit_echo(test, "snapshot_allocate", "1");
-	snap_kunit_echo(test, "snapshot_delay", "1000s");
+	tfs_set(test, "snapshot_allocate", "1");
+	tfs_set(test, "snapshot_delay", "1000s");
 	for (i = 0; i <= SNAP_CELLS; i++) {
 		cond.data = &data[i];
 		KUNIT_EXPECT_EQ(test, snap_take(s, &s->user, &req),
 				i < SNAP_CELLS ? -EINPROGRESS : -EAGAIN);
 	}
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->pending.requests), 0L + SNAP_CELLS);
-	snap_kunit_echo(test, "snapshot_delay", "0");
+	tfs_set(test, "snapshot_delay", "0");
 	snap_kunit_expect(test, "refused 9");
 }
 
@@ -390,8 +389,8 @@ static struct kunit_case delay_cases[] = {
 
 static struct kunit_suite delay_suite = {
 	.name = "trace_snapshot_delay",
-	.init = snap_kunit_init_small,
-	.exit = snap_kunit_exit,
+	.init = tfs_init_small,
+	.exit = tfs_exit,
 	.test_cases = delay_cases,
 };
 

@@ -13,7 +13,7 @@
 #include <linux/uaccess.h>
 
 #include "../../ring_buffer/internal.h"
-#include "tracefs.h"
+#include "../../tests/snapshots.h"
 
 #define BAD_NUMBER	"Invalid value, expected a number"
 #define BAD_BUSY	"The buffer is being erased or resized: try again"
@@ -41,7 +41,7 @@
 
 static int fs_init(struct kunit *test)
 {
-	return snap_kunit_init(test);
+	return tfs_init(test);
 }
 
 static struct trace_snapshots *fs_snapshots(struct kunit *test)
@@ -53,7 +53,7 @@ static struct trace_snapshots *fs_snapshots(struct kunit *test)
 
 static void fs_mark(struct kunit *test, const char *text)
 {
-	snap_kunit_set(test, "trace_marker", text);
+	tfs_set(test, "trace_marker", text);
 }
 
 /* Expect the record @text in "trace" or "snapshot", if @path is that; else in neither. */
@@ -65,7 +65,7 @@ static void fs_expect_only(struct kunit *test, const char *path, const char *tex
 
 	snprintf(record, sizeof(record), ": %s\n", text);
 	for (i = 0; i < ARRAY_SIZE(paths); i++)
-		KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(snap_kunit_read(test, paths[i]), record),
+		KUNIT_EXPECT_EQ_MSG(test, tfs_count(tfs_read(test, paths[i]), record),
 				    !strcmp(path, paths[i]), "%s in %s", text, paths[i]);
 }
 
@@ -97,19 +97,19 @@ static void fs_test_place(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(texts); i++) {
 		at = strcspn(texts[i].bad, "^");
 		snprintf(bad, sizeof(bad), "%.*s%s", (int)at, texts[i].bad, texts[i].bad + at + 1);
-		KUNIT_EXPECT_EQ_MSG(test, snap_kunit_write(test, texts[i].name, bad),
-				    (ssize_t)-EINVAL, "%s", texts[i].bad);
+		KUNIT_EXPECT_EQ_MSG(test, tfs_write(test, texts[i].name, bad), (ssize_t)-EINVAL,
+				    "%s", texts[i].bad);
 		snprintf(text, sizeof(text), "  Command: %s\n%*s^\n", bad,
 			 (int)(strlen("  Command: ") + at), "");
-		KUNIT_EXPECT_TRUE_MSG(test, snap_kunit_shows(test, "error_log", text), "%s in %s",
-				      text, snap_kunit_read(test, "error_log"));
+		KUNIT_EXPECT_TRUE_MSG(test, tfs_shows(test, "error_log", text), "%s in %s", text,
+				      tfs_read(test, "error_log"));
 	}
-	snap_kunit_set(test, "snapshot_limit_kb", "5M");
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_limit_kb"), "5120\n");
-	snap_kunit_set(test, "snapshot_limit_kb", "2G");
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_limit_kb"), "2097152\n");
-	snap_kunit_set(test, "snapshot_limit_kb", "0k");
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_limit_kb"), "0\n");
+	tfs_set(test, "snapshot_limit_kb", "5M");
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_limit_kb"), "5120\n");
+	tfs_set(test, "snapshot_limit_kb", "2G");
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_limit_kb"), "2097152\n");
+	tfs_set(test, "snapshot_limit_kb", "0k");
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_limit_kb"), "0\n");
 }
 
 /* Return @digit with blanks before it, @len characters in all. */
@@ -159,41 +159,40 @@ static void fs_test_value(struct kunit *test)
 	char text[100];
 
 	for (i = 0; i < ARRAY_SIZE(v->wants); i++) {
-		snap_kunit_set(test, name, v->wants[i]);
+		tfs_set(test, name, v->wants[i]);
 		for (n = 0; n < ARRAY_SIZE(fs_values); n++)
-			KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, fs_values[n].name),
+			KUNIT_EXPECT_STREQ(test, tfs_read(test, fs_values[n].name),
 					   &fs_values[n] == v ? v->shows[i] : "0\n");
 		for (n = 0; n < ARRAY_SIZE(v->bad); n++) {
-			snap_kunit_fails(test, name, v->bad[n], -EINVAL, v->why);
-			KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, name), v->shows[i]);
+			tfs_fails(test, name, v->bad[n], -EINVAL, v->why);
+			KUNIT_EXPECT_STREQ(test, tfs_read(test, name), v->shows[i]);
 		}
 	}
 
 	/* The longest valid text, then one more character. */
-	snap_kunit_set(test, name, fs_long(test, 39, '0'));
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, name), "0\n");
-	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, name, fs_long(test, 40, '0')),
-			(ssize_t)-EINVAL);
+	tfs_set(test, name, fs_long(test, 39, '0'));
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, name), "0\n");
+	tfs_refuse(test, name, fs_long(test, 40, '0'), -EINVAL);
 	snprintf(text, sizeof(text), "%-40s", v->wants[0]);
-	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, name, text), (ssize_t)-EINVAL);
+	tfs_refuse(test, name, text, -EINVAL);
 	snprintf(text, sizeof(text), "] %s: error: %s\n", name, v->why);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "error_log", text));
-	snap_kunit_set(test, name, v->wants[1]);
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "error_log", text));
+	tfs_set(test, name, v->wants[1]);
 
 	/* A read may take single characters. A write advances the file position. */
-	file = snap_kunit_open(test, name, O_RDWR);
+	file = tfs_open(test, name, O_RDWR);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
-	KUNIT_EXPECT_EQ(test, snap_kunit_read_file(test, file, text, 1), 1L);
+	KUNIT_EXPECT_EQ(test, tfs_read_file(test, file, text, 1), 1L);
 	KUNIT_EXPECT_EQ(test, text[0], v->shows[1][0]);
-	KUNIT_EXPECT_EQ(test, snap_kunit_read_file(test, file, text, 1), 1L);
+	KUNIT_EXPECT_EQ(test, tfs_read_file(test, file, text, 1), 1L);
 	KUNIT_EXPECT_EQ(test, text[0], v->shows[1][1]);
-	KUNIT_EXPECT_EQ(test, snap_kunit_write_file(test, file, "0"), 1L);
+	KUNIT_EXPECT_EQ(test, tfs_write_file(test, file, "0"), 1L);
 	KUNIT_EXPECT_EQ(test, file->f_pos, 3LL);
 	/* So may a pwrite(). */
 	KUNIT_EXPECT_TRUE(test, file->f_mode & FMODE_PWRITE);
 	KUNIT_EXPECT_EQ(test, file->f_op->write(file, NULL, 1, &file->f_pos), (ssize_t)-EFAULT);
 	KUNIT_EXPECT_EQ(test, file->f_pos, 3LL);
-	snap_kunit_close(file);
+	tfs_close(file);
 }
 
 /* For each value that user space writes: where the records are, and whether there is memory. */
@@ -201,49 +200,47 @@ static void fs_test_snapshot(struct kunit *test)
 {
 	struct file *file;
 
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", HELP_ALL("freed")));
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "per_cpu/cpu0/snapshot", HELP_CPU("freed")));
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# memory, in KiB: 0\n"));
-	snap_kunit_set(test, "snapshot_allocate", "1");
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", HELP_ALL("allocated")));
-	KUNIT_EXPECT_TRUE(test,
-			  snap_kunit_shows(test, "per_cpu/cpu0/snapshot", HELP_CPU("allocated")));
-	snap_kunit_set(test, "snapshot_allocate", "0");
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", HELP_ALL("freed")));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "per_cpu/cpu0/snapshot", HELP_CPU("freed")));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "# memory, in KiB: 0\n"));
+	tfs_set(test, "snapshot_allocate", "1");
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", HELP_ALL("allocated")));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "per_cpu/cpu0/snapshot", HELP_CPU("allocated")));
+	tfs_set(test, "snapshot_allocate", "0");
 
 	fs_mark(test, "one");
-	snap_kunit_set(test, "snapshot", fs_long(test, 39, '1'));
-	snap_kunit_set(test, "snapshot", fs_long(test, 39, '2'));
+	tfs_set(test, "snapshot", fs_long(test, 39, '1'));
+	tfs_set(test, "snapshot", fs_long(test, 39, '2'));
 	fs_mark(test, "two");
-	snap_kunit_set(test, "snapshot", "1\n");
+	tfs_set(test, "snapshot", "1\n");
 	fs_expect_only(test, "snapshot", "two");
 	fs_mark(test, "three");
 	fs_expect_only(test, "trace", "three");
-	snap_kunit_set(test, "snapshot", " 5 ");
+	tfs_set(test, "snapshot", " 5 ");
 	fs_expect_only(test, "trace", "three");
 	fs_expect_only(test, "", "two");
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", HELP_ALL("allocated")));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", HELP_ALL("allocated")));
 
 	/* One file descriptor can take several snapshots. Each write advances its position. */
-	file = snap_kunit_open(test, "snapshot", O_WRONLY);
+	file = tfs_open(test, "snapshot", O_WRONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
-	KUNIT_EXPECT_EQ(test, snap_kunit_write_file(test, file, "1"), 1L);
-	KUNIT_EXPECT_EQ(test, snap_kunit_write_file(test, file, "1 "), 2L);
+	KUNIT_EXPECT_EQ(test, tfs_write_file(test, file, "1"), 1L);
+	KUNIT_EXPECT_EQ(test, tfs_write_file(test, file, "1 "), 2L);
 	KUNIT_EXPECT_EQ(test, file->f_pos, 3LL);
-	snap_kunit_close(file);
+	tfs_close(file);
 	fs_expect_only(test, "", "three");
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# taken: 4\n"));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "# taken: 4\n"));
 
-	snap_kunit_set(test, "snapshot", "0");
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", HELP_ALL("freed")));
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# memory, in KiB: 0\n"));
+	tfs_set(test, "snapshot", "0");
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", HELP_ALL("freed")));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "# memory, in KiB: 0\n"));
 
-	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot", fs_long(test, 40, '1')),
-			(ssize_t)-EINVAL);
-	snap_kunit_close(snap_kunit_open(test, "error_log", O_WRONLY | O_TRUNC));
-	snap_kunit_fails(test, "snapshot", "x", -EINVAL, BAD_NUMBER);
-	snap_kunit_fails(test, "snapshot", "-1", -EINVAL, BAD_NUMBER);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# taken: 4\n"));
-	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshots", "1"), (ssize_t)-EINVAL);
+	tfs_refuse(test, "snapshot", fs_long(test, 40, '1'), -EINVAL);
+	tfs_close(tfs_open(test, "error_log", O_WRONLY | O_TRUNC));
+	tfs_fails(test, "snapshot", "x", -EINVAL, BAD_NUMBER);
+	tfs_fails(test, "snapshot", "-1", -EINVAL, BAD_NUMBER);
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "# taken: 4\n"));
+	tfs_refuse(test, "snapshots", "1", -EINVAL);
 }
 
 /* The files of one CPU. CPU 0 has all records here. */
@@ -254,29 +251,28 @@ static void fs_test_cpu(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, page);
 	fs_mark(test, "one");
-	snap_kunit_set(test, "per_cpu/cpu0/snapshot", "1");
+	tfs_set(test, "per_cpu/cpu0/snapshot", "1");
 	fs_expect_only(test, "snapshot", "one");
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "per_cpu/cpu0/snapshot", ": one\n"));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "per_cpu/cpu0/snapshot", ": one\n"));
 
 	/* No write changes the part of a CPU while a reader holds it. */
-	file = snap_kunit_open(test, "snapshot", O_RDONLY);
+	file = tfs_open(test, "snapshot", O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
-	snap_kunit_fails(test, "per_cpu/cpu0/snapshot", "1", -EBUSY, BAD_READ);
-	snap_kunit_fails(test, "per_cpu/cpu0/snapshot", "2", -EBUSY, BAD_READ);
-	snap_kunit_close(file);
-	snap_kunit_fails(test, "per_cpu/cpu0/snapshot", "0", -EINVAL, BAD_PART);
+	tfs_fails(test, "per_cpu/cpu0/snapshot", "1", -EBUSY, BAD_READ);
+	tfs_fails(test, "per_cpu/cpu0/snapshot", "2", -EBUSY, BAD_READ);
+	tfs_close(file);
+	tfs_fails(test, "per_cpu/cpu0/snapshot", "0", -EINVAL, BAD_PART);
 	fs_expect_only(test, "snapshot", "one");
 
-	raw = snap_kunit_open(test, "per_cpu/cpu0/snapshot_raw", O_RDONLY);
+	raw = tfs_open(test, "per_cpu/cpu0/snapshot_raw", O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(raw));
-	KUNIT_EXPECT_GT(test, snap_kunit_read_file(test, raw, page, PAGE_SIZE), 0L);
-	snap_kunit_close(raw);
-	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "per_cpu/cpu0/snapshot_raw", "1"),
-			(ssize_t)-EINVAL);
+	KUNIT_EXPECT_GT(test, tfs_read_file(test, raw, page, PAGE_SIZE), 0L);
+	tfs_close(raw);
+	tfs_refuse(test, "per_cpu/cpu0/snapshot_raw", "1", -EINVAL);
 
-	snap_kunit_set(test, "per_cpu/cpu0/snapshot", "2");
+	tfs_set(test, "per_cpu/cpu0/snapshot", "2");
 	fs_expect_only(test, "", "one");
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "1\n");
 }
 
 /* A write cannot free memory that a trigger, a pending request or a tracer needs. */
@@ -287,42 +283,42 @@ static void fs_test_needed(struct kunit *test)
 	struct tracer latency = { .use_max_tr = true };
 
 	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(tr), 0);
-	snap_kunit_fails(test, "snapshot_allocate", "0", -EBUSY, BAD_ARMED);
-	snap_kunit_fails(test, "per_cpu/cpu0/snapshot", "0", -EINVAL, BAD_PART);
-	snap_kunit_set(test, "snapshot_allocate", "1");
+	tfs_fails(test, "snapshot_allocate", "0", -EBUSY, BAD_ARMED);
+	tfs_fails(test, "per_cpu/cpu0/snapshot", "0", -EINVAL, BAD_PART);
+	tfs_set(test, "snapshot_allocate", "1");
 	tracing_disarm_snapshot(tr);
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "1\n");
 
-	snap_kunit_set(test, "snapshot_delay", "1000s");
+	tfs_set(test, "snapshot_delay", "1000s");
 	tracing_snapshot_instance(tr);
-	snap_kunit_fails(test, "snapshot", "0", -EBUSY, BAD_PENDING);
-	snap_kunit_fails(test, "snapshot_allocate", "0", -EBUSY, BAD_PENDING);
-	snap_kunit_set(test, "snapshot_delay", "0");
+	tfs_fails(test, "snapshot", "0", -EBUSY, BAD_PENDING);
+	tfs_fails(test, "snapshot_allocate", "0", -EBUSY, BAD_PENDING);
+	tfs_set(test, "snapshot_delay", "0");
 
 	/* User space may free the memory that the kernel has allocated. */
 	KUNIT_ASSERT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
-	snap_kunit_set(test, "snapshot", "0");
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "0\n");
-	snap_kunit_set(test, "snapshot_keep", "first 1");
-	snap_kunit_set(test, "snapshot", "1");
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "0\n");
-	snap_kunit_fails(test, "snapshot", "1", -ENOSPC, BAD_ENOUGH);
-	snap_kunit_set(test, "snapshot_keep", "0");
-	snap_kunit_set(test, "snapshot", "0");
+	tfs_set(test, "snapshot", "0");
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "0\n");
+	tfs_set(test, "snapshot_keep", "first 1");
+	tfs_set(test, "snapshot", "1");
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "0\n");
+	tfs_fails(test, "snapshot", "1", -ENOSPC, BAD_ENOUGH);
+	tfs_set(test, "snapshot_keep", "0");
+	tfs_set(test, "snapshot", "0");
 
 	/* The only buffer belongs to a latency tracer. */
 	mutex_lock(&trace_types_lock);
 	KUNIT_ASSERT_EQ(test, trace_snapshot_arm_tracer(tr, &latency), 0);
 	mutex_unlock(&trace_types_lock);
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
-	snap_kunit_fails(test, "snapshot_allocate", "0", -EBUSY, BAD_TRACER);
-	snap_kunit_fails(test, "snapshot_allocate", "1", -EBUSY, BAD_TRACER);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", HELP_ALL("freed")));
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "1\n");
+	tfs_fails(test, "snapshot_allocate", "0", -EBUSY, BAD_TRACER);
+	tfs_fails(test, "snapshot_allocate", "1", -EBUSY, BAD_TRACER);
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", HELP_ALL("freed")));
 	mutex_lock(&trace_types_lock);
 	trace_snapshot_disarm_tracer(tr, &latency);
 	trace_snapshot_trim(tr);
 	mutex_unlock(&trace_types_lock);
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "0\n");
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "0\n");
 	KUNIT_EXPECT_EQ(test, s->memory.kb, 0UL);
 }
 
@@ -333,46 +329,46 @@ static void fs_test_limit(struct kunit *test)
 	unsigned long full;
 	char text[24];
 
-	snap_kunit_set(test, "snapshot_limit_kb", "1");
-	snap_kunit_fails(test, "snapshot", "1", -ENOSPC, BAD_LIMIT);
-	snap_kunit_fails(test, "snapshot_allocate", "1", -ENOSPC, BAD_LIMIT);
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "0\n");
-	snap_kunit_set(test, "snapshot_limit_kb", "0");
+	tfs_set(test, "snapshot_limit_kb", "1");
+	tfs_fails(test, "snapshot", "1", -ENOSPC, BAD_LIMIT);
+	tfs_fails(test, "snapshot_allocate", "1", -ENOSPC, BAD_LIMIT);
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "0\n");
+	tfs_set(test, "snapshot_limit_kb", "0");
 
-	snap_kunit_set(test, "snapshot_allocate", "1");
+	tfs_set(test, "snapshot_allocate", "1");
 	full = s->memory.kb;
 	KUNIT_ASSERT_GT(test, full, 1UL);
 	snprintf(text, sizeof(text), "# memory, in KiB: %lu\n", full);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", text));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", text));
 	snprintf(text, sizeof(text), "%lu", full - 1);
-	snap_kunit_fails(test, "snapshot_limit_kb", text, -ENOSPC, BAD_HELD);
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_limit_kb"), "0\n");
+	tfs_fails(test, "snapshot_limit_kb", text, -ENOSPC, BAD_HELD);
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_limit_kb"), "0\n");
 	snprintf(text, sizeof(text), "%lu", full);
-	snap_kunit_set(test, "snapshot_limit_kb", text);
-	snap_kunit_set(test, "snapshot", "1");
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot_limit_kb", text);
+	tfs_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 
 	/* The limit has no room for another one beside a kept snapshot. */
-	snap_kunit_set(test, "snapshot_limit_kb", "0");
-	snap_kunit_set(test, "snapshot", "0");
-	snap_kunit_set(test, "snapshot_keep", "first 5");
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot_limit_kb", "0");
+	tfs_set(test, "snapshot", "0");
+	tfs_set(test, "snapshot_keep", "first 5");
+	tfs_set(test, "snapshot", "1");
 	snap_kunit_worker(test->priv);
-	snap_kunit_set(test, "snapshot", "0");
+	tfs_set(test, "snapshot", "0");
 	snprintf(text, sizeof(text), "%lu", s->memory.kb + full - 1);
-	snap_kunit_set(test, "snapshot_limit_kb", text);
-	snap_kunit_fails(test, "snapshot", "1", -ENOSPC, BAD_LIMIT);
-	snap_kunit_fails(test, "snapshot_allocate", "1", -ENOSPC, BAD_LIMIT);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# taken: 3\n"));
-	snap_kunit_set(test, "snapshot_keep", "0");
-	snap_kunit_set(test, "snapshot_limit_kb", "0");
+	tfs_set(test, "snapshot_limit_kb", text);
+	tfs_fails(test, "snapshot", "1", -ENOSPC, BAD_LIMIT);
+	tfs_fails(test, "snapshot_allocate", "1", -ENOSPC, BAD_LIMIT);
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "# taken: 3\n"));
+	tfs_set(test, "snapshot_keep", "0");
+	tfs_set(test, "snapshot_limit_kb", "0");
 }
 
 /* Expect one line about the limit in error_log, and empty it. Return: the limit that would do. */
 static unsigned long
 fs_needs(struct kunit *test, const char *file, const char *kind, const char *what)
 {
-	const char *log = snap_kunit_read(test, "error_log"), *at;
+	const char *log = tfs_read(test, "error_log"), *at;
 	unsigned long kb = 0;
 	char line[160];
 
@@ -380,11 +376,11 @@ fs_needs(struct kunit *test, const char *file, const char *kind, const char *wha
 		 what);
 	at = strstr(log, line);
 	KUNIT_EXPECT_NOT_NULL_MSG(test, at, "%s in %s", line, log);
-	KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(log, ": error:"), *kind == 'e', "%s", log);
-	KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(log, ": note:"), *kind == 'n', "%s", log);
+	KUNIT_EXPECT_EQ_MSG(test, tfs_count(log, ": error:"), *kind == 'e', "%s", log);
+	KUNIT_EXPECT_EQ_MSG(test, tfs_count(log, ": note:"), *kind == 'n', "%s", log);
 	if (at)
 		KUNIT_EXPECT_EQ(test, sscanf(at + strlen(line), "%lu KiB", &kb), 1);
-	snap_kunit_close(snap_kunit_open(test, "error_log", O_WRONLY | O_TRUNC));
+	tfs_close(tfs_open(test, "error_log", O_WRONLY | O_TRUNC));
 	return kb;
 }
 
@@ -393,7 +389,7 @@ static void fs_limit(struct kunit *test, unsigned long kb)
 	char text[24];
 
 	snprintf(text, sizeof(text), "%lu", kb);
-	snap_kunit_set(test, "snapshot_limit_kb", text);
+	tfs_set(test, "snapshot_limit_kb", text);
 }
 
 /* A limit that refuses is in error_log, with the limit that would do. */
@@ -411,23 +407,23 @@ static void fs_test_needs(struct kunit *test)
 	const char *name;
 	unsigned int i;
 
-	snap_kunit_set(test, "buffer_size_kb", "64");
+	tfs_set(test, "buffer_size_kb", "64");
 	for (i = 0; i < ARRAY_SIZE(writes); i++) {
 		name = strrchr(writes[i].file, '/');
 		if (i == 3)
-			snap_kunit_set(test, "snapshot_allocate", "1");
+			tfs_set(test, "snapshot_allocate", "1");
 		fs_limit(test, max(s->memory.kb, 1UL));
-		snap_kunit_refuse(test, writes[i].file, writes[i].text, -ENOSPC);
+		tfs_refuse(test, writes[i].file, writes[i].text, -ENOSPC);
 		fs_limit(test, fs_needs(test, name ? name + 1 : writes[i].file, "error",
 					writes[i].what));
-		snap_kunit_set(test, writes[i].file, writes[i].text);
+		tfs_set(test, writes[i].file, writes[i].text);
 		KUNIT_EXPECT_EQ(test, s->memory.kb, s->memory.limit_kb);
 		if (i == 2)
-			snap_kunit_set(test, writes[i].file, "!snapshot");
+			tfs_set(test, writes[i].file, "!snapshot");
 		if (i < 3)
-			snap_kunit_set(test, "snapshot", "0");
+			tfs_set(test, "snapshot", "0");
 	}
-	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "error_log", "error"));
+	KUNIT_EXPECT_FALSE(test, tfs_shows(test, "error_log", "error"));
 }
 
 /* So is what a worker fails to do: once, until it succeeds. */
@@ -438,11 +434,11 @@ static void fs_test_needs_worker(struct kunit *test)
 	struct file *file;
 	unsigned int i;
 
-	snap_kunit_set(test, "buffer_size_kb", "64");
+	tfs_set(test, "buffer_size_kb", "64");
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	fs_limit(test, s->memory.kb);
-	file = snap_kunit_open(test, "snapshot", O_RDONLY);
+	file = tfs_open(test, "snapshot", O_RDONLY);
 	for (i = 0; i < 3; i++) {
 		tracing_snapshot_instance(tr);
 		snap_kunit_worker(tr);
@@ -453,23 +449,23 @@ static void fs_test_needs_worker(struct kunit *test)
 	snap_kunit_worker(tr);
 	KUNIT_EXPECT_EQ(test, s->memory.kb, s->memory.limit_kb);
 	tracing_snapshot_instance(tr);
-	snap_kunit_close(file);
+	tfs_close(file);
 	snap_kunit_worker(tr);
 	snap_kunit_expect(test, "taken 2 starved 4");
 	tracing_disarm_snapshot(tr);
-	snap_kunit_set(test, "snapshot", "0");
+	tfs_set(test, "snapshot", "0");
 
 	/* A full one cannot be trimmed, and there is no room for its instance. */
 	while (!ring_buffer_overruns(tr->array_buffer.buffer))
 		fs_mark(test, "mark");
-	snap_kunit_set(test, "snapshot_keep", "first 5");
-	snap_kunit_set(test, "snapshot_allocate", "1");
+	tfs_set(test, "snapshot_keep", "first 5");
+	tfs_set(test, "snapshot_allocate", "1");
 	fs_limit(test, s->memory.kb);
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	snap_kunit_expect(test, "taken 3 starved 4 unkept 1");
 	KUNIT_EXPECT_GT(test, fs_needs(test, "snapshot_keep", "error", "kunit@3"),
 			s->memory.limit_kb);
-	snap_kunit_set(test, "snapshot_keep", "0");
+	tfs_set(test, "snapshot_keep", "0");
 }
 
 struct fs_actor {
@@ -506,42 +502,42 @@ static void fs_test_delay(struct kunit *test)
 
 	INIT_WORK_ONSTACK(&actor.work, fs_act);
 	fs_mark(test, "one");
-	snap_kunit_set(test, "snapshot_delay", "1000s");
+	tfs_set(test, "snapshot_delay", "1000s");
 	schedule_work(&actor.work);
-	snap_kunit_fails(test, "snapshot", "1", -EBUSY, BAD_DELAY);
+	tfs_fails(test, "snapshot", "1", -EBUSY, BAD_DELAY);
 	flush_work(&actor.work);
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_delay"), "2000s\n");
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_delay"), "2000s\n");
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "1\n");
 	fs_expect_only(test, "trace", "one");
 
 	/* A cut of another CPU came too early for it. This error has no text of its own. */
 	actor.ends = -EALREADY;
 	schedule_work(&actor.work);
-	snap_kunit_fails(test, "snapshot", "1", -EBUSY, BAD_BUSY);
+	tfs_fails(test, "snapshot", "1", -EBUSY, BAD_BUSY);
 	flush_work(&actor.work);
 
 	/* After a signal the request is still pending. */
 	actor.signals = current;
 	allow_signal(SIGUSR1);
 	schedule_work(&actor.work);
-	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot", "1"), (ssize_t)-EINTR);
+	tfs_refuse(test, "snapshot", "1", -EINTR);
 	flush_work(&actor.work);
 	flush_signals(current);
 	disallow_signal(SIGUSR1);
-	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "error_log", "error"));
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
-	snap_kunit_fails(test, "snapshot", "0", -EBUSY, BAD_PENDING);
+	KUNIT_EXPECT_FALSE(test, tfs_shows(test, "error_log", "error"));
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "1\n");
+	tfs_fails(test, "snapshot", "0", -EBUSY, BAD_PENDING);
 	KUNIT_EXPECT_EQ(test, actor.s->user.seq, 0ULL);
 	destroy_work_on_stack(&actor.work);
 
-	snap_kunit_set(test, "snapshot_delay", "1ms");
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot_delay", "1ms");
+	tfs_set(test, "snapshot", "1");
 	KUNIT_EXPECT_EQ(test, actor.s->user.seq, 1ULL);
 	fs_expect_only(test, "snapshot", "one");
 	/* When the write returns, the instance of its kept snapshot exists. */
-	snap_kunit_set(test, "snapshot_keep", "3");
-	snap_kunit_set(test, "snapshot", "1");
-	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit@2"));
+	tfs_set(test, "snapshot_keep", "3");
+	tfs_set(test, "snapshot", "1");
+	KUNIT_EXPECT_TRUE(test, tfs_exists(test, "/instances/kunit@2"));
 }
 
 struct fs_poll {
@@ -566,20 +562,20 @@ static void fs_test_poll(struct kunit *test)
 	init_poll_funcptr(&poll.table, fs_poll_queue);
 	update_max_tr(tr, current, 0, RING_BUFFER_ALL_CPUS, 1);
 	for (i = 0; i < 2; i++) {
-		file = snap_kunit_open(test, "snapshot", O_RDONLY);
+		file = tfs_open(test, "snapshot", O_RDONLY);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 		poll.queue = NULL;
 		KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, &poll.table), 0U);
 		KUNIT_EXPECT_PTR_EQ(test, poll.queue, &s->wait);
-		snap_kunit_set(test, "snapshot", "1");
+		tfs_set(test, "snapshot", "1");
 		KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, NULL),
 				(unsigned int)(EPOLLIN | EPOLLRDNORM));
-		snap_kunit_close(file);
+		tfs_close(file);
 	}
-	writer = snap_kunit_open(test, "snapshot", O_WRONLY);
+	writer = tfs_open(test, "snapshot", O_WRONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(writer));
 	KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(writer, NULL), (unsigned int)EPOLLERR);
-	snap_kunit_close(writer);
+	tfs_close(writer);
 }
 
 /* An open list is ready when another snapshot was kept, until it is read from its begin. */
@@ -593,25 +589,25 @@ static void fs_test_poll_list(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, buf);
 	init_poll_funcptr(&poll.table, fs_poll_queue);
-	snap_kunit_set(test, "buffer_size_kb", "64");
-	file = snap_kunit_open(test, "snapshots", O_RDONLY);
+	tfs_set(test, "buffer_size_kb", "64");
+	file = tfs_open(test, "snapshots", O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, &poll.table), 0U);
 	KUNIT_EXPECT_PTR_EQ(test, poll.queue, &s->wait);
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, NULL), 0U);
-	snap_kunit_set(test, "snapshot_keep", "3");
+	tfs_set(test, "snapshot_keep", "3");
 	for (i = 0; i < 2; i++) {
 		KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, NULL),
 				(unsigned int)(EPOLLIN | EPOLLRDNORM));
 		file->f_pos = 0;
-		KUNIT_EXPECT_GT(test, snap_kunit_read_file(test, file, buf, SZ_4K - 1), 0);
+		KUNIT_EXPECT_GT(test, tfs_read_file(test, file, buf, SZ_4K - 1), 0);
 		KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, NULL), 0U);
-		KUNIT_EXPECT_EQ(test, snap_kunit_count(buf, " instance=kunit@"), i + 1);
-		snap_kunit_set(test, "snapshot", "1");
+		KUNIT_EXPECT_EQ(test, tfs_count(buf, " instance=kunit@"), i + 1);
+		tfs_set(test, "snapshot", "1");
 	}
-	snap_kunit_close(file);
-	snap_kunit_set(test, "snapshot_keep", "0");
+	tfs_close(file);
+	tfs_set(test, "snapshot_keep", "0");
 }
 
 /* The line of a trigger's snapshot has its filter. */
@@ -619,12 +615,12 @@ static void fs_test_filter(struct kunit *test)
 {
 	static const char trigger[] = "snapshot if buf ~ \"*one*\"";
 
-	snap_kunit_set(test, "events/ftrace/print/trigger", trigger);
+	tfs_set(test, "events/ftrace/print/trigger", trigger);
 	fs_mark(test, "two");
 	fs_mark(test, "one");
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "1 by=trigger:print "));
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", " if=buf ~ \"*one*\" comm="));
-	snap_kunit_set(test, "events/ftrace/print/trigger", "!snapshot");
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "1 by=trigger:print "));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", " if=buf ~ \"*one*\" comm="));
+	tfs_set(test, "events/ftrace/print/trigger", "!snapshot");
 }
 
 /* An open file holds a reference on the instance, and close() releases it. */
@@ -644,10 +640,10 @@ static void fs_test_open(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(files); i++) {
-		file = snap_kunit_open(test, files[i].path, files[i].flags);
+		file = tfs_open(test, files[i].path, files[i].flags);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 		KUNIT_EXPECT_EQ_MSG(test, tr->ref, ref + 1, files[i].path);
-		snap_kunit_close(file);
+		tfs_close(file);
 		KUNIT_EXPECT_EQ_MSG(test, tr->ref, ref, files[i].path);
 	}
 }
@@ -664,9 +660,9 @@ static void fs_test_counts(struct kunit *test)
 	atomic_long_set(&s->count.enough, 24);
 	atomic_long_set(&s->count.late, 25);
 	atomic_long_set(&s->count.unkept, 26);
-	snap_kunit_set(test, "snapshot", "1");
-	snap_kunit_set(test, "snapshot", "0");
-	text = snap_kunit_read(test, "snapshots");
+	tfs_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "0");
+	text = tfs_read(test, "snapshots");
 	KUNIT_EXPECT_STREQ(test, text, "# taken: 1\n"
 			   "# merged into another: 21\n"
 			   "# refused, no buffer was ready: 22\n"
@@ -680,7 +676,7 @@ static void fs_test_counts(struct kunit *test)
 /* Return the line of the first snapshot in the list. */
 static const char *fs_line(struct kunit *test)
 {
-	const char *line = strstr(snap_kunit_read(test, "snapshots"), "KiB: ");
+	const char *line = strstr(tfs_read(test, "snapshots"), "KiB: ");
 
 	KUNIT_ASSERT_NOT_NULL(test, line);
 	line = strchr(line, '\n');
@@ -711,7 +707,7 @@ static void fs_test_list(struct kunit *test)
 
 	fs_mark(test, "one");
 	fs_mark(test, "two");
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	snap = s->user.last;
 	KUNIT_ASSERT_NOT_NULL(test, snap);
 	snap->info.pid = 77;
@@ -735,35 +731,35 @@ static void fs_test_list(struct kunit *test)
 
 	snap->info.by = SNAP_BY_FUNCTION;
 	snap->info.event[0] = '\0';
-	snap->info.ip = (unsigned long)snap_kunit_init;
-	KUNIT_EXPECT_EQ(test, strncmp(fs_line(test), "1 by=function:snap_kunit_init,nmi cpu=0 ",
-				      strlen("1 by=function:snap_kunit_init,nmi cpu=0 ")), 0);
+	snap->info.ip = (unsigned long)tfs_init;
+	KUNIT_EXPECT_EQ(test, strncmp(fs_line(test), "1 by=function:tfs_init,nmi cpu=0 ",
+				      strlen("1 by=function:tfs_init,nmi cpu=0 ")), 0);
 
 	/* The clock does not count nanoseconds, and the snapshot has no record. */
-	snap_kunit_set(test, "trace_clock", "counter");
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "trace_clock", "counter");
+	tfs_set(test, "snapshot", "1");
 	snap = s->user.last;
 	snap->info.since = 3000000004ULL;
 	snap->info.begin = 5000000006ULL;
 	snap->info.end = 7000000008ULL;
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", LIST_COUNTER));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", LIST_COUNTER));
 
 	/* Overwritten records count as lost. "complete=" never begins before the oldest record. */
 	ring_buffer_set_clock(live, fs_clock);
 	for (i = 0; !ring_buffer_overruns(live) && i < 1000000; i++)
 		KUNIT_ASSERT_EQ(test, ring_buffer_write(live, 4, "abc"), 0);
 	i = ring_buffer_overruns(live);
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	s->user.last->info.since = 11;
 	snprintf(text, sizeof(text), " complete=12..%llu ", s->user.last->info.begin);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", text));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", text));
 	snprintf(text, sizeof(text), " lost=%u kb=%zu ", i,
 		 ring_buffer_nr_dirty_pages(s->user.last->buf.buffer, 0) * PAGE_SIZE / 1024 +
 		 PAGE_SIZE / 1024);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", text));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", text));
 	s->user.last->info.since = 13;
 	snprintf(text, sizeof(text), " complete=%llu..", min(13ULL, s->user.last->info.begin));
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", text));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", text));
 	ring_buffer_set_clock(live, trace_clock_local);
 }
 
@@ -817,14 +813,14 @@ static void fs_test_list_race(struct kunit *test)
 	unsigned int looks;
 
 	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(tr), 0);
-	snap_kunit_set(test, "snapshot", "1");
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	fs_listed = tr;
 	fs_times = 2;
 	rb_race_hook = fs_list_hook;
 	line = fs_line(test);
 	KUNIT_EXPECT_EQ(test, strncmp(line, "4 by=kernel", 11), 0);
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(line, "\n"), 1U);
+	KUNIT_EXPECT_EQ(test, tfs_count(line, "\n"), 1U);
 
 	/* Snapshots come faster than the reader can list them. */
 	fs_times = 100000;
@@ -861,14 +857,14 @@ static void fs_test_list_race(struct kunit *test)
 	rb_race_hook = fs_list_hook;
 
 	/* The list has each kept snapshot. */
-	snap_kunit_set(test, "snapshot_keep", "5");
-	snap_kunit_set(test, "snapshot", "1");
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot_keep", "5");
+	tfs_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	fs_times = 1;
 	text = fs_line(test);
 	rb_race_hook = NULL;
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(text, " by="), 4U);
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(text, "by=kernel"), 2U);
+	KUNIT_EXPECT_EQ(test, tfs_count(text, " by="), 4U);
+	KUNIT_EXPECT_EQ(test, tfs_count(text, "by=kernel"), 2U);
 	tracing_disarm_snapshot(tr);
 }
 
@@ -876,28 +872,28 @@ static void fs_test_list_race(struct kunit *test)
 static void fs_test_expand(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
-	const char *whole = snap_kunit_read(test, "buffer_size_kb");
+	const char *whole = tfs_read(test, "buffer_size_kb");
 	const char *file;
 	unsigned int i;
 	char text[40];
 
 	for (i = 0; i < 2; i++) {
 		file = i ? "snapshot_allocate" : "snapshot";
-		snap_kunit_set(test, "buffer_size_kb", "64");
-		snap_kunit_set(test, file, "1");
-		KUNIT_EXPECT_STRNEQ(test, snap_kunit_read(test, "buffer_size_kb"), whole);
+		tfs_set(test, "buffer_size_kb", "64");
+		tfs_set(test, file, "1");
+		KUNIT_EXPECT_STRNEQ(test, tfs_read(test, "buffer_size_kb"), whole);
 		tr->ring_buffer_expanded = false;
 		snprintf(text, sizeof(text), "%lu", tr->snapshots->memory.kb);
-		snap_kunit_set(test, "snapshot_limit_kb", text);
+		tfs_set(test, "snapshot_limit_kb", text);
 		/* The buffer cannot grow, so the file fails: a line for each. */
-		snap_kunit_refuse(test, file, "1", -ENOSPC);
+		tfs_refuse(test, file, "1", -ENOSPC);
 		snprintf(text, sizeof(text), "] %s: error: ", file);
-		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "error_log", text));
-		snap_kunit_close(snap_kunit_open(test, "error_log", O_WRONLY | O_TRUNC));
+		KUNIT_EXPECT_TRUE(test, tfs_shows(test, "error_log", text));
+		tfs_close(tfs_open(test, "error_log", O_WRONLY | O_TRUNC));
 		tr->ring_buffer_expanded = false;
-		snap_kunit_set(test, "snapshot_limit_kb", "0");
-		snap_kunit_set(test, file, "1");
-		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "buffer_size_kb"), whole);
+		tfs_set(test, "snapshot_limit_kb", "0");
+		tfs_set(test, file, "1");
+		KUNIT_EXPECT_STREQ(test, tfs_read(test, "buffer_size_kb"), whole);
 	}
 }
 
@@ -905,7 +901,7 @@ static void fs_test_expand(struct kunit *test)
 static void fs_no_memory(struct kunit *test, const char *name)
 {
 	struct trace_snapshots *s = fs_snapshots(test);
-	struct file *file = snap_kunit_open(test, name, O_WRONLY);
+	struct file *file = tfs_open(test, name, O_WRONLY);
 	char one[] = "1", log[100];
 	ssize_t ret = -ENOMEM;
 	unsigned int n, failed = 0;
@@ -917,25 +913,25 @@ static void fs_no_memory(struct kunit *test, const char *name)
 	KUNIT_ASSERT_EQ(test, copy_to_user((void __user *)user, one, 1), 0UL);
 	snprintf(log, sizeof(log), "] %s: error: " BAD_MEMORY "\n  Command: 1\n", name);
 	for (n = 1; n < 1000; n++) {
-		snap_kunit_fail_nth(n);
+		tfs_fail_nth(n);
 		ret = vfs_write(file, (void __user *)user, 1, &file->f_pos);
-		if (!snap_kunit_failed())
+		if (!tfs_failed())
 			break;
 		if (ret == 1) {
-			snap_kunit_set(test, "snapshot", "0");
+			tfs_set(test, "snapshot", "0");
 			continue;
 		}
 		failed++;
 		KUNIT_EXPECT_EQ(test, ret, (ssize_t)-ENOMEM);
 		KUNIT_EXPECT_EQ(test, s->memory.kb, 0UL);
-		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "error_log", log));
-		snap_kunit_close(snap_kunit_open(test, "error_log", O_WRONLY | O_TRUNC));
+		KUNIT_EXPECT_TRUE(test, tfs_shows(test, "error_log", log));
+		tfs_close(tfs_open(test, "error_log", O_WRONLY | O_TRUNC));
 	}
 	KUNIT_EXPECT_EQ(test, ret, 1L);
 	KUNIT_EXPECT_GT(test, failed, 3U);
-	snap_kunit_close(file);
-	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "error_log", "error:"));
-	snap_kunit_set(test, "snapshot", "0");
+	tfs_close(file);
+	KUNIT_EXPECT_FALSE(test, tfs_shows(test, "error_log", "error:"));
+	tfs_set(test, "snapshot", "0");
 }
 
 /* A write or an open that fails for lack of memory changes nothing. */
@@ -952,17 +948,17 @@ static void fs_test_no_memory(struct kunit *test)
 	int ref = tr->ref;
 	struct file *file;
 
-	if (!snap_kunit_may_fail(test))
+	if (!tfs_may_fail(test))
 		kunit_skip(test, "no allocation can be made to fail");
 	fs_no_memory(test, "snapshot");
 	fs_no_memory(test, "snapshot_allocate");
 	for (i = 0; i < ARRAY_SIZE(files); i++) {
 		for (n = 1, failed = 0; n < 1000; n++) {
-			snap_kunit_fail_nth(n);
-			file = snap_kunit_open(test, files[i].path, files[i].flags);
+			tfs_fail_nth(n);
+			file = tfs_open(test, files[i].path, files[i].flags);
 			failed += IS_ERR(file);
-			snap_kunit_close(file);
-			if (!snap_kunit_failed())
+			tfs_close(file);
+			if (!tfs_failed())
 				break;
 			KUNIT_EXPECT_TRUE(test, !IS_ERR(file) || PTR_ERR(file) == -ENOMEM);
 			KUNIT_EXPECT_EQ(test, tr->ref, ref);
@@ -978,12 +974,12 @@ static void fs_test_busy(struct kunit *test)
 	struct trace_array *tr = test->priv;
 	atomic_long_t *exchange = &tr->array_buffer.buffer->cpus[0]->exchange;
 
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	atomic_long_set(exchange, 1);
-	snap_kunit_fails(test, "snapshot", "1", -EBUSY, BAD_BUSY);
+	tfs_fails(test, "snapshot", "1", -EBUSY, BAD_BUSY);
 	atomic_long_set(exchange, 0);
-	snap_kunit_set(test, "snapshot", "1");
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# taken: 2\n"));
+	tfs_set(test, "snapshot", "1");
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "# taken: 2\n"));
 }
 
 /* A raw marker that cannot be read has no bytes of older records. */
@@ -995,15 +991,15 @@ static void fs_test_raw_marker(struct kunit *test)
 	loff_t pos = 0;
 	unsigned int i;
 
-	snap_kunit_set(test, "buffer_size_kb", "8");
+	tfs_set(test, "buffer_size_kb", "8");
 	for (i = 0; i < 1000; i++)
-		snap_kunit_echo(test, "trace_marker", "this record is older than the other");
-	snap_kunit_close(snap_kunit_open(test, "trace", O_WRONLY | O_TRUNC));
-	file = snap_kunit_open(test, "trace_marker_raw", O_WRONLY);
+		tfs_set(test, "trace_marker", "this record is older than the other");
+	tfs_close(tfs_open(test, "trace", O_WRONLY | O_TRUNC));
+	file = tfs_open(test, "trace_marker_raw", O_WRONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	KUNIT_EXPECT_EQ(test, file->f_op->write(file, NULL, 100, &pos), (ssize_t)-EFAULT);
-	snap_kunit_close(file);
-	text = strstr(snap_kunit_read(test, "trace"), faulted);
+	tfs_close(file);
+	text = strstr(tfs_read(test, "trace"), faulted);
 	KUNIT_ASSERT_NOT_NULL(test, text);
 	text += strlen(faulted);
 	KUNIT_EXPECT_GE(test, strspn(text, " 0"), (size_t)3 * 91);
@@ -1037,7 +1033,7 @@ static struct kunit_case fs_cases[] = {
 static struct kunit_suite fs_suite = {
 	.name = "trace_snapshot_files",
 	.init = fs_init,
-	.exit = snap_kunit_exit,
+	.exit = tfs_exit,
 	.test_cases = fs_cases,
 };
 

@@ -16,7 +16,7 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
-#include "tracefs.h"
+#include "../../tests/snapshots.h"
 
 #define KEEP_MANY	60
 
@@ -38,19 +38,17 @@ static void keep_test_parse(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(good); i++) {
-		snap_kunit_set(test, "snapshot_keep", good[i].text);
-		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_keep"), good[i].shown);
+		tfs_set(test, "snapshot_keep", good[i].text);
+		KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_keep"), good[i].shown);
 	}
 	for (i = 0; i < ARRAY_SIZE(bad); i++)
-		KUNIT_EXPECT_EQ_MSG(test, snap_kunit_write(test, "snapshot_keep", bad[i]),
+		KUNIT_EXPECT_EQ_MSG(test, tfs_write(test, "snapshot_keep", bad[i]),
 				    (ssize_t)-EINVAL, "%s", bad[i]);
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_keep"), "first 4294967295\n");
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_keep"), "first 4294967295\n");
 	KUNIT_EXPECT_EQ(test, tr->snapshots->keeper.room, INT_MAX);
 	/* A text that is too long, of which error_log has the beginning */
-	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot_keep",
-					       "last 1................................end"),
-			(ssize_t)-EINVAL);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "error_log", "...............e\n"));
+	tfs_refuse(test, "snapshot_keep", "last 1................................end", -EINVAL);
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "error_log", "...............e\n"));
 }
 
 static void keep_test_delay(struct kunit *test)
@@ -73,12 +71,12 @@ static void keep_test_delay(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(good); i++) {
-		snap_kunit_set(test, "snapshot_delay", good[i].text);
+		tfs_set(test, "snapshot_delay", good[i].text);
 		KUNIT_EXPECT_EQ_MSG(test, tr->snapshots->pending.delay, good[i].ns, good[i].text);
-		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_delay"), good[i].shown);
+		KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_delay"), good[i].shown);
 	}
 	for (i = 0; i < ARRAY_SIZE(bad); i++)
-		KUNIT_EXPECT_EQ_MSG(test, snap_kunit_write(test, "snapshot_delay", bad[i]),
+		KUNIT_EXPECT_EQ_MSG(test, tfs_write(test, "snapshot_delay", bad[i]),
 				    (ssize_t)-EINVAL, "%s", bad[i]);
 }
 
@@ -118,7 +116,7 @@ static void keep_test_crash(struct kunit *test)
 /* Create an instance with memory for a snapshot. */
 static int keep_init(struct kunit *test)
 {
-	snap_kunit_init(test);
+	tfs_init(test);
 	KUNIT_ASSERT_EQ(test, tracing_alloc_snapshot_instance(test->priv), 0);
 	return 0;
 }
@@ -219,10 +217,10 @@ static void keep_test_first(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, s->user.spare);
 	/* And none is asked for in vain. */
 	s->memory.limit_kb = 1;
-	snap_kunit_refuse(test, "snapshot", "1", -ENOSPC);
+	tfs_refuse(test, "snapshot", "1", -ENOSPC);
 	s->memory.limit_kb = 0;
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "error_log",
-						 "error: snapshot_keep allows no more"));
+	KUNIT_EXPECT_TRUE(test,
+			  tfs_shows(test, "error_log", "error: snapshot_keep allows no more"));
 	KUNIT_EXPECT_NULL(test, s->user.spare);
 	/* A smaller number removes none. */
 	snap_keep_set(s, (struct snap_keep){ .nr = 2, .first = true });
@@ -604,18 +602,18 @@ static void keep_test_pipe_memory(struct kunit *test)
 	struct file *file;
 	bool ok = false;
 
-	if (!snap_kunit_may_fail(test))
+	if (!tfs_may_fail(test))
 		kunit_skip(test, "no allocation can be made to fail");
 	snap_keep_set(s, (struct snap_keep){ .nr = 1 });
 	keep_take(test, 1);
 	snap_tend(s);
 	kb = s->memory.kb;
 	for (n = 1; !ok && n < 1000; n++) {
-		snap_kunit_fail_nth(n);
-		file = snap_kunit_open(test, "/instances/kunit@1/trace_pipe", O_RDONLY);
-		ok = !snap_kunit_failed() && !IS_ERR(file);
+		tfs_fail_nth(n);
+		file = tfs_open(test, "/instances/kunit@1/trace_pipe", O_RDONLY);
+		ok = !tfs_failed() && !IS_ERR(file);
 		failed += IS_ERR(file);
-		snap_kunit_close(file);
+		tfs_close(file);
 		KUNIT_EXPECT_EQ(test, s->memory.kb, kb);
 	}
 	KUNIT_EXPECT_TRUE(test, ok);
@@ -694,16 +692,15 @@ static void keep_test_change(struct kunit *test)
 /* The files show each record in one snapshot or in the live buffer. */
 static void keep_test_files(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "trace_marker", "one"), 3L);
-	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot", "1\n"), 2L);
-	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "trace_marker", "two"), 3L);
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(snap_kunit_read(test, "snapshot"), ": one\n"), 1U);
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(snap_kunit_read(test, "snapshot"), ": two\n"), 0U);
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(snap_kunit_read(test, "trace"), ": one\n"), 0U);
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(snap_kunit_read(test, "trace"), ": two\n"), 1U);
-	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot", "x"), (ssize_t)-EINVAL);
-	KUNIT_EXPECT_NE(test, snap_kunit_count(snap_kunit_read(test, "error_log"),
-					       "snapshot: error:"), 0U);
+	KUNIT_EXPECT_EQ(test, tfs_write(test, "trace_marker", "one"), 3L);
+	KUNIT_EXPECT_EQ(test, tfs_write(test, "snapshot", "1\n"), 2L);
+	KUNIT_EXPECT_EQ(test, tfs_write(test, "trace_marker", "two"), 3L);
+	KUNIT_EXPECT_EQ(test, tfs_count(tfs_read(test, "snapshot"), ": one\n"), 1U);
+	KUNIT_EXPECT_EQ(test, tfs_count(tfs_read(test, "snapshot"), ": two\n"), 0U);
+	KUNIT_EXPECT_EQ(test, tfs_count(tfs_read(test, "trace"), ": one\n"), 0U);
+	KUNIT_EXPECT_EQ(test, tfs_count(tfs_read(test, "trace"), ": two\n"), 1U);
+	tfs_refuse(test, "snapshot", "x", -EINVAL);
+	KUNIT_EXPECT_NE(test, tfs_count(tfs_read(test, "error_log"), "snapshot: error:"), 0U);
 }
 
 /* rmdir may come between the instance and the end of the keeper's work. */
@@ -765,14 +762,14 @@ static void keep_test_busy(struct kunit *test)
 	scoped_guard(mutex, &trace_types_lock)
 		other.whole = trace_array_find("kunit@1");
 	KUNIT_ASSERT_NOT_NULL(test, other.whole);
-	file = snap_kunit_open(test, "/instances/kunit@1/trace", O_RDONLY);
+	file = tfs_open(test, "/instances/kunit@1/trace", O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	keep_remove(&other);
 	KUNIT_EXPECT_EQ(test, other.ret, -EBUSY);
 	keep_remove(&all);
 	KUNIT_EXPECT_EQ(test, all.ret, -EBUSY);
 	keep_expect(test, 1, 1);
-	snap_kunit_close(file);
+	tfs_close(file);
 	keep_remove(&other);
 	KUNIT_EXPECT_EQ(test, other.ret, 1);
 
@@ -803,8 +800,8 @@ static void keep_test_order(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, ch);
 	KUNIT_EXPECT_EQ(test, trace_array_expand(ch), 0);
 	KUNIT_EXPECT_EQ(test, trace_session_join(tr, "kunit_part"), 0);
-	snap_kunit_echo(test, "snapshot_keep", "1");
-	snap_kunit_echo(test, "snapshot", "1");
+	tfs_set(test, "snapshot_keep", "1");
+	tfs_set(test, "snapshot", "1");
 	KUNIT_EXPECT_EQ(test, trace_session_leave(tr, "kunit_part"), 0);
 	scoped_guard(mutex, &trace_types_lock)
 		other.whole = trace_array_find("kunit@1");
@@ -875,7 +872,7 @@ static struct kunit_case keep_cases[] = {
 static struct kunit_suite keep_suite = {
 	.name = "trace_snapshot_keep",
 	.init = keep_init,
-	.exit = snap_kunit_exit,
+	.exit = tfs_exit,
 	.test_cases = keep_cases,
 };
 
@@ -888,7 +885,7 @@ static struct kunit_case keep_cost_cases[] = {
 static struct kunit_suite keep_cost_suite = {
 	.name = "trace_snapshot_cost",
 	.init = keep_init,
-	.exit = snap_kunit_exit,
+	.exit = tfs_exit,
 	.test_cases = keep_cost_cases,
 };
 

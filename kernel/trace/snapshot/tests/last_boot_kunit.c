@@ -10,7 +10,7 @@
 #include <linux/vmalloc.h>
 
 #include "../../trace_output.h"
-#include "tracefs.h"
+#include "../../tests/snapshots.h"
 
 #define LAST_BOOT_TEXT		"a text of the last boot"
 
@@ -23,9 +23,9 @@ static void last_boot_start(struct kunit *test, void (*damage)(struct print_entr
 	unsigned int found = 0;
 
 	snap_kunit_boot(test, memory, NULL, true, TRACE_ARRAY_FL_SNAPSHOT);
-	snap_kunit_set(test, "trace_marker", LAST_BOOT_TEXT);
-	snap_kunit_set(test, "snapshot", "1");
-	snap_kunit_set(test, "trace_marker", LAST_BOOT_TEXT);
+	tfs_set(test, "trace_marker", LAST_BOOT_TEXT);
+	tfs_set(test, "snapshot", "1");
+	tfs_set(test, "trace_marker", LAST_BOOT_TEXT);
 	memcpy(image, memory, SNAP_KUNIT_RANGE);
 	for (text = image; text < image + SNAP_KUNIT_RANGE - SZ_4K; text++) {
 		if (!strstarts(text, LAST_BOOT_TEXT))
@@ -41,7 +41,7 @@ static void last_boot_start(struct kunit *test, void (*damage)(struct print_entr
 /* All that trace_pipe has. */
 static const char *last_boot_pipe(struct kunit *test)
 {
-	struct file *file = snap_kunit_open(test, "trace_pipe", O_RDONLY | O_NONBLOCK);
+	struct file *file = tfs_open(test, "trace_pipe", O_RDONLY | O_NONBLOCK);
 	char *text = kunit_kzalloc(test, SZ_16K, GFP_KERNEL);
 	size_t used = 0;
 	ssize_t len = 1;
@@ -49,10 +49,10 @@ static const char *last_boot_pipe(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	KUNIT_ASSERT_NOT_NULL(test, text);
 	while (len > 0) {
-		len = snap_kunit_read_file(test, file, text + used, SZ_16K - 1 - used);
+		len = tfs_read_file(test, file, text + used, SZ_16K - 1 - used);
 		used += max_t(ssize_t, len, 0);
 	}
-	snap_kunit_close(file);
+	tfs_close(file);
 	KUNIT_EXPECT_EQ(test, len, (ssize_t)-EAGAIN);
 	return text;
 }
@@ -106,16 +106,16 @@ static void last_boot_test_files(struct kunit *test)
 	last_boot_start(test, d->damage);
 	for (i = 0; i <= ARRAY_SIZE(options); i++) {
 		for (k = 0; k < ARRAY_SIZE(files); k++) {
-			text = snap_kunit_read(test, files[k]);
+			text = tfs_read(test, files[k]);
 			KUNIT_EXPECT_NULL_MSG(test, strstr(text, "SECRET"), "%s", text);
-			KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(text, d->shows), 1U, "%s", text);
+			KUNIT_EXPECT_EQ_MSG(test, tfs_count(text, d->shows), 1U, "%s", text);
 		}
 		if (i < ARRAY_SIZE(options))
-			snap_kunit_set(test, "trace_options", options[i]);
+			tfs_set(test, "trace_options", options[i]);
 	}
 	text = last_boot_pipe(test);
 	KUNIT_EXPECT_NULL_MSG(test, strstr(text, "SECRET"), "%s", text);
-	KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(text, d->shows), 1U, "%s", text);
+	KUNIT_EXPECT_EQ_MSG(test, tfs_count(text, d->shows), 1U, "%s", text);
 }
 
 /* Records of this boot, behind those of the last one, are printed as they always are. */
@@ -125,20 +125,19 @@ static void last_boot_test_both(struct kunit *test)
 	unsigned int i;
 
 	last_boot_start(test, NULL);
-	snap_kunit_set(test, "trace_marker", "and one of this boot");
-	text[0] = snap_kunit_read(test, "trace");
+	tfs_set(test, "trace_marker", "and one of this boot");
+	text[0] = tfs_read(test, "trace");
 	text[1] = last_boot_pipe(test);
 	/* Of a ring that has moved to the snapshot as well. */
-	snap_kunit_set(test, "trace_marker", "and one of this boot");
-	snap_kunit_set(test, "snapshot", "1");
-	text[2] = snap_kunit_read(test, "snapshot");
+	tfs_set(test, "trace_marker", "and one of this boot");
+	tfs_set(test, "snapshot", "1");
+	text[2] = tfs_read(test, "snapshot");
 	for (i = 0; i < ARRAY_SIZE(text); i++) {
-		KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(text[i], ": print: ip="), i < 2,
+		KUNIT_EXPECT_EQ_MSG(test, tfs_count(text[i], ": print: ip="), i < 2, "%s", text[i]);
+		KUNIT_EXPECT_EQ_MSG(test, tfs_count(text[i], " buf=" LAST_BOOT_TEXT "\n"), i < 2,
 				    "%s", text[i]);
-		KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(text[i], " buf=" LAST_BOOT_TEXT "\n"),
-				    i < 2, "%s", text[i]);
-		KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(text[i], "write: and one of this boot"),
-				    1, "%s", text[i]);
+		KUNIT_EXPECT_EQ_MSG(test, tfs_count(text[i], "write: and one of this boot"), 1,
+				    "%s", text[i]);
 	}
 }
 
@@ -148,9 +147,9 @@ static void last_boot_test_moved(struct kunit *test)
 	const char *text;
 
 	last_boot_start(test, last_boot_make_bprint);
-	snap_kunit_set(test, "snapshot", "1");
-	text = snap_kunit_read(test, "snapshot");
-	KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(text, ": bprint: ip="), 1U, "%s", text);
+	tfs_set(test, "snapshot", "1");
+	text = tfs_read(test, "snapshot");
+	KUNIT_EXPECT_EQ_MSG(test, tfs_count(text, ": bprint: ip="), 1U, "%s", text);
 	KUNIT_EXPECT_NULL_MSG(test, strstr(text, "SECRET"), "%s", text);
 }
 
@@ -176,7 +175,7 @@ static void last_boot_test_short(struct kunit *test)
 		rec->type_len = 1;
 	local_set(&page->commit, sizeof(*rec) + sizeof(rec->array[0]));
 	snap_kunit_boot(test, memory, image, true, TRACE_ARRAY_FL_SNAPSHOT);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "trace", ": <damaged> "));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "trace", ": <damaged> "));
 }
 
 /* A record that ends where memory ends, and text in front of it. */
@@ -302,8 +301,8 @@ static int last_boot_suite_init(struct kunit_suite *suite)
 static struct kunit_suite last_boot_suite = {
 	.name = "trace_last_boot",
 	.suite_init = last_boot_suite_init,
-	.init = snap_kunit_init,
-	.exit = snap_kunit_exit,
+	.init = tfs_init,
+	.exit = tfs_exit,
 	.test_cases = last_boot_cases,
 };
 

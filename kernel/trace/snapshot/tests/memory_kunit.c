@@ -11,14 +11,14 @@
 #include <linux/vmstat.h>
 
 #include "../../ring_buffer/race.h"
-#include "tracefs.h"
+#include "../../tests/snapshots.h"
 
 static void memory_limit(struct kunit *test, unsigned long kb)
 {
 	char text[24];
 
 	snprintf(text, sizeof(text), "%lu", kb);
-	snap_kunit_echo(test, "snapshot_limit_kb", text);
+	tfs_set(test, "snapshot_limit_kb", text);
 }
 
 /* A snapshot that the next one cannot use is freed when it is erased. */
@@ -28,11 +28,11 @@ static void memory_test_misfit(struct kunit *test)
 	struct trace_array *tr = test->priv;
 	struct trace_snapshots *s = tr->snapshots;
 
-	snap_kunit_echo(test, "snapshot", "1");
-	snap_kunit_echo(test, "buffer_size_kb", "200");
+	tfs_set(test, "snapshot", "1");
+	tfs_set(test, "buffer_size_kb", "200");
 	KUNIT_EXPECT_NE(test, snap_kunit_full(test), full);
 	KUNIT_EXPECT_EQ(test, s->memory.kb, full + snap_kunit_full(test));
-	snap_kunit_echo(test, "snapshot", "2");
+	tfs_set(test, "snapshot", "2");
 	KUNIT_EXPECT_NULL(test, s->user.last);
 	KUNIT_EXPECT_EQ(test, s->memory.kb, snap_kunit_full(test));
 }
@@ -46,21 +46,21 @@ static void memory_test_limit(struct kunit *test)
 	struct file *file;
 
 	memory_limit(test, full - 1);
-	snap_kunit_refuse(test, "snapshot", "1", -ENOSPC);
-	snap_kunit_refuse(test, "snapshot_allocate", "1", -ENOSPC);
+	tfs_refuse(test, "snapshot", "1", -ENOSPC);
+	tfs_refuse(test, "snapshot_allocate", "1", -ENOSPC);
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), -ENOSPC);
 	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(tr), -ENOSPC);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "0\n");
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "0\n");
 	snap_kunit_expect(test, "");
 	memory_limit(test, full);
-	snap_kunit_echo(test, "snapshot", "1");
-	snap_kunit_echo(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 
 	/* Neither a reader nor the worker allocates memory above the limit. */
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	file = snap_kunit_open(test, "snapshot", O_RDONLY);
+	file = tfs_open(test, "snapshot", O_RDONLY);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	tracing_snapshot_instance(tr);
 	snap_kunit_worker(tr);
@@ -72,7 +72,7 @@ static void memory_test_limit(struct kunit *test)
 	snap_kunit_worker(tr);
 	tracing_snapshot_instance(tr);
 	snap_kunit_expect(test, "taken 3 starved 2");
-	snap_kunit_close(file);
+	tfs_close(file);
 	tracing_disarm_snapshot(tr);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 
@@ -91,13 +91,13 @@ static void memory_test_killed(struct kunit *test)
 	struct trace_array *tr = test->priv;
 	int ret;
 
-	snap_kunit_kill(true);
+	tfs_kill(true);
 	ret = tracing_alloc_snapshot_instance(tr);
-	snap_kunit_kill(false);
+	tfs_kill(false);
 	KUNIT_EXPECT_EQ(test, ret, -ENOMEM);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 	/* The failed allocation does not pin the next buffer. */
-	snap_kunit_echo(test, "snapshot_allocate", "1");
+	tfs_set(test, "snapshot_allocate", "1");
 	trace_snapshot_trim(tr);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 }
@@ -108,16 +108,16 @@ static void memory_test_reserved(struct kunit *test)
 	unsigned long full = snap_kunit_full(test), kb, before;
 	struct trace_array *tr = test->priv;
 
-	snap_kunit_echo(test, "snapshot_allocate", "1");
+	tfs_set(test, "snapshot_allocate", "1");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	trace_snapshot_trim(tr);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	snap_kunit_echo(test, "snapshot", "1");
-	snap_kunit_refuse(test, "snapshot_allocate", "0", -EBUSY);
+	tfs_set(test, "snapshot", "1");
+	tfs_refuse(test, "snapshot_allocate", "0", -EBUSY);
 	KUNIT_EXPECT_NOT_NULL(test, tr->snapshots->user.last);
-	snap_kunit_echo(test, "snapshot", "0");
+	tfs_set(test, "snapshot", "0");
 	KUNIT_EXPECT_NULL(test, tr->snapshots->user.last);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	trace_snapshot_trim(tr);
@@ -126,11 +126,11 @@ static void memory_test_reserved(struct kunit *test)
 	tracing_disarm_snapshot(tr);
 	trace_snapshot_trim(tr);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
-	snap_kunit_echo(test, "snapshot", "0");
+	tfs_set(test, "snapshot", "0");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 
 	/* snapshot_on relies on it. */
-	snap_kunit_echo(test, "snapshot_allocate", "1");
+	tfs_set(test, "snapshot_allocate", "1");
 	before = xchg(&snap_crash_on, BIT(SNAP_BY_OOPS));
 	trace_snapshot_trim(tr);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
@@ -139,17 +139,17 @@ static void memory_test_reserved(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 
 	/* A trimmed snapshot stays, and only has the memory of its records. */
-	snap_kunit_mark(test, 1);
-	snap_kunit_echo(test, "snapshot", "1");
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
+	tfs_mark(test, 1);
+	tfs_set(test, "snapshot", "1");
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "1\n");
 	trace_snapshot_trim(tr);
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "0\n");
-	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 1U);
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "0\n");
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 1U);
 	kb = snap_kunit_kb(test);
 	KUNIT_EXPECT_LT(test, kb, full);
 	tracing_snapshot_instance(tr);
 	snap_kunit_expect(test, "taken 2 starved 1");
-	snap_kunit_echo(test, "snapshot_allocate", "1");
+	tfs_set(test, "snapshot_allocate", "1");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), kb + full);
 	tracing_snapshot_instance(tr);
 	snap_kunit_worker(tr);
@@ -166,27 +166,27 @@ static void memory_test_spared(struct kunit *test)
 	unsigned int gen = s->gen;
 
 	/* An erase keeps one of two buffers. */
-	snap_kunit_echo(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	mutex_lock(&s->mutex);
 	KUNIT_EXPECT_EQ(test, snap_add_spare(s, &s->user), 0);
 	/* Another one frees it at once. */
 	KUNIT_EXPECT_EQ(test, snap_add_spare(s, &s->user), 0);
 	KUNIT_EXPECT_TRUE(test, llist_empty(&s->gone));
 	mutex_unlock(&s->mutex);
-	snap_kunit_echo(test, "snapshot", "2");
+	tfs_set(test, "snapshot", "2");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	snap_kunit_expect(test, "taken 1");
 
 	/* A full snapshot is not trimmed, nor one before its writers have committed. */
 	while (!ring_buffer_overruns(tr->array_buffer.buffer))
-		snap_kunit_mark(test, 100);
-	snap_kunit_echo(test, "snapshot", "1");
+		tfs_mark(test, 100);
+	tfs_set(test, "snapshot", "1");
 	mutex_lock(&s->mutex);
 	snap_settle(s->user.last);
 	KUNIT_EXPECT_EQ(test, snap_trim(s, s->user.last), 0);
 	KUNIT_EXPECT_EQ(test, s->user.last->gen, gen);
 	mutex_unlock(&s->mutex);
-	snap_kunit_echo(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	mutex_lock(&s->mutex);
 	KUNIT_EXPECT_FALSE(test, s->user.last->settled);
 	KUNIT_EXPECT_EQ(test, snap_trim(s, s->user.last), 0);
@@ -194,14 +194,14 @@ static void memory_test_spared(struct kunit *test)
 	mutex_unlock(&s->mutex);
 
 	/* If snapshot_keep allows no more snapshots, no buffer is allocated. */
-	snap_kunit_echo(test, "snapshot", "0");
-	snap_kunit_echo(test, "snapshot_keep", "first 1");
-	snap_kunit_echo(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "0");
+	tfs_set(test, "snapshot_keep", "first 1");
+	tfs_set(test, "snapshot", "1");
 	full = snap_kunit_kb(test);
-	snap_kunit_refuse(test, "snapshot", "1", -ENOSPC);
+	tfs_refuse(test, "snapshot", "1", -ENOSPC);
 	KUNIT_EXPECT_NULL(test, s->user.spare);
 	KUNIT_EXPECT_EQ(test, s->memory.kb, full);
-	snap_kunit_echo(test, "snapshot_keep", "0");
+	tfs_set(test, "snapshot_keep", "0");
 }
 
 /* An erase keeps the memory. A reader keeps the erased snapshot until it closes the file. */
@@ -217,58 +217,58 @@ static void memory_test_erase(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, buf);
 	for (i = 0; i < 2; i++) {
-		snap_kunit_mark(test, 1);
-		snap_kunit_echo(test, "snapshot", "1");
-		KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 1U);
+		tfs_mark(test, 1);
+		tfs_set(test, "snapshot", "1");
+		KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 1U);
 		if (i) {
-			snap_kunit_echo(test, "per_cpu/cpu0/snapshot", "2");
+			tfs_set(test, "per_cpu/cpu0/snapshot", "2");
 			KUNIT_EXPECT_EQ(test, s->user.last->info.since, U64_MAX);
 		} else {
-			snap_kunit_echo(test, "snapshot", "2");
+			tfs_set(test, "snapshot", "2");
 		}
-		KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 0U);
+		KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 0U);
 		KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	}
-	snap_kunit_mark(test, 1);
-	snap_kunit_echo(test, "snapshot", "1");
-	file = snap_kunit_open(test, "snapshot", O_RDONLY);
-	snap_kunit_refuse(test, "per_cpu/cpu0/snapshot", "2", -EBUSY);
-	snap_kunit_echo(test, "snapshot", "2");
+	tfs_mark(test, 1);
+	tfs_set(test, "snapshot", "1");
+	file = tfs_open(test, "snapshot", O_RDONLY);
+	tfs_refuse(test, "per_cpu/cpu0/snapshot", "2", -EBUSY);
+	tfs_set(test, "snapshot", "2");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full * 2);
-	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 0U);
-	KUNIT_EXPECT_GT(test, snap_kunit_read_file(test, file, buf, PAGE_SIZE - 1), 0);
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(buf, ": mark\n"), 1U);
-	snap_kunit_close(file);
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 0U);
+	KUNIT_EXPECT_GT(test, tfs_read_file(test, file, buf, PAGE_SIZE - 1), 0);
+	KUNIT_EXPECT_EQ(test, tfs_count(buf, ": mark\n"), 1U);
+	tfs_close(file);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	/* It leaves the spare buffer where it is. */
-	snap_kunit_mark(test, 1);
-	snap_kunit_echo(test, "snapshot", "1");
+	tfs_mark(test, 1);
+	tfs_set(test, "snapshot", "1");
 	scoped_guard(mutex, &s->mutex)
 		KUNIT_ASSERT_EQ(test, snap_add_spare(s, &s->user), 0);
 	spare = s->user.spare;
-	snap_kunit_echo(test, "snapshot", "2");
+	tfs_set(test, "snapshot", "2");
 	KUNIT_EXPECT_PTR_EQ(test, s->user.spare, spare);
 	KUNIT_EXPECT_NULL(test, s->user.last);
 	/* An erase allocates no buffer. A reader can open the file without a snapshot. */
-	snap_kunit_echo(test, "snapshot", "0");
-	snap_kunit_echo(test, "snapshot", "2");
-	snap_kunit_echo(test, "per_cpu/cpu0/snapshot", "2");
-	file = snap_kunit_open(test, "snapshot", O_RDONLY);
+	tfs_set(test, "snapshot", "0");
+	tfs_set(test, "snapshot", "2");
+	tfs_set(test, "per_cpu/cpu0/snapshot", "2");
+	file = tfs_open(test, "snapshot", O_RDONLY);
 	KUNIT_EXPECT_FALSE(test, IS_ERR(file));
-	snap_kunit_close(file);
+	tfs_close(file);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 
 	/* A write of 0 leaves the newest snapshot to its reader, and close() frees it. */
-	snap_kunit_echo(test, "snapshot", "1");
-	file = snap_kunit_open(test, "snapshot", O_RDONLY);
-	snap_kunit_echo(test, "snapshot", "0");
+	tfs_set(test, "snapshot", "1");
+	file = tfs_open(test, "snapshot", O_RDONLY);
+	tfs_set(test, "snapshot", "0");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
-	snap_kunit_close(file);
+	tfs_close(file);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 	/* An erase of one CPU's part keeps the buffer for the next snapshot, and no other one. */
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	tracing_snapshot_instance(tr);
-	snap_kunit_echo(test, "per_cpu/cpu0/snapshot", "2");
+	tfs_set(test, "per_cpu/cpu0/snapshot", "2");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	tracing_snapshot_instance(tr);
 	snap_kunit_expect(test, "taken 7");
@@ -283,7 +283,7 @@ static void memory_test_worker(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	tracing_snapshot_instance(tr);
-	snap_kunit_echo(test, "buffer_size_kb", "32");
+	tfs_set(test, "buffer_size_kb", "32");
 	KUNIT_EXPECT_EQ(test, tr->snapshots->memory.kb, full + snap_kunit_full(test));
 	tracing_snapshot_instance(tr);
 	snap_kunit_worker(tr);
@@ -299,8 +299,8 @@ static void memory_test_kept(struct kunit *test)
 	struct trace_snapshots *s = tr->snapshots;
 	unsigned int i;
 
-	snap_kunit_echo(test, "snapshot_allocate", "1");
-	snap_kunit_echo(test, "snapshot_keep", "first 3");
+	tfs_set(test, "snapshot_allocate", "1");
+	tfs_set(test, "snapshot_keep", "first 3");
 	mutex_lock(&event_mutex);
 	for (i = 0; i < 6; i++) {
 		tracing_snapshot_instance(tr);
@@ -310,7 +310,7 @@ static void memory_test_kept(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, s->user.spare);
 	mutex_unlock(&event_mutex);
 	snap_kunit_expect(test, "taken 3 enough 3");
-	snap_kunit_echo(test, "snapshot_keep", "0");
+	tfs_set(test, "snapshot_keep", "0");
 }
 
 static unsigned long memory_pages(void)
@@ -358,7 +358,7 @@ static void memory_test_leak(struct kunit *test)
 	struct trace_array *tr = test->priv;
 	unsigned int i;
 
-	snap_kunit_echo(test, "buffer_size_kb", "4");
+	tfs_set(test, "buffer_size_kb", "4");
 	for (i = 0; i < 5 && memory_leaks(test, tr); i++)
 		;
 	KUNIT_EXPECT_LT(test, i, 5U);
@@ -388,7 +388,7 @@ static void memory_test_exit(struct kunit *test)
 	struct trace_array *tr = test->priv;
 	struct trace_snapshots *s = tr->snapshots;
 
-	snap_kunit_echo(test, "snapshot_delay", "1000s");
+	tfs_set(test, "snapshot_delay", "1000s");
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	mutex_lock(&event_mutex);
 	mutex_lock(&trace_types_lock);
@@ -420,10 +420,10 @@ static void memory_test_gone(struct kunit *test)
 
 	tr = trace_array_get_by_name("kunit_gone", NULL);
 	KUNIT_ASSERT_NOT_NULL(test, tr);
-	snap_kunit_echo(test, "/instances/kunit_gone/buffer_size_kb", "8192");
-	snap_kunit_echo(test, "/instances/kunit_gone/snapshot", "1");
+	tfs_set(test, "/instances/kunit_gone/buffer_size_kb", "8192");
+	tfs_set(test, "/instances/kunit_gone/snapshot", "1");
 	/* A kernel may lack this tracer: then the test covers the snapshot only. */
-	snap_kunit_write(test, "/instances/kunit_gone/current_tracer", "wakeup_dl");
+	tfs_write(test, "/instances/kunit_gone/current_tracer", "wakeup_dl");
 	trace_array_put(tr);
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
 	rcu_barrier();
@@ -439,7 +439,7 @@ static void memory_test_channel(struct kunit *test)
 	struct tracer fake = { .use_max_tr = true };
 
 	KUNIT_ASSERT_NOT_NULL(test, ch);
-	snap_kunit_echo(test, "/instances/kunit_part/buffer_size_kb", "16");
+	tfs_set(test, "/instances/kunit_part/buffer_size_kb", "16");
 	KUNIT_EXPECT_EQ(test, trace_session_join(tr, "kunit_part"), 0);
 	KUNIT_EXPECT_EQ(test, trace_snapshot_arm_tracer(tr, &fake), 0);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), snap_kunit_full(test));
@@ -548,12 +548,12 @@ static void memory_test_session(struct kunit *test)
 	unsigned int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, ch);
-	snap_kunit_echo(test, MEMORY_PART("buffer_size_kb"), "16");
+	tfs_set(test, MEMORY_PART("buffer_size_kb"), "16");
 	KUNIT_EXPECT_EQ(test, trace_session_join(tr, "kunit_part"), 0);
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	snap_kunit_refuse(test, MEMORY_PART("snapshot_allocate"), "0", -EBUSY);
-	snap_kunit_refuse(test, MEMORY_PART("snapshot"), "0", -EBUSY);
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(snap_kunit_read(test, MEMORY_PART("error_log")),
+	tfs_refuse(test, MEMORY_PART("snapshot_allocate"), "0", -EBUSY);
+	tfs_refuse(test, MEMORY_PART("snapshot"), "0", -EBUSY);
+	KUNIT_EXPECT_EQ(test, tfs_count(tfs_read(test, MEMORY_PART("error_log")),
 					       "  Command: 0, session kunit\n"), 2U);
 	trace_snapshot_trim(ch);
 	for (i = 0; i < 2; i++) {
@@ -563,8 +563,8 @@ static void memory_test_session(struct kunit *test)
 	}
 	tracing_disarm_snapshot(tr);
 	trace_snapshot_trim(ch);
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, MEMORY_PART("snapshot_allocate")), "0\n");
-	snap_kunit_echo(test, MEMORY_PART("snapshot"), "0");
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, MEMORY_PART("snapshot_allocate")), "0\n");
+	tfs_set(test, MEMORY_PART("snapshot"), "0");
 	KUNIT_EXPECT_EQ(test, ch->snapshots->memory.kb, 0UL);
 	KUNIT_EXPECT_EQ(test, trace_session_leave(tr, "kunit_part"), 0);
 	trace_array_put(ch);
@@ -578,7 +578,7 @@ static void memory_test_online(struct kunit *test)
 	struct trace_snapshots *s = tr->snapshots;
 	unsigned long full = snap_kunit_full(test), more;
 
-	snap_kunit_echo(test, "snapshot_allocate", "1");
+	tfs_set(test, "snapshot_allocate", "1");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	/* UML has one CPU. Its part grows instead. */
 	KUNIT_ASSERT_EQ(test, ring_buffer_resize(s->user.spare->buf.buffer, SZ_512K,
@@ -588,19 +588,19 @@ static void memory_test_online(struct kunit *test)
 	more = snap_kunit_full(test);
 	KUNIT_ASSERT_GT(test, more, full);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), more);
-	snap_kunit_refuse(test, "snapshot_limit_kb", "300", -ENOSPC);
+	tfs_refuse(test, "snapshot_limit_kb", "300", -ENOSPC);
 	/* There is room for one buffer, and for kept ones that are trimmed. */
 	memory_limit(test, more + more / 2);
-	snap_kunit_echo(test, "snapshot_keep", "3");
-	snap_kunit_mark(test, 1);
-	snap_kunit_echo(test, "snapshot", "1");
-	snap_kunit_mark(test, 1);
-	snap_kunit_echo(test, "snapshot", "1");
+	tfs_set(test, "snapshot_keep", "3");
+	tfs_mark(test, 1);
+	tfs_set(test, "snapshot", "1");
+	tfs_mark(test, 1);
+	tfs_set(test, "snapshot", "1");
 	snap_kunit_expect(test, "taken 2");
 	KUNIT_EXPECT_LE(test, snap_kunit_kb(test), s->memory.limit_kb);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit@2"));
-	snap_kunit_echo(test, "snapshot_keep", "0");
-	snap_kunit_echo(test, "snapshot", "0");
+	KUNIT_EXPECT_TRUE(test, tfs_exists(test, "/instances/kunit@2"));
+	tfs_set(test, "snapshot_keep", "0");
+	tfs_set(test, "snapshot", "0");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 }
 
@@ -627,8 +627,8 @@ static struct kunit_case memory_cases[] = {
 
 static struct kunit_suite memory_suite = {
 	.name = "trace_snapshot_memory",
-	.init = snap_kunit_init_small,
-	.exit = snap_kunit_exit,
+	.init = tfs_init_small,
+	.exit = tfs_exit,
 	.test_cases = memory_cases,
 };
 

@@ -21,7 +21,7 @@
 
 #include <uapi/linux/trace_instance.h>
 
-#include "tracefs.h"
+#include "../../tests/snapshots.h"
 
 /* Take a snapshot with one record that an owner has. */
 static struct trace_snap *own_take(struct kunit *test)
@@ -29,7 +29,7 @@ static struct trace_snap *own_take(struct kunit *test)
 	struct trace_array *tr = test->priv;
 	struct trace_snap *snap = NULL;
 
-	snap_kunit_mark(test, 1);
+	tfs_mark(test, 1);
 	KUNIT_ASSERT_EQ(test, snap_keep_owned(tr->snapshots, RING_BUFFER_ALL_CPUS, &snap), 0);
 	KUNIT_ASSERT_NOT_NULL(test, snap);
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries(snap->buf.buffer), 1UL);
@@ -86,7 +86,7 @@ static void own_test_first(struct kunit *test)
 		tracing_snapshot_instance(tr);
 		snap_tend(s);
 		own_expect(test, min(i + 1, 2), i + 1);
-		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", snap[i]->kept->name));
+		KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", snap[i]->kept->name));
 	}
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.enough), 1L);
 	KUNIT_EXPECT_EQ(test, s->user.seq, 5ULL);
@@ -138,13 +138,13 @@ static void own_test_memory(struct kunit *test)
 
 	snap = own_take(test);
 	snprintf(path, sizeof(path), "/instances/%s/trace", snap->kept->name);
-	file = snap_kunit_open(test, path, O_RDONLY);
+	file = tfs_open(test, path, O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	snap_end_owned(snap);
 	snap_kunit_worker(tr);
-	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, path));
+	KUNIT_EXPECT_FALSE(test, tfs_exists(test, path));
 	KUNIT_EXPECT_GT(test, s->memory.kb, 0UL);
-	snap_kunit_close(file);
+	tfs_close(file);
 	snap_tend(s);
 	KUNIT_EXPECT_EQ(test, s->memory.kb, 0UL);
 }
@@ -175,7 +175,7 @@ static void own_test_limit(struct kunit *test)
 
 	do {
 		kb++;
-		snap_kunit_mark(test, 1);
+		tfs_mark(test, 1);
 		s->memory.limit_kb = kb;
 		ret = snap_keep_owned(s, RING_BUFFER_ALL_CPUS, &snap);
 		s->memory.limit_kb = 0;
@@ -203,28 +203,28 @@ static void own_test_limit(struct kunit *test)
 	snap_end_owned(snap);
 
 	/* Why the call fails is in error_log. The number of the descriptor is free again. */
-	file = snap_kunit_open(test, "snapshot", O_RDWR);
+	file = tfs_open(test, "snapshot", O_RDWR);
 	fd = own_next_fd();
 	s->memory.limit_kb = 1;
 	KUNIT_EXPECT_EQ(test, file->f_op->unlocked_ioctl(file, TRACE_IOC_SNAPSHOT, 0),
 			(long)-ENOSPC);
 	s->memory.limit_kb = 0;
 	KUNIT_EXPECT_EQ(test, own_next_fd(), fd);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "error_log",
-						 "snapshot: error: Needs more memory than"));
+	KUNIT_EXPECT_TRUE(test,
+			  tfs_shows(test, "error_log", "snapshot: error: Needs more memory than"));
 
 	/* An instance that has lost its owner gives none. */
 	tr->retired = &s->keeper.work;
 	KUNIT_EXPECT_EQ(test, vfs_ioctl(file, TRACE_IOC_SNAPSHOT, 0), (long)-ENODEV);
-	snap_kunit_close(file);
+	tfs_close(file);
 	/* Its files cannot be opened. */
 	for (i = 0; i < ARRAY_SIZE(own_files); i++) {
-		file = snap_kunit_open(test, own_files[i], O_RDONLY);
+		file = tfs_open(test, own_files[i], O_RDONLY);
 		KUNIT_EXPECT_EQ_MSG(test, PTR_ERR_OR_ZERO(file), -ENODEV, "%s", own_files[i]);
 	}
 	tr->retired = NULL;
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(snap_kunit_read(test, "error_log"),
-					       "Command: TRACE_IOC_SNAPSHOT"), 1U);
+	KUNIT_EXPECT_EQ(test, tfs_count(tfs_read(test, "error_log"), "Command: TRACE_IOC_SNAPSHOT"),
+			1U);
 	/* Nor does memory that survives a reboot, which has room for one snapshot. */
 	tr->range_addr_start = 1;
 	KUNIT_EXPECT_EQ(test, snap_keep_owned(s, RING_BUFFER_ALL_CPUS, &snap), -EXFULL);
@@ -238,7 +238,7 @@ static void own_test_room(struct kunit *test)
 	struct trace_snapshots *s = tr->snapshots;
 	unsigned int i;
 
-	snap_kunit_set(test, "buffer_size_kb", "64");
+	tfs_set(test, "buffer_size_kb", "64");
 	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
 	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
 	for (i = 0; i < 8; i++) {
@@ -261,7 +261,7 @@ static void own_end(struct kunit *test, struct file *owner)
 	struct trace_array *tr = test->priv;
 	unsigned int tries;
 
-	snap_kunit_close(owner);
+	tfs_close(owner);
 	flush_delayed_fput();
 	for (tries = 3000; tries && !list_empty_careful(&tr->snapshots->keeper.owned); tries--)
 		msleep(20);
@@ -274,26 +274,26 @@ static void own_end(struct kunit *test, struct file *owner)
 /* The ioctl of the file, and the file that owns. */
 static void own_test_file(struct kunit *test)
 {
-	struct file *file = snap_kunit_open(test, "snapshot", O_RDONLY), *owner;
+	struct file *file = tfs_open(test, "snapshot", O_RDONLY), *owner;
 	char name[64] = "";
 	unsigned int nr;
 	long fd;
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	KUNIT_EXPECT_EQ(test, vfs_ioctl(file, TRACE_IOC_SNAPSHOT, 0), (long)-EBADF);
-	snap_kunit_close(file);
-	file = snap_kunit_open(test, "snapshot", O_WRONLY);
+	tfs_close(file);
+	file = tfs_open(test, "snapshot", O_WRONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	KUNIT_EXPECT_EQ(test, vfs_ioctl(file, TRACE_IOC_SNAPSHOT, 1), (long)-EINVAL);
 	own_expect(test, 0, 0);
 	fd = vfs_ioctl(file, TRACE_IOC_SNAPSHOT, 0);
 	KUNIT_ASSERT_GE(test, fd, 0L);
 	own_expect(test, 0, 1);
-	snap_kunit_close(file);
+	tfs_close(file);
 
 	owner = fget(fd);
 	KUNIT_ASSERT_NOT_NULL(test, owner);
-	KUNIT_EXPECT_GT(test, snap_kunit_read_file(test, owner, name, sizeof(name)), (ssize_t)0);
+	KUNIT_EXPECT_GT(test, tfs_read_file(test, owner, name, sizeof(name)), (ssize_t)0);
 	KUNIT_EXPECT_STREQ(test, name, "kunit@1\n");
 	/* It leads nowhere else. */
 	for (nr = 0; nr < 256; nr++)
@@ -311,13 +311,13 @@ static void own_test_expand(struct kunit *test)
 	struct file *file, *owner;
 	long fd;
 
-	snap_kunit_set(test, "buffer_size_kb", "64");
+	tfs_set(test, "buffer_size_kb", "64");
 	KUNIT_ASSERT_NE(test, ring_buffer_size(tr->array_buffer.buffer, 0), whole);
 	tr->ring_buffer_expanded = false;
-	file = snap_kunit_open(test, "snapshot", O_WRONLY);
+	file = tfs_open(test, "snapshot", O_WRONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	fd = vfs_ioctl(file, TRACE_IOC_SNAPSHOT, 0);
-	snap_kunit_close(file);
+	tfs_close(file);
 	KUNIT_EXPECT_EQ(test, ring_buffer_size(tr->array_buffer.buffer, 0), whole);
 	KUNIT_ASSERT_GE(test, fd, 0L);
 	owner = fget(fd);
@@ -356,9 +356,9 @@ static void own_test_full(struct kunit *test)
 
 	if (!IS_ENABLED(CONFIG_PROC_SYSCTL) || !IS_ENABLED(CONFIG_MULTIUSER))
 		kunit_skip(test, "the number of files has no limit");
-	file = snap_kunit_open(test, "snapshot", O_WRONLY);
+	file = tfs_open(test, "snapshot", O_WRONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
-	snap_kunit_mark(test, 1);
+	tfs_mark(test, 1);
 	fds->rlim_cur = 0;
 	KUNIT_EXPECT_EQ(test, vfs_ioctl(file, TRACE_IOC_SNAPSHOT, 0), (long)-EMFILE);
 	fds->rlim_cur = before;
@@ -367,21 +367,21 @@ static void own_test_full(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(proc));
 	max = file_open_root_mnt(proc, "sys/fs/file-max", O_RDWR, 0);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(max));
-	KUNIT_EXPECT_GT(test, snap_kunit_read_file(test, max, text, sizeof(text) - 1), 0L);
+	KUNIT_EXPECT_GT(test, tfs_read_file(test, max, text, sizeof(text) - 1), 0L);
 	max->f_pos = 0;
-	KUNIT_EXPECT_EQ(test, snap_kunit_write_file(test, max, "0"), 1L);
+	KUNIT_EXPECT_EQ(test, tfs_write_file(test, max, "0"), 1L);
 	KUNIT_EXPECT_EQ(test, own_ioctl_as_user(file), (long)-ENFILE);
 	max->f_pos = 0;
-	KUNIT_EXPECT_EQ(test, snap_kunit_write_file(test, max, text), (ssize_t)strlen(text));
-	snap_kunit_close(max);
+	KUNIT_EXPECT_EQ(test, tfs_write_file(test, max, text), (ssize_t)strlen(text));
+	tfs_close(max);
 	kern_unmount(proc);
 	own_expect(test, 0, 0);
 	/* No snapshot is taken in vain: its records would be lost. */
 	KUNIT_EXPECT_EQ(test, tr->snapshots->user.seq, 0ULL);
-	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 1U);
-	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "error_log", "error"));
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "trace"), 1U);
+	KUNIT_EXPECT_FALSE(test, tfs_shows(test, "error_log", "error"));
 
-	snap_kunit_close(file);
+	tfs_close(file);
 }
 
 static bool own_is_there(const char *name)
@@ -400,11 +400,11 @@ static void own_test_instance(struct kunit *test)
 
 	if (trace_mm_page_free_enabled())
 		kunit_skip(test, "mm_page_free is enabled");
-	owner = snap_kunit_open(test, "/instance_open", O_RDONLY);
+	owner = tfs_open(test, "/instance_open", O_RDONLY);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(owner), -EACCES);
-	owner = snap_kunit_open(test, "/instance_open", O_RDWR);
+	owner = tfs_open(test, "/instance_open", O_RDWR);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(owner));
-	KUNIT_EXPECT_GT(test, snap_kunit_read_file(test, owner, name, sizeof(name)), (ssize_t)0);
+	KUNIT_EXPECT_GT(test, tfs_read_file(test, owner, name, sizeof(name)), (ssize_t)0);
 	*strchrnul(name, '\n') = '\0';
 	tr = trace_array_find_get(name);
 	KUNIT_ASSERT_NOT_NULL(test, tr);
@@ -414,27 +414,27 @@ static void own_test_instance(struct kunit *test)
 
 	/* A trigger keeps the event in use, and ends with its owner. */
 	snprintf(path, sizeof(path), "/instances/%s/events/kmem/mm_page_free/trigger", name);
-	snap_kunit_set(test, path, "traceoff if pfn == 1");
+	tfs_set(test, path, "traceoff if pfn == 1");
 	KUNIT_EXPECT_TRUE(test, trace_mm_page_free_enabled());
 
 	snprintf(path, sizeof(path), "/instances/%s/trace", name);
-	trace = snap_kunit_open(test, path, O_RDONLY);
+	trace = tfs_open(test, path, O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(trace));
-	snap_kunit_close(owner);
+	tfs_close(owner);
 	for (tries = 3000; tries && !READ_ONCE(tr->retired); tries--)
 		msleep(20);
 	KUNIT_EXPECT_EQ(test, trace_array_get(tr), -ENODEV);
 	KUNIT_EXPECT_NULL(test, trace_array_find_get(name));
 	KUNIT_EXPECT_NULL(test, trace_array_get_by_name(name, NULL));
-	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, path));
+	KUNIT_EXPECT_TRUE(test, tfs_exists(test, path));
 	for (tries = 3000; tries && trace_mm_page_free_enabled(); tries--)
 		msleep(20);
 	KUNIT_EXPECT_FALSE(test, trace_mm_page_free_enabled());
-	snap_kunit_close(trace);
+	tfs_close(trace);
 	for (tries = 3000; tries && own_is_there(name); tries--)
 		msleep(20);
 	KUNIT_EXPECT_FALSE(test, own_is_there(name));
-	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, path));
+	KUNIT_EXPECT_FALSE(test, tfs_exists(test, path));
 }
 
 /* An instance of an open file that is retired, and held by a snapshot which has an owner. */
@@ -446,17 +446,17 @@ static void own_test_retired(struct kunit *test)
 	struct file *owner;
 	unsigned int tries;
 
-	owner = snap_kunit_open(test, "/instance_open", O_RDWR);
+	owner = tfs_open(test, "/instance_open", O_RDWR);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(owner));
-	KUNIT_EXPECT_GT(test, snap_kunit_read_file(test, owner, name, sizeof(name)), (ssize_t)0);
+	KUNIT_EXPECT_GT(test, tfs_read_file(test, owner, name, sizeof(name)), (ssize_t)0);
 	*strchrnul(name, '\n') = '\0';
 	snprintf(path, sizeof(path), "/instances/%s/trace_marker", name);
-	snap_kunit_set(test, path, "mark");
+	tfs_set(test, path, "mark");
 	tr = trace_array_find_get(name);
 	KUNIT_ASSERT_NOT_NULL(test, tr);
 	KUNIT_EXPECT_EQ(test, snap_keep_owned(tr->snapshots, RING_BUFFER_ALL_CPUS, &snap), 0);
 	trace_array_put(tr);
-	snap_kunit_close(owner);
+	tfs_close(owner);
 	KUNIT_ASSERT_NOT_NULL(test, snap);
 	for (tries = 3000; tries && !READ_ONCE(tr->retired); tries--)
 		msleep(20);
@@ -487,8 +487,8 @@ static struct kunit_case own_cases[] = {
 
 static struct kunit_suite own_suite = {
 	.name = "trace_snapshot_own",
-	.init = snap_kunit_init,
-	.exit = snap_kunit_exit,
+	.init = tfs_init,
+	.exit = tfs_exit,
 	.test_cases = own_cases,
 };
 

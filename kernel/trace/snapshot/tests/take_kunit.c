@@ -10,7 +10,7 @@
 #include <linux/trace_clock.h>
 
 #include "../../ring_buffer/race.h"
-#include "tracefs.h"
+#include "../../tests/snapshots.h"
 
 /* A cut reads the clock in its middle: take_clock() acts as an interrupt there, once. */
 static void (*take_act)(struct kunit *test);
@@ -38,14 +38,14 @@ static void take_interrupt(struct kunit *test, void (*act)(struct kunit *test))
 /* Expect one line in the list: snapshot @seq, with the requester @by. */
 static void take_expect_line(struct kunit *test, unsigned int seq, const char *by)
 {
-	const char *list = snap_kunit_read(test, "snapshots");
+	const char *list = tfs_read(test, "snapshots");
 	char want[64];
 
 	snprintf(want, sizeof(want), "\n%u by=%s cpu=0 pid=%d cut=", seq, by, current->pid);
-	KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(list, want), 1U, "%s in %s", want, list);
+	KUNIT_EXPECT_EQ_MSG(test, tfs_count(list, want), 1U, "%s in %s", want, list);
 	snprintf(want, sizeof(want), " comm=%s\n", current->comm);
-	KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(list, want), 1U, "%s", want);
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(list, "cut="), 1U);
+	KUNIT_EXPECT_EQ_MSG(test, tfs_count(list, want), 1U, "%s", want);
+	KUNIT_EXPECT_EQ(test, tfs_count(list, "cut="), 1U);
 }
 
 static void take_test_who(struct kunit *test)
@@ -58,12 +58,12 @@ static void take_test_who(struct kunit *test)
 		.ip = (unsigned long)schedule,
 	};
 
-	snap_kunit_echo(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	take_expect_line(test, 1, "write");
 	tracing_snapshot_instance(tr);
 	take_expect_line(test, 2, "kernel");
-	snap_kunit_echo(test, "events/ftrace/print/trigger", "snapshot");
-	snap_kunit_mark(test, 1);
+	tfs_set(test, "events/ftrace/print/trigger", "snapshot");
+	tfs_mark(test, 1);
 	take_expect_line(test, 3, "trigger:print");
 	preempt_count_add(NMI_OFFSET);
 	tracing_snapshot_instance(tr);
@@ -73,10 +73,10 @@ static void take_test_who(struct kunit *test)
 	take_expect_line(test, 5, "warn");
 	snap_take(tr->snapshots, &tr->snapshots->user, &function);
 	take_expect_line(test, 6, "function:schedule");
-	snap_kunit_echo(test, "per_cpu/cpu0/snapshot", "1");
+	tfs_set(test, "per_cpu/cpu0/snapshot", "1");
 	take_expect_line(test, 7, "write");
 	snap_kunit_expect(test, "taken 7");
-	snap_kunit_echo(test, "events/ftrace/print/trigger", "!snapshot");
+	tfs_set(test, "events/ftrace/print/trigger", "!snapshot");
 	xchg(&snap_crash_on, before);
 }
 
@@ -87,28 +87,28 @@ static void take_test_times(struct kunit *test)
 	const char *clock;
 	unsigned int i;
 
-	snap_kunit_echo(test, "trace_clock", "counter");
+	tfs_set(test, "trace_clock", "counter");
 	/* The first one is complete since the clock was set. */
 	last = ((struct trace_array *)test->priv)->snapshots->past.end;
 	KUNIT_EXPECT_GT(test, last, 0ULL);
 	for (i = 0; i < 4; i++) {
-		snap_kunit_mark(test, 1);
-		snap_kunit_echo(test, "snapshot", "1");
+		tfs_mark(test, 1);
+		tfs_set(test, "snapshot", "1");
 		snap_kunit_times(test, "cut=", &begin, &end);
 		snap_kunit_times(test, "complete=", &since, &until);
 		KUNIT_EXPECT_EQ(test, since, last);
 		KUNIT_EXPECT_GT(test, begin, since);
 		KUNIT_EXPECT_GT(test, end, begin);
 		KUNIT_EXPECT_EQ(test, until, begin);
-		KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 1U);
+		KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 1U);
 		last = end;
 	}
 	/* A kept snapshot shows the clock of its records. */
-	snap_kunit_echo(test, "snapshot_keep", "1");
-	snap_kunit_echo(test, "snapshot", "1");
-	clock = snap_kunit_read(test, "/instances/kunit@5/trace_clock");
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(clock, "[counter]"), 1U);
-	snap_kunit_echo(test, "snapshot_keep", "0");
+	tfs_set(test, "snapshot_keep", "1");
+	tfs_set(test, "snapshot", "1");
+	clock = tfs_read(test, "/instances/kunit@5/trace_clock");
+	KUNIT_EXPECT_EQ(test, tfs_count(clock, "[counter]"), 1U);
+	tfs_set(test, "snapshot_keep", "0");
 }
 
 /* Functions of the kernel take snapshots of the top trace array. */
@@ -117,30 +117,30 @@ static void take_test_top(struct kunit *test)
 	const char *list, *clear = "0";
 	unsigned int i;
 
-	snap_kunit_echo(test, "/buffer_size_kb", "64");
+	tfs_set(test, "/buffer_size_kb", "64");
 	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot(), 0);
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "/snapshot_allocate"), "1\n");
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "/snapshot_allocate"), "1\n");
 	/* Trimming does not free a buffer that the kernel pins. */
 	trace_snapshot_trim(top_trace_array());
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "/snapshot_allocate"), "1\n");
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "/snapshot_allocate"), "1\n");
 	for (i = 0; i < 2; i++) {
-		snap_kunit_echo(test, "/trace_marker", "mark");
+		tfs_set(test, "/trace_marker", "mark");
 		if (i)
 			tracing_snapshot_alloc();
 		else
 			tracing_snapshot();
-		list = snap_kunit_read(test, "/snapshots");
-		KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(list, " by=kernel "), 1U, "%s", list);
-		KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "/snapshot"), 1U);
-		snap_kunit_echo(test, "/snapshot_allocate", clear);
-		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "/snapshot_allocate"), "0\n");
-		KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "/snapshot"), 0U);
+		list = tfs_read(test, "/snapshots");
+		KUNIT_EXPECT_EQ_MSG(test, tfs_count(list, " by=kernel "), 1U, "%s", list);
+		KUNIT_EXPECT_EQ(test, tfs_marks(test, "/snapshot"), 1U);
+		tfs_set(test, "/snapshot_allocate", clear);
+		KUNIT_EXPECT_STREQ(test, tfs_read(test, "/snapshot_allocate"), "0\n");
+		KUNIT_EXPECT_EQ(test, tfs_marks(test, "/snapshot"), 0U);
 	}
 	/* Without a buffer the request is refused, and tracing goes on. */
 	tracing_snapshot();
-	list = snap_kunit_read(test, "/snapshots");
-	KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(list, "ready: 1\n"), 1U, "%s", list);
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "/tracing_on"), "1\n");
+	list = tfs_read(test, "/snapshots");
+	KUNIT_EXPECT_EQ_MSG(test, tfs_count(list, "ready: 1\n"), 1U, "%s", list);
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "/tracing_on"), "1\n");
 }
 
 static bool take_always(void *data)
@@ -280,8 +280,8 @@ static void take_test_halfway(struct kunit *test)
 	for (i = 0; i < 2 * ARRAY_SIZE(points); i++) {
 		kept = i >= ARRAY_SIZE(points);
 		take_point = points[i % ARRAY_SIZE(points)].point;
-		snap_kunit_echo(test, "snapshot_keep", kept ? "9" : "0");
-		snap_kunit_mark(test, 2);
+		tfs_set(test, "snapshot_keep", kept ? "9" : "0");
+		tfs_mark(test, 2);
 		seq = s->user.seq;
 		/* Provide a buffer for the second snapshot, as the worker does. */
 		if (kept) {
@@ -304,17 +304,17 @@ static void take_test_halfway(struct kunit *test)
 		if (points[i % ARRAY_SIZE(points)].answered) {
 			KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.merged), 1L);
 			KUNIT_EXPECT_EQ(test, s->user.seq, seq + 1);
-			KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", " event"));
+			KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", " event"));
 		} else {
 			KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.merged), 0L);
 			KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.late), kept ? 0L : 1L);
 			KUNIT_EXPECT_EQ(test, s->user.seq, seq + 1 + kept);
 			snprintf(path, sizeof(path), kept ? "snapshot" : "trace");
-			KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, path, " event"));
+			KUNIT_EXPECT_TRUE(test, tfs_shows(test, path, " event"));
 		}
-		snap_kunit_echo(test, "trace", "");
-		snap_kunit_echo(test, "snapshot_keep", "0");
-		snap_kunit_echo(test, "snapshot", "2");
+		tfs_set(test, "trace", "");
+		tfs_set(test, "snapshot_keep", "0");
+		tfs_set(test, "snapshot", "2");
 	}
 	tracing_disarm_snapshot(tr);
 }
@@ -377,7 +377,7 @@ static void take_test_waits(struct kunit *test)
 	take_is_free = false;
 	atomic_set(&s->owner, 2);
 	hrtimer_start(&timer, ns_to_ktime(100 * NSEC_PER_USEC), HRTIMER_MODE_REL_HARD);
-	snap_kunit_echo(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	KUNIT_EXPECT_TRUE(test, take_is_free);
 	hrtimer_cancel(&timer);
 	atomic_set(&s->owner, 0);
@@ -431,7 +431,7 @@ static void take_test_condition(struct kunit *test)
 	snap_kunit_expect(test, "taken 1 starved 1");
 	take_expect_line(test, 1, "trigger:print");
 	/* The condition is unmet at once, or at the second look, under the lock. */
-	snap_kunit_mark(test, 1);
+	tfs_mark(test, 1);
 	for (asked.until = 0; asked.until < 2; asked.until++) {
 		asked.asked = 0;
 		KUNIT_EXPECT_TRUE(test, trace_snapshot_trigger(file, &cond));
@@ -443,14 +443,14 @@ static void take_test_condition(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, asked.stored, 1U);
 	snap_kunit_expect(test, "taken 1 starved 1");
-	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 1U);
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "trace"), 1U);
 	/* snapshot_keep allows no more: the trigger has no reason to repeat its request. */
 	asked.until = UINT_MAX;
-	snap_kunit_echo(test, "snapshot_keep", "first 1");
+	tfs_set(test, "snapshot_keep", "first 1");
 	KUNIT_EXPECT_TRUE(test, trace_snapshot_trigger(file, &cond));
 	KUNIT_EXPECT_EQ(test, asked.stored, 1U);
 	snap_kunit_expect(test, "taken 1 starved 1 enough 1");
-	snap_kunit_echo(test, "snapshot_keep", "0");
+	tfs_set(test, "snapshot_keep", "0");
 	tracing_disarm_snapshot(tr);
 }
 
@@ -464,7 +464,7 @@ static void take_test_joins(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	for (joins = 0; joins < 2; joins++) {
-		snap_kunit_mark(test, 1);
+		tfs_mark(test, 1);
 		/* The request comes as from an NMI that interrupts the holder of the lock. */
 		flags = snap_change_begin(s);
 		KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_KERNEL), -EINPROGRESS);
@@ -476,8 +476,8 @@ static void take_test_joins(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_KERNEL), 0);
 		local_irq_restore(flags);
 		take_wait(test);
-		KUNIT_EXPECT_EQ(test, snap_kunit_shows(test, "snapshot", " event"), joins);
-		snap_kunit_echo(test, "trace", "");
+		KUNIT_EXPECT_EQ(test, tfs_shows(test, "snapshot", " event"), joins);
+		tfs_set(test, "trace", "");
 	}
 	snap_kunit_expect(test, "taken 3 merged 2");
 	tracing_disarm_snapshot(tr);
@@ -501,7 +501,7 @@ static void take_test_answered(struct kunit *test)
 	for (kind = 0; kind < TAKE_KINDS; kind++) {
 		own = kind == TAKE_WAITS || kind == TAKE_CPU || kind == TAKE_MAX;
 		seq = s->user.seq + s->max.seq;
-		snap_kunit_mark(test, 1);
+		tfs_mark(test, 1);
 		/* As if that snapshot were taken while this CPU waits for the lock. */
 		s->past.done = s->past.cuts + 2;
 		KUNIT_EXPECT_EQ(test, take_kind(test, kind), 0);
@@ -518,20 +518,20 @@ static void take_test_counted(struct kunit *test)
 	struct trace_array *tr = test->priv;
 	struct file *file;
 
-	snap_kunit_echo(test, "events/ftrace/print/trigger", "snapshot:2");
+	tfs_set(test, "events/ftrace/print/trigger", "snapshot:2");
 	tr->snapshots->memory.limit_kb = 1;
-	snap_kunit_mark(test, 1);
-	file = snap_kunit_open(test, "snapshot", O_RDONLY);
-	snap_kunit_mark(test, 1);
+	tfs_mark(test, 1);
+	file = tfs_open(test, "snapshot", O_RDONLY);
+	tfs_mark(test, 1);
 	snap_kunit_expect(test, "taken 1 starved 1");
-	snap_kunit_close(file);
-	snap_kunit_mark(test, 3);
+	tfs_close(file);
+	tfs_mark(test, 3);
 	snap_kunit_expect(test, "taken 2 starved 1");
 	/* The last snapshot has the event of its trigger. */
-	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 2U);
-	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 2U);
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 2U);
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "trace"), 2U);
 	tr->snapshots->memory.limit_kb = 0;
-	snap_kunit_echo(test, "events/ftrace/print/trigger", "!snapshot:2");
+	tfs_set(test, "events/ftrace/print/trigger", "!snapshot:2");
 }
 
 /* A snapshot stays while it is read. The next one then needs a buffer that a trigger reserves. */
@@ -543,16 +543,16 @@ static void take_test_read(struct kunit *test)
 	unsigned int armed;
 
 	for (armed = 0; armed < 2; armed++) {
-		snap_kunit_echo(test, "snapshot", "1");
+		tfs_set(test, "snapshot", "1");
 		if (armed)
 			KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-		file = snap_kunit_open(test, "snapshot", O_RDONLY);
+		file = tfs_open(test, "snapshot", O_RDONLY);
 		KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full * (1 + armed));
-		snap_kunit_mark(test, 1);
+		tfs_mark(test, 1);
 		tracing_snapshot_instance(tr);
 		/* A cut of one CPU never goes into the snapshot that the reader holds. */
 		KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_CPU), armed ? 0 : -ENOBUFS);
-		snap_kunit_close(file);
+		tfs_close(file);
 		KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 		if (armed)
 			tracing_disarm_snapshot(tr);
@@ -561,18 +561,18 @@ static void take_test_read(struct kunit *test)
 
 	/* close() frees the second buffer, whether a request has used it or not. */
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	file = snap_kunit_open(test, "snapshot", O_RDONLY);
+	file = tfs_open(test, "snapshot", O_RDONLY);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full * 2);
 	KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_CPU), -ENOBUFS);
-	snap_kunit_echo(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full * 2);
 	snap_kunit_worker(tr);
-	snap_kunit_close(file);
+	tfs_close(file);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	snap_kunit_expect(test, "taken 5 starved 3");
-	file = snap_kunit_open(test, "snapshot", O_RDONLY);
+	file = tfs_open(test, "snapshot", O_RDONLY);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full * 2);
-	snap_kunit_close(file);
+	tfs_close(file);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	tracing_disarm_snapshot(tr);
 }
@@ -588,19 +588,19 @@ static void take_test_cpu(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_CPU), -ENOBUFS);
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	for (i = 1; i <= 2; i++) {
-		snap_kunit_mark(test, i);
+		tfs_mark(test, i);
 		KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_CPU), 0);
-		KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), i);
-		KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "per_cpu/cpu0/snapshot"), i);
+		KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), i);
+		KUNIT_EXPECT_EQ(test, tfs_marks(test, "per_cpu/cpu0/snapshot"), i);
 	}
 	/* Of a single CPU, it is complete. */
 	KUNIT_EXPECT_EQ(test, s->user.last->info.since == U64_MAX, nr_cpu_ids > 1);
 	none.cpu = nr_cpu_ids;
 	KUNIT_EXPECT_EQ(test, snap_take(s, &s->user, &none), -EINVAL);
 	snap_kunit_expect(test, "taken 2 starved 1 refused 1");
-	snap_kunit_echo(test, "buffer_size_kb", "32");
+	tfs_set(test, "buffer_size_kb", "32");
 	KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_CPU), 0);
-	snap_kunit_echo(test, "snapshot_keep", "2");
+	tfs_set(test, "snapshot_keep", "2");
 	snap_tend(tr->snapshots);
 	KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_CPU), 0);
 	snap_kunit_expect(test, "taken 4 starved 1 refused 1");
@@ -611,7 +611,7 @@ static void take_test_cpu(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_CPU), 0);
 	}
 	mutex_unlock(&s->mutex);
-	snap_kunit_echo(test, "snapshot_keep", "0");
+	tfs_set(test, "snapshot_keep", "0");
 	tracing_disarm_snapshot(tr);
 }
 
@@ -626,15 +626,15 @@ static void take_cpu_race(enum rb_race point, const char *name)
 /* A request for one CPU that fails erases nothing. It fails while the live buffer is erased. */
 static void take_test_cpu_fails(struct kunit *test)
 {
-	snap_kunit_mark(test, 2);
-	snap_kunit_echo(test, "snapshot", "1");
+	tfs_mark(test, 2);
+	tfs_set(test, "snapshot", "1");
 	take_acting = test;
 	rb_race_hook = take_cpu_race;
-	snap_kunit_close(snap_kunit_open(test, "trace", O_WRONLY | O_TRUNC));
+	tfs_close(tfs_open(test, "trace", O_WRONLY | O_TRUNC));
 	KUNIT_EXPECT_NULL(test, rb_race_hook);
 	rb_race_hook = NULL;
 	snap_kunit_expect(test, "taken 1 refused 1");
-	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 2U);
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 2U);
 }
 
 /* A request with a buffer of its own leaves the empty one where it is. */
@@ -646,7 +646,7 @@ static void take_test_own(struct kunit *test)
 	struct snap_request own = take_kinds[TAKE_WAITS];
 	struct trace_snap *spare;
 
-	snap_kunit_echo(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	mutex_lock(&s->mutex);
 	KUNIT_EXPECT_EQ(test, snap_add_spare(s, &s->user), 0);
 	spare = s->user.spare;
@@ -688,16 +688,16 @@ static void take_test_mapped(struct kunit *test)
 	struct file *file;
 	unsigned int i;
 
-	snap_kunit_echo(test, "snapshot_allocate", "1");
-	file = snap_kunit_open(test, "per_cpu/cpu0/trace_pipe_raw", O_RDONLY);
+	tfs_set(test, "snapshot_allocate", "1");
+	file = tfs_open(test, "per_cpu/cpu0/trace_pipe_raw", O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	at = kunit_vm_mmap(test, file, 0, PAGE_SIZE, PROT_READ, MAP_SHARED, 0);
 	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(at));
-	snap_kunit_mark(test, 1);
+	tfs_mark(test, 1);
 	tracing_snapshot_instance(tr);
 	tracing_snapshot_instance(tr);
 	snap_kunit_expect(test, "taken 1 starved 1");
-	snap_kunit_echo(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	snap_kunit_expect(test, "taken 2 starved 1");
 	KUNIT_EXPECT_EQ(test, vm_munmap(at, PAGE_SIZE), 0);
 
@@ -706,15 +706,15 @@ static void take_test_mapped(struct kunit *test)
 	at = kunit_vm_mmap(test, file, 0, PAGE_SIZE, PROT_READ, MAP_SHARED, 0);
 	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(at));
 	for (i = 0; i < 2; i++) {
-		snap_kunit_mark(test, 1);
+		tfs_mark(test, 1);
 		tracing_snapshot_instance(tr);
 		snap_kunit_worker(tr);
 	}
 	snap_kunit_expect(test, "taken 4 starved 1");
 	KUNIT_EXPECT_EQ(test, vm_munmap(at, PAGE_SIZE), 0);
-	snap_kunit_close(file);
-	snap_kunit_echo(test, "snapshot", "1");
-	snap_kunit_echo(test, "snapshot", "1");
+	tfs_close(file);
+	tfs_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	KUNIT_EXPECT_LE(test, snap_kunit_kb(test), full * 2);
 	tracing_disarm_snapshot(tr);
 }
@@ -740,18 +740,18 @@ static void take_test_died(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, snap_arm(s, &s->max), 0);
 	take_die(test);
 	tracing_snapshot_instance(tr);
-	snap_kunit_mark(test, 1);
+	tfs_mark(test, 1);
 	tracing_snapshot_instance(tr);
 	snap_kunit_expect(test, "taken 1 refused 1");
 	if (!writes)
 		snap_kunit_worker(tr);
-	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 1U);
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "trace"), 1U);
 	if (writes)
-		snap_kunit_echo(test, "snapshot", "1");
+		tfs_set(test, "snapshot", "1");
 	else
 		tracing_snapshot_instance(tr);
 	snap_kunit_expect(test, "taken 2 refused 1");
-	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 1U);
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 1U);
 	tracing_snapshot_instance(tr);
 	snap_kunit_expect(test, "taken 3 refused 1");
 	mutex_lock(&s->mutex);
@@ -768,8 +768,8 @@ static void take_test_died_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	take_die(test);
 	tracing_snapshot_instance(tr);
-	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 0U);
-	snap_kunit_mark(test, 1);
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 0U);
+	tfs_mark(test, 1);
 	tracing_snapshot_instance(tr);
 	snap_kunit_expect(test, "taken 2");
 	tracing_disarm_snapshot(tr);
@@ -784,7 +784,7 @@ static void take_test_died_spare(struct kunit *test)
 	struct file *file;
 
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	file = snap_kunit_open(test, "per_cpu/cpu0/trace_pipe_raw", O_RDONLY);
+	file = tfs_open(test, "per_cpu/cpu0/trace_pipe_raw", O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	at = kunit_vm_mmap(test, file, 0, PAGE_SIZE, PROT_READ, MAP_SHARED, 0);
 	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(at));
@@ -792,12 +792,12 @@ static void take_test_died_spare(struct kunit *test)
 	tracing_snapshot_instance(tr);
 	snap_kunit_worker(tr);
 	KUNIT_EXPECT_EQ(test, vm_munmap(at, PAGE_SIZE), 0);
-	snap_kunit_close(file);
+	tfs_close(file);
 	tracing_snapshot_instance(tr);
 	snap_kunit_expect(test, "taken 2");
-	snap_kunit_mark(test, 1);
+	tfs_mark(test, 1);
 	if (writes) {
-		snap_kunit_echo(test, "snapshot", "1");
+		tfs_set(test, "snapshot", "1");
 		snap_kunit_expect(test, "taken 3");
 	} else {
 		tracing_snapshot_instance(tr);
@@ -805,11 +805,11 @@ static void take_test_died_spare(struct kunit *test)
 		tracing_snapshot_instance(tr);
 		snap_kunit_expect(test, "taken 3 refused 1");
 	}
-	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 1U);
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 1U);
 	snap_kunit_worker(tr);
 	KUNIT_EXPECT_LE(test, snap_kunit_kb(test), full * 2);
 	tracing_disarm_snapshot(tr);
-	snap_kunit_echo(test, "snapshot", "0");
+	tfs_set(test, "snapshot", "0");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 }
 
@@ -821,7 +821,7 @@ static struct trace_array *take_add(struct kunit *test, const char *name)
 
 	KUNIT_ASSERT_NOT_NULL(test, ch);
 	snprintf(path, sizeof(path), "/instances/%s/buffer_size_kb", name);
-	snap_kunit_echo(test, path, "16");
+	tfs_set(test, path, "16");
 	KUNIT_ASSERT_EQ(test, trace_session_join(test->priv, name), 0);
 	return ch;
 }
@@ -843,13 +843,13 @@ static void take_test_died_channel(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, ring_buffer_lock_reserve(died->array_buffer.buffer, 8));
 	preempt_enable_notrace();
-	snap_kunit_echo(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	scoped_guard(mutex, &s->mutex)
 		KUNIT_ASSERT_EQ(test, snap_add_spare(s, &s->user), 0);
 	/* As the worker of the channel does while it waits for writers. */
 	spare = s->user.spare;
 	atomic_inc(&spare->users);
-	snap_kunit_echo(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	snap_kunit_expect(test, "taken 2");
 	scoped_guard(mutex, &s->mutex)
 		snap_put(s, spare);
@@ -901,7 +901,7 @@ static void take_test_used(struct kunit *test)
 	};
 	unsigned int i;
 
-	snap_kunit_echo(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	for (i = 0; i < ARRAY_SIZE(part); i++) {
 		used = part[i]->user.last;
 		KUNIT_ASSERT_NOT_NULL(test, used);
@@ -956,7 +956,7 @@ static void take_test_first(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, s->user.seq, i + 1ULL);
 		KUNIT_EXPECT_EQ(test, ch->snapshots->user.seq, i + 1ULL);
 		KUNIT_EXPECT_EQ(test, atomic_long_read(&others[i].tr->snapshots->count.merged), 1L);
-		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", " event"));
+		KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", " event"));
 	}
 	snap_kunit_expect(test, "taken 2 merged 1");
 
@@ -967,13 +967,13 @@ static void take_test_first(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->user.seq, 2ULL);
 	snap_first_end(s);
 	snap_kunit_expect(test, "taken 3 merged 2");
-	snap_kunit_echo(test, "snapshot_delay", "1000s");
+	tfs_set(test, "snapshot_delay", "1000s");
 	snap_first_begin(s);
 	tracing_snapshot_instance(tr);
 	KUNIT_EXPECT_EQ(test, snap_take_pending(s), 0);
 	snap_first_end(s);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->pending.requests), 1L);
-	snap_kunit_echo(test, "snapshot_delay", "0");
+	tfs_set(test, "snapshot_delay", "0");
 	snap_kunit_expect(test, "taken 3 merged 2 refused 1");
 	tracing_disarm_snapshot(tr);
 	take_remove(test, ch);
@@ -987,7 +987,7 @@ static void take_test_backlog(struct kunit *test)
 	unsigned int i;
 
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	snap_kunit_echo(test, "snapshot_keep", "9");
+	tfs_set(test, "snapshot_keep", "9");
 	/* Stops the keeper */
 	scoped_guard(mutex, &event_mutex) {
 		for (i = 0; i < 10; i++) {
@@ -1001,7 +1001,7 @@ static void take_test_backlog(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->keeper.backlog, 0U);
 	KUNIT_EXPECT_NOT_NULL(test, s->user.spare);
 	snap_kunit_expect(test, "taken 4 starved 6");
-	snap_kunit_echo(test, "snapshot_keep", "0");
+	tfs_set(test, "snapshot_keep", "0");
 	tracing_disarm_snapshot(tr);
 }
 
@@ -1014,11 +1014,11 @@ static void take_test_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, trace_session_leave(tr, "kunit_1"), 0);
 	KUNIT_EXPECT_EQ(test, trace_session_leave(tr, "kunit_2"), 0);
 	KUNIT_EXPECT_EQ(test, trace_session_join(tr, "kunit_1"), 0);
-	snap_kunit_echo(test, "/instances/kunit_1/trace_marker", "mark");
-	snap_kunit_echo(test, "/instances/kunit_2/trace_marker", "mark");
-	snap_kunit_echo(test, "snapshot", "1");
-	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "/instances/kunit_1/trace"), 0U);
-	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "/instances/kunit_2/trace"), 1U);
+	tfs_set(test, "/instances/kunit_1/trace_marker", "mark");
+	tfs_set(test, "/instances/kunit_2/trace_marker", "mark");
+	tfs_set(test, "snapshot", "1");
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "/instances/kunit_1/trace"), 0U);
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "/instances/kunit_2/trace"), 1U);
 	take_remove(test, next);
 	take_remove(test, ch);
 }
@@ -1030,25 +1030,25 @@ static void take_test_max(struct kunit *test)
 	struct trace_array *tr = test->priv, *ch;
 
 	KUNIT_ASSERT_EQ(test, trace_snapshot_arm_tracer(tr, &fake), 0);
-	snap_kunit_echo(test, "snapshot_keep", "2");
+	tfs_set(test, "snapshot_keep", "2");
 	KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_MAX), 0);
 	snap_tend(tr->snapshots);
-	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/kunit@1"));
+	KUNIT_EXPECT_FALSE(test, tfs_exists(test, "/instances/kunit@1"));
 	/* Nor do those that are kept keep it from being taken. */
-	snap_kunit_echo(test, "snapshot_keep", "first 1");
-	snap_kunit_echo(test, "snapshot", "1");
+	tfs_set(test, "snapshot_keep", "first 1");
+	tfs_set(test, "snapshot", "1");
 	snap_tend(tr->snapshots);
 	KUNIT_EXPECT_EQ(test, tr->snapshots->keeper.room, 0);
 	KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_MAX), 0);
-	snap_kunit_echo(test, "snapshot_keep", "0");
+	tfs_set(test, "snapshot_keep", "0");
 
 	ch = take_add(test, "kunit_1");
-	snap_kunit_echo(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_MAX), 0);
-	snap_kunit_echo(test, "snapshot_keep", "2");
-	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit@2"));
-	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit@2.kunit_1"));
-	snap_kunit_echo(test, "snapshot_keep", "0");
+	tfs_set(test, "snapshot_keep", "2");
+	KUNIT_EXPECT_TRUE(test, tfs_exists(test, "/instances/kunit@2"));
+	KUNIT_EXPECT_TRUE(test, tfs_exists(test, "/instances/kunit@2.kunit_1"));
+	tfs_set(test, "snapshot_keep", "0");
 	take_remove(test, ch);
 	trace_snapshot_disarm_tracer(tr, &fake);
 }
@@ -1066,7 +1066,7 @@ static void take_test_poll(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
 	for (i = 0; i < 2; i++) {
-		file = snap_kunit_open(test, "snapshot", O_RDONLY);
+		file = tfs_open(test, "snapshot", O_RDONLY);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 		poll_initwait(&table);
 		KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, &table.pt), 0U);
@@ -1076,9 +1076,9 @@ static void take_test_poll(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, table.triggered, 1);
 		poll_freewait(&table);
 		KUNIT_EXPECT_NE(test, (unsigned int)vfs_poll(file, NULL), 0U);
-		snap_kunit_close(file);
+		tfs_close(file);
 		/* The same after a snapshot that was erased. */
-		snap_kunit_echo(test, "snapshot", "2");
+		tfs_set(test, "snapshot", "2");
 	}
 	snap_kunit_expect(test, "taken 2");
 }
@@ -1094,7 +1094,7 @@ static void take_test_wake(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	for (i = 0; i < 2; i++) {
-		file = snap_kunit_open(test, "snapshot", O_RDONLY);
+		file = tfs_open(test, "snapshot", O_RDONLY);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 		disable_work_sync(&s->worker.work);
 		poll_initwait(&table);
@@ -1109,7 +1109,7 @@ static void take_test_wake(struct kunit *test)
 		snap_kunit_worker(tr);
 		KUNIT_EXPECT_EQ(test, table.triggered, 1);
 		poll_freewait(&table);
-		snap_kunit_close(file);
+		tfs_close(file);
 	}
 	snap_kunit_expect(test, "taken 2");
 	tracing_disarm_snapshot(tr);
@@ -1168,15 +1168,15 @@ static struct kunit_case take_buffer_cases[] = {
 
 static struct kunit_suite take_suite = {
 	.name = "trace_snapshot_take",
-	.init = snap_kunit_init_small,
-	.exit = snap_kunit_exit,
+	.init = tfs_init_small,
+	.exit = tfs_exit,
 	.test_cases = take_cases,
 };
 
 static struct kunit_suite take_buffer_suite = {
 	.name = "trace_snapshot_buffer",
-	.init = snap_kunit_init_small,
-	.exit = snap_kunit_exit,
+	.init = tfs_init_small,
+	.exit = tfs_exit,
 	.test_cases = take_buffer_cases,
 };
 

@@ -7,13 +7,13 @@
 #include <linux/ring_buffer.h>
 #include <linux/sched.h>
 
-#include "tracefs.h"
+#include "../../tests/snapshots.h"
 
 /* wakeup_dl finds no latency itself: no task has the policy SCHED_DEADLINE. */
 static int tracer_init_suite(struct kunit *test)
 {
-	snap_kunit_init_small(test);
-	if (snap_kunit_write(test, "current_tracer", "wakeup_dl") < 0)
+	tfs_init_small(test);
+	if (tfs_write(test, "current_tracer", "wakeup_dl") < 0)
 		kunit_skip(test, "without CONFIG_SCHED_TRACER");
 	return 0;
 }
@@ -21,8 +21,8 @@ static int tracer_init_suite(struct kunit *test)
 static void tracer_exit_suite(struct kunit *test)
 {
 	if (test->priv)
-		snap_kunit_write(test, "current_tracer", "nop");
-	snap_kunit_exit(test);
+		tfs_write(test, "current_tracer", "nop");
+	tfs_exit(test);
 }
 
 /* Report a latency of @usecs microseconds, as the tracer does. */
@@ -43,9 +43,9 @@ static int tracer_task(void *data)
 
 static void tracer_expect(struct kunit *test, const char *want)
 {
-	const char *trace = snap_kunit_read(test, "trace");
+	const char *trace = tfs_read(test, "trace");
 
-	KUNIT_EXPECT_EQ_MSG(test, snap_kunit_count(trace, want), 1U, "%s in %s", want, trace);
+	KUNIT_EXPECT_EQ_MSG(test, tfs_count(trace, want), 1U, "%s in %s", want, trace);
 }
 
 /* The header shows the task, the place and the length. Records from before are not shown. */
@@ -68,12 +68,12 @@ static void tracer_test_header(struct kunit *test)
 	((struct cred *)tsk->real_cred)->uid = KUIDT_INIT(7);
 
 	/* The clock "counter" gives each record a time of its own. */
-	snap_kunit_echo(test, "trace_clock", "counter");
-	snap_kunit_mark(test, 2);
+	tfs_set(test, "trace_clock", "counter");
+	tfs_mark(test, 2);
 	data->preempt_timestamp = ring_buffer_time_stamp(tr->array_buffer.buffer);
 	data->critical_start = (unsigned long)schedule;
 	data->critical_end = (unsigned long)schedule_timeout;
-	snap_kunit_mark(test, 1);
+	tfs_mark(test, 1);
 	tracer_find(test, tsk, 123, cpu);
 	snprintf(want, sizeof(want), "task: snap_late-%d (uid:7 nice:5 policy:1 rt_prio:50)\n",
 		 tsk->pid);
@@ -82,30 +82,29 @@ static void tracer_test_header(struct kunit *test)
 	tracer_expect(test, want);
 	tracer_expect(test, "=> started at: schedule\n");
 	tracer_expect(test, "=> ended at:   schedule_timeout\n");
-	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 1U);
-	KUNIT_EXPECT_NE(test, snap_kunit_count(snap_kunit_read(test, "/saved_cmdlines"),
-					       " snap_late\n"), 0U);
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "trace"), 1U);
+	KUNIT_EXPECT_NE(test, tfs_count(tfs_read(test, "/saved_cmdlines"), " snap_late\n"), 0U);
 
 	/* The same for the current task. */
 	cred->uid = KUIDT_INIT(8);
 	before = override_creds(cred);
 	data->critical_start = 0;
 	data->preempt_timestamp = 0;
-	snap_kunit_mark(test, 2);
+	tfs_mark(test, 2);
 	tracer_find(test, current, 200, cpu);
 	revert_creds(before);
 	snprintf(want, sizeof(want), "task: %s-%d (uid:8 nice:0 policy:0 rt_prio:0)\n",
 		 current->comm, current->pid);
 	tracer_expect(test, want);
-	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 2U);
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(snap_kunit_read(test, "trace"), "started at"), 0U);
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "trace"), 2U);
+	KUNIT_EXPECT_EQ(test, tfs_count(tfs_read(test, "trace"), "started at"), 0U);
 
 	/* The user's snapshot is apart from the tracer's, and has all records. */
-	snap_kunit_mark(test, 3);
+	tfs_mark(test, 3);
 	data->preempt_timestamp = ring_buffer_time_stamp(tr->array_buffer.buffer);
-	snap_kunit_echo(test, "snapshot", "1");
-	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "snapshot"), 3U);
-	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 2U);
+	tfs_set(test, "snapshot", "1");
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 3U);
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "trace"), 2U);
 	snap_kunit_expect(test, "taken 1");
 	put_cred(cred);
 	kthread_stop(tsk);
@@ -122,7 +121,7 @@ static void tracer_test_refused(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	tracer_find(test, current, 100, 0);
-	snap_kunit_echo(test, "tracing_on", "1");
+	tfs_set(test, "tracing_on", "1");
 	tr->stop_count++;
 	seq = s->max.seq;
 	tracer_find(test, current, 120, 0);
@@ -155,18 +154,18 @@ static void tracer_test_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 
 	/* Latencies of one CPU, also while a reader holds the newest snapshot. */
-	snap_kunit_mark(test, 2);
+	tfs_mark(test, 2);
 	local_irq_save(flags);
 	update_max_tr(tr, current, 0, 0, 1);
 	local_irq_restore(flags);
-	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 2U);
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "trace"), 2U);
 	buf = trace_snapshot_get(tr, true);
-	snap_kunit_mark(test, 1);
+	tfs_mark(test, 1);
 	local_irq_save(flags);
 	update_max_tr(tr, current, 0, 0, 1);
 	local_irq_restore(flags);
 	trace_snapshot_put(buf);
-	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 1U);
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "trace"), 1U);
 	local_irq_save(flags);
 	update_max_tr(tr, current, nr_cpu_ids, nr_cpu_ids, 1);
 	local_irq_restore(flags);
@@ -181,13 +180,13 @@ static void tracer_test_died(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, ring_buffer_lock_reserve(tr->array_buffer.buffer, 8));
 	preempt_enable_notrace();
 	tracer_find(test, current, 100, 0);
-	snap_kunit_mark(test, 1);
+	tfs_mark(test, 1);
 	tracer_find(test, current, 200, 0);
 	KUNIT_EXPECT_EQ(test, tr->max_latency, 100UL * NSEC_PER_USEC);
 	snap_kunit_worker(tr);
 	tracer_find(test, current, 200, 0);
 	KUNIT_EXPECT_EQ(test, tr->max_latency, 200UL * NSEC_PER_USEC);
-	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 1U);
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "trace"), 1U);
 	snap_kunit_expect(test, "refused 1");
 }
 
@@ -202,42 +201,42 @@ static void tracer_test_erase(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(files); i++) {
-		snap_kunit_mark(test, 1);
+		tfs_mark(test, 1);
 		tracer_find(test, current, 100, 0);
-		KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, files[i]), 1U);
+		KUNIT_EXPECT_EQ(test, tfs_marks(test, files[i]), 1U);
 		buf = trace_snapshot_get(tr, true);
-		file = snap_kunit_open(test, files[i], O_WRONLY | O_TRUNC);
+		file = tfs_open(test, files[i], O_WRONLY | O_TRUNC);
 		if (i)
 			KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(file), -EBUSY);
 		else
 			KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(file), 0);
-		snap_kunit_close(file);
+		tfs_close(file);
 		trace_snapshot_put(buf);
-		KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), i);
-		snap_kunit_close(snap_kunit_open(test, files[i], O_WRONLY | O_TRUNC));
-		KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 0U);
+		KUNIT_EXPECT_EQ(test, tfs_marks(test, "trace"), i);
+		tfs_close(tfs_open(test, files[i], O_WRONLY | O_TRUNC));
+		KUNIT_EXPECT_EQ(test, tfs_marks(test, "trace"), 0U);
 		KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	}
-	snap_kunit_mark(test, 1);
+	tfs_mark(test, 1);
 	tracer_find(test, current, 100, 0);
-	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 1U);
-	snap_kunit_echo(test, "snapshot", "1");
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "trace"), 1U);
+	tfs_set(test, "snapshot", "1");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full * 2);
-	snap_kunit_echo(test, "current_tracer", "wakeup_rt");
-	snap_kunit_echo(test, "current_tracer", "wakeup_dl");
-	KUNIT_EXPECT_EQ(test, snap_kunit_marks(test, "trace"), 0U);
+	tfs_set(test, "current_tracer", "wakeup_rt");
+	tfs_set(test, "current_tracer", "wakeup_dl");
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "trace"), 0U);
 	/* The change of the tracer has trimmed the user's snapshot. */
 	KUNIT_EXPECT_LT(test, snap_kunit_kb(test), full * 2);
 	KUNIT_EXPECT_GT(test, snap_kunit_kb(test), full);
-	snap_kunit_echo(test, "current_tracer", "nop");
+	tfs_set(test, "current_tracer", "nop");
 	KUNIT_EXPECT_LT(test, snap_kunit_kb(test), full);
 	KUNIT_EXPECT_GT(test, snap_kunit_kb(test), 0UL);
-	snap_kunit_echo(test, "snapshot", "0");
+	tfs_set(test, "snapshot", "0");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 
 	tr->snapshots->memory.limit_kb = full - 1;
-	snap_kunit_refuse(test, "current_tracer", "wakeup_dl", -ENOSPC);
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "current_tracer"), "nop\n");
+	tfs_refuse(test, "current_tracer", "wakeup_dl", -ENOSPC);
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "current_tracer"), "nop\n");
 	tr->snapshots->memory.limit_kb = 0;
 }
 

@@ -11,13 +11,13 @@
 
 #include "../../ring_buffer/race.h"
 #include "../../trace_output.h"
-#include "tracefs.h"
+#include "../../tests/snapshots.h"
 
 /* Take a snapshot with one record, @text. */
 static void kept_take(struct kunit *test, const char *text)
 {
-	snap_kunit_set(test, "trace_marker", text);
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "trace_marker", text);
+	tfs_set(test, "snapshot", "1");
 }
 
 /* Return the instance of kept snapshot @seq of "kunit", or NULL. */
@@ -36,20 +36,19 @@ static struct trace_array *kept_array(unsigned int seq)
 /* Expect that only snapshots @from to @to are kept, and that snapshot N has the record "rN". */
 static void kept_expect(struct kunit *test, unsigned int from, unsigned int to)
 {
-	const char *list = snap_kunit_read(test, "snapshots");
+	const char *list = tfs_read(test, "snapshots");
 	char path[48], text[24];
 	unsigned int n;
 
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(list, " instance=kunit@"), to + 1 - from);
+	KUNIT_EXPECT_EQ(test, tfs_count(list, " instance=kunit@"), to + 1 - from);
 	for (n = 1; n < to + 3; n++) {
 		snprintf(path, sizeof(path), "/instances/kunit@%u/trace", n);
-		KUNIT_EXPECT_EQ_MSG(test, snap_kunit_exists(test, path), n >= from && n <= to,
-				    "%s", path);
+		KUNIT_EXPECT_EQ_MSG(test, tfs_exists(test, path), n >= from && n <= to, "%s", path);
 		if (n < from || n > to)
 			continue;
 		snprintf(text, sizeof(text), ": r%u\n", n);
-		KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, path, text));
-		KUNIT_EXPECT_EQ(test, snap_kunit_count(snap_kunit_read(test, path), ": r"), 1U);
+		KUNIT_EXPECT_TRUE(test, tfs_shows(test, path, text));
+		KUNIT_EXPECT_EQ(test, tfs_count(tfs_read(test, path), ": r"), 1U);
 	}
 }
 
@@ -75,23 +74,22 @@ static void kept_open_writes(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(kept_read_only); i++) {
 		snprintf(path, sizeof(path), "/instances/kunit@1/%s", kept_read_only[i]);
-		KUNIT_EXPECT_EQ_MSG(test, snap_kunit_write(test, path, "1"), (ssize_t)-EPERM,
-				    "%s", path);
-		file = snap_kunit_open(test, path, O_RDONLY | O_NONBLOCK);
+		KUNIT_EXPECT_EQ_MSG(test, tfs_write(test, path, "1"), (ssize_t)-EPERM, "%s", path);
+		file = tfs_open(test, path, O_RDONLY | O_NONBLOCK);
 		KUNIT_EXPECT_FALSE_MSG(test, IS_ERR(file), "%s", path);
-		snap_kunit_close(file);
+		tfs_close(file);
 	}
 	for (i = 0; i < ARRAY_SIZE(kept_absent); i++) {
 		snprintf(path, sizeof(path), "/instances/kunit@1/%s", kept_absent[i]);
-		KUNIT_EXPECT_FALSE_MSG(test, snap_kunit_exists(test, path), "%s", path);
+		KUNIT_EXPECT_FALSE_MSG(test, tfs_exists(test, path), "%s", path);
 	}
 	/* Programs can open these to empty or disable them. That has no effect. */
 	for (i = 0; i < ARRAY_SIZE(traces); i++) {
 		snprintf(path, sizeof(path), "/instances/kunit@1/%s", traces[i]);
-		file = snap_kunit_open(test, path, O_WRONLY | O_TRUNC);
+		file = tfs_open(test, path, O_WRONLY | O_TRUNC);
 		KUNIT_ASSERT_FALSE_MSG(test, IS_ERR(file), "%s", path);
-		KUNIT_EXPECT_EQ(test, snap_kunit_write_file(test, file, "0"), (ssize_t)-EPERM);
-		snap_kunit_close(file);
+		KUNIT_EXPECT_EQ(test, tfs_write_file(test, file, "0"), (ssize_t)-EPERM);
+		tfs_close(file);
 	}
 }
 
@@ -101,58 +99,54 @@ static void kept_test_files(struct kunit *test)
 	const char *text;
 	char line[64];
 
-	snap_kunit_set(test, "snapshot_keep", "3");
-	snap_kunit_set(test, "trace_clock", "mono");
-	snap_kunit_set(test, "trace_options", "pause-on-trace");
-	snap_kunit_set(test, "trace_options", "noirq-info");
+	tfs_set(test, "snapshot_keep", "3");
+	tfs_set(test, "trace_clock", "mono");
+	tfs_set(test, "trace_options", "pause-on-trace");
+	tfs_set(test, "trace_options", "noirq-info");
 	kept_take(test, "r1");
-	snap_kunit_set(test, "trace_clock", "local");
-	snap_kunit_set(test, "trace_options", "irq-info");
-	snap_kunit_set(test, "trace_options", "nopause-on-trace");
+	tfs_set(test, "trace_clock", "local");
+	tfs_set(test, "trace_options", "irq-info");
+	tfs_set(test, "trace_options", "nopause-on-trace");
 	kept_open_writes(test);
 
-	KUNIT_ASSERT_STREQ(test, snap_kunit_read(test, "/instances/kunit@1/tracing_on"), "0\n");
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/instances/kunit@1/trace", ": r1\n"));
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/instances/kunit@1/per_cpu/cpu0/trace",
-						 ": r1\n"));
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/instances/kunit@1/trace_clock", "[mono]"));
-	text = snap_kunit_read(test, "/instances/kunit@1/trace_options");
+	KUNIT_ASSERT_STREQ(test, tfs_read(test, "/instances/kunit@1/tracing_on"), "0\n");
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "/instances/kunit@1/trace", ": r1\n"));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "/instances/kunit@1/per_cpu/cpu0/trace", ": r1\n"));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "/instances/kunit@1/trace_clock", "[mono]"));
+	text = tfs_read(test, "/instances/kunit@1/trace_options");
 	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "noirq-info\n"));
 	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "nopause-on-trace\n"));
 	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "nomarkers\n"));
 	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "notrace_printk\n"));
 	KUNIT_EXPECT_NULL(test, strstr(text, "nooverwrite\n"));
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "/instances/kunit@1/current_tracer"),
-			   "nop\n");
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "/instances/kunit@1/events/enable"), "0\n");
-	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit@1/events/header_page"));
-	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test,
-						  "/instances/kunit@1/events/ftrace/print/format"));
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/instances/kunit@1/per_cpu/cpu0/stats",
-						 "entries: 1\n"));
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "/instances/kunit@1/current_tracer"), "nop\n");
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "/instances/kunit@1/events/enable"), "0\n");
+	KUNIT_EXPECT_TRUE(test, tfs_exists(test, "/instances/kunit@1/events/header_page"));
+	KUNIT_EXPECT_TRUE(test, tfs_exists(test, "/instances/kunit@1/events/ftrace/print/format"));
+	KUNIT_EXPECT_TRUE(test,
+			  tfs_shows(test, "/instances/kunit@1/per_cpu/cpu0/stats", "entries: 1\n"));
 
 	/* Its line in the list. */
-	text = snap_kunit_read(test, "/instances/kunit@1/snapshots");
+	text = tfs_read(test, "/instances/kunit@1/snapshots");
 	KUNIT_EXPECT_EQ(test, strncmp(text, "1 by=write ", 11), 0);
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(text, "\n"), 1U);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", text));
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(snap_kunit_read(test, "snapshots"), " by="), 1U);
+	KUNIT_EXPECT_EQ(test, tfs_count(text, "\n"), 1U);
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", text));
+	KUNIT_EXPECT_EQ(test, tfs_count(tfs_read(test, "snapshots"), " by="), 1U);
 
 	/* The sizes are those of the trimmed buffer. */
 	snprintf(line, sizeof(line), "%zu\n",
 		 ring_buffer_size(kept_array(1)->array_buffer.buffer, 0) / 1024);
 	KUNIT_EXPECT_STRNEQ(test, line, "0\n");
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "/instances/kunit@1/buffer_size_kb"), line);
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "/instances/kunit@1/buffer_total_size_kb"),
-			   line);
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "/instances/kunit@1/buffer_size_kb"), line);
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "/instances/kunit@1/buffer_total_size_kb"), line);
 	KUNIT_EXPECT_STREQ(test, line,
-			   snap_kunit_read(test, "/instances/kunit@1/per_cpu/cpu0/buffer_size_kb"));
-	KUNIT_EXPECT_FALSE(test, snap_kunit_shows(test, "buffer_size_kb", line));
+			   tfs_read(test, "/instances/kunit@1/per_cpu/cpu0/buffer_size_kb"));
+	KUNIT_EXPECT_FALSE(test, tfs_shows(test, "buffer_size_kb", line));
 
 	/* trace_pipe ends with the snapshot, and each open file of it begins anew. */
-	text = snap_kunit_read(test, "/instances/kunit@1/trace_pipe");
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(text, ": r1\n"), 1U);
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "/instances/kunit@1/trace_pipe"), text);
+	text = tfs_read(test, "/instances/kunit@1/trace_pipe");
+	KUNIT_EXPECT_EQ(test, tfs_count(text, ": r1\n"), 1U);
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "/instances/kunit@1/trace_pipe"), text);
 }
 
 /* The pipes are always ready: there are no new records to wait for. At the end they say so. */
@@ -169,22 +163,22 @@ static void kept_test_poll(struct kunit *test)
 	struct file *pipe;
 
 	KUNIT_ASSERT_NOT_NULL(test, page);
-	snap_kunit_set(test, "snapshot_keep", "1");
+	tfs_set(test, "snapshot_keep", "1");
 	for (i = 0; i < 3000; i++)
 		KUNIT_ASSERT_EQ(test, ring_buffer_write(tr->array_buffer.buffer, 4, "abc"), 0);
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot", "1");
 	for (i = 0; i < ARRAY_SIZE(pipes); i++) {
-		pipe = snap_kunit_open(test, pipes[i], O_RDONLY);
+		pipe = tfs_open(test, pipes[i], O_RDONLY);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(pipe));
 		reads = 0;
 		do {
 			not_ready += vfs_poll(pipe, NULL) != ready;
 			reads++;
-		} while (snap_kunit_read_file(test, pipe, page, PAGE_SIZE) > 0);
+		} while (tfs_read_file(test, pipe, page, PAGE_SIZE) > 0);
 		KUNIT_EXPECT_GT(test, reads, 5U);
 		KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(pipe, NULL),
 				(unsigned int)(ready | EPOLLHUP));
-		snap_kunit_close(pipe);
+		tfs_close(pipe);
 		KUNIT_EXPECT_EQ(test, ring_buffer_entries(kept_array(1)->array_buffer.buffer),
 				3000UL);
 	}
@@ -198,23 +192,23 @@ static void kept_test_events(struct kunit *test)
 	struct file *file;
 	char c;
 
-	snap_kunit_set(test, "snapshot_keep", "2");
+	tfs_set(test, "snapshot_keep", "2");
 	kept_take(test, "r1");
-	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/kunit@1/events/sched"));
-	if (!snap_kunit_exists(test, "events/sched/sched_switch"))
+	KUNIT_EXPECT_FALSE(test, tfs_exists(test, "/instances/kunit@1/events/sched"));
+	if (!tfs_exists(test, "events/sched/sched_switch"))
 		kunit_skip(test, "no event is there");
-	snap_kunit_set(test, "events/sched/sched_switch/enable", "1");
-	snap_kunit_set(test, "events/sched/sched_switch/enable", "0");
+	tfs_set(test, "events/sched/sched_switch/enable", "1");
+	tfs_set(test, "events/sched/sched_switch/enable", "0");
 	kept_take(test, "r2");
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, format),
-			   snap_kunit_read(test, "events/sched/sched_switch/format"));
-	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/kunit@2/events/sched/enable"));
-	file = snap_kunit_open(test, format, O_RDONLY);
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, format),
+			   tfs_read(test, "events/sched/sched_switch/format"));
+	KUNIT_EXPECT_FALSE(test, tfs_exists(test, "/instances/kunit@2/events/sched/enable"));
+	file = tfs_open(test, format, O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(kept_array(2)), 0);
-	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, format));
-	KUNIT_EXPECT_EQ(test, snap_kunit_read_file(test, file, &c, 1), (ssize_t)-ENODEV);
-	snap_kunit_close(file);
+	KUNIT_EXPECT_FALSE(test, tfs_exists(test, format));
+	KUNIT_EXPECT_EQ(test, tfs_read_file(test, file, &c, 1), (ssize_t)-ENODEV);
+	tfs_close(file);
 }
 
 /* The keeper frees the memory of one that a user has removed. */
@@ -224,7 +218,7 @@ static void kept_test_rmdir(struct kunit *test)
 	struct trace_snapshots *s = tr->snapshots;
 	unsigned long kb;
 
-	snap_kunit_set(test, "snapshot_keep", "2");
+	tfs_set(test, "snapshot_keep", "2");
 	kept_take(test, "r1");
 	kept_take(test, "r2");
 	kb = s->memory.kb - kept_array(1)->shows->kb;
@@ -247,52 +241,52 @@ static void kept_test_tracer(struct kunit *test)
 	char path[48];
 	unsigned int i;
 
-	snap_kunit_set(test, "snapshot_keep", "9");
+	tfs_set(test, "snapshot_keep", "9");
 	for (i = 0; i < ARRAY_SIZE(kept_tracers); i++) {
 		tr->current_trace = &kept_tracers[i];
 		tracing_snapshot_instance(tr);
-		snap_kunit_set(test, "snapshot", "1");
+		tfs_set(test, "snapshot", "1");
 		tr->current_trace = before;
 		snprintf(path, sizeof(path), "/instances/kunit@%llu/current_tracer",
 			 tr->snapshots->user.seq);
-		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, path), i ? "nop\n" : "shown\n");
+		KUNIT_EXPECT_STREQ(test, tfs_read(test, path), i ? "nop\n" : "shown\n");
 	}
-	snap_kunit_set(test, "snapshot_keep", "0");
+	tfs_set(test, "snapshot_keep", "0");
 }
 
 /* The newest snapshots are kept. */
 static void kept_test_last(struct kunit *test)
 {
-	snap_kunit_set(test, "snapshot_keep", "2");
-	KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "0\n");
+	tfs_set(test, "snapshot_keep", "2");
+	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "0\n");
 	kept_take(test, "r1");
 	kept_expect(test, 1, 1);
 	kept_take(test, "r2");
 	kept_take(test, "r3");
 	kept_expect(test, 2, 3);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", ": r3\n"));
-	snap_kunit_set(test, "snapshot_keep", "1");
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", ": r3\n"));
+	tfs_set(test, "snapshot_keep", "1");
 	kept_expect(test, 3, 3);
-	snap_kunit_set(test, "snapshot_keep", "last 3");
+	tfs_set(test, "snapshot_keep", "last 3");
 	kept_take(test, "r4");
 	kept_expect(test, 3, 4);
 
 	/* "snapshot" still shows the newest one, which is then kept again. */
-	snap_kunit_set(test, "snapshot_keep", "0");
+	tfs_set(test, "snapshot_keep", "0");
 	kept_expect(test, 1, 0);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshot", ": r4\n"));
-	snap_kunit_set(test, "snapshot_keep", "first 2");
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", ": r4\n"));
+	tfs_set(test, "snapshot_keep", "first 2");
 	kept_expect(test, 4, 4);
 
 	/* The removal of a kept snapshot makes room. */
 	kept_take(test, "r5");
-	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot", "1"), (ssize_t)-ENOSPC);
+	tfs_refuse(test, "snapshot", "1", -ENOSPC);
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(kept_array(4)), 0);
 	kept_expect(test, 5, 5);
 	kept_take(test, "r6");
 	kept_expect(test, 5, 6);
-	KUNIT_EXPECT_EQ(test, snap_kunit_write(test, "snapshot", "1"), (ssize_t)-ENOSPC);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "# taken: 6\n"));
+	tfs_refuse(test, "snapshot", "1", -ENOSPC);
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "# taken: 6\n"));
 }
 
 /* A trigger has a spare buffer even if no more can be kept. Its removal frees that buffer. */
@@ -300,14 +294,14 @@ static void kept_test_armed(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
 
-	snap_kunit_set(test, "snapshot_keep", "first 1");
+	tfs_set(test, "snapshot_keep", "first 1");
 	kept_take(test, "r1");
 	KUNIT_EXPECT_NULL(test, tr->snapshots->user.spare);
 	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(tr), 0);
-	snap_kunit_read(test, "snapshots");
+	tfs_read(test, "snapshots");
 	KUNIT_EXPECT_NOT_NULL(test, tr->snapshots->user.spare);
 	tracing_disarm_snapshot(tr);
-	snap_kunit_read(test, "snapshots");
+	tfs_read(test, "snapshots");
 	KUNIT_EXPECT_NULL(test, tr->snapshots->user.spare);
 }
 
@@ -334,10 +328,10 @@ static void kept_test_open(struct kunit *test)
 
 	text = kunit_kzalloc(test, SZ_4K, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, text);
-	snap_kunit_set(test, "snapshot_keep", "1");
+	tfs_set(test, "snapshot_keep", "1");
 	kept_take(test, "r1");
 	before = s->memory.kb;
-	file = snap_kunit_open(test, "/instances/kunit@1/trace", O_RDONLY);
+	file = tfs_open(test, "/instances/kunit@1/trace", O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(kept_array(1)), -EBUSY);
 	kept_expect(test, 1, 1);
@@ -351,34 +345,34 @@ static void kept_test_open(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, trace_array_get_by_name("kunit", NULL), tr);
 	kept_expect(test, 2, 2);
 
-	len = snap_kunit_read_file(test, file, text, SZ_4K - 1);
+	len = tfs_read_file(test, file, text, SZ_4K - 1);
 	KUNIT_EXPECT_GT(test, len, 0L);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(text, ": r1\n"));
 	KUNIT_EXPECT_EQ(test, s->memory.kb, both);
-	snap_kunit_close(file);
+	tfs_close(file);
 	kept_wait(test, READ_ONCE(s->memory.kb) == before);
 
 	/* The same for the snapshot that is still kept. */
-	file = snap_kunit_open(test, "/instances/kunit@2/stats", O_RDONLY);
+	file = tfs_open(test, "/instances/kunit@2/stats", O_RDONLY);
 	KUNIT_EXPECT_TRUE(test, IS_ERR(file));
-	file = snap_kunit_open(test, "/instances/kunit@2/trace", O_RDONLY);
+	file = tfs_open(test, "/instances/kunit@2/trace", O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	trace_array_put(tr);
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), -EBUSY);
 	KUNIT_EXPECT_PTR_EQ(test, trace_array_get_by_name("kunit", NULL), tr);
-	snap_kunit_close(file);
+	tfs_close(file);
 	kept_expect(test, 2, 2);
 }
 
 /* Keep a snapshot with records of an event, and one of trace_marker. */
 static void kept_take_event(struct kunit *test)
 {
-	if (!snap_kunit_exists(test, "events/sched/sched_switch"))
+	if (!tfs_exists(test, "events/sched/sched_switch"))
 		kunit_skip(test, "no event is there");
-	snap_kunit_set(test, "snapshot_keep", "1");
-	snap_kunit_set(test, "events/sched/sched_switch/enable", "1");
+	tfs_set(test, "snapshot_keep", "1");
+	tfs_set(test, "events/sched/sched_switch/enable", "1");
 	schedule_timeout_uninterruptible(1);
-	snap_kunit_set(test, "events/sched/sched_switch/enable", "0");
+	tfs_set(test, "events/sched/sched_switch/enable", "0");
 	kept_take(test, "r1");
 }
 
@@ -401,15 +395,15 @@ static void kept_test_event(struct kunit *test)
 		guard(rwsem_write)(&trace_event_sem);
 		trace_snapshot_end_event(snap->kept, type);
 	}
-	text = snap_kunit_read(test, "/instances/kunit@1/trace");
+	text = tfs_read(test, "/instances/kunit@1/trace");
 	snprintf(want, sizeof(want), ": Unknown type %d\n", type);
-	KUNIT_EXPECT_GT(test, snap_kunit_count(text, want), 0U);
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(text, ": sched_switch: "), 0U);
-	KUNIT_EXPECT_EQ(test, snap_kunit_count(text, ": r1\n"), 1U);
+	KUNIT_EXPECT_GT(test, tfs_count(text, want), 0U);
+	KUNIT_EXPECT_EQ(test, tfs_count(text, ": sched_switch: "), 0U);
+	KUNIT_EXPECT_EQ(test, tfs_count(text, ": r1\n"), 1U);
 	KUNIT_EXPECT_FALSE(test, snap_fits(tr->snapshots, snap));
 	/* The memory for the note is counted, and freed with the snapshot. */
-	snap_kunit_set(test, "snapshot_keep", "0");
-	snap_kunit_set(test, "snapshot", "0");
+	tfs_set(test, "snapshot_keep", "0");
+	tfs_set(test, "snapshot", "0");
 	KUNIT_EXPECT_EQ(test, tr->snapshots->memory.kb, 0UL);
 }
 
@@ -424,26 +418,25 @@ static void kept_leave(struct kunit *test, bool memory)
 	text = kunit_kzalloc(test, SZ_4K, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, text);
 	kept_take_event(test);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/instances/kunit@1/trace",
-						 ": sched_switch: "));
-	file = snap_kunit_open(test, "/instances/kunit@1/trace", O_RDONLY);
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "/instances/kunit@1/trace", ": sched_switch: "));
+	file = tfs_open(test, "/instances/kunit@1/trace", O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	kept_take(test, "r2");
 	scoped_guard(mutex, &event_mutex) {
 		guard(mutex)(&trace_types_lock);
-		snap_kunit_fail_nth(!memory);
+		tfs_fail_nth(!memory);
 		trace_snapshot_erase(tr);
 		/* The instance of one that is kept has no snapshots itself. */
 		snap = list_last_entry(&tr->snapshots->keeper.kept, struct trace_snap, node);
 		trace_snapshot_erase(snap->kept);
 	}
-	KUNIT_EXPECT_TRUE(test, memory || snap_kunit_failed());
-	KUNIT_EXPECT_GT(test, snap_kunit_read_file(test, file, text, SZ_4K - 1), 0L);
+	KUNIT_EXPECT_TRUE(test, memory || tfs_failed());
+	KUNIT_EXPECT_GT(test, tfs_read_file(test, file, text, SZ_4K - 1), 0L);
 	KUNIT_EXPECT_EQ(test, !!strstr(text, ": Unknown type "), memory);
 	KUNIT_EXPECT_EQ(test, !!strstr(text, ": r1\n"), memory);
 	KUNIT_EXPECT_NULL(test, strstr(text, ": sched_switch: "));
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/instances/kunit@2/trace", ": r2\n"));
-	snap_kunit_close(file);
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "/instances/kunit@2/trace", ": r2\n"));
+	tfs_close(file);
 	kept_expect(test, 2, 2);
 }
 
@@ -455,7 +448,7 @@ static void kept_test_left(struct kunit *test)
 
 static void kept_test_left_no_memory(struct kunit *test)
 {
-	if (!snap_kunit_may_fail(test))
+	if (!tfs_may_fail(test))
 		kunit_skip(test, "no allocation can be made to fail");
 	kept_leave(test, false);
 }
@@ -468,11 +461,11 @@ static void kept_test_name(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, first);
 	KUNIT_ASSERT_NOT_NULL(test, second);
-	snap_kunit_set(test, "snapshot_keep", "1");
+	tfs_set(test, "snapshot_keep", "1");
 	kept_take(test, "r1");
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "/instances/kunit@1.3/trace", ": r1\n"));
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", " instance=kunit@1.3 "));
-	snap_kunit_set(test, "snapshot_keep", "0");
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "/instances/kunit@1.3/trace", ": r1\n"));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", " instance=kunit@1.3 "));
+	tfs_set(test, "snapshot_keep", "0");
 	trace_array_put(first);
 	trace_array_put(second);
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(first), 0);
@@ -485,15 +478,15 @@ static void kept_test_top(struct kunit *test)
 	struct trace_array *top = top_trace_array();
 	char dir[32], trace[40];
 
-	snap_kunit_set(test, "/snapshot_keep", "1");
-	snap_kunit_set(test, "/trace_marker", "top");
-	snap_kunit_set(test, "/snapshot", "1");
+	tfs_set(test, "/snapshot_keep", "1");
+	tfs_set(test, "/trace_marker", "top");
+	tfs_set(test, "/snapshot", "1");
 	snprintf(dir, sizeof(dir), "/instances/top@%llu", top->snapshots->user.seq);
 	snprintf(trace, sizeof(trace), "%s/trace", dir);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, trace, ": top\n"));
-	snap_kunit_set(test, "/snapshot_keep", "0");
-	snap_kunit_set(test, "/snapshot", "0");
-	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, dir));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, trace, ": top\n"));
+	tfs_set(test, "/snapshot_keep", "0");
+	tfs_set(test, "/snapshot", "0");
+	KUNIT_EXPECT_FALSE(test, tfs_exists(test, dir));
 	/* Wait for the keeper: no work is left for the next test. */
 	snap_tend(top->snapshots);
 }
@@ -506,7 +499,7 @@ static void kept_test_worker(struct kunit *test)
 	unsigned int n;
 
 	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(tr), 0);
-	snap_kunit_set(test, "snapshot_keep", "2");
+	tfs_set(test, "snapshot_keep", "2");
 	for (n = 1; n <= 4; n++) {
 		tracing_snapshot_instance(tr);
 		KUNIT_ASSERT_EQ(test, s->user.seq, (u64)n);
@@ -529,20 +522,20 @@ static void kept_test_limit(struct kunit *test)
 	unsigned long one;
 	char text[32];
 
-	snap_kunit_set(test, "snapshot_keep", "99");
+	tfs_set(test, "snapshot_keep", "99");
 	kept_take(test, "r1");
-	file = snap_kunit_open(test, "/instances/kunit@1/trace", O_RDONLY);
+	file = tfs_open(test, "/instances/kunit@1/trace", O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	kept_take(test, "r2");
 	/* The limit has room for some more. */
 	one = list_first_entry(&s->keeper.kept, struct trace_snap, node)->kb;
 	snprintf(text, sizeof(text), "%lu", s->memory.kb + 4 * one);
-	snap_kunit_set(test, "snapshot_limit_kb", text);
+	tfs_set(test, "snapshot_limit_kb", text);
 	for (n = 3; n < 30; n++) {
 		snprintf(text, sizeof(text), "r%u", n);
 		kept_take(test, text);
 		KUNIT_EXPECT_LE(test, s->memory.kb, s->memory.limit_kb);
-		KUNIT_EXPECT_STREQ(test, snap_kunit_read(test, "snapshot_allocate"), "1\n");
+		KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "1\n");
 		KUNIT_EXPECT_NOT_NULL(test, kept_array(1));
 		KUNIT_EXPECT_NOT_NULL(test, kept_array(n));
 	}
@@ -553,7 +546,7 @@ static void kept_test_limit(struct kunit *test)
 	KUNIT_EXPECT_LT(test, oldest, n - 2);
 	KUNIT_EXPECT_LT(test, s->memory.limit_kb - s->memory.kb, one + 4);
 	KUNIT_EXPECT_EQ(test, s->keeper.nr, n - oldest + 1);
-	snap_kunit_close(file);
+	tfs_close(file);
 }
 
 /* If the limit has no room for a write's snapshot, the fewest and oldest ones are removed. */
@@ -566,22 +559,22 @@ static void kept_test_room(struct kunit *test)
 	unsigned int n;
 	char text[24];
 
-	snap_kunit_set(test, "snapshot_allocate", "1");
+	tfs_set(test, "snapshot_allocate", "1");
 	full = s->memory.kb;
-	snap_kunit_set(test, "snapshot_keep", "99");
+	tfs_set(test, "snapshot_keep", "99");
 	for (n = 1; n <= 8; n++) {
 		kept_take(test, "x");
 		if (n == 2)
-			file = snap_kunit_open(test, "snapshot", O_RDONLY);
+			file = tfs_open(test, "snapshot", O_RDONLY);
 	}
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	/* No work is left that would allocate the buffer again. */
 	snap_kunit_worker(tr);
 	flush_work(&s->keeper.work);
-	snap_kunit_set(test, "snapshot", "0");
+	tfs_set(test, "snapshot", "0");
 	snprintf(text, sizeof(text), "%lu", full + s->memory.kb / 2);
-	snap_kunit_set(test, "snapshot_limit_kb", text);
-	snap_kunit_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot_limit_kb", text);
+	tfs_set(test, "snapshot", "1");
 	KUNIT_EXPECT_LE(test, s->memory.kb, s->memory.limit_kb);
 	KUNIT_EXPECT_NULL(test, kept_array(1));
 	/* Its removal would free no memory: a reader holds it. */
@@ -590,7 +583,7 @@ static void kept_test_room(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, kept_array(7));
 	KUNIT_EXPECT_NOT_NULL(test, kept_array(8));
 	KUNIT_EXPECT_NOT_NULL(test, kept_array(9));
-	snap_kunit_close(file);
+	tfs_close(file);
 }
 
 /* An open snapshot that is no longer kept is not kept again. */
@@ -599,16 +592,16 @@ static void kept_test_again(struct kunit *test)
 	struct trace_array *tr = test->priv;
 	struct file *file;
 
-	snap_kunit_set(test, "snapshot_keep", "2");
+	tfs_set(test, "snapshot_keep", "2");
 	kept_take(test, "r1");
-	file = snap_kunit_open(test, "/instances/kunit@1/trace", O_RDONLY);
+	file = tfs_open(test, "/instances/kunit@1/trace", O_RDONLY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
-	snap_kunit_set(test, "snapshot_keep", "0");
+	tfs_set(test, "snapshot_keep", "0");
 	KUNIT_EXPECT_NULL(test, kept_array(1));
-	snap_kunit_set(test, "snapshot_keep", "2");
+	tfs_set(test, "snapshot_keep", "2");
 	KUNIT_EXPECT_NULL(test, kept_array(1));
 	KUNIT_EXPECT_EQ(test, tr->snapshots->keeper.nr, 0U);
-	snap_kunit_close(file);
+	tfs_close(file);
 	kept_take(test, "r2");
 	kept_expect(test, 2, 2);
 }
@@ -630,7 +623,7 @@ static void kept_test_race(struct kunit *test)
 	struct trace_array *tr = test->priv;
 
 	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(tr), 0);
-	snap_kunit_set(test, "trace_marker", "r1");
+	tfs_set(test, "trace_marker", "r1");
 	tracing_snapshot_instance(tr);
 	kept_taken = tr;
 	rb_race_hook = kept_take_hook;
@@ -638,7 +631,7 @@ static void kept_test_race(struct kunit *test)
 	rb_race_hook = NULL;
 	KUNIT_EXPECT_NULL(test, kept_taken);
 	KUNIT_EXPECT_EQ(test, tr->snapshots->user.seq, 1ULL);
-	KUNIT_EXPECT_TRUE(test, snap_kunit_shows(test, "snapshots", "enough are kept: 1\n"));
+	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "enough are kept: 1\n"));
 	kept_expect(test, 1, 1);
 	tracing_disarm_snapshot(tr);
 }
@@ -650,26 +643,26 @@ static void kept_test_removed(struct kunit *test)
 	struct file *file;
 
 	KUNIT_ASSERT_NOT_NULL(test, other);
-	snap_kunit_set(test, "/instances/kunit-other/snapshot_keep", "5");
-	snap_kunit_set(test, "/instances/kunit-other/snapshot", "1");
-	snap_kunit_set(test, "/instances/kunit-other/snapshot", "1");
-	KUNIT_EXPECT_TRUE(test, snap_kunit_exists(test, "/instances/kunit-other@2"));
-	file = snap_kunit_open(test, "/instances/kunit-other@1/trace", O_RDONLY);
+	tfs_set(test, "/instances/kunit-other/snapshot_keep", "5");
+	tfs_set(test, "/instances/kunit-other/snapshot", "1");
+	tfs_set(test, "/instances/kunit-other/snapshot", "1");
+	KUNIT_EXPECT_TRUE(test, tfs_exists(test, "/instances/kunit-other@2"));
+	file = tfs_open(test, "/instances/kunit-other@1/trace", O_RDONLY);
 	KUNIT_EXPECT_FALSE(test, IS_ERR(file));
-	snap_kunit_set(test, "/instances/kunit-other/snapshot_keep", "1");
-	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/kunit-other@1"));
+	tfs_set(test, "/instances/kunit-other/snapshot_keep", "1");
+	KUNIT_EXPECT_FALSE(test, tfs_exists(test, "/instances/kunit-other@1"));
 	/* The keeper does not forget the first one, which is closed only now. */
 	snap_kunit_stop_keeper(other->snapshots);
-	snap_kunit_close(file);
+	tfs_close(file);
 	/* The keeper has not created an instance for this one, and never does. */
 	tracing_snapshot_instance(other);
 	KUNIT_EXPECT_FALSE(test, llist_empty(&other->snapshots->keeper.fresh));
 	trace_array_put(other);
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(other), 0);
-	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/kunit-other@1"));
-	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/kunit-other@2"));
-	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/kunit-other@3"));
-	KUNIT_EXPECT_FALSE(test, snap_kunit_exists(test, "/instances/kunit-other"));
+	KUNIT_EXPECT_FALSE(test, tfs_exists(test, "/instances/kunit-other@1"));
+	KUNIT_EXPECT_FALSE(test, tfs_exists(test, "/instances/kunit-other@2"));
+	KUNIT_EXPECT_FALSE(test, tfs_exists(test, "/instances/kunit-other@3"));
+	KUNIT_EXPECT_FALSE(test, tfs_exists(test, "/instances/kunit-other"));
 }
 
 /* A snapshot stays readable if the memory for its instance is missing. The failure is counted. */
@@ -680,19 +673,19 @@ static void kept_test_no_memory(struct kunit *test)
 	unsigned int n, unkept = 0;
 	bool failed = true;
 
-	if (!snap_kunit_may_fail(test))
+	if (!tfs_may_fail(test))
 		kunit_skip(test, "no allocation can be made to fail");
-	snap_kunit_set(test, "snapshot_keep", "1");
-	snap_kunit_set(test, "buffer_size_kb", "64");
+	tfs_set(test, "snapshot_keep", "1");
+	tfs_set(test, "buffer_size_kb", "64");
 	/* Only this task keeps snapshots, not the keeper. */
 	snap_kunit_stop_keeper(tr->snapshots);
 	for (n = 1; failed && n < 2000; n++) {
 		snap_tend(tr->snapshots);
 		KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(tr), 0);
 		tracing_snapshot_instance(tr);
-		snap_kunit_fail_nth(n);
+		tfs_fail_nth(n);
 		snap_tend(tr->snapshots);
-		failed = snap_kunit_failed();
+		failed = tfs_failed();
 		tracing_disarm_snapshot(tr);
 		unkept = atomic_long_read(&s->count.unkept);
 	}
@@ -727,8 +720,8 @@ static struct kunit_case kept_cases[] = {
 
 static struct kunit_suite kept_suite = {
 	.name = "trace_snapshot_kept",
-	.init = snap_kunit_init,
-	.exit = snap_kunit_exit,
+	.init = tfs_init,
+	.exit = tfs_exit,
 	.test_cases = kept_cases,
 };
 

@@ -2,8 +2,8 @@
 /*
  * A panic that ends behind the notifiers of tracing.
  */
-#ifndef _KERNEL_TRACE_SNAPSHOT_TESTS_PANIC_H
-#define _KERNEL_TRACE_SNAPSHOT_TESTS_PANIC_H
+#ifndef _KERNEL_TRACE_TESTS_PANIC_H
+#define _KERNEL_TRACE_TESTS_PANIC_H
 
 #include <kunit/test.h>
 #include <linux/limits.h>
@@ -41,4 +41,4 @@ static inline void kunit_panic(struct kunit *test)
 		atomic_notifier_chain_register(&panic_notifier_list, first[i]);
 }
 
-#endif /* _KERNEL_TRACE_SNAPSHOT_TESTS_PANIC_H */
+#endif /* _KERNEL_TRACE_TESTS_PANIC_H */

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Helpers of unit tests: counts, sizes and times in the file "snapshots", and records.
+ * Unit tests look at the file "snapshots", and move the buffer of their instance.
  */
 #include <linux/ctype.h>
 #include <linux/irq_work.h>
 #include <linux/ring_buffer.h>
-#include <linux/sched/signal.h>
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
-#include "tracefs.h"
+#include "snapshots.h"
 
 static const struct {
 	const char	*line;
@@ -23,49 +22,6 @@ static const struct {
 	{ "# refused, too late for another: ", "late" },
 	{ "# could not be kept: ", "unkept" },
 };
-
-/**
- * snap_kunit_echo() - write a text, and expect success
- * @test: the test
- * @path: as for snap_kunit_open()
- * @text: the text
- *
- * Context: May sleep.
- */
-void snap_kunit_echo(struct kunit *test, const char *path, const char *text)
-{
-	KUNIT_EXPECT_EQ_MSG(test, snap_kunit_write(test, path, text), (ssize_t)strlen(text),
-			    "%s > %s", text, path);
-}
-
-/**
- * snap_kunit_refuse() - write a text, and expect an error
- * @test: the test
- * @path: as for snap_kunit_open()
- * @text: the text
- * @err:  the error
- *
- * Context: May sleep.
- */
-void snap_kunit_refuse(struct kunit *test, const char *path, const char *text, int err)
-{
-	KUNIT_EXPECT_EQ_MSG(test, snap_kunit_write(test, path, text), (ssize_t)err,
-			    "%s > %s", text, path);
-}
-
-/**
- * snap_kunit_init_small() - create the instance "kunit" with a small buffer
- * @test: the test
- *
- * Context: May sleep.
- * Return: 0.
- */
-int snap_kunit_init_small(struct kunit *test)
-{
-	snap_kunit_init(test);
-	snap_kunit_echo(test, "buffer_size_kb", "64");
-	return 0;
-}
 
 /* Parse the number after @before: an integer, or seconds with nanoseconds after the point. */
 static u64 snap_kunit_number(const char **at, const char *before)
@@ -94,7 +50,7 @@ static u64 snap_kunit_number(const char **at, const char *before)
  */
 void snap_kunit_expect(struct kunit *test, const char *want)
 {
-	const char *text = snap_kunit_read(test, "snapshots"), *at;
+	const char *text = tfs_read(test, "snapshots"), *at;
 	char counts[128] = "";
 	unsigned int i;
 	size_t len = 0;
@@ -120,7 +76,7 @@ void snap_kunit_expect(struct kunit *test, const char *want)
  */
 unsigned long snap_kunit_kb(struct kunit *test)
 {
-	const char *at = snap_kunit_read(test, "snapshots");
+	const char *at = tfs_read(test, "snapshots");
 	unsigned long kb = snap_kunit_number(&at, "# memory, in KiB: ");
 
 	KUNIT_EXPECT_NOT_NULL(test, at);
@@ -152,7 +108,7 @@ unsigned long snap_kunit_full(struct kunit *test)
  */
 void snap_kunit_times(struct kunit *test, const char *before, u64 *first, u64 *second)
 {
-	const char *at = snap_kunit_read(test, "snapshots"), *last = at;
+	const char *at = tfs_read(test, "snapshots"), *last = at;
 
 	while ((at = strstr(at, before)))
 		last = at++;
@@ -175,45 +131,95 @@ void snap_kunit_worker(struct trace_array *tr)
 }
 
 /**
- * snap_kunit_mark() - write records to trace_marker
- * @test: the test
- * @nr:   the number of records
+ * snap_kunit_stop_keeper() - have only tasks look after kept snapshots
+ * @s: the snapshots of a trace array; enable_work() of its keeper undoes it
  *
  * Context: May sleep.
  */
-void snap_kunit_mark(struct kunit *test, unsigned int nr)
+void snap_kunit_stop_keeper(struct trace_snapshots *s)
 {
-	for (; nr; nr--)
-		snap_kunit_echo(test, "trace_marker", "mark");
+	/* A queued keeper holds a reference. */
+	if (disable_work_sync(&s->keeper.work))
+		snap_put_owner(s);
 }
 
 /**
- * snap_kunit_marks() - count the records of snap_kunit_mark() in a file
- * @test: the test
- * @path: path of "trace" or "snapshot"
+ * snap_kunit_move() - pretend that the last kernel was loaded elsewhere
+ * @memory: memory that survives a reboot, of 8 pages at least
+ * @by:     bytes by which the last kernel was below this one
  *
- * Context: May sleep.
- * Return: the count.
+ * Context: Any context; nothing uses the memory.
  */
-unsigned int snap_kunit_marks(struct kunit *test, const char *path)
+void snap_kunit_move(void *memory, unsigned long by)
 {
-	return snap_kunit_count(snap_kunit_read(test, path), ": mark\n");
-}
+	u64 text = (unsigned long)ring_buffer_last_boot_delta;
+	u32 *word, *end = memory + 8 * PAGE_SIZE;
+	u64 at;
 
-/**
- * snap_kunit_kill() - make allocations for a ring buffer fail, as in a killed task
- * @killed: true to begin, false to end
- *
- * Context: A kernel thread that has accessed user memory.
- */
-void snap_kunit_kill(bool killed)
-{
-	if (killed) {
-		spin_lock_irq(&current->sighand->siglock);
-		sigaddset(&current->pending.signal, SIGKILL);
-		set_thread_flag(TIF_SIGPENDING);
-		spin_unlock_irq(&current->sighand->siglock);
-	} else {
-		flush_signals(current);
+	for (word = memory; word < end; word++) {
+		memcpy(&at, word, sizeof(at));
+		if (at != text)
+			continue;
+		at -= by;
+		memcpy(word, &at, sizeof(at));
 	}
+}
+
+static void snap_kunit_free_range(void *memory)
+{
+	free_pages_exact(memory, SNAP_KUNIT_RANGE);
+}
+
+KUNIT_DEFINE_ACTION_WRAPPER(snap_kunit_free_range_action, snap_kunit_free_range, void *);
+
+/**
+ * snap_kunit_range() - allocate memory that survives a reboot
+ * @test: the test, at the end of which it is freed
+ *
+ * Context: May sleep.
+ * Return: SNAP_KUNIT_RANGE bytes, 0. Without any the test fails.
+ */
+void *snap_kunit_range(struct kunit *test)
+{
+	void *memory = alloc_pages_exact(SNAP_KUNIT_RANGE, GFP_KERNEL | __GFP_ZERO);
+
+	KUNIT_ASSERT_NOT_NULL(test, memory);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, snap_kunit_free_range_action, memory),
+			0);
+	return memory;
+}
+
+/**
+ * snap_kunit_boot() - move the ring buffer of the instance, as trace_instance=kunit@... does
+ * @test:   the test
+ * @memory: new place of the ring buffer, of SNAP_KUNIT_RANGE bytes
+ * @image:  contents that the last boot has left there, or NULL
+ * @spare:  reserve room for a snapshot
+ * @flags:  flags of the instance
+ *
+ * Context: May sleep.
+ */
+void snap_kunit_boot(struct kunit *test, void *memory, const void *image, bool spare,
+		     unsigned int flags)
+{
+	struct trace_array *tr = test->priv;
+	struct array_buffer *buf = &tr->array_buffer;
+
+	mutex_lock(&event_mutex);
+	mutex_lock(&trace_types_lock);
+	trace_snapshot_exit(tr);
+	tr->snapshots = NULL;
+	ring_buffer_free(buf->buffer);
+	if (image)
+		memcpy(memory, image, SNAP_KUNIT_RANGE);
+	tr->range_addr_start = (unsigned long)memory;
+	tr->range_addr_size = SNAP_KUNIT_RANGE;
+	tr->flags = flags;
+	buf->buffer = ring_buffer_alloc_range(0, RB_FL_OVERWRITE | (spare ? RB_FL_SPARE : 0), 0,
+					      (unsigned long)memory, SNAP_KUNIT_RANGE);
+	ring_buffer_last_boot_delta(buf->buffer, &buf->text_delta, &buf->data_delta);
+	KUNIT_EXPECT_NOT_NULL(test, buf->buffer);
+	KUNIT_EXPECT_EQ(test, trace_snapshot_init(tr), 0);
+	mutex_unlock(&trace_types_lock);
+	mutex_unlock(&event_mutex);
 }

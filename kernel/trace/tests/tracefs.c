@@ -1,0 +1,544 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests read and write the files of an instance as a program does.
+ */
+#include <linux/err.h>
+#include <linux/file.h>
+#include <linux/init.h>
+#include <linux/kallsyms.h>
+#include <linux/mman.h>
+#include <linux/mount.h>
+#include <linux/sched/signal.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include <trace/events/kmem.h>
+
+#include "../trace.h"
+#include "tracefs.h"
+
+/* The size of one read or write, at most. */
+#define TFS_BYTES	SZ_64K
+
+static struct vfsmount *tfs_mnt;
+
+/* Allocations since the test began that are not freed yet. */
+static struct tfs_memory {
+	const void	*at;
+	size_t		size;
+	bool		is_text;	/* of kasprintf(), which has other callers */
+} tfs_memory[1024];
+static DEFINE_RAW_SPINLOCK(tfs_memory_lock);
+static unsigned int tfs_memory_lost;
+
+/* Functions of snapshots, instances, channels, files, stops, and those that allocate for them */
+static bool tfs_is_ours(const char *name)
+{
+	static const char * const begins[] = {
+		"snap_", "trace_snapshot_", "instance_", "channels_", "merge_", "trace_merge_",
+		"trace_pipe_wait", "ring_buffer_read_start", "dat_", "trace_dat_", "view_",
+		"trace_view_", "trace_array_", "stop_", "__kvmalloc_node", "kvmemdup", "kvrealloc",
+		"create_trace_option_files",
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(begins); i++) {
+		if (strstarts(name, begins[i]))
+			return true;
+	}
+	return !strcmp(name, "kasprintf");
+}
+
+static void tfs_malloc(void *unused, unsigned long site, const void *at, size_t wanted, size_t size,
+		       gfp_t gfp, int node)
+{
+	char name[KSYM_SYMBOL_LEN];
+	unsigned long flags;
+	unsigned int i;
+
+	sprint_symbol_no_offset(name, site);
+	if (!at || !tfs_is_ours(name))
+		return;
+	raw_spin_lock_irqsave(&tfs_memory_lock, flags);
+	for (i = 0; i < ARRAY_SIZE(tfs_memory) && tfs_memory[i].at; i++)
+		;
+	if (i < ARRAY_SIZE(tfs_memory))
+		tfs_memory[i] = (struct tfs_memory){
+			at, wanted, !strcmp(name, "kasprintf"),
+		};
+	else
+		tfs_memory_lost++;
+	raw_spin_unlock_irqrestore(&tfs_memory_lock, flags);
+}
+
+static void tfs_mfree(void *unused, unsigned long site, const void *at)
+{
+	unsigned long flags;
+	unsigned int i;
+
+	raw_spin_lock_irqsave(&tfs_memory_lock, flags);
+	for (i = 0; i < ARRAY_SIZE(tfs_memory); i++) {
+		if (tfs_memory[i].at == at)
+			tfs_memory[i].at = NULL;
+	}
+	raw_spin_unlock_irqrestore(&tfs_memory_lock, flags);
+}
+
+static void tfs_count_memory(struct kunit *test)
+{
+	memset(tfs_memory, 0, sizeof(tfs_memory));
+	tfs_memory_lost = 0;
+	KUNIT_ASSERT_EQ(test, register_trace_kfree(tfs_mfree, NULL), 0);
+	KUNIT_ASSERT_EQ(test, register_trace_kmalloc(tfs_malloc, NULL), 0);
+}
+
+/* Expect that all is freed, except texts of kasprintf() for other callers. */
+static void tfs_expect_free(struct kunit *test)
+{
+	struct tfs_memory *m;
+	unsigned int i;
+
+	flush_delayed_fput();
+	rcu_barrier();
+	unregister_trace_kmalloc(tfs_malloc, NULL);
+	unregister_trace_kfree(tfs_mfree, NULL);
+	tracepoint_synchronize_unregister();
+	for (i = 0; i < ARRAY_SIZE(tfs_memory); i++) {
+		m = &tfs_memory[i];
+		if (m->at && (!m->is_text || strnstr(m->at, "kunit", m->size)))
+			KUNIT_FAIL(test, "%zu bytes are not freed", m->size);
+	}
+	KUNIT_EXPECT_EQ(test, tfs_memory_lost, 0U);
+}
+
+/**
+ * tfs_init() - create the instance "kunit"
+ * @test: the test; its priv member is the trace array from here on
+ *
+ * Context: May sleep.
+ * Return: 0.
+ */
+int tfs_init(struct kunit *test)
+{
+	struct file_system_type *type;
+	struct trace_array *tr;
+
+	if (!tfs_mnt) {
+		type = get_fs_type("tracefs");
+		KUNIT_ASSERT_NOT_NULL(test, type);
+		tfs_mnt = kern_mount(type);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(tfs_mnt));
+	}
+	tfs_count_memory(test);
+	tr = trace_array_get_by_name("kunit", NULL);
+	KUNIT_ASSERT_NOT_NULL(test, tr);
+	test->priv = tr;
+	return 0;
+}
+
+/**
+ * tfs_exit() - remove the instance; the counterpart of tfs_init()
+ * @test: the test
+ *
+ * Memory of snapshots that is not freed fails the test.
+ *
+ * Context: May sleep.
+ */
+void tfs_exit(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+
+	if (!tr)
+		return;
+	trace_array_put(tr);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
+	tfs_expect_free(test);
+}
+
+/**
+ * tfs_init_small() - create the instance "kunit" with a small buffer
+ * @test: the test
+ *
+ * Context: May sleep.
+ * Return: 0.
+ */
+int tfs_init_small(struct kunit *test)
+{
+	tfs_init(test);
+	tfs_set(test, "buffer_size_kb", "64");
+	return 0;
+}
+
+/**
+ * tfs_open() - open a file of tracefs
+ * @test:  the test
+ * @path:  path below the instance, or below tracefs if it begins with a slash
+ * @flags: flags of open(2)
+ *
+ * Context: May sleep.
+ * Return: the file, to be closed by tfs_close(); or an error.
+ */
+struct file *tfs_open(struct kunit *test, const char *path, int flags)
+{
+	char whole[NAME_MAX + 64];
+
+	snprintf(whole, sizeof(whole), "%s%s", path[0] == '/' ? "" : "instances/kunit/", path);
+	return file_open_root_mnt(tfs_mnt, whole + (whole[0] == '/'), flags, 0);
+}
+
+/**
+ * tfs_close() - close a file at once
+ * @file: the file, or an error
+ *
+ * Context: A kernel thread; may sleep.
+ */
+void tfs_close(struct file *file)
+{
+	if (!IS_ERR(file))
+		__fput_sync(file);
+}
+
+/**
+ * tfs_user() - map memory of user space
+ * @test: the test, at the end of which it is unmapped
+ * @size: number of bytes
+ *
+ * Context: May sleep.
+ * Return: the memory. Without any the test fails.
+ */
+void __user *tfs_user(struct kunit *test, size_t size)
+{
+	unsigned long at = kunit_vm_mmap(test, NULL, 0, size, PROT_READ | PROT_WRITE,
+					 MAP_ANONYMOUS | MAP_PRIVATE, 0);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(at));
+	return (void __user *)at;
+}
+
+/**
+ * tfs_write_file() - write a text by one system call
+ * @test: the test
+ * @file: the file
+ * @text: the text
+ *
+ * Context: May sleep.
+ * Return: the number of bytes written, or an error.
+ */
+ssize_t tfs_write_file(struct kunit *test, struct file *file, const char *text)
+{
+	void __user *user = tfs_user(test, TFS_BYTES);
+	size_t len = strlen(text);
+
+	KUNIT_ASSERT_LE(test, len, (size_t)TFS_BYTES);
+	KUNIT_ASSERT_EQ(test, copy_to_user(user, text, len), 0UL);
+	return vfs_write(file, user, len, &file->f_pos);
+}
+
+/**
+ * tfs_read_file() - read from a file by one system call
+ * @test: the test
+ * @file: the file
+ * @buf:  destination of the bytes
+ * @size: bytes to read, at most
+ *
+ * Context: May sleep.
+ * Return: the number of bytes read, or an error.
+ */
+ssize_t tfs_read_file(struct kunit *test, struct file *file, char *buf, size_t size)
+{
+	void __user *user = tfs_user(test, TFS_BYTES);
+	ssize_t len = vfs_read(file, user, min_t(size_t, size, TFS_BYTES), &file->f_pos);
+
+	if (len > 0)
+		KUNIT_ASSERT_EQ(test, copy_from_user(buf, user, len), 0UL);
+	return len;
+}
+
+/**
+ * tfs_write() - write a text to a file, as echo does
+ * @test: the test
+ * @path: as for tfs_open()
+ * @text: the text
+ *
+ * Context: May sleep.
+ * Return: the number of bytes written, or the error of opening or writing.
+ */
+ssize_t tfs_write(struct kunit *test, const char *path, const char *text)
+{
+	struct file *file = tfs_open(test, path, O_WRONLY);
+	ssize_t ret;
+
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	ret = tfs_write_file(test, file, text);
+	tfs_close(file);
+	return ret;
+}
+
+/**
+ * tfs_read() - read a whole file, as cat does
+ * @test: the test
+ * @path: as for tfs_open()
+ *
+ * Context: May sleep.
+ * Return: the text of the file. A file that can't be read fails the test.
+ */
+const char *tfs_read(struct kunit *test, const char *path)
+{
+	struct file *file = tfs_open(test, path, O_RDONLY);
+	char *text = kunit_kzalloc(test, TFS_BYTES, GFP_KERNEL);
+	size_t used = 0;
+	ssize_t len = 1;
+
+	KUNIT_ASSERT_FALSE_MSG(test, IS_ERR(file), "%s", path);
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	while (len > 0 && used < TFS_BYTES - 1) {
+		len = tfs_read_file(test, file, text + used, TFS_BYTES - 1 - used);
+		used += max_t(ssize_t, len, 0);
+	}
+	tfs_close(file);
+	KUNIT_EXPECT_EQ_MSG(test, len, 0, "%s", path);
+	return text;
+}
+
+/**
+ * tfs_count() - count the occurrences of a part in a text
+ * @text: the text
+ * @part: the part
+ *
+ * Context: Any context.
+ * Return: the count.
+ */
+unsigned int tfs_count(const char *text, const char *part)
+{
+	unsigned int n = 0;
+
+	for (text = strstr(text, part); text; text = strstr(text + strlen(part), part))
+		n++;
+	return n;
+}
+
+/**
+ * tfs_set() - write a text, and expect success
+ * @test: the test
+ * @path: as for tfs_open()
+ * @text: the text
+ *
+ * Context: May sleep.
+ */
+void tfs_set(struct kunit *test, const char *path, const char *text)
+{
+	KUNIT_EXPECT_EQ_MSG(test, tfs_write(test, path, text), (ssize_t)strlen(text), "%s > %s",
+			    text, path);
+}
+
+/**
+ * tfs_refuse() - write a text, and expect an error
+ * @test: the test
+ * @path: as for tfs_open()
+ * @text: the text
+ * @err:  the error
+ *
+ * Context: May sleep.
+ */
+void tfs_refuse(struct kunit *test, const char *path, const char *text, int err)
+{
+	KUNIT_EXPECT_EQ_MSG(test, tfs_write(test, path, text), (ssize_t)err, "%s > %s", text, path);
+}
+
+/**
+ * tfs_fails() - write a text, and expect an error
+ * @test: the test
+ * @path: as for tfs_open()
+ * @text: the text
+ * @err:  the error
+ * @why:  the reason in error_log, which has no other error; error_log is empty afterwards
+ *
+ * Context: May sleep.
+ */
+void tfs_fails(struct kunit *test, const char *path, const char *text, int err, const char *why)
+{
+	const char *name = strrchr(path, '/');
+	const char *log;
+	char line[200];
+
+	KUNIT_EXPECT_EQ_MSG(test, tfs_write(test, path, text), (ssize_t)err, "%s > %s", text, path);
+	log = tfs_read(test, "error_log");
+	/* A holder, or a value that would do, may be behind the text. */
+	snprintf(line, sizeof(line), "] %s: error: %s\n  Command: %s%s", name ? name + 1 : path,
+		 why, text, err == -ENOSPC || err == -EBUSY ? "" : "\n");
+	KUNIT_EXPECT_EQ_MSG(test, tfs_count(log, line), 1U, "%s > %s: %s", text, path, log);
+	KUNIT_EXPECT_EQ_MSG(test, tfs_count(log, "error:"), 1U, "%s", log);
+	tfs_close(tfs_open(test, "error_log", O_WRONLY | O_TRUNC));
+}
+
+/**
+ * tfs_shows() - find a text in a file, as grep -F does
+ * @test: the test
+ * @path: as for tfs_open()
+ * @part: the text
+ *
+ * Context: May sleep.
+ * Return: true if the file has the text.
+ */
+bool tfs_shows(struct kunit *test, const char *path, const char *part)
+{
+	const char *text = tfs_read(test, path);
+
+	if (strstr(text, part))
+		return true;
+	kunit_info(test, "no '%s' in\n%s", part, text);
+	return false;
+}
+
+/**
+ * tfs_exists() - find a file or a directory, as test -e does
+ * @test: the test
+ * @path: as for tfs_open(), of a file or a directory
+ *
+ * Context: May sleep.
+ * Return: true if it is there.
+ */
+bool tfs_exists(struct kunit *test, const char *path)
+{
+	struct file *file = tfs_open(test, path, O_PATH);
+
+	tfs_close(file);
+	return !IS_ERR(file);
+}
+
+#if defined(CONFIG_FAILSLAB) && defined(CONFIG_FAULT_INJECTION_DEBUG_FS)
+/**
+ * tfs_may_fail() - set up failures of allocations in tests
+ * @test: the test
+ *
+ * Context: May sleep.
+ * Return: true if allocations can fail.
+ */
+bool tfs_may_fail(struct kunit *test)
+{
+	static const char * const settings[][2] = {
+		{ "failslab/ignore-gfp-wait", "N" }, { "failslab/verbose", "0" },
+	};
+	struct file_system_type *type = get_fs_type("debugfs");
+	struct vfsmount *mnt = type ? kern_mount(type) : ERR_PTR(-ENODEV);
+	struct file *file;
+	unsigned int i;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(mnt));
+	for (i = 0; i < ARRAY_SIZE(settings); i++) {
+		file = file_open_root_mnt(mnt, settings[i][0], O_WRONLY, 0);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+		KUNIT_EXPECT_EQ(test, tfs_write_file(test, file, settings[i][1]), 1L);
+		tfs_close(file);
+	}
+	kern_unmount(mnt);
+	return true;
+}
+
+/**
+ * tfs_fail_nth() - make one allocation of this task fail
+ * @n: number of the allocation, counted from here on; the next one is 1
+ *
+ * Context: A task.
+ */
+void tfs_fail_nth(unsigned int n)
+{
+	WRITE_ONCE(current->fail_nth, n);
+}
+
+/**
+ * tfs_failed() - cancel tfs_fail_nth()
+ *
+ * Context: A task.
+ * Return: true if the allocation has failed already.
+ */
+bool tfs_failed(void)
+{
+	unsigned int left = READ_ONCE(current->fail_nth);
+
+	WRITE_ONCE(current->fail_nth, 0);
+	return !left;
+}
+#else
+bool tfs_may_fail(struct kunit *test)
+{
+	return false;
+}
+
+void tfs_fail_nth(unsigned int n)
+{
+}
+
+bool tfs_failed(void)
+{
+	return false;
+}
+#endif
+
+/**
+ * tfs_option() - apply an option of the command line
+ * @test: the test
+ * @name: its name, as __setup() has it; it may end with "="
+ * @text: its value
+ *
+ * Context: Boot, may sleep.
+ */
+void __init tfs_option(struct kunit *test, const char *name, const char *text)
+{
+	const struct obs_kernel_param *p;
+	char *copy = kunit_kstrdup(test, text, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, copy);
+	for (p = __setup_start; p < __setup_end; p++) {
+		if (!strcmp(p->str, name)) {
+			KUNIT_EXPECT_EQ(test, p->setup_func(copy), 1);
+			return;
+		}
+	}
+	KUNIT_FAIL(test, "no option %s", name);
+}
+
+/**
+ * tfs_mark() - write records to trace_marker
+ * @test: the test
+ * @nr:   the number of records
+ *
+ * Context: May sleep.
+ */
+void tfs_mark(struct kunit *test, unsigned int nr)
+{
+	for (; nr; nr--)
+		tfs_set(test, "trace_marker", "mark");
+}
+
+/**
+ * tfs_marks() - count the records of tfs_mark() in a file
+ * @test: the test
+ * @path: path of "trace" or "snapshot"
+ *
+ * Context: May sleep.
+ * Return: the count.
+ */
+unsigned int tfs_marks(struct kunit *test, const char *path)
+{
+	return tfs_count(tfs_read(test, path), ": mark\n");
+}
+
+/**
+ * tfs_kill() - make allocations for a ring buffer fail, as in a killed task
+ * @killed: true to begin, false to end
+ *
+ * Context: A kernel thread that has accessed user memory.
+ */
+void tfs_kill(bool killed)
+{
+	if (killed) {
+		spin_lock_irq(&current->sighand->siglock);
+		sigaddset(&current->pending.signal, SIGKILL);
+		set_thread_flag(TIF_SIGPENDING);
+		spin_unlock_irq(&current->sighand->siglock);
+	} else {
+		flush_signals(current);
+	}
+}

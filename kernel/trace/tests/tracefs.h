@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A trace instance for each unit test, and its files in tracefs.
+ */
+#ifndef _KERNEL_TRACE_TESTS_TRACEFS_H
+#define _KERNEL_TRACE_TESTS_TRACEFS_H
+
+#include <kunit/test.h>
+#include <linux/fs.h>
+
+int tfs_init(struct kunit *test);
+int tfs_init_small(struct kunit *test);
+void tfs_exit(struct kunit *test);
+
+struct file *tfs_open(struct kunit *test, const char *path, int flags);
+void tfs_close(struct file *file);
+void __user *tfs_user(struct kunit *test, size_t size);
+ssize_t tfs_write_file(struct kunit *test, struct file *file, const char *text);
+ssize_t tfs_read_file(struct kunit *test, struct file *file, char *buf, size_t size);
+ssize_t tfs_write(struct kunit *test, const char *path, const char *text);
+const char *tfs_read(struct kunit *test, const char *path);
+unsigned int tfs_count(const char *text, const char *part);
+void tfs_set(struct kunit *test, const char *path, const char *text);
+void tfs_refuse(struct kunit *test, const char *path, const char *text, int err);
+void tfs_fails(struct kunit *test, const char *path, const char *text, int err, const char *why);
+bool tfs_shows(struct kunit *test, const char *path, const char *part);
+bool tfs_exists(struct kunit *test, const char *path);
+void tfs_mark(struct kunit *test, unsigned int nr);
+unsigned int tfs_marks(struct kunit *test, const char *path);
+
+bool tfs_may_fail(struct kunit *test);
+void tfs_fail_nth(unsigned int n);
+bool tfs_failed(void);
+void tfs_kill(bool killed);
+void tfs_option(struct kunit *test, const char *name, const char *text);
+
+#endif /* _KERNEL_TRACE_TESTS_TRACEFS_H */
