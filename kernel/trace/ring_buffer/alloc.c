@@ -22,7 +22,7 @@
  * @order: pages, as a power of two
  * @gfp:   how to allocate
  *
- * It is zeroed: user space maps sub-buffers that no writer has filled.
+ * The memory is zeroed: user space maps sub-buffers that no writer has filled.
  *
  * Context: As @gfp says. Does not call the OOM killer.
  * Return: the memory, or NULL.

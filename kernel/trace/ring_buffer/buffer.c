@@ -241,8 +241,8 @@ EXPORT_SYMBOL_GPL(__ring_buffer_alloc);
  * @flags: as for __ring_buffer_alloc()
  * @key:   lockdep class of its readers' locks
  *
- * It refuses records and is empty until ring_buffer_expand(). Until then all functions can
- * be called but ring_buffer_resize(), which has no ring to resize, and ring_buffer_map().
+ * The buffer is empty and refuses records until ring_buffer_expand(). Until then all functions
+ * can be called but ring_buffer_resize(), which has no ring to resize, and ring_buffer_map().
  *
  * Context: May sleep.
  * Return: the buffer, or NULL if there is no memory.

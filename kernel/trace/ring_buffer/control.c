@@ -2,8 +2,8 @@
 /*
  * Switches of a buffer: recording on and off, the overwrite mode, the clock.
  *
- * They are words of the buffer. Whether records are refused is a bit of each CPU's part as well,
- * which is all that a writer looks at.
+ * The switches are words of the buffer. A bit of each CPU's part repeats whether records are
+ * refused: a writer looks at that bit only.
  */
 #include <linux/export.h>
 
@@ -169,7 +169,7 @@ static void rb_switch_on(struct trace_buffer *buffer, int bit)
 	if (switches != bit)
 		return;
 	rb_tell_on();
-	/* It is not counted, so the times are not known from here on. */
+	/* This switch is not counted, so the times are not known from here on. */
 	if (rb_refuse_read())
 		return;
 	rb_note_on(buffer);

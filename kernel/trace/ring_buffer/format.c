@@ -11,7 +11,7 @@
  * ring_buffer_event_length() - the length of a record's payload
  * @event: the record
  *
- * It is the reserved length, rounded up to a multiple of 4 bytes.
+ * This is the reserved length, rounded up to a multiple of 4 bytes.
  *
  * Context: Any context.
  * Return: bytes.

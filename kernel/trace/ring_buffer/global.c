@@ -182,7 +182,7 @@ rb_stage_empty(struct rb_cpu *stage, struct rb_subbuf *sb, struct rb_cpu *one, b
 		tail = local64_read(&sb->tail);
 		barrier();
 		rb_race_point(STAGE_LOOK);
-		/* It was left because a record found no room. */
+		/* A writer has left the sub-buffer because a record found no room. */
 		missed |= rb_tail_closed(tail);
 		c.end = RB_UNIT * (rb_tail_closed(tail) ? sb->end : rb_tail_units(tail));
 		while ((rec = rb_cursor_next(&c))) {
@@ -258,7 +258,7 @@ struct rb_cpu *rb_stage_alloc(struct trace_buffer *buffer, int cpu)
 		kfree(stage);
 		return NULL;
 	}
-	/* It has no reader. */
+	/* A stage has no reader. */
 	sb = ring->reader.sb;
 	rb_data_page_free(sb->page, 0);
 	sb->page = NULL;

@@ -98,7 +98,7 @@ bool ring_buffer_is_alive(void)
 /**
  * rb_wait_for_writers() - wait for all that use what they found before
  *
- * It does not wait for CPUs in hotplug.
+ * CPUs in hotplug are not waited for.
  *
  * Context: May sleep.
  * Return: when the wait began, for rb_was_alive().
@@ -178,8 +178,8 @@ EXPORT_SYMBOL_GPL(tracing_off_all);
  * ring_buffer_set_on_work() - have a work queued each time that a buffer may be switched on
  * @work: the work, which exists for ever; NULL for none
  *
- * It is queued behind the switch, that of one buffer or that of all, also where the buffer
- * is still off by the other one of them. A CPU in hotplug does not queue it.
+ * The switch of one buffer and that of all queue @work after they are on, also where the other
+ * one still keeps the buffer off. A CPU in hotplug does not queue it.
  *
  * Context: Any context.
  * Return: the work of before, or NULL.

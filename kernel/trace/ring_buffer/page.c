@@ -414,7 +414,7 @@ out:
  * @rpage:  from ring_buffer_alloc_read_page(), filled as by ring_buffer_read_page(); NULL to
  *	    move on only
  *
- * It gives the same pages each time, also if a resize moves them to another ring, unless a reader
+ * Each walk gives the same pages, also if a resize moves them to another ring, unless a reader
  * consumes meanwhile: then it goes on with the reader's position. Sub-buffers without records are
  * left out. The page says how many records were lost in front of it, so a sub-buffer without room
  * for that number makes two.

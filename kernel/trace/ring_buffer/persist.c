@@ -453,7 +453,7 @@ void rb_persist_go_live(struct rb_cpu *rcpu, struct rb_ring *ring)
  * ring_buffer_note() - memory for a note about the records of a spare buffer
  * @spare: the spare buffer
  *
- * It stays as long as the spare buffer, and survives a reboot together with it.
+ * The memory stays as long as the spare buffer, and survives a reboot together with it.
  *
  * Context: Any context, including NMI.
  * Return: RB_NOTE_SIZE bytes, 0 at first; NULL if @spare does not survive a reboot.
@@ -544,7 +544,7 @@ static bool rb_persist_check(struct rb_persist_part *part, unsigned int room)
 	if (commit > room)
 		return false;
 
-	/* It does not come to an end that is not aligned. */
+	/* The walk does not come to an end that is not aligned. */
 	for (pos = 0;; pos += len) {
 		if (pos == read) {
 			part->time = time;

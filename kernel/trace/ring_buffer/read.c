@@ -252,7 +252,7 @@ static noinline void rb_reader_unsettled(struct rb_ring *ring, struct rb_reader 
  * @ring: the ring
  * @rd:   its reader, or a copy of that
  *
- * It writes to @rd only. A ring that has a successor has no other generation, and perhaps
+ * Only @rd is written to. A ring that has a successor has no other generation, and perhaps
  * no sub-buffers any more.
  *
  * Context: &rb_ring.lock is held, or @rd is a copy.

@@ -210,7 +210,7 @@ static void rb_move_end(struct rb_cpu *rcpu, struct rb_ring *old, const struct r
 	rb_reader_inherit(old, lost);
 	/* The reader's own does not need a slot: one more fits. */
 	if (begun) {
-		/* Those that do not fit are behind it. */
+		/* The records that do not fit are behind the reader's. */
 		if (lost)
 			rd->since = max(rd->since, move->oldest);
 		rb_own(ring, old, was->sb);

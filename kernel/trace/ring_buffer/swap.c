@@ -358,8 +358,8 @@ unsigned long ring_buffer_ring_id(struct trace_buffer *live, int cpu)
  * ring_buffer_forget() - drop the records of a spare buffer
  * @spare: a buffer without writers, but for those that have been in it since it was cut off
  *
- * Those that are in flight as well. For a cut of one CPU: it gives @spare no other records than
- * those of that CPU.
+ * Records in flight are dropped as well. A cut of one CPU needs this: then @spare gets no records
+ * but those of that CPU.
  *
  * Context: Any context, including NMI. Does not wait.
  * Return: 0; -EBUSY while @spare is resized or cut, then some of its records may be erased.

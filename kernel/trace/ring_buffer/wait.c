@@ -144,7 +144,7 @@ void rb_wake_work(struct irq_work *work)
 		wake_up_all(&all->any);
 	}
 	if (due & RB_WAKE_FULL) {
-		/* Those that go on waiting set theirs again. */
+		/* A task that goes on waiting sets its watermark again. */
 		WRITE_ONCE(rcpu->watermark, 0);
 		wake_up_all(&wait->full);
 	}
@@ -243,7 +243,7 @@ static bool rb_ready_cpu(struct rb_cpu *rcpu, unsigned int full)
 
 	ring = rb_ready_lock(rcpu, &flags);
 	if (!ring) {
-		/* It is locked with interrupts off: a grace period later it is not. */
+		/* The lock is held with interrupts off: a grace period later it is free. */
 		rb_wait_arm(rb_cpu_wait(rcpu));
 		rb_wait_arm(&rcpu->buffer->wait);
 		return false;
@@ -310,7 +310,10 @@ static bool rb_woken_once(void *data)
 	return atomic_read_acquire(&once->wait->seq) != once->seq;
 }
 
-/* Those that wait for a CPU, or for any; NULL if it never was online. @full is for one only. */
+/*
+ * Find the waiters for a CPU, or for any CPU. Watermarks are for one CPU only.
+ * Return: NULL if the CPU never was online.
+ */
 static struct rb_wait *rb_wait_of(struct trace_buffer *buffer, int cpu, int *full)
 {
 	if (cpu == RING_BUFFER_ALL_CPUS) {

@@ -165,7 +165,7 @@ static bool rb_still_full(struct rb_cpu *rcpu)
 	struct rb_subbuf *sb = READ_ONCE(ring->tail);
 	u64 seq = READ_ONCE(sb->seq), word;
 
-	/* It may have been in another ring, or in front of this sub-buffer. */
+	/* That record may have met another ring, or a sub-buffer before this one. */
 	if (rb_overwrites(rcpu->buffer) || sb == &rb_fresh ||
 	    local64_read(&ring->refused) != seq)
 		return false;
