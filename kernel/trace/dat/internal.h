@@ -42,23 +42,22 @@
  * pages                      of CPU 0, then of CPU 1, and so on; then of each channel
  * =========================  ===========================================================
  *
- * **Members.** The file of a session's snapshot has the records of its own buffer and those
- * of the channels' parts of the cut: a member each. Their sub-buffers have one size, as
- * the format wants. Others have one member.
+ * **Members.** The file of a session's snapshot has the records of its own buffer, and those of
+ * the channels' parts of the cut: each of these buffers is a member. Their sub-buffers have one
+ * size, because the format has one. Any other file has one member.
  *
- * **Capture.** The parts DAT_* are captured at the first open. All but DAT_SYMBOLS are so, too,
- * before the first of the snapshot's events is removed, since its number may be used for another
- * event from then on. For DAT_SYMBOLS all records are read: that is done with no lock held that
- * others wait for, and a fatal signal ends it. It is also done before a module goes, and its names
- * with it. Nothing changes a part afterwards. They stay until the instance of the snapshot is
- * freed, and count against snapshot_limit_kb until then.
+ * **Capture.** The first open captures the parts DAT_*. All but DAT_SYMBOLS are also captured
+ * before the first of the snapshot's events is removed, since the number of that event may be used
+ * for another one from then on. For DAT_SYMBOLS the task reads all records: it holds no lock
+ * meanwhile that others wait for, and a fatal signal ends it. DAT_SYMBOLS is also captured before a
+ * module is removed, since its names are removed with it. A captured part never changes. The parts
+ * stay, and count against snapshot_limit_kb, until the instance of the snapshot is freed.
  *
- * **Readers.** Nothing consumes from a kept snapshot: each open file has a position of its own, and
- * each read of an offset gives the same bytes.
+ * **Readers.** Reading consumes nothing of a kept snapshot. Each open file has a position of its
+ * own, and each read of an offset gives the same bytes.
  *
- * **Locks.** event_mutex: &trace_array.dat is set once. &trace_dat.mutex: DAT_SYMBOLS is set
- * once. &dat_file.mutex: the
- * page that an open file has copied, and its places.
+ * **Locks.** event_mutex: &trace_array.dat is set once. &trace_dat.mutex: DAT_SYMBOLS is set once.
+ * &dat_file.mutex: the page that an open file has copied, and its places.
  */
 
 /**

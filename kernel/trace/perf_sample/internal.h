@@ -32,18 +32,18 @@
  *
  *   counts   its overflows are samples, or are dropped for a moment
  *   ends     sampler_rest() has found its sampler off, see sampler_is_off(), and has queued
- *            the irq_work by which perf disables it. More overflows may come before that
+ *            the irq_work by which perf disables the counter. More overflows may come before that
  *   rests    perf has disabled it. No interrupt comes
  *
- * sampler_resume() lets the counters of all samplers that are on count again. It is queued behind
- * each change that can switch a sampler on: by the ring buffer, by those that enable the event,
- * and by the end of CPU hotplug, where the others cannot queue it. It waits for the irq_work
- * of a counter before it enables that: otherwise perf would disable it again.
+ * sampler_resume() enables the counters of all samplers that are on. It is queued behind each
+ * change that can switch a sampler on: by the ring buffer, by each function that enables the
+ * event, and by the end of CPU hotplug, where the others cannot queue it. Before it enables a
+ * counter, it waits for the irq_work of that counter: otherwise perf would disable it again.
  *
- * sampler_rest() looks at the switches a second time, behind a full barrier, and one that switches
- * on has a full barrier before it queues sampler_resume(). So sampler_rest() sees the switch and
- * queues it as well, or sampler_resume() finds the irq_work. A counter that was enabled while its
- * sampler is off again rests after its next overflow.
+ * sampler_rest() looks at the switches a second time, behind a full barrier. Each switch to on has
+ * a full barrier before it queues sampler_resume(). So either sampler_rest() sees the switch and
+ * queues sampler_resume() as well, or sampler_resume() finds the irq_work. If the sampler is off
+ * again when its counter is enabled, the counter rests after its next overflow.
  */
 
 /**

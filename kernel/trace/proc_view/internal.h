@@ -33,37 +33,37 @@
  * DOC: /proc/PID/trace
  *
  * An open file is a copy that never changes: the records of the threads of one group, as they
- * were when it was opened. So each offset has the same bytes, and no open file holds anything
- * of an instance. The records of a session are its own, and those of its channels.
+ * were when it was opened. So each offset has the same bytes, and an open file holds nothing of
+ * an instance. A session has its own records, and those of its channels.
  *
  * **A record belongs to a thread** if it was written in the context of a task, and its time is
  * in (since, until]. *Until* is read first. Then the threads are walked; each has a PID, and
  * *since*, its stamp: the time of its fork, of its last exec, or of the last change of its
  * credentials; or that of the view, if that is later. A thread that is alive in the walk has had
- * its PID all that time, and the credentials for which the access was checked. So a record of an
+ * its PID since then, and the credentials for which the access was checked. So a record of an
  * earlier owner of the PID, or of an earlier program or user, is never taken.
  *
- * **The key** trace_view_used is on while an instance is shown, and while a file is open. Where it
+ * **The key** trace_view_used is on while an instance is shown, and while a file is open. While it
  * is off, neither of these is done:
  *
- * - A record is cleared where it is handed out to its writer, in any instance. It has bytes that
- *   the writer leaves as they were: between fields, behind a short string, and at its end. They
- *   would be those of an older record, of any task.
- * - A task is stamped. One that is not has an older stamp, or that of its parent.
+ * - Each record, in any instance, is cleared before its writer gets it. A writer leaves some bytes
+ *   as they are: between fields, behind a short string, and at the end. They would be those of an
+ *   older record, of any task.
+ * - A task is stamped. Without that it has an older stamp, or that of its parent.
  *
  * &trace_view.since is taken one grace period after the key was switched on for the view. Each
- * writer that has not seen the key has committed then, and so has each task that has changed its
- * credentials. A record is shown if it is newer than that, so none from before "proc_view" was
- * set, and a stamp counts only if it is newer, too. A file that is open has the key on, since it
- * compares stamps. (A task without a stamp is no harm if its PID appears later: the PID was free,
- * or was that of a thread that has exited, since before the key was looked at.)
+ * writer that has not seen the key has committed then, and each task that has not seen it has
+ * changed its credentials. A record is shown only if it is newer than that, so none from before
+ * "proc_view" was set; and a stamp counts only if it is newer, too. An open file has the key on,
+ * since it compares stamps. (A task without a stamp is no harm if its PID appears later: the PID
+ * was free, or was that of a thread that has exited, since before the key was looked at.)
  *
- * **Checks.** Open: lockdown, CAP_PERFMON, ptrace_may_access() of the group leader; threads that
- * the reader may not access are left out. Each copy to user space, a page at most: the same
- * again for the caller, and for each thread with records, under exec_update_lock, without
- * page faults. -ESRCH from the time on when the leader has exited, or one of the
- * threads has a new stamp: it has executed a program, or has changed its credentials. The file
- * has a reference to each of these threads, so it also knows that of one that has exited.
+ * **Checks.** open() checks lockdown, CAP_PERFMON, and ptrace_may_access() of the group leader;
+ * threads that the reader may not access are left out. Each copy to user space, a page at most,
+ * checks the same again for the caller, and for each thread with records, under
+ * exec_update_lock, without page faults. It fails with -ESRCH once the leader has exited, or one
+ * of the threads has a new stamp: it has executed a program, or has changed its credentials. The
+ * file has a reference to each of these threads, so it also has the stamp of one that has exited.
  *
  * =========  =================================================================
  * view       what holds
@@ -74,21 +74,23 @@
  *	      readable.
  * =========  =================================================================
  *
- * **Memory.** What a reader has for long is charged to its cgroup. Where that is at memory.high,
- * each allocation sleeps for seconds, so it is made with no lock held that anybody else waits for,
- * nor &trace_view.sem: trace_may_charge() checks that. A reader that copies and has no room for the
- * next record releases all, allocates more, and begins again. Under the locks there are only
- * bounded allocations, which are charged to nobody and are soon freed.
+ * **Memory.** The memory that a reader keeps is charged to its cgroup. If that is at memory.high,
+ * each allocation sleeps for seconds. So it is made without a lock that others wait for, also
+ * without &trace_view.sem: trace_may_charge() checks that. A reader that copies and has no room for
+ * the next record releases all, allocates more, and begins again. Under the locks there are only
+ * bounded allocations, which are charged to no cgroup and are soon freed.
  *
  * A reader that collects has &trace_view.sem of one instance after the other for reading, and no
- * reference to an instance. A removal of the instance or of its rings, a new clock or size of
- * sub-buffers takes it for writing. The reader sees that somebody waits, and lets go at the next
- * record. Then it begins again, or fails. It does not sort before it has let go. A removal of an
- * event holds trace_event_sem, so it does not wait: it is counted only. The reader compares that
- * count under trace_event_sem for each record, since the number of the event may be used again. A
- * snapshot waits for nobody: it moves the records of all CPUs away, also of those that are not
- * copied yet. So behind the last CPU of an instance, the reader compares a count of these, and
- * begins again.
+ * reference to an instance. These changes take it for writing: a removal of the instance or of its
+ * rings, a new clock or size of sub-buffers. The reader sees that the lock is contended, releases
+ * it at the next record, and begins again, or fails. It sorts only after it has released the lock.
+ *
+ * Two changes do not wait, but are counted; the reader compares the count, and begins again:
+ *
+ * - A removal of an event, which holds trace_event_sem. The reader compares under trace_event_sem,
+ *   for each record, since the number of the event may be used again.
+ * - A snapshot, which moves the records of all CPUs away, also those that are not copied yet. The
+ *   reader compares behind the last CPU of an instance.
  *
  * **Locks**, outermost first: event_mutex (of readers, only to finish a trace.dat),
  * trace_types_lock (also to find the channels), &trace_view.sem, trace_event_sem, the locks of

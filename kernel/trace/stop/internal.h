@@ -26,30 +26,30 @@
 /**
  * DOC: stops of a trace array
  *
- * A trace array gets a &struct trace_stop with its first line, and keeps it until it is
- * removed. event_mutex serializes changes of the lines; stop_mutex, which is innermost, lets
+ * The first line gives a trace array its &struct trace_stop, which stays until the trace array is
+ * removed. event_mutex serializes changes of the lines. stop_mutex, which is innermost, lets
  * trace_stop_cancel() walk them.
  *
- * A &struct stop_record has the cause of a stop: &trace_stop.why of the last one, and
- * &stop_line.later of one that the timer of the line will make. A CPU locks it in any context by
- * stop_try_lock(), and never waits there: where an NMI or another CPU finds it locked, a cause
- * is described already. Preemption is off while it is locked, so a task on another CPU may
- * wait. Readers try again if &stop_record.seq has changed.
+ * A &struct stop_record has the cause of a stop: &trace_stop.why that of the last stop, and
+ * &stop_line.later that of a stop that the timer of the line will make. A CPU locks the record in
+ * any context by stop_try_lock(), and never waits there: if the record is locked, an NMI or another
+ * CPU is describing a cause already. Preemption is off while a record is locked, so a task on
+ * another CPU may wait. Readers try again if &stop_record.seq has changed.
  *
  * A line with "all" switches off its trace array, and then every ring buffer. tracing_on_all()
  * lets the others record again; that trace array stays off, and keeps the reason. If it was
- * switched on before that, it keeps the reason up to that.
+ * switched on before tracing_on_all(), it keeps the reason until then.
  *
- * A cause throws the switches also if it finds &trace_stop.why locked. It sets
- * &trace_array.stopped before, and tracer_tracing_on(), which can be called in any context,
- * clears that after it has switched on: a trace array that is off while it is set was stopped
- * by &trace_stop.why. A start and a stop at the same time may leave it off without a reason,
- * but never with that of a stop before the start. The flag is not in &struct trace_stop, as
- * triggers that start it may outlive that.
+ * A cause throws the switches also if it finds &trace_stop.why locked. Before that it sets
+ * &trace_array.stopped. tracer_tracing_on(), which can be called in any context, clears the flag
+ * after it has switched on. So a trace array that is off while the flag is set was stopped by
+ * &trace_stop.why. A start and a stop at the same time may leave it off without a reason, but
+ * never with the reason of an earlier stop. The flag is not in &struct trace_stop, because triggers
+ * that start the trace array may outlive that.
  *
- * &stop_line.later is claimed by the first cause, which sets &stop_line.pending, and released
- * by the timer or by stop_line_cancel(). A cause finds its line under RCU or in a probe, and
- * removed lines wait for both.
+ * The first cause claims &stop_line.later, and sets &stop_line.pending. The timer or
+ * stop_line_cancel() releases it. A cause finds its line under RCU or in a probe; removing a line
+ * waits for both.
  *
  * **Barriers.** Each pair has a test in Documentation/litmus-tests/tracing/.
  *
