@@ -53,9 +53,6 @@
  * module is removed, since its names are removed with it. A captured part never changes. The parts
  * stay, and count against snapshot_limit_kb, until the instance of the snapshot is freed.
  *
- * **Readers.** Reading consumes nothing of a kept snapshot. Each open file has a position of its
- * own, and each read of an offset gives the same bytes.
- *
  * **Locks.** event_mutex: &trace_array.dat is set once. &trace_dat.mutex: DAT_SYMBOLS is set once.
  * &dat_file.mutex: the page that an open file has copied, and its places.
  */
