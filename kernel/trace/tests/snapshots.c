@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests look at the file "snapshots", and move the buffer of their instance.
+ * Unit tests look at the file "snapshots", and move the buffer of their instance. The functions
+ * may sleep where their comment names no other context.
  */
 #include <linux/ctype.h>
 #include <linux/irq_work.h>
@@ -45,8 +46,6 @@ static u64 snap_kunit_number(const char **at, const char *before)
  * snap_kunit_expect() - compare the counts of requests by outcome
  * @test: the test
  * @want: a name and a number for each count that is not 0, such as "taken 2 refused 1"
- *
- * Context: May sleep.
  */
 void snap_kunit_expect(struct kunit *test, const char *want)
 {
@@ -71,7 +70,6 @@ void snap_kunit_expect(struct kunit *test, const char *want)
  * snap_kunit_kb() - read the memory of all snapshots
  * @test: the test
  *
- * Context: May sleep.
  * Return: KiB.
  */
 unsigned long snap_kunit_kb(struct kunit *test)
@@ -87,7 +85,6 @@ unsigned long snap_kunit_kb(struct kunit *test)
  * snap_kunit_full() - get the memory of one snapshot that is not trimmed
  * @test: the test
  *
- * Context: May sleep.
  * Return: KiB.
  */
 unsigned long snap_kunit_full(struct kunit *test)
@@ -98,13 +95,32 @@ unsigned long snap_kunit_full(struct kunit *test)
 }
 
 /**
+ * snap_kunit_limit() - write to snapshot_limit_kb
+ * @test: the test
+ * @kb:   the limit, in KiB
+ */
+void snap_kunit_limit(struct kunit *test, unsigned long kb)
+{
+	tfs_set(test, "snapshot_limit_kb", tfs_text(test, "%lu", kb));
+}
+
+/**
+ * snap_kunit_lose() - free the buffer for the next snapshot of the user
+ * @s:   the snapshots of a trace array
+ * @all: free the newest snapshot, too
+ */
+void snap_kunit_lose(struct trace_snapshots *s, bool all)
+{
+	guard(mutex)(&s->mutex);
+	snap_free_slot(s, &s->user, all);
+}
+
+/**
  * snap_kunit_times() - read a time span of the last snapshot in the list
  * @test:   the test
  * @before: text before it, such as "cut="
  * @first:  its begin
  * @second: its end, or NULL
- *
- * Context: May sleep.
  */
 void snap_kunit_times(struct kunit *test, const char *before, u64 *first, u64 *second)
 {
@@ -119,10 +135,36 @@ void snap_kunit_times(struct kunit *test, const char *before, u64 *first, u64 *s
 }
 
 /**
+ * snap_kunit_line() - get the line of the first snapshot in the list
+ * @test: the test
+ *
+ * Return: the line and what is behind it; "" without a snapshot.
+ */
+const char *snap_kunit_line(struct kunit *test)
+{
+	const char *line = strstr(tfs_read(test, "snapshots"), "KiB: ");
+
+	KUNIT_ASSERT_NOT_NULL(test, line);
+	line = strchr(line, '\n');
+	KUNIT_ASSERT_NOT_NULL(test, line);
+	return line + 1;
+}
+
+/**
+ * snap_kunit_begins() - expect the begin of the line of the first snapshot in the list
+ * @test: the test
+ * @want: the begin
+ */
+void snap_kunit_begins(struct kunit *test, const char *want)
+{
+	const char *line = snap_kunit_line(test);
+
+	KUNIT_EXPECT_TRUE_MSG(test, strstarts(line, want), "no '%s': %s", want, line);
+}
+
+/**
  * snap_kunit_worker() - wait until the worker has done its pending work
  * @tr: the trace array
- *
- * Context: May sleep.
  */
 void snap_kunit_worker(struct trace_array *tr)
 {
@@ -131,10 +173,55 @@ void snap_kunit_worker(struct trace_array *tr)
 }
 
 /**
+ * snap_kunit_begin_change() - begin to change the size of the live buffer
+ * @test: the test
+ * @size: new size of each CPU's part, in bytes
+ * @want: what that has to return
+ */
+void snap_kunit_begin_change(struct kunit *test, size_t size, int want)
+{
+	int ret = trace_snapshot_begin_change(test->priv, size, RING_BUFFER_ALL_CPUS, -1);
+
+	KUNIT_ASSERT_EQ(test, ret, want);
+}
+
+/**
+ * snap_kunit_wait() - wait until no request is pending
+ * @test: the test
+ */
+void snap_kunit_wait(struct kunit *test)
+{
+	struct trace_snapshots *s = snap_kunit(test);
+
+	wait_event(s->wait, !atomic_long_read(&s->pending.requests));
+}
+
+/**
+ * snap_kunit_die() - leave a record uncommitted, as a task that dies there does
+ * @test: the test
+ * @tr:   the trace array
+ *
+ * Context: A task.
+ */
+void snap_kunit_die(struct kunit *test, struct trace_array *tr)
+{
+	KUNIT_ASSERT_NOT_NULL(test, ring_buffer_lock_reserve(tr->array_buffer.buffer, 8));
+	preempt_enable_notrace();
+}
+
+/**
+ * snap_kunit_take() - request a snapshot, and wait for the worker
+ * @test: the test
+ */
+void snap_kunit_take(struct kunit *test)
+{
+	tracing_snapshot_instance(test->priv);
+	snap_kunit_worker(test->priv);
+}
+
+/**
  * snap_kunit_stop_keeper() - have only tasks look after kept snapshots
  * @s: the snapshots of a trace array; enable_work() of its keeper undoes it
- *
- * Context: May sleep.
  */
 void snap_kunit_stop_keeper(struct trace_snapshots *s)
 {
@@ -176,7 +263,6 @@ KUNIT_DEFINE_ACTION_WRAPPER(snap_kunit_free_range_action, snap_kunit_free_range,
  * snap_kunit_range() - allocate memory that survives a reboot
  * @test: the test, at the end of which it is freed
  *
- * Context: May sleep.
  * Return: SNAP_KUNIT_RANGE bytes, 0. Without any the test fails.
  */
 void *snap_kunit_range(struct kunit *test)
@@ -196,8 +282,6 @@ void *snap_kunit_range(struct kunit *test)
  * @image:  contents that the last boot has left there, or NULL
  * @spare:  reserve room for a snapshot
  * @flags:  flags of the instance
- *
- * Context: May sleep.
  */
 void snap_kunit_boot(struct kunit *test, void *memory, const void *image, bool spare,
 		     unsigned int flags)

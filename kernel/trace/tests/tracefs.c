@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests read and write the files of an instance as a program does.
+ * Unit tests read and write the files of an instance as a program does. The functions may sleep
+ * where their comment names no other context.
  */
 #include <linux/err.h>
 #include <linux/file.h>
@@ -14,13 +15,20 @@
 
 #include <trace/events/kmem.h>
 
-#include "../trace.h"
+#include "../instance/internal.h"
 #include "tracefs.h"
 
 /* The size of one read or write, at most. */
 #define TFS_BYTES	SZ_64K
 
+/* The size of a text of tfs_text(), at most. */
+#define TFS_TEXT	512
+
 static struct vfsmount *tfs_mnt;
+
+/* The instances of tfs_add() */
+static struct trace_array *tfs_added[48];
+static unsigned int tfs_nr_added;
 
 /* Allocations since the test began that are not freed yet. */
 static struct tfs_memory {
@@ -115,7 +123,6 @@ static void tfs_expect_free(struct kunit *test)
  * tfs_init() - create the instance "kunit"
  * @test: the test; its priv member is the trace array from here on
  *
- * Context: May sleep.
  * Return: 0.
  */
 int tfs_init(struct kunit *test)
@@ -136,22 +143,82 @@ int tfs_init(struct kunit *test)
 	return 0;
 }
 
+static void tfs_destroy(struct kunit *test, struct trace_array *tr)
+{
+	/* Without kept snapshots, no worker frees memory behind the test. */
+	tfs_write(test, tfs_text(test, "/instances/%s/snapshot_keep", tr->name), "0");
+	if (tr->session)
+		trace_session_leave(tr->session, tr->name);
+	trace_array_put(tr);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
+}
+
 /**
- * tfs_exit() - remove the instance; the counterpart of tfs_init()
+ * tfs_add() - create another instance, which tfs_exit() removes
+ * @test:    the test
+ * @name:    its name
+ * @systems: its events, as for trace_array_get_by_name()
+ * @kb:      the text for its buffer_size_kb; NULL for the usual size
+ *
+ * Return: the instance. Without any the test ends.
+ */
+struct trace_array *tfs_add(struct kunit *test, const char *name, const char *systems,
+			    const char *kb)
+{
+	struct trace_array *tr = trace_array_get_by_name(name, systems);
+
+	KUNIT_ASSERT_NOT_NULL(test, tr);
+	KUNIT_ASSERT_LT(test, tfs_nr_added, ARRAY_SIZE(tfs_added));
+	tfs_added[tfs_nr_added++] = tr;
+	if (kb)
+		tfs_set(test, tfs_text(test, "/instances/%s/buffer_size_kb", name), kb);
+	return tr;
+}
+
+/**
+ * tfs_remove() - remove an instance of tfs_add() before the end of the test
+ * @test: the test
+ * @tr:   the instance, which may be a channel
+ */
+void tfs_remove(struct kunit *test, struct trace_array *tr)
+{
+	unsigned int i;
+
+	for (i = 0; i < tfs_nr_added; i++) {
+		if (tfs_added[i] == tr)
+			tfs_added[i] = NULL;
+	}
+	tfs_destroy(test, tr);
+}
+
+/**
+ * tfs_unexpand() - free the rings of an instance, as if it was created at the boot
+ * @test: the test
+ * @tr:   the instance
+ */
+void tfs_unexpand(struct kunit *test, struct trace_array *tr)
+{
+	tr->flags &= ~TRACE_ARRAY_FL_EXPANDED;
+	guard(mutex)(&event_mutex);
+	guard(mutex)(&trace_types_lock);
+	KUNIT_ASSERT_EQ(test, instance_unexpand(tr), 0);
+}
+
+/**
+ * tfs_exit() - remove all instances; the counterpart of tfs_init() and tfs_add()
  * @test: the test
  *
  * Memory of snapshots that is not freed fails the test.
- *
- * Context: May sleep.
  */
 void tfs_exit(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-
-	if (!tr)
+	for (; tfs_nr_added; tfs_nr_added--) {
+		if (tfs_added[tfs_nr_added - 1])
+			tfs_destroy(test, tfs_added[tfs_nr_added - 1]);
+	}
+	if (!test->priv)
 		return;
-	trace_array_put(tr);
-	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
+	tfs_destroy(test, test->priv);
 	tfs_expect_free(test);
 }
 
@@ -159,7 +226,6 @@ void tfs_exit(struct kunit *test)
  * tfs_init_small() - create the instance "kunit" with a small buffer
  * @test: the test
  *
- * Context: May sleep.
  * Return: 0.
  */
 int tfs_init_small(struct kunit *test)
@@ -170,20 +236,35 @@ int tfs_init_small(struct kunit *test)
 }
 
 /**
- * tfs_open() - open a file of tracefs
+ * tfs_try_open() - open a file of tracefs
  * @test:  the test
  * @path:  path below the instance, or below tracefs if it begins with a slash
  * @flags: flags of open(2)
  *
- * Context: May sleep.
  * Return: the file, to be closed by tfs_close(); or an error.
  */
-struct file *tfs_open(struct kunit *test, const char *path, int flags)
+struct file *tfs_try_open(struct kunit *test, const char *path, int flags)
 {
 	char whole[NAME_MAX + 64];
 
 	snprintf(whole, sizeof(whole), "%s%s", path[0] == '/' ? "" : "instances/kunit/", path);
 	return file_open_root_mnt(tfs_mnt, whole + (whole[0] == '/'), flags, 0);
+}
+
+/**
+ * tfs_open() - open a file of tracefs, and expect success
+ * @test:  the test
+ * @path:  as for tfs_try_open()
+ * @flags: flags of open(2)
+ *
+ * Return: the file, to be closed by tfs_close(). An error ends the test.
+ */
+struct file *tfs_open(struct kunit *test, const char *path, int flags)
+{
+	struct file *file = tfs_try_open(test, path, flags);
+
+	KUNIT_ASSERT_FALSE_MSG(test, IS_ERR(file), "%s: %ld", path, PTR_ERR(file));
+	return file;
 }
 
 /**
@@ -199,11 +280,55 @@ void tfs_close(struct file *file)
 }
 
 /**
+ * tfs_empty() - empty a file, as > does
+ * @test: the test
+ * @path: as for tfs_try_open()
+ *
+ * Context: A kernel thread; may sleep.
+ */
+void tfs_empty(struct kunit *test, const char *path)
+{
+	tfs_close(tfs_open(test, path, O_WRONLY | O_TRUNC));
+}
+
+/**
+ * tfs_zalloc() - allocate memory of the test
+ * @test: the test, at the end of which it is freed
+ * @size: number of bytes
+ *
+ * Return: the memory, zeros. Without any the test ends.
+ */
+void *tfs_zalloc(struct kunit *test, size_t size)
+{
+	void *memory = kunit_kzalloc(test, size, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, memory);
+	return memory;
+}
+
+/**
+ * tfs_text() - print a path or a text
+ * @test: the test, at the end of which it is freed
+ * @fmt:  as for printf()
+ *
+ * Return: the text.
+ */
+const char *tfs_text(struct kunit *test, const char *fmt, ...)
+{
+	char *text = tfs_zalloc(test, TFS_TEXT);
+	va_list args;
+
+	va_start(args, fmt);
+	KUNIT_EXPECT_LT(test, vsnprintf(text, TFS_TEXT, fmt, args), TFS_TEXT);
+	va_end(args);
+	return text;
+}
+
+/**
  * tfs_user() - map memory of user space
  * @test: the test, at the end of which it is unmapped
  * @size: number of bytes
  *
- * Context: May sleep.
  * Return: the memory. Without any the test fails.
  */
 void __user *tfs_user(struct kunit *test, size_t size)
@@ -221,7 +346,6 @@ void __user *tfs_user(struct kunit *test, size_t size)
  * @file: the file
  * @text: the text
  *
- * Context: May sleep.
  * Return: the number of bytes written, or an error.
  */
 ssize_t tfs_write_file(struct kunit *test, struct file *file, const char *text)
@@ -241,7 +365,6 @@ ssize_t tfs_write_file(struct kunit *test, struct file *file, const char *text)
  * @buf:  destination of the bytes
  * @size: bytes to read, at most
  *
- * Context: May sleep.
  * Return: the number of bytes read, or an error.
  */
 ssize_t tfs_read_file(struct kunit *test, struct file *file, char *buf, size_t size)
@@ -257,15 +380,14 @@ ssize_t tfs_read_file(struct kunit *test, struct file *file, char *buf, size_t s
 /**
  * tfs_write() - write a text to a file, as echo does
  * @test: the test
- * @path: as for tfs_open()
+ * @path: as for tfs_try_open()
  * @text: the text
  *
- * Context: May sleep.
  * Return: the number of bytes written, or the error of opening or writing.
  */
 ssize_t tfs_write(struct kunit *test, const char *path, const char *text)
 {
-	struct file *file = tfs_open(test, path, O_WRONLY);
+	struct file *file = tfs_try_open(test, path, O_WRONLY);
 	ssize_t ret;
 
 	if (IS_ERR(file))
@@ -278,20 +400,17 @@ ssize_t tfs_write(struct kunit *test, const char *path, const char *text)
 /**
  * tfs_read() - read a whole file, as cat does
  * @test: the test
- * @path: as for tfs_open()
+ * @path: as for tfs_try_open()
  *
- * Context: May sleep.
  * Return: the text of the file. A file that can't be read fails the test.
  */
 const char *tfs_read(struct kunit *test, const char *path)
 {
 	struct file *file = tfs_open(test, path, O_RDONLY);
-	char *text = kunit_kzalloc(test, TFS_BYTES, GFP_KERNEL);
+	char *text = tfs_zalloc(test, TFS_BYTES);
 	size_t used = 0;
 	ssize_t len = 1;
 
-	KUNIT_ASSERT_FALSE_MSG(test, IS_ERR(file), "%s", path);
-	KUNIT_ASSERT_NOT_NULL(test, text);
 	while (len > 0 && used < TFS_BYTES - 1) {
 		len = tfs_read_file(test, file, text + used, TFS_BYTES - 1 - used);
 		used += max_t(ssize_t, len, 0);
@@ -321,10 +440,8 @@ unsigned int tfs_count(const char *text, const char *part)
 /**
  * tfs_set() - write a text, and expect success
  * @test: the test
- * @path: as for tfs_open()
+ * @path: as for tfs_try_open()
  * @text: the text
- *
- * Context: May sleep.
  */
 void tfs_set(struct kunit *test, const char *path, const char *text)
 {
@@ -335,11 +452,9 @@ void tfs_set(struct kunit *test, const char *path, const char *text)
 /**
  * tfs_refuse() - write a text, and expect an error
  * @test: the test
- * @path: as for tfs_open()
+ * @path: as for tfs_try_open()
  * @text: the text
  * @err:  the error
- *
- * Context: May sleep.
  */
 void tfs_refuse(struct kunit *test, const char *path, const char *text, int err)
 {
@@ -349,12 +464,10 @@ void tfs_refuse(struct kunit *test, const char *path, const char *text, int err)
 /**
  * tfs_fails() - write a text, and expect an error
  * @test: the test
- * @path: as for tfs_open()
+ * @path: as for tfs_try_open()
  * @text: the text
  * @err:  the error
  * @why:  the reason in error_log, which has no other error; error_log is empty afterwards
- *
- * Context: May sleep.
  */
 void tfs_fails(struct kunit *test, const char *path, const char *text, int err, const char *why)
 {
@@ -362,46 +475,63 @@ void tfs_fails(struct kunit *test, const char *path, const char *text, int err, 
 	const char *log;
 	char line[200];
 
-	KUNIT_EXPECT_EQ_MSG(test, tfs_write(test, path, text), (ssize_t)err, "%s > %s", text, path);
+	tfs_refuse(test, path, text, err);
 	log = tfs_read(test, "error_log");
 	/* A holder, or a value that would do, may be behind the text. */
 	snprintf(line, sizeof(line), "] %s: error: %s\n  Command: %s%s", name ? name + 1 : path,
 		 why, text, err == -ENOSPC || err == -EBUSY ? "" : "\n");
 	KUNIT_EXPECT_EQ_MSG(test, tfs_count(log, line), 1U, "%s > %s: %s", text, path, log);
 	KUNIT_EXPECT_EQ_MSG(test, tfs_count(log, "error:"), 1U, "%s", log);
-	tfs_close(tfs_open(test, "error_log", O_WRONLY | O_TRUNC));
+	tfs_empty(test, "error_log");
 }
 
 /**
- * tfs_shows() - find a text in a file, as grep -F does
+ * tfs_expect() - expect that a file is a text
  * @test: the test
- * @path: as for tfs_open()
- * @part: the text
- *
- * Context: May sleep.
- * Return: true if the file has the text.
+ * @path: as for tfs_try_open()
+ * @text: the text
  */
-bool tfs_shows(struct kunit *test, const char *path, const char *part)
+void tfs_expect(struct kunit *test, const char *path, const char *text)
+{
+	KUNIT_EXPECT_STREQ_MSG(test, tfs_read(test, path), text, "%s", path);
+}
+
+/**
+ * tfs_expect_in() - expect that a file has a text
+ * @test: the test
+ * @path: as for tfs_try_open()
+ * @part: the text
+ */
+void tfs_expect_in(struct kunit *test, const char *path, const char *part)
 {
 	const char *text = tfs_read(test, path);
 
-	if (strstr(text, part))
-		return true;
-	kunit_info(test, "no '%s' in\n%s", part, text);
-	return false;
+	KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(text, part), "no '%s' in %s:\n%s", part, path, text);
+}
+
+/**
+ * tfs_expect_not_in() - expect that a file does not have a text
+ * @test: the test
+ * @path: as for tfs_try_open()
+ * @part: the text
+ */
+void tfs_expect_not_in(struct kunit *test, const char *path, const char *part)
+{
+	const char *text = tfs_read(test, path);
+
+	KUNIT_EXPECT_NULL_MSG(test, strstr(text, part), "'%s' in %s:\n%s", part, path, text);
 }
 
 /**
  * tfs_exists() - find a file or a directory, as test -e does
  * @test: the test
- * @path: as for tfs_open(), of a file or a directory
+ * @path: as for tfs_try_open(), of a file or a directory
  *
- * Context: May sleep.
  * Return: true if it is there.
  */
 bool tfs_exists(struct kunit *test, const char *path)
 {
-	struct file *file = tfs_open(test, path, O_PATH);
+	struct file *file = tfs_try_open(test, path, O_PATH);
 
 	tfs_close(file);
 	return !IS_ERR(file);
@@ -412,7 +542,6 @@ bool tfs_exists(struct kunit *test, const char *path)
  * tfs_may_fail() - set up failures of allocations in tests
  * @test: the test
  *
- * Context: May sleep.
  * Return: true if allocations can fail.
  */
 bool tfs_may_fail(struct kunit *test)
@@ -477,6 +606,16 @@ bool tfs_failed(void)
 #endif
 
 /**
+ * tfs_need_failures() - skip the test if allocations cannot fail
+ * @test: the test
+ */
+void tfs_need_failures(struct kunit *test)
+{
+	if (!tfs_may_fail(test))
+		kunit_skip(test, "no allocation can be made to fail");
+}
+
+/**
  * tfs_option() - apply an option of the command line
  * @test: the test
  * @name: its name, as __setup() has it; it may end with "="
@@ -503,8 +642,6 @@ void __init tfs_option(struct kunit *test, const char *name, const char *text)
  * tfs_mark() - write records to trace_marker
  * @test: the test
  * @nr:   the number of records
- *
- * Context: May sleep.
  */
 void tfs_mark(struct kunit *test, unsigned int nr)
 {
@@ -517,7 +654,6 @@ void tfs_mark(struct kunit *test, unsigned int nr)
  * @test: the test
  * @path: path of "trace" or "snapshot"
  *
- * Context: May sleep.
  * Return: the count.
  */
 unsigned int tfs_marks(struct kunit *test, const char *path)

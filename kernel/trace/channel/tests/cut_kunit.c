@@ -3,7 +3,6 @@
  * Unit tests of the cut of a session: its locks, and which parts belong together.
  */
 #include <linux/irqflags.h>
-#include <linux/wait.h>
 
 #include "session.h"
 
@@ -29,9 +28,8 @@ static void cut_test_locked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, requests, 1L);
 	for (i = 0; i < ARRAY_SIZE(owners); i++)
 		KUNIT_EXPECT_EQ_MSG(test, owners[i], i == 2 ? self : 0, "channel %u", i);
-	wait_event(s->wait, !atomic_long_read(&s->pending.requests));
+	snap_kunit_wait(test);
 	snap_kunit_expect(test, "taken 1");
-	tracing_disarm_snapshot(chan_kunit[0]);
 }
 
 /* It is refused if another CPU has the lock of the session, and does not let it go. */
@@ -53,7 +51,6 @@ static void cut_test_stuck(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, owner, (int)nr_cpu_ids + 1);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->pending.requests), 0L);
 	snap_kunit_expect(test, "refused 1");
-	tracing_disarm_snapshot(chan_kunit[0]);
 }
 
 /* The list of channels may have become shorter since a channel was counted. */
@@ -68,23 +65,6 @@ static void cut_test_list(struct kunit *test)
 		if (ch)
 			snap_put_owner(ch);
 	}
-}
-
-/* A part that the session keeps is not kept by its channel as well. */
-static void cut_test_once(struct kunit *test)
-{
-	struct trace_snapshots *s = chan_kunit_begin(test, 2), *ch = chan_kunit[2]->snapshots;
-
-	tfs_set(test, "snapshot_keep", "5");
-	tfs_set(test, "/instances/kunit_2/snapshot_keep", "5");
-	tfs_set(test, "snapshot", "1");
-	snap_tend(s);
-	snap_tend(ch);
-	KUNIT_EXPECT_TRUE(test, tfs_exists(test, "/instances/kunit@1.kunit_2"));
-	KUNIT_EXPECT_FALSE(test, tfs_exists(test, "/instances/kunit_2@1"));
-	KUNIT_EXPECT_EQ(test, ch->keeper.nr, 0U);
-	tfs_set(test, "/instances/kunit_2/snapshot_keep", "0");
-	tfs_set(test, "snapshot_keep", "0");
 }
 
 /* The snapshots of two sessions have the same number: a channel's is a part of its own only. */
@@ -102,14 +82,12 @@ static void cut_test_other(struct kunit *test)
 	tfs_set(test, "/instances/kunit_3/snapshot_keep", "1");
 	KUNIT_EXPECT_TRUE(test, tfs_exists(test, "/instances/kunit_3@1"));
 	KUNIT_EXPECT_FALSE(test, tfs_exists(test, "/instances/kunit_3@1.kunit_2"));
-	tfs_set(test, "/instances/kunit_3/snapshot_keep", "0");
 }
 
 static struct kunit_case cut_cases[] = {
 	KUNIT_CASE(cut_test_locked),
 	KUNIT_CASE(cut_test_stuck),
 	KUNIT_CASE(cut_test_list),
-	KUNIT_CASE(cut_test_once),
 	KUNIT_CASE(cut_test_other),
 	{ }
 };

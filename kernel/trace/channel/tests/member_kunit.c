@@ -2,7 +2,6 @@
 /*
  * Unit tests of sessions: which instances can be channels, and what a session does to them.
  */
-#include <linux/list.h>
 #include <linux/ring_buffer.h>
 #include <linux/string.h>
 
@@ -45,8 +44,8 @@ static void member_test_refused(struct kunit *test)
 	memset(many, 'k', sizeof(many));
 	many[sizeof(many) - 1] = '\0';
 	tfs_refuse(test, "channels", many, -EINVAL);
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "error_log", "error: Longer than a name"));
-	tfs_close(tfs_open(test, "error_log", O_WRONLY | O_TRUNC));
+	tfs_expect_in(test, "error_log", "error: Longer than a name");
+	tfs_empty(test, "error_log");
 
 	/* The session and its channel use all that there is room for. */
 	session_cut_max = 3 * num_possible_cpus() - 1;
@@ -79,15 +78,13 @@ static void member_test_refused(struct kunit *test)
 
 static void member_test_leave(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-
 	chan_kunit_open(test, 4);
 	chan_kunit_join(test, 2);
 	chan_kunit_join(test, 1);
 	chan_kunit_join(test, 3);
 	member_expect(test, "2 1 3 ");
-	KUNIT_EXPECT_EQ(test, trace_session_leave(tr, "kunit_4"), -ENOENT);
-	KUNIT_EXPECT_EQ(test, trace_session_leave(tr, "kunit_none"), -ENOENT);
+	KUNIT_EXPECT_EQ(test, trace_session_leave(test->priv, "kunit_4"), -ENOENT);
+	KUNIT_EXPECT_EQ(test, trace_session_leave(test->priv, "kunit_none"), -ENOENT);
 	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[4], "kunit_1"), -ENOENT);
 	member_expect(test, "2 1 3 ");
 	tfs_set(test, "channels", "!kunit_1\n");
@@ -97,7 +94,7 @@ static void member_test_leave(struct kunit *test)
 	member_expect(test, "2 3 1 ");
 	tfs_refuse(test, "channels", "!kunit_4", -ENOENT);
 	/* The caret is below the name. */
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "error_log", "Command: !kunit_4\n            ^\n"));
+	tfs_expect_in(test, "error_log", "Command: !kunit_4\n            ^\n");
 	/* One that has left can be a session, or a channel of another one. */
 	tfs_set(test, "channels", "!kunit_3");
 	KUNIT_EXPECT_EQ(test, trace_session_join(chan_kunit[4], "kunit_3"), 0);
@@ -142,20 +139,17 @@ static void member_test_remove(struct kunit *test)
 	chan_kunit_join(test, 1);
 	trace_array_put(chan_kunit[1]);
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(chan_kunit[1]), -EBUSY);
+	KUNIT_EXPECT_EQ(test, trace_array_get(chan_kunit[1]), 0);
 	member_expect(test, "1 ");
-	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[0], "kunit_1"), 0);
-	KUNIT_EXPECT_EQ(test, trace_array_destroy(chan_kunit[1]), 0);
+	tfs_remove(test, chan_kunit[1]);
 	member_expect(test, "");
-	chan_kunit[1] = NULL;
 
-	tr = trace_array_get_by_name("kunit_session", "sched");
-	KUNIT_ASSERT_NOT_NULL(test, tr);
-	trace_array_put(tr);
+	tr = tfs_add(test, "kunit_session", "sched", NULL);
 	for (ch = 2; ch <= 3; ch++)
 		KUNIT_EXPECT_EQ(test, trace_session_join(tr, chan_kunit[ch]->name), 0);
 	tracer_tracing_off(tr);
 	KUNIT_EXPECT_FALSE(test, member_is_on(2));
-	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
+	tfs_remove(test, tr);
 	for (ch = 2; ch <= 3; ch++) {
 		KUNIT_EXPECT_NULL(test, chan_kunit[ch]->session);
 		KUNIT_EXPECT_TRUE(test, member_is_on(ch));
@@ -187,14 +181,13 @@ static void member_test_switch(struct kunit *test)
 				tfs_set(test, "tracing_on", of_session ? "1" : "0");
 			}
 			shown = own && of_session ? " on=1 " : " on=0 ";
-			KUNIT_EXPECT_TRUE(test, tfs_shows(test, "channels", shown));
+			tfs_expect_in(test, "channels", shown);
 			KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[0], "kunit_1"), 0);
 			KUNIT_EXPECT_EQ(test, member_is_on(1), own);
 			tfs_set(test, "tracing_on", of_session ? "0" : "1");
 			KUNIT_EXPECT_EQ(test, member_is_on(1), own);
 		}
 	}
-	tfs_set(test, "tracing_on", "1");
 }
 
 /* The clock is that of the session. */
@@ -215,13 +208,12 @@ static void member_test_clock(struct kunit *test)
 	KUNIT_EXPECT_NE(test, chan_kunit[3]->clock_id, chan_kunit[0]->clock_id);
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries(chan_kunit[1]->array_buffer.buffer), 0UL);
 	tfs_refuse(test, "/instances/kunit_1/trace_clock", "global", -EBUSY);
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "/instances/kunit_1/error_log", why));
+	tfs_expect_in(test, "/instances/kunit_1/error_log", why);
 	KUNIT_EXPECT_EQ(test, chan_kunit[1]->clock_id, chan_kunit[0]->clock_id);
 	/* That which it has already. */
 	tfs_set(test, "/instances/kunit_1/trace_clock", "mono");
 	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[0], "kunit_1"), 0);
 	tfs_set(test, "/instances/kunit_1/trace_clock", "global");
-	tfs_set(test, "trace_clock", "local");
 }
 
 static bool member_is_empty(unsigned int ch)
@@ -241,8 +233,7 @@ static void member_test_erase(struct kunit *test)
 		chan_kunit_set_clock();
 		for (ch = 0; ch < 4; ch++)
 			KUNIT_EXPECT_TRUE(test, chan_kunit_write(ch, 0, 1000, 0));
-		tfs_close(tfs_open(test, of_cpu ? "per_cpu/cpu0/trace" : "trace",
-				   O_WRONLY | O_TRUNC));
+		tfs_empty(test, of_cpu ? "per_cpu/cpu0/trace" : "trace");
 		for (ch = 0; ch < 4; ch++)
 			KUNIT_EXPECT_EQ(test, member_is_empty(ch), ch != 2);
 	}
@@ -251,7 +242,7 @@ static void member_test_erase(struct kunit *test)
 /* A line for each channel. */
 static void member_test_file(struct kunit *test)
 {
-	char want[160], size[24];
+	unsigned long kb;
 	unsigned int i;
 
 	chan_kunit_open(test, 2);
@@ -263,12 +254,12 @@ static void member_test_file(struct kunit *test)
 	chan_kunit_set_clock();
 	for (i = 0; chan_kunit_write(1, 0, 1000 + i, i); i++)
 		;
-	snprintf(size, sizeof(size), "%lu",
-		 ring_buffer_size(chan_kunit[1]->array_buffer.buffer, 0) / SZ_1K *
-		 num_possible_cpus());
-	snprintf(want, sizeof(want), "kunit_2 mode=overwrite on=0 kb=%s records=0 lost=0\n"
-		 "kunit_1 mode=discard on=1 kb=%s records=%u lost=1\n", size, size, i);
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "channels"), want);
+	kb = ring_buffer_size(chan_kunit[1]->array_buffer.buffer, 0) / SZ_1K * num_possible_cpus();
+	tfs_expect(test, "channels",
+		   tfs_text(test,
+			    "kunit_2 mode=overwrite on=0 kb=%lu records=0 lost=0\n"
+			    "kunit_1 mode=discard on=1 kb=%lu records=%u lost=1\n",
+			    kb, kb, i));
 }
 
 static struct kunit_case member_cases[] = {

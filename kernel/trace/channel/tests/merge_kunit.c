@@ -65,38 +65,51 @@ static void merge_write(struct kunit *test, unsigned int ch, int cpu, u64 ts)
 	merge_nr++;
 }
 
-/* The iterator of an open file. */
-static struct trace_iterator *merge_iter(struct kunit *test, struct file *file, bool consumes)
+/* The file that a test reads, its iterator, and whether it consumes the records */
+static struct file *merge_file;
+static struct trace_iterator *merge_iter;
+static bool merge_consumes;
+
+static void merge_open(struct kunit *test, const char *path, bool consumes)
 {
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
-	return consumes ? file->private_data : ((struct seq_file *)file->private_data)->private;
+	merge_file = tfs_open(test, path, O_RDONLY);
+	merge_consumes = consumes;
+	merge_iter = consumes ? merge_file->private_data :
+				((struct seq_file *)merge_file->private_data)->private;
 }
 
-/* The next record; it has to be @want. */
-static void merge_expect_one(struct kunit *test, struct trace_iterator *iter, bool consumes,
-			     const struct merge_rec *want)
+/* The next record has to be number @n. */
+static void merge_next(struct kunit *test, unsigned int n)
 {
-	struct trace_iterator *sub = trace_find_next_entry_inc(iter);
+	struct trace_iterator *sub = trace_find_next_entry_inc(merge_iter);
+	const struct merge_rec *want = &merge_recs[n];
 
 	KUNIT_ASSERT_NOT_NULL(test, sub);
 	KUNIT_ASSERT_EQ(test, container_of(sub->ent, struct chan_kunit_rec, ent)->num, want->num);
 	KUNIT_EXPECT_PTR_EQ(test, sub->tr, chan_kunit[want->ch]);
-	KUNIT_EXPECT_PTR_EQ(test, trace_merge_current(iter), sub);
+	KUNIT_EXPECT_PTR_EQ(test, trace_merge_current(merge_iter), sub);
 	KUNIT_EXPECT_EQ(test, sub->ts, want->ts);
 	KUNIT_EXPECT_EQ(test, sub->cpu, want->cpu);
 	KUNIT_EXPECT_EQ(test, sub->lost_events, 0UL);
-	if (consumes)
+	if (merge_consumes)
 		ring_buffer_consume(sub->array_buffer->buffer, sub->cpu, NULL, NULL);
 }
 
-static void merge_expect_end(struct kunit *test, struct trace_iterator *iter)
+static void merge_expect_end(struct kunit *test)
 {
 	unsigned int i;
 
 	for (i = 0; i < 2; i++) {
-		KUNIT_EXPECT_NULL(test, trace_find_next_entry_inc(iter));
-		KUNIT_EXPECT_PTR_EQ(test, trace_merge_current(iter), iter);
+		KUNIT_EXPECT_NULL(test, trace_find_next_entry_inc(merge_iter));
+		KUNIT_EXPECT_PTR_EQ(test, trace_merge_current(merge_iter), merge_iter);
 	}
+}
+
+/* Expect the end, and close the file. */
+static void merge_end(struct kunit *test)
+{
+	merge_expect_end(test);
+	tfs_close(merge_file);
 }
 
 static void merge_sort(void)
@@ -106,15 +119,13 @@ static void merge_sort(void)
 
 static void merge_expect(struct kunit *test, const char *path, bool consumes)
 {
-	struct file *file = tfs_open(test, path, O_RDONLY);
-	struct trace_iterator *iter = merge_iter(test, file, consumes);
 	unsigned int i;
 
+	merge_open(test, path, consumes);
 	merge_sort();
 	for (i = 0; i < merge_nr; i++)
-		merge_expect_one(test, iter, consumes, &merge_recs[i]);
-	merge_expect_end(test, iter);
-	tfs_close(file);
+		merge_next(test, i);
+	merge_end(test);
 }
 
 static const struct merge_case {
@@ -173,7 +184,6 @@ static void merge_test_order(struct kunit *test)
 	merge_expect(test, "snapshot", false);
 	merge_nr = 0;
 	merge_expect(test, "trace", false);
-	tfs_set(test, "snapshot", "0");
 }
 
 /* Files of one CPU. */
@@ -181,7 +191,6 @@ static void merge_test_cpu(struct kunit *test)
 {
 	struct merge_rec *all = merge_recs + MERGE_RECORDS / 2;
 	unsigned int i, n = 0;
-	char path[40];
 	int cpu;
 
 	merge_begin(test, 3);
@@ -195,10 +204,8 @@ static void merge_test_cpu(struct kunit *test)
 		memcpy(merge_recs, all + n, 40 * sizeof(merge_recs[0]));
 		merge_nr = 40;
 		n += 40;
-		snprintf(path, sizeof(path), "per_cpu/cpu%d/trace", cpu);
-		merge_expect(test, path, false);
-		snprintf(path, sizeof(path), "per_cpu/cpu%d/trace_pipe", cpu);
-		merge_expect(test, path, true);
+		merge_expect(test, tfs_text(test, "per_cpu/cpu%d/trace", cpu), false);
+		merge_expect(test, tfs_text(test, "per_cpu/cpu%d/trace_pipe", cpu), true);
 	}
 }
 
@@ -210,8 +217,6 @@ static void merge_test_cost(struct kunit *test)
 {
 	static const unsigned int counts[] = { 1, 2, 4, 8, 16, 32, 40 };
 	unsigned int i, ch, have = 0, sources, levels, records;
-	struct trace_iterator *iter;
-	struct file *file;
 	u64 ts = 1000;
 
 	for (i = 0; i < ARRAY_SIZE(counts); i++) {
@@ -226,91 +231,77 @@ static void merge_test_cost(struct kunit *test)
 				merge_write(test, (records + ch * 7) % (have + 1), 0, ts++);
 		}
 		chan_kunit_now++;
-		file = tfs_open(test, "trace_pipe", O_RDONLY);
-		iter = merge_iter(test, file, true);
+		merge_open(test, "trace_pipe", true);
 		merge_compared = 0;
 		for (records = 0; records < merge_nr; records++)
-			merge_expect_one(test, iter, true, &merge_recs[records]);
-		merge_expect_end(test, iter);
+			merge_next(test, records);
+		merge_expect_end(test);
 		sources = have + 1;
 		levels = order_base_2(sources + 1);
 		kunit_info(test, "%u sources: %lu comparisons for %u records", sources,
 			   merge_compared, merge_nr);
 		KUNIT_EXPECT_LE(test, merge_compared, (unsigned long)(merge_nr + 2 * sources) *
 				2 * levels);
-		tfs_close(file);
+		tfs_close(merge_file);
 	}
 }
 
 /* A record of a source that had none comes in the order of its time. */
 static void merge_test_late(struct kunit *test)
 {
-	struct trace_iterator *iter;
-	struct file *file;
-	unsigned int i;
+	unsigned int i, n;
 
 	merge_begin(test, 2);
-	file = tfs_open(test, "trace_pipe", O_RDONLY);
-	iter = merge_iter(test, file, true);
-	merge_expect_end(test, iter);
+	merge_open(test, "trace_pipe", true);
+	merge_expect_end(test);
 	for (i = 0; i < 10; i++) {
 		merge_nr = 0;
 		/* This one is found by a look at all sources. */
 		merge_write(test, 1, 0, 1010 + 100 * i);
 		chan_kunit_now = 1020 + 100 * i;
-		merge_expect_one(test, iter, true, &merge_recs[0]);
+		merge_next(test, 0);
 		/* The top is newer than that look, and so is what comes now. */
 		merge_write(test, 1, 0, 1030 + 100 * i);
 		merge_write(test, 2, 0, 1040 + 100 * i);
 		merge_write(test, 0, 0, 1040 + 100 * i);
 		merge_write(test, 1, 0, 1050 + 100 * i);
 		merge_sort();
-		merge_expect_one(test, iter, true, &merge_recs[1]);
-		merge_expect_one(test, iter, true, &merge_recs[2]);
-		merge_expect_one(test, iter, true, &merge_recs[3]);
+		for (n = 1; n <= 4; n++)
+			merge_next(test, n);
 		KUNIT_EXPECT_EQ(test, merge_recs[2].ch, 0U);
-		merge_expect_one(test, iter, true, &merge_recs[4]);
 		/* At the time of the look itself. */
 		if (i % 2)
-			merge_expect_end(test, iter);
+			merge_expect_end(test);
 	}
-	tfs_close(file);
+	tfs_close(merge_file);
 }
 
 /* One that is equal to the time of the last look: the source that had nothing is first. */
 static void merge_test_equal(struct kunit *test)
 {
-	struct trace_iterator *iter;
-	struct file *file;
-
 	merge_begin(test, 2);
 	merge_write(test, 2, 0, 1000);
-	file = tfs_open(test, "trace_pipe", O_RDONLY);
-	iter = merge_iter(test, file, true);
-	merge_expect_one(test, iter, true, &merge_recs[0]);
-	merge_expect_end(test, iter);
+	merge_open(test, "trace_pipe", true);
+	merge_next(test, 0);
+	merge_expect_end(test);
 	merge_write(test, 2, 0, 1010);
 	merge_write(test, 1, 0, 1010);
-	merge_expect_one(test, iter, true, &merge_recs[2]);
-	merge_expect_one(test, iter, true, &merge_recs[1]);
-	merge_expect_end(test, iter);
-	tfs_close(file);
+	merge_next(test, 2);
+	merge_next(test, 1);
+	merge_end(test);
 }
 
 /* Each source is looked at again if time has gone back, as with another clock. */
 static void merge_test_back(struct kunit *test)
 {
-	struct trace_iterator *iter;
-	struct file *file;
 	unsigned int ch;
 
 	merge_begin(test, 3);
 	for (ch = 0; ch < 3; ch++)
 		merge_write(test, ch, 0, 1000000 + ch);
 	chan_kunit_now++;
-	file = tfs_open(test, "trace_pipe", O_RDONLY);
-	iter = merge_iter(test, file, true);
-	merge_expect_one(test, iter, true, &merge_recs[0]);
+	merge_open(test, "trace_pipe", true);
+	merge_next(test, 0);
 	/* The other two are known, but not of channel 3. */
 	for (ch = 0; ch <= 3; ch++)
 		tracing_reset_all_cpus(&chan_kunit[ch]->array_buffer);
@@ -322,9 +313,8 @@ static void merge_test_back(struct kunit *test)
 	merge_write(test, 3, 0, 2040);
 	chan_kunit_now++;
 	for (ch = 0; ch < merge_nr; ch++)
-		merge_expect_one(test, iter, true, &merge_recs[ch]);
-	merge_expect_end(test, iter);
-	tfs_close(file);
+		merge_next(test, ch);
+	merge_end(test);
 }
 
 static unsigned int merge_looks;
@@ -338,30 +328,26 @@ static void merge_count_look(unsigned int i)
 static void merge_test_future(struct kunit *test)
 {
 	unsigned int i, sources = 4 * num_possible_cpus();
-	struct trace_iterator *iter;
-	struct file *file;
 
 	merge_begin(test, 3);
 	for (i = 0; i < 20; i++)
 		merge_write(test, 1, 0, 1000000 + i);
 	chan_kunit_now = 2000;
-	file = tfs_open(test, "trace_pipe", O_RDONLY);
-	iter = merge_iter(test, file, true);
-	merge_expect_one(test, iter, true, &merge_recs[0]);
+	merge_open(test, "trace_pipe", true);
+	merge_next(test, 0);
 	merge_looks = 0;
 	merge_race_hook = merge_count_look;
 	for (i = 1; i < 10; i++)
-		merge_expect_one(test, iter, true, &merge_recs[i]);
+		merge_next(test, i);
 	merge_race_hook = NULL;
 	KUNIT_EXPECT_GT(test, merge_looks, 0U);
 	KUNIT_EXPECT_LE(test, merge_looks, 9 * (sources - 1));
 	/* A record of now is next. */
 	merge_write(test, 2, 0, 3000);
-	merge_expect_one(test, iter, true, &merge_recs[20]);
+	merge_next(test, 20);
 	for (; i < 20; i++)
-		merge_expect_one(test, iter, true, &merge_recs[i]);
-	merge_expect_end(test, iter);
-	tfs_close(file);
+		merge_next(test, i);
+	merge_end(test);
 }
 
 /* The race: before source @merge_race_at is looked at, a writer writes to two channels. */
@@ -379,13 +365,13 @@ static void merge_race(unsigned int i)
 }
 
 /* All that was written, also meanwhile; a look may be over before the writes. */
-static void merge_expect_all(struct kunit *test, struct trace_iterator *iter)
+static void merge_expect_all(struct kunit *test)
 {
 	struct trace_iterator *sub;
 	unsigned int i, looks;
 
 	for (i = 0, looks = 0; looks < 3; looks++) {
-		while ((sub = trace_find_next_entry_inc(iter))) {
+		while ((sub = trace_find_next_entry_inc(merge_iter))) {
 			KUNIT_ASSERT_LT(test, i, merge_nr);
 			KUNIT_EXPECT_EQ(test, sub->ts, merge_recs[i].ts);
 			KUNIT_EXPECT_PTR_EQ(test, sub->tr, chan_kunit[merge_recs[i].ch]);
@@ -399,14 +385,11 @@ static void merge_expect_all(struct kunit *test, struct trace_iterator *iter)
 /* Records of one writer come in their order, wherever it comes into a look at all sources. */
 static void merge_test_race(struct kunit *test)
 {
-	struct trace_iterator *iter;
 	unsigned int at, n, filled;
-	struct file *file;
 
 	merge_begin(test, 3);
 	merge_race_test = test;
-	file = tfs_open(test, "trace_pipe", O_RDONLY);
-	iter = merge_iter(test, file, true);
+	merge_open(test, "trace_pipe", true);
 	for (at = 0; at < 4 * nr_cpu_ids; at++) {
 		for (n = 0; n < 16 * 2; n++) {
 			filled = n % 2;
@@ -418,24 +401,25 @@ static void merge_test_race(struct kunit *test)
 				merge_write(test, 1, raw_smp_processor_id(), chan_kunit_now + 1);
 			merge_race_at = at;
 			merge_race_hook = merge_race;
-			merge_expect_all(test, iter);
+			merge_expect_all(test);
 			merge_race_hook = NULL;
-			merge_expect_end(test, iter);
+			merge_expect_end(test);
 		}
 	}
-	tfs_close(file);
+	tfs_close(merge_file);
 }
 
 /* Each channel tells its own losses, once, and "channels" the sum. */
 static void merge_test_lost(struct kunit *test)
 {
 	unsigned long lost[3] = { }, seen[3] = { };
-	struct trace_iterator *iter, *sub;
+	struct trace_iterator *sub;
 	struct ring_buffer_event *event;
 	struct trace_buffer *buffer;
 	struct file *file;
 	unsigned int i, ch;
-	char line[64], head[512] = "";
+	char head[512] = "";
+	const char *line;
 	u32 last[3] = { };
 
 	merge_begin(test, 2);
@@ -445,19 +429,17 @@ static void merge_test_lost(struct kunit *test)
 	}
 	chan_kunit_now++;
 	buffer = chan_kunit[1]->array_buffer.buffer;
-	snprintf(line, sizeof(line), "lost=%lu\nkunit_2 ", ring_buffer_overruns(buffer));
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "channels", line));
-	snprintf(line, sizeof(line), "# channel kunit_1: %lu/%u\n", ring_buffer_entries(buffer),
-		 6000 / 16 * 15);
+	tfs_expect_in(test, "channels",
+		      tfs_text(test, "lost=%lu\nkunit_2 ", ring_buffer_overruns(buffer)));
+	line = tfs_text(test, "# channel kunit_1: %lu/%u\n", ring_buffer_entries(buffer),
+			6000 / 16 * 15);
 	file = tfs_open(test, "trace", O_RDONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	KUNIT_ASSERT_GT(test, tfs_read_file(test, file, head, sizeof(head) - 1), 0L);
 	KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(head, line), "no %s in %s", line, head);
 	tfs_close(file);
 
-	file = tfs_open(test, "trace_pipe", O_RDONLY);
-	iter = merge_iter(test, file, true);
-	for (i = 0; (sub = trace_find_next_entry_inc(iter)); i++) {
+	merge_open(test, "trace_pipe", true);
+	for (i = 0; (sub = trace_find_next_entry_inc(merge_iter)); i++) {
 		ch = sub->tr == chan_kunit[1] ? 1 : sub->tr == chan_kunit[2] ? 2 : 0;
 		lost[ch] += sub->lost_events;
 		KUNIT_ASSERT_TRUE(test, !sub->lost_events || !seen[ch]);
@@ -471,28 +453,26 @@ static void merge_test_lost(struct kunit *test)
 	KUNIT_EXPECT_GT(test, lost[1], 1000UL);
 	KUNIT_EXPECT_EQ(test, lost[0] + lost[2], 0UL);
 	KUNIT_EXPECT_EQ(test, seen[0] + seen[1] + seen[2] + lost[1], 6000UL);
-	tfs_close(file);
+	tfs_close(merge_file);
 }
 
 /* Writers overwrite the record that was found to be the oldest of a channel. */
 static void merge_test_overwritten(struct kunit *test)
 {
-	struct trace_iterator *iter, *sub;
+	struct trace_iterator *sub;
 	u64 last = 0, total = 0;
-	struct file *file;
 	unsigned int i;
 
 	merge_begin(test, 2);
 	for (i = 0; i < 10; i++)
 		KUNIT_ASSERT_TRUE(test, chan_kunit_write(1 + i % 2, 0, 1000 + i, i));
-	file = tfs_open(test, "trace_pipe", O_RDONLY);
-	iter = merge_iter(test, file, true);
+	merge_open(test, "trace_pipe", true);
 	/* This one looks at the oldest record of each channel. */
-	KUNIT_ASSERT_NOT_NULL(test, trace_find_next_entry_inc(iter));
+	KUNIT_ASSERT_NOT_NULL(test, trace_find_next_entry_inc(merge_iter));
 	for (i = 10; i < 5000; i++)
 		KUNIT_ASSERT_TRUE(test, chan_kunit_write(2, 0, 1000 + i, i));
 	chan_kunit_now++;
-	while ((sub = trace_find_next_entry_inc(iter))) {
+	while ((sub = trace_find_next_entry_inc(merge_iter))) {
 		KUNIT_ASSERT_GE(test, sub->ts, last);
 		KUNIT_ASSERT_EQ(test, sub->ts, 1000ULL + ((struct chan_kunit_rec *)sub->ent)->num);
 		last = sub->ts;
@@ -502,14 +482,12 @@ static void merge_test_overwritten(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, last, 5999ULL);
 	KUNIT_EXPECT_EQ(test, total, 5000ULL);
-	tfs_close(file);
+	tfs_close(merge_file);
 }
 
 /* An open file shows the channels that there were; "rewind" begins again with their records. */
 static void merge_test_rewind(struct kunit *test)
 {
-	struct trace_iterator *iter;
-	struct file *file;
 	unsigned int i, n;
 
 	merge_begin(test, 3);
@@ -517,8 +495,7 @@ static void merge_test_rewind(struct kunit *test)
 		merge_write(test, 1 + i % 2, 0, 1000 + i);
 	chan_kunit_now++;
 	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[0], "kunit_3"), 0);
-	file = tfs_open(test, "trace", O_RDONLY);
-	iter = merge_iter(test, file, false);
+	merge_open(test, "trace", false);
 	chan_kunit_join(test, 3);
 	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[0], "kunit_2"), 0);
 	trace_array_put(chan_kunit[2]);
@@ -526,35 +503,33 @@ static void merge_test_rewind(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, trace_array_get_by_name("kunit_2", NULL));
 	for (n = 0; n < 30; n += 7) {
 		for (i = 0; i < n; i++)
-			merge_expect_one(test, iter, false, &merge_recs[i]);
-		tracing_iter_reset(iter, 0);
-		trace_merge_reset(iter);
-		KUNIT_EXPECT_PTR_EQ(test, trace_merge_current(iter), iter);
+			merge_next(test, i);
+		tracing_iter_reset(merge_iter, 0);
+		trace_merge_reset(merge_iter);
+		KUNIT_EXPECT_PTR_EQ(test, trace_merge_current(merge_iter), merge_iter);
 	}
 	KUNIT_EXPECT_TRUE(test, chan_kunit_write(3, 0, 1010, 77));
 	for (i = 0; i < 30; i++)
-		merge_expect_one(test, iter, false, &merge_recs[i]);
-	merge_expect_end(test, iter);
-	tfs_close(file);
+		merge_next(test, i);
+	merge_end(test);
 }
 
 /* A file is empty if the session and all channels are. */
 static void merge_test_empty(struct kunit *test)
 {
-	struct file *file;
 	unsigned int ch;
 
 	merge_begin(test, 2);
 	for (ch = 0; ch < 3; ch++) {
-		file = tfs_open(test, "trace", O_RDONLY);
-		KUNIT_EXPECT_TRUE(test, trace_empty(merge_iter(test, file, false)));
-		tfs_close(file);
+		merge_open(test, "trace", false);
+		KUNIT_EXPECT_TRUE(test, trace_empty(merge_iter));
+		tfs_close(merge_file);
 		KUNIT_EXPECT_TRUE(test, chan_kunit_write(ch, 0, 1000 + ch, ch));
-		file = tfs_open(test, "trace", O_RDONLY);
-		KUNIT_EXPECT_FALSE(test, trace_empty(merge_iter(test, file, false)));
-		KUNIT_EXPECT_EQ(test, trace_merge_is_empty(merge_iter(test, file, false)), !ch);
-		tfs_close(file);
-		tfs_close(tfs_open(test, "trace", O_WRONLY | O_TRUNC));
+		merge_open(test, "trace", false);
+		KUNIT_EXPECT_FALSE(test, trace_empty(merge_iter));
+		KUNIT_EXPECT_EQ(test, trace_merge_is_empty(merge_iter), !ch);
+		tfs_close(merge_file);
+		tfs_empty(test, "trace");
 	}
 }
 
@@ -566,8 +541,7 @@ static void merge_test_memory(struct kunit *test)
 	unsigned int i, n;
 	bool failed;
 
-	if (!tfs_may_fail(test))
-		kunit_skip(test, "allocations cannot fail here");
+	tfs_need_failures(test);
 	merge_begin(test, 3);
 	KUNIT_EXPECT_TRUE(test, chan_kunit_write(2, 0, 1000, 0));
 	tfs_set(test, "snapshot", "1");
@@ -575,7 +549,7 @@ static void merge_test_memory(struct kunit *test)
 		n = 0;
 		do {
 			tfs_fail_nth(++n);
-			file = tfs_open(test, files[i], O_RDONLY);
+			file = tfs_try_open(test, files[i], O_RDONLY);
 			failed = tfs_failed();
 			if (failed && IS_ERR(file))
 				KUNIT_EXPECT_EQ(test, PTR_ERR(file), (long)-ENOMEM);
@@ -589,7 +563,6 @@ static void merge_test_memory(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, IS_ERR(file));
 		KUNIT_EXPECT_GT(test, n, 3U);
 	}
-	tfs_set(test, "snapshot", "0");
 }
 
 static struct kunit_case merge_test_cases[] = {

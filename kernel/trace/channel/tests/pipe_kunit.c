@@ -12,15 +12,6 @@
 
 #include "session.h"
 
-static void pipe_begin(struct kunit *test)
-{
-	unsigned int ch;
-
-	chan_kunit_open(test, 3);
-	for (ch = 1; ch <= 3; ch++)
-		chan_kunit_join(test, ch);
-}
-
 /* Expect who has pipes open, "101" for the session and kunit_2. */
 static void pipe_expect(struct kunit *test, const char *want)
 {
@@ -38,14 +29,13 @@ static void pipe_test_hold(struct kunit *test)
 {
 	struct file *file, *other;
 
-	pipe_begin(test);
+	chan_kunit_begin(test, 3);
 	pipe_expect(test, "0000");
 	file = tfs_open(test, "trace_pipe", O_RDONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	pipe_expect(test, "1111");
-	other = tfs_open(test, "/instances/kunit_2/trace_pipe", O_RDONLY);
+	other = tfs_try_open(test, "/instances/kunit_2/trace_pipe", O_RDONLY);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(other), (long)-EBUSY);
-	other = tfs_open(test, "/instances/kunit_2/per_cpu/cpu0/trace_pipe", O_RDONLY);
+	other = tfs_try_open(test, "/instances/kunit_2/per_cpu/cpu0/trace_pipe", O_RDONLY);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(other), (long)-EBUSY);
 	pipe_expect(test, "1111");
 	/* It keeps a channel that leaves. */
@@ -58,14 +48,12 @@ static void pipe_test_hold(struct kunit *test)
 	chan_kunit_join(test, 3);
 
 	other = tfs_open(test, "/instances/kunit_2/trace_pipe", O_RDONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(other));
-	file = tfs_open(test, "trace_pipe", O_RDONLY);
+	file = tfs_try_open(test, "trace_pipe", O_RDONLY);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(file), (long)-EBUSY);
 	pipe_expect(test, "0010");
 	KUNIT_EXPECT_EQ(test, chan_kunit[1]->ref, 2);
 	tfs_close(other);
 	file = tfs_open(test, "per_cpu/cpu0/trace_pipe", O_RDONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	pipe_expect(test, "1111");
 	tfs_close(file);
 	pipe_expect(test, "0000");
@@ -85,21 +73,18 @@ static bool pipe_has_fraction(const char *line)
 static void pipe_test_read(struct kunit *test)
 {
 	static const unsigned int sizes[] = { 1, 40, 100, 4096, 60000 };
-	char *text = kunit_kzalloc(test, SZ_64K, GFP_KERNEL), want[32], *line;
+	char *text = tfs_zalloc(test, SZ_64K), *line;
+	const char *want;
 	unsigned int i, n, used;
 	struct file *file;
 	ssize_t len;
 
-	KUNIT_ASSERT_NOT_NULL(test, text);
-	pipe_begin(test);
+	chan_kunit_begin(test, 3);
 	tfs_set(test, "trace_clock", "counter");
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
-		for (n = 0; n < 200; n++) {
-			snprintf(want, sizeof(want), "mark %u", n);
-			chan_kunit_mark(test, n % 4, want);
-		}
+		for (n = 0; n < 200; n++)
+			chan_kunit_mark(test, n % 4, tfs_text(test, "mark %u", n));
 		file = tfs_open(test, "trace_pipe", O_RDONLY | O_NONBLOCK);
-		KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 		used = 0;
 		do {
 			len = tfs_read_file(test, file, text + used,
@@ -112,10 +97,10 @@ static void pipe_test_read(struct kunit *test)
 		text[used] = '\0';
 		line = text;
 		for (n = 0; n < 200; n++) {
-			snprintf(want, sizeof(want), "kunit_%u: ", n % 4);
+			want = tfs_text(test, "kunit_%u: ", n % 4);
 			KUNIT_EXPECT_EQ_MSG(test, strstarts(line, want), n % 4 > 0, "%.80s", line);
 			KUNIT_EXPECT_FALSE_MSG(test, pipe_has_fraction(line), "%.80s", line);
-			snprintf(want, sizeof(want), ": mark %u\n", n);
+			want = tfs_text(test, ": mark %u\n", n);
 			line = strstr(line, "tracing_mark_write");
 			KUNIT_ASSERT_NOT_NULL_MSG(test, line, "%u", n);
 			line += strlen("tracing_mark_write");
@@ -125,7 +110,6 @@ static void pipe_test_read(struct kunit *test)
 		KUNIT_EXPECT_STREQ(test, line, "");
 		tfs_close(file);
 	}
-	tfs_set(test, "trace_clock", "local");
 }
 
 /* poll() looks at the session and at all channels, and wakes up for a record of any. */
@@ -135,10 +119,9 @@ static void pipe_test_poll(struct kunit *test)
 	unsigned int ch, i;
 	struct file *file;
 
-	pipe_begin(test);
+	chan_kunit_begin(test, 3);
 	for (ch = 0; ch < 4; ch++) {
 		file = tfs_open(test, "trace_pipe", O_RDONLY);
-		KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 		poll_initwait(&table);
 		KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, &table.pt), 0U);
 		KUNIT_EXPECT_EQ(test, table.triggered, 0);
@@ -150,7 +133,7 @@ static void pipe_test_poll(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, NULL),
 				(unsigned int)(EPOLLIN | EPOLLRDNORM));
 		tfs_close(file);
-		tfs_close(tfs_open(test, "trace", O_WRONLY | O_TRUNC));
+		tfs_empty(test, "trace");
 	}
 }
 
@@ -190,6 +173,17 @@ static struct task_struct *pipe_start(struct kunit *test, struct pipe_reader *re
 	return task;
 }
 
+/* End the thread, which has ended to wait for the pipe. */
+static void pipe_stop(struct kunit *test, struct pipe_reader *reader, struct task_struct *task,
+		      int ret)
+{
+	KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&reader->done, 20 * HZ));
+	/* If it has not ended, it does now. */
+	send_sig(SIGUSR1, task, 1);
+	kthread_stop(task);
+	KUNIT_EXPECT_EQ(test, reader->ret, ret);
+}
+
 static void pipe_reap(struct work_struct *work)
 {
 }
@@ -204,18 +198,15 @@ static void pipe_test_wait(struct kunit *test)
 	struct file *file;
 	unsigned int ch;
 
-	pipe_begin(test);
+	chan_kunit_begin(test, 3);
 	file = tfs_open(test, "trace_pipe", O_RDONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	reader.iter = file->private_data;
 	reader.file = file;
 	for (ch = 0; ch < 4; ch++) {
 		task = pipe_start(test, &reader);
 		KUNIT_EXPECT_FALSE(test, completion_done(&reader.done));
 		chan_kunit_mark(test, ch, "mark");
-		KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&reader.done, 20 * HZ));
-		KUNIT_EXPECT_EQ(test, reader.ret, 0);
-		kthread_stop(task);
+		pipe_stop(test, &reader, task, 0);
 
 		/* There is something: it does not sleep. */
 		KUNIT_EXPECT_EQ(test, trace_reader_wait(reader.iter, file, 0, true), 0);
@@ -224,32 +215,20 @@ static void pipe_test_wait(struct kunit *test)
 	task = pipe_start(test, &reader);
 	KUNIT_EXPECT_FALSE(test, completion_done(&reader.done));
 	send_sig(SIGUSR1, task, 1);
-	KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&reader.done, 20 * HZ));
-	KUNIT_EXPECT_EQ(test, reader.ret, -ERESTARTSYS);
-	kthread_stop(task);
+	pipe_stop(test, &reader, task, -ERESTARTSYS);
 
 	/* It is switched off while it waits, or was just before. */
 	task = pipe_start(test, &reader);
 	KUNIT_EXPECT_FALSE(test, completion_done(&reader.done));
 	tracer_tracing_off(reader.iter->tr);
-	KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&reader.done, 20 * HZ));
-	KUNIT_EXPECT_EQ(test, reader.ret, 0);
-	kthread_stop(task);
-	task = pipe_start(test, &reader);
-	KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&reader.done, 20 * HZ));
+	pipe_stop(test, &reader, task, 0);
+	pipe_stop(test, &reader, pipe_start(test, &reader), 0);
 	tracer_tracing_on(reader.iter->tr);
-	send_sig(SIGUSR1, task, 1);
-	kthread_stop(task);
-	KUNIT_EXPECT_EQ(test, reader.ret, 0);
 
 	/* It was retired, and its readers were woken, just before. */
 	WRITE_ONCE(reader.iter->tr->retired, &pipe_reaper);
-	task = pipe_start(test, &reader);
-	KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&reader.done, 20 * HZ));
+	pipe_stop(test, &reader, pipe_start(test, &reader), 0);
 	WRITE_ONCE(reader.iter->tr->retired, NULL);
-	send_sig(SIGUSR1, task, 1);
-	kthread_stop(task);
-	KUNIT_EXPECT_EQ(test, reader.ret, 0);
 
 	if (tfs_may_fail(test)) {
 		tfs_fail_nth(1);
@@ -267,14 +246,13 @@ static void pipe_test_format(struct kunit *test)
 	struct file *file;
 	unsigned int i;
 
-	pipe_begin(test);
+	chan_kunit_begin(test, 3);
 	tfs_set(test, "/instances/kunit_2/options/latency-format", "1");
 	for (i = 0; i < ARRAY_SIZE(files); i++) {
-		tfs_close(tfs_open(test, "trace", O_WRONLY | O_TRUNC));
+		tfs_empty(test, "trace");
 		chan_kunit_mark(test, 1, "mark");
 		chan_kunit_mark(test, 2, "mark");
 		file = tfs_open(test, files[i], O_RDONLY | O_NONBLOCK);
-		KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 		memset(text, 0, sizeof(text));
 		KUNIT_ASSERT_GT(test, tfs_read_file(test, file, text, sizeof(text) - 1), 0L);
 		line = strstr(text, "\nkunit_1: ");
@@ -285,7 +263,6 @@ static void pipe_test_format(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, tfs_count(text, ": mark\n"), 2U, "%s", text);
 		tfs_close(file);
 	}
-	tfs_set(test, "/instances/kunit_2/options/latency-format", "0");
 }
 
 /* Iterators that each tracer has open: in files that do not consume, and in those that do. */
@@ -344,17 +321,15 @@ static void pipe_test_tracer(struct kunit *test)
 	struct file *file;
 	unsigned int i;
 
-	pipe_begin(test);
+	chan_kunit_begin(test, 3);
 	before = chan_kunit[1]->current_trace;
 	pipe_choose(&pipe_tracers[0]);
 	file = tfs_open(test, "trace_pipe", O_RDONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	pipe_expect_open(test, 0, 0, 1);
 	tfs_close(file);
 	pipe_expect_open(test, 0, 0, 0);
 
 	file = tfs_open(test, "trace", O_RDONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	pipe_expect_open(test, 1, 0, 0);
 	pipe_choose(&pipe_tracers[1]);
 	iter = ((struct seq_file *)file->private_data)->private;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A session with channels for each unit test: "kunit", and "kunit_1", "kunit_2", ...
+ * A session with channels for each unit test: "kunit", and "kunit_1", "kunit_2", ... The functions
+ * may sleep.
  */
 #include <linux/ring_buffer.h>
 #include <linux/smp.h>
@@ -21,7 +22,6 @@ static u64 chan_kunit_clock(void)
  * chan_kunit_init() - create the session, without channels
  * @test: the test
  *
- * Context: May sleep.
  * Return: 0.
  */
 int chan_kunit_init(struct kunit *test)
@@ -36,23 +36,11 @@ int chan_kunit_init(struct kunit *test)
 /**
  * chan_kunit_exit() - remove the session and all channels
  * @test: the test
- *
- * Context: May sleep.
  */
 void chan_kunit_exit(struct kunit *test)
 {
-	unsigned int i;
-
 	merge_race_hook = NULL;
-	for (i = 1; i <= CHAN_KUNIT_MAX; i++) {
-		if (!chan_kunit[i])
-			continue;
-		if (chan_kunit[i]->session)
-			trace_session_leave(chan_kunit[i]->session, chan_kunit[i]->name);
-		trace_array_put(chan_kunit[i]);
-		KUNIT_EXPECT_EQ(test, trace_array_destroy(chan_kunit[i]), 0);
-		chan_kunit[i] = NULL;
-	}
+	memset(chan_kunit, 0, sizeof(chan_kunit));
 	tfs_exit(test);
 }
 
@@ -60,8 +48,6 @@ void chan_kunit_exit(struct kunit *test)
  * chan_kunit_join() - make an instance a channel of the session, and expect success
  * @test: the test
  * @ch:   number of the instance
- *
- * Context: May sleep.
  */
 void chan_kunit_join(struct kunit *test, unsigned int ch)
 {
@@ -72,22 +58,14 @@ void chan_kunit_join(struct kunit *test, unsigned int ch)
  * chan_kunit_open() - create instances with small buffers
  * @test: the test
  * @nr:   number of instances
- *
- * Context: May sleep.
  */
 void chan_kunit_open(struct kunit *test, unsigned int nr)
 {
-	char name[24], path[64];
 	unsigned int i;
 
 	KUNIT_ASSERT_LE(test, nr, (unsigned int)CHAN_KUNIT_MAX);
-	for (i = 1; i <= nr; i++) {
-		snprintf(name, sizeof(name), "kunit_%u", i);
-		chan_kunit[i] = trace_array_get_by_name(name, "sched");
-		KUNIT_ASSERT_NOT_NULL(test, chan_kunit[i]);
-		snprintf(path, sizeof(path), "/instances/%s/buffer_size_kb", name);
-		tfs_set(test, path, "16");
-	}
+	for (i = 1; i <= nr; i++)
+		chan_kunit[i] = tfs_add(test, tfs_text(test, "kunit_%u", i), "sched", "16");
 }
 
 /**
@@ -95,7 +73,6 @@ void chan_kunit_open(struct kunit *test, unsigned int nr)
  * @test: the test
  * @nr:   number of channels, the first ones
  *
- * Context: May sleep.
  * Return: the snapshots of the session.
  */
 struct trace_snapshots *chan_kunit_begin(struct kunit *test, unsigned int nr)
@@ -110,8 +87,6 @@ struct trace_snapshots *chan_kunit_begin(struct kunit *test, unsigned int nr)
 
 /**
  * chan_kunit_set_clock() - have the session and all instances use the clock of the test
- *
- * Context: May sleep.
  */
 void chan_kunit_set_clock(void)
 {
@@ -162,13 +137,8 @@ bool chan_kunit_write(unsigned int ch, int cpu, u64 ts, u32 num)
  * @test: the test
  * @ch:   number of the instance, 0 for the session
  * @text: the text
- *
- * Context: May sleep.
  */
 void chan_kunit_mark(struct kunit *test, unsigned int ch, const char *text)
 {
-	char path[64];
-
-	snprintf(path, sizeof(path), "/instances/%s/trace_marker", chan_kunit[ch]->name);
-	tfs_set(test, path, text);
+	tfs_set(test, tfs_text(test, "/instances/%s/trace_marker", chan_kunit[ch]->name), text);
 }

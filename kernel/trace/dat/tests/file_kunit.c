@@ -20,43 +20,31 @@
 static void dat_write(struct kunit *test, struct trace_array *tr, unsigned int len,
 		      unsigned int from, unsigned int end)
 {
-	u32 *record = kunit_kzalloc(test, len, GFP_KERNEL);
+	u32 *record = tfs_zalloc(test, len);
 
-	KUNIT_ASSERT_NOT_NULL(test, record);
 	for (; from < end; from++) {
 		*record = from;
 		KUNIT_ASSERT_EQ(test, ring_buffer_write(tr->array_buffer.buffer, len, record), 0);
 	}
 }
 
-/* Take a snapshot that is kept. The others are removed. Return: the path of a file of it. */
-static const char *dat_take(struct kunit *test, const char *name)
+/* Take a snapshot that is kept. The others are removed. Return: the path of its trace.dat. */
+static const char *dat_take(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	char *path = kunit_kzalloc(test, 64, GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, path);
 	tfs_set(test, "snapshot_keep", "1");
 	tfs_set(test, "snapshot", "1");
-	snap_tend(tr->snapshots);
-	snprintf(path, 64, "/instances/kunit@%llu/%s", tr->snapshots->user.seq, name);
-	return path;
+	snap_tend(snap_kunit(test));
+	return tfs_text(test, "/instances/kunit@%llu/trace.dat", snap_kunit(test)->user.seq);
 }
 
-static struct file *dat_open_path(struct kunit *test, const char *path)
+static struct file *dat_open(struct kunit *test, const char *path)
 {
-	struct file *file = tfs_open(test, path, O_RDONLY);
-
-	KUNIT_ASSERT_FALSE_MSG(test, IS_ERR(file), "%s: %ld", path, PTR_ERR(file));
-	return file;
+	return tfs_open(test, path, O_RDONLY);
 }
 
 static void *dat_buffer(struct kunit *test)
 {
-	void *bytes = kunit_kzalloc(test, DAT_KUNIT_BYTES, GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, bytes);
-	return bytes;
+	return tfs_zalloc(test, DAT_KUNIT_BYTES);
 }
 
 /* Read all of it, from its begin. Return: the number of bytes. */
@@ -117,9 +105,9 @@ static void dat_test_pieces(struct kunit *test)
 	size_t total;
 
 	dat_write(test, test->priv, 600, 0, 60);
-	path = dat_take(test, "trace.dat");
-	file[0] = dat_open_path(test, path);
-	file[1] = dat_open_path(test, path);
+	path = dat_take(test);
+	file[0] = dat_open(test, path);
+	file[1] = dat_open(test, path);
 	total = dat_read_all(test, file[0], all);
 	KUNIT_EXPECT_GT(test, total, (size_t)SZ_32K);
 	prandom_seed_state(&rnd, 7);
@@ -150,7 +138,7 @@ static void dat_test_seek(struct kunit *test)
 	size_t total;
 
 	dat_write(test, test->priv, 600, 0, 30);
-	file = dat_open_path(test, dat_take(test, "trace.dat"));
+	file = dat_open(test, dat_take(test));
 	total = dat_read_all(test, file, all);
 	KUNIT_EXPECT_EQ(test, vfs_llseek(file, 0, SEEK_END), (loff_t)total);
 	KUNIT_EXPECT_EQ(test, tfs_read_file(test, file, part, 1), 0L);
@@ -206,7 +194,7 @@ static void dat_test_lost(struct kunit *test)
 		lost = ring_buffer_overruns(buffer);
 		KUNIT_EXPECT_GT(test, lost, 0UL);
 		KUNIT_EXPECT_EQ(test, lost % 2, 0UL);
-		file = dat_open_path(test, dat_take(test, "trace.dat"));
+		file = dat_open(test, dat_take(test));
 		dat_read_all(test, file, all);
 		f = file->private_data;
 		n = (f->size - f->begin) / f->member[0].pages.page_size;
@@ -243,7 +231,7 @@ static void dat_test_empty(struct kunit *test)
 	unsigned int cpu;
 	size_t total;
 
-	file = dat_open_path(test, dat_take(test, "trace.dat"));
+	file = dat_open(test, dat_take(test));
 	total = dat_read_all(test, file, all);
 	f = file->private_data;
 	KUNIT_EXPECT_EQ(test, (u64)total, f->begin);
@@ -267,13 +255,11 @@ static void dat_test_channels(struct kunit *test)
 	size_t total;
 
 	for (i = 0; i < 3; i++) {
-		channel[i] = trace_array_get_by_name(names[i], NULL);
-		KUNIT_ASSERT_NOT_NULL(test, channel[i]);
+		channel[i] = tfs_add(test, names[i], NULL, i == 1 ? "64" : NULL);
 		tfs_set(test, "channels", names[i]);
 	}
-	tfs_set(test, "/instances/kunit_2/buffer_size_kb", "64");
 	dat_write(test, channel[1], 600, 0, 30);
-	file = dat_open_path(test, dat_take(test, "trace.dat"));
+	file = dat_open(test, dat_take(test));
 	total = dat_read_all(test, file, all);
 	f = file->private_data;
 	KUNIT_ASSERT_EQ(test, f->nr, 4U);
@@ -284,13 +270,6 @@ static void dat_test_channels(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dat_first(dat_page(file, all, 0)), 0U);
 	dat_expect_edges(test, file, all, total, 5000, part);
 	tfs_close(file);
-	tfs_set(test, "snapshot_keep", "0");
-	for (i = 0; i < 3; i++) {
-		snprintf(part, 20, "!%s", names[i]);
-		tfs_set(test, "channels", part);
-		trace_array_put(channel[i]);
-		KUNIT_EXPECT_EQ(test, trace_array_destroy(channel[i]), 0);
-	}
 }
 
 /* CPUs without records, and with more than 4 GB of them: on paper */
@@ -332,7 +311,7 @@ static void dat_test_far(struct kunit *test)
 	u64 begin;
 
 	dat_write(test, test->priv, 600, 0, 60);
-	file = dat_open_path(test, dat_take(test, "trace.dat"));
+	file = dat_open(test, dat_take(test));
 	total = dat_read_all(test, file, all);
 	f = file->private_data;
 	begin = f->begin;
@@ -360,17 +339,13 @@ static void dat_test_far(struct kunit *test)
 /* The path of trace_pipe beside a trace.dat */
 static const char *dat_pipe(struct kunit *test, const char *path)
 {
-	char *pipe = kunit_kzalloc(test, 64, GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, pipe);
-	snprintf(pipe, 64, "%.*s_pipe", (int)(strlen(path) - strlen(".dat")), path);
-	return pipe;
+	return tfs_text(test, "%.*s_pipe", (int)(strlen(path) - strlen(".dat")), path);
 }
 
 /* A consumer is not excluded. */
 static void dat_open_pipe(struct kunit *test, const char *path)
 {
-	tfs_close(dat_open_path(test, dat_pipe(test, path)));
+	tfs_close(dat_open(test, dat_pipe(test, path)));
 }
 
 /* The instance that the snapshot is of has said so once, and says nothing else. */
@@ -380,12 +355,12 @@ static void dat_expect_error(struct kunit *test, const char *why)
 
 	KUNIT_EXPECT_EQ_MSG(test, tfs_count(log, "trace.dat: error: "), 1U, "%s", log);
 	KUNIT_EXPECT_EQ_MSG(test, tfs_count(log, why), 1U, "%s", log);
-	tfs_close(tfs_open(test, "error_log", O_WRONLY | O_TRUNC));
+	tfs_empty(test, "error_log");
 }
 
 static void dat_refuse(struct kunit *test, const char *path, int err)
 {
-	struct file *file = tfs_open(test, path, O_RDONLY);
+	struct file *file = tfs_try_open(test, path, O_RDONLY);
 
 	KUNIT_EXPECT_TRUE_MSG(test, IS_ERR(file), "%s", path);
 	KUNIT_EXPECT_EQ_MSG(test, PTR_ERR(file), (long)err, "%s", path);
@@ -399,56 +374,48 @@ static void dat_test_beside(struct kunit *test)
 	const char *dat, *beside;
 
 	dat_write(test, test->priv, 600, 0, 3);
-	dat = dat_take(test, "trace.dat");
+	dat = dat_take(test);
 	beside = dat_pipe(test, dat);
-	pipe[0] = dat_open_path(test, beside);
-	file[0] = dat_open_path(test, dat);
-	file[1] = dat_open_path(test, dat);
-	pipe[1] = dat_open_path(test, beside);
+	pipe[0] = dat_open(test, beside);
+	file[0] = dat_open(test, dat);
+	file[1] = dat_open(test, dat);
+	pipe[1] = dat_open(test, beside);
 	tfs_close(pipe[0]);
 	tfs_close(file[0]);
 	tfs_close(pipe[1]);
 	tfs_close(file[1]);
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, beside), tfs_read(test, beside));
-	tfs_close(dat_open_path(test, dat));
+	tfs_expect(test, beside, tfs_read(test, beside));
+	tfs_close(dat_open(test, dat));
 }
 
 /* No memory is allowed for the parts. */
 static void dat_test_no_room(struct kunit *test)
 {
 	const char *dat;
-	char limit[24];
 
 	dat_write(test, test->priv, 600, 0, 3);
-	dat = dat_take(test, "trace.dat");
-	snprintf(limit, sizeof(limit), "%lu", snap_kunit_kb(test) + 1);
-	tfs_set(test, "snapshot_limit_kb", limit);
+	dat = dat_take(test);
+	snap_kunit_limit(test, snap_kunit_kb(test) + 1);
 	dat_refuse(test, dat, -ENOSPC);
 	dat_expect_error(test, "snapshot_limit_kb allows no more memory");
 	tfs_set(test, "snapshot_limit_kb", "0");
-	tfs_close(dat_open_path(test, dat));
+	tfs_close(dat_open(test, dat));
 }
 
 /* The format has one size of pages. */
 static void dat_test_sizes(struct kunit *test)
 {
-	struct trace_array *channel = trace_array_get_by_name("kunit_wide", NULL);
+	struct trace_array *channel = tfs_add(test, "kunit_wide", NULL, "256");
 	const char *dat;
 
-	KUNIT_ASSERT_NOT_NULL(test, channel);
-	tfs_set(test, "/instances/kunit_wide/buffer_size_kb", "256");
 	tfs_set(test, "/instances/kunit_wide/buffer_subbuf_size_kb", "16");
 	tfs_set(test, "channels", "kunit_wide");
 	dat_write(test, channel, 600, 0, 3);
-	dat = dat_take(test, "trace.dat");
+	dat = dat_take(test);
 	dat_refuse(test, dat, -EOPNOTSUPP);
 	dat_expect_error(test, "Its channels have several sizes of sub-buffers");
 	/* Nobody is kept out afterwards. */
 	dat_open_pipe(test, dat);
-	tfs_set(test, "snapshot_keep", "0");
-	tfs_set(test, "channels", "!kunit_wide");
-	trace_array_put(channel);
-	KUNIT_EXPECT_EQ(test, trace_array_destroy(channel), 0);
 }
 
 /* The instance of the only snapshot that is kept */
@@ -479,39 +446,38 @@ static void dat_look_at_locks(void)
 #endif
 }
 
+static void dat_scan_with(void (*hook)(void))
+{
+	dat_pages_scanned = 0;
+	dat_locks_held = 0;
+	dat_scan_hook = hook;
+}
+
 /* The records are read once, by the first open, and with no lock that others wait for. */
 static void dat_test_scan(struct kunit *test)
 {
 	const char *path;
 
 	dat_write(test, test->priv, 600, 0, 60);
-	path = dat_take(test, "trace.dat");
-	dat_pages_scanned = 0;
-	dat_locks_held = 0;
-	dat_scan_hook = dat_look_at_locks;
+	path = dat_take(test);
+	dat_scan_with(dat_look_at_locks);
 	/* A removal of an event takes as long as without records. */
 	scoped_guard(mutex, &event_mutex)
 		trace_dat_end_event(dat_kept(test));
 	KUNIT_EXPECT_EQ(test, dat_pages_scanned, 0U);
 	KUNIT_EXPECT_NOT_NULL(test, dat_kept(test)->dat);
-	tfs_close(dat_open_path(test, path));
+	tfs_close(dat_open(test, path));
 	KUNIT_EXPECT_GT(test, dat_pages_scanned, 5U);
 	KUNIT_EXPECT_EQ(test, dat_locks_held, 0U);
 	dat_pages_scanned = 0;
-	tfs_close(dat_open_path(test, path));
+	tfs_close(dat_open(test, path));
 	dat_capture_all();
 	KUNIT_EXPECT_EQ(test, dat_pages_scanned, 0U);
-	dat_scan_hook = NULL;
-}
 
-/* A module goes: that is the same scan. */
-static void dat_test_scan_all(struct kunit *test)
-{
+	/* A module goes: that is the same scan. */
 	dat_write(test, test->priv, 600, 0, 60);
-	dat_take(test, "trace.dat");
-	dat_pages_scanned = 0;
-	dat_locks_held = 0;
-	dat_scan_hook = dat_look_at_locks;
+	dat_take(test);
+	dat_scan_with(dat_look_at_locks);
 	dat_capture_all();
 	dat_scan_hook = NULL;
 	KUNIT_EXPECT_GT(test, dat_pages_scanned, 5U);
@@ -532,10 +498,9 @@ static void dat_test_killed(struct kunit *test)
 	const char *path;
 
 	dat_write(test, test->priv, 600, 0, 60);
-	path = dat_take(test, "trace.dat");
-	dat_pages_scanned = 0;
-	dat_scan_hook = dat_kill;
-	file = tfs_open(test, path, O_RDONLY);
+	path = dat_take(test);
+	dat_scan_with(dat_kill);
+	file = tfs_try_open(test, path, O_RDONLY);
 	tfs_kill(false);
 	dat_scan_hook = NULL;
 	KUNIT_EXPECT_EQ(test, dat_pages_scanned, 1U);
@@ -543,7 +508,7 @@ static void dat_test_killed(struct kunit *test)
 	tfs_close(file);
 	KUNIT_EXPECT_FALSE(test, dat_kept(test)->dat->scanned);
 	dat_open_pipe(test, path);
-	tfs_close(dat_open_path(test, path));
+	tfs_close(dat_open(test, path));
 	KUNIT_EXPECT_TRUE(test, dat_kept(test)->dat->scanned);
 }
 
@@ -558,16 +523,15 @@ static void dat_test_open_fails(struct kunit *test)
 	const char *path;
 	size_t total;
 
-	if (!tfs_may_fail(test))
-		kunit_skip(test, "no allocation can be made to fail");
+	tfs_need_failures(test);
 	for (n = 1; failed && n < 1000; n++) {
 		dat_write(test, test->priv, 600, 0, 20);
-		path = dat_take(test, "trace.dat");
+		path = dat_take(test);
 		/* The pipe has memory of its own at its first open. */
 		dat_open_pipe(test, path);
 		kb = snap_kunit_kb(test);
 		tfs_fail_nth(n);
-		file = tfs_open(test, path, O_RDONLY);
+		file = tfs_try_open(test, path, O_RDONLY);
 		failed = tfs_failed();
 		if (IS_ERR(file)) {
 			failures++;
@@ -575,7 +539,7 @@ static void dat_test_open_fails(struct kunit *test)
 			dat_open_pipe(test, path);
 			captured = dat_kb(test);
 			after = snap_kunit_kb(test);
-			file = dat_open_path(test, path);
+			file = dat_open(test, path);
 			/* Only what stays counts. */
 			KUNIT_EXPECT_EQ(test, after, kb + captured);
 			KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), kb + dat_kb(test));
@@ -583,7 +547,7 @@ static void dat_test_open_fails(struct kunit *test)
 		}
 		total = dat_read_all(test, file, all);
 		tfs_close(file);
-		file = dat_open_path(test, path);
+		file = dat_open(test, path);
 		dat_expect(test, file, all, total, 0, DAT_KUNIT_BYTES, part);
 		tfs_close(file);
 	}
@@ -606,15 +570,14 @@ static void dat_test_read_fails(struct kunit *test)
 	ssize_t len;
 	loff_t pos;
 
-	if (!tfs_may_fail(test))
-		kunit_skip(test, "no allocation can be made to fail");
+	tfs_need_failures(test);
 	dat_write(test, test->priv, 600, 0, 20);
-	path = dat_take(test, "trace.dat");
-	file = dat_open_path(test, path);
+	path = dat_take(test);
+	file = dat_open(test, path);
 	total = dat_read_all(test, file, all);
 	tfs_close(file);
 	for (n = 1; failed && n < 100; n++) {
-		file = dat_open_path(test, path);
+		file = dat_open(test, path);
 		pos = total - 10;
 		tfs_fail_nth(n);
 		len = kernel_read(file, part, 100, &pos);
@@ -643,7 +606,6 @@ static struct kunit_case dat_cases[] = {
 	KUNIT_CASE(dat_test_no_room),
 	KUNIT_CASE(dat_test_sizes),
 	KUNIT_CASE(dat_test_scan),
-	KUNIT_CASE(dat_test_scan_all),
 	KUNIT_CASE(dat_test_killed),
 	KUNIT_CASE(dat_test_open_fails),
 	KUNIT_CASE(dat_test_read_fails),

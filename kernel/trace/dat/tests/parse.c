@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Take a trace.dat apart. Bytes that the format does not allow fail the test.
+ * Take a trace.dat apart. Bytes that the format does not allow fail the test. The functions may
+ * sleep.
  */
 #include <linux/kstrtox.h>
 #include <linux/string.h>
 
+#include "../../tests/tracefs.h"
 #include "parse.h"
 
 static const void *dat_kunit_take(struct dat_kunit *dat, size_t len)
@@ -160,14 +162,12 @@ static void dat_kunit_pages(struct dat_kunit *dat)
  * @bytes: the file
  * @size:  number of bytes
  *
- * Context: May sleep.
  * Return: its parts.
  */
 struct dat_kunit *dat_kunit_parse(struct kunit *test, const void *bytes, size_t size)
 {
-	struct dat_kunit *dat = kunit_kzalloc(test, sizeof(*dat), GFP_KERNEL);
+	struct dat_kunit *dat = tfs_zalloc(test, sizeof(*dat));
 
-	KUNIT_ASSERT_NOT_NULL(test, dat);
 	dat->test = test;
 	dat->bytes = bytes;
 	dat->size = size;
@@ -198,8 +198,6 @@ struct dat_kunit *dat_kunit_parse(struct kunit *test, const void *bytes, size_t 
  * @dat:  the file
  * @text: the part
  * @want: the text
- *
- * Context: May sleep.
  */
 void dat_kunit_expect(struct dat_kunit *dat, struct dat_kunit_text text, const char *want)
 {
@@ -214,7 +212,6 @@ void dat_kunit_expect(struct dat_kunit *dat, struct dat_kunit_text text, const c
  * @name:   its name
  * @id:     its number
  *
- * Context: May sleep.
  * Return: how many there are.
  */
 unsigned int dat_kunit_formats(struct dat_kunit *dat, const char *system, const char *name, int id)
@@ -235,7 +232,6 @@ unsigned int dat_kunit_formats(struct dat_kunit *dat, const char *system, const 
  * @dat:  the file
  * @name: its name
  *
- * Context: May sleep.
  * Return: its address; 0 if it is not there.
  */
 u64 dat_kunit_symbol(struct dat_kunit *dat, const char *name)

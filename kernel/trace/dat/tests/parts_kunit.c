@@ -35,12 +35,9 @@ static void dat_parts_write(struct kunit *test, struct trace_array *tr, unsigned
 static struct trace_array *dat_parts_take(struct kunit *test, struct trace_array *tr)
 {
 	struct trace_snap *snap;
-	char path[64];
 
-	snprintf(path, sizeof(path), "/instances/%s/snapshot_keep", tr->name);
-	tfs_set(test, path, "1");
-	snprintf(path, sizeof(path), "/instances/%s/snapshot", tr->name);
-	tfs_set(test, path, "1");
+	tfs_set(test, tfs_text(test, "/instances/%s/snapshot_keep", tr->name), "1");
+	tfs_set(test, tfs_text(test, "/instances/%s/snapshot", tr->name), "1");
 	snap_tend(tr->snapshots);
 	scoped_guard(mutex, &trace_types_lock)
 		snap = list_first_entry_or_null(&tr->snapshots->keeper.kept, struct trace_snap,
@@ -49,26 +46,14 @@ static struct trace_array *dat_parts_take(struct kunit *test, struct trace_array
 	return snap->kept;
 }
 
-static void dat_parts_forget(struct kunit *test, struct trace_array *tr)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/instances/%s/snapshot_keep", tr->name);
-	tfs_set(test, path, "0");
-}
-
 static struct dat_kunit *dat_parts_read(struct kunit *test, struct trace_array *kept)
 {
-	void *bytes = kunit_kzalloc(test, SZ_1M, GFP_KERNEL);
+	void *bytes = tfs_zalloc(test, SZ_1M);
 	struct file *file;
-	char path[64];
 	loff_t pos = 0;
 	ssize_t len;
 
-	KUNIT_ASSERT_NOT_NULL(test, bytes);
-	snprintf(path, sizeof(path), "/instances/%s/trace.dat", kept->name);
-	file = tfs_open(test, path, O_RDONLY);
-	KUNIT_ASSERT_FALSE_MSG(test, IS_ERR(file), "%s: %ld", path, PTR_ERR(file));
+	file = tfs_open(test, tfs_text(test, "/instances/%s/trace.dat", kept->name), O_RDONLY);
 	do {
 		len = kernel_read(file, bytes + pos, SZ_1M - pos, &pos);
 	} while (len > 0);
@@ -203,8 +188,7 @@ static void dat_parts_expect_tables(struct dat_kunit *dat, struct trace_array *w
 		size = 0;
 		for (cpu = 0; cpu < nr_cpu_ids; cpu++)
 			size += dat->table[i].range[cpu].size;
-		KUNIT_EXPECT_EQ(dat->test, !!size,
-				!!ring_buffer_entries(tr->array_buffer.buffer));
+		KUNIT_EXPECT_EQ(dat->test, !!size, !!ring_buffer_entries(tr->array_buffer.buffer));
 		i++;
 	}
 	KUNIT_EXPECT_EQ(dat->test, dat->nr_tables, i);
@@ -290,7 +274,6 @@ static void dat_parts_test_addresses(struct kunit *test)
 	unsigned int i, found = 0;
 	const char *at, *end;
 	struct dat_kunit *dat;
-	char want[40];
 
 	tfs_set(test, "buffer_size_kb", "512");
 	for (i = 0; i < nr; i++)
@@ -306,8 +289,8 @@ static void dat_parts_test_addresses(struct kunit *test)
 			continue;
 		found++;
 		last = addr - offset;
-		snprintf(want, sizeof(want), "\n%0*lx ", (int)(2 * sizeof(long)), last);
-		at = strnstr(at, want, end - at);
+		at = strnstr(at, tfs_text(test, "\n%0*lx ", (int)(2 * sizeof(long)), last),
+			     end - at);
 		KUNIT_ASSERT_NOT_NULL_MSG(test, at, "no %pS", (void *)addr);
 	}
 	KUNIT_EXPECT_GT(test, found, 1000U);
@@ -317,10 +300,9 @@ static void dat_parts_test_addresses(struct kunit *test)
 /* Each entry for a name is in use, the first one of the table as well. */
 static void dat_parts_test_names(struct kunit *test)
 {
-	struct task_struct *task = kunit_kzalloc(test, sizeof(*task), GFP_KERNEL);
+	struct task_struct *task = tfs_zalloc(test, sizeof(*task));
 	struct dat_kunit *dat;
 
-	KUNIT_ASSERT_NOT_NULL(test, task);
 	strscpy(task->comm, "k");
 	for (task->pid = 1; task->pid < PID_MAX_DEFAULT; task->pid++) {
 		guard(preempt)();
@@ -340,14 +322,9 @@ static void dat_parts_test_session(struct kunit *test)
 	struct dat_kunit *dat;
 	unsigned int i;
 
-	tr[0] = trace_array_get_by_name(names[0], "sched");
-	tr[1] = trace_array_get_by_name(names[1], "sched,irq");
+	tr[0] = tfs_add(test, names[0], "sched", "64");
+	tr[1] = tfs_add(test, names[1], "sched,irq", "64");
 	tr[2] = test->priv;
-	for (i = 0; i < 2; i++) {
-		KUNIT_ASSERT_NOT_NULL(test, tr[i]);
-		tfs_set(test, i ? "/instances/kunit_more/buffer_size_kb" :
-				"/instances/kunit_few/buffer_size_kb", "64");
-	}
 	for (i = 1; i < 3; i++)
 		KUNIT_ASSERT_EQ(test, trace_session_join(tr[0], names[i]), 0);
 	dat_parts_enable(test, tr[0], "sched");
@@ -361,13 +338,6 @@ static void dat_parts_test_session(struct kunit *test)
 	kept = dat_parts_take(test, tr[0]);
 	dat = dat_parts_read(test, kept);
 	dat_parts_expect(dat, kept);
-	dat_parts_forget(test, tr[0]);
-	for (i = 1; i < 3; i++)
-		trace_session_leave(tr[0], names[i]);
-	for (i = 0; i < 2; i++) {
-		trace_array_put(tr[i]);
-		KUNIT_EXPECT_EQ(test, trace_array_destroy(tr[i]), 0);
-	}
 }
 
 static struct kunit_case dat_parts_cases[] = {

@@ -3,10 +3,10 @@
  * Unit tests of text that grows: it is what was appended, wherever there was no room.
  */
 #include <kunit/test.h>
-#include <linux/mm.h>
 #include <linux/sizes.h>
 #include <linux/string.h>
 
+#include "../../tests/tracefs.h"
 #include "../internal.h"
 
 #define DAT_TEXT_LINES	300
@@ -25,9 +25,8 @@ struct dat_text_test {
 
 static struct dat_text_test *dat_text_begin(struct kunit *test)
 {
-	struct dat_text_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+	struct dat_text_test *t = tfs_zalloc(test, sizeof(*t));
 
-	KUNIT_ASSERT_NOT_NULL(test, t);
 	t->want = kunit_kzalloc(test, SZ_1M, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, t->want);
 	return t;

@@ -128,9 +128,8 @@ static void __init *boot_memory(struct kunit *test)
 static const char __init *boot_in(struct kunit *test, const char *flags, void *memory,
 				  unsigned long size, const char *rest)
 {
-	char *param = kunit_kzalloc(test, 200, GFP_KERNEL);
+	char *param = tfs_zalloc(test, 200);
 
-	KUNIT_ASSERT_NOT_NULL(test, param);
 	snprintf(param, 200, BOOT_NAME "%s@%#llx:%#lx%s", flags, (u64)virt_to_phys(memory), size,
 		 rest);
 	return param;
@@ -150,8 +149,8 @@ static void __init boot_test_plain(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tr->range_addr_size, 0UL);
 	KUNIT_EXPECT_TRUE(test, tracer_tracing_is_on(tr));
 	KUNIT_EXPECT_FALSE(test, tr->trace_flags & TRACE_ITER_TRACE_PRINTK);
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, BOOT_DIR "/set_event"), "");
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, BOOT_DIR "/snapshot_allocate"), "0\n");
+	tfs_expect(test, BOOT_DIR "/set_event", "");
+	tfs_expect(test, BOOT_DIR "/snapshot_allocate", "0\n");
 	boot_remove(test, tr);
 	KUNIT_EXPECT_FALSE(test, tfs_exists(test, BOOT_DIR));
 }
@@ -173,12 +172,11 @@ static void __init boot_test_flags(struct kunit *test)
 		{ "^printk^", .printk = true, .says = ": flag '' is unknown, ignored" },
 	};
 	struct trace_array *tr;
+	const char *param;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(flags); i++) {
-		char param[80];
-
-		snprintf(param, sizeof(param), BOOT_NAME "%s", flags[i].flags);
+		param = tfs_text(test, BOOT_NAME "%s", flags[i].flags);
 		tr = boot_make(test, param, flags[i].says);
 		KUNIT_EXPECT_STREQ(test, tr->name, BOOT_NAME);
 		KUNIT_EXPECT_EQ_MSG(test, tracer_tracing_is_on(tr), !flags[i].off, "%s", param);
@@ -186,8 +184,7 @@ static void __init boot_test_flags(struct kunit *test)
 				    flags[i].printk, "%s", param);
 		KUNIT_EXPECT_EQ_MSG(test, !!(tr->flags & TRACE_ARRAY_FL_SNAPSHOT),
 				    flags[i].snapshot, "%s", param);
-		KUNIT_EXPECT_STREQ(test, tfs_read(test, BOOT_DIR "/snapshot_allocate"),
-				   flags[i].snapshot ? "1\n" : "0\n");
+		tfs_expect(test, BOOT_DIR "/snapshot_allocate", flags[i].snapshot ? "1\n" : "0\n");
 		KUNIT_EXPECT_TRUE(test, tr->flags & TRACE_ARRAY_FL_EXPANDED);
 		boot_remove(test, tr);
 	}
@@ -197,11 +194,10 @@ static void __init boot_test_events(struct kunit *test)
 {
 	struct trace_array *tr = boot_make(test, BOOT_NAME ",sched:sched_switch,irq", NULL);
 
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, BOOT_DIR "/events/sched/enable"), "X\n");
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, BOOT_DIR "/events/sched/sched_switch/enable"),
-			   "1\n");
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, BOOT_DIR "/events/irq/enable"), "1\n");
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, BOOT_DIR "/events/timer/enable"), "0\n");
+	tfs_expect(test, BOOT_DIR "/events/sched/enable", "X\n");
+	tfs_expect(test, BOOT_DIR "/events/sched/sched_switch/enable", "1\n");
+	tfs_expect(test, BOOT_DIR "/events/irq/enable", "1\n");
+	tfs_expect(test, BOOT_DIR "/events/timer/enable", "0\n");
 	KUNIT_EXPECT_TRUE(test, tracer_tracing_is_on(tr));
 	boot_remove(test, tr);
 }
@@ -235,7 +231,7 @@ static void __init boot_test_snapshot(struct kunit *test)
 
 	tfs_option(test, "alloc_snapshot", "=kunit-boot");
 	tr = boot_make(test, "kunit-boot", NULL);
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "/instances/kunit-boot/snapshot_allocate"), "1\n");
+	tfs_expect(test, "/instances/kunit-boot/snapshot_allocate", "1\n");
 	boot_remove(test, tr);
 }
 
@@ -257,7 +253,7 @@ static void __init boot_test_memory(struct kunit *test)
 	boot_remove(test, tr);
 
 	tr = boot_make(test, boot_in(test, "", memory, BOOT_BYTES - PAGE_SIZE, ""), NULL);
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, BOOT_DIR "/trace", "before\n"));
+	tfs_expect_in(test, BOOT_DIR "/trace", "before\n");
 	boot_remove(test, tr);
 
 	/* Flags on both sides of it, and another size: a buffer that is new. */
@@ -265,7 +261,7 @@ static void __init boot_test_memory(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, tracer_tracing_is_on(tr));
 	KUNIT_EXPECT_EQ(test, tr->range_addr_size, BOOT_BYTES);
 	KUNIT_EXPECT_TRUE(test, tr->flags & TRACE_ARRAY_FL_SNAPSHOT);
-	KUNIT_EXPECT_FALSE(test, tfs_shows(test, BOOT_DIR "/trace", "before\n"));
+	tfs_expect_not_in(test, BOOT_DIR "/trace", "before\n");
 	boot_remove(test, tr);
 }
 
@@ -317,15 +313,15 @@ static void __init boot_test_refused(struct kunit *test)
 		{ BOOT_NAME "@kunit_none", ": reserve_mem= has no memory 'kunit_none'" },
 		{ BOOT_NAME "@kunit_none@kunit_none", ": has two memory areas" },
 	};
-	char param[80];
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(bad); i++)
 		boot_refuse(test, bad[i][0], bad[i][1]);
 	/* It ends behind the last address. */
-	snprintf(param, sizeof(param), BOOT_NAME "@%#llx:0x2000",
-		 (u64)round_down((phys_addr_t)-1, PAGE_SIZE));
-	boot_refuse(test, param, "does not begin at a page, or has none");
+	boot_refuse(test,
+		    tfs_text(test, BOOT_NAME "@%#llx:0x2000",
+			     (u64)round_down((phys_addr_t)-1, PAGE_SIZE)),
+		    "does not begin at a page, or has none");
 	KUNIT_EXPECT_FALSE(test, tfs_exists(test, BOOT_DIR));
 }
 
@@ -346,7 +342,7 @@ static void __init boot_test_taken(struct kunit *test)
 	boot_refuse(test, all, " is that of the instance " BOOT_NAME);
 	boot_refuse(test, boot_in(test, "", memory + BOOT_BYTES / 2 - PAGE_SIZE, PAGE_SIZE, ""),
 		    " is that of the instance " BOOT_NAME);
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, BOOT_DIR "/trace", ": first\n"));
+	tfs_expect_in(test, BOOT_DIR "/trace", ": first\n");
 	boot_remove(test, tr);
 
 	tr = boot_make(test, all, NULL);
@@ -361,8 +357,7 @@ static void __init boot_test_no_memory(struct kunit *test)
 	unsigned int n, all, map, maps = 0, other = 0, needless = 0;
 	struct trace_array *tr;
 
-	if (!tfs_may_fail(test))
-		kunit_skip(test, "allocations cannot fail here");
+	tfs_need_failures(test);
 	for (n = 1; n <= 12; n++) {
 		char *text = kunit_kstrdup(test, param, GFP_KERNEL);
 
@@ -403,10 +398,9 @@ static void __init boot_test_params(struct kunit *test)
 {
 	/* All but the last one, each with its tab; a NUL is at the end. */
 	size_t room = COMMAND_LINE_SIZE - strlen("kunit_1\t") - strlen("\t") - sizeof("k3\t");
-	char *all = kunit_kzalloc(test, COMMAND_LINE_SIZE, GFP_KERNEL);
+	char *all = tfs_zalloc(test, COMMAND_LINE_SIZE);
 	unsigned int unused;
 
-	KUNIT_ASSERT_NOT_NULL(test, all);
 	memset(all, ',', room);
 	memcpy(all, "kunit_2", strlen("kunit_2"));
 	boot_read_log("", &unused);

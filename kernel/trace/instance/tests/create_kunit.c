@@ -29,6 +29,16 @@ static struct trace_array *create_spec(const struct instance_spec *spec)
 	return instance_create(spec);
 }
 
+/* Create an instance that can be removed at once. */
+static struct trace_array *create_new(struct kunit *test)
+{
+	struct trace_array *tr = trace_array_get_by_name(CREATE_NAME, NULL);
+
+	KUNIT_ASSERT_NOT_NULL(test, tr);
+	trace_array_put(tr);
+	return tr;
+}
+
 /* The same instance for each caller; it can be removed when all have released it. */
 static void create_test_hold(struct kunit *test)
 {
@@ -94,22 +104,18 @@ static long create_reopen(struct file *path)
 static void create_test_pinned(struct kunit *test)
 {
 	struct file *paths[ARRAY_SIZE(create_kinds)];
-	struct trace_array *tr = trace_array_get_by_name(CREATE_NAME, NULL), *next;
-	char name[80];
+	struct trace_array *tr = create_new(test), *next;
+	const char *name;
 	unsigned int i;
 
-	KUNIT_ASSERT_NOT_NULL(test, tr);
-	trace_array_put(tr);
 	KUNIT_EXPECT_EQ(test, refcount_read(&tr->pins), 2U);
 	for (i = 0; i < ARRAY_SIZE(create_kinds); i++) {
-		snprintf(name, sizeof(name), CREATE_DIR "/%s", create_kinds[i]);
+		name = tfs_text(test, CREATE_DIR "/%s", create_kinds[i]);
 		paths[i] = tfs_open(test, name, O_PATH);
-		KUNIT_ASSERT_FALSE_MSG(test, IS_ERR(paths[i]), "%s", name);
 	}
 	/* They do not keep it from being removed. */
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
-	next = trace_array_get_by_name(CREATE_NAME, NULL);
-	KUNIT_ASSERT_NOT_NULL(test, next);
+	next = create_new(test);
 	KUNIT_EXPECT_PTR_NE(test, next, tr);
 	for (i = 0; i < ARRAY_SIZE(create_kinds); i++) {
 		KUNIT_EXPECT_EQ(test, refcount_read(&tr->pins), 1U);
@@ -118,7 +124,6 @@ static void create_test_pinned(struct kunit *test)
 		tfs_close(paths[i]);
 	}
 	/* That was the last one: the check for memory that is not freed looks for it. */
-	trace_array_put(next);
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(next), 0);
 }
 
@@ -131,7 +136,7 @@ static void create_test_kept(struct kunit *test)
 	};
 	struct trace_array *tr = test->priv, *kept;
 	struct file *paths[ARRAY_SIZE(kinds)];
-	char name[80];
+	const char *name;
 	unsigned int i;
 
 	tfs_set(test, "snapshot_keep", "1");
@@ -142,9 +147,8 @@ static void create_test_kept(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, trace_array_get_by_name("kunit@1", NULL));
 	KUNIT_EXPECT_NULL(test, trace_array_find_get("kunit@1"));
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
-		snprintf(name, sizeof(name), "/instances/kunit@1/%s", kinds[i]);
+		name = tfs_text(test, "/instances/kunit@1/%s", kinds[i]);
 		paths[i] = tfs_open(test, name, O_PATH);
-		KUNIT_ASSERT_FALSE_MSG(test, IS_ERR(paths[i]), "%s", name);
 	}
 	tfs_set(test, "snapshot_keep", "0");
 	snap_tend(tr->snapshots);
@@ -158,13 +162,10 @@ static void create_test_kept(struct kunit *test)
 /* An open file holds its instance; a pipe is counted by itself, too. */
 static void create_test_files(struct kunit *test)
 {
-	struct trace_array *tr = trace_array_get_by_name(CREATE_NAME, NULL);
+	struct trace_array *tr = create_new(test);
 	struct file *file;
 
-	KUNIT_ASSERT_NOT_NULL(test, tr);
-	trace_array_put(tr);
 	file = tfs_open(test, CREATE_DIR "/trace", O_RDONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), -EBUSY);
 	tfs_close(file);
 	tr->trace_ref++;
@@ -205,9 +206,8 @@ static void create_test_names(struct kunit *test)
 static void create_test_systems(struct kunit *test)
 {
 	char systems[] = "sched,ftrace";
-	struct trace_array *tr = trace_array_get_by_name(CREATE_NAME, systems);
+	struct trace_array *tr = tfs_add(test, CREATE_NAME, systems, NULL);
 
-	KUNIT_ASSERT_NOT_NULL(test, tr);
 	memset(systems, 'x', sizeof(systems) - 1);
 	KUNIT_EXPECT_TRUE(test, tfs_exists(test, CREATE_DIR "/events/sched/sched_switch"));
 	KUNIT_EXPECT_FALSE(test, tfs_exists(test, CREATE_DIR "/events/kmem"));
@@ -216,8 +216,6 @@ static void create_test_systems(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, trace_array_get_by_name(CREATE_NAME, "kmem"), tr);
 	KUNIT_EXPECT_FALSE(test, tfs_exists(test, CREATE_DIR "/events/kmem"));
 	trace_array_put(tr);
-	trace_array_put(tr);
-	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
 	KUNIT_EXPECT_TRUE(test, tfs_exists(test, "events/kmem/kmalloc"));
 }
 
@@ -230,12 +228,9 @@ static void create_test_flags(struct kunit *test)
 	unsigned long flags = top->trace_flags;
 
 	top->trace_flags = (flags ^ TRACE_ITER_OVERWRITE) | own;
-	tr = trace_array_get_by_name(CREATE_NAME, NULL);
+	tr = tfs_add(test, CREATE_NAME, NULL, NULL);
 	top->trace_flags = flags;
-	KUNIT_ASSERT_NOT_NULL(test, tr);
 	KUNIT_EXPECT_EQ(test, tr->trace_flags, (flags ^ TRACE_ITER_OVERWRITE) & ~own);
-	trace_array_put(tr);
-	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
 }
 
 /* If an allocation fails, nothing is left of the instance. */
@@ -245,8 +240,7 @@ static void create_test_memory(struct kunit *test)
 	bool failed = true;
 	unsigned int n;
 
-	if (!tfs_may_fail(test))
-		kunit_skip(test, "allocations cannot fail here");
+	tfs_need_failures(test);
 	for (n = 1; failed; n += 1 + n / 40) {
 		tfs_fail_nth(n);
 		tr = trace_array_get_by_name(CREATE_NAME, "sched");
@@ -270,10 +264,8 @@ static void create_test_memory(struct kunit *test)
 /* A removal ends events, triggers, PID lists and the options that are owned elsewhere. */
 static void create_test_remove(struct kunit *test)
 {
-	struct trace_array *tr = trace_array_get_by_name(CREATE_NAME, NULL);
+	struct trace_array *tr = create_new(test);
 
-	KUNIT_ASSERT_NOT_NULL(test, tr);
-	trace_array_put(tr);
 	tfs_set(test, CREATE_DIR "/events/sched/enable", "1");
 	tfs_set(test, CREATE_DIR "/events/sched/sched_switch/trigger", "traceoff:1");
 	tfs_set(test, CREATE_DIR "/set_event_pid", "1");
@@ -301,25 +293,25 @@ static void create_test_report(struct kunit *test)
 		"  Command: rmdir kunit: 1 open files or references, 1 of trace_pipe or";
 	struct trace_array *tr = test->priv;
 	struct instance_busy busy;
-	char line[160];
+	const char *line;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(reasons); i++) {
-		tfs_close(tfs_open(test, "/error_log", O_WRONLY | O_TRUNC));
+		tfs_empty(test, "/error_log");
 		scoped_guard(mutex, &trace_types_lock)
 			instance_report_mkdir("kunit_x", reasons[i].err);
-		snprintf(line, sizeof(line), "] instances: error: %s\n  Command: mkdir kunit_x\n",
-			 reasons[i].why);
-		KUNIT_EXPECT_TRUE(test, tfs_shows(test, "/error_log", line));
+		line = tfs_text(test, "] instances: error: %s\n  Command: mkdir kunit_x\n",
+				reasons[i].why);
+		tfs_expect_in(test, "/error_log", line);
 	}
-	tfs_close(tfs_open(test, "/error_log", O_WRONLY | O_TRUNC));
+	tfs_empty(test, "/error_log");
 	tr->trace_ref++;
 	scoped_guard(mutex, &trace_types_lock)
 		instance_note_busy(tr, &busy);
 	instance_report_busy("kunit", &busy);
 	tr->trace_ref--;
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "/error_log", piped));
-	tfs_close(tfs_open(test, "/error_log", O_WRONLY | O_TRUNC));
+	tfs_expect_in(test, "/error_log", piped);
+	tfs_empty(test, "/error_log");
 }
 
 static struct kunit_case create_cases[] = {

@@ -48,7 +48,7 @@ static void expand_expect(struct kunit *test, bool expanded)
 
 	KUNIT_EXPECT_EQ(test, trace_array_is_unexpanded(tr), !expanded);
 	KUNIT_EXPECT_EQ(test, ring_buffer_is_expanded(buffer), expanded);
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "buffer_allocate"), expanded ? "1\n" : "0\n");
+	tfs_expect(test, "buffer_allocate", expanded ? "1\n" : "0\n");
 	for_each_online_cpu(cpu) {
 		KUNIT_EXPECT_EQ(test, ring_buffer_size(buffer, cpu) > 0, expanded);
 		KUNIT_EXPECT_EQ(test, per_cpu_ptr(tr->array_buffer.data, cpu)->entries,
@@ -63,9 +63,9 @@ static void expand_test_empty(struct kunit *test)
 	size_t memory = ring_buffer_memory(tr->array_buffer.buffer);
 
 	expand_expect(test, false);
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "trace", "/entries-written: 0/0 "));
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "per_cpu/cpu0/stats", "entries: 0\n"));
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "events/sched/sched_switch/format", "ID:"));
+	tfs_expect_in(test, "trace", "/entries-written: 0/0 ");
+	tfs_expect_in(test, "per_cpu/cpu0/stats", "entries: 0\n");
+	tfs_expect_in(test, "events/sched/sched_switch/format", "ID:");
 	expand_expect(test, false);
 	KUNIT_EXPECT_EQ(test, ring_buffer_memory(tr->array_buffer.buffer), memory);
 	KUNIT_EXPECT_EQ(test, trace_array_expand(tr), 0);
@@ -133,7 +133,7 @@ static void expand_test_files(struct kunit *test)
 			if (strstr(p->file, "printk"))
 				tfs_set(test, "/options/trace_printk_dest", "1");
 		}
-		tfs_close(tfs_open(test, "trace", O_WRONLY | O_TRUNC));
+		tfs_empty(test, "trace");
 		tfs_set(test, "buffer_allocate", "0");
 		expand_expect(test, false);
 	}
@@ -151,9 +151,9 @@ static void expand_test_refused(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		KUNIT_EXPECT_EQ_MSG(test, tfs_write(test, "buffer_allocate", bad[i]),
 				    (ssize_t)-EINVAL, "%s", bad[i]);
-		KUNIT_EXPECT_TRUE(test, tfs_shows(test, "error_log", invalid));
+		tfs_expect_in(test, "error_log", invalid);
 	}
-	tfs_close(tfs_open(test, "error_log", O_WRONLY | O_TRUNC));
+	tfs_empty(test, "error_log");
 	expand_expect(test, false);
 
 	file = tfs_open(test, "buffer_allocate", O_WRONLY);
@@ -167,7 +167,7 @@ static void expand_test_refused(struct kunit *test)
 	tfs_fails(test, "buffer_allocate", "0", -EBUSY, "The buffer holds records: empty it first");
 	expand_expect(test, true);
 	KUNIT_EXPECT_EQ(test, tfs_marks(test, "trace"), 1U);
-	tfs_close(tfs_open(test, "trace", O_WRONLY | O_TRUNC));
+	tfs_empty(test, "trace");
 	tr->flags |= TRACE_ARRAY_FL_EXPANDED;
 	tfs_fails(test, "buffer_allocate", "0", -EBUSY, expand_used);
 	tr->flags &= ~TRACE_ARRAY_FL_EXPANDED;
@@ -186,8 +186,7 @@ static void expand_test_memory(struct kunit *test)
 	unsigned int n;
 	int ret;
 
-	if (!tfs_may_fail(test))
-		kunit_skip(test, "allocations cannot fail here");
+	tfs_need_failures(test);
 	tfs_kill(true);
 	ret = trace_array_expand(tr);
 	tfs_kill(false);
@@ -213,7 +212,7 @@ static void expand_test_memory(struct kunit *test)
 	tfs_kill(false);
 	KUNIT_EXPECT_EQ(test, ret, -ENOMEM);
 	expand_expect(test, false);
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "events/sched/sched_switch/enable"), "0\n");
+	tfs_expect(test, "events/sched/sched_switch/enable", "0\n");
 	KUNIT_EXPECT_EQ(test, trace_array_set_clr_event(tr, "sched", "sched_switch", true), 0);
 	expand_expect(test, true);
 }
@@ -238,7 +237,7 @@ static void expand_test_cpumask(struct kunit *test)
 			migrate_enable();
 			KUNIT_EXPECT_EQ(test, ret, i ? 0 : -EBUSY);
 		}
-		tfs_close(tfs_open(test, "trace", O_WRONLY | O_TRUNC));
+		tfs_empty(test, "trace");
 		tfs_set(test, "buffer_allocate", "0");
 		cpumask_setall(mask);
 	}

@@ -37,8 +37,7 @@ static const struct parse_good parse_goods[] = {
 	GOOD("cpu-clock:freq=100000", "cpu-clock", SOFTWARE(CPU_CLOCK), .freq = RATE),
 	GOOD("task-clock", "task-clock", SOFTWARE(TASK_CLOCK), .freq = 4000),
 	GOOD("task-clock:period=10000", "task-clock", SOFTWARE(TASK_CLOCK), .period = 10000),
-	GOOD("type=4/config=0/:period=1", "type=4/config=0x0/", .type = PERF_TYPE_RAW,
-	     .period = 1),
+	GOOD("type=4/config=0/:period=1", "type=4/config=0x0/", .type = PERF_TYPE_RAW, .period = 1),
 	GOOD("page-faults", "page-faults", SOFTWARE(PAGE_FAULTS), .period = 1),
 	GOOD("faults:user", "page-faults", SOFTWARE(PAGE_FAULTS), .period = 1, .user = true),
 	GOOD("cs:kernel:callchain", "context-switches", SOFTWARE(CONTEXT_SWITCHES), .period = 1,
@@ -142,18 +141,8 @@ static const struct parse_bad parse_bads[] = {
 	{ "!!cs", ERR_EVENT, 1 },
 };
 
-static void good_name(const struct parse_good *good, char *name)
-{
-	strscpy(name, good->text, KUNIT_PARAM_DESC_SIZE);
-}
-
-static void bad_name(const struct parse_bad *bad, char *name)
-{
-	strscpy(name, *bad->text ? bad->text : "nothing", KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(good, parse_goods, good_name);
-KUNIT_ARRAY_PARAM(bad, parse_bads, bad_name);
+KUNIT_ARRAY_PARAM_DESC(good, parse_goods, text);
+KUNIT_ARRAY_PARAM_DESC(bad, parse_bads, text);
 
 static void parse_test_good(struct kunit *test)
 {

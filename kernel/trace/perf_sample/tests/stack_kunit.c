@@ -46,12 +46,7 @@ static const struct stack_case stack_cases[] = {
 	{ "an interrupt", { K, 11, K, 12, U, 21 }, 10, 1, 3, 5, 1 },
 };
 
-static void stack_describe(const struct stack_case *c, char *text)
-{
-	strscpy(text, c->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(stack, stack_cases, stack_describe);
+KUNIT_ARRAY_PARAM_DESC(stack, stack_cases, name);
 
 static void stack_test_parts(struct kunit *test)
 {

@@ -4,7 +4,6 @@
  */
 #include <linux/anon_inodes.h>
 #include <linux/capability.h>
-#include <linux/cleanup.h>
 #include <linux/completion.h>
 #include <linux/cred.h>
 #include <linux/delay.h>
@@ -20,7 +19,6 @@
 #include <linux/uaccess.h>
 
 #include "../../dat/tests/parse.h"
-#include "../../instance/internal.h"
 #include "../../tests/snapshots.h"
 #include "../internal.h"
 
@@ -69,12 +67,11 @@ static void view_files_refuse(struct kunit *test, const char *name)
 /* Read from the begin, by @step bytes each time. Return: the bytes, with a 0 behind them. */
 static char *view_files_read(struct kunit *test, struct file *file, size_t step, size_t *size)
 {
-	char *bytes = kunit_kzalloc(test, VIEW_FILES_BYTES, GFP_KERNEL);
+	char *bytes = tfs_zalloc(test, VIEW_FILES_BYTES);
 	char __user *user = tfs_user(test, VIEW_FILES_BYTES);
 	ssize_t len;
 	loff_t pos = 0, at;
 
-	KUNIT_ASSERT_NOT_NULL(test, bytes);
 	do {
 		at = pos;
 		len = trace_view_read(file, user, step, &pos);
@@ -88,13 +85,20 @@ static char *view_files_read(struct kunit *test, struct file *file, size_t step,
 	return bytes;
 }
 
-static const char *view_files_text(struct kunit *test, const char *name)
+static char *view_files_bytes(struct kunit *test, const char *name, size_t step, size_t *size)
 {
 	struct file *file = view_files_open(test, name);
-	size_t size;
-	char *text = view_files_read(test, file, 100, &size);
+	char *bytes = view_files_read(test, file, step, size);
 
 	view_files_close(file);
+	return bytes;
+}
+
+static const char *view_files_text(struct kunit *test, const char *name)
+{
+	size_t size;
+	char *text = view_files_bytes(test, name, 100, &size);
+
 	KUNIT_EXPECT_EQ(test, strlen(text), size);
 	return text;
 }
@@ -115,29 +119,24 @@ static const char *view_files_line(const char **text, size_t *len)
 
 static void view_files_mark(struct kunit *test, const char *text)
 {
-	char record[64];
-
-	snprintf(record, sizeof(record), "%s\n", text);
-	tfs_set(test, "trace_marker", record);
+	tfs_set(test, "trace_marker", tfs_text(test, "%s\n", text));
 }
 
 /* A head with the counts, and lines as in "trace" */
 static void view_files_test_text(struct kunit *test)
 {
-	const char *text, *trace, *line, *other;
+	const char *text, *trace, *line, *other, *want;
 	size_t len, other_len;
 	unsigned int nr = 0;
-	char want[100];
 
 	view_files_mark(test, "one");
 	view_files_mark(test, "two");
 	view_files_mark(test, "");
 	text = view_files_text(test, "kunit.txt");
 	trace = tfs_read(test, "trace");
-	snprintf(want, sizeof(want), "# instance=kunit pid=%d records=3 dropped=0 gaps=0\n",
-		 current->pid);
+	want = tfs_text(test, "# instance=kunit pid=%d records=3 dropped=0 gaps=0\n", current->pid);
 	KUNIT_EXPECT_TRUE_MSG(test, strstarts(text, want), "%s", text);
-	snprintf(want, sizeof(want), "\n%16s-%d ", current->comm, current->pid);
+	want = tfs_text(test, "\n%16s-%d ", current->comm, current->pid);
 	KUNIT_EXPECT_EQ(test, tfs_count(text, want), 3U);
 	while ((line = view_files_line(&text, &len))) {
 		other = view_files_line(&trace, &other_len);
@@ -152,22 +151,17 @@ static void view_files_test_text(struct kunit *test)
 /* Lines of a channel begin with its name, and so do those that tell a loss. */
 static void view_files_test_channel(struct kunit *test)
 {
-	struct trace_array *tr = test->priv, *channel;
 	const char *text;
 
-	channel = trace_array_get_by_name("kunit_channel", NULL);
-	KUNIT_ASSERT_NOT_NULL(test, channel);
+	tfs_add(test, "kunit_channel", NULL, NULL);
 	tfs_set(test, "/instances/kunit_channel/trace_clock", "mono");
-	KUNIT_ASSERT_EQ(test, trace_session_join(tr, "kunit_channel"), 0);
+	KUNIT_ASSERT_EQ(test, trace_session_join(test->priv, "kunit_channel"), 0);
 	view_files_mark(test, "mine");
 	tfs_set(test, "/instances/kunit_channel/trace_marker", "its\n");
 	text = view_files_text(test, "kunit.txt");
 	KUNIT_EXPECT_EQ(test, tfs_count(text, "tracing_mark_write: mine\n"), 1U);
 	KUNIT_EXPECT_EQ(test, tfs_count(text, "tracing_mark_write: its\n"), 1U);
 	KUNIT_EXPECT_EQ(test, tfs_count(text, "\nkunit_channel: "), 1U);
-	trace_session_leave(tr, "kunit_channel");
-	trace_array_put(channel);
-	KUNIT_EXPECT_EQ(test, trace_array_destroy(channel), 0);
 }
 
 /* Return: bytes of the pages of all CPUs. */
@@ -184,16 +178,13 @@ static u64 view_files_pages(struct dat_kunit *dat)
 /* The formats of what was recorded, the names of its functions and tasks, and its pages */
 static void view_files_test_dat(struct kunit *test)
 {
-	struct file *file;
 	struct dat_kunit *dat;
-	char *bytes, want[64];
+	char *bytes;
 	size_t size;
 
 	view_files_mark(test, "one");
 	view_files_mark(test, "two");
-	file = view_files_open(test, "kunit.dat");
-	bytes = view_files_read(test, file, 5000, &size);
-	view_files_close(file);
+	bytes = view_files_bytes(test, "kunit.dat", 5000, &size);
 	dat = dat_kunit_parse(test, bytes, size);
 	KUNIT_EXPECT_EQ(test, dat->page_size, PAGE_SIZE);
 	dat_kunit_expect(dat, dat->header_page, tfs_read(test, "/events/header_page"));
@@ -203,8 +194,7 @@ static void view_files_test_dat(struct kunit *test)
 	/* The address in such a record is that of the function that writes it. */
 	KUNIT_EXPECT_NE(test, dat_kunit_symbol(dat, "tracing_mark_write"), 0ULL);
 	dat_kunit_expect(dat, dat->printk, tfs_read(test, "/printk_formats"));
-	snprintf(want, sizeof(want), "%d %s\n", current->pid, current->comm);
-	dat_kunit_expect(dat, dat->names, want);
+	dat_kunit_expect(dat, dat->names, tfs_text(test, "%d %s\n", current->pid, current->comm));
 	KUNIT_ASSERT_EQ(test, dat->nr_options, 2U);
 	KUNIT_EXPECT_EQ(test, (int)dat->option[0].id, DAT_KUNIT_CLOCK);
 	KUNIT_EXPECT_EQ(test, (int)dat->option[1].id, DAT_KUNIT_UNAME);
@@ -285,7 +275,6 @@ static void view_files_leave_old(struct trace_array *tr)
 static void view_files_expect_no_old(struct kunit *test)
 {
 	char name[TASK_COMM_LEN], *bytes, *at;
-	struct file *file;
 	size_t size;
 
 	view_files_leave_old(test->priv);
@@ -293,9 +282,7 @@ static void view_files_expect_no_old(struct kunit *test)
 	set_task_comm(current, "a");
 	set_task_comm(current, name);
 	view_files_mark(test, "odd");
-	file = view_files_open(test, "kunit.dat");
-	bytes = view_files_read(test, file, SZ_64K, &size);
-	view_files_close(file);
+	bytes = view_files_bytes(test, "kunit.dat", SZ_64K, &size);
 	KUNIT_EXPECT_NOT_NULL(test, strnstr(bytes, "name: task_rename", size));
 	for (at = bytes; at <= bytes + size - strlen(VIEW_FILES_OLD); at++)
 		KUNIT_EXPECT_NE(test, memcmp(at, VIEW_FILES_OLD, strlen(VIEW_FILES_OLD)), 0);
@@ -318,14 +305,7 @@ static void view_files_test_old(struct kunit *test)
 /* The same where records are written to the stage of a CPU */
 static void view_files_test_old_global(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-
-	/* It was created at the boot. */
-	tr->flags &= ~TRACE_ARRAY_FL_EXPANDED;
-	scoped_guard(mutex, &event_mutex) {
-		guard(mutex)(&trace_types_lock);
-		KUNIT_EXPECT_EQ(test, instance_unexpand(tr), 0);
-	}
+	tfs_unexpand(test, test->priv);
 	tfs_set(test, "options/global-buffer", "1");
 	tfs_set(test, "buffer_allocate", "1");
 	view_files_test_old(test);
@@ -402,7 +382,7 @@ static void view_files_test_names(struct kunit *test)
 	view_files_refuse(test, "kunit.txt");
 	for (i = 0; i < 2; i++) {
 		tfs_set(test, "proc_view", "1");
-		KUNIT_EXPECT_STREQ(test, tfs_read(test, "proc_view"), "1\n");
+		tfs_expect(test, "proc_view", "1\n");
 		KUNIT_EXPECT_EQ(test, view_files_listed(test, NULL), before + 2);
 		KUNIT_EXPECT_EQ(test, view_files_listed(test, "kunit.txt"), 1U);
 		KUNIT_EXPECT_EQ(test, view_files_listed(test, "kunit.dat"), 1U);
@@ -415,7 +395,7 @@ static void view_files_test_names(struct kunit *test)
 	}
 	for (i = 0; i < 2; i++) {
 		tfs_set(test, "proc_view", "0");
-		KUNIT_EXPECT_STREQ(test, tfs_read(test, "proc_view"), "0\n");
+		tfs_expect(test, "proc_view", "0\n");
 		KUNIT_EXPECT_EQ(test, view_files_listed(test, NULL), before);
 		KUNIT_EXPECT_FALSE(test, view_files_exists("kunit.dat"));
 	}
@@ -434,14 +414,14 @@ static void view_files_test_refused(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(values); i++)
 		tfs_fails(test, "proc_view", values[i], -EINVAL, value);
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "proc_view"), "1\n");
+	tfs_expect(test, "proc_view", "1\n");
 	tfs_set(test, "proc_view", " 0\n");
 	tr->range_addr_start = 1;
 	tfs_fails(test, "proc_view", "1", -EINVAL, boot);
 	tr->range_addr_start = 0;
 	tfs_set(test, "trace_clock", "counter");
 	tfs_fails(test, "proc_view", "1", -EOPNOTSUPP, clock);
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "proc_view"), "0\n");
+	tfs_expect(test, "proc_view", "0\n");
 	/* An instance that is shown stays so. */
 	tfs_set(test, "trace_clock", "mono");
 	tfs_set(test, "proc_view", "1");
@@ -454,20 +434,17 @@ static void view_files_test_refused(struct kunit *test)
 /* A name with an ending is no longer than any name of a file. */
 static void view_files_test_long_name(struct kunit *test)
 {
-	struct trace_array *tr;
-	char name[NAME_MAX + 1], path[NAME_MAX + 40];
+	char name[NAME_MAX + 1];
+	const char *path;
 	unsigned int len;
 
 	for (len = NAME_MAX - TRACE_VIEW_ENDING; len < NAME_MAX; len++) {
 		memset(name, 'k', len);
 		name[len] = 0;
-		tr = trace_array_get_by_name(name, NULL);
-		KUNIT_ASSERT_NOT_NULL(test, tr);
-		snprintf(path, sizeof(path), "/instances/%s/proc_view", name);
+		tfs_add(test, name, NULL, NULL);
+		path = tfs_text(test, "/instances/%s/proc_view", name);
 		KUNIT_EXPECT_EQ(test, tfs_write(test, path, "1"),
 				len == NAME_MAX - TRACE_VIEW_ENDING ? 1L : -ENAMETOOLONG);
-		trace_array_put(tr);
-		KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
 	}
 }
 
@@ -627,7 +604,7 @@ static void view_files_test_busy(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, view_files_open_two(test, true, false), 0);
 	file = view_files_second.file;
 	KUNIT_EXPECT_EQ(test, tfs_count(view_files_read(test, file, 100, &size),
-					       "tracing_mark_write: one\n"), 1U);
+					"tracing_mark_write: one\n"), 1U);
 	view_files_close(file);
 	KUNIT_EXPECT_EQ(test, view_files_open_two(test, true, true), -EINTR);
 	__fput_sync(view_files_second.file);
@@ -658,8 +635,7 @@ static void view_files_test_open_fails(struct kunit *test)
 	bool failed;
 	int ret;
 
-	if (!tfs_may_fail(test))
-		kunit_skip(test, "no allocation can be made to fail");
+	tfs_need_failures(test);
 	file = view_files_alloc(test);
 	view_files_mark(test, "one");
 	for (i = 0; i < ARRAY_SIZE(names); i++) {

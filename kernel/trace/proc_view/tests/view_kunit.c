@@ -15,6 +15,7 @@
 #include <linux/slab.h>
 
 #include "../../instance/internal.h"
+#include "../../tests/tracefs.h"
 #include "../internal.h"
 
 #define VIEW_TEST_SINCE	1000
@@ -117,10 +118,9 @@ static struct view_store view_test_store(struct kunit *test, size_t limit)
 static void view_test_add(struct kunit *test, struct view_store *store, u64 ts, int cpu)
 {
 	const struct trace_dat_record rec = { .ts = ts, .cpu = cpu, .len = 16 };
-	char text[17];
 
-	snprintf(text, sizeof(text), "%010llu.%04d\n", ts, cpu);
-	KUNIT_ASSERT_EQ(test, view_store_add(store, &rec, text), 0);
+	KUNIT_ASSERT_EQ(test,
+			view_store_add(store, &rec, tfs_text(test, "%010llu.%04d\n", ts, cpu)), 0);
 }
 
 /* The records have 16 bytes each: are they those of these times, one at each, in order? */
@@ -151,35 +151,27 @@ static void view_test_fill(struct kunit *test, struct view_store *store, u64 nr)
 	KUNIT_ASSERT_EQ(test, view_store_settle(store), 0);
 }
 
-static void view_test_order(struct kunit *test)
-{
-	struct view_store store = view_test_store(test, 16 * 400);
-
-	view_test_fill(test, &store, 400);
-	view_test_expect(test, &store, 0, 399);
-	KUNIT_EXPECT_EQ(test, store.dropped, 0);
-	view_store_free(&store);
-}
-
-/* Too many, also for what is stored between: the newest ones are left, without a gap. */
+/* Of too many, also for what is stored between, the newest ones are left, without a gap. */
 static void view_test_limit(struct kunit *test)
 {
-	struct view_store store = view_test_store(test, 16 * 100 + 5);
+	static const struct {
+		size_t		limit;
+		u64		nr, dropped;
+	} cases[] = {
+		{ 16 * 400, 400, 0 }, { 16 * 100 + 5, 4000, 3900 }, { 8, 0, 0 },
+		/* A record that is longer than the limit stays if it is the newest one. */
+		{ 8, 40, 39 },
+	};
+	struct view_store store;
+	unsigned int i;
 
-	view_test_fill(test, &store, 4000);
-	view_test_expect(test, &store, 3900, 3999);
-	KUNIT_EXPECT_EQ(test, store.dropped, 3900);
-	view_store_free(&store);
-}
-
-/* A record that is longer than the limit stays if it is the newest one. */
-static void view_test_long(struct kunit *test)
-{
-	struct view_store store = view_test_store(test, 8);
-
-	view_test_fill(test, &store, 40);
-	view_test_expect(test, &store, 39, 39);
-	view_store_free(&store);
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		store = view_test_store(test, cases[i].limit);
+		view_test_fill(test, &store, cases[i].nr);
+		view_test_expect(test, &store, cases[i].dropped, cases[i].nr - 1);
+		KUNIT_EXPECT_EQ(test, store.dropped, cases[i].dropped);
+		view_store_free(&store);
+	}
 }
 
 /* More than the limit at one time: not all are stored, and the count is right. */
@@ -227,11 +219,10 @@ static void view_test_grow(struct kunit *test)
 {
 	struct trace_dat_record rec = { .ts = 1, .len = SZ_4K };
 	struct view_store store = { .limit = VIEW_LIMIT };
-	char *data = kunit_kzalloc(test, SZ_4K, GFP_KERNEL);
+	char *data = tfs_zalloc(test, SZ_4K);
 	unsigned int i, n, nr = 0, tries;
 	size_t used = 0;
 
-	KUNIT_ASSERT_NOT_NULL(test, data);
 	for (i = 0; i < 2; i++, rec.len = 4) {
 		for (tries = 0; tries < 3; tries++) {
 			for (n = 0; !view_store_add(&store, &rec, data); n++)
@@ -249,15 +240,6 @@ static void view_test_grow(struct kunit *test)
 		view_store_free(&store);
 	}
 	KUNIT_EXPECT_GT(test, nr, 1024U);
-}
-
-static void view_test_empty(struct kunit *test)
-{
-	struct view_store store = view_test_store(test, 8);
-
-	KUNIT_EXPECT_EQ(test, view_store_settle(&store), 0);
-	KUNIT_EXPECT_EQ(test, store.used, 0);
-	view_store_free(&store);
 }
 
 /* The clock of a user-mode kernel may count ticks: go on at a later time than before. */
@@ -467,11 +449,23 @@ static void view_test_release(struct view_copy *copy)
 	view_store_free(&copy->store);
 }
 
+/* How often a view is still to change, which one, and how many records were looked at */
 static unsigned int view_test_changes, view_test_points;
+static struct trace_view *view_test_changed;
 
 static void view_test_count(struct trace_array *tr)
 {
 	view_test_points++;
+}
+
+/* Collect, with a hook that runs before each record is copied. */
+static void view_test_race(struct kunit *test, struct view_copy *copy,
+			   void (*hook)(struct trace_array *tr))
+{
+	view_test_points = 0;
+	view_race_hook = hook;
+	view_test_collect(test, copy);
+	view_race_hook = NULL;
 }
 
 /* The records of a session are its own, and those of its channels, by time. */
@@ -501,10 +495,7 @@ static void view_test_room(struct kunit *test)
 
 	for (i = 0; i < 3000; i++)
 		view_test_write(view_test_tr[0], i);
-	view_race_hook = view_test_count;
-	view_test_points = 0;
-	view_test_collect(test, &copy);
-	view_race_hook = NULL;
+	view_test_race(test, &copy, view_test_count);
 	KUNIT_ASSERT_EQ(test, copy.store.nr, 3000);
 	for (i = 0; i < copy.store.nr; i++)
 		KUNIT_EXPECT_EQ(test, view_test_num(&copy, i), i);
@@ -549,9 +540,7 @@ static void view_test_gap(struct kunit *test)
 
 	for (i = 0; i < 2000; i++)
 		view_test_write(view_test_tr[0], i);
-	view_race_hook = view_test_overwrite;
-	view_test_collect(test, &copy);
-	KUNIT_EXPECT_NULL(test, view_race_hook);
+	view_test_race(test, &copy, view_test_overwrite);
 	KUNIT_EXPECT_EQ(test, copy.gaps, 1);
 	KUNIT_EXPECT_GT(test, copy.store.nr, 0);
 	KUNIT_EXPECT_LT(test, copy.store.nr, 2000);
@@ -589,7 +578,7 @@ static void view_test_change(struct trace_array *tr)
 	if (!view_test_changes)
 		return;
 	view_test_changes--;
-	atomic_inc(&tr->view->epoch);
+	atomic_inc(&view_test_changed->epoch);
 }
 
 static int view_test_finish(struct view_copy *copy)
@@ -603,24 +592,16 @@ static void view_test_again(struct kunit *test)
 	struct view_copy copy = { .finish = view_test_finish };
 
 	view_test_write(view_test_tr[0], 1);
-	view_race_hook = view_test_change;
 	view_test_changes = 5;
-	view_test_collect(test, &copy);
+	view_test_changed = view_test_tr[0]->view;
+	view_test_race(test, &copy, view_test_change);
 	KUNIT_EXPECT_EQ(test, view_test_changes, 0);
 	KUNIT_EXPECT_EQ(test, copy.store.nr, 1);
 	view_test_release(&copy);
 	view_test_changes = 1000;
+	view_race_hook = view_test_change;
 	KUNIT_EXPECT_EQ(test, view_collect(&copy, task_pid(current), &init_pid_ns), -EAGAIN);
 	view_race_hook = NULL;
-}
-
-static void view_test_change_channel(struct trace_array *tr)
-{
-	view_test_points++;
-	if (!view_test_changes)
-		return;
-	view_test_changes--;
-	atomic_inc(&view_test_tr[1]->view->epoch);
 }
 
 /* A channel without records changes before it is entered: all are copied again. */
@@ -629,11 +610,9 @@ static void view_test_again_channel(struct kunit *test)
 	struct view_copy copy = {};
 
 	view_test_write(view_test_tr[0], 1);
-	view_race_hook = view_test_change_channel;
 	view_test_changes = 1;
-	view_test_points = 0;
-	view_test_collect(test, &copy);
-	view_race_hook = NULL;
+	view_test_changed = view_test_tr[1]->view;
+	view_test_race(test, &copy, view_test_change);
 	KUNIT_EXPECT_EQ(test, view_test_points, 2);
 	KUNIT_EXPECT_EQ(test, copy.store.nr, 1);
 	view_test_release(&copy);
@@ -663,15 +642,12 @@ static void view_test_again_cut(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(view_test_tr[0]), 0);
 	for (i = 0; i < 2; i++)
 		view_test_write(view_test_tr[i], 1);
-	view_race_hook = view_test_cut;
-	view_test_collect(test, &copy);
-	KUNIT_EXPECT_NULL(test, view_race_hook);
+	view_test_race(test, &copy, view_test_cut);
 	KUNIT_ASSERT_EQ(test, copy.store.nr, 2);
 	for (i = 0; i < 2; i++)
 		KUNIT_EXPECT_EQ(test, view_test_num(&copy, i), 2);
 	KUNIT_EXPECT_EQ(test, copy.gaps, 0);
 	view_test_release(&copy);
-	tracing_disarm_snapshot(view_test_tr[0]);
 }
 
 /* An event is removed, and then the clock has no times of tasks. */
@@ -707,11 +683,9 @@ static void view_test_removed(struct kunit *test)
 
 	for (i = 0; i < 10; i++)
 		view_test_write(view_test_tr[0], i);
-	view_race_hook = view_test_change;
 	view_test_changes = 1;
-	view_test_points = 0;
-	view_test_collect(test, &copy);
-	view_race_hook = NULL;
+	view_test_changed = view_test_tr[0]->view;
+	view_test_race(test, &copy, view_test_change);
 	/* The second one is refused, then all are copied. */
 	KUNIT_EXPECT_EQ(test, view_test_points, 2 + 10);
 	KUNIT_EXPECT_EQ(test, copy.store.nr, 10);
@@ -825,13 +799,10 @@ static struct kunit_case view_test_cases[] = {
 	KUNIT_CASE(view_test_find),
 	KUNIT_CASE(view_test_from),
 	KUNIT_CASE(view_test_settle),
-	KUNIT_CASE(view_test_order),
 	KUNIT_CASE(view_test_limit),
-	KUNIT_CASE(view_test_long),
 	KUNIT_CASE(view_test_one_time),
 	KUNIT_CASE(view_test_trim),
 	KUNIT_CASE(view_test_grow),
-	KUNIT_CASE(view_test_empty),
 	KUNIT_CASE(view_test_pages),
 	KUNIT_CASE(view_test_page_size),
 	KUNIT_CASE(view_test_stamp),

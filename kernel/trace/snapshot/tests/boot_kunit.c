@@ -3,7 +3,6 @@
  * Unit tests of boot: snapshots that the command line requests, and those of the last boot.
  */
 #include <linux/err.h>
-#include <linux/gfp.h>
 #include <linux/init.h>
 #include <linux/kmsg_dump.h>
 #include <linux/kthread.h>
@@ -45,24 +44,12 @@ struct boot_note {
 
 static struct boot_note *boot_note(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
 	struct boot_note *note;
 
-	KUNIT_ASSERT_NOT_NULL(test, tr->snapshots->user.last);
-	note = ring_buffer_note(tr->snapshots->user.last->buf.buffer);
+	KUNIT_ASSERT_NOT_NULL(test, snap_kunit(test)->user.last);
+	note = ring_buffer_note(snap_kunit(test)->user.last->buf.buffer);
 	KUNIT_ASSERT_NOT_NULL(test, note);
 	return note;
-}
-
-/* Return the line of the snapshot in "snapshots", or "" without a snapshot. */
-static const char *boot_line(struct kunit *test)
-{
-	const char *line = strstr(tfs_read(test, "snapshots"), "KiB: ");
-
-	KUNIT_ASSERT_NOT_NULL(test, line);
-	line = strchr(line, '\n');
-	KUNIT_ASSERT_NOT_NULL(test, line);
-	return line + 1;
 }
 
 /* Take a snapshot with the record "one", then write "two" to the live buffer. */
@@ -77,41 +64,40 @@ static void boot_take(struct kunit *test)
 static void persist_test_reboot(struct kunit *test)
 {
 	void *memory = snap_kunit_range(test);
-	struct trace_array *tr = test->priv;
 	const char *before, *after, *cut, *kb;
 	struct trace_snap *snap;
 	unsigned int i;
 
 	boot_first(test, memory);
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "1\n");
-	KUNIT_EXPECT_STREQ(test, boot_line(test), "");
+	tfs_expect(test, "snapshot_allocate", "1\n");
+	KUNIT_EXPECT_STREQ(test, snap_kunit_line(test), "");
 	boot_take(test);
-	snap = tr->snapshots->user.last;
+	snap = snap_kunit(test)->user.last;
 	snap->info.since = 1000000001;
 	boot_note(test)->info.since = 1000000001;
-	before = boot_line(test);
+	before = snap_kunit_line(test);
 	KUNIT_EXPECT_NULL(test, strstr(before, "boot=last"));
 	kb = strstr(before, " kb=");
 	KUNIT_ASSERT_NOT_NULL(test, kb);
 	for (i = 0; i < 2; i++) {
 		boot_again(test, memory, NULL);
-		after = boot_line(test);
+		after = snap_kunit_line(test);
 		cut = strstr(after, " boot=last cut=");
 		KUNIT_ASSERT_NOT_NULL(test, cut);
 		KUNIT_EXPECT_EQ(test, strncmp(before, after, cut - after), 0);
 		KUNIT_EXPECT_EQ(test, strncmp(before + (cut - after), cut + strlen(" boot=last"),
 					      kb - before - (cut - after)), 0);
-		KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", "one\n"));
-		KUNIT_EXPECT_FALSE(test, tfs_shows(test, "snapshot", "two\n"));
-		KUNIT_EXPECT_TRUE(test, tfs_shows(test, "trace", "two\n"));
-		KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "# taken: 1\n"));
-		KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "1\n");
-		KUNIT_EXPECT_EQ(test, tr->snapshots->gen, 2U);
+		tfs_expect_in(test, "snapshot", "one\n");
+		tfs_expect_not_in(test, "snapshot", "two\n");
+		tfs_expect_in(test, "trace", "two\n");
+		tfs_expect_in(test, "snapshots", "# taken: 1\n");
+		tfs_expect(test, "snapshot_allocate", "1\n");
+		KUNIT_EXPECT_EQ(test, snap_kunit(test)->gen, 2U);
 	}
 	tfs_set(test, "snapshot", "1");
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", "two\n"));
-	KUNIT_EXPECT_EQ(test, strncmp(boot_line(test), "2 by=write ", 11), 0);
-	KUNIT_EXPECT_FALSE(test, tfs_shows(test, "snapshots", "boot=last"));
+	tfs_expect_in(test, "snapshot", "two\n");
+	snap_kunit_begins(test, "2 by=write ");
+	tfs_expect_not_in(test, "snapshots", "boot=last");
 }
 
 /* A reboot restores no snapshot if none was taken, or if it was erased or freed. */
@@ -123,13 +109,13 @@ static void persist_test_none(struct kunit *test)
 	boot_first(test, memory);
 	for (i = 0; i < 3; i++) {
 		boot_again(test, memory, NULL);
-		KUNIT_EXPECT_STREQ(test, boot_line(test), "");
-		KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "# taken: 0\n"));
-		KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "1\n");
+		KUNIT_EXPECT_STREQ(test, snap_kunit_line(test), "");
+		tfs_expect_in(test, "snapshots", "# taken: 0\n");
+		tfs_expect(test, "snapshot_allocate", "1\n");
 		boot_take(test);
-		KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", "one\n"));
+		tfs_expect_in(test, "snapshot", "one\n");
 		tfs_set(test, "snapshot", i ? "0" : "2");
-		KUNIT_EXPECT_STREQ(test, boot_line(test), "");
+		KUNIT_EXPECT_STREQ(test, snap_kunit_line(test), "");
 	}
 }
 
@@ -149,9 +135,7 @@ static u64 boot_clock(void)
 static void boot_cut(struct kunit *test, void *image, int ret)
 {
 	const struct snap_request req = {
-		.cpu = RING_BUFFER_ALL_CPUS,
-		.by = SNAP_BY_KERNEL,
-		.waits = true,
+		.cpu = RING_BUFFER_ALL_CPUS, .by = SNAP_BY_KERNEL, .waits = true,
 	};
 	struct trace_array *tr = test->priv;
 
@@ -161,15 +145,6 @@ static void boot_cut(struct kunit *test, void *image, int ret)
 	KUNIT_EXPECT_EQ(test, snap_take(tr->snapshots, &tr->snapshots->user, &req), ret);
 	KUNIT_EXPECT_NULL(test, boot_tr);
 	ring_buffer_set_clock(tr->array_buffer.buffer, trace_clock_local);
-}
-
-/* Leave a record uncommitted, as a task that dies there does. */
-static void boot_die(struct kunit *test)
-{
-	struct trace_array *tr = test->priv;
-
-	KUNIT_ASSERT_NOT_NULL(test, ring_buffer_lock_reserve(tr->array_buffer.buffer, 8));
-	preempt_enable_notrace();
 }
 
 /*
@@ -182,25 +157,24 @@ static void persist_test_failed(struct kunit *test)
 
 	boot_first(test, memory);
 	tfs_set(test, "trace_marker", "one");
-	boot_die(test);
+	snap_kunit_die(test, test->priv);
 	tfs_set(test, "snapshot", "1");
 	boot_cut(test, image, -EBUSY);
 	boot_again(test, memory, NULL);
-	KUNIT_EXPECT_EQ(test, strncmp(boot_line(test), "1 by=write ", 11), 0);
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", "one\n"));
+	snap_kunit_begins(test, "1 by=write ");
+	tfs_expect_in(test, "snapshot", "one\n");
 	boot_again(test, memory, image);
-	KUNIT_EXPECT_EQ(test, strncmp(boot_line(test), "1 by=unknown cpu=0 pid=0 boot=last ",
-				      strlen("1 by=unknown cpu=0 pid=0 boot=last ")), 0);
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", " cut=0.000000000.."));
+	snap_kunit_begins(test, "1 by=unknown cpu=0 pid=0 boot=last ");
+	tfs_expect_in(test, "snapshots", " cut=0.000000000..");
 
 	/* The same without a previous snapshot. */
 	tfs_set(test, "snapshot", "2");
-	boot_die(test);
+	snap_kunit_die(test, test->priv);
 	tfs_set(test, "snapshot", "1");
 	tfs_set(test, "snapshot", "2");
 	boot_cut(test, image, -EBUSY);
 	boot_again(test, memory, NULL);
-	KUNIT_EXPECT_STREQ(test, boot_line(test), "");
+	KUNIT_EXPECT_STREQ(test, snap_kunit_line(test), "");
 }
 
 static void boot_change_state(struct boot_note *note) { note->state = 77; }
@@ -245,10 +219,8 @@ static void persist_test_damage(struct kunit *test)
 {
 	const struct boot_change *c = test->param_value;
 	void *memory = snap_kunit_range(test);
-	struct trace_array *tr = test->priv;
 	struct boot_note *note;
 	const char *line;
-	char comm[40];
 
 	boot_first(test, memory);
 	boot_take(test);
@@ -257,13 +229,13 @@ static void persist_test_damage(struct kunit *test)
 	strscpy(note->info.comm, "x", sizeof(note->info.comm));
 	c->change(note);
 	boot_again(test, memory, NULL);
-	line = boot_line(test);
-	KUNIT_EXPECT_EQ_MSG(test, strncmp(line, c->shows, strlen(c->shows)), 0, "%s", line);
-	snprintf(comm, sizeof(comm), " comm=%s\n", c->comm);
-	KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(line, comm), "%s", line);
-	KUNIT_EXPECT_LT(test, strlen(tr->snapshots->user.last->info.event),
+	line = snap_kunit_line(test);
+	KUNIT_EXPECT_TRUE_MSG(test, strstarts(line, c->shows), "%s", line);
+	KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(line, tfs_text(test, " comm=%s\n", c->comm)), "%s",
+				  line);
+	KUNIT_EXPECT_LT(test, strlen(snap_kunit(test)->user.last->info.event),
 			(size_t)MAX_EVENT_NAME_LEN);
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", "one\n"));
+	tfs_expect_in(test, "snapshot", "one\n");
 }
 
 /* The list shows addresses as of this boot. Each buffer has the deltas of its own records. */
@@ -279,7 +251,7 @@ static void persist_test_moved(struct kunit *test)
 	boot_note(test)->info.ip = (unsigned long)boot_take - 4096;
 	snap_kunit_move(memory, 4096);
 	boot_again(test, memory, NULL);
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "1 by=write:boot_take "));
+	tfs_expect_in(test, "snapshots", "1 by=write:boot_take ");
 	snap = tr->snapshots->user.last;
 	KUNIT_EXPECT_EQ(test, snap->buf.text_delta, 4096L);
 	KUNIT_ASSERT_EQ(test, live->text_delta, 4096L);
@@ -287,7 +259,7 @@ static void persist_test_moved(struct kunit *test)
 
 	/* A cut of one CPU copies the deltas: other CPUs may have records of the last boot. */
 	tfs_set(test, "per_cpu/cpu0/snapshot", "1");
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", "two\n"));
+	tfs_expect_in(test, "snapshot", "two\n");
 	KUNIT_EXPECT_EQ(test, live->text_delta, 4096L);
 	KUNIT_EXPECT_EQ(test, live->data_delta, 8192L);
 	snap = tr->snapshots->user.last;
@@ -303,37 +275,34 @@ static void persist_test_moved(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, live->data_delta, 0L);
 	boot_note(test)->info.ip = 0;
 	boot_again(test, memory, NULL);
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "1 by=write cpu=0 "));
+	tfs_expect_in(test, "snapshots", "1 by=write cpu=0 ");
 }
 
 /* There is only one buffer. While a reader holds it, only a panic takes a snapshot. */
 static void persist_test_reader(struct kunit *test)
 {
 	void *memory = snap_kunit_range(test);
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s;
 	struct file *file;
 
 	boot_first(test, memory);
-	s = tr->snapshots;
+	s = snap_kunit(test);
 	boot_take(test);
 	tfs_fails(test, "snapshot_keep", "2", -EINVAL, BAD_ONE);
 	tfs_set(test, "snapshot_keep", "0");
 
 	file = tfs_open(test, "snapshot", O_RDONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	tfs_fails(test, "snapshot", "1", -EBUSY, BAD_READ);
 	tfs_set(test, "snapshot_allocate", "1");
 	tfs_set(test, "snapshot", "2");
 	tfs_fails(test, "snapshot", "1", -EBUSY, BAD_READ);
 	tfs_fails(test, "snapshot_allocate", "1", -EBUSY, BAD_READ);
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "0\n");
+	tfs_expect(test, "snapshot_allocate", "0\n");
 	tfs_close(file);
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "1\n");
+	tfs_expect(test, "snapshot_allocate", "1\n");
 
 	tfs_set(test, "snapshot", "1");
 	file = tfs_open(test, "snapshot", O_RDONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	xchg(&snap_crash_on, BIT(SNAP_BY_PANIC) | BIT(SNAP_BY_OOPS));
 	trace_snapshot_crash(SNAP_BY_OOPS);
 	KUNIT_EXPECT_EQ(test, s->user.seq, 2ULL);
@@ -351,10 +320,10 @@ static void persist_test_no_room(struct kunit *test)
 
 	for (i = 0; i < 2; i++) {
 		snap_kunit_boot(test, memory, NULL, false, i ? TRACE_ARRAY_FL_SNAPSHOT : 0);
-		KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "0\n");
+		tfs_expect(test, "snapshot_allocate", "0\n");
 		tfs_fails(test, "snapshot_keep", "1", -EINVAL, BAD_ONE);
 		tfs_set(test, "trace_marker", "one");
-		KUNIT_EXPECT_TRUE(test, tfs_shows(test, "trace", "one\n"));
+		tfs_expect_in(test, "trace", "one\n");
 		if (i)
 			continue;
 		tfs_fails(test, "snapshot", "1", -EINVAL, BAD_PERSIST);
@@ -373,9 +342,9 @@ static void persist_test_erased(struct kunit *test)
 	tfs_set(test, "snapshot", "2");
 	boot_cut(test, image, 0);
 	boot_again(test, memory, image);
-	KUNIT_EXPECT_EQ(test, strncmp(boot_line(test), "1 by=unknown ", 13), 0);
-	KUNIT_EXPECT_FALSE(test, tfs_shows(test, "snapshot", "one\n"));
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "trace", "two\n"));
+	snap_kunit_begins(test, "1 by=unknown ");
+	tfs_expect_not_in(test, "snapshot", "one\n");
+	tfs_expect_in(test, "trace", "two\n");
 }
 
 static struct kunit_case persist_cases[] = {
@@ -419,9 +388,8 @@ static void __init boot_test_names(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
 	size_t room = COMMAND_LINE_SIZE - 1 - strlen(",kunit-boot,xkunit,kunitx,,kunit,aa,b,");
-	char *all = kunit_kzalloc(test, COMMAND_LINE_SIZE, GFP_KERNEL);
+	char *all = tfs_zalloc(test, COMMAND_LINE_SIZE);
 
-	KUNIT_ASSERT_NOT_NULL(test, all);
 	tfs_option(test, "alloc_snapshot", "=xkunit,kunitx,");
 	KUNIT_EXPECT_FALSE(test, boot_asks(test, tr, "kunit"));
 	KUNIT_EXPECT_FALSE(test, boot_asks(test, tr, ""));
@@ -452,66 +420,58 @@ static void __init boot_test_top(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, boot_asks(test, top, NULL));
 	tfs_option(test, "alloc_snapshot", "");
 	KUNIT_EXPECT_TRUE(test, boot_asks(test, top, NULL));
-	KUNIT_EXPECT_FALSE(test, tfs_shows(test, "/buffer_size_kb", "expanded"));
+	tfs_expect_not_in(test, "/buffer_size_kb", "expanded");
 }
 
 /* Each trace array with memory for a snapshot takes one, unless it has one of the last boot. */
 static void __init boot_test_take(struct kunit *test)
 {
 	static const char taken[] = ": ** Boot snapshot taken **\n";
-	struct trace_array *full = trace_array_get_by_name("kunit-full", NULL);
-	struct trace_array *none = trace_array_get_by_name("kunit-none", NULL);
+	struct trace_array *full = tfs_add(test, "kunit-full", NULL, NULL);
+	struct trace_array *none = tfs_add(test, "kunit-none", NULL, NULL);
 	void *memory = snap_kunit_range(test);
 
-	KUNIT_ASSERT_NOT_NULL(test, full);
-	KUNIT_ASSERT_NOT_NULL(test, none);
 	tfs_set(test, "/instances/kunit-full/snapshot_keep", "first 1");
 	tfs_set(test, "/instances/kunit-full/snapshot", "1");
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(full), 0);
 	tfs_set(test, "snapshot_allocate", "1");
 	ftrace_boot_snapshot();
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "# taken: 0\n"));
+	tfs_expect_in(test, "snapshots", "# taken: 0\n");
 
 	tfs_option(test, "ftrace_boot_snapshot", "=kunit-boot");
 	KUNIT_EXPECT_TRUE(test, boot_asks(test, none, "kunit-boot"));
 	tfs_set(test, "trace_marker", "one");
 	ftrace_boot_snapshot();
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "1 by=boot "));
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", "one\n"));
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "trace", taken));
+	tfs_expect_in(test, "snapshots", "1 by=boot ");
+	tfs_expect_in(test, "snapshot", "one\n");
+	tfs_expect_in(test, "trace", taken);
 	/* The second one replaces the first. */
 	ftrace_boot_snapshot();
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "2 by=boot "));
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "/instances/kunit-none/snapshots", "# taken: 0\n"));
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "/instances/kunit-none/snapshot_allocate"), "0\n");
-	KUNIT_EXPECT_FALSE(test, tfs_shows(test, "/instances/kunit-none/trace", taken));
-	KUNIT_EXPECT_FALSE(test, tfs_shows(test, "/instances/kunit-full/trace", taken));
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "/instances/kunit-full/snapshots", "# taken: 1\n"));
+	tfs_expect_in(test, "snapshots", "2 by=boot ");
+	tfs_expect_in(test, "/instances/kunit-none/snapshots", "# taken: 0\n");
+	tfs_expect(test, "/instances/kunit-none/snapshot_allocate", "0\n");
+	tfs_expect_not_in(test, "/instances/kunit-none/trace", taken);
+	tfs_expect_not_in(test, "/instances/kunit-full/trace", taken);
+	tfs_expect_in(test, "/instances/kunit-full/snapshots", "# taken: 1\n");
 
 	boot_first(test, memory);
 	boot_take(test);
 	boot_again(test, memory, NULL);
 	ftrace_boot_snapshot();
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "1 by=write "));
+	tfs_expect_in(test, "snapshots", "1 by=write ");
 	tfs_set(test, "snapshot", "1");
 	ftrace_boot_snapshot();
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "3 by=boot "));
-	tracing_disarm_snapshot(full);
-	trace_array_put(full);
-	KUNIT_EXPECT_EQ(test, trace_array_destroy(full), 0);
-	trace_array_put(none);
-	KUNIT_EXPECT_EQ(test, trace_array_destroy(none), 0);
+	tfs_expect_in(test, "snapshots", "3 by=boot ");
 }
 
 /* As boot_test_take() has asked for. If the buffers are in use, each gets one of its own. */
 static void __init boot_test_own(struct kunit *test)
 {
-	struct trace_array *both[] = { test->priv, trace_array_get_by_name("kunit-own", NULL) };
+	struct trace_array *both[] = { test->priv, tfs_add(test, "kunit-own", NULL, NULL) };
 	struct trace_snap *spare[ARRAY_SIZE(both)];
 	struct trace_snapshots *s;
 	unsigned int i;
 
-	KUNIT_ASSERT_NOT_NULL(test, both[1]);
 	for (i = 0; i < ARRAY_SIZE(both); i++) {
 		KUNIT_ASSERT_EQ(test, tracing_alloc_snapshot_instance(both[i]), 0);
 		spare[i] = both[i]->snapshots->user.spare;
@@ -526,8 +486,6 @@ static void __init boot_test_own(struct kunit *test)
 		guard(mutex)(&s->mutex);
 		snap_put(s, spare[i]);
 	}
-	trace_array_put(both[1]);
-	KUNIT_EXPECT_EQ(test, trace_array_destroy(both[1]), 0);
 }
 
 static int __init boot_run(void *done)

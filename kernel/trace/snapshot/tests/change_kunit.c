@@ -3,24 +3,14 @@
  * Unit tests of snapshots while the size or the clock of their trace array changes.
  */
 #include <linux/completion.h>
-#include <linux/delay.h>
 #include <linux/kthread.h>
 #include <linux/list.h>
-#include <linux/mman.h>
 #include <linux/ring_buffer.h>
 #include <linux/timekeeping.h>
 #include <linux/trace_clock.h>
 
 #include "../../ring_buffer/internal.h"
 #include "../../tests/snapshots.h"
-
-static void change_limit(struct kunit *test, unsigned long kb)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "%lu", kb);
-	tfs_set(test, "snapshot_limit_kb", text);
-}
 
 /* Writes that change the size of the live buffer. */
 static const struct change_case {
@@ -40,14 +30,11 @@ static void change_desc(const struct change_case *p, char *desc)
 
 KUNIT_ARRAY_PARAM(change, change_cases, change_desc);
 
-/* Free the buffer for the next snapshot, as a lack of memory does. */
-static void change_lose(struct trace_array *tr)
+/* Undo the change. */
+static void change_back(struct kunit *test)
 {
-	struct trace_snapshots *s = tr->snapshots;
-
-	mutex_lock(&s->mutex);
-	snap_free_slot(s, &s->user, false);
-	mutex_unlock(&s->mutex);
+	tfs_set(test, "buffer_subbuf_size_kb", "4");
+	tfs_set(test, "buffer_size_kb", "64");
 }
 
 /* A resize applies to the buffer for the next snapshot, too, and keeps the newest snapshot. */
@@ -62,25 +49,25 @@ static void change_test_size(struct kunit *test)
 	after = snap_kunit_full(test);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 	KUNIT_EXPECT_NE(test, after, before);
-	tfs_set(test, "buffer_subbuf_size_kb", "4");
-	tfs_set(test, "buffer_size_kb", "64");
+	change_back(test);
 	KUNIT_EXPECT_EQ(test, snap_kunit_full(test), before);
 
 	/* There is a buffer for the next snapshot. */
 	tfs_set(test, "snapshot_allocate", "1");
 	tfs_set(test, p->file, p->text);
 	KUNIT_EXPECT_EQ(test, snap_kunit_full(test), after);
-	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), after);
+	/* The one that does not fit any more is freed at once. */
+	KUNIT_EXPECT_TRUE(test, llist_empty(&snap_kunit(test)->gone));
+	KUNIT_EXPECT_EQ(test, snap_kunit(test)->memory.kb, after);
 	tfs_mark(test, 3);
 	tracing_snapshot_instance(tr);
 	KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 3U);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), after);
 
 	/* There is a snapshot, too. */
-	tfs_set(test, "buffer_subbuf_size_kb", "4");
-	tfs_set(test, "buffer_size_kb", "64");
+	change_back(test);
 	KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 3U);
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "1\n");
+	tfs_expect(test, "snapshot_allocate", "1\n");
 	tfs_mark(test, 2);
 	tracing_snapshot_instance(tr);
 	KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 2U);
@@ -92,13 +79,12 @@ static void change_test_size(struct kunit *test)
 	trace_snapshot_trim(tr);
 	KUNIT_EXPECT_LT(test, snap_kunit_kb(test), before);
 	tfs_set(test, p->file, p->text);
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "0\n");
+	tfs_expect(test, "snapshot_allocate", "0\n");
 	KUNIT_EXPECT_LT(test, snap_kunit_kb(test), before);
 	/* A resize allocates a buffer for a trigger, even if the trigger has lost its buffer. */
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	change_lose(tr);
-	tfs_set(test, "buffer_subbuf_size_kb", "4");
-	tfs_set(test, "buffer_size_kb", "64");
+	snap_kunit_lose(tr->snapshots, false);
+	change_back(test);
 	tracing_snapshot_instance(tr);
 	tracing_disarm_snapshot(tr);
 	snap_kunit_expect(test, "taken 4");
@@ -111,31 +97,29 @@ static void change_test_limit(struct kunit *test)
 {
 	const struct change_case *p = test->param_value;
 	unsigned long before = snap_kunit_full(test), after;
-	struct trace_array *tr = test->priv;
 
 	tfs_set(test, p->file, p->text);
 	after = snap_kunit_full(test);
-	tfs_set(test, "buffer_subbuf_size_kb", "4");
-	tfs_set(test, "buffer_size_kb", "64");
+	change_back(test);
 
 	tfs_set(test, "snapshot_allocate", "1");
 	if (after > before) {
-		change_limit(test, after - 1);
+		snap_kunit_limit(test, after - 1);
 		tfs_refuse(test, p->file, p->text, -ENOSPC);
 		KUNIT_EXPECT_EQ(test, snap_kunit_full(test), before);
 		KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before);
 	}
-	change_limit(test, max(before, after));
+	snap_kunit_limit(test, max(before, after));
 	tfs_set(test, p->file, p->text);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), after);
-	tracing_snapshot_instance(tr);
-	tracing_snapshot_instance(tr);
+	tracing_snapshot_instance(test->priv);
+	tracing_snapshot_instance(test->priv);
 	snap_kunit_expect(test, "taken 2");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), after);
 	/* Sub-buffers of one page, again. */
-	change_limit(test, 0);
+	snap_kunit_limit(test, 0);
 	tfs_set(test, "buffer_subbuf_size_kb", "4");
-	tracing_snapshot_instance(tr);
+	tracing_snapshot_instance(test->priv);
 	snap_kunit_expect(test, "taken 3");
 }
 
@@ -143,26 +127,24 @@ static void change_test_limit(struct kunit *test)
 static void change_test_smaller(struct kunit *test)
 {
 	unsigned long full = snap_kunit_full(test);
-	struct trace_array *tr = test->priv;
 
 	tfs_mark(test, 3);
 	tfs_set(test, "snapshot", "1");
-	change_limit(test, full);
+	snap_kunit_limit(test, full);
 	tfs_refuse(test, "buffer_size_kb", "128", -ENOSPC);
-	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_change(tr, SZ_64K, RING_BUFFER_ALL_CPUS, -1),
-			-ENOSPC);
-	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	snap_kunit_begin_change(test, SZ_64K, -ENOSPC);
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(test->priv), 0);
 	tfs_refuse(test, "buffer_size_kb", "8", -ENOSPC);
-	tracing_disarm_snapshot(tr);
-	tr->snapshots->pinned = true;
+	tracing_disarm_snapshot(test->priv);
+	snap_kunit(test)->pinned = true;
 	tfs_refuse(test, "buffer_size_kb", "8", -ENOSPC);
-	tr->snapshots->pinned = false;
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "1\n");
+	snap_kunit(test)->pinned = false;
+	tfs_expect(test, "snapshot_allocate", "1\n");
 	tfs_set(test, "buffer_size_kb", "8");
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "0\n");
+	tfs_expect(test, "snapshot_allocate", "0\n");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 3U);
-	tracing_snapshot_instance(tr);
+	tracing_snapshot_instance(test->priv);
 	snap_kunit_expect(test, "taken 1 starved 1");
 	tfs_refuse(test, "snapshot", "1", -ENOSPC);
 	tfs_set(test, "snapshot", "0");
@@ -184,11 +166,10 @@ static void change_test_fails(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before * 2);
 	tracing_snapshot_instance(tr);
 	/* The limit has room for one larger buffer only. */
-	change_limit(test, before * 2 + 100);
-	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_change(tr, SZ_128K, RING_BUFFER_ALL_CPUS, -1),
-			-ENOSPC);
+	snap_kunit_limit(test, before * 2 + 100);
+	snap_kunit_begin_change(test, SZ_128K, -ENOSPC);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), before * 2);
-	change_limit(test, 0);
+	snap_kunit_limit(test, 0);
 	tfs_kill(true);
 	ret = trace_snapshot_begin_change(tr, 0, RING_BUFFER_ALL_CPUS, 1);
 	tfs_kill(false);
@@ -217,8 +198,7 @@ static void change_test_fails(struct kunit *test)
 
 	/* Memory that survives a reboot keeps its size. */
 	tr->range_addr_start = 1;
-	ret = trace_snapshot_begin_change(tr, SZ_128K, RING_BUFFER_ALL_CPUS, -1);
-	KUNIT_EXPECT_EQ(test, ret, 0);
+	snap_kunit_begin_change(test, SZ_128K, 0);
 	trace_snapshot_end_change(tr, true);
 	tr->range_addr_start = 0;
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 2 * snap_kunit_full(test));
@@ -297,7 +277,6 @@ static void change_test_spare_clock(struct kunit *test)
 	tfs_set(test, "trace_clock", "counter");
 	time = ring_buffer_time_stamp(tr->array_buffer.buffer);
 	KUNIT_EXPECT_EQ(test, ring_buffer_time_stamp(spare), time + 1);
-	tfs_set(test, "trace_clock", "local");
 }
 
 /* A task that counts records */
@@ -364,7 +343,7 @@ static void change_test_used(struct kunit *test)
 	tracing_disarm_snapshot(tr);
 	KUNIT_EXPECT_TRUE(test, trace_snapshot_is_used(tr));
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	change_lose(tr);
+	snap_kunit_lose(tr->snapshots, false);
 	KUNIT_EXPECT_TRUE(test, trace_snapshot_is_used(tr));
 	tracing_disarm_snapshot(tr);
 	KUNIT_EXPECT_FALSE(test, trace_snapshot_is_used(tr));
@@ -384,44 +363,11 @@ static void change_test_used(struct kunit *test)
 
 	/* A latency tracer that has lost its buffer */
 	KUNIT_EXPECT_EQ(test, trace_snapshot_arm_tracer(tr, &fake), 0);
-	mutex_lock(&s->mutex);
-	snap_free_slot(s, &s->max, true);
-	mutex_unlock(&s->mutex);
+	scoped_guard(mutex, &s->mutex)
+		snap_free_slot(s, &s->max, true);
 	KUNIT_EXPECT_TRUE(test, trace_snapshot_is_used(tr));
 	trace_snapshot_disarm_tracer(tr, &fake);
 	KUNIT_EXPECT_FALSE(test, trace_snapshot_is_used(tr));
-}
-
-/* A resize frees the buffer that does not fit any more. */
-static void change_test_freed(struct kunit *test)
-{
-	struct trace_array *tr = test->priv;
-
-	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	tfs_set(test, "buffer_size_kb", "32");
-	KUNIT_EXPECT_TRUE(test, llist_empty(&tr->snapshots->gone));
-	KUNIT_EXPECT_EQ(test, tr->snapshots->memory.kb, snap_kunit_full(test));
-	tracing_disarm_snapshot(tr);
-}
-
-/* A request during a resize is postponed until the resize ends. */
-static void change_test_waits(struct kunit *test)
-{
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
-	unsigned int i;
-
-	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_change(tr, SZ_32K, RING_BUFFER_ALL_CPUS, -1), 0);
-	tracing_snapshot_instance(tr);
-	irq_work_sync(&s->pending.start);
-	KUNIT_EXPECT_EQ(test, snap_take_pending(s), -EAGAIN);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->pending.requests), 1L);
-	trace_snapshot_end_change(tr, false);
-	for (i = 0; atomic_long_read(&s->pending.requests) && i < 500; i++)
-		msleep(20);
-	snap_kunit_expect(test, "taken 1");
-	tracing_disarm_snapshot(tr);
 }
 
 /*
@@ -436,10 +382,8 @@ static void change_test_moved(struct kunit *test)
 	int ret;
 
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	tracing_snapshot_instance(tr);
-	snap_kunit_worker(tr);
-	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_change(tr, SZ_128K, RING_BUFFER_ALL_CPUS, -1),
-			0);
+	snap_kunit_take(test);
+	snap_kunit_begin_change(test, SZ_128K, 0);
 	tracing_snapshot_instance(tr);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->pending.requests), 1L);
 	/* As if it had come within the cut above. */
@@ -450,9 +394,8 @@ static void change_test_moved(struct kunit *test)
 	KUNIT_EXPECT_NE(test, ring_buffer_ring_id(tr->array_buffer.buffer, s->pending.info.cpu),
 			ring);
 	trace_snapshot_end_change(tr, ret >= 0);
-	wait_event(s->wait, !atomic_long_read(&s->pending.requests));
+	snap_kunit_wait(test);
 	snap_kunit_expect(test, "taken 1 late 1");
-	tracing_disarm_snapshot(tr);
 }
 
 /* Erasing leaves no record in any snapshot, not even in a replaced one that a reader holds. */
@@ -594,8 +537,6 @@ static struct kunit_case change_kunit[] = {
 	KUNIT_CASE(change_test_spare_clock),
 	KUNIT_CASE(change_test_entries),
 	KUNIT_CASE(change_test_used),
-	KUNIT_CASE(change_test_freed),
-	KUNIT_CASE(change_test_waits),
 	KUNIT_CASE(change_test_moved),
 	KUNIT_CASE(change_test_erase),
 	KUNIT_CASE(change_test_erase_iterator),

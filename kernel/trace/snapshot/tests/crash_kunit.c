@@ -31,6 +31,8 @@ static struct vfsmount *crash_mnt;
 
 static struct file *crash_open(struct kunit *test, int flags)
 {
+	struct file *file;
+
 	if (!crash_mnt) {
 		struct file_system_type *type = get_fs_type("proc");
 
@@ -38,7 +40,9 @@ static struct file *crash_open(struct kunit *test, int flags)
 		crash_mnt = kern_mount(type);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(crash_mnt));
 	}
-	return file_open_root_mnt(crash_mnt, "sys/kernel/snapshot_on", flags, 0);
+	file = file_open_root_mnt(crash_mnt, "sys/kernel/snapshot_on", flags, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	return file;
 }
 
 /* Write to snapshot_on. Return: as write(2). */
@@ -47,7 +51,6 @@ static ssize_t crash_write(struct kunit *test, const char *text)
 	struct file *file = crash_open(test, O_WRONLY);
 	ssize_t ret;
 
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	ret = tfs_write_file(test, file, text);
 	tfs_close(file);
 	return ret;
@@ -58,11 +61,16 @@ static void crash_expect(struct kunit *test, const char *text)
 	struct file *file = crash_open(test, O_RDONLY);
 	char buf[64] = "";
 
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	KUNIT_EXPECT_EQ(test, tfs_read_file(test, file, buf, sizeof(buf) - 1),
 			(ssize_t)strlen(text));
 	tfs_close(file);
 	KUNIT_EXPECT_STREQ(test, buf, text);
+}
+
+static void crash_set(struct kunit *test, const char *text, const char *shown)
+{
+	KUNIT_EXPECT_EQ(test, crash_write(test, text), (ssize_t)strlen(text));
+	crash_expect(test, shown);
 }
 
 /* A read shows the written value. A write of an invalid value fails and changes nothing. */
@@ -73,66 +81,75 @@ static void crash_test_file(struct kunit *test)
 		"\n", " ", " \t\n", ",", "oops warn x", "oops\nx",
 	};
 	const char *fits = "panic,oops,warn,none,none,,,,,,";
-	char text[40];
 	unsigned int i;
 
 	if (!IS_ENABLED(CONFIG_PROC_SYSCTL))
 		kunit_skip(test, "there is no /proc/sys");
 	crash_expect(test, "none\n");
-	KUNIT_EXPECT_EQ(test, crash_write(test, "oops\n"), 5L);
-	crash_expect(test, "oops\n");
-	KUNIT_EXPECT_EQ(test, crash_write(test, "warn panic\n"), 11L);
-	crash_expect(test, "panic,warn\n");
+	crash_set(test, "oops\n", "oops\n");
+	crash_set(test, "warn panic\n", "panic,warn\n");
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		KUNIT_EXPECT_EQ_MSG(test, crash_write(test, bad[i]), (ssize_t)-EINVAL, bad[i]);
 		crash_expect(test, "panic,warn\n");
 	}
-	KUNIT_EXPECT_EQ(test, crash_write(test, " oops\n"), 6L);
-	crash_expect(test, "oops\n");
+	crash_set(test, " oops\n", "oops\n");
 	/* The longest valid text, then one more character. */
 	KUNIT_EXPECT_EQ(test, strlen(fits), (size_t)31);
-	KUNIT_EXPECT_EQ(test, crash_write(test, fits), 31L);
-	crash_expect(test, "panic,oops,warn\n");
-	snprintf(text, sizeof(text), "%s,", fits);
-	KUNIT_EXPECT_EQ(test, crash_write(test, text), (ssize_t)-EINVAL);
-	KUNIT_EXPECT_EQ(test, crash_write(test, "none"), 4L);
-	crash_expect(test, "none\n");
+	crash_set(test, fits, "panic,oops,warn\n");
+	KUNIT_EXPECT_EQ(test, crash_write(test, tfs_text(test, "%s,", fits)), (ssize_t)-EINVAL);
+	crash_set(test, "none", "none\n");
 	/* A read parses nothing: it also shows what nobody can write. */
 	xchg(&snap_crash_on, BIT(SNAP_BY_BOOT));
 	crash_expect(test, "boot\n");
 }
 
-static int __init crash_option(struct kunit *test, char *name, char *text)
+/* A text that means nothing changes nothing, and its place is known. */
+static void crash_test_parse(struct kunit *test)
 {
-	const struct obs_kernel_param *p;
+	static const struct {
+		const char	*text;
+		unsigned long	on;
+	} good[] = {
+		{ "none", 0 }, { "panic", BIT(SNAP_BY_PANIC) },
+		{ "oops,warn", BIT(SNAP_BY_OOPS) | BIT(SNAP_BY_WARN) },
+		{ "warn oops\n", BIT(SNAP_BY_OOPS) | BIT(SNAP_BY_WARN) },
+	};
+	static const char * const bad[] = {
+		"^1", "^panics", "panic,^x", "^Oops", "^write", "^", " , \t^", "warn  ^warns",
+	};
+	unsigned long on;
+	unsigned int i;
+	char text[32];
+	size_t at;
 
-	for (p = __setup_start; p < __setup_end; p++) {
-		if (!strcmp(p->str, name))
-			return p->setup_func(text);
+	for (i = 0; i < ARRAY_SIZE(good); i++) {
+		strscpy(text, good[i].text, sizeof(text));
+		KUNIT_EXPECT_PTR_EQ_MSG(test, snap_crash_parse(text, &on), NULL, good[i].text);
+		KUNIT_EXPECT_EQ_MSG(test, on, good[i].on, good[i].text);
 	}
-	KUNIT_FAIL(test, "no option %s", name);
-	return 0;
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		/* Without the mark of the place that is wrong. */
+		at = strcspn(bad[i], "^");
+		snprintf(text, sizeof(text), "%.*s%s", (int)at, bad[i], bad[i] + at + 1);
+		on = 77;
+		KUNIT_EXPECT_PTR_EQ_MSG(test, snap_crash_parse(text, &on), text + at, "%s", bad[i]);
+		KUNIT_EXPECT_EQ_MSG(test, on, 77UL, bad[i]);
+	}
 }
 
 /* snapshot_on= on the command line sets the same value, and ignores an invalid one. */
 static void __init crash_test_option(struct kunit *test)
 {
-	char good[] = "panic,warn", bad[] = "oops,x";
-
-	KUNIT_EXPECT_EQ(test, crash_option(test, "snapshot_on=", good), 1);
-	KUNIT_EXPECT_EQ(test, crash_option(test, "snapshot_on=", bad), 1);
+	tfs_option(test, "snapshot_on=", "panic,warn");
+	tfs_option(test, "snapshot_on=", "oops,x");
 	KUNIT_EXPECT_EQ(test, xchg(&snap_crash_on, 0), BIT(SNAP_BY_PANIC) | BIT(SNAP_BY_WARN));
 }
 
 /* Expect @nr snapshots, and @by as the requester of the last one. */
 static void crash_taken(struct kunit *test, u64 nr, const char *by)
 {
-	struct trace_array *tr = test->priv;
-	char text[32];
-
-	KUNIT_EXPECT_EQ(test, tr->snapshots->user.seq, nr);
-	snprintf(text, sizeof(text), "%llu by=%s ", nr, by);
-	KUNIT_EXPECT_TRUE_MSG(test, tfs_shows(test, "snapshots", text), "%s", text);
+	KUNIT_EXPECT_EQ(test, snap_kunit(test)->user.seq, nr);
+	tfs_expect_in(test, "snapshots", tfs_text(test, "%llu by=%s ", nr, by));
 }
 
 static void crash_oops(enum die_val event)
@@ -158,7 +175,7 @@ static void crash_test_takes(struct kunit *test)
 
 	xchg(&snap_crash_on, BIT(SNAP_BY_OOPS) | BIT(SNAP_BY_PANIC));
 	crash_oops(DIE_OOPS + 1);
-	KUNIT_EXPECT_FALSE(test, tfs_shows(test, "snapshots", "3 by"));
+	tfs_expect_not_in(test, "snapshots", "3 by");
 	kunit_panic(test);
 	crash_taken(test, 3, "panic");
 	crash_oops(DIE_OOPS);
@@ -176,17 +193,16 @@ static void crash_test_takes(struct kunit *test)
 /* An oops that was refused a buffer does not stand for the panic that follows. */
 static void crash_test_refused(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
 	struct array_buffer *held;
 
 	xchg(&snap_crash_on, BIT(SNAP_BY_OOPS) | BIT(SNAP_BY_PANIC));
 	kunit_panic(test);
 	crash_taken(test, 1, "panic");
 	/* There is no room for the buffer that a reader leaves to the next crash. */
-	tr->snapshots->memory.limit_kb = 1;
-	held = trace_snapshot_get(tr, false);
+	snap_kunit(test)->memory.limit_kb = 1;
+	held = trace_snapshot_get(test->priv, false);
 	KUNIT_ASSERT_NOT_NULL(test, held);
-	KUNIT_ASSERT_NULL(test, tr->snapshots->user.spare);
+	KUNIT_ASSERT_NULL(test, snap_kunit(test)->user.spare);
 	crash_oops(DIE_OOPS);
 	crash_taken(test, 1, "panic");
 	trace_snapshot_put(held);
@@ -197,9 +213,8 @@ static void crash_test_refused(struct kunit *test)
 /* The panic takes what the oops did not: of each instance the first one counts. */
 static void crash_test_each(struct kunit *test)
 {
-	struct trace_array *other = trace_array_get_by_name("kunit-late", NULL);
+	struct trace_array *other = tfs_add(test, "kunit-late", NULL, NULL);
 
-	KUNIT_ASSERT_NOT_NULL(test, other);
 	xchg(&snap_crash_on, BIT(SNAP_BY_OOPS) | BIT(SNAP_BY_PANIC));
 	crash_oops(DIE_OOPS);
 	crash_taken(test, 1, "oops");
@@ -207,8 +222,6 @@ static void crash_test_each(struct kunit *test)
 	kunit_panic(test);
 	crash_taken(test, 1, "oops");
 	KUNIT_EXPECT_EQ(test, other->snapshots->user.seq, 1ULL);
-	trace_array_put(other);
-	KUNIT_EXPECT_EQ(test, trace_array_destroy(other), 0);
 }
 
 /* A program that reads the newest snapshot is not in the way of a crash. */
@@ -220,7 +233,6 @@ static void crash_test_read(struct kunit *test)
 	kunit_panic(test);
 	crash_taken(test, 1, "panic");
 	file = tfs_open(test, "snapshot", O_RDONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	kunit_panic(test);
 	tfs_close(file);
 	crash_taken(test, 2, "panic");
@@ -258,33 +270,29 @@ static void crash_test_task(struct kunit *test)
 /* A warning takes one of each trace array with a spare buffer, or a snapshot to replace. */
 static void crash_test_arrays(struct kunit *test)
 {
-	struct trace_array *none = trace_array_get_by_name("kunit-none", NULL);
-	struct trace_array *more = trace_array_get_by_name("kunit-more", NULL);
+	struct trace_array *none = tfs_add(test, "kunit-none", NULL, NULL);
+	struct trace_array *more = tfs_add(test, "kunit-more", NULL, NULL);
 
-	KUNIT_ASSERT_NOT_NULL(test, none);
-	KUNIT_ASSERT_NOT_NULL(test, more);
 	KUNIT_ASSERT_EQ(test, tracing_alloc_snapshot_instance(more), 0);
 	xchg(&snap_crash_on, BIT(SNAP_BY_WARN));
 	trace_snapshot_warn();
 	KUNIT_EXPECT_EQ(test, more->snapshots->user.seq, 1ULL);
 	KUNIT_EXPECT_EQ(test, none->snapshots->user.seq, 0ULL);
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "/instances/kunit-none/snapshots",
-					  "# refused, no buffer was ready: 0\n"));
+	tfs_expect_in(test, "/instances/kunit-none/snapshots",
+		      "# refused, no buffer was ready: 0\n");
 	/* There is no spare buffer, only the last snapshot. */
 	KUNIT_EXPECT_NULL(test, more->snapshots->user.spare);
 	trace_snapshot_warn();
 	KUNIT_EXPECT_EQ(test, more->snapshots->user.seq, 2ULL);
 	crash_taken(test, 2, "warn");
-	trace_array_put(more);
-	KUNIT_EXPECT_EQ(test, trace_array_destroy(more), 0);
-	trace_array_put(none);
-	KUNIT_EXPECT_EQ(test, trace_array_destroy(none), 0);
+	tfs_remove(test, more);
 	trace_snapshot_warn();
 	crash_taken(test, 3, "warn");
 }
 
 static struct kunit_case crash_cases[] = {
 	KUNIT_CASE(crash_test_file),
+	KUNIT_CASE(crash_test_parse),
 	KUNIT_CASE(crash_test_takes),
 	KUNIT_CASE(crash_test_refused),
 	KUNIT_CASE(crash_test_read),

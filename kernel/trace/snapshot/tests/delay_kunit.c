@@ -4,23 +4,13 @@
  */
 #include <linux/delay.h>
 #include <linux/ring_buffer.h>
-#include <linux/sched/signal.h>
 #include <linux/trace_clock.h>
-#include <linux/wait.h>
 
 #include "../../tests/snapshots.h"
-
-static void delay_wait(struct kunit *test)
-{
-	struct trace_array *tr = test->priv;
-
-	wait_event(tr->snapshots->wait, !atomic_long_read(&tr->snapshots->pending.requests));
-}
 
 /* A postponed snapshot is never early. The list shows its requester and the request's time. */
 static void delay_test_later(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
 	unsigned long full = snap_kunit_full(test), flags;
 	u64 asked, begin, end;
 	unsigned int i;
@@ -33,19 +23,19 @@ static void delay_test_later(struct kunit *test)
 		} else if (i == 1) {
 			/* The timer cannot run before the second one. */
 			local_irq_save(flags);
-			tracing_snapshot_instance(tr);
-			__trace_array_puts(tr, _THIS_IP_, "mark\n", 5);
-			tracing_snapshot_instance(tr);
+			tracing_snapshot_instance(test->priv);
+			__trace_array_puts(test->priv, _THIS_IP_, "mark\n", 5);
+			tracing_snapshot_instance(test->priv);
 			local_irq_restore(flags);
-			delay_wait(test);
+			snap_kunit_wait(test);
 			KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 1U);
 		} else {
 			tfs_set(test, "events/ftrace/print/trigger", "snapshot");
 			tfs_mark(test, 1);
-			delay_wait(test);
+			snap_kunit_wait(test);
 			tfs_set(test, "events/ftrace/print/trigger", "!snapshot");
 			KUNIT_EXPECT_NE(test, tfs_count(tfs_read(test, "snapshots"),
-							       " by=trigger:print "), 0U);
+							" by=trigger:print "), 0U);
 		}
 		snap_kunit_times(test, "asked=", &asked, NULL);
 		snap_kunit_times(test, "cut=", &begin, &end);
@@ -106,7 +96,7 @@ static void delay_test_pending(struct kunit *test)
 	snap_kunit_expect(test, "");
 	tfs_refuse(test, "snapshot", "0", -EBUSY);
 	trace_snapshot_trim(tr);
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "1\n");
+	tfs_expect(test, "snapshot_allocate", "1\n");
 	snap_kunit_expect(test, "");
 
 	tfs_set(test, "per_cpu/cpu0/snapshot", "1");
@@ -161,32 +151,11 @@ static void delay_test_cancelled(struct kunit *test)
 	snap_delay_set(tr->snapshots, 0);
 }
 
-/* After a signal the request stays pending. If it is cancelled, it is counted as refused. */
-static void delay_test_signal(struct kunit *test)
-{
-	unsigned long full = snap_kunit_full(test);
-	struct trace_array *tr = test->priv;
-	unsigned int i;
-
-	for (i = 0; i < 2; i++) {
-		tfs_set(test, "snapshot_delay", "1000s");
-		set_thread_flag(TIF_SIGPENDING);
-		tfs_refuse(test, "snapshot", "1", -EINTR);
-		flush_signals(current);
-		KUNIT_EXPECT_TRUE(test, atomic_long_read(&tr->snapshots->pending.requests));
-		KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
-		tfs_set(test, "snapshot_delay", "0");
-		KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "1\n");
-	}
-	snap_kunit_expect(test, "refused 2");
-}
-
 /* A request that is cancelled ends for each task that waits for it. */
 static void delay_test_waiters(struct kunit *test)
 {
 	struct snap_request req = { .cpu = RING_BUFFER_ALL_CPUS, .waits = true };
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	struct snap_waiter waiters[3] = { };
 	unsigned int i;
 
@@ -207,25 +176,24 @@ static void delay_test_waiters(struct kunit *test)
 /* A postponed request can fail when its time comes. */
 static void delay_test_fails(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	struct array_buffer *buf;
 	unsigned long before, flags;
 	unsigned int i;
 
 	tfs_set(test, "snapshot", "1");
-	buf = trace_snapshot_get(tr, false);
+	buf = trace_snapshot_get(test->priv, false);
 	tfs_set(test, "snapshot_delay", "1ms");
-	tracing_snapshot_instance(tr);
-	delay_wait(test);
+	tracing_snapshot_instance(test->priv);
+	snap_kunit_wait(test);
 	snap_kunit_expect(test, "taken 1 starved 1");
 	trace_snapshot_put(buf);
 	/* The worker is a user of the snapshot, too, after a request that was refused. */
-	snap_kunit_worker(tr);
+	snap_kunit_worker(test->priv);
 
 	/* While another CPU holds the lock, the timer tries again. */
 	local_irq_save(flags);
-	tracing_snapshot_instance(tr);
+	tracing_snapshot_instance(test->priv);
 	/* With interrupts off, the timer cannot run before this. */
 	atomic_set(&s->owner, 1);
 	local_irq_restore(flags);
@@ -233,20 +201,19 @@ static void delay_test_fails(struct kunit *test)
 		msleep(20);
 	KUNIT_EXPECT_LT(test, i, 1000U);
 	atomic_set(&s->owner, 0);
-	delay_wait(test);
+	snap_kunit_wait(test);
 	snap_kunit_expect(test, "taken 2 starved 1");
 	/* A waiter also wakes up if another request has used the last room of snapshot_keep. */
 	before = xchg(&snap_crash_on, BIT(SNAP_BY_WARN));
 	tfs_set(test, "snapshot_keep", "first 2");
 	tfs_set(test, "snapshot_delay", "20ms");
 	local_irq_save(flags);
-	tracing_snapshot_instance(tr);
+	tracing_snapshot_instance(test->priv);
 	trace_snapshot_warn();
 	local_irq_restore(flags);
-	delay_wait(test);
+	snap_kunit_wait(test);
 	xchg(&snap_crash_on, before);
 	snap_kunit_expect(test, "taken 3 starved 1 enough 1");
-	tfs_set(test, "snapshot_keep", "0");
 }
 
 /* A request reads the clock when it is postponed: delay_clock() acts as an interrupt there. */
@@ -282,10 +249,7 @@ static void delay_test_inside(struct kunit *test)
 
 static void delay_expect_count(struct kunit *test, unsigned int count)
 {
-	char text[32];
-
-	snprintf(text, sizeof(text), "snapshot:count=%u\n", count);
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, DELAY_TRIGGER, text));
+	tfs_expect_in(test, DELAY_TRIGGER, tfs_text(test, "snapshot:count=%u\n", count));
 }
 
 static bool delay_has_cells(struct trace_snapshots *s)
@@ -300,8 +264,7 @@ static bool delay_has_cells(struct trace_snapshots *s)
 /* A snapshot that is taken reduces the count of its trigger by one, also if others share it. */
 static void delay_test_count(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	unsigned int i;
 
 	tfs_set(test, DELAY_TRIGGER, "snapshot:3");
@@ -329,14 +292,12 @@ static void delay_test_count(struct kunit *test)
 	tfs_mark(test, 1);
 	delay_expect_count(test, 0);
 	snap_kunit_expect(test, "taken 3 merged 9 refused 5");
-	tfs_set(test, DELAY_TRIGGER, "!snapshot:3");
 }
 
 /* A trigger that is removed is not told of the snapshot that its request waits for. */
 static void delay_test_removed(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 
 	tfs_set(test, DELAY_TRIGGER, "snapshot:3");
 	tfs_set(test, "snapshot_delay", "1000s");
@@ -347,14 +308,12 @@ static void delay_test_removed(struct kunit *test)
 	s->pending.at = 0;
 	KUNIT_EXPECT_EQ(test, snap_take_pending(s), 0);
 	snap_kunit_expect(test, "taken 1 merged 1");
-	tfs_set(test, "snapshot_delay", "0");
 }
 
 /* Without room to note another condition, its request is refused, and stores nothing. */
 static void delay_test_cells(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	char data[SNAP_CELLS + 1];
 	struct snap_cond cond = { .wanted = delay_ask, .taken = delay_note, .lasts = true };
 	struct snap_request req = { .cpu = RING_BUFFER_ALL_CPUS, .cond = &cond };
@@ -377,7 +336,6 @@ static struct kunit_case delay_cases[] = {
 	KUNIT_CASE(delay_test_later),
 	KUNIT_CASE(delay_test_pending),
 	KUNIT_CASE(delay_test_cancelled),
-	KUNIT_CASE(delay_test_signal),
 	KUNIT_CASE(delay_test_waiters),
 	KUNIT_CASE(delay_test_fails),
 	KUNIT_CASE(delay_test_inside),

@@ -39,18 +39,6 @@
 	"#   1  to take a snapshot of this CPU, and to allocate memory for it if need be\n" \
 	"#   2  or another number to erase it, but to keep the memory\n"
 
-static int fs_init(struct kunit *test)
-{
-	return tfs_init(test);
-}
-
-static struct trace_snapshots *fs_snapshots(struct kunit *test)
-{
-	struct trace_array *tr = test->priv;
-
-	return tr->snapshots;
-}
-
 static void fs_mark(struct kunit *test, const char *text)
 {
 	tfs_set(test, "trace_marker", text);
@@ -91,33 +79,30 @@ static void fs_test_place(struct kunit *test)
 		{ "snapshot_limit_kb", "5M^B" }, { "snapshot_limit_kb", "1^.5M" },
 		{ "snapshot_limit_kb", "1^T" }, { "snapshot_limit_kb", "^18014398509481984" },
 	};
-	unsigned int i, at;
-	char bad[40], text[120];
+	const char *bad;
+	unsigned int i;
+	int at;
 
 	for (i = 0; i < ARRAY_SIZE(texts); i++) {
 		at = strcspn(texts[i].bad, "^");
-		snprintf(bad, sizeof(bad), "%.*s%s", (int)at, texts[i].bad, texts[i].bad + at + 1);
-		KUNIT_EXPECT_EQ_MSG(test, tfs_write(test, texts[i].name, bad), (ssize_t)-EINVAL,
-				    "%s", texts[i].bad);
-		snprintf(text, sizeof(text), "  Command: %s\n%*s^\n", bad,
-			 (int)(strlen("  Command: ") + at), "");
-		KUNIT_EXPECT_TRUE_MSG(test, tfs_shows(test, "error_log", text), "%s in %s", text,
-				      tfs_read(test, "error_log"));
+		bad = tfs_text(test, "%.*s%s", at, texts[i].bad, texts[i].bad + at + 1);
+		tfs_refuse(test, texts[i].name, bad, -EINVAL);
+		at += strlen("  Command: ");
+		tfs_expect_in(test, "error_log",
+			      tfs_text(test, "  Command: %s\n%*s^\n", bad, at, ""));
 	}
-	tfs_set(test, "snapshot_limit_kb", "5M");
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_limit_kb"), "5120\n");
-	tfs_set(test, "snapshot_limit_kb", "2G");
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_limit_kb"), "2097152\n");
-	tfs_set(test, "snapshot_limit_kb", "0k");
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_limit_kb"), "0\n");
+	tfs_refuse(test, "snapshot_keep", " ", -EINVAL);
+	tfs_refuse(test, "snapshot_keep", "last ", -EINVAL);
+	/* A text that is too long, of which error_log has the beginning */
+	tfs_refuse(test, "snapshot_keep", "last 1................................end", -EINVAL);
+	tfs_expect_in(test, "error_log", "...............e\n");
 }
 
 /* Return @digit with blanks before it, @len characters in all. */
 static const char *fs_long(struct kunit *test, unsigned int len, char digit)
 {
-	char *text = kunit_kzalloc(test, len + 1, GFP_KERNEL);
+	char *text = tfs_zalloc(test, len + 1);
 
-	KUNIT_ASSERT_NOT_NULL(test, text);
 	memset(text, ' ', len);
 	text[len - 1] = digit;
 	return text;
@@ -125,29 +110,33 @@ static const char *fs_long(struct kunit *test, unsigned int len, char digit)
 
 static const struct fs_value {
 	const char	*name;
-	const char	*wants[3];	/* valid; the first is the default */
-	const char	*shows[3];
-	const char	*bad[3];
+	const char	*wants[9];	/* valid; the first is the default */
+	const char	*shows[9];
+	const char	*bad[17];
 	const char	*why;
 } fs_values[] = {
 	{ "snapshot_allocate", { "0", "1", " 0 " }, { "0\n", "1\n", "0\n" },
 	  { "2", "-1", "" }, "Invalid value, expected 0 or 1" },
-	{ "snapshot_delay", { "0", "7us", "5ms" }, { "0\n", "7us\n", "5ms\n" },
-	  { "2", "-1ms", "0ms x" },
+	{ "snapshot_delay",
+	  { "0", "7us", "5ms", "0ms", "1ns", "2000us", "1001ms", "3s" },
+	  { "0\n", "7us\n", "5ms\n", "0\n", "1ns\n", "2ms\n", "1001ms\n", "3s\n" },
+	  { "2", "-1ms", "0ms x", "", "ms", "5m", "5msec", "5 events", "5ms 1", "0x5ms",
+	    "99999999999s", "18446744073709551616ns" },
 	  "Invalid value, expected a whole number with ns, us, ms or s behind it, such as 5ms" },
-	{ "snapshot_keep", { "0", "first 3", "2" }, { "0\n", "first 3\n", "last 2\n" },
-	  { "-1", "first 0", "last" }, "Invalid value, expected N, last N or first N" },
-	{ "snapshot_limit_kb", { "0", "4294967295", "5000000" },
-	  { "0\n", "4294967295\n", "5000000\n" }, { "x", "-1", "99999999999999999999999" },
+	{ "snapshot_keep",
+	  { "0", "first 3", "2", "last 0", "last 12", "last  3", "first 1", "first 4294967295" },
+	  { "0\n", "first 3\n", "last 2\n", "0\n", "last 12\n", "last 3\n", "first 1\n",
+	    "first 4294967295\n" },
+	  { "-1", "first 0", "last", "", "1 2", "last -1", "last3", "first",
+	    "first x", "LAST 1", "4294967296", "1last", "first last 1", "0x10" },
+	  "Invalid value, expected N, last N or first N" },
+	{ "snapshot_limit_kb", { "0", "4294967295", "5000000", "5M", "2G", "0k" },
+	  { "0\n", "4294967295\n", "5000000\n", "5120\n", "2097152\n", "0\n" },
+	  { "x", "-1", "99999999999999999999999" },
 	  "Invalid value, expected a number of KiB, or one with K, M or G behind it" },
 };
 
-static void fs_value_desc(const struct fs_value *v, char *desc)
-{
-	strscpy(desc, v->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(fs_value, fs_values, fs_value_desc);
+KUNIT_ARRAY_PARAM_DESC(fs_value, fs_values, name);
 
 /* A read shows the written value. A write of an invalid value fails and changes nothing. */
 static void fs_test_value(struct kunit *test)
@@ -158,30 +147,28 @@ static void fs_test_value(struct kunit *test)
 	struct file *file;
 	char text[100];
 
-	for (i = 0; i < ARRAY_SIZE(v->wants); i++) {
+	for (i = 0; v->wants[i]; i++) {
 		tfs_set(test, name, v->wants[i]);
 		for (n = 0; n < ARRAY_SIZE(fs_values); n++)
-			KUNIT_EXPECT_STREQ(test, tfs_read(test, fs_values[n].name),
-					   &fs_values[n] == v ? v->shows[i] : "0\n");
-		for (n = 0; n < ARRAY_SIZE(v->bad); n++) {
+			tfs_expect(test, fs_values[n].name,
+				   &fs_values[n] == v ? v->shows[i] : "0\n");
+		for (n = 0; v->bad[n]; n++) {
 			tfs_fails(test, name, v->bad[n], -EINVAL, v->why);
-			KUNIT_EXPECT_STREQ(test, tfs_read(test, name), v->shows[i]);
+			tfs_expect(test, name, v->shows[i]);
 		}
 	}
 
 	/* The longest valid text, then one more character. */
 	tfs_set(test, name, fs_long(test, 39, '0'));
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, name), "0\n");
+	tfs_expect(test, name, "0\n");
 	tfs_refuse(test, name, fs_long(test, 40, '0'), -EINVAL);
-	snprintf(text, sizeof(text), "%-40s", v->wants[0]);
-	tfs_refuse(test, name, text, -EINVAL);
+	tfs_refuse(test, name, tfs_text(test, "%-40s", v->wants[0]), -EINVAL);
 	snprintf(text, sizeof(text), "] %s: error: %s\n", name, v->why);
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "error_log", text));
+	tfs_expect_in(test, "error_log", text);
 	tfs_set(test, name, v->wants[1]);
 
 	/* A read may take single characters. A write advances the file position. */
 	file = tfs_open(test, name, O_RDWR);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	KUNIT_EXPECT_EQ(test, tfs_read_file(test, file, text, 1), 1L);
 	KUNIT_EXPECT_EQ(test, text[0], v->shows[1][0]);
 	KUNIT_EXPECT_EQ(test, tfs_read_file(test, file, text, 1), 1L);
@@ -200,12 +187,12 @@ static void fs_test_snapshot(struct kunit *test)
 {
 	struct file *file;
 
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", HELP_ALL("freed")));
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "per_cpu/cpu0/snapshot", HELP_CPU("freed")));
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "# memory, in KiB: 0\n"));
+	tfs_expect_in(test, "snapshot", HELP_ALL("freed"));
+	tfs_expect_in(test, "per_cpu/cpu0/snapshot", HELP_CPU("freed"));
+	tfs_expect_in(test, "snapshots", "# memory, in KiB: 0\n");
 	tfs_set(test, "snapshot_allocate", "1");
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", HELP_ALL("allocated")));
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "per_cpu/cpu0/snapshot", HELP_CPU("allocated")));
+	tfs_expect_in(test, "snapshot", HELP_ALL("allocated"));
+	tfs_expect_in(test, "per_cpu/cpu0/snapshot", HELP_CPU("allocated"));
 	tfs_set(test, "snapshot_allocate", "0");
 
 	fs_mark(test, "one");
@@ -219,27 +206,26 @@ static void fs_test_snapshot(struct kunit *test)
 	tfs_set(test, "snapshot", " 5 ");
 	fs_expect_only(test, "trace", "three");
 	fs_expect_only(test, "", "two");
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", HELP_ALL("allocated")));
+	tfs_expect_in(test, "snapshot", HELP_ALL("allocated"));
 
 	/* One file descriptor can take several snapshots. Each write advances its position. */
 	file = tfs_open(test, "snapshot", O_WRONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	KUNIT_EXPECT_EQ(test, tfs_write_file(test, file, "1"), 1L);
 	KUNIT_EXPECT_EQ(test, tfs_write_file(test, file, "1 "), 2L);
 	KUNIT_EXPECT_EQ(test, file->f_pos, 3LL);
 	tfs_close(file);
 	fs_expect_only(test, "", "three");
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "# taken: 4\n"));
+	tfs_expect_in(test, "snapshots", "# taken: 4\n");
 
 	tfs_set(test, "snapshot", "0");
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", HELP_ALL("freed")));
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "# memory, in KiB: 0\n"));
+	tfs_expect_in(test, "snapshot", HELP_ALL("freed"));
+	tfs_expect_in(test, "snapshots", "# memory, in KiB: 0\n");
 
 	tfs_refuse(test, "snapshot", fs_long(test, 40, '1'), -EINVAL);
-	tfs_close(tfs_open(test, "error_log", O_WRONLY | O_TRUNC));
+	tfs_empty(test, "error_log");
 	tfs_fails(test, "snapshot", "x", -EINVAL, BAD_NUMBER);
 	tfs_fails(test, "snapshot", "-1", -EINVAL, BAD_NUMBER);
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "# taken: 4\n"));
+	tfs_expect_in(test, "snapshots", "# taken: 4\n");
 	tfs_refuse(test, "snapshots", "1", -EINVAL);
 }
 
@@ -247,17 +233,15 @@ static void fs_test_snapshot(struct kunit *test)
 static void fs_test_cpu(struct kunit *test)
 {
 	struct file *file, *raw;
-	char *page = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
+	char *page = tfs_zalloc(test, PAGE_SIZE);
 
-	KUNIT_ASSERT_NOT_NULL(test, page);
 	fs_mark(test, "one");
 	tfs_set(test, "per_cpu/cpu0/snapshot", "1");
 	fs_expect_only(test, "snapshot", "one");
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "per_cpu/cpu0/snapshot", ": one\n"));
+	tfs_expect_in(test, "per_cpu/cpu0/snapshot", ": one\n");
 
 	/* No write changes the part of a CPU while a reader holds it. */
 	file = tfs_open(test, "snapshot", O_RDONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	tfs_fails(test, "per_cpu/cpu0/snapshot", "1", -EBUSY, BAD_READ);
 	tfs_fails(test, "per_cpu/cpu0/snapshot", "2", -EBUSY, BAD_READ);
 	tfs_close(file);
@@ -265,86 +249,73 @@ static void fs_test_cpu(struct kunit *test)
 	fs_expect_only(test, "snapshot", "one");
 
 	raw = tfs_open(test, "per_cpu/cpu0/snapshot_raw", O_RDONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(raw));
 	KUNIT_EXPECT_GT(test, tfs_read_file(test, raw, page, PAGE_SIZE), 0L);
 	tfs_close(raw);
 	tfs_refuse(test, "per_cpu/cpu0/snapshot_raw", "1", -EINVAL);
 
 	tfs_set(test, "per_cpu/cpu0/snapshot", "2");
 	fs_expect_only(test, "", "one");
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "1\n");
+	tfs_expect(test, "snapshot_allocate", "1\n");
 }
 
 /* A write cannot free memory that a trigger, a pending request or a tracer needs. */
 static void fs_test_needed(struct kunit *test)
 {
-	struct trace_snapshots *s = fs_snapshots(test);
-	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = snap_kunit(test);
 	struct tracer latency = { .use_max_tr = true };
 
-	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(tr), 0);
+	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(test->priv), 0);
 	tfs_fails(test, "snapshot_allocate", "0", -EBUSY, BAD_ARMED);
 	tfs_fails(test, "per_cpu/cpu0/snapshot", "0", -EINVAL, BAD_PART);
 	tfs_set(test, "snapshot_allocate", "1");
-	tracing_disarm_snapshot(tr);
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "1\n");
+	tracing_disarm_snapshot(test->priv);
+	tfs_expect(test, "snapshot_allocate", "1\n");
 
 	tfs_set(test, "snapshot_delay", "1000s");
-	tracing_snapshot_instance(tr);
+	tracing_snapshot_instance(test->priv);
 	tfs_fails(test, "snapshot", "0", -EBUSY, BAD_PENDING);
 	tfs_fails(test, "snapshot_allocate", "0", -EBUSY, BAD_PENDING);
 	tfs_set(test, "snapshot_delay", "0");
 
 	/* User space may free the memory that the kernel has allocated. */
-	KUNIT_ASSERT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
+	KUNIT_ASSERT_EQ(test, tracing_alloc_snapshot_instance(test->priv), 0);
 	tfs_set(test, "snapshot", "0");
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "0\n");
+	tfs_expect(test, "snapshot_allocate", "0\n");
 	tfs_set(test, "snapshot_keep", "first 1");
 	tfs_set(test, "snapshot", "1");
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "0\n");
+	tfs_expect(test, "snapshot_allocate", "0\n");
 	tfs_fails(test, "snapshot", "1", -ENOSPC, BAD_ENOUGH);
 	tfs_set(test, "snapshot_keep", "0");
 	tfs_set(test, "snapshot", "0");
 
 	/* The only buffer belongs to a latency tracer. */
-	mutex_lock(&trace_types_lock);
-	KUNIT_ASSERT_EQ(test, trace_snapshot_arm_tracer(tr, &latency), 0);
-	mutex_unlock(&trace_types_lock);
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "1\n");
+	scoped_guard(mutex, &trace_types_lock)
+		KUNIT_ASSERT_EQ(test, trace_snapshot_arm_tracer(test->priv, &latency), 0);
+	tfs_expect(test, "snapshot_allocate", "1\n");
 	tfs_fails(test, "snapshot_allocate", "0", -EBUSY, BAD_TRACER);
 	tfs_fails(test, "snapshot_allocate", "1", -EBUSY, BAD_TRACER);
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", HELP_ALL("freed")));
-	mutex_lock(&trace_types_lock);
-	trace_snapshot_disarm_tracer(tr, &latency);
-	trace_snapshot_trim(tr);
-	mutex_unlock(&trace_types_lock);
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "0\n");
+	tfs_expect_in(test, "snapshot", HELP_ALL("freed"));
+	scoped_guard(mutex, &trace_types_lock) {
+		trace_snapshot_disarm_tracer(test->priv, &latency);
+		trace_snapshot_trim(test->priv);
+	}
+	tfs_expect(test, "snapshot_allocate", "0\n");
 	KUNIT_EXPECT_EQ(test, s->memory.kb, 0UL);
 }
 
 /* snapshot_limit_kb limits the memory of all snapshots. */
 static void fs_test_limit(struct kunit *test)
 {
-	struct trace_snapshots *s = fs_snapshots(test);
+	struct trace_snapshots *s = snap_kunit(test);
 	unsigned long full;
-	char text[24];
-
-	tfs_set(test, "snapshot_limit_kb", "1");
-	tfs_fails(test, "snapshot", "1", -ENOSPC, BAD_LIMIT);
-	tfs_fails(test, "snapshot_allocate", "1", -ENOSPC, BAD_LIMIT);
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "0\n");
-	tfs_set(test, "snapshot_limit_kb", "0");
 
 	tfs_set(test, "snapshot_allocate", "1");
 	full = s->memory.kb;
 	KUNIT_ASSERT_GT(test, full, 1UL);
-	snprintf(text, sizeof(text), "# memory, in KiB: %lu\n", full);
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", text));
-	snprintf(text, sizeof(text), "%lu", full - 1);
-	tfs_fails(test, "snapshot_limit_kb", text, -ENOSPC, BAD_HELD);
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_limit_kb"), "0\n");
-	snprintf(text, sizeof(text), "%lu", full);
-	tfs_set(test, "snapshot_limit_kb", text);
+	tfs_expect_in(test, "snapshots", tfs_text(test, "# memory, in KiB: %lu\n", full));
+	tfs_fails(test, "snapshot_limit_kb", tfs_text(test, "%lu", full - 1), -ENOSPC, BAD_HELD);
+	tfs_expect(test, "snapshot_limit_kb", "0\n");
+	snap_kunit_limit(test, full);
 	tfs_set(test, "snapshot", "1");
 	tfs_set(test, "snapshot", "1");
 
@@ -355,13 +326,10 @@ static void fs_test_limit(struct kunit *test)
 	tfs_set(test, "snapshot", "1");
 	snap_kunit_worker(test->priv);
 	tfs_set(test, "snapshot", "0");
-	snprintf(text, sizeof(text), "%lu", s->memory.kb + full - 1);
-	tfs_set(test, "snapshot_limit_kb", text);
+	snap_kunit_limit(test, s->memory.kb + full - 1);
 	tfs_fails(test, "snapshot", "1", -ENOSPC, BAD_LIMIT);
 	tfs_fails(test, "snapshot_allocate", "1", -ENOSPC, BAD_LIMIT);
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "# taken: 3\n"));
-	tfs_set(test, "snapshot_keep", "0");
-	tfs_set(test, "snapshot_limit_kb", "0");
+	tfs_expect_in(test, "snapshots", "# taken: 3\n");
 }
 
 /* Expect one line about the limit in error_log, and empty it. Return: the limit that would do. */
@@ -380,16 +348,8 @@ fs_needs(struct kunit *test, const char *file, const char *kind, const char *wha
 	KUNIT_EXPECT_EQ_MSG(test, tfs_count(log, ": note:"), *kind == 'n', "%s", log);
 	if (at)
 		KUNIT_EXPECT_EQ(test, sscanf(at + strlen(line), "%lu KiB", &kb), 1);
-	tfs_close(tfs_open(test, "error_log", O_WRONLY | O_TRUNC));
+	tfs_empty(test, "error_log");
 	return kb;
-}
-
-static void fs_limit(struct kunit *test, unsigned long kb)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "%lu", kb);
-	tfs_set(test, "snapshot_limit_kb", text);
 }
 
 /* A limit that refuses is in error_log, with the limit that would do. */
@@ -403,7 +363,7 @@ static void fs_test_needs(struct kunit *test)
 		{ "events/ftrace/print/trigger", "snapshot", "snapshot" },
 		{ "buffer_size_kb", "200", "200" },
 	};
-	struct trace_snapshots *s = fs_snapshots(test);
+	struct trace_snapshots *s = snap_kunit(test);
 	const char *name;
 	unsigned int i;
 
@@ -412,10 +372,10 @@ static void fs_test_needs(struct kunit *test)
 		name = strrchr(writes[i].file, '/');
 		if (i == 3)
 			tfs_set(test, "snapshot_allocate", "1");
-		fs_limit(test, max(s->memory.kb, 1UL));
+		snap_kunit_limit(test, max(s->memory.kb, 1UL));
 		tfs_refuse(test, writes[i].file, writes[i].text, -ENOSPC);
-		fs_limit(test, fs_needs(test, name ? name + 1 : writes[i].file, "error",
-					writes[i].what));
+		snap_kunit_limit(test, fs_needs(test, name ? name + 1 : writes[i].file, "error",
+						writes[i].what));
 		tfs_set(test, writes[i].file, writes[i].text);
 		KUNIT_EXPECT_EQ(test, s->memory.kb, s->memory.limit_kb);
 		if (i == 2)
@@ -423,13 +383,13 @@ static void fs_test_needs(struct kunit *test)
 		if (i < 3)
 			tfs_set(test, "snapshot", "0");
 	}
-	KUNIT_EXPECT_FALSE(test, tfs_shows(test, "error_log", "error"));
+	tfs_expect_not_in(test, "error_log", "error");
 }
 
 /* So is what a worker fails to do: once, until it succeeds. */
 static void fs_test_needs_worker(struct kunit *test)
 {
-	struct trace_snapshots *s = fs_snapshots(test);
+	struct trace_snapshots *s = snap_kunit(test);
 	struct trace_array *tr = test->priv;
 	struct file *file;
 	unsigned int i;
@@ -437,16 +397,13 @@ static void fs_test_needs_worker(struct kunit *test)
 	tfs_set(test, "buffer_size_kb", "64");
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	tfs_set(test, "snapshot", "1");
-	fs_limit(test, s->memory.kb);
+	snap_kunit_limit(test, s->memory.kb);
 	file = tfs_open(test, "snapshot", O_RDONLY);
-	for (i = 0; i < 3; i++) {
-		tracing_snapshot_instance(tr);
-		snap_kunit_worker(tr);
-	}
+	for (i = 0; i < 3; i++)
+		snap_kunit_take(test);
 	snap_kunit_expect(test, "taken 1 starved 3");
-	fs_limit(test, fs_needs(test, "snapshot", "note", "the next one"));
-	tracing_snapshot_instance(tr);
-	snap_kunit_worker(tr);
+	snap_kunit_limit(test, fs_needs(test, "snapshot", "note", "the next one"));
+	snap_kunit_take(test);
 	KUNIT_EXPECT_EQ(test, s->memory.kb, s->memory.limit_kb);
 	tracing_snapshot_instance(tr);
 	tfs_close(file);
@@ -460,12 +417,11 @@ static void fs_test_needs_worker(struct kunit *test)
 		fs_mark(test, "mark");
 	tfs_set(test, "snapshot_keep", "first 5");
 	tfs_set(test, "snapshot_allocate", "1");
-	fs_limit(test, s->memory.kb);
+	snap_kunit_limit(test, s->memory.kb);
 	tfs_set(test, "snapshot", "1");
 	snap_kunit_expect(test, "taken 3 starved 4 unkept 1");
 	KUNIT_EXPECT_GT(test, fs_needs(test, "snapshot_keep", "error", "kunit@3"),
 			s->memory.limit_kb);
-	tfs_set(test, "snapshot_keep", "0");
 }
 
 struct fs_actor {
@@ -498,7 +454,7 @@ static void fs_act(struct work_struct *work)
 /* A write waits until its snapshot is taken or cancelled, or until a signal comes. */
 static void fs_test_delay(struct kunit *test)
 {
-	struct fs_actor actor = { .s = fs_snapshots(test) };
+	struct fs_actor actor = { .s = snap_kunit(test) };
 
 	INIT_WORK_ONSTACK(&actor.work, fs_act);
 	fs_mark(test, "one");
@@ -506,8 +462,8 @@ static void fs_test_delay(struct kunit *test)
 	schedule_work(&actor.work);
 	tfs_fails(test, "snapshot", "1", -EBUSY, BAD_DELAY);
 	flush_work(&actor.work);
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_delay"), "2000s\n");
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "1\n");
+	tfs_expect(test, "snapshot_delay", "2000s\n");
+	tfs_expect(test, "snapshot_allocate", "1\n");
 	fs_expect_only(test, "trace", "one");
 
 	/* A cut of another CPU came too early for it. This error has no text of its own. */
@@ -524,13 +480,15 @@ static void fs_test_delay(struct kunit *test)
 	flush_work(&actor.work);
 	flush_signals(current);
 	disallow_signal(SIGUSR1);
-	KUNIT_EXPECT_FALSE(test, tfs_shows(test, "error_log", "error"));
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "1\n");
+	tfs_expect_not_in(test, "error_log", "error");
+	tfs_expect(test, "snapshot_allocate", "1\n");
 	tfs_fails(test, "snapshot", "0", -EBUSY, BAD_PENDING);
 	KUNIT_EXPECT_EQ(test, actor.s->user.seq, 0ULL);
 	destroy_work_on_stack(&actor.work);
 
+	/* Nobody waits for it any more: it is counted when it is cancelled. */
 	tfs_set(test, "snapshot_delay", "1ms");
+	snap_kunit_expect(test, "refused 1");
 	tfs_set(test, "snapshot", "1");
 	KUNIT_EXPECT_EQ(test, actor.s->user.seq, 1ULL);
 	fs_expect_only(test, "snapshot", "one");
@@ -540,66 +498,26 @@ static void fs_test_delay(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, tfs_exists(test, "/instances/kunit@2"));
 }
 
-struct fs_poll {
-	poll_table		table;
-	wait_queue_head_t	*queue;
-};
-
-static void fs_poll_queue(struct file *file, wait_queue_head_t *queue, poll_table *table)
-{
-	container_of(table, struct fs_poll, table)->queue = queue;
-}
-
-/* An open file is ready when there is a newer snapshot than the one it shows. */
-static void fs_test_poll(struct kunit *test)
-{
-	struct trace_snapshots *s = fs_snapshots(test);
-	struct trace_array *tr = test->priv;
-	struct fs_poll poll = { };
-	struct file *file, *writer;
-	unsigned int i;
-
-	init_poll_funcptr(&poll.table, fs_poll_queue);
-	update_max_tr(tr, current, 0, RING_BUFFER_ALL_CPUS, 1);
-	for (i = 0; i < 2; i++) {
-		file = tfs_open(test, "snapshot", O_RDONLY);
-		KUNIT_ASSERT_FALSE(test, IS_ERR(file));
-		poll.queue = NULL;
-		KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, &poll.table), 0U);
-		KUNIT_EXPECT_PTR_EQ(test, poll.queue, &s->wait);
-		tfs_set(test, "snapshot", "1");
-		KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, NULL),
-				(unsigned int)(EPOLLIN | EPOLLRDNORM));
-		tfs_close(file);
-	}
-	writer = tfs_open(test, "snapshot", O_WRONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(writer));
-	KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(writer, NULL), (unsigned int)EPOLLERR);
-	tfs_close(writer);
-}
-
 /* An open list is ready when another snapshot was kept, until it is read from its begin. */
 static void fs_test_poll_list(struct kunit *test)
 {
-	struct trace_snapshots *s = fs_snapshots(test);
-	struct fs_poll poll = { };
-	char *buf = kunit_kzalloc(test, SZ_4K, GFP_KERNEL);
+	const __poll_t ready = EPOLLIN | EPOLLRDNORM;
+	struct poll_wqueues table;
+	char *buf = tfs_zalloc(test, SZ_4K);
 	struct file *file;
 	unsigned int i;
 
-	KUNIT_ASSERT_NOT_NULL(test, buf);
-	init_poll_funcptr(&poll.table, fs_poll_queue);
 	tfs_set(test, "buffer_size_kb", "64");
 	file = tfs_open(test, "snapshots", O_RDONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
-	KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, &poll.table), 0U);
-	KUNIT_EXPECT_PTR_EQ(test, poll.queue, &s->wait);
+	poll_initwait(&table);
+	KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, &table.pt), 0U);
 	tfs_set(test, "snapshot", "1");
 	KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, NULL), 0U);
 	tfs_set(test, "snapshot_keep", "3");
+	KUNIT_EXPECT_EQ(test, table.triggered, 1);
+	poll_freewait(&table);
 	for (i = 0; i < 2; i++) {
-		KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, NULL),
-				(unsigned int)(EPOLLIN | EPOLLRDNORM));
+		KUNIT_EXPECT_TRUE(test, vfs_poll(file, NULL) == ready);
 		file->f_pos = 0;
 		KUNIT_EXPECT_GT(test, tfs_read_file(test, file, buf, SZ_4K - 1), 0);
 		KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, NULL), 0U);
@@ -607,7 +525,6 @@ static void fs_test_poll_list(struct kunit *test)
 		tfs_set(test, "snapshot", "1");
 	}
 	tfs_close(file);
-	tfs_set(test, "snapshot_keep", "0");
 }
 
 /* The line of a trigger's snapshot has its filter. */
@@ -618,9 +535,8 @@ static void fs_test_filter(struct kunit *test)
 	tfs_set(test, "events/ftrace/print/trigger", trigger);
 	fs_mark(test, "two");
 	fs_mark(test, "one");
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "1 by=trigger:print "));
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", " if=buf ~ \"*one*\" comm="));
-	tfs_set(test, "events/ftrace/print/trigger", "!snapshot");
+	tfs_expect_in(test, "snapshots", "1 by=trigger:print ");
+	tfs_expect_in(test, "snapshots", " if=buf ~ \"*one*\" comm=");
 }
 
 /* An open file holds a reference on the instance, and close() releases it. */
@@ -641,7 +557,6 @@ static void fs_test_open(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(files); i++) {
 		file = tfs_open(test, files[i].path, files[i].flags);
-		KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 		KUNIT_EXPECT_EQ_MSG(test, tr->ref, ref + 1, files[i].path);
 		tfs_close(file);
 		KUNIT_EXPECT_EQ_MSG(test, tr->ref, ref, files[i].path);
@@ -651,8 +566,7 @@ static void fs_test_open(struct kunit *test)
 /* Each count has a line of its own. */
 static void fs_test_counts(struct kunit *test)
 {
-	struct trace_snapshots *s = fs_snapshots(test);
-	const char *text;
+	struct trace_snapshots *s = snap_kunit(test);
 
 	atomic_long_set(&s->count.merged, 21);
 	atomic_long_set(&s->count.no_spare, 22);
@@ -662,26 +576,14 @@ static void fs_test_counts(struct kunit *test)
 	atomic_long_set(&s->count.unkept, 26);
 	tfs_set(test, "snapshot", "1");
 	tfs_set(test, "snapshot", "0");
-	text = tfs_read(test, "snapshots");
-	KUNIT_EXPECT_STREQ(test, text, "# taken: 1\n"
-			   "# merged into another: 21\n"
-			   "# refused, no buffer was ready: 22\n"
-			   "# refused, something was in the way: 23\n"
-			   "# refused, enough are kept: 24\n"
-			   "# refused, too late for another: 25\n"
-			   "# could not be kept: 26\n"
-			   "# memory, in KiB: 0\n");
-}
-
-/* Return the line of the first snapshot in the list. */
-static const char *fs_line(struct kunit *test)
-{
-	const char *line = strstr(tfs_read(test, "snapshots"), "KiB: ");
-
-	KUNIT_ASSERT_NOT_NULL(test, line);
-	line = strchr(line, '\n');
-	KUNIT_ASSERT_NOT_NULL(test, line);
-	return line + 1;
+	tfs_expect(test, "snapshots", "# taken: 1\n"
+		   "# merged into another: 21\n"
+		   "# refused, no buffer was ready: 22\n"
+		   "# refused, something was in the way: 23\n"
+		   "# refused, enough are kept: 24\n"
+		   "# refused, too late for another: 25\n"
+		   "# could not be kept: 26\n"
+		   "# memory, in KiB: 0\n");
 }
 
 static u64 fs_clock(void)
@@ -703,7 +605,7 @@ static void fs_test_list(struct kunit *test)
 	struct trace_snapshots *s = tr->snapshots;
 	struct trace_snap *snap;
 	unsigned int i;
-	char text[256];
+	size_t kb;
 
 	fs_mark(test, "one");
 	fs_mark(test, "two");
@@ -715,9 +617,9 @@ static void fs_test_list(struct kunit *test)
 	snap->info.since = 3000000004ULL;
 	snap->info.begin = 5000000006ULL;
 	snap->info.end = 7000000008ULL;
-	snprintf(text, sizeof(text), "1 by=write cpu=0 pid=77" LIST_CUT LIST_RECORDS "%s\n",
-		 PAGE_SIZE / 1024, s->memory.kb, "a\\012b\\134c");
-	KUNIT_EXPECT_STREQ(test, fs_line(test), text);
+	KUNIT_EXPECT_STREQ(test, snap_kunit_line(test),
+			   tfs_text(test, "1 by=write cpu=0 pid=77" LIST_CUT LIST_RECORDS "%s\n",
+				    PAGE_SIZE / 1024, s->memory.kb, "a\\012b\\134c"));
 
 	snap->info.by = SNAP_BY_TRIGGER;
 	strscpy(snap->info.event, "some_event", sizeof(snap->info.event));
@@ -725,15 +627,14 @@ static void fs_test_list(struct kunit *test)
 	snap->info.asked = 4000000005ULL;
 	snap->last_boot = true;
 	strscpy(snap->info.comm, "x", sizeof(snap->info.comm));
-	snprintf(text, sizeof(text), LIST_TRIGGER LIST_CUT LIST_RECORDS "%s\n",
-		 PAGE_SIZE / 1024, s->memory.kb, "x");
-	KUNIT_EXPECT_STREQ(test, fs_line(test), text);
+	KUNIT_EXPECT_STREQ(test, snap_kunit_line(test),
+			   tfs_text(test, LIST_TRIGGER LIST_CUT LIST_RECORDS "%s\n",
+				    PAGE_SIZE / 1024, s->memory.kb, "x"));
 
 	snap->info.by = SNAP_BY_FUNCTION;
 	snap->info.event[0] = '\0';
 	snap->info.ip = (unsigned long)tfs_init;
-	KUNIT_EXPECT_EQ(test, strncmp(fs_line(test), "1 by=function:tfs_init,nmi cpu=0 ",
-				      strlen("1 by=function:tfs_init,nmi cpu=0 ")), 0);
+	snap_kunit_begins(test, "1 by=function:tfs_init,nmi cpu=0 ");
 
 	/* The clock does not count nanoseconds, and the snapshot has no record. */
 	tfs_set(test, "trace_clock", "counter");
@@ -742,7 +643,7 @@ static void fs_test_list(struct kunit *test)
 	snap->info.since = 3000000004ULL;
 	snap->info.begin = 5000000006ULL;
 	snap->info.end = 7000000008ULL;
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", LIST_COUNTER));
+	tfs_expect_in(test, "snapshots", LIST_COUNTER);
 
 	/* Overwritten records count as lost. "complete=" never begins before the oldest record. */
 	ring_buffer_set_clock(live, fs_clock);
@@ -751,15 +652,13 @@ static void fs_test_list(struct kunit *test)
 	i = ring_buffer_overruns(live);
 	tfs_set(test, "snapshot", "1");
 	s->user.last->info.since = 11;
-	snprintf(text, sizeof(text), " complete=12..%llu ", s->user.last->info.begin);
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", text));
-	snprintf(text, sizeof(text), " lost=%u kb=%zu ", i,
-		 ring_buffer_nr_dirty_pages(s->user.last->buf.buffer, 0) * PAGE_SIZE / 1024 +
-		 PAGE_SIZE / 1024);
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", text));
+	tfs_expect_in(test, "snapshots",
+		      tfs_text(test, " complete=12..%llu ", s->user.last->info.begin));
+	kb = (ring_buffer_nr_dirty_pages(s->user.last->buf.buffer, 0) + 1) * PAGE_SIZE / 1024;
+	tfs_expect_in(test, "snapshots", tfs_text(test, " lost=%u kb=%zu ", i, kb));
 	s->user.last->info.since = 13;
-	snprintf(text, sizeof(text), " complete=%llu..", min(13ULL, s->user.last->info.begin));
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", text));
+	tfs_expect_in(test, "snapshots",
+		      tfs_text(test, " complete=%llu..", min(13ULL, s->user.last->info.begin)));
 	ring_buffer_set_clock(live, trace_clock_local);
 }
 
@@ -772,9 +671,7 @@ static void fs_list_hook(enum rb_race point, const char *name)
 {
 	/* A reader of the list comes before other requests. */
 	const struct snap_request req = {
-		.cpu = RING_BUFFER_ALL_CPUS,
-		.by = SNAP_BY_KERNEL,
-		.now = true,
+		.cpu = RING_BUFFER_ALL_CPUS, .by = SNAP_BY_KERNEL, .now = true,
 	};
 	struct trace_array *tr = fs_listed;
 
@@ -806,25 +703,24 @@ static void fs_look_hook(enum rb_race point, const char *name)
 /* A list has each snapshot once, even if snapshots are taken meanwhile. */
 static void fs_test_list_race(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	struct trace_snap *owned;
 	const char *line, *text;
 	unsigned int looks;
 
-	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(tr), 0);
+	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(test->priv), 0);
 	tfs_set(test, "snapshot", "1");
 	tfs_set(test, "snapshot", "1");
-	fs_listed = tr;
+	fs_listed = test->priv;
 	fs_times = 2;
 	rb_race_hook = fs_list_hook;
-	line = fs_line(test);
-	KUNIT_EXPECT_EQ(test, strncmp(line, "4 by=kernel", 11), 0);
+	line = snap_kunit_line(test);
+	KUNIT_EXPECT_TRUE(test, strstarts(line, "4 by=kernel"));
 	KUNIT_EXPECT_EQ(test, tfs_count(line, "\n"), 1U);
 
 	/* Snapshots come faster than the reader can list them. */
 	fs_times = 100000;
-	line = fs_line(test);
+	line = snap_kunit_line(test);
 	KUNIT_EXPECT_STREQ(test, line, "# snapshots come too fast to be listed\n");
 	/* It does not try for ever. */
 	KUNIT_EXPECT_GT(test, fs_times, 0);
@@ -832,12 +728,12 @@ static void fs_test_list_race(struct kunit *test)
 
 	/* Two buffers are used in turn. With one more in the list, each try ends with the other. */
 	KUNIT_ASSERT_EQ(test, snap_keep_owned(s, RING_BUFFER_ALL_CPUS, &owned), 0);
-	tracing_snapshot_instance(tr);
+	tracing_snapshot_instance(test->priv);
 	scoped_guard(mutex, &s->mutex)
 		KUNIT_EXPECT_EQ(test, snap_add_spare(s, &s->user), 0);
 	fs_half = true;
 	fs_times = 100000;
-	fs_line(test);
+	snap_kunit_line(test);
 	KUNIT_EXPECT_GT(test, fs_times, 0);
 	fs_half = false;
 	fs_times = 0;
@@ -847,10 +743,10 @@ static void fs_test_list_race(struct kunit *test)
 	fs_reader = current;
 	rb_race_hook = fs_look_hook;
 	fs_looks = 0;
-	fs_line(test);
+	snap_kunit_line(test);
 	looks = fs_looks;
 	fs_busy_looks = looks;
-	fs_line(test);
+	snap_kunit_line(test);
 	fs_busy_looks = 0;
 	KUNIT_EXPECT_GT(test, looks, 0U);
 	KUNIT_EXPECT_EQ(test, fs_looks, 3 * looks);
@@ -861,11 +757,10 @@ static void fs_test_list_race(struct kunit *test)
 	tfs_set(test, "snapshot", "1");
 	tfs_set(test, "snapshot", "1");
 	fs_times = 1;
-	text = fs_line(test);
+	text = snap_kunit_line(test);
 	rb_race_hook = NULL;
 	KUNIT_EXPECT_EQ(test, tfs_count(text, " by="), 4U);
 	KUNIT_EXPECT_EQ(test, tfs_count(text, "by=kernel"), 2U);
-	tracing_disarm_snapshot(tr);
 }
 
 /* The live buffer expands to its full size before a buffer of the same size is allocated. */
@@ -875,7 +770,6 @@ static void fs_test_expand(struct kunit *test)
 	const char *whole = tfs_read(test, "buffer_size_kb");
 	const char *file;
 	unsigned int i;
-	char text[40];
 
 	for (i = 0; i < 2; i++) {
 		file = i ? "snapshot_allocate" : "snapshot";
@@ -883,31 +777,28 @@ static void fs_test_expand(struct kunit *test)
 		tfs_set(test, file, "1");
 		KUNIT_EXPECT_STRNEQ(test, tfs_read(test, "buffer_size_kb"), whole);
 		tr->ring_buffer_expanded = false;
-		snprintf(text, sizeof(text), "%lu", tr->snapshots->memory.kb);
-		tfs_set(test, "snapshot_limit_kb", text);
+		snap_kunit_limit(test, tr->snapshots->memory.kb);
 		/* The buffer cannot grow, so the file fails: a line for each. */
 		tfs_refuse(test, file, "1", -ENOSPC);
-		snprintf(text, sizeof(text), "] %s: error: ", file);
-		KUNIT_EXPECT_TRUE(test, tfs_shows(test, "error_log", text));
-		tfs_close(tfs_open(test, "error_log", O_WRONLY | O_TRUNC));
+		tfs_expect_in(test, "error_log", tfs_text(test, "] %s: error: ", file));
+		tfs_empty(test, "error_log");
 		tr->ring_buffer_expanded = false;
 		tfs_set(test, "snapshot_limit_kb", "0");
 		tfs_set(test, file, "1");
-		KUNIT_EXPECT_STREQ(test, tfs_read(test, "buffer_size_kb"), whole);
+		tfs_expect(test, "buffer_size_kb", whole);
 	}
 }
 
 /* Write to an open file and let the first allocation fail, then the second, and so on. */
 static void fs_no_memory(struct kunit *test, const char *name)
 {
-	struct trace_snapshots *s = fs_snapshots(test);
+	struct trace_snapshots *s = snap_kunit(test);
 	struct file *file = tfs_open(test, name, O_WRONLY);
 	char one[] = "1", log[100];
 	ssize_t ret = -ENOMEM;
 	unsigned int n, failed = 0;
 	unsigned long user;
 
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	user = kunit_vm_mmap(test, NULL, 0, PAGE_SIZE, PROT_READ | PROT_WRITE,
 			     MAP_ANONYMOUS | MAP_PRIVATE, 0);
 	KUNIT_ASSERT_EQ(test, copy_to_user((void __user *)user, one, 1), 0UL);
@@ -924,13 +815,13 @@ static void fs_no_memory(struct kunit *test, const char *name)
 		failed++;
 		KUNIT_EXPECT_EQ(test, ret, (ssize_t)-ENOMEM);
 		KUNIT_EXPECT_EQ(test, s->memory.kb, 0UL);
-		KUNIT_EXPECT_TRUE(test, tfs_shows(test, "error_log", log));
-		tfs_close(tfs_open(test, "error_log", O_WRONLY | O_TRUNC));
+		tfs_expect_in(test, "error_log", log);
+		tfs_empty(test, "error_log");
 	}
 	KUNIT_EXPECT_EQ(test, ret, 1L);
 	KUNIT_EXPECT_GT(test, failed, 3U);
 	tfs_close(file);
-	KUNIT_EXPECT_FALSE(test, tfs_shows(test, "error_log", "error:"));
+	tfs_expect_not_in(test, "error_log", "error:");
 	tfs_set(test, "snapshot", "0");
 }
 
@@ -948,14 +839,13 @@ static void fs_test_no_memory(struct kunit *test)
 	int ref = tr->ref;
 	struct file *file;
 
-	if (!tfs_may_fail(test))
-		kunit_skip(test, "no allocation can be made to fail");
+	tfs_need_failures(test);
 	fs_no_memory(test, "snapshot");
 	fs_no_memory(test, "snapshot_allocate");
 	for (i = 0; i < ARRAY_SIZE(files); i++) {
 		for (n = 1, failed = 0; n < 1000; n++) {
 			tfs_fail_nth(n);
-			file = tfs_open(test, files[i].path, files[i].flags);
+			file = tfs_try_open(test, files[i].path, files[i].flags);
 			failed += IS_ERR(file);
 			tfs_close(file);
 			if (!tfs_failed())
@@ -979,7 +869,7 @@ static void fs_test_busy(struct kunit *test)
 	tfs_fails(test, "snapshot", "1", -EBUSY, BAD_BUSY);
 	atomic_long_set(exchange, 0);
 	tfs_set(test, "snapshot", "1");
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "# taken: 2\n"));
+	tfs_expect_in(test, "snapshots", "# taken: 2\n");
 }
 
 /* A raw marker that cannot be read has no bytes of older records. */
@@ -994,9 +884,8 @@ static void fs_test_raw_marker(struct kunit *test)
 	tfs_set(test, "buffer_size_kb", "8");
 	for (i = 0; i < 1000; i++)
 		tfs_set(test, "trace_marker", "this record is older than the other");
-	tfs_close(tfs_open(test, "trace", O_WRONLY | O_TRUNC));
+	tfs_empty(test, "trace");
 	file = tfs_open(test, "trace_marker_raw", O_WRONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	KUNIT_EXPECT_EQ(test, file->f_op->write(file, NULL, 100, &pos), (ssize_t)-EFAULT);
 	tfs_close(file);
 	text = strstr(tfs_read(test, "trace"), faulted);
@@ -1019,7 +908,6 @@ static struct kunit_case fs_cases[] = {
 	KUNIT_CASE(fs_test_needs),
 	KUNIT_CASE(fs_test_needs_worker),
 	KUNIT_CASE(fs_test_delay),
-	KUNIT_CASE(fs_test_poll),
 	KUNIT_CASE(fs_test_poll_list),
 	KUNIT_CASE(fs_test_filter),
 	KUNIT_CASE(fs_test_open),
@@ -1032,7 +920,7 @@ static struct kunit_case fs_cases[] = {
 
 static struct kunit_suite fs_suite = {
 	.name = "trace_snapshot_files",
-	.init = fs_init,
+	.init = tfs_init,
 	.exit = tfs_exit,
 	.test_cases = fs_cases,
 };

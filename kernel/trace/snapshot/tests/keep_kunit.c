@@ -12,106 +12,12 @@
 #include <linux/ring_buffer.h>
 #include <linux/vmstat.h>
 #include <linux/string.h>
-#include <linux/trace_clock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
 #include "../../tests/snapshots.h"
 
 #define KEEP_MANY	60
-
-static void keep_test_parse(struct kunit *test)
-{
-	static const struct {
-		const char	*text;
-		const char	*shown;
-	} good[] = {
-		{ "0", "0\n" }, { "1", "last 1\n" }, { "last 0", "0\n" },
-		{ "last 12", "last 12\n" }, { "last  3", "last 3\n" }, { "first 1", "first 1\n" },
-		{ "first 4294967295", "first 4294967295\n" },
-	};
-	static const char * const bad[] = {
-		"", " ", "-1", "1 2", "last", "last ", "last -1", "last3", "first", "first 0",
-		"first x", "LAST 1", "4294967296", "1last", "first last 1", "0x10",
-	};
-	struct trace_array *tr = test->priv;
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(good); i++) {
-		tfs_set(test, "snapshot_keep", good[i].text);
-		KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_keep"), good[i].shown);
-	}
-	for (i = 0; i < ARRAY_SIZE(bad); i++)
-		KUNIT_EXPECT_EQ_MSG(test, tfs_write(test, "snapshot_keep", bad[i]),
-				    (ssize_t)-EINVAL, "%s", bad[i]);
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_keep"), "first 4294967295\n");
-	KUNIT_EXPECT_EQ(test, tr->snapshots->keeper.room, INT_MAX);
-	/* A text that is too long, of which error_log has the beginning */
-	tfs_refuse(test, "snapshot_keep", "last 1................................end", -EINVAL);
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "error_log", "...............e\n"));
-}
-
-static void keep_test_delay(struct kunit *test)
-{
-	static const struct {
-		const char	*text;
-		u64		ns;
-		const char	*shown;
-	} good[] = {
-		{ "0", 0, "0\n" }, { "0ms", 0, "0\n" }, { "1ns", 1, "1ns\n" },
-		{ "5ms", 5000000, "5ms\n" }, { "250us", 250000, "250us\n" },
-		{ "2000us", 2000000, "2ms\n" }, { "1001ms", 1001000000, "1001ms\n" },
-		{ "3s", 3000000000ull, "3s\n" },
-	};
-	static const char * const bad[] = {
-		"", "1", "-1ms", "ms", "5m", "5msec", "5 events", "5ms 1", "0x5ms",
-		"99999999999s", "18446744073709551616ns",
-	};
-	struct trace_array *tr = test->priv;
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(good); i++) {
-		tfs_set(test, "snapshot_delay", good[i].text);
-		KUNIT_EXPECT_EQ_MSG(test, tr->snapshots->pending.delay, good[i].ns, good[i].text);
-		KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_delay"), good[i].shown);
-	}
-	for (i = 0; i < ARRAY_SIZE(bad); i++)
-		KUNIT_EXPECT_EQ_MSG(test, tfs_write(test, "snapshot_delay", bad[i]),
-				    (ssize_t)-EINVAL, "%s", bad[i]);
-}
-
-static void keep_test_crash(struct kunit *test)
-{
-	static const struct {
-		const char	*text;
-		unsigned long	on;
-	} good[] = {
-		{ "none", 0 }, { "panic", BIT(SNAP_BY_PANIC) },
-		{ "oops,warn", BIT(SNAP_BY_OOPS) | BIT(SNAP_BY_WARN) },
-		{ "warn oops\n", BIT(SNAP_BY_OOPS) | BIT(SNAP_BY_WARN) },
-	};
-	static const char * const bad[] = {
-		"^1", "^panics", "panic,^x", "^Oops", "^write", "^", " , \t^", "warn  ^warns",
-	};
-	unsigned long on;
-	unsigned int i;
-	char text[32];
-	size_t at;
-
-	for (i = 0; i < ARRAY_SIZE(good); i++) {
-		strscpy(text, good[i].text, sizeof(text));
-		KUNIT_EXPECT_PTR_EQ_MSG(test, snap_crash_parse(text, &on), NULL, good[i].text);
-		KUNIT_EXPECT_EQ_MSG(test, on, good[i].on, good[i].text);
-	}
-	for (i = 0; i < ARRAY_SIZE(bad); i++) {
-		/* Without the mark of the place that is wrong. */
-		at = strcspn(bad[i], "^");
-		snprintf(text, sizeof(text), "%.*s%s", (int)at, bad[i], bad[i] + at + 1);
-		on = 77;
-		KUNIT_EXPECT_PTR_EQ_MSG(test, snap_crash_parse(text, &on), text + at, "%s", bad[i]);
-		KUNIT_EXPECT_EQ_MSG(test, on, 77UL, bad[i]);
-	}
-}
 
 /* Create an instance with memory for a snapshot. */
 static int keep_init(struct kunit *test)
@@ -132,16 +38,24 @@ static void keep_take(struct kunit *test, unsigned int n)
 	tracing_snapshot_instance(tr);
 }
 
+/* The same for snapshots @from to @to, and have each kept. */
+static void keep_all(struct kunit *test, unsigned int from, unsigned int to)
+{
+	for (; from <= to; from++) {
+		keep_take(test, from);
+		snap_tend(snap_kunit(test));
+	}
+}
+
 /* Expect that snapshots @from to @to are kept, and that snapshot N has N records. */
 static void keep_expect(struct kunit *test, u64 from, u64 to)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	struct trace_snap *snap;
 	unsigned int nr = 0;
 
-	mutex_lock(&event_mutex);
-	mutex_lock(&trace_types_lock);
+	guard(mutex)(&event_mutex);
+	guard(mutex)(&trace_types_lock);
 	list_for_each_entry(snap, &s->keeper.kept, node) {
 		KUNIT_EXPECT_EQ(test, snap->seq, from + nr);
 		KUNIT_EXPECT_EQ(test, (u64)ring_buffer_entries(snap->buf.buffer), snap->seq);
@@ -150,62 +64,44 @@ static void keep_expect(struct kunit *test, u64 from, u64 to)
 	}
 	KUNIT_EXPECT_EQ(test, (u64)nr, to + 1 - from);
 	KUNIT_EXPECT_EQ(test, s->keeper.nr, nr);
-	mutex_unlock(&trace_types_lock);
-	mutex_unlock(&event_mutex);
 }
 
-static void keep_test_last(struct kunit *test)
+/* The live buffer never gets the memory of a trimmed snapshot. */
+static void keep_test_trimmed(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
 	size_t live = ring_buffer_memory(tr->array_buffer.buffer);
-	unsigned int n;
 
-	snap_keep_set(tr->snapshots, (struct snap_keep){ .nr = 3 });
-	for (n = 1; n <= 20; n++) {
-		keep_take(test, n);
-		snap_tend(tr->snapshots);
-		keep_expect(test, n > 3 ? n - 2 : 1, n);
-	}
-	snap_keep_set(tr->snapshots, (struct snap_keep){ .nr = 1 });
-	keep_expect(test, 20, 20);
-	snap_keep_set(tr->snapshots, (struct snap_keep){ });
-	keep_expect(test, 1, 0);
-	/* The newest snapshot is kept again. */
 	snap_keep_set(tr->snapshots, (struct snap_keep){ .nr = 5 });
-	keep_expect(test, 20, 20);
-
-	/* The live buffer never gets the memory of a trimmed snapshot. */
+	keep_all(test, 1, 1);
 	snap_keep_set(tr->snapshots, (struct snap_keep){ });
 	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
-	keep_take(test, 21);
-	KUNIT_EXPECT_EQ(test, tr->snapshots->user.seq, 21ULL);
-	keep_take(test, 22);
-	KUNIT_EXPECT_EQ(test, tr->snapshots->user.seq, 22ULL);
+	keep_take(test, 2);
+	keep_take(test, 3);
+	KUNIT_EXPECT_EQ(test, tr->snapshots->user.seq, 3ULL);
 	KUNIT_EXPECT_EQ(test, ring_buffer_memory(tr->array_buffer.buffer), live);
 }
 
 static void keep_test_first(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	unsigned int n;
 
+	snap_keep_set(s, (struct snap_keep){ .nr = UINT_MAX, .first = true });
+	KUNIT_EXPECT_EQ(test, s->keeper.room, INT_MAX);
 	snap_keep_set(s, (struct snap_keep){ .nr = 3, .first = true });
-	for (n = 1; n <= 3; n++) {
-		keep_take(test, n);
-		snap_tend(tr->snapshots);
-	}
+	keep_all(test, 1, 3);
 	for (n = 0; n < 5; n++)
-		tracing_snapshot_instance(tr);
-	snap_tend(tr->snapshots);
+		tracing_snapshot_instance(test->priv);
+	snap_tend(s);
 	keep_expect(test, 1, 3);
 	KUNIT_EXPECT_EQ(test, s->user.seq, 3ULL);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.enough), 5L);
 	/* There is room for one more. */
 	snap_keep_set(s, (struct snap_keep){ .nr = 4, .first = true });
 	keep_take(test, 4);
-	tracing_snapshot_instance(tr);
-	snap_tend(tr->snapshots);
+	tracing_snapshot_instance(test->priv);
+	snap_tend(s);
 	keep_expect(test, 1, 4);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.enough), 6L);
 	/* If no more snapshots can be kept, the empty buffer is freed, unless it is pinned. */
@@ -213,39 +109,17 @@ static void keep_test_first(struct kunit *test)
 	snap_keep_set(s, (struct snap_keep){ .nr = 4, .first = true });
 	KUNIT_EXPECT_NOT_NULL(test, s->user.spare);
 	s->pinned = false;
-	snap_tend(tr->snapshots);
+	snap_tend(s);
 	KUNIT_EXPECT_NULL(test, s->user.spare);
 	/* And none is asked for in vain. */
 	s->memory.limit_kb = 1;
 	tfs_refuse(test, "snapshot", "1", -ENOSPC);
 	s->memory.limit_kb = 0;
-	KUNIT_EXPECT_TRUE(test,
-			  tfs_shows(test, "error_log", "error: snapshot_keep allows no more"));
+	tfs_expect_in(test, "error_log", "error: snapshot_keep allows no more");
 	KUNIT_EXPECT_NULL(test, s->user.spare);
 	/* A smaller number removes none. */
 	snap_keep_set(s, (struct snap_keep){ .nr = 2, .first = true });
 	keep_expect(test, 1, 4);
-}
-
-/* A request is refused and counted until the worker has allocated a buffer again. */
-static void keep_test_burst(struct kunit *test)
-{
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
-	unsigned int n, i;
-
-	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
-	for (n = 1; n <= 10; n++) {
-		/* The mutex keeps the worker from allocating a buffer. */
-		mutex_lock(&s->mutex);
-		keep_take(test, n);
-		for (i = 0; i < 3; i++)
-			tracing_snapshot_instance(tr);
-		mutex_unlock(&s->mutex);
-		snap_tend(tr->snapshots);
-		keep_expect(test, 1, n);
-	}
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.no_spare), 30L);
 }
 
 /* A waiter gets the result of its own request. A request that nobody waits for is counted. */
@@ -253,13 +127,10 @@ static void keep_test_waiter(struct kunit *test)
 {
 	struct snap_waiter waiter = { };
 	const struct snap_request req = {
-		.cpu = RING_BUFFER_ALL_CPUS,
-		.waits = true,
-		.waiter = &waiter,
+		.cpu = RING_BUFFER_ALL_CPUS, .waits = true, .waiter = &waiter,
 	};
 	const u64 soon = NSEC_PER_MSEC, never = KTIME_MAX / 2;
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 
 	snap_delay_set(s, soon);
 	KUNIT_EXPECT_EQ(test, snap_take(s, &s->user, &req), -EINPROGRESS);
@@ -273,15 +144,15 @@ static void keep_test_waiter(struct kunit *test)
 	snap_delay_set(s, soon);
 	KUNIT_EXPECT_TRUE(test, waiter.done);
 	/* The next request does not change the result. */
-	tracing_snapshot_instance(tr);
+	tracing_snapshot_instance(test->priv);
 	KUNIT_EXPECT_EQ(test, snap_delay_wait(s, &waiter), -ECANCELED);
-	wait_event(s->wait, !atomic_long_read(&s->pending.requests));
+	snap_kunit_wait(test);
 	KUNIT_EXPECT_EQ(test, waiter.ret, -ECANCELED);
 	KUNIT_EXPECT_EQ(test, s->user.seq, 2ULL);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.refused), 0L);
 
 	snap_delay_set(s, never);
-	tracing_snapshot_instance(tr);
+	tracing_snapshot_instance(test->priv);
 	snap_delay_set(s, 0);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.refused), 1L);
 	KUNIT_EXPECT_EQ(test, s->user.seq, 2ULL);
@@ -293,56 +164,46 @@ static bool keep_is_ready(struct trace_snapshots *s)
 	return snap_is_ready(s, &s->user);
 }
 
+/* At the limit the oldest ones go for the newest, and there is a buffer; the first ones stay. */
 static void keep_test_limit(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	unsigned long full = s->memory.kb;
-	unsigned int n;
+	bool first;
+	u64 n;
 
-	KUNIT_EXPECT_GT(test, full, 0UL);
-	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
 	s->memory.limit_kb = full + full / 10;
-	for (n = 1; n <= 30; n++) {
-		keep_take(test, n);
-		KUNIT_EXPECT_LE(test, s->memory.kb, s->memory.limit_kb);
-		snap_tend(tr->snapshots);
-		KUNIT_EXPECT_LE(test, s->memory.kb, s->memory.limit_kb);
-		KUNIT_EXPECT_TRUE(test, keep_is_ready(s));
-	}
-	KUNIT_EXPECT_LT(test, s->keeper.nr, 30U);
-	keep_expect(test, 31 - s->keeper.nr, 30);
-
-	/* With "first", no kept snapshot is removed to make room. */
-	snap_keep_set(s, (struct snap_keep){ .nr = 100, .first = true });
-	for (n = 31; n <= 60; n++) {
-		if (READ_ONCE(s->user.spare))
+	for (n = 1; n <= 60; n++) {
+		first = n > 30;
+		snap_keep_set(s, (struct snap_keep){ .nr = 100, .first = first });
+		if (!first || READ_ONCE(s->user.spare))
 			keep_take(test, s->user.seq + 1);
-		snap_tend(tr->snapshots);
 		KUNIT_EXPECT_LE(test, s->memory.kb, s->memory.limit_kb);
+		snap_tend(s);
+		KUNIT_EXPECT_LE(test, s->memory.kb, s->memory.limit_kb);
+		KUNIT_EXPECT_TRUE(test, first || keep_is_ready(s));
+		if (n == 30) {
+			KUNIT_EXPECT_LT(test, s->keeper.nr, 30U);
+			keep_expect(test, 31 - s->keeper.nr, 30);
+		}
 	}
 	KUNIT_EXPECT_LT(test, s->user.seq, 60ULL);
-	s->memory.limit_kb = 0;
 }
 
 /* The newest snapshot is never removed to make room. */
 static void keep_test_newest(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 
 	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
-	keep_take(test, 1);
-	snap_tend(tr->snapshots);
+	keep_all(test, 1, 1);
 	s->memory.limit_kb = s->memory.kb - 1;
-	mutex_lock(&s->mutex);
-	snap_free_slot(s, &s->user, false);
-	mutex_unlock(&s->mutex);
-	snap_tend(tr->snapshots);
+	snap_kunit_lose(s, false);
+	snap_tend(s);
 	keep_expect(test, 1, 1);
 	KUNIT_EXPECT_FALSE(test, keep_is_ready(s));
 	s->memory.limit_kb = 0;
-	snap_tend(tr->snapshots);
+	snap_tend(s);
 	KUNIT_EXPECT_TRUE(test, keep_is_ready(s));
 }
 
@@ -362,10 +223,8 @@ static void keep_test_full(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, s->user.last->kept);
 	KUNIT_EXPECT_TRUE(test, snap_fits(s, s->user.last));
 	/* The worker provides another buffer, too. */
-	irq_work_sync(&s->worker.irq_work);
-	flush_work(&s->worker.work);
-	scoped_guard(mutex, &s->mutex)
-		snap_free_slot(s, &s->user, false);
+	snap_kunit_worker(tr);
+	snap_kunit_lose(s, false);
 	KUNIT_EXPECT_FALSE(test, keep_is_ready(s));
 	/* It can once it is not kept any more, and never if its memory was not wanted meanwhile. */
 	snap_keep_set(s, (struct snap_keep){ });
@@ -378,8 +237,7 @@ static void keep_test_full(struct kunit *test)
 /* A snapshot that waits for the keeper is kept once, if the newest one is to be kept as well. */
 static void keep_test_twice(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 
 	snap_keep_set(s, (struct snap_keep){ .nr = 5 });
 	snap_kunit_stop_keeper(s);
@@ -396,8 +254,7 @@ static void keep_test_twice(struct kunit *test)
 /* If the empty buffer leaves no room to trim a snapshot, it is freed and allocated again. */
 static void keep_test_room(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	unsigned long full = s->memory.kb;
 
 	s->memory.limit_kb = 2 * full;
@@ -411,64 +268,48 @@ static void keep_test_room(struct kunit *test)
 	mutex_unlock(&s->mutex);
 	mutex_unlock(&event_mutex);
 
-	snap_tend(tr->snapshots);
+	snap_tend(s);
 	keep_expect(test, 1, 1);
 	KUNIT_EXPECT_LT(test, s->memory.kb, full + full / 4);
 	KUNIT_EXPECT_TRUE(test, keep_is_ready(s));
-	s->memory.limit_kb = 0;
 }
 
 /* A request that lacks a buffer at the limit has the oldest snapshot removed. */
 static void keep_test_starved(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	unsigned long full = s->memory.kb;
-	unsigned int n;
 
 	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
-	for (n = 1; n <= 3; n++) {
-		keep_take(test, n);
-		snap_tend(tr->snapshots);
-	}
-	mutex_lock(&s->mutex);
-	snap_free_slot(s, &s->user, false);
+	keep_all(test, 1, 3);
+	snap_kunit_lose(s, false);
 	s->memory.limit_kb = s->memory.kb + full - 1;
-	mutex_unlock(&s->mutex);
-	tracing_snapshot_instance(tr);
+	tracing_snapshot_instance(test->priv);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.no_spare), 1L);
-	snap_kunit_worker(tr);
+	snap_kunit_worker(test->priv);
 	flush_work(&s->keeper.work);
 	KUNIT_EXPECT_TRUE(test, keep_is_ready(s));
 	keep_expect(test, 2, 3);
-	s->memory.limit_kb = 0;
 }
 
 /* The oldest snapshot is removed if its memory is just enough. */
 static void keep_test_enough(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	unsigned long full = s->memory.kb;
 	struct trace_snap *oldest;
 	unsigned int lacks;
 
 	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
-	keep_take(test, 1);
-	snap_tend(tr->snapshots);
-	keep_take(test, 2);
-	snap_tend(tr->snapshots);
+	keep_all(test, 1, 2);
 	for (lacks = 2; lacks--; ) {
-		mutex_lock(&s->mutex);
-		snap_free_slot(s, &s->user, false);
+		snap_kunit_lose(s, false);
 		oldest = list_first_entry(&s->keeper.kept, struct trace_snap, node);
 		s->memory.limit_kb = s->memory.kb + full - oldest->kb - lacks;
-		mutex_unlock(&s->mutex);
-		snap_tend(tr->snapshots);
+		snap_tend(s);
 		KUNIT_EXPECT_NE(test, keep_is_ready(s), lacks);
 		keep_expect(test, lacks ? 1 : 2, 2);
 	}
-	s->memory.limit_kb = 0;
 }
 
 /* Workers free rings a while after the grace period. */
@@ -489,44 +330,30 @@ static unsigned long keep_free_kb(void)
 /* The count covers the memory of many kept snapshots, also if somebody reads them all. */
 static void keep_test_cost(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	unsigned long before, counted, cost;
-	unsigned int n;
 
 	snap_keep_set(s, (struct snap_keep){ .nr = KEEP_MANY + 10 });
-	for (n = 1; n <= 10; n++) {
-		keep_take(test, n);
-		snap_tend(tr->snapshots);
-	}
+	keep_all(test, 1, 10);
 	before = keep_free_kb();
 	counted = s->memory.kb;
-	for (; n <= KEEP_MANY + 10; n++) {
-		keep_take(test, n);
-		snap_tend(tr->snapshots);
-	}
+	keep_all(test, 11, KEEP_MANY + 10);
 	cost = before - keep_free_kb();
 	counted = s->memory.kb - counted;
 	kunit_info(test, "%lu KiB are counted as %lu\n", cost, counted);
 	KUNIT_EXPECT_LT(test, cost, counted + counted / 5);
 	KUNIT_EXPECT_LT(test, counted, cost + cost / 5);
-	snap_keep_set(s, (struct snap_keep){ });
 }
 
 /* The count of memory is the sum of all buffers, and 0 when all are freed. */
 static void keep_test_memory(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	struct trace_snap *snap;
 	unsigned long kb;
-	unsigned int n;
 
 	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
-	for (n = 1; n <= 5; n++) {
-		keep_take(test, n);
-		snap_tend(tr->snapshots);
-	}
+	keep_all(test, 1, 5);
 	kb = snap_kunit_full(test);
 	KUNIT_EXPECT_EQ(test, s->user.spare->kb, kb);
 	list_for_each_entry(snap, &s->keeper.kept, node) {
@@ -536,10 +363,8 @@ static void keep_test_memory(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, s->memory.kb, kb);
 	snap_keep_set(s, (struct snap_keep){ });
-	mutex_lock(&s->mutex);
-	snap_free_slot(s, &s->user, true);
+	snap_kunit_lose(s, true);
 	KUNIT_EXPECT_EQ(test, s->memory.kb, 0UL);
-	mutex_unlock(&s->mutex);
 }
 
 /*
@@ -555,15 +380,12 @@ static void keep_test_large(struct kunit *test)
 
 	for (kb = 0; kb < 64; kb++) {
 		snap_keep_set(s, (struct snap_keep){ .nr = 100 });
-		keep_take(test, 1);
-		snap_tend(s);
-		keep_take(test, 1);
-		snap_tend(s);
+		keep_all(test, 1, 1);
+		keep_all(test, 1, 1);
 		while (!ring_buffer_overruns(live))
 			KUNIT_ASSERT_EQ(test, ring_buffer_write(live, 256, live), 0);
 		s->memory.limit_kb = s->memory.kb + kb;
-		keep_take(test, 1);
-		snap_tend(s);
+		keep_all(test, 1, 1);
 		KUNIT_EXPECT_EQ_MSG(test, atomic_long_read(&s->count.unkept), 0L, "%lu", kb);
 		KUNIT_EXPECT_LE(test, s->memory.kb, s->memory.limit_kb);
 		s->memory.limit_kb = 0;
@@ -574,14 +396,12 @@ static void keep_test_large(struct kunit *test)
 /* Memory that is counted for the files of a kept snapshot ends with its instance. */
 static void keep_test_charge(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	struct trace_snap *snap;
 	unsigned long kb;
 
 	snap_keep_set(s, (struct snap_keep){ .nr = 1 });
-	keep_take(test, 1);
-	snap_tend(s);
+	keep_all(test, 1, 1);
 	snap = s->user.last;
 	KUNIT_ASSERT_NOT_NULL(test, snap->kept);
 	kb = snap->kb - snap->kept_kb;
@@ -595,22 +415,19 @@ static void keep_test_charge(struct kunit *test)
 /* An open of trace_pipe that fails for lack of memory leaves no memory counted. */
 static void keep_test_pipe_memory(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	unsigned int n, failed = 0;
 	unsigned long kb;
 	struct file *file;
 	bool ok = false;
 
-	if (!tfs_may_fail(test))
-		kunit_skip(test, "no allocation can be made to fail");
+	tfs_need_failures(test);
 	snap_keep_set(s, (struct snap_keep){ .nr = 1 });
-	keep_take(test, 1);
-	snap_tend(s);
+	keep_all(test, 1, 1);
 	kb = s->memory.kb;
 	for (n = 1; !ok && n < 1000; n++) {
 		tfs_fail_nth(n);
-		file = tfs_open(test, "/instances/kunit@1/trace_pipe", O_RDONLY);
+		file = tfs_try_open(test, "/instances/kunit@1/trace_pipe", O_RDONLY);
 		ok = !tfs_failed() && !IS_ERR(file);
 		failed += IS_ERR(file);
 		tfs_close(file);
@@ -618,44 +435,6 @@ static void keep_test_pipe_memory(struct kunit *test)
 	}
 	KUNIT_EXPECT_TRUE(test, ok);
 	KUNIT_EXPECT_GT(test, failed, 2U);
-	snap_keep_set(s, (struct snap_keep){ });
-}
-
-/* A warning takes a snapshot if snapshot_on has it. No delay postpones that. */
-static void keep_test_warning(struct kunit *test)
-{
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
-	unsigned long before = xchg(&snap_crash_on, 0);
-
-	s->pending.delay = NSEC_PER_SEC;
-	trace_snapshot_warn();
-	KUNIT_EXPECT_EQ(test, s->user.seq, 0ULL);
-
-	xchg(&snap_crash_on, BIT(SNAP_BY_OOPS));
-	trace_snapshot_warn();
-	KUNIT_EXPECT_EQ(test, s->user.seq, 0ULL);
-	KUNIT_ASSERT_EQ(test, ring_buffer_write(tr->array_buffer.buffer, 4, "oops"), 0);
-	trace_snapshot_crash(SNAP_BY_OOPS);
-	KUNIT_ASSERT_EQ(test, s->user.seq, 1ULL);
-
-	xchg(&snap_crash_on, BIT(SNAP_BY_WARN));
-	KUNIT_EXPECT_EQ(test, ring_buffer_entries(s->user.last->buf.buffer), 1UL);
-	KUNIT_EXPECT_EQ(test, s->user.last->info.by, SNAP_BY_OOPS);
-	trace_snapshot_warn();
-	KUNIT_EXPECT_EQ(test, s->user.seq, 2ULL);
-	KUNIT_EXPECT_EQ(test, s->user.last->info.by, SNAP_BY_WARN);
-	KUNIT_EXPECT_EQ(test, ring_buffer_entries(s->user.last->buf.buffer), 0UL);
-
-	/* Without a buffer a warning takes no snapshot, and is not counted as refused. */
-	mutex_lock(&s->mutex);
-	snap_free_slot(s, &s->user, true);
-	mutex_unlock(&s->mutex);
-	trace_snapshot_warn();
-	KUNIT_EXPECT_EQ(test, s->user.seq, 2ULL);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.no_spare), 0L);
-	s->pending.delay = 0;
-	xchg(&snap_crash_on, before);
 }
 
 /* Requests during a resize are postponed until the resize ends. */
@@ -663,23 +442,25 @@ static void keep_test_change(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
 	struct trace_snapshots *s = tr->snapshots;
+	struct trace_buffer *live = tr->array_buffer.buffer;
 	unsigned int done;
+	int ret = 0;
 
 	for (done = 0; done < 2; done++) {
 		u64 seq = s->user.seq;
 
-		KUNIT_ASSERT_EQ(test, trace_snapshot_begin_change(tr, 8 * PAGE_SIZE,
-								  RING_BUFFER_ALL_CPUS, -1), 0);
+		snap_kunit_begin_change(test, 8 * PAGE_SIZE, 0);
 		keep_take(test, 3);
 		tracing_snapshot_instance(tr);
 		KUNIT_EXPECT_EQ(test, s->user.seq, seq);
-		KUNIT_EXPECT_TRUE(test, atomic_long_read(&s->pending.requests));
+		irq_work_sync(&s->pending.start);
+		KUNIT_EXPECT_EQ(test, snap_take_pending(s), -EAGAIN);
+		KUNIT_EXPECT_EQ(test, atomic_long_read(&s->pending.requests), 2L);
 		if (done)
-			KUNIT_EXPECT_EQ(test, ring_buffer_resize(tr->array_buffer.buffer,
-								 8 * PAGE_SIZE,
-								 RING_BUFFER_ALL_CPUS), 0);
+			ret = ring_buffer_resize(live, 8 * PAGE_SIZE, RING_BUFFER_ALL_CPUS);
+		KUNIT_EXPECT_EQ(test, ret, 0);
 		trace_snapshot_end_change(tr, done);
-		wait_event(s->wait, !atomic_long_read(&s->pending.requests));
+		snap_kunit_wait(test);
 		KUNIT_EXPECT_EQ(test, s->user.seq, seq + 1);
 		KUNIT_EXPECT_EQ(test, ring_buffer_entries(s->user.last->buf.buffer), 3UL);
 		KUNIT_EXPECT_NE(test, s->user.last->info.asked, 0ULL);
@@ -689,25 +470,10 @@ static void keep_test_change(struct kunit *test)
 	}
 }
 
-/* The files show each record in one snapshot or in the live buffer. */
-static void keep_test_files(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, tfs_write(test, "trace_marker", "one"), 3L);
-	KUNIT_EXPECT_EQ(test, tfs_write(test, "snapshot", "1\n"), 2L);
-	KUNIT_EXPECT_EQ(test, tfs_write(test, "trace_marker", "two"), 3L);
-	KUNIT_EXPECT_EQ(test, tfs_count(tfs_read(test, "snapshot"), ": one\n"), 1U);
-	KUNIT_EXPECT_EQ(test, tfs_count(tfs_read(test, "snapshot"), ": two\n"), 0U);
-	KUNIT_EXPECT_EQ(test, tfs_count(tfs_read(test, "trace"), ": one\n"), 0U);
-	KUNIT_EXPECT_EQ(test, tfs_count(tfs_read(test, "trace"), ": two\n"), 1U);
-	tfs_refuse(test, "snapshot", "x", -EINVAL);
-	KUNIT_EXPECT_NE(test, tfs_count(tfs_read(test, "error_log"), "snapshot: error:"), 0U);
-}
-
 /* rmdir may come between the instance and the end of the keeper's work. */
 static void keep_test_early(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	struct trace_snap *snap;
 
 	snap_keep_set(s, (struct snap_keep){ .nr = 1 });
@@ -741,11 +507,9 @@ static int keep_remove(void *data)
 {
 	struct keep_other *other = data;
 
-	mutex_lock(&event_mutex);
-	mutex_lock(&trace_types_lock);
+	guard(mutex)(&event_mutex);
+	guard(mutex)(&trace_types_lock);
 	other->ret = trace_snapshot_remove(other->whole);
-	mutex_unlock(&trace_types_lock);
-	mutex_unlock(&event_mutex);
 	return 0;
 }
 
@@ -757,13 +521,11 @@ static void keep_test_busy(struct kunit *test)
 	struct file *file;
 
 	snap_keep_set(tr->snapshots, (struct snap_keep){ .nr = 1 });
-	keep_take(test, 1);
-	snap_tend(tr->snapshots);
+	keep_all(test, 1, 1);
 	scoped_guard(mutex, &trace_types_lock)
 		other.whole = trace_array_find("kunit@1");
 	KUNIT_ASSERT_NOT_NULL(test, other.whole);
 	file = tfs_open(test, "/instances/kunit@1/trace", O_RDONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	keep_remove(&other);
 	KUNIT_EXPECT_EQ(test, other.ret, -EBUSY);
 	keep_remove(&all);
@@ -775,8 +537,7 @@ static void keep_test_busy(struct kunit *test)
 
 	/* If the first ones are kept, there is room for another one. */
 	snap_keep_set(tr->snapshots, (struct snap_keep){ .nr = 1, .first = true });
-	keep_take(test, 1);
-	snap_tend(tr->snapshots);
+	keep_all(test, 1, 1);
 	KUNIT_EXPECT_EQ(test, tr->snapshots->keeper.room, 0);
 	scoped_guard(mutex, &trace_types_lock)
 		other.whole = trace_array_find("kunit@2");
@@ -792,12 +553,11 @@ static void keep_test_busy(struct kunit *test)
  */
 static void keep_test_order(struct kunit *test)
 {
-	struct trace_array *tr = test->priv, *ch = trace_array_get_by_name("kunit_part", NULL);
+	struct trace_array *tr = test->priv, *ch = tfs_add(test, "kunit_part", NULL, NULL);
 	struct trace_snapshots *s = tr->snapshots;
 	struct keep_other other = { };
 	struct task_struct *task;
 
-	KUNIT_ASSERT_NOT_NULL(test, ch);
 	KUNIT_EXPECT_EQ(test, trace_array_expand(ch), 0);
 	KUNIT_EXPECT_EQ(test, trace_session_join(tr, "kunit_part"), 0);
 	tfs_set(test, "snapshot_keep", "1");
@@ -827,28 +587,12 @@ static void keep_test_order(struct kunit *test)
 	mutex_unlock(&ch->snapshots->mutex);
 	kthread_stop_put(task);
 	KUNIT_EXPECT_EQ(test, other.ret, 1);
-
-	trace_array_put(ch);
-	KUNIT_EXPECT_EQ(test, trace_array_destroy(ch), 0);
 }
 
-static struct kunit_case keep_rules[] = {
-	KUNIT_CASE(keep_test_crash),
-	{ }
-};
-
-static struct kunit_suite keep_rules_suite = {
-	.name = "trace_snapshot_rules",
-	.test_cases = keep_rules,
-};
-
 static struct kunit_case keep_cases[] = {
-	KUNIT_CASE(keep_test_parse),
-	KUNIT_CASE(keep_test_delay),
-	KUNIT_CASE(keep_test_last),
+	KUNIT_CASE(keep_test_trimmed),
 	KUNIT_CASE(keep_test_first),
 	KUNIT_CASE(keep_test_busy),
-	KUNIT_CASE(keep_test_burst),
 	KUNIT_CASE(keep_test_waiter),
 	KUNIT_CASE(keep_test_limit),
 	KUNIT_CASE(keep_test_newest),
@@ -861,9 +605,7 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_large),
 	KUNIT_CASE(keep_test_charge),
 	KUNIT_CASE(keep_test_pipe_memory),
-	KUNIT_CASE(keep_test_warning),
 	KUNIT_CASE(keep_test_change),
-	KUNIT_CASE(keep_test_files),
 	KUNIT_CASE(keep_test_early),
 	KUNIT_CASE(keep_test_order),
 	{ }
@@ -889,4 +631,4 @@ static struct kunit_suite keep_cost_suite = {
 	.test_cases = keep_cost_cases,
 };
 
-kunit_test_suites(&keep_rules_suite, &keep_suite, &keep_cost_suite);
+kunit_test_suites(&keep_suite, &keep_cost_suite);

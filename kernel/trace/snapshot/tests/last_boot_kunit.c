@@ -42,12 +42,10 @@ static void last_boot_start(struct kunit *test, void (*damage)(struct print_entr
 static const char *last_boot_pipe(struct kunit *test)
 {
 	struct file *file = tfs_open(test, "trace_pipe", O_RDONLY | O_NONBLOCK);
-	char *text = kunit_kzalloc(test, SZ_16K, GFP_KERNEL);
+	char *text = tfs_zalloc(test, SZ_16K);
 	size_t used = 0;
 	ssize_t len = 1;
 
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
-	KUNIT_ASSERT_NOT_NULL(test, text);
 	while (len > 0) {
 		len = tfs_read_file(test, file, text + used, SZ_16K - 1 - used);
 		used += max_t(ssize_t, len, 0);
@@ -175,7 +173,7 @@ static void last_boot_test_short(struct kunit *test)
 		rec->type_len = 1;
 	local_set(&page->commit, sizeof(*rec) + sizeof(rec->array[0]));
 	snap_kunit_boot(test, memory, image, true, TRACE_ARRAY_FL_SNAPSHOT);
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "trace", ": <damaged> "));
+	tfs_expect_in(test, "trace", ": <damaged> ");
 }
 
 /* A record that ends where memory ends, and text in front of it. */

@@ -5,7 +5,6 @@
 #include <linux/delay.h>
 #include <linux/gfp.h>
 #include <linux/mm.h>
-#include <linux/mman.h>
 #include <linux/percpu.h>
 #include <linux/ring_buffer.h>
 #include <linux/vmstat.h>
@@ -13,20 +12,11 @@
 #include "../../ring_buffer/race.h"
 #include "../../tests/snapshots.h"
 
-static void memory_limit(struct kunit *test, unsigned long kb)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "%lu", kb);
-	tfs_set(test, "snapshot_limit_kb", text);
-}
-
 /* A snapshot that the next one cannot use is freed when it is erased. */
 static void memory_test_misfit(struct kunit *test)
 {
 	unsigned long full = snap_kunit_full(test);
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 
 	tfs_set(test, "snapshot", "1");
 	tfs_set(test, "buffer_size_kb", "200");
@@ -45,15 +35,15 @@ static void memory_test_limit(struct kunit *test)
 	struct trace_snapshots *s = tr->snapshots;
 	struct file *file;
 
-	memory_limit(test, full - 1);
+	snap_kunit_limit(test, full - 1);
 	tfs_refuse(test, "snapshot", "1", -ENOSPC);
 	tfs_refuse(test, "snapshot_allocate", "1", -ENOSPC);
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), -ENOSPC);
 	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(tr), -ENOSPC);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "0\n");
+	tfs_expect(test, "snapshot_allocate", "0\n");
 	snap_kunit_expect(test, "");
-	memory_limit(test, full);
+	snap_kunit_limit(test, full);
 	tfs_set(test, "snapshot", "1");
 	tfs_set(test, "snapshot", "1");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
@@ -62,14 +52,12 @@ static void memory_test_limit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	file = tfs_open(test, "snapshot", O_RDONLY);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
-	tracing_snapshot_instance(tr);
-	snap_kunit_worker(tr);
+	snap_kunit_take(test);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	snap_kunit_expect(test, "taken 2 starved 1");
 	/* Without a limit, the worker allocates the buffer. */
-	memory_limit(test, 0);
-	tracing_snapshot_instance(tr);
-	snap_kunit_worker(tr);
+	snap_kunit_limit(test, 0);
+	snap_kunit_take(test);
 	tracing_snapshot_instance(tr);
 	snap_kunit_expect(test, "taken 3 starved 2");
 	tfs_close(file);
@@ -78,9 +66,8 @@ static void memory_test_limit(struct kunit *test)
 
 	/* If snapshots exceed the limit already, the check does not wrap around. */
 	s->memory.limit_kb = 1;
-	mutex_lock(&s->mutex);
-	KUNIT_EXPECT_EQ(test, snap_check_limit(s, 1), -ENOSPC);
-	mutex_unlock(&s->mutex);
+	scoped_guard(mutex, &s->mutex)
+		KUNIT_EXPECT_EQ(test, snap_check_limit(s, 1), -ENOSPC);
 	s->memory.limit_kb = 0;
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 }
@@ -88,17 +75,16 @@ static void memory_test_limit(struct kunit *test)
 /* A killed task gets no memory, and the count stays 0. */
 static void memory_test_killed(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
 	int ret;
 
 	tfs_kill(true);
-	ret = tracing_alloc_snapshot_instance(tr);
+	ret = tracing_alloc_snapshot_instance(test->priv);
 	tfs_kill(false);
 	KUNIT_EXPECT_EQ(test, ret, -ENOMEM);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 	/* The failed allocation does not pin the next buffer. */
 	tfs_set(test, "snapshot_allocate", "1");
-	trace_snapshot_trim(tr);
+	trace_snapshot_trim(test->priv);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 }
 
@@ -141,9 +127,9 @@ static void memory_test_reserved(struct kunit *test)
 	/* A trimmed snapshot stays, and only has the memory of its records. */
 	tfs_mark(test, 1);
 	tfs_set(test, "snapshot", "1");
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "1\n");
+	tfs_expect(test, "snapshot_allocate", "1\n");
 	trace_snapshot_trim(tr);
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "0\n");
+	tfs_expect(test, "snapshot_allocate", "0\n");
 	KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 1U);
 	kb = snap_kunit_kb(test);
 	KUNIT_EXPECT_LT(test, kb, full);
@@ -151,8 +137,7 @@ static void memory_test_reserved(struct kunit *test)
 	snap_kunit_expect(test, "taken 2 starved 1");
 	tfs_set(test, "snapshot_allocate", "1");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), kb + full);
-	tracing_snapshot_instance(tr);
-	snap_kunit_worker(tr);
+	snap_kunit_take(test);
 	snap_kunit_expect(test, "taken 3 starved 1");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 }
@@ -163,16 +148,16 @@ static void memory_test_spared(struct kunit *test)
 	unsigned long full = snap_kunit_full(test);
 	struct trace_array *tr = test->priv;
 	struct trace_snapshots *s = tr->snapshots;
-	unsigned int gen = s->gen;
+	unsigned int gen = s->gen, i;
 
 	/* An erase keeps one of two buffers. */
 	tfs_set(test, "snapshot", "1");
-	mutex_lock(&s->mutex);
-	KUNIT_EXPECT_EQ(test, snap_add_spare(s, &s->user), 0);
-	/* Another one frees it at once. */
-	KUNIT_EXPECT_EQ(test, snap_add_spare(s, &s->user), 0);
-	KUNIT_EXPECT_TRUE(test, llist_empty(&s->gone));
-	mutex_unlock(&s->mutex);
+	scoped_guard(mutex, &s->mutex) {
+		KUNIT_EXPECT_EQ(test, snap_add_spare(s, &s->user), 0);
+		/* Another one frees it at once. */
+		KUNIT_EXPECT_EQ(test, snap_add_spare(s, &s->user), 0);
+		KUNIT_EXPECT_TRUE(test, llist_empty(&s->gone));
+	}
 	tfs_set(test, "snapshot", "2");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	snap_kunit_expect(test, "taken 1");
@@ -180,18 +165,15 @@ static void memory_test_spared(struct kunit *test)
 	/* A full snapshot is not trimmed, nor one before its writers have committed. */
 	while (!ring_buffer_overruns(tr->array_buffer.buffer))
 		tfs_mark(test, 100);
-	tfs_set(test, "snapshot", "1");
-	mutex_lock(&s->mutex);
-	snap_settle(s->user.last);
-	KUNIT_EXPECT_EQ(test, snap_trim(s, s->user.last), 0);
-	KUNIT_EXPECT_EQ(test, s->user.last->gen, gen);
-	mutex_unlock(&s->mutex);
-	tfs_set(test, "snapshot", "1");
-	mutex_lock(&s->mutex);
-	KUNIT_EXPECT_FALSE(test, s->user.last->settled);
-	KUNIT_EXPECT_EQ(test, snap_trim(s, s->user.last), 0);
-	KUNIT_EXPECT_EQ(test, s->user.last->gen, gen);
-	mutex_unlock(&s->mutex);
+	for (i = 0; i < 2; i++) {
+		tfs_set(test, "snapshot", "1");
+		guard(mutex)(&s->mutex);
+		if (!i)
+			snap_settle(s->user.last);
+		KUNIT_EXPECT_EQ(test, s->user.last->settled, !i);
+		KUNIT_EXPECT_EQ(test, snap_trim(s, s->user.last), 0);
+		KUNIT_EXPECT_EQ(test, s->user.last->gen, gen);
+	}
 
 	/* If snapshot_keep allows no more snapshots, no buffer is allocated. */
 	tfs_set(test, "snapshot", "0");
@@ -201,31 +183,24 @@ static void memory_test_spared(struct kunit *test)
 	tfs_refuse(test, "snapshot", "1", -ENOSPC);
 	KUNIT_EXPECT_NULL(test, s->user.spare);
 	KUNIT_EXPECT_EQ(test, s->memory.kb, full);
-	tfs_set(test, "snapshot_keep", "0");
 }
 
 /* An erase keeps the memory. A reader keeps the erased snapshot until it closes the file. */
 static void memory_test_erase(struct kunit *test)
 {
 	unsigned long full = snap_kunit_full(test);
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	struct trace_snap *spare;
 	struct file *file;
-	char *buf = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
+	char *buf = tfs_zalloc(test, PAGE_SIZE);
 	unsigned int i;
 
-	KUNIT_ASSERT_NOT_NULL(test, buf);
 	for (i = 0; i < 2; i++) {
 		tfs_mark(test, 1);
 		tfs_set(test, "snapshot", "1");
 		KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 1U);
-		if (i) {
-			tfs_set(test, "per_cpu/cpu0/snapshot", "2");
-			KUNIT_EXPECT_EQ(test, s->user.last->info.since, U64_MAX);
-		} else {
-			tfs_set(test, "snapshot", "2");
-		}
+		tfs_set(test, i ? "per_cpu/cpu0/snapshot" : "snapshot", "2");
+		KUNIT_EXPECT_TRUE(test, !i || s->user.last->info.since == U64_MAX);
 		KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 0U);
 		KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	}
@@ -253,9 +228,7 @@ static void memory_test_erase(struct kunit *test)
 	tfs_set(test, "snapshot", "0");
 	tfs_set(test, "snapshot", "2");
 	tfs_set(test, "per_cpu/cpu0/snapshot", "2");
-	file = tfs_open(test, "snapshot", O_RDONLY);
-	KUNIT_EXPECT_FALSE(test, IS_ERR(file));
-	tfs_close(file);
+	tfs_close(tfs_open(test, "snapshot", O_RDONLY));
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 
 	/* A write of 0 leaves the newest snapshot to its reader, and close() frees it. */
@@ -266,13 +239,12 @@ static void memory_test_erase(struct kunit *test)
 	tfs_close(file);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 	/* An erase of one CPU's part keeps the buffer for the next snapshot, and no other one. */
-	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	tracing_snapshot_instance(tr);
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(test->priv), 0);
+	tracing_snapshot_instance(test->priv);
 	tfs_set(test, "per_cpu/cpu0/snapshot", "2");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
-	tracing_snapshot_instance(tr);
+	tracing_snapshot_instance(test->priv);
 	snap_kunit_expect(test, "taken 7");
-	tracing_disarm_snapshot(tr);
 }
 
 /* After the next cut, the worker frees the previous snapshot, which has the wrong size. */
@@ -285,32 +257,9 @@ static void memory_test_worker(struct kunit *test)
 	tracing_snapshot_instance(tr);
 	tfs_set(test, "buffer_size_kb", "32");
 	KUNIT_EXPECT_EQ(test, tr->snapshots->memory.kb, full + snap_kunit_full(test));
-	tracing_snapshot_instance(tr);
-	snap_kunit_worker(tr);
+	snap_kunit_take(test);
 	KUNIT_EXPECT_EQ(test, tr->snapshots->memory.kb, snap_kunit_full(test));
 	KUNIT_EXPECT_FALSE(test, test_bit(SNAP_WORK_FREE, &tr->snapshots->worker.work_for));
-	tracing_disarm_snapshot(tr);
-}
-
-/* The worker allocates the next buffer before the keeper publishes kept snapshots. */
-static void memory_test_kept(struct kunit *test)
-{
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
-	unsigned int i;
-
-	tfs_set(test, "snapshot_allocate", "1");
-	tfs_set(test, "snapshot_keep", "first 3");
-	mutex_lock(&event_mutex);
-	for (i = 0; i < 6; i++) {
-		tracing_snapshot_instance(tr);
-		snap_kunit_worker(tr);
-	}
-	KUNIT_EXPECT_EQ(test, s->user.seq, 3ULL);
-	KUNIT_EXPECT_NULL(test, s->user.spare);
-	mutex_unlock(&event_mutex);
-	snap_kunit_expect(test, "taken 3 enough 3");
-	tfs_set(test, "snapshot_keep", "0");
 }
 
 static unsigned long memory_pages(void)
@@ -355,11 +304,10 @@ static bool memory_leaks(struct kunit *test, struct trace_array *tr)
  */
 static void memory_test_leak(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
 	unsigned int i;
 
 	tfs_set(test, "buffer_size_kb", "4");
-	for (i = 0; i < 5 && memory_leaks(test, tr); i++)
+	for (i = 0; i < 5 && memory_leaks(test, test->priv); i++)
 		;
 	KUNIT_EXPECT_LT(test, i, 5U);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
@@ -368,18 +316,14 @@ static void memory_test_leak(struct kunit *test)
 /* A trigger that has lost its buffer gets another one after the first request that lacks it. */
 static void memory_test_lost(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 
-	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	scoped_guard(mutex, &s->mutex)
-		snap_free_slot(s, &s->user, false);
-	tracing_snapshot_instance(tr);
-	snap_kunit_worker(tr);
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(test->priv), 0);
+	snap_kunit_lose(s, false);
+	snap_kunit_take(test);
 	KUNIT_EXPECT_NOT_NULL(test, s->user.spare);
-	tracing_snapshot_instance(tr);
+	tracing_snapshot_instance(test->priv);
 	snap_kunit_expect(test, "taken 1 starved 1");
-	tracing_disarm_snapshot(tr);
 }
 
 /* The removal waits for all that runs behind it, but for the keeper, which has a reference. */
@@ -390,8 +334,8 @@ static void memory_test_exit(struct kunit *test)
 
 	tfs_set(test, "snapshot_delay", "1000s");
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	mutex_lock(&event_mutex);
-	mutex_lock(&trace_types_lock);
+	guard(mutex)(&event_mutex);
+	guard(mutex)(&trace_types_lock);
 	trace_snapshot_stop(tr);
 	synchronize_rcu();
 	refcount_inc(&s->ref);
@@ -407,8 +351,6 @@ static void memory_test_exit(struct kunit *test)
 	snap_put_owner(s);
 	tr->snapshots = NULL;
 	KUNIT_EXPECT_EQ(test, trace_snapshot_init(tr), 0);
-	mutex_unlock(&trace_types_lock);
-	mutex_unlock(&event_mutex);
 }
 
 /* The removal of an instance frees the memory of its snapshots and of its latency tracer. */
@@ -418,14 +360,11 @@ static void memory_test_gone(struct kunit *test)
 	struct trace_array *tr;
 	unsigned int i;
 
-	tr = trace_array_get_by_name("kunit_gone", NULL);
-	KUNIT_ASSERT_NOT_NULL(test, tr);
-	tfs_set(test, "/instances/kunit_gone/buffer_size_kb", "8192");
+	tr = tfs_add(test, "kunit_gone", NULL, "8192");
 	tfs_set(test, "/instances/kunit_gone/snapshot", "1");
 	/* A kernel may lack this tracer: then the test covers the snapshot only. */
 	tfs_write(test, "/instances/kunit_gone/current_tracer", "wakeup_dl");
-	trace_array_put(tr);
-	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
+	tfs_remove(test, tr);
 	rcu_barrier();
 	for (i = 0; i < 200 && (long)(pages - memory_pages()) >= 1500; i++)
 		msleep(20);
@@ -435,19 +374,13 @@ static void memory_test_gone(struct kunit *test)
 /* A latency tracer of a session has no snapshots of the channels, and no memory for them. */
 static void memory_test_channel(struct kunit *test)
 {
-	struct trace_array *tr = test->priv, *ch = trace_array_get_by_name("kunit_part", NULL);
+	struct trace_array *tr = test->priv, *ch = tfs_add(test, "kunit_part", NULL, "16");
 	struct tracer fake = { .use_max_tr = true };
 
-	KUNIT_ASSERT_NOT_NULL(test, ch);
-	tfs_set(test, "/instances/kunit_part/buffer_size_kb", "16");
 	KUNIT_EXPECT_EQ(test, trace_session_join(tr, "kunit_part"), 0);
 	KUNIT_EXPECT_EQ(test, trace_snapshot_arm_tracer(tr, &fake), 0);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), snap_kunit_full(test));
 	KUNIT_EXPECT_EQ(test, ch->snapshots->memory.kb, 0UL);
-	trace_snapshot_disarm_tracer(tr, &fake);
-	KUNIT_EXPECT_EQ(test, trace_session_leave(tr, "kunit_part"), 0);
-	trace_array_put(ch);
-	KUNIT_EXPECT_EQ(test, trace_array_destroy(ch), 0);
 }
 
 /* In memory that survives a reboot, readers and takers share one buffer, which stays. */
@@ -459,9 +392,6 @@ static void memory_test_one(struct kunit *test)
 	const struct snap_request panic = {
 		.cpu = RING_BUFFER_ALL_CPUS, .by = SNAP_BY_PANIC, .now = true,
 	};
-	struct snap_request write = {
-		.cpu = RING_BUFFER_ALL_CPUS, .by = SNAP_BY_WRITE, .waits = true,
-	};
 	struct array_buffer *buf;
 
 	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
@@ -471,18 +401,10 @@ static void memory_test_one(struct kunit *test)
 	buf = trace_snapshot_get(tr, false);
 	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
 	KUNIT_EXPECT_EQ(test, s->memory.kb, full);
-	/* While a reader holds it, only a panic takes a snapshot. */
-	scoped_guard(mutex, &s->mutex)
-		KUNIT_EXPECT_EQ(test, snap_take_wait(s, &write), -ENOBUFS);
-	KUNIT_EXPECT_EQ(test, s->memory.kb, full);
-	tracing_snapshot_instance(tr);
-	KUNIT_EXPECT_EQ(test, s->user.seq, 1ULL);
+	/* Only a panic takes a snapshot while a reader holds it, see persist_test_reader(). */
 	KUNIT_EXPECT_EQ(test, snap_take(s, &s->user, &panic), 0);
-	KUNIT_EXPECT_EQ(test, s->user.seq, 2ULL);
 	/* A pinned buffer that is erased is ready again when its reader releases it. */
-	mutex_lock(&s->mutex);
-	snap_free_slot(s, &s->user, true);
-	mutex_unlock(&s->mutex);
+	snap_kunit_lose(s, true);
 	KUNIT_EXPECT_NULL(test, s->user.spare);
 	trace_snapshot_put(buf);
 	KUNIT_EXPECT_NOT_NULL(test, s->user.spare);
@@ -491,9 +413,7 @@ static void memory_test_one(struct kunit *test)
 	/* Without a pin, the reader's release frees it. */
 	buf = trace_snapshot_get(tr, false);
 	s->pinned = false;
-	mutex_lock(&s->mutex);
-	snap_free_slot(s, &s->user, true);
-	mutex_unlock(&s->mutex);
+	snap_kunit_lose(s, true);
 	trace_snapshot_put(buf);
 	KUNIT_EXPECT_EQ(test, s->memory.kb, 0UL);
 	tr->range_addr_start = 0;
@@ -504,9 +424,7 @@ static void memory_test_one(struct kunit *test)
 	s->pinned = false;
 	buf = trace_snapshot_get(tr, false);
 	KUNIT_EXPECT_EQ(test, snap_take(s, &s->user, &panic), -ENOBUFS);
-	mutex_lock(&s->mutex);
-	snap_free_slot(s, &s->user, true);
-	mutex_unlock(&s->mutex);
+	snap_kunit_lose(s, true);
 	trace_snapshot_put(buf);
 	KUNIT_EXPECT_EQ(test, s->memory.kb, 0UL);
 }
@@ -521,8 +439,7 @@ static void memory_count(enum rb_race point, const char *name)
 /* A snapshot is freed when all writers have left it: its memory may be used again at once. */
 static void memory_test_writers(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	struct trace_snap *snap;
 	unsigned int settled;
 
@@ -544,17 +461,15 @@ static void memory_test_writers(struct kunit *test)
 /* The buffer of a channel stays while a trigger of its session relies on it. */
 static void memory_test_session(struct kunit *test)
 {
-	struct trace_array *tr = test->priv, *ch = trace_array_get_by_name("kunit_part", NULL);
+	struct trace_array *tr = test->priv, *ch = tfs_add(test, "kunit_part", NULL, "16");
 	unsigned int i;
 
-	KUNIT_ASSERT_NOT_NULL(test, ch);
-	tfs_set(test, MEMORY_PART("buffer_size_kb"), "16");
 	KUNIT_EXPECT_EQ(test, trace_session_join(tr, "kunit_part"), 0);
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	tfs_refuse(test, MEMORY_PART("snapshot_allocate"), "0", -EBUSY);
 	tfs_refuse(test, MEMORY_PART("snapshot"), "0", -EBUSY);
 	KUNIT_EXPECT_EQ(test, tfs_count(tfs_read(test, MEMORY_PART("error_log")),
-					       "  Command: 0, session kunit\n"), 2U);
+					"  Command: 0, session kunit\n"), 2U);
 	trace_snapshot_trim(ch);
 	for (i = 0; i < 2; i++) {
 		tracing_snapshot_instance(tr);
@@ -563,12 +478,9 @@ static void memory_test_session(struct kunit *test)
 	}
 	tracing_disarm_snapshot(tr);
 	trace_snapshot_trim(ch);
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, MEMORY_PART("snapshot_allocate")), "0\n");
+	tfs_expect(test, MEMORY_PART("snapshot_allocate"), "0\n");
 	tfs_set(test, MEMORY_PART("snapshot"), "0");
 	KUNIT_EXPECT_EQ(test, ch->snapshots->memory.kb, 0UL);
-	KUNIT_EXPECT_EQ(test, trace_session_leave(tr, "kunit_part"), 0);
-	trace_array_put(ch);
-	KUNIT_EXPECT_EQ(test, trace_array_destroy(ch), 0);
 }
 
 /* A CPU that comes online gives each buffer a part, and no task of snapshots is told. */
@@ -590,7 +502,7 @@ static void memory_test_online(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), more);
 	tfs_refuse(test, "snapshot_limit_kb", "300", -ENOSPC);
 	/* There is room for one buffer, and for kept ones that are trimmed. */
-	memory_limit(test, more + more / 2);
+	snap_kunit_limit(test, more + more / 2);
 	tfs_set(test, "snapshot_keep", "3");
 	tfs_mark(test, 1);
 	tfs_set(test, "snapshot", "1");
@@ -612,7 +524,6 @@ static struct kunit_case memory_cases[] = {
 	KUNIT_CASE(memory_test_spared),
 	KUNIT_CASE(memory_test_erase),
 	KUNIT_CASE(memory_test_worker),
-	KUNIT_CASE(memory_test_kept),
 	KUNIT_CASE(memory_test_leak),
 	KUNIT_CASE(memory_test_lost),
 	KUNIT_CASE(memory_test_exit),

@@ -3,7 +3,6 @@
  * Unit tests of snapshots and instances that belong to a file descriptor.
  */
 #include <linux/cred.h>
-#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/fcntl.h>
 #include <linux/fdtable.h>
@@ -14,7 +13,6 @@
 #include <linux/ring_buffer.h>
 #include <linux/sched/signal.h>
 #include <linux/string.h>
-#include <linux/tracepoint.h>
 #include <linux/workqueue.h>
 
 #include <trace/events/kmem.h>
@@ -26,11 +24,10 @@
 /* Take a snapshot with one record that an owner has. */
 static struct trace_snap *own_take(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
 	struct trace_snap *snap = NULL;
 
 	tfs_mark(test, 1);
-	KUNIT_ASSERT_EQ(test, snap_keep_owned(tr->snapshots, RING_BUFFER_ALL_CPUS, &snap), 0);
+	KUNIT_ASSERT_EQ(test, snap_keep_owned(snap_kunit(test), RING_BUFFER_ALL_CPUS, &snap), 0);
 	KUNIT_ASSERT_NOT_NULL(test, snap);
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries(snap->buf.buffer), 1UL);
 	KUNIT_EXPECT_TRUE(test, snap->kept->owned);
@@ -39,8 +36,7 @@ static struct trace_snap *own_take(struct kunit *test)
 
 static void own_expect(struct kunit *test, unsigned int kept, unsigned int owned)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 
 	guard(mutex)(&trace_types_lock);
 	KUNIT_EXPECT_EQ(test, list_count_nodes(&s->keeper.kept), (size_t)kept);
@@ -51,8 +47,7 @@ static void own_expect(struct kunit *test, unsigned int kept, unsigned int owned
 /* Without the newest ones that are kept, and beside them. */
 static void own_test_last(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	struct trace_snap *a = own_take(test), *b;
 	unsigned int i;
 
@@ -60,7 +55,7 @@ static void own_test_last(struct kunit *test)
 	snap_keep_set(s, (struct snap_keep){ .nr = 2 });
 	b = own_take(test);
 	for (i = 0; i < 5; i++) {
-		tracing_snapshot_instance(tr);
+		tracing_snapshot_instance(test->priv);
 		snap_tend(s);
 	}
 	own_expect(test, 2, 2);
@@ -75,18 +70,17 @@ static void own_test_last(struct kunit *test)
 /* It takes no room from the first ones, and needs none. */
 static void own_test_first(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	struct trace_snap *snap[3];
 	unsigned int i;
 
 	snap_keep_set(s, (struct snap_keep){ .nr = 2, .first = true });
 	for (i = 0; i < 3; i++) {
 		snap[i] = own_take(test);
-		tracing_snapshot_instance(tr);
+		tracing_snapshot_instance(test->priv);
 		snap_tend(s);
 		own_expect(test, min(i + 1, 2), i + 1);
-		KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", snap[i]->kept->name));
+		tfs_expect_in(test, "snapshots", snap[i]->kept->name);
 	}
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.enough), 1L);
 	KUNIT_EXPECT_EQ(test, s->user.seq, 5ULL);
@@ -98,11 +92,10 @@ static void own_test_first(struct kunit *test)
 /* If others rely on the buffer that it has, they get another one. */
 static void own_test_relied(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	struct trace_snap *snap, *spare;
 
-	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(tr), 0);
+	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(test->priv), 0);
 	snap = own_take(test);
 	spare = s->user.spare;
 	KUNIT_EXPECT_NOT_NULL(test, spare);
@@ -112,10 +105,10 @@ static void own_test_relied(struct kunit *test)
 		snap_put(s, snap_get_last(s, &s->user));
 	KUNIT_EXPECT_PTR_EQ(test, s->user.spare, spare);
 	snap_end_owned(snap);
-	tracing_disarm_snapshot(tr);
+	tracing_disarm_snapshot(test->priv);
 
 	/* So they do if the kernel relies on it. */
-	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
+	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(test->priv), 0);
 	KUNIT_EXPECT_TRUE(test, s->pinned);
 	snap = own_take(test);
 	KUNIT_EXPECT_NOT_NULL(test, s->user.spare);
@@ -125,23 +118,21 @@ static void own_test_relied(struct kunit *test)
 /* All memory is free without its owner, also if it is the newest one, or is held open. */
 static void own_test_memory(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	struct trace_snap *snap;
 	struct file *file;
 	char path[64];
 
 	snap_end_owned(own_take(test));
-	snap_kunit_worker(tr);
+	snap_kunit_worker(test->priv);
 	KUNIT_EXPECT_NULL(test, s->user.last);
 	KUNIT_EXPECT_EQ(test, s->memory.kb, 0UL);
 
 	snap = own_take(test);
 	snprintf(path, sizeof(path), "/instances/%s/trace", snap->kept->name);
 	file = tfs_open(test, path, O_RDONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	snap_end_owned(snap);
-	snap_kunit_worker(tr);
+	snap_kunit_worker(test->priv);
 	KUNIT_EXPECT_FALSE(test, tfs_exists(test, path));
 	KUNIT_EXPECT_GT(test, s->memory.kb, 0UL);
 	tfs_close(file);
@@ -193,10 +184,8 @@ static void own_test_limit(struct kunit *test)
 			snap_keep_set(s, (struct snap_keep){ .nr = 1 });
 			own_expect(test, 1, 0);
 			snap_keep_set(s, (struct snap_keep){ });
-			own_expect(test, 0, 0);
 		}
-		scoped_guard(mutex, &s->mutex)
-			snap_free_slot(s, &s->user, true);
+		snap_kunit_lose(s, true);
 	} while (kb < 4096);
 	KUNIT_ASSERT_EQ(test, ret, 0);
 	KUNIT_EXPECT_GT(test, kb, 1UL);
@@ -210,8 +199,7 @@ static void own_test_limit(struct kunit *test)
 			(long)-ENOSPC);
 	s->memory.limit_kb = 0;
 	KUNIT_EXPECT_EQ(test, own_next_fd(), fd);
-	KUNIT_EXPECT_TRUE(test,
-			  tfs_shows(test, "error_log", "snapshot: error: Needs more memory than"));
+	tfs_expect_in(test, "error_log", "snapshot: error: Needs more memory than");
 
 	/* An instance that has lost its owner gives none. */
 	tr->retired = &s->keeper.work;
@@ -219,7 +207,7 @@ static void own_test_limit(struct kunit *test)
 	tfs_close(file);
 	/* Its files cannot be opened. */
 	for (i = 0; i < ARRAY_SIZE(own_files); i++) {
-		file = tfs_open(test, own_files[i], O_RDONLY);
+		file = tfs_try_open(test, own_files[i], O_RDONLY);
 		KUNIT_EXPECT_EQ_MSG(test, PTR_ERR_OR_ZERO(file), -ENODEV, "%s", own_files[i]);
 	}
 	tr->retired = NULL;
@@ -234,20 +222,18 @@ static void own_test_limit(struct kunit *test)
 /* At the limit, the oldest of those that are kept go, so that one of an owner has a buffer. */
 static void own_test_room(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	unsigned int i;
 
 	tfs_set(test, "buffer_size_kb", "64");
 	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
-	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
+	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(test->priv), 0);
 	for (i = 0; i < 8; i++) {
-		tracing_snapshot_instance(tr);
+		tracing_snapshot_instance(test->priv);
 		snap_tend(s);
 	}
 	own_expect(test, 8, 0);
-	scoped_guard(mutex, &s->mutex)
-		snap_free_slot(s, &s->user, false);
+	snap_kunit_lose(s, false);
 	s->memory.limit_kb = s->memory.kb;
 	snap_end_owned(own_take(test));
 	s->memory.limit_kb = 0;
@@ -259,12 +245,10 @@ static void own_test_room(struct kunit *test)
 static void own_end(struct kunit *test, struct file *owner)
 {
 	struct trace_array *tr = test->priv;
-	unsigned int tries;
 
 	tfs_close(owner);
 	flush_delayed_fput();
-	for (tries = 3000; tries && !list_empty_careful(&tr->snapshots->keeper.owned); tries--)
-		msleep(20);
+	tfs_wait(test, list_empty_careful(&tr->snapshots->keeper.owned));
 	own_expect(test, 0, 0);
 	/* The work is at its end. */
 	mutex_lock(&event_mutex);
@@ -279,11 +263,9 @@ static void own_test_file(struct kunit *test)
 	unsigned int nr;
 	long fd;
 
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	KUNIT_EXPECT_EQ(test, vfs_ioctl(file, TRACE_IOC_SNAPSHOT, 0), (long)-EBADF);
 	tfs_close(file);
 	file = tfs_open(test, "snapshot", O_WRONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	KUNIT_EXPECT_EQ(test, vfs_ioctl(file, TRACE_IOC_SNAPSHOT, 1), (long)-EINVAL);
 	own_expect(test, 0, 0);
 	fd = vfs_ioctl(file, TRACE_IOC_SNAPSHOT, 0);
@@ -315,7 +297,6 @@ static void own_test_expand(struct kunit *test)
 	KUNIT_ASSERT_NE(test, ring_buffer_size(tr->array_buffer.buffer, 0), whole);
 	tr->ring_buffer_expanded = false;
 	file = tfs_open(test, "snapshot", O_WRONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	fd = vfs_ioctl(file, TRACE_IOC_SNAPSHOT, 0);
 	tfs_close(file);
 	KUNIT_EXPECT_EQ(test, ring_buffer_size(tr->array_buffer.buffer, 0), whole);
@@ -348,7 +329,6 @@ static void own_test_full(struct kunit *test)
 {
 	struct rlimit *fds = &current->signal->rlim[RLIMIT_NOFILE];
 	struct file_system_type *type = get_fs_type("proc");
-	struct trace_array *tr = test->priv;
 	unsigned long before = fds->rlim_cur;
 	struct file *file, *max;
 	struct vfsmount *proc;
@@ -357,7 +337,6 @@ static void own_test_full(struct kunit *test)
 	if (!IS_ENABLED(CONFIG_PROC_SYSCTL) || !IS_ENABLED(CONFIG_MULTIUSER))
 		kunit_skip(test, "the number of files has no limit");
 	file = tfs_open(test, "snapshot", O_WRONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	tfs_mark(test, 1);
 	fds->rlim_cur = 0;
 	KUNIT_EXPECT_EQ(test, vfs_ioctl(file, TRACE_IOC_SNAPSHOT, 0), (long)-EMFILE);
@@ -377,9 +356,9 @@ static void own_test_full(struct kunit *test)
 	kern_unmount(proc);
 	own_expect(test, 0, 0);
 	/* No snapshot is taken in vain: its records would be lost. */
-	KUNIT_EXPECT_EQ(test, tr->snapshots->user.seq, 0ULL);
+	KUNIT_EXPECT_EQ(test, snap_kunit(test)->user.seq, 0ULL);
 	KUNIT_EXPECT_EQ(test, tfs_marks(test, "trace"), 1U);
-	KUNIT_EXPECT_FALSE(test, tfs_shows(test, "error_log", "error"));
+	tfs_expect_not_in(test, "error_log", "error");
 
 	tfs_close(file);
 }
@@ -390,50 +369,53 @@ static bool own_is_there(const char *name)
 	return trace_array_find(name);
 }
 
+/* Open a file that owns an instance. Return: the instance, with a reference. */
+static struct trace_array *own_create(struct kunit *test, struct file **owner, const char **name)
+{
+	char *text = tfs_zalloc(test, 64);
+	struct trace_array *tr;
+
+	*owner = tfs_open(test, "/instance_open", O_RDWR);
+	KUNIT_EXPECT_GT(test, tfs_read_file(test, *owner, text, 64), (ssize_t)0);
+	*strchrnul(text, '\n') = '\0';
+	*name = text;
+	tr = trace_array_find_get(text);
+	KUNIT_ASSERT_NOT_NULL(test, tr);
+	return tr;
+}
+
 /* An instance of an open file: owned, retired, removed. */
 static void own_test_instance(struct kunit *test)
 {
 	struct file *owner, *trace;
 	struct trace_array *tr;
-	char name[64] = "", path[96];
-	unsigned int tries;
+	const char *name, *path;
 
 	if (trace_mm_page_free_enabled())
 		kunit_skip(test, "mm_page_free is enabled");
-	owner = tfs_open(test, "/instance_open", O_RDONLY);
+	owner = tfs_try_open(test, "/instance_open", O_RDONLY);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(owner), -EACCES);
-	owner = tfs_open(test, "/instance_open", O_RDWR);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(owner));
-	KUNIT_EXPECT_GT(test, tfs_read_file(test, owner, name, sizeof(name)), (ssize_t)0);
-	*strchrnul(name, '\n') = '\0';
-	tr = trace_array_find_get(name);
-	KUNIT_ASSERT_NOT_NULL(test, tr);
+	tr = own_create(test, &owner, &name);
 	KUNIT_EXPECT_TRUE(test, tr->owned);
 	trace_array_put(tr);
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), -EBUSY);
 
 	/* A trigger keeps the event in use, and ends with its owner. */
-	snprintf(path, sizeof(path), "/instances/%s/events/kmem/mm_page_free/trigger", name);
-	tfs_set(test, path, "traceoff if pfn == 1");
+	tfs_set(test, tfs_text(test, "/instances/%s/events/kmem/mm_page_free/trigger", name),
+		"traceoff if pfn == 1");
 	KUNIT_EXPECT_TRUE(test, trace_mm_page_free_enabled());
 
-	snprintf(path, sizeof(path), "/instances/%s/trace", name);
+	path = tfs_text(test, "/instances/%s/trace", name);
 	trace = tfs_open(test, path, O_RDONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(trace));
 	tfs_close(owner);
-	for (tries = 3000; tries && !READ_ONCE(tr->retired); tries--)
-		msleep(20);
+	tfs_wait(test, READ_ONCE(tr->retired));
 	KUNIT_EXPECT_EQ(test, trace_array_get(tr), -ENODEV);
 	KUNIT_EXPECT_NULL(test, trace_array_find_get(name));
 	KUNIT_EXPECT_NULL(test, trace_array_get_by_name(name, NULL));
 	KUNIT_EXPECT_TRUE(test, tfs_exists(test, path));
-	for (tries = 3000; tries && trace_mm_page_free_enabled(); tries--)
-		msleep(20);
-	KUNIT_EXPECT_FALSE(test, trace_mm_page_free_enabled());
+	tfs_wait(test, !trace_mm_page_free_enabled());
 	tfs_close(trace);
-	for (tries = 3000; tries && own_is_there(name); tries--)
-		msleep(20);
-	KUNIT_EXPECT_FALSE(test, own_is_there(name));
+	tfs_wait(test, !own_is_there(name));
 	KUNIT_EXPECT_FALSE(test, tfs_exists(test, path));
 }
 
@@ -442,32 +424,22 @@ static void own_test_retired(struct kunit *test)
 {
 	struct trace_snap *snap = NULL;
 	struct trace_array *tr;
-	char name[64] = "", path[96];
+	const char *name;
 	struct file *owner;
-	unsigned int tries;
 
-	owner = tfs_open(test, "/instance_open", O_RDWR);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(owner));
-	KUNIT_EXPECT_GT(test, tfs_read_file(test, owner, name, sizeof(name)), (ssize_t)0);
-	*strchrnul(name, '\n') = '\0';
-	snprintf(path, sizeof(path), "/instances/%s/trace_marker", name);
-	tfs_set(test, path, "mark");
-	tr = trace_array_find_get(name);
-	KUNIT_ASSERT_NOT_NULL(test, tr);
+	tr = own_create(test, &owner, &name);
+	tfs_set(test, tfs_text(test, "/instances/%s/trace_marker", name), "mark");
 	KUNIT_EXPECT_EQ(test, snap_keep_owned(tr->snapshots, RING_BUFFER_ALL_CPUS, &snap), 0);
 	trace_array_put(tr);
 	tfs_close(owner);
 	KUNIT_ASSERT_NOT_NULL(test, snap);
-	for (tries = 3000; tries && !READ_ONCE(tr->retired); tries--)
-		msleep(20);
+	tfs_wait(test, READ_ONCE(tr->retired));
 	KUNIT_ASSERT_NOT_NULL(test, READ_ONCE(tr->retired));
 	flush_work(tr->retired);
 	KUNIT_EXPECT_TRUE(test, own_is_there(name));
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries(snap->buf.buffer), 1UL);
 	snap_end_owned(snap);
-	for (tries = 3000; tries && own_is_there(name); tries--)
-		msleep(20);
-	KUNIT_EXPECT_FALSE(test, own_is_there(name));
+	tfs_wait(test, !own_is_there(name));
 }
 
 static struct kunit_case own_cases[] = {

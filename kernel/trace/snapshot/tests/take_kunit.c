@@ -53,9 +53,7 @@ static void take_test_who(struct kunit *test)
 	struct trace_array *tr = test->priv;
 	unsigned long before = xchg(&snap_crash_on, BIT(SNAP_BY_WARN));
 	const struct snap_request function = {
-		.cpu = RING_BUFFER_ALL_CPUS,
-		.by = SNAP_BY_FUNCTION,
-		.ip = (unsigned long)schedule,
+		.cpu = RING_BUFFER_ALL_CPUS, .by = SNAP_BY_FUNCTION, .ip = (unsigned long)schedule,
 	};
 
 	tfs_set(test, "snapshot", "1");
@@ -84,7 +82,6 @@ static void take_test_who(struct kunit *test)
 static void take_test_times(struct kunit *test)
 {
 	u64 begin, end, since, until, last;
-	const char *clock;
 	unsigned int i;
 
 	tfs_set(test, "trace_clock", "counter");
@@ -106,41 +103,36 @@ static void take_test_times(struct kunit *test)
 	/* A kept snapshot shows the clock of its records. */
 	tfs_set(test, "snapshot_keep", "1");
 	tfs_set(test, "snapshot", "1");
-	clock = tfs_read(test, "/instances/kunit@5/trace_clock");
-	KUNIT_EXPECT_EQ(test, tfs_count(clock, "[counter]"), 1U);
-	tfs_set(test, "snapshot_keep", "0");
+	tfs_expect_in(test, "/instances/kunit@5/trace_clock", "[counter]");
 }
 
 /* Functions of the kernel take snapshots of the top trace array. */
 static void take_test_top(struct kunit *test)
 {
-	const char *list, *clear = "0";
 	unsigned int i;
 
 	tfs_set(test, "/buffer_size_kb", "64");
 	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot(), 0);
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "/snapshot_allocate"), "1\n");
+	tfs_expect(test, "/snapshot_allocate", "1\n");
 	/* Trimming does not free a buffer that the kernel pins. */
 	trace_snapshot_trim(top_trace_array());
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "/snapshot_allocate"), "1\n");
+	tfs_expect(test, "/snapshot_allocate", "1\n");
 	for (i = 0; i < 2; i++) {
 		tfs_set(test, "/trace_marker", "mark");
 		if (i)
 			tracing_snapshot_alloc();
 		else
 			tracing_snapshot();
-		list = tfs_read(test, "/snapshots");
-		KUNIT_EXPECT_EQ_MSG(test, tfs_count(list, " by=kernel "), 1U, "%s", list);
+		tfs_expect_in(test, "/snapshots", " by=kernel ");
 		KUNIT_EXPECT_EQ(test, tfs_marks(test, "/snapshot"), 1U);
-		tfs_set(test, "/snapshot_allocate", clear);
-		KUNIT_EXPECT_STREQ(test, tfs_read(test, "/snapshot_allocate"), "0\n");
+		tfs_set(test, "/snapshot_allocate", "0");
+		tfs_expect(test, "/snapshot_allocate", "0\n");
 		KUNIT_EXPECT_EQ(test, tfs_marks(test, "/snapshot"), 0U);
 	}
 	/* Without a buffer the request is refused, and tracing goes on. */
 	tracing_snapshot();
-	list = tfs_read(test, "/snapshots");
-	KUNIT_EXPECT_EQ_MSG(test, tfs_count(list, "ready: 1\n"), 1U, "%s", list);
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "/tracing_on"), "1\n");
+	tfs_expect_in(test, "/snapshots", "ready: 1\n");
+	tfs_expect(test, "/tracing_on", "1\n");
 }
 
 static bool take_always(void *data)
@@ -172,17 +164,18 @@ static const struct snap_request take_kinds[TAKE_KINDS] = {
 
 static int take_kind(struct kunit *test, unsigned int kind)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 
 	return snap_take(s, kind == TAKE_MAX ? &s->max : &s->user, &take_kinds[kind]);
 }
 
-static void take_wait(struct kunit *test)
+/* Provide a buffer for the next snapshot, as the worker does. */
+static void take_provide(struct kunit *test, struct snap_slot *slot)
 {
-	struct trace_array *tr = test->priv;
+	struct trace_snapshots *s = snap_kunit(test);
 
-	wait_event(tr->snapshots->wait, !atomic_long_read(&tr->snapshots->pending.requests));
+	guard(mutex)(&s->mutex);
+	KUNIT_EXPECT_EQ(test, snap_provide(s, slot), 0);
 }
 
 static unsigned int take_inner;
@@ -201,21 +194,18 @@ static void take_inside(struct kunit *test)
 static void take_test_inside(struct kunit *test)
 {
 	unsigned int outer, inner, taken = 0, merged = 0, refused = 0, stored = 0;
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	char want[64];
 
-	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	mutex_lock(&s->mutex);
-	KUNIT_EXPECT_EQ(test, snap_provide(s, &s->max), 0);
-	mutex_unlock(&s->mutex);
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(test->priv), 0);
+	take_provide(test, &s->max);
 	take_stored = 0;
 	for (outer = 0; outer < TAKE_KINDS; outer++) {
 		for (inner = 0; inner < TAKE_KINDS; inner++) {
 			take_inner = inner;
 			take_interrupt(test, take_inside);
 			KUNIT_EXPECT_EQ(test, take_kind(test, outer), 0);
-			take_wait(test);
+			snap_kunit_wait(test);
 			taken += outer != TAKE_MAX;
 			stored += outer == TAKE_COND;
 			if (inner != TAKE_KERNEL)
@@ -232,7 +222,6 @@ static void take_test_inside(struct kunit *test)
 		}
 	}
 	take_interrupt(test, NULL);
-	tracing_disarm_snapshot(tr);
 }
 
 /* The point of a cut where a request interrupts it. */
@@ -268,30 +257,26 @@ static void take_test_halfway(struct kunit *test)
 		{ RB_RACE_CUT, true }, { RB_RACE_SWAP_READER, true }, { RB_RACE_SWAP, true },
 		{ RB_RACE_SWAP_HALF, true }, { RB_RACE_SWAP_LIVE, false },
 	};
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
-	char path[32];
-	bool kept;
+	struct trace_snapshots *s = snap_kunit(test);
+	bool kept, answered;
 	u64 seq;
 	int i;
 
-	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(test->priv), 0);
 	take_acting = test;
 	for (i = 0; i < 2 * ARRAY_SIZE(points); i++) {
 		kept = i >= ARRAY_SIZE(points);
 		take_point = points[i % ARRAY_SIZE(points)].point;
+		answered = points[i % ARRAY_SIZE(points)].answered;
 		tfs_set(test, "snapshot_keep", kept ? "9" : "0");
 		tfs_mark(test, 2);
 		seq = s->user.seq;
-		/* Provide a buffer for the second snapshot, as the worker does. */
-		if (kept) {
-			mutex_lock(&s->mutex);
-			KUNIT_EXPECT_EQ(test, snap_provide(s, &s->user), 0);
-			mutex_unlock(&s->mutex);
-		}
+		/* For the second snapshot */
+		if (kept)
+			take_provide(test, &s->user);
 		atomic_long_set(&s->count.merged, 0);
 		atomic_long_set(&s->count.late, 0);
-		take_is_held = kept && !points[i % ARRAY_SIZE(points)].answered;
+		take_is_held = kept && !answered;
 		rb_race_hook = take_race;
 		KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_KERNEL), 0);
 		KUNIT_EXPECT_NULL(test, rb_race_hook);
@@ -300,41 +285,32 @@ static void take_test_halfway(struct kunit *test)
 			WRITE_ONCE(s->pending.at, 0);
 			irq_work_queue(&s->pending.start);
 		}
-		take_wait(test);
-		if (points[i % ARRAY_SIZE(points)].answered) {
-			KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.merged), 1L);
-			KUNIT_EXPECT_EQ(test, s->user.seq, seq + 1);
-			KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", " event"));
-		} else {
-			KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.merged), 0L);
-			KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.late), kept ? 0L : 1L);
-			KUNIT_EXPECT_EQ(test, s->user.seq, seq + 1 + kept);
-			snprintf(path, sizeof(path), kept ? "snapshot" : "trace");
-			KUNIT_EXPECT_TRUE(test, tfs_shows(test, path, " event"));
-		}
+		snap_kunit_wait(test);
+		KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.merged), 0L + answered);
+		KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.late), 0L + (!answered && !kept));
+		KUNIT_EXPECT_EQ(test, s->user.seq, seq + 1 + take_is_held);
+		tfs_expect_in(test, answered || kept ? "snapshot" : "trace", " event");
 		tfs_set(test, "trace", "");
 		tfs_set(test, "snapshot_keep", "0");
 		tfs_set(test, "snapshot", "2");
 	}
-	tracing_disarm_snapshot(tr);
 }
 
 /* No request waits for ever for a holder of the lock that never runs again. */
 static void take_test_stopped(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	unsigned long flags;
 	unsigned int kind;
 
-	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
+	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(test->priv), 0);
 	flags = snap_change_begin(s);
 	KUNIT_EXPECT_TRUE(test, irqs_disabled());
 	for (kind = 0; kind < TAKE_KINDS; kind++)
 		KUNIT_EXPECT_EQ(test, take_kind(test, kind),
 				kind == TAKE_KERNEL ? -EINPROGRESS : -EAGAIN);
 	snap_change_end(s, flags);
-	take_wait(test);
+	snap_kunit_wait(test);
 	snap_kunit_expect(test, "taken 1 refused 4");
 	/* The holder is another CPU. */
 	atomic_set(&s->owner, 2);
@@ -359,28 +335,26 @@ static enum hrtimer_restart take_free(struct hrtimer *timer)
 /* A task waits for the lock without a limit. */
 static void take_test_waits(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	struct hrtimer timer;
+	unsigned int i;
 
-	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
+	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(test->priv), 0);
 	take_acting = test;
 	hrtimer_init_on_stack(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
 	timer.function = take_free;
-	take_is_free = false;
-	atomic_set(&s->owner, 2);
-	hrtimer_start(&timer, ns_to_ktime(100 * NSEC_PER_USEC), HRTIMER_MODE_REL_HARD);
-	trace_snapshot_begin_anew(tr);
-	KUNIT_EXPECT_TRUE(test, take_is_free);
-	KUNIT_EXPECT_FALSE(test, irqs_disabled());
-	hrtimer_cancel(&timer);
-	take_is_free = false;
-	atomic_set(&s->owner, 2);
-	hrtimer_start(&timer, ns_to_ktime(100 * NSEC_PER_USEC), HRTIMER_MODE_REL_HARD);
-	tfs_set(test, "snapshot", "1");
-	KUNIT_EXPECT_TRUE(test, take_is_free);
-	hrtimer_cancel(&timer);
-	atomic_set(&s->owner, 0);
+	for (i = 0; i < 2; i++) {
+		take_is_free = false;
+		atomic_set(&s->owner, 2);
+		hrtimer_start(&timer, ns_to_ktime(100 * NSEC_PER_USEC), HRTIMER_MODE_REL_HARD);
+		if (i)
+			tfs_set(test, "snapshot", "1");
+		else
+			trace_snapshot_begin_anew(test->priv);
+		KUNIT_EXPECT_TRUE(test, take_is_free);
+		KUNIT_EXPECT_FALSE(test, irqs_disabled());
+		hrtimer_cancel(&timer);
+	}
 	destroy_hrtimer_on_stack(&timer);
 	snap_kunit_expect(test, "taken 1");
 }
@@ -436,8 +410,6 @@ static void take_test_condition(struct kunit *test)
 		asked.asked = 0;
 		KUNIT_EXPECT_TRUE(test, trace_snapshot_trigger(file, &cond));
 		KUNIT_EXPECT_EQ(test, asked.asked, asked.until + 1);
-	}
-	for (asked.until = 0; asked.until < 2; asked.until++) {
 		asked.asked = 0;
 		KUNIT_EXPECT_EQ(test, snap_take(s, &s->user, &req), -ECANCELED);
 	}
@@ -450,19 +422,16 @@ static void take_test_condition(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, trace_snapshot_trigger(file, &cond));
 	KUNIT_EXPECT_EQ(test, asked.stored, 1U);
 	snap_kunit_expect(test, "taken 1 starved 1 enough 1");
-	tfs_set(test, "snapshot_keep", "0");
-	tracing_disarm_snapshot(tr);
 }
 
 /* A cut answers a pending request. A later one takes the event of another request. */
 static void take_test_joins(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	unsigned long flags;
 	unsigned int joins;
 
-	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(test->priv), 0);
 	for (joins = 0; joins < 2; joins++) {
 		tfs_mark(test, 1);
 		/* The request comes as from an NMI that interrupts the holder of the lock. */
@@ -470,17 +439,16 @@ static void take_test_joins(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_KERNEL), -EINPROGRESS);
 		snap_unlock(s);
 		KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_WAITS), 0);
-		trace_array_puts(tr, "event\n");
+		trace_array_puts(test->priv, "event\n");
 		/* The cut has answered it, and this is a new one. */
 		if (joins)
 			KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_KERNEL), 0);
 		local_irq_restore(flags);
-		take_wait(test);
-		KUNIT_EXPECT_EQ(test, tfs_shows(test, "snapshot", " event"), joins);
+		snap_kunit_wait(test);
+		KUNIT_EXPECT_EQ(test, tfs_count(tfs_read(test, "snapshot"), " event"), joins);
 		tfs_set(test, "trace", "");
 	}
 	snap_kunit_expect(test, "taken 3 merged 2");
-	tracing_disarm_snapshot(tr);
 }
 
 /*
@@ -489,15 +457,12 @@ static void take_test_joins(struct kunit *test)
  */
 static void take_test_answered(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	unsigned int kind, own;
 	u64 seq;
 
-	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	mutex_lock(&s->mutex);
-	KUNIT_EXPECT_EQ(test, snap_provide(s, &s->max), 0);
-	mutex_unlock(&s->mutex);
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(test->priv), 0);
+	take_provide(test, &s->max);
 	for (kind = 0; kind < TAKE_KINDS; kind++) {
 		own = kind == TAKE_WAITS || kind == TAKE_CPU || kind == TAKE_MAX;
 		seq = s->user.seq + s->max.seq;
@@ -509,17 +474,15 @@ static void take_test_answered(struct kunit *test)
 		s->past.done = s->past.cuts;
 	}
 	snap_kunit_expect(test, "taken 2 merged 3");
-	tracing_disarm_snapshot(tr);
 }
 
 /* The count of a trigger is the number of its snapshots, without refused requests. */
 static void take_test_counted(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
 	struct file *file;
 
 	tfs_set(test, "events/ftrace/print/trigger", "snapshot:2");
-	tr->snapshots->memory.limit_kb = 1;
+	snap_kunit(test)->memory.limit_kb = 1;
 	tfs_mark(test, 1);
 	file = tfs_open(test, "snapshot", O_RDONLY);
 	tfs_mark(test, 1);
@@ -530,63 +493,56 @@ static void take_test_counted(struct kunit *test)
 	/* The last snapshot has the event of its trigger. */
 	KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 2U);
 	KUNIT_EXPECT_EQ(test, tfs_marks(test, "trace"), 2U);
-	tr->snapshots->memory.limit_kb = 0;
-	tfs_set(test, "events/ftrace/print/trigger", "!snapshot:2");
 }
 
 /* A snapshot stays while it is read. The next one then needs a buffer that a trigger reserves. */
 static void take_test_read(struct kunit *test)
 {
 	unsigned long full = snap_kunit_full(test);
-	struct trace_array *tr = test->priv;
 	struct file *file;
 	unsigned int armed;
 
 	for (armed = 0; armed < 2; armed++) {
 		tfs_set(test, "snapshot", "1");
 		if (armed)
-			KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+			KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(test->priv), 0);
 		file = tfs_open(test, "snapshot", O_RDONLY);
 		KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full * (1 + armed));
 		tfs_mark(test, 1);
-		tracing_snapshot_instance(tr);
+		tracing_snapshot_instance(test->priv);
 		/* A cut of one CPU never goes into the snapshot that the reader holds. */
 		KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_CPU), armed ? 0 : -ENOBUFS);
 		tfs_close(file);
 		KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 		if (armed)
-			tracing_disarm_snapshot(tr);
+			tracing_disarm_snapshot(test->priv);
 	}
 	snap_kunit_expect(test, "taken 4 starved 2");
 
 	/* close() frees the second buffer, whether a request has used it or not. */
-	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(test->priv), 0);
 	file = tfs_open(test, "snapshot", O_RDONLY);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full * 2);
 	KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_CPU), -ENOBUFS);
 	tfs_set(test, "snapshot", "1");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full * 2);
-	snap_kunit_worker(tr);
+	snap_kunit_worker(test->priv);
 	tfs_close(file);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	snap_kunit_expect(test, "taken 5 starved 3");
-	file = tfs_open(test, "snapshot", O_RDONLY);
-	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full * 2);
-	tfs_close(file);
+	tfs_close(tfs_open(test, "snapshot", O_RDONLY));
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
-	tracing_disarm_snapshot(tr);
 }
 
 /* A cut of one CPU goes into the newest snapshot, unless that is kept or has the wrong size. */
 static void take_test_cpu(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	struct snap_request none = take_kinds[TAKE_CPU];
 	unsigned int i;
 
 	KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_CPU), -ENOBUFS);
-	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(test->priv), 0);
 	for (i = 1; i <= 2; i++) {
 		tfs_mark(test, i);
 		KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_CPU), 0);
@@ -601,18 +557,15 @@ static void take_test_cpu(struct kunit *test)
 	tfs_set(test, "buffer_size_kb", "32");
 	KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_CPU), 0);
 	tfs_set(test, "snapshot_keep", "2");
-	snap_tend(tr->snapshots);
+	snap_tend(s);
 	KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_CPU), 0);
 	snap_kunit_expect(test, "taken 4 starved 1 refused 1");
 	/* It leaves the one before alone also before the keeper has trimmed that. */
-	mutex_lock(&s->mutex);
+	guard(mutex)(&s->mutex);
 	for (i = 0; i < 2; i++) {
 		KUNIT_EXPECT_EQ(test, snap_provide(s, &s->user), 0);
 		KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_CPU), 0);
 	}
-	mutex_unlock(&s->mutex);
-	tfs_set(test, "snapshot_keep", "0");
-	tracing_disarm_snapshot(tr);
 }
 
 static void take_cpu_race(enum rb_race point, const char *name)
@@ -630,49 +583,25 @@ static void take_test_cpu_fails(struct kunit *test)
 	tfs_set(test, "snapshot", "1");
 	take_acting = test;
 	rb_race_hook = take_cpu_race;
-	tfs_close(tfs_open(test, "trace", O_WRONLY | O_TRUNC));
+	tfs_empty(test, "trace");
 	KUNIT_EXPECT_NULL(test, rb_race_hook);
 	rb_race_hook = NULL;
 	snap_kunit_expect(test, "taken 1 refused 1");
 	KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 2U);
 }
 
-/* A request with a buffer of its own leaves the empty one where it is. */
-static void take_test_own(struct kunit *test)
-{
-	struct trace_array *tr = test->priv;
-	unsigned long full = snap_kunit_full(test);
-	struct trace_snapshots *s = tr->snapshots;
-	struct snap_request own = take_kinds[TAKE_WAITS];
-	struct trace_snap *spare;
-
-	tfs_set(test, "snapshot", "1");
-	mutex_lock(&s->mutex);
-	KUNIT_EXPECT_EQ(test, snap_add_spare(s, &s->user), 0);
-	spare = s->user.spare;
-	own.own = snap_alloc_spare(s);
-	KUNIT_EXPECT_FALSE(test, IS_ERR(own.own));
-	KUNIT_EXPECT_EQ(test, snap_take(s, &s->user, &own), 0);
-	KUNIT_EXPECT_PTR_EQ(test, s->user.last, own.own);
-	KUNIT_EXPECT_PTR_EQ(test, s->user.spare, spare);
-	snap_collect(s);
-	mutex_unlock(&s->mutex);
-	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 2 * full);
-}
-
 /* The worker is started once until it runs: a trigger may trace what that causes. */
 static void take_test_once(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	bool queued, again;
 
 	scoped_guard(irqsave) {
 		set_bit(SNAP_WORK_QUEUED, &s->worker.work_for);
-		tracing_snapshot_instance(tr);
+		tracing_snapshot_instance(test->priv);
 		queued = irq_work_is_pending(&s->worker.irq_work);
 		clear_bit(SNAP_WORK_QUEUED, &s->worker.work_for);
-		tracing_snapshot_instance(tr);
+		tracing_snapshot_instance(test->priv);
 		again = irq_work_is_pending(&s->worker.irq_work);
 	}
 	KUNIT_EXPECT_FALSE(test, queued);
@@ -680,35 +609,39 @@ static void take_test_once(struct kunit *test)
 	snap_kunit_expect(test, "starved 2");
 }
 
+/* Map a ring of the live buffer, as user space does. */
+static unsigned long take_map(struct kunit *test, struct file *file)
+{
+	unsigned long at = kunit_vm_mmap(test, file, 0, PAGE_SIZE, PROT_READ, MAP_SHARED, 0);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(at));
+	return at;
+}
+
 /* No writer gets a sub-buffer that user space has mapped, and that a snapshot has taken. */
 static void take_test_mapped(struct kunit *test)
 {
 	unsigned long full = snap_kunit_full(test), at;
-	struct trace_array *tr = test->priv;
 	struct file *file;
 	unsigned int i;
 
 	tfs_set(test, "snapshot_allocate", "1");
 	file = tfs_open(test, "per_cpu/cpu0/trace_pipe_raw", O_RDONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
-	at = kunit_vm_mmap(test, file, 0, PAGE_SIZE, PROT_READ, MAP_SHARED, 0);
-	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(at));
+	at = take_map(test, file);
 	tfs_mark(test, 1);
-	tracing_snapshot_instance(tr);
-	tracing_snapshot_instance(tr);
+	tracing_snapshot_instance(test->priv);
+	tracing_snapshot_instance(test->priv);
 	snap_kunit_expect(test, "taken 1 starved 1");
 	tfs_set(test, "snapshot", "1");
 	snap_kunit_expect(test, "taken 2 starved 1");
 	KUNIT_EXPECT_EQ(test, vm_munmap(at, PAGE_SIZE), 0);
 
 	/* For a trigger, the worker allocates another buffer before the next request. */
-	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	at = kunit_vm_mmap(test, file, 0, PAGE_SIZE, PROT_READ, MAP_SHARED, 0);
-	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(at));
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(test->priv), 0);
+	at = take_map(test, file);
 	for (i = 0; i < 2; i++) {
 		tfs_mark(test, 1);
-		tracing_snapshot_instance(tr);
-		snap_kunit_worker(tr);
+		snap_kunit_take(test);
 	}
 	snap_kunit_expect(test, "taken 4 starved 1");
 	KUNIT_EXPECT_EQ(test, vm_munmap(at, PAGE_SIZE), 0);
@@ -716,63 +649,38 @@ static void take_test_mapped(struct kunit *test)
 	tfs_set(test, "snapshot", "1");
 	tfs_set(test, "snapshot", "1");
 	KUNIT_EXPECT_LE(test, snap_kunit_kb(test), full * 2);
-	tracing_disarm_snapshot(tr);
 }
 
-/* Leave a record uncommitted, as a task that dies there does. */
-static void take_die(struct kunit *test)
-{
-	struct trace_array *tr = test->priv;
-
-	KUNIT_ASSERT_NOT_NULL(test, ring_buffer_lock_reserve(tr->array_buffer.buffer, 8));
-	preempt_enable_notrace();
-}
-
-/* The buffer with that record can be used again when the worker or a write has settled it. */
+/* The buffer with that record can be used again when a worker, write or reader has settled it. */
 static void take_test_died(struct kunit *test)
 {
 	const bool writes = *(const bool *)test->param_value;
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 
-	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(test->priv), 0);
 	scoped_guard(mutex, &s->mutex)
 		KUNIT_EXPECT_EQ(test, snap_arm(s, &s->max), 0);
-	take_die(test);
-	tracing_snapshot_instance(tr);
+	snap_kunit_die(test, test->priv);
+	tracing_snapshot_instance(test->priv);
 	tfs_mark(test, 1);
-	tracing_snapshot_instance(tr);
+	tracing_snapshot_instance(test->priv);
 	snap_kunit_expect(test, "taken 1 refused 1");
 	if (!writes)
-		snap_kunit_worker(tr);
+		snap_kunit_worker(test->priv);
 	KUNIT_EXPECT_EQ(test, tfs_marks(test, "trace"), 1U);
 	if (writes)
 		tfs_set(test, "snapshot", "1");
 	else
-		tracing_snapshot_instance(tr);
+		tracing_snapshot_instance(test->priv);
 	snap_kunit_expect(test, "taken 2 refused 1");
 	KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 1U);
-	tracing_snapshot_instance(tr);
-	snap_kunit_expect(test, "taken 3 refused 1");
-	mutex_lock(&s->mutex);
-	snap_disarm(&s->max);
-	mutex_unlock(&s->mutex);
-	tracing_disarm_snapshot(tr);
-}
 
-/* A reader settles it, too. */
-static void take_test_died_read(struct kunit *test)
-{
-	struct trace_array *tr = test->priv;
-
-	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	take_die(test);
-	tracing_snapshot_instance(tr);
+	snap_kunit_die(test, test->priv);
+	tracing_snapshot_instance(test->priv);
 	KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 0U);
 	tfs_mark(test, 1);
-	tracing_snapshot_instance(tr);
-	snap_kunit_expect(test, "taken 2");
-	tracing_disarm_snapshot(tr);
+	tracing_snapshot_instance(test->priv);
+	snap_kunit_expect(test, "taken 4 refused 1");
 }
 
 /* The same if that buffer is the spare one, and not the newest snapshot. */
@@ -785,12 +693,9 @@ static void take_test_died_spare(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	file = tfs_open(test, "per_cpu/cpu0/trace_pipe_raw", O_RDONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
-	at = kunit_vm_mmap(test, file, 0, PAGE_SIZE, PROT_READ, MAP_SHARED, 0);
-	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(at));
-	take_die(test);
-	tracing_snapshot_instance(tr);
-	snap_kunit_worker(tr);
+	at = take_map(test, file);
+	snap_kunit_die(test, test->priv);
+	snap_kunit_take(test);
 	KUNIT_EXPECT_EQ(test, vm_munmap(at, PAGE_SIZE), 0);
 	tfs_close(file);
 	tracing_snapshot_instance(tr);
@@ -798,40 +703,23 @@ static void take_test_died_spare(struct kunit *test)
 	tfs_mark(test, 1);
 	if (writes) {
 		tfs_set(test, "snapshot", "1");
-		snap_kunit_expect(test, "taken 3");
 	} else {
+		snap_kunit_take(test);
 		tracing_snapshot_instance(tr);
-		snap_kunit_worker(tr);
-		tracing_snapshot_instance(tr);
-		snap_kunit_expect(test, "taken 3 refused 1");
 	}
+	snap_kunit_expect(test, writes ? "taken 3" : "taken 3 refused 1");
 	KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 1U);
 	snap_kunit_worker(tr);
 	KUNIT_EXPECT_LE(test, snap_kunit_kb(test), full * 2);
-	tracing_disarm_snapshot(tr);
-	tfs_set(test, "snapshot", "0");
-	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 }
 
 /* Create an instance, and make it a channel of the one of the test. */
 static struct trace_array *take_add(struct kunit *test, const char *name)
 {
-	struct trace_array *ch = trace_array_get_by_name(name, NULL);
-	char path[64];
+	struct trace_array *ch = tfs_add(test, name, NULL, "16");
 
-	KUNIT_ASSERT_NOT_NULL(test, ch);
-	snprintf(path, sizeof(path), "/instances/%s/buffer_size_kb", name);
-	tfs_set(test, path, "16");
 	KUNIT_ASSERT_EQ(test, trace_session_join(test->priv, name), 0);
 	return ch;
-}
-
-static void take_remove(struct kunit *test, struct trace_array *ch)
-{
-	if (ch->session)
-		trace_session_leave(ch->session, ch->name);
-	trace_array_put(ch);
-	KUNIT_EXPECT_EQ(test, trace_array_destroy(ch), 0);
 }
 
 /* A write settles the buffer of each channel, also behind one with a spare buffer in use. */
@@ -841,8 +729,7 @@ static void take_test_died_channel(struct kunit *test)
 	struct trace_snapshots *s = used->snapshots;
 	struct trace_snap *spare;
 
-	KUNIT_ASSERT_NOT_NULL(test, ring_buffer_lock_reserve(died->array_buffer.buffer, 8));
-	preempt_enable_notrace();
+	snap_kunit_die(test, died);
 	tfs_set(test, "snapshot", "1");
 	scoped_guard(mutex, &s->mutex)
 		KUNIT_ASSERT_EQ(test, snap_add_spare(s, &s->user), 0);
@@ -853,8 +740,6 @@ static void take_test_died_channel(struct kunit *test)
 	snap_kunit_expect(test, "taken 2");
 	scoped_guard(mutex, &s->mutex)
 		snap_put(s, spare);
-	take_remove(test, died);
-	take_remove(test, used);
 }
 
 /* As the first thing of a request, use the buffer that it would take. */
@@ -873,17 +758,14 @@ static bool take_use(void *data)
 /* A request with a condition fails while the live buffer changes its size, and stores nothing. */
 static void take_test_changing(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-
-	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
-	KUNIT_EXPECT_EQ(test, trace_snapshot_begin_change(tr, SZ_32K, RING_BUFFER_ALL_CPUS, -1), 0);
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(test->priv), 0);
+	snap_kunit_begin_change(test, SZ_32K, 0);
 	take_stored = 0;
 	KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_COND), -EAGAIN);
 	KUNIT_EXPECT_EQ(test, take_stored, 0U);
-	trace_snapshot_end_change(tr, false);
+	trace_snapshot_end_change(test->priv, false);
 	KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_COND), 0);
 	KUNIT_EXPECT_EQ(test, take_stored, 1U);
-	tracing_disarm_snapshot(tr);
 }
 
 /* Another taker uses the buffer of the session, then that of a channel, right before a cut. */
@@ -893,14 +775,10 @@ static void take_test_used(struct kunit *test)
 	struct trace_snapshots *s = tr->snapshots, *part[] = { s, ch->snapshots };
 	struct trace_snap *used;
 	struct snap_cond cond = { .wanted = take_use, .taken = take_store, .data = &used };
-	struct snap_request req = {
-		.cpu = RING_BUFFER_ALL_CPUS,
-		.by = SNAP_BY_WRITE,
-		.waits = true,
-		.cond = &cond,
-	};
+	struct snap_request req = take_kinds[TAKE_WAITS];
 	unsigned int i;
 
+	req.cond = &cond;
 	tfs_set(test, "snapshot", "1");
 	for (i = 0; i < ARRAY_SIZE(part); i++) {
 		used = part[i]->user.last;
@@ -913,7 +791,6 @@ static void take_test_used(struct kunit *test)
 			snap_put(part[i], used);
 	}
 	snap_kunit_expect(test, "taken 3");
-	take_remove(test, ch);
 }
 
 struct take_other {
@@ -940,14 +817,10 @@ static void take_test_first(struct kunit *test)
 	struct trace_snapshots *s = tr->snapshots;
 	struct take_other others[] = { { tr }, { ch } };
 	struct snap_cond cond = { .wanted = take_ask_other, .taken = take_store };
-	struct snap_request req = {
-		.cpu = RING_BUFFER_ALL_CPUS,
-		.by = SNAP_BY_WRITE,
-		.waits = true,
-		.cond = &cond,
-	};
+	struct snap_request req = take_kinds[TAKE_WAITS];
 	unsigned int i;
 
+	req.cond = &cond;
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	for (i = 0; i < ARRAY_SIZE(others); i++) {
 		cond.data = &others[i];
@@ -956,7 +829,7 @@ static void take_test_first(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, s->user.seq, i + 1ULL);
 		KUNIT_EXPECT_EQ(test, ch->snapshots->user.seq, i + 1ULL);
 		KUNIT_EXPECT_EQ(test, atomic_long_read(&others[i].tr->snapshots->count.merged), 1L);
-		KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", " event"));
+		tfs_expect_in(test, "snapshot", " event");
 	}
 	snap_kunit_expect(test, "taken 2 merged 1");
 
@@ -975,25 +848,20 @@ static void take_test_first(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->pending.requests), 1L);
 	tfs_set(test, "snapshot_delay", "0");
 	snap_kunit_expect(test, "taken 3 merged 2 refused 1");
-	tracing_disarm_snapshot(tr);
-	take_remove(test, ch);
 }
 
 /* A storm has no more snapshots than the keeper keeps: each one that waits is a whole buffer. */
 static void take_test_backlog(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	unsigned int i;
 
-	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(test->priv), 0);
 	tfs_set(test, "snapshot_keep", "9");
 	/* Stops the keeper */
 	scoped_guard(mutex, &event_mutex) {
-		for (i = 0; i < 10; i++) {
-			tracing_snapshot_instance(tr);
-			snap_kunit_worker(tr);
-		}
+		for (i = 0; i < 10; i++)
+			snap_kunit_take(test);
 		KUNIT_EXPECT_EQ(test, s->user.seq, 0ULL + SNAP_BACKLOG);
 		KUNIT_EXPECT_LE(test, s->memory.kb, SNAP_BACKLOG * snap_kunit_full(test));
 	}
@@ -1001,33 +869,28 @@ static void take_test_backlog(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->keeper.backlog, 0U);
 	KUNIT_EXPECT_NOT_NULL(test, s->user.spare);
 	snap_kunit_expect(test, "taken 4 starved 6");
-	tfs_set(test, "snapshot_keep", "0");
-	tracing_disarm_snapshot(tr);
 }
 
 /* A channel that has left a session brings nobody with it when it is back. */
 static void take_test_back(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_array *ch = take_add(test, "kunit_1"), *next = take_add(test, "kunit_2");
-
-	KUNIT_EXPECT_EQ(test, trace_session_leave(tr, "kunit_1"), 0);
-	KUNIT_EXPECT_EQ(test, trace_session_leave(tr, "kunit_2"), 0);
-	KUNIT_EXPECT_EQ(test, trace_session_join(tr, "kunit_1"), 0);
+	take_add(test, "kunit_1");
+	take_add(test, "kunit_2");
+	KUNIT_EXPECT_EQ(test, trace_session_leave(test->priv, "kunit_1"), 0);
+	KUNIT_EXPECT_EQ(test, trace_session_leave(test->priv, "kunit_2"), 0);
+	KUNIT_EXPECT_EQ(test, trace_session_join(test->priv, "kunit_1"), 0);
 	tfs_set(test, "/instances/kunit_1/trace_marker", "mark");
 	tfs_set(test, "/instances/kunit_2/trace_marker", "mark");
 	tfs_set(test, "snapshot", "1");
 	KUNIT_EXPECT_EQ(test, tfs_marks(test, "/instances/kunit_1/trace"), 0U);
 	KUNIT_EXPECT_EQ(test, tfs_marks(test, "/instances/kunit_2/trace"), 1U);
-	take_remove(test, next);
-	take_remove(test, ch);
 }
 
 /* The snapshot of a latency tracer is not kept. The user's is kept with its parts, not it. */
 static void take_test_max(struct kunit *test)
 {
 	struct tracer fake = { .use_max_tr = true };
-	struct trace_array *tr = test->priv, *ch;
+	struct trace_array *tr = test->priv;
 
 	KUNIT_ASSERT_EQ(test, trace_snapshot_arm_tracer(tr, &fake), 0);
 	tfs_set(test, "snapshot_keep", "2");
@@ -1042,15 +905,12 @@ static void take_test_max(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_MAX), 0);
 	tfs_set(test, "snapshot_keep", "0");
 
-	ch = take_add(test, "kunit_1");
+	take_add(test, "kunit_1");
 	tfs_set(test, "snapshot", "1");
 	KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_MAX), 0);
 	tfs_set(test, "snapshot_keep", "2");
 	KUNIT_EXPECT_TRUE(test, tfs_exists(test, "/instances/kunit@2"));
 	KUNIT_EXPECT_TRUE(test, tfs_exists(test, "/instances/kunit@2.kunit_1"));
-	tfs_set(test, "snapshot_keep", "0");
-	take_remove(test, ch);
-	trace_snapshot_disarm_tracer(tr, &fake);
 }
 
 static const bool take_bools[] = { false, true };
@@ -1059,72 +919,71 @@ KUNIT_ARRAY_PARAM(take_bools, take_bools, NULL);
 /* poll() wakes up for a new snapshot, and not for the one that the file shows. */
 static void take_test_poll(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
+	const __poll_t ready = EPOLLIN | EPOLLRDNORM;
 	struct poll_wqueues table;
 	struct file *file;
 	unsigned int i;
 
-	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(tr), 0);
+	/* A latency, which has no buffer */
+	update_max_tr(test->priv, current, 0, RING_BUFFER_ALL_CPUS, 1);
+	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(test->priv), 0);
 	for (i = 0; i < 2; i++) {
 		file = tfs_open(test, "snapshot", O_RDONLY);
-		KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 		poll_initwait(&table);
 		KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, &table.pt), 0U);
 		KUNIT_EXPECT_EQ(test, table.triggered, 0);
-		tracing_snapshot_instance(tr);
-		snap_kunit_worker(tr);
+		snap_kunit_take(test);
 		KUNIT_EXPECT_EQ(test, table.triggered, 1);
 		poll_freewait(&table);
-		KUNIT_EXPECT_NE(test, (unsigned int)vfs_poll(file, NULL), 0U);
+		KUNIT_EXPECT_TRUE(test, vfs_poll(file, NULL) == ready);
 		tfs_close(file);
 		/* The same after a snapshot that was erased. */
 		tfs_set(test, "snapshot", "2");
 	}
-	snap_kunit_expect(test, "taken 2");
+	snap_kunit_expect(test, "taken 2 starved 1");
+	file = tfs_open(test, "snapshot", O_WRONLY);
+	KUNIT_EXPECT_TRUE(test, vfs_poll(file, NULL) == EPOLLERR);
+	tfs_close(file);
 }
 
 /* Both the interrupt work and the worker wake: a task may begin to wait between the two. */
 static void take_test_wake(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	struct poll_wqueues table;
 	struct file *file;
 	unsigned int i;
 
-	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(test->priv), 0);
 	for (i = 0; i < 2; i++) {
 		file = tfs_open(test, "snapshot", O_RDONLY);
-		KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 		disable_work_sync(&s->worker.work);
 		poll_initwait(&table);
 		KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, &table.pt), 0U);
 		if (i)
 			set_bit(SNAP_WORK_QUEUED, &s->worker.work_for);
-		tracing_snapshot_instance(tr);
+		tracing_snapshot_instance(test->priv);
 		irq_work_sync(&s->worker.irq_work);
 		KUNIT_EXPECT_EQ(test, table.triggered, i ? 0 : 1);
 		enable_work(&s->worker.work);
 		schedule_work(&s->worker.work);
-		snap_kunit_worker(tr);
+		snap_kunit_worker(test->priv);
 		KUNIT_EXPECT_EQ(test, table.triggered, 1);
 		poll_freewait(&table);
 		tfs_close(file);
 	}
 	snap_kunit_expect(test, "taken 2");
-	tracing_disarm_snapshot(tr);
 }
 
 /* A request that is refused, before the first snapshot, allocates nothing. */
 static void take_test_unused(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 
 	snap_keep_set(s, (struct snap_keep){ .nr = 1 });
-	tracing_snapshot_instance(tr);
+	tracing_snapshot_instance(test->priv);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.no_spare), 1L);
-	snap_kunit_worker(tr);
+	snap_kunit_worker(test->priv);
 	KUNIT_EXPECT_EQ(test, s->memory.kb, 0UL);
 }
 
@@ -1150,11 +1009,9 @@ static struct kunit_case take_buffer_cases[] = {
 	KUNIT_CASE(take_test_read),
 	KUNIT_CASE(take_test_cpu),
 	KUNIT_CASE(take_test_cpu_fails),
-	KUNIT_CASE(take_test_own),
 	KUNIT_CASE(take_test_once),
 	KUNIT_CASE(take_test_mapped),
 	KUNIT_CASE_PARAM(take_test_died, take_bools_gen_params),
-	KUNIT_CASE(take_test_died_read),
 	KUNIT_CASE_PARAM(take_test_died_spare, take_bools_gen_params),
 	KUNIT_CASE(take_test_died_channel),
 	KUNIT_CASE(take_test_changing),

@@ -28,12 +28,15 @@ static void tracer_exit_suite(struct kunit *test)
 /* Report a latency of @usecs microseconds, as the tracer does. */
 static void tracer_find(struct kunit *test, struct task_struct *tsk, unsigned long usecs, int cpu)
 {
-	struct trace_array *tr = test->priv;
-	unsigned long flags;
+	guard(irqsave)();
+	update_max_tr(test->priv, tsk, cpu, RING_BUFFER_ALL_CPUS, usecs * NSEC_PER_USEC);
+}
 
-	local_irq_save(flags);
-	update_max_tr(tr, tsk, cpu, RING_BUFFER_ALL_CPUS, usecs * NSEC_PER_USEC);
-	local_irq_restore(flags);
+/* The same for the records of one CPU. */
+static void tracer_find_cpu(struct kunit *test, int cpu)
+{
+	guard(irqsave)();
+	update_max_tr(test->priv, current, cpu, cpu, 1);
 }
 
 static int tracer_task(void *data)
@@ -58,7 +61,6 @@ static void tracer_test_header(struct kunit *test)
 	const struct cred *before;
 	struct task_struct *tsk;
 	struct cred *cred = prepare_creds();
-	char want[80];
 
 	KUNIT_ASSERT_NOT_NULL(test, cred);
 	tsk = kthread_create(tracer_task, NULL, "snap_late");
@@ -75,11 +77,10 @@ static void tracer_test_header(struct kunit *test)
 	data->critical_end = (unsigned long)schedule_timeout;
 	tfs_mark(test, 1);
 	tracer_find(test, tsk, 123, cpu);
-	snprintf(want, sizeof(want), "task: snap_late-%d (uid:7 nice:5 policy:1 rt_prio:50)\n",
-		 tsk->pid);
-	tracer_expect(test, want);
-	snprintf(want, sizeof(want), "latency: 123 us, #1/1, CPU#%d |", cpu);
-	tracer_expect(test, want);
+	tracer_expect(test,
+		      tfs_text(test, "task: snap_late-%d (uid:7 nice:5 policy:1 rt_prio:50)\n",
+			       tsk->pid));
+	tracer_expect(test, tfs_text(test, "latency: 123 us, #1/1, CPU#%d |", cpu));
 	tracer_expect(test, "=> started at: schedule\n");
 	tracer_expect(test, "=> ended at:   schedule_timeout\n");
 	KUNIT_EXPECT_EQ(test, tfs_marks(test, "trace"), 1U);
@@ -93,9 +94,8 @@ static void tracer_test_header(struct kunit *test)
 	tfs_mark(test, 2);
 	tracer_find(test, current, 200, cpu);
 	revert_creds(before);
-	snprintf(want, sizeof(want), "task: %s-%d (uid:8 nice:0 policy:0 rt_prio:0)\n",
-		 current->comm, current->pid);
-	tracer_expect(test, want);
+	tracer_expect(test, tfs_text(test, "task: %s-%d (uid:8 nice:0 policy:0 rt_prio:0)\n",
+				     current->comm, current->pid));
 	KUNIT_EXPECT_EQ(test, tfs_marks(test, "trace"), 2U);
 	KUNIT_EXPECT_EQ(test, tfs_count(tfs_read(test, "trace"), "started at"), 0U);
 
@@ -113,7 +113,7 @@ static void tracer_test_header(struct kunit *test)
 /* A latency becomes the longest only with its snapshot, and never while tracing is stopped. */
 static void tracer_test_refused(struct kunit *test)
 {
-	unsigned long full = snap_kunit_full(test), flags;
+	unsigned long full = snap_kunit_full(test);
 	struct trace_array *tr = test->priv;
 	struct trace_snapshots *s = tr->snapshots;
 	struct array_buffer *buf;
@@ -155,20 +155,14 @@ static void tracer_test_refused(struct kunit *test)
 
 	/* Latencies of one CPU, also while a reader holds the newest snapshot. */
 	tfs_mark(test, 2);
-	local_irq_save(flags);
-	update_max_tr(tr, current, 0, 0, 1);
-	local_irq_restore(flags);
+	tracer_find_cpu(test, 0);
 	KUNIT_EXPECT_EQ(test, tfs_marks(test, "trace"), 2U);
 	buf = trace_snapshot_get(tr, true);
 	tfs_mark(test, 1);
-	local_irq_save(flags);
-	update_max_tr(tr, current, 0, 0, 1);
-	local_irq_restore(flags);
+	tracer_find_cpu(test, 0);
 	trace_snapshot_put(buf);
 	KUNIT_EXPECT_EQ(test, tfs_marks(test, "trace"), 1U);
-	local_irq_save(flags);
-	update_max_tr(tr, current, nr_cpu_ids, nr_cpu_ids, 1);
-	local_irq_restore(flags);
+	tracer_find_cpu(test, nr_cpu_ids);
 	snap_kunit_expect(test, "starved 3 refused 1");
 }
 
@@ -177,8 +171,7 @@ static void tracer_test_died(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
 
-	KUNIT_ASSERT_NOT_NULL(test, ring_buffer_lock_reserve(tr->array_buffer.buffer, 8));
-	preempt_enable_notrace();
+	snap_kunit_die(test, tr);
 	tracer_find(test, current, 100, 0);
 	tfs_mark(test, 1);
 	tracer_find(test, current, 200, 0);
@@ -195,7 +188,6 @@ static void tracer_test_erase(struct kunit *test)
 {
 	static const char * const files[] = { "trace", "per_cpu/cpu0/trace" };
 	unsigned long full = snap_kunit_full(test);
-	struct trace_array *tr = test->priv;
 	struct array_buffer *buf;
 	struct file *file;
 	unsigned int i;
@@ -204,8 +196,8 @@ static void tracer_test_erase(struct kunit *test)
 		tfs_mark(test, 1);
 		tracer_find(test, current, 100, 0);
 		KUNIT_EXPECT_EQ(test, tfs_marks(test, files[i]), 1U);
-		buf = trace_snapshot_get(tr, true);
-		file = tfs_open(test, files[i], O_WRONLY | O_TRUNC);
+		buf = trace_snapshot_get(test->priv, true);
+		file = tfs_try_open(test, files[i], O_WRONLY | O_TRUNC);
 		if (i)
 			KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(file), -EBUSY);
 		else
@@ -213,7 +205,7 @@ static void tracer_test_erase(struct kunit *test)
 		tfs_close(file);
 		trace_snapshot_put(buf);
 		KUNIT_EXPECT_EQ(test, tfs_marks(test, "trace"), i);
-		tfs_close(tfs_open(test, files[i], O_WRONLY | O_TRUNC));
+		tfs_empty(test, files[i]);
 		KUNIT_EXPECT_EQ(test, tfs_marks(test, "trace"), 0U);
 		KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), full);
 	}
@@ -234,10 +226,9 @@ static void tracer_test_erase(struct kunit *test)
 	tfs_set(test, "snapshot", "0");
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
 
-	tr->snapshots->memory.limit_kb = full - 1;
+	snap_kunit(test)->memory.limit_kb = full - 1;
 	tfs_refuse(test, "current_tracer", "wakeup_dl", -ENOSPC);
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "current_tracer"), "nop\n");
-	tr->snapshots->memory.limit_kb = 0;
+	tfs_expect(test, "current_tracer", "nop\n");
 }
 
 static struct kunit_case tracer_cases[] = {

@@ -2,9 +2,7 @@
 /*
  * Unit tests of kept snapshots: their number, and the files of their instances.
  */
-#include <linux/delay.h>
 #include <linux/err.h>
-#include <linux/kthread.h>
 #include <linux/poll.h>
 #include <linux/ring_buffer.h>
 #include <linux/string.h>
@@ -23,21 +21,18 @@ static void kept_take(struct kunit *test, const char *text)
 /* Return the instance of kept snapshot @seq of "kunit", or NULL. */
 static struct trace_array *kept_array(unsigned int seq)
 {
-	struct trace_array *tr;
 	char name[24];
 
 	snprintf(name, sizeof(name), "kunit@%u", seq);
-	mutex_lock(&trace_types_lock);
-	tr = trace_array_find(name);
-	mutex_unlock(&trace_types_lock);
-	return tr;
+	guard(mutex)(&trace_types_lock);
+	return trace_array_find(name);
 }
 
 /* Expect that only snapshots @from to @to are kept, and that snapshot N has the record "rN". */
 static void kept_expect(struct kunit *test, unsigned int from, unsigned int to)
 {
 	const char *list = tfs_read(test, "snapshots");
-	char path[48], text[24];
+	char path[48];
 	unsigned int n;
 
 	KUNIT_EXPECT_EQ(test, tfs_count(list, " instance=kunit@"), to + 1 - from);
@@ -46,8 +41,7 @@ static void kept_expect(struct kunit *test, unsigned int from, unsigned int to)
 		KUNIT_EXPECT_EQ_MSG(test, tfs_exists(test, path), n >= from && n <= to, "%s", path);
 		if (n < from || n > to)
 			continue;
-		snprintf(text, sizeof(text), ": r%u\n", n);
-		KUNIT_EXPECT_TRUE(test, tfs_shows(test, path, text));
+		tfs_expect_in(test, path, tfs_text(test, ": r%u\n", n));
 		KUNIT_EXPECT_EQ(test, tfs_count(tfs_read(test, path), ": r"), 1U);
 	}
 }
@@ -68,26 +62,23 @@ static const char * const kept_absent[] = {
 static void kept_open_writes(struct kunit *test)
 {
 	static const char * const traces[] = { "trace", "per_cpu/cpu0/trace", "events/enable" };
-	char path[64];
+	const char *path;
 	struct file *file;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(kept_read_only); i++) {
-		snprintf(path, sizeof(path), "/instances/kunit@1/%s", kept_read_only[i]);
+		path = tfs_text(test, "/instances/kunit@1/%s", kept_read_only[i]);
 		KUNIT_EXPECT_EQ_MSG(test, tfs_write(test, path, "1"), (ssize_t)-EPERM, "%s", path);
-		file = tfs_open(test, path, O_RDONLY | O_NONBLOCK);
-		KUNIT_EXPECT_FALSE_MSG(test, IS_ERR(file), "%s", path);
-		tfs_close(file);
+		tfs_close(tfs_open(test, path, O_RDONLY | O_NONBLOCK));
 	}
 	for (i = 0; i < ARRAY_SIZE(kept_absent); i++) {
-		snprintf(path, sizeof(path), "/instances/kunit@1/%s", kept_absent[i]);
+		path = tfs_text(test, "/instances/kunit@1/%s", kept_absent[i]);
 		KUNIT_EXPECT_FALSE_MSG(test, tfs_exists(test, path), "%s", path);
 	}
 	/* Programs can open these to empty or disable them. That has no effect. */
 	for (i = 0; i < ARRAY_SIZE(traces); i++) {
-		snprintf(path, sizeof(path), "/instances/kunit@1/%s", traces[i]);
+		path = tfs_text(test, "/instances/kunit@1/%s", traces[i]);
 		file = tfs_open(test, path, O_WRONLY | O_TRUNC);
-		KUNIT_ASSERT_FALSE_MSG(test, IS_ERR(file), "%s", path);
 		KUNIT_EXPECT_EQ(test, tfs_write_file(test, file, "0"), (ssize_t)-EPERM);
 		tfs_close(file);
 	}
@@ -96,8 +87,7 @@ static void kept_open_writes(struct kunit *test)
 /* The files show the instance as it was at the cut. None can be written. */
 static void kept_test_files(struct kunit *test)
 {
-	const char *text;
-	char line[64];
+	const char *text, *line;
 
 	tfs_set(test, "snapshot_keep", "3");
 	tfs_set(test, "trace_clock", "mono");
@@ -110,43 +100,41 @@ static void kept_test_files(struct kunit *test)
 	kept_open_writes(test);
 
 	KUNIT_ASSERT_STREQ(test, tfs_read(test, "/instances/kunit@1/tracing_on"), "0\n");
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "/instances/kunit@1/trace", ": r1\n"));
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "/instances/kunit@1/per_cpu/cpu0/trace", ": r1\n"));
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "/instances/kunit@1/trace_clock", "[mono]"));
+	tfs_expect_in(test, "/instances/kunit@1/trace", ": r1\n");
+	tfs_expect_in(test, "/instances/kunit@1/per_cpu/cpu0/trace", ": r1\n");
+	tfs_expect_in(test, "/instances/kunit@1/trace_clock", "[mono]");
 	text = tfs_read(test, "/instances/kunit@1/trace_options");
 	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "noirq-info\n"));
 	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "nopause-on-trace\n"));
 	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "nomarkers\n"));
 	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "notrace_printk\n"));
 	KUNIT_EXPECT_NULL(test, strstr(text, "nooverwrite\n"));
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "/instances/kunit@1/current_tracer"), "nop\n");
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "/instances/kunit@1/events/enable"), "0\n");
+	tfs_expect(test, "/instances/kunit@1/current_tracer", "nop\n");
+	tfs_expect(test, "/instances/kunit@1/events/enable", "0\n");
 	KUNIT_EXPECT_TRUE(test, tfs_exists(test, "/instances/kunit@1/events/header_page"));
 	KUNIT_EXPECT_TRUE(test, tfs_exists(test, "/instances/kunit@1/events/ftrace/print/format"));
-	KUNIT_EXPECT_TRUE(test,
-			  tfs_shows(test, "/instances/kunit@1/per_cpu/cpu0/stats", "entries: 1\n"));
+	tfs_expect_in(test, "/instances/kunit@1/per_cpu/cpu0/stats", "entries: 1\n");
 
 	/* Its line in the list. */
 	text = tfs_read(test, "/instances/kunit@1/snapshots");
 	KUNIT_EXPECT_EQ(test, strncmp(text, "1 by=write ", 11), 0);
 	KUNIT_EXPECT_EQ(test, tfs_count(text, "\n"), 1U);
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", text));
+	tfs_expect_in(test, "snapshots", text);
 	KUNIT_EXPECT_EQ(test, tfs_count(tfs_read(test, "snapshots"), " by="), 1U);
 
 	/* The sizes are those of the trimmed buffer. */
-	snprintf(line, sizeof(line), "%zu\n",
-		 ring_buffer_size(kept_array(1)->array_buffer.buffer, 0) / 1024);
+	line = tfs_text(test, "%zu\n",
+			ring_buffer_size(kept_array(1)->array_buffer.buffer, 0) / 1024);
 	KUNIT_EXPECT_STRNEQ(test, line, "0\n");
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "/instances/kunit@1/buffer_size_kb"), line);
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "/instances/kunit@1/buffer_total_size_kb"), line);
-	KUNIT_EXPECT_STREQ(test, line,
-			   tfs_read(test, "/instances/kunit@1/per_cpu/cpu0/buffer_size_kb"));
-	KUNIT_EXPECT_FALSE(test, tfs_shows(test, "buffer_size_kb", line));
+	tfs_expect(test, "/instances/kunit@1/buffer_size_kb", line);
+	tfs_expect(test, "/instances/kunit@1/buffer_total_size_kb", line);
+	tfs_expect(test, "/instances/kunit@1/per_cpu/cpu0/buffer_size_kb", line);
+	tfs_expect_not_in(test, "buffer_size_kb", line);
 
 	/* trace_pipe ends with the snapshot, and each open file of it begins anew. */
 	text = tfs_read(test, "/instances/kunit@1/trace_pipe");
 	KUNIT_EXPECT_EQ(test, tfs_count(text, ": r1\n"), 1U);
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "/instances/kunit@1/trace_pipe"), text);
+	tfs_expect(test, "/instances/kunit@1/trace_pipe", text);
 }
 
 /* The pipes are always ready: there are no new records to wait for. At the end they say so. */
@@ -169,7 +157,6 @@ static void kept_test_poll(struct kunit *test)
 	tfs_set(test, "snapshot", "1");
 	for (i = 0; i < ARRAY_SIZE(pipes); i++) {
 		pipe = tfs_open(test, pipes[i], O_RDONLY);
-		KUNIT_ASSERT_FALSE(test, IS_ERR(pipe));
 		reads = 0;
 		do {
 			not_ready += vfs_poll(pipe, NULL) != ready;
@@ -200,11 +187,9 @@ static void kept_test_events(struct kunit *test)
 	tfs_set(test, "events/sched/sched_switch/enable", "1");
 	tfs_set(test, "events/sched/sched_switch/enable", "0");
 	kept_take(test, "r2");
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, format),
-			   tfs_read(test, "events/sched/sched_switch/format"));
+	tfs_expect(test, format, tfs_read(test, "events/sched/sched_switch/format"));
 	KUNIT_EXPECT_FALSE(test, tfs_exists(test, "/instances/kunit@2/events/sched/enable"));
 	file = tfs_open(test, format, O_RDONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(kept_array(2)), 0);
 	KUNIT_EXPECT_FALSE(test, tfs_exists(test, format));
 	KUNIT_EXPECT_EQ(test, tfs_read_file(test, file, &c, 1), (ssize_t)-ENODEV);
@@ -214,8 +199,7 @@ static void kept_test_events(struct kunit *test)
 /* The keeper frees the memory of one that a user has removed. */
 static void kept_test_rmdir(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	unsigned long kb;
 
 	tfs_set(test, "snapshot_keep", "2");
@@ -238,7 +222,6 @@ static void kept_test_tracer(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
 	struct tracer *before = tr->current_trace;
-	char path[48];
 	unsigned int i;
 
 	tfs_set(test, "snapshot_keep", "9");
@@ -247,24 +230,24 @@ static void kept_test_tracer(struct kunit *test)
 		tracing_snapshot_instance(tr);
 		tfs_set(test, "snapshot", "1");
 		tr->current_trace = before;
-		snprintf(path, sizeof(path), "/instances/kunit@%llu/current_tracer",
-			 tr->snapshots->user.seq);
-		KUNIT_EXPECT_STREQ(test, tfs_read(test, path), i ? "nop\n" : "shown\n");
+		tfs_expect(test,
+			   tfs_text(test, "/instances/kunit@%llu/current_tracer",
+				    tr->snapshots->user.seq),
+			   i ? "nop\n" : "shown\n");
 	}
-	tfs_set(test, "snapshot_keep", "0");
 }
 
 /* The newest snapshots are kept. */
 static void kept_test_last(struct kunit *test)
 {
 	tfs_set(test, "snapshot_keep", "2");
-	KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "0\n");
+	tfs_expect(test, "snapshot_allocate", "0\n");
 	kept_take(test, "r1");
 	kept_expect(test, 1, 1);
 	kept_take(test, "r2");
 	kept_take(test, "r3");
 	kept_expect(test, 2, 3);
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", ": r3\n"));
+	tfs_expect_in(test, "snapshot", ": r3\n");
 	tfs_set(test, "snapshot_keep", "1");
 	kept_expect(test, 3, 3);
 	tfs_set(test, "snapshot_keep", "last 3");
@@ -274,7 +257,7 @@ static void kept_test_last(struct kunit *test)
 	/* "snapshot" still shows the newest one, which is then kept again. */
 	tfs_set(test, "snapshot_keep", "0");
 	kept_expect(test, 1, 0);
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshot", ": r4\n"));
+	tfs_expect_in(test, "snapshot", ": r4\n");
 	tfs_set(test, "snapshot_keep", "first 2");
 	kept_expect(test, 4, 4);
 
@@ -286,7 +269,7 @@ static void kept_test_last(struct kunit *test)
 	kept_take(test, "r6");
 	kept_expect(test, 5, 6);
 	tfs_refuse(test, "snapshot", "1", -ENOSPC);
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "# taken: 6\n"));
+	tfs_expect_in(test, "snapshots", "# taken: 6\n");
 }
 
 /* A trigger has a spare buffer even if no more can be kept. Its removal frees that buffer. */
@@ -305,34 +288,20 @@ static void kept_test_armed(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, tr->snapshots->user.spare);
 }
 
-/* Wait until a worker has made the condition true. */
-#define kept_wait(test, what)							\
-	do {									\
-		unsigned int tries = 0;						\
-		bool done;							\
-										\
-		while (!(done = (what)) && tries++ < 500)			\
-			msleep(20);						\
-		KUNIT_EXPECT_TRUE(test, done);					\
-	} while (0)
-
 /* An open file still shows a snapshot that is no longer kept. close() frees its memory. */
 static void kept_test_open(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	unsigned long before, both;
 	struct file *file;
 	char *text;
 	ssize_t len;
 
-	text = kunit_kzalloc(test, SZ_4K, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, text);
+	text = tfs_zalloc(test, SZ_4K);
 	tfs_set(test, "snapshot_keep", "1");
 	kept_take(test, "r1");
 	before = s->memory.kb;
 	file = tfs_open(test, "/instances/kunit@1/trace", O_RDONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(kept_array(1)), -EBUSY);
 	kept_expect(test, 1, 1);
 	kept_take(test, "r2");
@@ -340,9 +309,9 @@ static void kept_test_open(struct kunit *test)
 	both = s->memory.kb;
 	KUNIT_EXPECT_GT(test, both, before);
 	/* An instance cannot be removed while a file of a kept snapshot is open. */
-	trace_array_put(tr);
-	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), -EBUSY);
-	KUNIT_EXPECT_PTR_EQ(test, trace_array_get_by_name("kunit", NULL), tr);
+	trace_array_put(test->priv);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(test->priv), -EBUSY);
+	KUNIT_EXPECT_PTR_EQ(test, trace_array_get_by_name("kunit", NULL), test->priv);
 	kept_expect(test, 2, 2);
 
 	len = tfs_read_file(test, file, text, SZ_4K - 1);
@@ -350,16 +319,15 @@ static void kept_test_open(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, strstr(text, ": r1\n"));
 	KUNIT_EXPECT_EQ(test, s->memory.kb, both);
 	tfs_close(file);
-	kept_wait(test, READ_ONCE(s->memory.kb) == before);
+	tfs_wait(test, READ_ONCE(s->memory.kb) == before);
 
 	/* The same for the snapshot that is still kept. */
-	file = tfs_open(test, "/instances/kunit@2/stats", O_RDONLY);
+	file = tfs_try_open(test, "/instances/kunit@2/stats", O_RDONLY);
 	KUNIT_EXPECT_TRUE(test, IS_ERR(file));
 	file = tfs_open(test, "/instances/kunit@2/trace", O_RDONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
-	trace_array_put(tr);
-	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), -EBUSY);
-	KUNIT_EXPECT_PTR_EQ(test, trace_array_get_by_name("kunit", NULL), tr);
+	trace_array_put(test->priv);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(test->priv), -EBUSY);
+	KUNIT_EXPECT_PTR_EQ(test, trace_array_get_by_name("kunit", NULL), test->priv);
 	tfs_close(file);
 	kept_expect(test, 2, 2);
 }
@@ -383,7 +351,6 @@ static void kept_test_event(struct kunit *test)
 	struct trace_event_file *file;
 	struct trace_snap *snap;
 	const char *text;
-	char want[32];
 	int type;
 
 	kept_take_event(test);
@@ -396,8 +363,7 @@ static void kept_test_event(struct kunit *test)
 		trace_snapshot_end_event(snap->kept, type);
 	}
 	text = tfs_read(test, "/instances/kunit@1/trace");
-	snprintf(want, sizeof(want), ": Unknown type %d\n", type);
-	KUNIT_EXPECT_GT(test, tfs_count(text, want), 0U);
+	KUNIT_EXPECT_GT(test, tfs_count(text, tfs_text(test, ": Unknown type %d\n", type)), 0U);
 	KUNIT_EXPECT_EQ(test, tfs_count(text, ": sched_switch: "), 0U);
 	KUNIT_EXPECT_EQ(test, tfs_count(text, ": r1\n"), 1U);
 	KUNIT_EXPECT_FALSE(test, snap_fits(tr->snapshots, snap));
@@ -415,12 +381,10 @@ static void kept_leave(struct kunit *test, bool memory)
 	struct file *file;
 	char *text;
 
-	text = kunit_kzalloc(test, SZ_4K, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, text);
+	text = tfs_zalloc(test, SZ_4K);
 	kept_take_event(test);
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "/instances/kunit@1/trace", ": sched_switch: "));
+	tfs_expect_in(test, "/instances/kunit@1/trace", ": sched_switch: ");
 	file = tfs_open(test, "/instances/kunit@1/trace", O_RDONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	kept_take(test, "r2");
 	scoped_guard(mutex, &event_mutex) {
 		guard(mutex)(&trace_types_lock);
@@ -435,7 +399,7 @@ static void kept_leave(struct kunit *test, bool memory)
 	KUNIT_EXPECT_EQ(test, !!strstr(text, ": Unknown type "), memory);
 	KUNIT_EXPECT_EQ(test, !!strstr(text, ": r1\n"), memory);
 	KUNIT_EXPECT_NULL(test, strstr(text, ": sched_switch: "));
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "/instances/kunit@2/trace", ": r2\n"));
+	tfs_expect_in(test, "/instances/kunit@2/trace", ": r2\n");
 	tfs_close(file);
 	kept_expect(test, 2, 2);
 }
@@ -448,42 +412,32 @@ static void kept_test_left(struct kunit *test)
 
 static void kept_test_left_no_memory(struct kunit *test)
 {
-	if (!tfs_may_fail(test))
-		kunit_skip(test, "no allocation can be made to fail");
+	tfs_need_failures(test);
 	kept_leave(test, false);
 }
 
 /* If an instance of the user has the name already, the kept snapshot gets another name. */
 static void kept_test_name(struct kunit *test)
 {
-	struct trace_array *first = trace_array_get_by_name("kunit@1", NULL);
-	struct trace_array *second = trace_array_get_by_name("kunit@1.2", NULL);
-
-	KUNIT_ASSERT_NOT_NULL(test, first);
-	KUNIT_ASSERT_NOT_NULL(test, second);
+	tfs_add(test, "kunit@1", NULL, NULL);
+	tfs_add(test, "kunit@1.2", NULL, NULL);
 	tfs_set(test, "snapshot_keep", "1");
 	kept_take(test, "r1");
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "/instances/kunit@1.3/trace", ": r1\n"));
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", " instance=kunit@1.3 "));
-	tfs_set(test, "snapshot_keep", "0");
-	trace_array_put(first);
-	trace_array_put(second);
-	KUNIT_EXPECT_EQ(test, trace_array_destroy(first), 0);
-	KUNIT_EXPECT_EQ(test, trace_array_destroy(second), 0);
+	tfs_expect_in(test, "/instances/kunit@1.3/trace", ": r1\n");
+	tfs_expect_in(test, "snapshots", " instance=kunit@1.3 ");
 }
 
 /* Kept snapshots of the top directory are instances, too: top@N. */
 static void kept_test_top(struct kunit *test)
 {
 	struct trace_array *top = top_trace_array();
-	char dir[32], trace[40];
+	char dir[32];
 
 	tfs_set(test, "/snapshot_keep", "1");
 	tfs_set(test, "/trace_marker", "top");
 	tfs_set(test, "/snapshot", "1");
 	snprintf(dir, sizeof(dir), "/instances/top@%llu", top->snapshots->user.seq);
-	snprintf(trace, sizeof(trace), "%s/trace", dir);
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, trace, ": top\n"));
+	tfs_expect_in(test, tfs_text(test, "%s/trace", dir), ": top\n");
 	tfs_set(test, "/snapshot_keep", "0");
 	tfs_set(test, "/snapshot", "0");
 	KUNIT_EXPECT_FALSE(test, tfs_exists(test, dir));
@@ -494,48 +448,42 @@ static void kept_test_top(struct kunit *test)
 /* A taker cannot create an instance. The keeper creates it, without any reader. */
 static void kept_test_worker(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	unsigned int n;
 
-	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(tr), 0);
+	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(test->priv), 0);
 	tfs_set(test, "snapshot_keep", "2");
 	for (n = 1; n <= 4; n++) {
-		tracing_snapshot_instance(tr);
+		tracing_snapshot_instance(test->priv);
 		KUNIT_ASSERT_EQ(test, s->user.seq, (u64)n);
-		kept_wait(test, kept_array(n));
-		kept_wait(test, READ_ONCE(s->user.spare));
+		tfs_wait(test, kept_array(n));
+		tfs_wait(test, READ_ONCE(s->user.spare));
 	}
 	KUNIT_EXPECT_NULL(test, kept_array(2));
 	KUNIT_EXPECT_NOT_NULL(test, kept_array(3));
-	tracing_disarm_snapshot(tr);
+	tracing_disarm_snapshot(test->priv);
 	KUNIT_EXPECT_FALSE(test, s->pinned);
 }
 
 /* For the limit, the oldest kept snapshots are removed, but no open one, and not the newest. */
 static void kept_test_limit(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	struct file *file = NULL;
 	unsigned int n, oldest;
 	unsigned long one;
-	char text[32];
 
 	tfs_set(test, "snapshot_keep", "99");
 	kept_take(test, "r1");
 	file = tfs_open(test, "/instances/kunit@1/trace", O_RDONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	kept_take(test, "r2");
 	/* The limit has room for some more. */
 	one = list_first_entry(&s->keeper.kept, struct trace_snap, node)->kb;
-	snprintf(text, sizeof(text), "%lu", s->memory.kb + 4 * one);
-	tfs_set(test, "snapshot_limit_kb", text);
+	snap_kunit_limit(test, s->memory.kb + 4 * one);
 	for (n = 3; n < 30; n++) {
-		snprintf(text, sizeof(text), "r%u", n);
-		kept_take(test, text);
+		kept_take(test, tfs_text(test, "r%u", n));
 		KUNIT_EXPECT_LE(test, s->memory.kb, s->memory.limit_kb);
-		KUNIT_EXPECT_STREQ(test, tfs_read(test, "snapshot_allocate"), "1\n");
+		tfs_expect(test, "snapshot_allocate", "1\n");
 		KUNIT_EXPECT_NOT_NULL(test, kept_array(1));
 		KUNIT_EXPECT_NOT_NULL(test, kept_array(n));
 	}
@@ -552,12 +500,10 @@ static void kept_test_limit(struct kunit *test)
 /* If the limit has no room for a write's snapshot, the fewest and oldest ones are removed. */
 static void kept_test_room(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	struct file *file;
 	unsigned long full;
 	unsigned int n;
-	char text[24];
 
 	tfs_set(test, "snapshot_allocate", "1");
 	full = s->memory.kb;
@@ -567,13 +513,11 @@ static void kept_test_room(struct kunit *test)
 		if (n == 2)
 			file = tfs_open(test, "snapshot", O_RDONLY);
 	}
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	/* No work is left that would allocate the buffer again. */
-	snap_kunit_worker(tr);
+	snap_kunit_worker(test->priv);
 	flush_work(&s->keeper.work);
 	tfs_set(test, "snapshot", "0");
-	snprintf(text, sizeof(text), "%lu", full + s->memory.kb / 2);
-	tfs_set(test, "snapshot_limit_kb", text);
+	snap_kunit_limit(test, full + s->memory.kb / 2);
 	tfs_set(test, "snapshot", "1");
 	KUNIT_EXPECT_LE(test, s->memory.kb, s->memory.limit_kb);
 	KUNIT_EXPECT_NULL(test, kept_array(1));
@@ -589,18 +533,16 @@ static void kept_test_room(struct kunit *test)
 /* An open snapshot that is no longer kept is not kept again. */
 static void kept_test_again(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
 	struct file *file;
 
 	tfs_set(test, "snapshot_keep", "2");
 	kept_take(test, "r1");
 	file = tfs_open(test, "/instances/kunit@1/trace", O_RDONLY);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
 	tfs_set(test, "snapshot_keep", "0");
 	KUNIT_EXPECT_NULL(test, kept_array(1));
 	tfs_set(test, "snapshot_keep", "2");
 	KUNIT_EXPECT_NULL(test, kept_array(1));
-	KUNIT_EXPECT_EQ(test, tr->snapshots->keeper.nr, 0U);
+	KUNIT_EXPECT_EQ(test, snap_kunit(test)->keeper.nr, 0U);
 	tfs_close(file);
 	kept_take(test, "r2");
 	kept_expect(test, 2, 2);
@@ -620,20 +562,17 @@ static void kept_take_hook(enum rb_race point, const char *name)
 /* A snapshot counts as kept before the keeper has created its instance. */
 static void kept_test_race(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-
-	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(tr), 0);
+	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(test->priv), 0);
 	tfs_set(test, "trace_marker", "r1");
-	tracing_snapshot_instance(tr);
-	kept_taken = tr;
+	tracing_snapshot_instance(test->priv);
+	kept_taken = test->priv;
 	rb_race_hook = kept_take_hook;
-	snap_keep_set(tr->snapshots, (struct snap_keep){ .nr = 1, .first = true });
+	snap_keep_set(snap_kunit(test), (struct snap_keep){ .nr = 1, .first = true });
 	rb_race_hook = NULL;
 	KUNIT_EXPECT_NULL(test, kept_taken);
-	KUNIT_EXPECT_EQ(test, tr->snapshots->user.seq, 1ULL);
-	KUNIT_EXPECT_TRUE(test, tfs_shows(test, "snapshots", "enough are kept: 1\n"));
+	KUNIT_EXPECT_EQ(test, snap_kunit(test)->user.seq, 1ULL);
+	tfs_expect_in(test, "snapshots", "enough are kept: 1\n");
 	kept_expect(test, 1, 1);
-	tracing_disarm_snapshot(tr);
 }
 
 /* The removal of an instance removes its kept snapshots, and one that is about to be kept. */
@@ -648,7 +587,6 @@ static void kept_test_removed(struct kunit *test)
 	tfs_set(test, "/instances/kunit-other/snapshot", "1");
 	KUNIT_EXPECT_TRUE(test, tfs_exists(test, "/instances/kunit-other@2"));
 	file = tfs_open(test, "/instances/kunit-other@1/trace", O_RDONLY);
-	KUNIT_EXPECT_FALSE(test, IS_ERR(file));
 	tfs_set(test, "/instances/kunit-other/snapshot_keep", "1");
 	KUNIT_EXPECT_FALSE(test, tfs_exists(test, "/instances/kunit-other@1"));
 	/* The keeper does not forget the first one, which is closed only now. */
@@ -668,25 +606,23 @@ static void kept_test_removed(struct kunit *test)
 /* A snapshot stays readable if the memory for its instance is missing. The failure is counted. */
 static void kept_test_no_memory(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	unsigned int n, unkept = 0;
 	bool failed = true;
 
-	if (!tfs_may_fail(test))
-		kunit_skip(test, "no allocation can be made to fail");
+	tfs_need_failures(test);
 	tfs_set(test, "snapshot_keep", "1");
 	tfs_set(test, "buffer_size_kb", "64");
 	/* Only this task keeps snapshots, not the keeper. */
-	snap_kunit_stop_keeper(tr->snapshots);
+	snap_kunit_stop_keeper(s);
 	for (n = 1; failed && n < 2000; n++) {
-		snap_tend(tr->snapshots);
-		KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(tr), 0);
-		tracing_snapshot_instance(tr);
+		snap_tend(s);
+		KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(test->priv), 0);
+		tracing_snapshot_instance(test->priv);
 		tfs_fail_nth(n);
-		snap_tend(tr->snapshots);
+		snap_tend(s);
 		failed = tfs_failed();
-		tracing_disarm_snapshot(tr);
+		tracing_disarm_snapshot(test->priv);
 		unkept = atomic_long_read(&s->count.unkept);
 	}
 	enable_work(&s->keeper.work);
