@@ -16,12 +16,6 @@
  * ========================  ====================  =====================================
  */
 #include <linux/context_tracking.h>
-#include <linux/cpumask.h>
-#include <linux/err.h>
-#include <linux/lockdep.h>
-#include <linux/rcupdate.h>
-#include <linux/ring_buffer.h>
-#include <linux/slab.h>
 
 #include "internal.h"
 
@@ -60,8 +54,7 @@ static int session_add(struct trace_array *tr, struct trace_array *ch)
 		kvfree(channels);
 		return PTR_ERR(old);
 	}
-	if (old)
-		kvfree_rcu(old, rcu);
+	kvfree_rcu(old, rcu);
 	/* Pairs with trace_session_switched:A. RBB(session_add:A) */
 	smp_mb();
 	ring_buffer_follow_switch(ch->array_buffer.buffer, tr->array_buffer.buffer);

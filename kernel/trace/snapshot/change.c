@@ -327,16 +327,6 @@ void trace_snapshot_end_event(struct trace_array *tr, int type)
 		snap_end_types(tr->shows, type, type);
 }
 
-/* Their instances are removed, and with them the knowledge of which event it is: end all. */
-static void snap_end_leaving(struct trace_snapshots *s)
-{
-	struct trace_snap *snap;
-
-	guard(rwsem_write)(&trace_event_sem);
-	list_for_each_entry(snap, &s->keeper.leaving, node)
-		snap_end_types(snap, __TRACE_LAST_TYPE, TRACE_EVENT_TYPE_MAX);
-}
-
 /**
  * trace_snapshot_erase() - erase all snapshots that are not kept
  * @tr: the trace array, or the instance of a kept snapshot, which has no others
@@ -355,7 +345,11 @@ void trace_snapshot_erase(struct trace_array *tr)
 	lockdep_assert_held(&trace_types_lock);
 	if (!s)
 		return;
-	snap_end_leaving(s);
+	/* Of removed instances nobody knows any more which events they have: end all. */
+	scoped_guard(rwsem_write, &trace_event_sem) {
+		list_for_each_entry(snap, &s->keeper.leaving, node)
+			snap_end_types(snap, __TRACE_LAST_TYPE, TRACE_EVENT_TYPE_MAX);
+	}
 	guard(mutex)(&s->mutex);
 	snap_erase_records(s, &s->user);
 	snap_erase_records(s, &s->max);

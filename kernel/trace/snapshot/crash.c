@@ -115,7 +115,7 @@ static bool snap_crash_take(struct trace_snapshots *s, const struct snap_request
 
 	if (snap_take(s, &s->user, req))
 		return false;
-	for_each_part(part, s, &s->user) {
+	for_each_part(part, s) {
 		if (req->by != SNAP_BY_OOPS || (req->alone && part != s))
 			break;
 		WRITE_ONCE(part->oops_start, current->start_time);
@@ -130,10 +130,9 @@ static void snap_crash_alone(struct trace_snapshots *s, struct snap_request req)
 	struct trace_snapshots *part;
 
 	req.alone = true;
-	for_each_part(part, s, &s->user) {
+	for_each_part(part, s) {
 		if ((part != s && READ_ONCE(part->tr->session) != s->tr) ||
-		    !snap_crash_wants(part) ||
-		    (req.by == SNAP_BY_PANIC && snap_crash_again(part)))
+		    !snap_crash_wants(part) || (req.by == SNAP_BY_PANIC && snap_crash_again(part)))
 			continue;
 		snap_crash_take(part, &req);
 	}
@@ -143,7 +142,7 @@ static void snap_crash_session(struct trace_snapshots *s, const struct snap_requ
 {
 	struct trace_snapshots *part;
 
-	for_each_part(part, s, &s->user) {
+	for_each_part(part, s) {
 		if (req->by == SNAP_BY_PANIC && snap_crash_again(part)) {
 			snap_crash_alone(s, *req);
 			return;

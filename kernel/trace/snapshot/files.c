@@ -24,8 +24,7 @@ struct snap_file {
 	const char	*name;
 	const char	*invalid;
 	int		(*show)(struct seq_file *m, void *v);
-	int		(*store)(struct trace_snapshots *s, const char *text, int cpu,
-				 const char **at);
+	int (*store)(struct trace_snapshots *s, const char *text, int cpu, const char **at);
 	struct file_operations	fops;
 };
 
@@ -284,13 +283,13 @@ snap_limit_kb_store(struct trace_snapshots *s, const char *text, int cpu, const 
 
 static int snap_file_open(struct inode *inode, struct file *file)
 {
-	int ret = snap_open_single(inode, file,
-				   container_of(file->f_op, struct snap_file, fops)->show);
-	struct seq_file *m = file->private_data;
+	const struct snap_file *of = container_of(file->f_op, struct snap_file, fops);
+	struct trace_snapshots *s = ((struct trace_array *)inode->i_private)->snapshots;
+	int ret = trace_single_open(inode, file, of->show, s);
 
 	if (ret)
 		return ret;
-	m->poll_event = READ_ONCE(((struct trace_snapshots *)m->private)->keeper.news);
+	((struct seq_file *)file->private_data)->poll_event = READ_ONCE(s->keeper.news);
 
 	/* A sequential file is read in order, but any offset of a write is good. */
 	if (file->f_mode & FMODE_WRITE)

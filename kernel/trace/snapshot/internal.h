@@ -489,15 +489,6 @@ int snap_trim(struct trace_snapshots *s, struct trace_snap *snap);
 void snap_settle(struct trace_snap *snap);
 void snap_put_owner(struct trace_snapshots *s);
 
-/* The parts of a cut: for the slot of the user, the channels as well. */
-static inline struct trace_member_iter
-snap_parts_of(struct trace_snapshots *s, const struct snap_slot *slot)
-{
-	return (struct trace_member_iter){
-		s->tr, slot == &s->user ? trace_channels_of(s->tr) : NULL,
-	};
-}
-
 static inline struct trace_snapshots *snap_next_part(struct trace_member_iter *it)
 {
 	struct trace_array *tr = trace_next_member(it);
@@ -505,30 +496,29 @@ static inline struct trace_snapshots *snap_next_part(struct trace_member_iter *i
 	return tr ? tr->snapshots : NULL;
 }
 
-/* The caller has the lock or the mutex of @s, so that its channels do not change. */
-#define for_each_part(part, s, slot)						\
-	for (struct trace_member_iter it_ = snap_parts_of(s, slot);		\
+/* @s and its channels. The caller has the lock or the mutex of @s: the channels do not change. */
+#define for_each_part(part, s)							\
+	for (struct trace_member_iter it_ = trace_members_of((s)->tr);		\
 	     ((part) = snap_next_part(&it_));)
 
 /* slot.c */
 bool snap_lock(struct trace_snapshots *s);
 void snap_unlock(struct trace_snapshots *s);
-unsigned long snap_change_begin(struct trace_snapshots *s);
-void snap_change_end(struct trace_snapshots *s, unsigned long flags);
-
-/* The lock in a task, to the end of a block. */
-DEFINE_LOCK_GUARD_1(snap_change, struct trace_snapshots, _T->flags = snap_change_begin(_T->lock),
-		    snap_change_end(_T->lock, _T->flags), unsigned long flags)
-
 bool snap_lock_all(struct trace_snapshots *s);
 void snap_unlock_all(struct trace_snapshots *s);
-unsigned long snap_change_begin_all(struct trace_snapshots *s);
-void snap_change_end_all(struct trace_snapshots *s, unsigned long flags);
+unsigned long snap_change_begin(struct trace_snapshots *s, bool (*lock)(struct trace_snapshots *s));
+void snap_change_end(struct trace_snapshots *s, void (*unlock)(struct trace_snapshots *s),
+		     unsigned long flags);
+
+/* The lock in a task, to the end of a block. */
+DEFINE_LOCK_GUARD_1(snap_change, struct trace_snapshots,
+		    _T->flags = snap_change_begin(_T->lock, snap_lock),
+		    snap_change_end(_T->lock, snap_unlock, _T->flags), unsigned long flags)
 
 /* The same for all parts of a cut. */
 DEFINE_LOCK_GUARD_1(snap_change_all, struct trace_snapshots,
-		    _T->flags = snap_change_begin_all(_T->lock),
-		    snap_change_end_all(_T->lock, _T->flags), unsigned long flags)
+		    _T->flags = snap_change_begin(_T->lock, snap_lock_all),
+		    snap_change_end(_T->lock, snap_unlock_all, _T->flags), unsigned long flags)
 
 bool snap_fits(const struct trace_snapshots *s, const struct trace_snap *snap);
 bool snap_is_free(const struct trace_snapshots *s, struct trace_snap *snap);
@@ -586,8 +576,6 @@ void trace_snapshot_crash(enum snap_by by);
 void snap_show(struct seq_file *m, struct trace_array *tr, struct trace_snap *snap);
 void snap_show_part(struct seq_file *m, struct trace_array *part);
 void snap_show_all(struct seq_file *m, struct trace_snapshots *s);
-int snap_open_single(struct inode *inode, struct file *file,
-		     int (*show)(struct seq_file *m, void *v));
 
 /* publish.c */
 int snap_publish(struct trace_snapshots *s, struct trace_snap *snap, struct trace_array *whole);
@@ -603,7 +591,7 @@ void snap_end_parts(struct trace_snap *whole);
 int snap_keep_set(struct trace_snapshots *s, struct snap_keep keep);
 int snap_keep_owned(struct trace_snapshots *s, int cpu, struct trace_snap **owned);
 void snap_end_owned(struct trace_snap *snap);
-void snap_tend(struct trace_snapshots *s);
+int snap_tend(struct trace_snapshots *s);
 
 /* own.c */
 int snap_own(struct trace_snapshots *s, int cpu);

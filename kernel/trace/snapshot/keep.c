@@ -36,19 +36,9 @@
  */
 
 /* Instances change under these locks. The keeper never waits for writers under them. */
-static void snap_lock_names(void)
-{
-	mutex_lock(&event_mutex);
-	mutex_lock(&trace_types_lock);
-}
-
-static void snap_unlock_names(void)
-{
-	mutex_unlock(&trace_types_lock);
-	mutex_unlock(&event_mutex);
-}
-
-DEFINE_LOCK_GUARD_0(snap_names, snap_lock_names(), snap_unlock_names())
+DEFINE_LOCK_GUARD_0(snap_names,
+		    mutex_lock(&event_mutex); mutex_lock(&trace_types_lock),
+		    mutex_unlock(&trace_types_lock); mutex_unlock(&event_mutex))
 
 static struct trace_snap *snap_oldest(struct trace_snapshots *s)
 {
@@ -99,8 +89,7 @@ static bool snap_retire_oldest(struct trace_snapshots *s, struct trace_snapshots
  * the memory of @of, which is @s or a channel of it.
  * Return: false if there is none.
  */
-static bool snap_make_room(struct trace_snapshots *s, struct trace_snapshots *of,
-			   unsigned long kb)
+static bool snap_make_room(struct trace_snapshots *s, struct trace_snapshots *of, unsigned long kb)
 {
 	bool ret;
 
@@ -325,8 +314,14 @@ static bool snap_has_surplus(struct trace_snapshots *s)
 	return !s->keeper.want.first && s->keeper.nr > s->keeper.want.nr;
 }
 
-/* Return: 0; the error if there is no buffer for the next snapshot. */
-static int snap_tend_all(struct trace_snapshots *s)
+/**
+ * snap_tend() - look after kept snapshots now, as the keeper does
+ * @s: the snapshots of a trace array
+ *
+ * Context: May sleep.
+ * Return: 0; the error if there is no buffer for the next snapshot.
+ */
+int snap_tend(struct trace_snapshots *s)
 {
 	int ret;
 
@@ -347,26 +342,6 @@ static int snap_tend_all(struct trace_snapshots *s)
 }
 
 /**
- * snap_tend() - look after kept snapshots now, as the keeper does
- * @s: the snapshots of a trace array
- *
- * Context: May sleep.
- */
-void snap_tend(struct trace_snapshots *s)
-{
-	snap_tend_all(s);
-}
-
-static void snap_keep_run(struct trace_snapshots *s)
-{
-	int ret = snap_tend_all(s);
-
-	guard(mutex)(&s->mutex);
-	/* A task that lacks it reports that itself. */
-	snap_report_next(s, ret);
-}
-
-/**
  * snap_keep_work() - look after kept snapshots, and put a reference
  * @work: the keeper
  *
@@ -375,16 +350,20 @@ static void snap_keep_run(struct trace_snapshots *s)
 void snap_keep_work(struct work_struct *work)
 {
 	struct trace_snapshots *s = container_of(work, struct trace_snapshots, keeper.work);
-
 	unsigned long begin;
+	int ret;
 
 	/* In a storm it has the locks for half of the time. */
 	wait_event_timeout(s->wait, READ_ONCE(s->dead) || !time_before(jiffies, s->keeper.pause),
 			   min_t(unsigned long, s->keeper.pause - jiffies, HZ));
 	begin = jiffies;
 	/* A task may have done it. */
-	if (test_bit(SNAP_WORK_KEEP, &s->worker.work_for))
-		snap_keep_run(s);
+	if (test_bit(SNAP_WORK_KEEP, &s->worker.work_for)) {
+		ret = snap_tend(s);
+		/* A task that lacks a buffer reports that itself. */
+		scoped_guard(mutex, &s->mutex)
+			snap_report_next(s, ret);
+	}
 	s->keeper.pause = jiffies + min_t(unsigned long, jiffies - begin, HZ);
 	snap_put_owner(s);
 }
@@ -410,7 +389,7 @@ static bool snap_may_keep(struct trace_snapshots *s)
 	struct trace_snapshots *part;
 
 	lockdep_assert_held(&s->mutex);
-	for_each_part(part, s, &s->user) {
+	for_each_part(part, s) {
 		if (part->tr->range_addr_start)
 			return false;
 	}

@@ -11,8 +11,7 @@
  * The time of which every CPU has all its records. It ends at the cut, or when recording was
  * switched off before. If there is none, both times are that of the cut.
  */
-static void snap_show_complete(struct seq_file *m, struct trace_array *tr,
-			       struct trace_snap *snap)
+static void snap_show_complete(struct seq_file *m, struct trace_array *tr, struct trace_snap *snap)
 {
 	u64 since = READ_ONCE(snap->info.since), begin = snap->info.begin;
 	u64 until = min(snap->info.until, begin);
@@ -53,23 +52,6 @@ static unsigned long snap_used_kb(struct trace_snap *snap)
 			sum += (ring_buffer_nr_dirty_pages(snap->buf.buffer, cpu) + 1) * kb;
 	}
 	return sum;
-}
-
-/**
- * snap_open_single() - open a file of a trace array that is printed in one go
- * @inode: inode of the file
- * @file:  the file; tracing_single_release_tr() releases it
- * @show:  prints it, with the snapshots of the trace array as &seq_file.private
- *
- * Context: May sleep.
- * Return: 0, or as single_open() and tracing_check_open_get_tr().
- */
-int snap_open_single(struct inode *inode, struct file *file,
-		     int (*show)(struct seq_file *m, void *v))
-{
-	struct trace_array *tr = inode->i_private;
-
-	return trace_single_open(inode, file, show, tr->snapshots);
 }
 
 /**

@@ -66,8 +66,9 @@ int snap_own(struct trace_snapshots *s, int cpu)
 {
 	struct snap_owner *owner = kzalloc(sizeof(*owner), GFP_KERNEL);
 	struct file *file;
-	int fd, ret;
+	int ret;
 
+	CLASS(get_unused_fd, fd)(O_CLOEXEC);
 	if (!owner)
 		return -ENOMEM;
 	INIT_WORK(&owner->end, snap_owner_end);
@@ -78,14 +79,11 @@ int snap_own(struct trace_snapshots *s, int cpu)
 		kfree(owner);
 		return PTR_ERR(file);
 	}
-	fd = get_unused_fd_flags(O_CLOEXEC);
 	ret = fd < 0 ? fd : snap_keep_owned(s, cpu, &owner->snap);
 	if (!ret) {
 		fd_install(fd, file);
-		return fd;
+		return take_fd(fd);
 	}
-	if (fd >= 0)
-		put_unused_fd(fd);
 	owner->snap = NULL;
 	fput(file);
 	return ret;

@@ -106,8 +106,7 @@ bool snap_recall(struct trace_snap *snap)
 	if (!saved || saved->state == SNAP_SAVED_NONE)
 		return false;
 	snap->last_boot = true;
-	ring_buffer_last_boot_delta(snap->buf.buffer, &snap->buf.text_delta,
-				    &snap->buf.data_delta);
+	ring_buffer_last_boot_delta(snap->buf.buffer, &snap->buf.text_delta, &snap->buf.data_delta);
 	snap->seq = 1;
 	info->by = SNAP_BY_UNKNOWN;
 	/* The note may have any contents. */

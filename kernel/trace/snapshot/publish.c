@@ -4,6 +4,7 @@
  */
 #include <linux/tracefs.h>
 
+#include "../trace_text.h"
 #include "internal.h"
 
 /* "trace-cmd extract" has to open two files to erase and disable: only the write fails. */
@@ -42,7 +43,7 @@ const struct file_operations trace_kept_enable_fops = {
  */
 static int kept_size_show(struct seq_file *m, void *v)
 {
-	struct trace_array *tr = file_inode(m->file)->i_private;
+	struct trace_array *tr = m->private;
 	unsigned long size = 0;
 	int cpu;
 
@@ -54,7 +55,7 @@ static int kept_size_show(struct seq_file *m, void *v)
 
 static int kept_list_show(struct seq_file *m, void *v)
 {
-	struct trace_array *tr = file_inode(m->file)->i_private;
+	struct trace_array *tr = m->private;
 
 	snap_show(m, tr, tr->shows);
 	return 0;
@@ -63,7 +64,7 @@ static int kept_list_show(struct seq_file *m, void *v)
 /* As the file of a session. */
 static int kept_channels_show(struct seq_file *m, void *v)
 {
-	struct trace_array *tr = file_inode(m->file)->i_private, *part;
+	struct trace_array *tr = m->private, *part;
 
 	guard(mutex)(&trace_types_lock);
 	for_each_channel(part, tr)
@@ -71,22 +72,10 @@ static int kept_channels_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-#define KEPT_FOPS(name)								\
-static int kept_##name##_open(struct inode *inode, struct file *file)		\
-{										\
-	return snap_open_single(inode, file, kept_##name##_show);		\
-}										\
-										\
-static const struct file_operations kept_##name##_fops = {			\
-	.open		= kept_##name##_open,					\
-	.read		= seq_read,						\
-	.llseek		= seq_lseek,						\
-	.release	= tracing_single_release_tr,				\
-}
-
-KEPT_FOPS(size);
-KEPT_FOPS(list);
-KEPT_FOPS(channels);
+static const struct trace_text_file kept_size = TRACE_TEXT_FILE(kept_size_show, NULL, NULL);
+static const struct trace_text_file kept_list = TRACE_TEXT_FILE(kept_list_show, NULL, NULL);
+static const struct trace_text_file kept_channels =
+	TRACE_TEXT_FILE(kept_channels_show, NULL, NULL);
 
 static int kept_open(struct inode *inode, struct file *file);
 
@@ -106,12 +95,12 @@ static const struct kept_file {
 	KEPT_FILE("timestamp_mode", &trace_time_stamp_mode_fops),
 	KEPT_FILE("current_tracer", &set_tracer_fops),
 	KEPT_FILE("tracing_on", &rb_simple_fops),
-	KEPT_FILE("buffer_size_kb", &kept_size_fops),
+	KEPT_FILE("buffer_size_kb", &kept_size.fops),
 	KEPT_FILE("buffer_total_size_kb", &tracing_total_entries_fops),
 	KEPT_FILE("buffer_subbuf_size_kb", &buffer_subbuf_size_fops),
-	KEPT_FILE("snapshots", &kept_list_fops),
+	KEPT_FILE("snapshots", &kept_list.fops),
 	KEPT_FILE("trace.dat", &trace_dat_fops),
-	KEPT_FILE("channels", &kept_channels_fops),
+	KEPT_FILE("channels", &kept_channels.fops),
 }, kept_cpu_files[] = {
 	KEPT_FILE("trace", &kept_trace_fops),
 	KEPT_FILE("trace_pipe", &tracing_pipe_fops),
@@ -259,12 +248,6 @@ static struct trace_array *snap_alloc_array(struct trace_snap *snap, struct trac
 	return tr;
 }
 
-static void snap_free_channels(struct trace_channels *channels)
-{
-	if (channels)
-		kvfree_rcu(channels, rcu);
-}
-
 /*
  * The instances of kept snapshots change under these. &trace_snapshots.mutex is taken for one
  * of them at a time: a channel may be the session of its session later.
@@ -327,7 +310,8 @@ int snap_publish(struct trace_snapshots *s, struct trace_snap *snap, struct trac
 	list_add_tail(&snap->node, whole ? &s->keeper.parts :
 				   snap->owned ? &s->keeper.owned : &s->keeper.kept);
 	if (whole)
-		snap_free_channels(trace_channels_set(whole, channels, tr, whole));
+		channels = trace_channels_set(whole, channels, tr, whole);
+	kvfree_rcu(channels, rcu);
 	return 0;
 }
 
@@ -335,12 +319,13 @@ int snap_publish(struct trace_snapshots *s, struct trace_snap *snap, struct trac
 static void snap_hide(struct trace_snap *snap)
 {
 	struct trace_array *tr = snap->kept, *whole = tr->session;
+	struct trace_channels *old = NULL;
 
 	list_del_init(&tr->list);
 	list_del(&snap->node);
 	if (whole)
-		snap_free_channels(trace_channels_set(whole, trace_channels_without(whole, tr),
-						      tr, NULL));
+		old = trace_channels_set(whole, trace_channels_without(whole, tr), tr, NULL);
+	kvfree_rcu(old, rcu);
 	snap_remove_dir(tr);
 	tr->ref--;
 }

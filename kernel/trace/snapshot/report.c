@@ -40,7 +40,7 @@ static struct trace_snapshots *snap_find_needs(struct trace_snapshots *s)
 {
 	struct trace_snapshots *of;
 
-	for_each_part(of, s, &s->user) {
+	for_each_part(of, s) {
 		if (of->memory.needs_kb)
 			return of;
 	}

@@ -48,9 +48,17 @@ void snap_unlock(struct trace_snapshots *s)
 	atomic_set_release(&s->owner, 0);
 }
 
-/* A task waits for the lock without a limit. */
-static unsigned long snap_change_lock(struct trace_snapshots *s,
-				      bool (*lock)(struct trace_snapshots *s))
+/**
+ * snap_change_begin() - lock the buffers of a trace array in a task
+ * @s:    the snapshots of the trace array
+ * @lock: snap_lock(), or snap_lock_all() to lock those of its channels as well
+ *
+ * A task waits for the lock without a limit.
+ *
+ * Context: A task. Interrupts are off until snap_change_end(), which has to follow soon.
+ * Return: state of the interrupts, for snap_change_end().
+ */
+unsigned long snap_change_begin(struct trace_snapshots *s, bool (*lock)(struct trace_snapshots *s))
 {
 	unsigned long flags;
 
@@ -64,27 +72,17 @@ static unsigned long snap_change_lock(struct trace_snapshots *s,
 }
 
 /**
- * snap_change_begin() - lock the buffers of a trace array in a task
- * @s: the snapshots of the trace array
- *
- * Context: A task. Interrupts are off until snap_change_end(), which has to follow soon.
- * Return: state of the interrupts, for snap_change_end().
- */
-unsigned long snap_change_begin(struct trace_snapshots *s)
-{
-	return snap_change_lock(s, snap_lock);
-}
-
-/**
- * snap_change_end() - unlock the buffers of a trace array in a task
- * @s:     the snapshots of the trace array
- * @flags: the return value of snap_change_begin()
+ * snap_change_end() - unlock what snap_change_begin() has locked
+ * @s:      the snapshots of the trace array
+ * @unlock: snap_unlock() or snap_unlock_all()
+ * @flags:  the return value of snap_change_begin()
  *
  * Context: A task.
  */
-void snap_change_end(struct trace_snapshots *s, unsigned long flags)
+void snap_change_end(struct trace_snapshots *s, void (*unlock)(struct trace_snapshots *s),
+		     unsigned long flags)
 {
-	snap_unlock(s);
+	unlock(s);
 	local_irq_restore(flags);
 }
 
@@ -133,31 +131,6 @@ bool snap_lock_all(struct trace_snapshots *s)
 void snap_unlock_all(struct trace_snapshots *s)
 {
 	snap_unlock_channels(s, NULL);
-}
-
-/**
- * snap_change_begin_all() - lock the buffers of a trace array and of its channels in a task
- * @s: the snapshots of the trace array
- *
- * Context: As snap_change_begin(). snap_change_end_all() has to follow soon.
- * Return: state of the interrupts, for snap_change_end_all().
- */
-unsigned long snap_change_begin_all(struct trace_snapshots *s)
-{
-	return snap_change_lock(s, snap_lock_all);
-}
-
-/**
- * snap_change_end_all() - unlock what snap_change_begin_all() has locked
- * @s:     the snapshots of the trace array
- * @flags: the return value of snap_change_begin_all()
- *
- * Context: A task.
- */
-void snap_change_end_all(struct trace_snapshots *s, unsigned long flags)
-{
-	snap_unlock_all(s);
-	local_irq_restore(flags);
 }
 
 /* The caller has the lock. */
@@ -363,27 +336,40 @@ struct trace_snapshots *snap_get_channel(struct trace_snapshots *s, unsigned int
 	return NULL;
 }
 
+typedef int (*snap_slot_fn)(struct trace_snapshots *s, struct snap_slot *slot);
+
 /*
- * Call @fn for the user's slot of each channel with rings, until it fails. Only here are two
- * of these mutexes held: that of a session, which is no channel, then that of a channel. The
- * first one is held where the list of channels changes.
+ * Call @fn for the user's slot of a channel, if it has rings. Only here are two of these
+ * mutexes held: the caller has that of a session, which is no channel.
  */
-static int snap_each_channel(struct trace_snapshots *s,
-			     int (*fn)(struct trace_snapshots *s, struct snap_slot *slot))
+static int snap_call_channel(struct trace_array *ch, snap_slot_fn fn)
 {
-	struct trace_snapshots *part;
-	struct trace_array *ch;
+	struct trace_snapshots *s = ch->snapshots;
 	int ret = 0;
 
+	mutex_lock_nested(&s->mutex, SINGLE_DEPTH_NESTING);
+	if (ring_buffer_is_expanded(ch->array_buffer.buffer))
+		ret = fn(s, &s->user);
+	mutex_unlock(&s->mutex);
+	return ret;
+}
+
+/*
+ * Call @fn for a slot; for the user's slot of a session, for that of each of its channels as well,
+ * until it fails. The channels change under this mutex only.
+ */
+static int snap_call_all(struct trace_snapshots *s, struct snap_slot *slot, snap_slot_fn fn)
+{
+	int ret = fn(s, slot);
+	struct trace_array *ch;
+
 	lockdep_assert_held(&s->mutex);
+	if (slot != &s->user)
+		return ret;
 	for_each_channel(ch, s->tr) {
-		part = ch->snapshots;
-		mutex_lock_nested(&part->mutex, SINGLE_DEPTH_NESTING);
-		if (ring_buffer_is_expanded(ch->array_buffer.buffer))
-			ret = fn(part, &part->user);
-		mutex_unlock(&part->mutex);
 		if (ret)
 			break;
+		ret = snap_call_channel(ch, fn);
 	}
 	return ret;
 }
@@ -422,11 +408,7 @@ int snap_provide_one(struct trace_snapshots *s, struct snap_slot *slot)
  */
 int snap_provide(struct trace_snapshots *s, struct snap_slot *slot)
 {
-	int ret;
-
-	lockdep_assert_held(&s->mutex);
-	ret = snap_provide_one(s, slot);
-	return ret || slot != &s->user ? ret : snap_each_channel(s, snap_provide_one);
+	return snap_call_all(s, slot, snap_provide_one);
 }
 
 /**
@@ -491,9 +473,7 @@ static int snap_settle_one(struct trace_snapshots *s, struct snap_slot *slot)
  */
 void snap_settle_next(struct trace_snapshots *s, struct snap_slot *slot)
 {
-	snap_settle_one(s, slot);
-	if (slot == &s->user)
-		snap_each_channel(s, snap_settle_one);
+	snap_call_all(s, slot, snap_settle_one);
 }
 
 /**
@@ -730,14 +710,14 @@ int trace_snapshot_get_all(struct trace_array *tr, struct array_buffer **bufs)
 	u64 seq;
 
 	lockdep_assert_held(&trace_types_lock);
-	for_each_part(part, s, &s->user) {
+	for_each_part(part, s) {
 		scoped_guard(mutex, &part->mutex)
 			snap_prepare_get(part, &part->user);
 	}
 	/* One choice for all: they are of one cut, whatever is taken meanwhile. */
 	scoped_guard(snap_change_all, s) {
 		seq = s->user.seq;
-		for_each_part(part, s, &s->user) {
+		for_each_part(part, s) {
 			snap = part == s ? s->user.last : snap_part_of(s->user.last, part);
 			if (snap)
 				snap_get(snap);
@@ -745,7 +725,7 @@ int trace_snapshot_get_all(struct trace_array *tr, struct array_buffer **bufs)
 		}
 	}
 	i = 0;
-	for_each_part(part, s, &s->user) {
+	for_each_part(part, s) {
 		snap = bufs[i] ? snap_of(bufs[i]) : snap_get_none(part, seq);
 		if (!snap)
 			goto fail;
@@ -803,12 +783,8 @@ trace_snapshot_set_channels(struct trace_array *tr, struct trace_channels *chann
 	    (!(ch->flags & TRACE_ARRAY_FL_SNAPSHOT) || s->keeper.want.nr))
 		return ERR_PTR(-EXFULL);
 	/* Before a snapshot needs it. Without memory, the worker tries. */
-	if (session && snap_channels_need(s)) {
-		mutex_lock_nested(&ch->snapshots->mutex, SINGLE_DEPTH_NESTING);
-		if (ring_buffer_is_expanded(ch->array_buffer.buffer))
-			snap_provide_one(ch->snapshots, &ch->snapshots->user);
-		mutex_unlock(&ch->snapshots->mutex);
-	}
+	if (session && snap_channels_need(s))
+		snap_call_channel(ch, snap_provide_one);
 	guard(snap_change)(s);
 	return trace_channels_set(tr, channels, ch, session);
 }

@@ -70,15 +70,13 @@
  * llist_del_all() do, or wq_has_sleeper() and the wait queue.
  */
 
-/* The parts of the cut that the holder of the lock takes */
+/* The parts of the cut that the holder of the lock takes: channels for the slot of the user only */
 static struct trace_member_iter
 snap_cut_parts_of(struct trace_snapshots *s, const struct snap_slot *slot)
 {
-	struct trace_member_iter parts = snap_parts_of(s, slot);
+	bool all = slot == &s->user && !s->cut.alone;
 
-	if (s->cut.alone)
-		parts.channels = NULL;
-	return parts;
+	return (struct trace_member_iter){ s->tr, all ? trace_channels_of(s->tr) : NULL };
 }
 
 #define for_each_cut_part(part, s, slot)					\
@@ -112,7 +110,7 @@ static struct trace_snap *snap_choose(struct trace_snapshots *s, struct snap_slo
 	    slot->last && snap_fits(s, slot->last))
 		return snap_is_free(s, slot->last) ? slot->last : NULL;
 	/* The size of its own buffer does not change while the requester has the mutex. */
-	if (req->own)
+	if (req->own && req->own->owner == s)
 		return req->own;
 	/* A spare buffer with a user waits for its writers in snap_settle_next(). */
 	if (snap_is_free(s, slot->spare))
@@ -244,12 +242,6 @@ static int snap_cut_off(struct trace_snapshots *s, struct snap_slot *slot, int c
 	return ret;
 }
 
-/* The snapshots that keep what is cut off from @part: those of the session if it keeps any. */
-static struct trace_snapshots *snap_keeps(struct trace_snapshots *s, struct trace_snapshots *part)
-{
-	return s->keeper.want.nr ? s : part;
-}
-
 /*
  * Have a buffer for one part of the cut, which @by keeps; a channel without rings has
  * none.
@@ -307,18 +299,17 @@ static void snap_unprepare(struct trace_snapshots *s, struct snap_slot *slot)
 static int snap_prepare_all(struct trace_snapshots *s, struct snap_slot *slot,
 			    const struct snap_request *req)
 {
-	struct snap_request channel = *req;
 	struct trace_snapshots *part, *last = NULL;
 	int ret;
 
-	channel.own = NULL;
 	for_each_cut_part(part, s, slot)
 		part->cut.snap = NULL;
 	for_each_cut_part(part, s, slot) {
 		if (part != s && snap_has_nothing(part, req->cpu))
 			continue;
-		ret = part == s ? snap_prepare(s, slot, req, s) :
-				  snap_prepare(part, &part->user, &channel, snap_keeps(s, part));
+		/* The session keeps the parts of its channels, if it keeps any snapshot. */
+		ret = snap_prepare(part, part == s ? slot : &part->user, req,
+				   s->keeper.want.nr ? s : part);
 		if (ret) {
 			snap_unprepare(s, slot);
 			return ret;
@@ -404,31 +395,23 @@ static void snap_answer_begin(struct trace_snapshots *s, struct snap_slot *slot,
 
 /*
  * The requests of a part are pending as before if the cut has failed, or has left the part out. A
- * task that ended meanwhile has found none of them, so their timer is started here.
+ * task that ended meanwhile has found none of them, so their timer is started here. The caller
+ * kicks @s, and this its channels: to free and keep what the cut has left there.
  */
 static void snap_answer_end(struct trace_snapshots *s, struct snap_slot *slot, int ret)
 {
 	struct trace_snapshots *part;
 
 	for_each_cut_part(part, s, slot) {
-		if (!part->cut.answers)
-			continue;
-		if (ret || (part != s && !part->cut.snap)) {
+		bool cut = !ret && part->cut.snap;
+
+		if (part->cut.answers && cut) {
+			snap_end_pending(part, part->cut.answers, 1);
+		} else if (part->cut.answers) {
 			atomic_long_add(part->cut.answers, &part->pending.requests);
 			irq_work_queue(&part->pending.start);
-		} else {
-			snap_end_pending(part, part->cut.answers, 1);
 		}
-	}
-}
-
-/* Free and keep what the cut has left in the channels, and wake tasks that wait for it there. */
-static void snap_kick_channels(struct trace_snapshots *s, struct snap_slot *slot)
-{
-	struct trace_snapshots *part;
-
-	for_each_cut_part(part, s, slot) {
-		if (part != s && part->cut.snap)
+		if (cut && part != s)
 			snap_kick(part, 0, true);
 	}
 }
@@ -473,7 +456,6 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 			    part == s ? keep : !keep && part->keeper.want.nr);
 	}
 	snap_answer_end(s, slot, 0);
-	snap_kick_channels(s, slot);
 	return 0;
 }
 
@@ -879,38 +861,6 @@ int snap_take_wait(struct trace_snapshots *s, struct snap_request *req)
 	return ret;
 }
 
-/* The part of the newest snapshot of @s that a channel has, if nobody keeps it. */
-static struct trace_snap *snap_newest_part(struct trace_snapshots *s, struct trace_snapshots *part)
-{
-	struct trace_snap *snap = snap_part_of(s->user.last, part);
-
-	return snap && !snap_has_keeper(snap) ? snap : NULL;
-}
-
-static void snap_keep_begin_locked(struct trace_snapshots *s, struct snap_keep keep)
-{
-	struct trace_snap *last = s->user.last;
-	struct trace_snapshots *part;
-	struct trace_array *ch;
-
-	/* The newest snapshot is kept as well. */
-	if (!s->keeper.want.nr && keep.nr && last && !snap_has_keeper(last)) {
-		s->cut.snap = last;
-		last->pending = true;
-		for_each_channel(ch, s->tr) {
-			part = ch->snapshots;
-			part->cut.snap = snap_newest_part(s, part);
-			if (part->cut.snap)
-				part->cut.snap->pending = true;
-		}
-		snap_join_parts(s);
-		snap_get(last);
-		llist_add(&last->fresh, &s->keeper.fresh);
-		s->keeper.backlog++;
-	}
-	s->keeper.want = keep;
-}
-
 /**
  * snap_keep_begin() - set which snapshots are kept, and keep the newest one
  * @s:    the snapshots of a trace array
@@ -920,6 +870,23 @@ static void snap_keep_begin_locked(struct trace_snapshots *s, struct snap_keep k
  */
 void snap_keep_begin(struct trace_snapshots *s, struct snap_keep keep)
 {
+	struct trace_snapshots *part;
+	struct trace_snap *last, *snap;
+
 	guard(snap_change_all)(s);
-	snap_keep_begin_locked(s, keep);
+	last = s->user.last;
+	/* The newest snapshot is kept as well, with the parts of it that nobody keeps. */
+	if (!s->keeper.want.nr && keep.nr && last && !snap_has_keeper(last)) {
+		for_each_part(part, s) {
+			snap = part == s ? last : snap_part_of(last, part);
+			part->cut.snap = snap && !snap_has_keeper(snap) ? snap : NULL;
+			if (part->cut.snap)
+				snap->pending = true;
+		}
+		snap_join_parts(s);
+		snap_get(last);
+		llist_add(&last->fresh, &s->keeper.fresh);
+		s->keeper.backlog++;
+	}
+	s->keeper.want = keep;
 }

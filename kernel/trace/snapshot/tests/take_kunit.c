@@ -304,12 +304,12 @@ static void take_test_stopped(struct kunit *test)
 	unsigned int kind;
 
 	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(test->priv), 0);
-	flags = snap_change_begin(s);
+	flags = snap_change_begin(s, snap_lock);
 	KUNIT_EXPECT_TRUE(test, irqs_disabled());
 	for (kind = 0; kind < TAKE_KINDS; kind++)
 		KUNIT_EXPECT_EQ(test, take_kind(test, kind),
 				kind == TAKE_KERNEL ? -EINPROGRESS : -EAGAIN);
-	snap_change_end(s, flags);
+	snap_change_end(s, snap_unlock, flags);
 	snap_kunit_wait(test);
 	snap_kunit_expect(test, "taken 1 refused 4");
 	/* The holder is another CPU. */
@@ -435,7 +435,7 @@ static void take_test_joins(struct kunit *test)
 	for (joins = 0; joins < 2; joins++) {
 		tfs_mark(test, 1);
 		/* The request comes as from an NMI that interrupts the holder of the lock. */
-		flags = snap_change_begin(s);
+		flags = snap_change_begin(s, snap_lock);
 		KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_KERNEL), -EINPROGRESS);
 		snap_unlock(s);
 		KUNIT_EXPECT_EQ(test, take_kind(test, TAKE_WAITS), 0);
