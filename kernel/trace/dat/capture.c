@@ -3,12 +3,9 @@
  * The parts of trace.dat besides its records. They are captured once.
  */
 #include <linux/bitmap.h>
-#include <linux/cleanup.h>
-#include <linux/init.h>
 #include <linux/module.h>
 #include <linux/notifier.h>
 #include <linux/ring_buffer_types.h>
-#include <linux/trace_seq.h>
 #include <linux/utsname.h>
 
 #include "internal.h"
@@ -52,13 +49,9 @@ static void dat_print_format(struct seq_file *m, void *call)
 static u32 dat_put_format(struct dat_text *text, struct trace_event_call *call,
 			  unsigned long *types)
 {
-	size_t begin;
-
 	if (call->event.type > U16_MAX || !__test_and_clear_bit(call->event.type, types))
 		return 0;
-	begin = dat_begin(text, sizeof(u64));
-	dat_print(text, dat_print_format, call);
-	dat_end(text, sizeof(u64), begin);
+	dat_print_block(text, sizeof(u64), dat_print_format, call);
 	return 1;
 }
 
@@ -209,13 +202,10 @@ static void dat_print_uname(struct seq_file *m, void *data)
 static void dat_put_stats(struct dat_text *text, struct trace_array *tr)
 {
 	struct dat_stat stat = { .tr = tr };
-	size_t begin;
 
 	for_each_tracing_cpu(stat.cpu) {
 		dat_put_u16(text, DAT_OPTION_CPUSTAT);
-		begin = dat_begin(text, sizeof(u32));
-		dat_print(text, dat_print_stat, &stat);
-		dat_end(text, sizeof(u32), begin);
+		dat_print_block(text, sizeof(u32), dat_print_stat, &stat);
 	}
 }
 
@@ -227,8 +217,6 @@ static void dat_put_stats(struct dat_text *text, struct trace_array *tr)
  */
 void dat_put_options_begin(struct dat_text *text)
 {
-	size_t begin;
-
 	dat_put(text, "options  ", sizeof("options  "));
 	/*
 	 * Then the clocks follow the table of CPUs. trace-cmd 3.1 looks for one in the option, too:
@@ -239,19 +227,7 @@ void dat_put_options_begin(struct dat_text *text)
 	dat_put_string(text, "");
 
 	dat_put_u16(text, DAT_OPTION_UNAME);
-	begin = dat_begin(text, sizeof(u32));
-	dat_print(text, dat_print_uname, NULL);
-	dat_end(text, sizeof(u32), begin);
-}
-
-/* Others follow: those of channels have offsets that an open file knows. */
-static void dat_put_options(struct dat_text *text, struct trace_array *whole)
-{
-	struct trace_array *tr;
-
-	dat_put_options_begin(text);
-	for_each_session_member(tr, whole)
-		dat_put_stats(text, tr);
+	dat_print_block(text, sizeof(u32), dat_print_uname, NULL);
 }
 
 /**
@@ -268,8 +244,9 @@ void dat_put_printk(struct dat_text *text)
 	dat_end(text, sizeof(u32), begin);
 }
 
-static void dat_put_tail(struct dat_text *text, struct trace_array *tr)
+static void dat_put_tail(struct dat_text *text, struct trace_array *whole)
 {
+	struct trace_array *tr;
 	size_t begin;
 
 	dat_put_printk(text);
@@ -278,7 +255,10 @@ static void dat_put_tail(struct dat_text *text, struct trace_array *tr)
 	dat_end(text, sizeof(u64), begin);
 
 	dat_put_u32(text, nr_cpu_ids);
-	dat_put_options(text, tr);
+	/* Other options follow: those of channels have offsets that an open file knows. */
+	dat_put_options_begin(text);
+	for_each_session_member(tr, whole)
+		dat_put_stats(text, tr);
 }
 
 static void dat_print_clock(struct seq_file *m, void *data)
@@ -295,11 +275,8 @@ static void dat_print_clock(struct seq_file *m, void *data)
  */
 void dat_put_clock(struct dat_text *text, struct trace_array *tr)
 {
-	size_t begin = dat_begin(text, sizeof(u64));
-
 	text->m.private = tr;
-	dat_print(text, dat_print_clock, NULL);
-	dat_end(text, sizeof(u64), begin);
+	dat_print_block(text, sizeof(u64), dat_print_clock, NULL);
 }
 
 static void dat_free(struct trace_dat *dat)

@@ -20,42 +20,24 @@ static const char dat_copy_table[] = "flyrecord";
 /* Follows the last record of a CPU */
 #define DAT_COPY_END	U32_MAX
 
-/**
- * struct dat_copy_cpus - the records of each CPU, in the order of time
- * @first: number of the first record of each CPU
- * @next:  number of the next record of the CPU, for each record
+/*
+ * Link the records of each CPU in the order of time. One pass, so that a CPU without records costs
+ * nothing. Return: numbers of the first record of each CPU, and behind them of the next record of
+ * the same CPU for each record; NULL without memory.
  */
-struct dat_copy_cpus {
-	u32	*first;
-	u32	*next;
-};
-
-static void dat_copy_cpus_exit(struct dat_copy_cpus *cpus)
+static u32 *dat_copy_link(const struct trace_dat_copy *copy)
 {
-	kvfree(cpus->first);
-	kvfree(cpus->next);
-}
-
-/* One pass, so that a CPU without records costs nothing. */
-static int dat_copy_cpus_init(struct dat_copy_cpus *cpus, const struct trace_dat_copy *copy)
-{
+	u32 *first = kvmalloc_array(nr_cpu_ids + copy->nr, sizeof(*first), GFP_KERNEL_ACCOUNT);
 	unsigned int i;
-	u32 *first;
 
-	cpus->first = kvmalloc_array(nr_cpu_ids, sizeof(*cpus->first), GFP_KERNEL_ACCOUNT);
-	cpus->next = kvmalloc_array(copy->nr, sizeof(*cpus->next), GFP_KERNEL_ACCOUNT);
-	if (!cpus->first || !cpus->next) {
-		dat_copy_cpus_exit(cpus);
-		return -ENOMEM;
-	}
-	for (i = 0; i < nr_cpu_ids; i++)
-		cpus->first[i] = DAT_COPY_END;
+	if (!first)
+		return NULL;
+	memset32(first, DAT_COPY_END, nr_cpu_ids);
 	for (i = copy->nr; i-- > 0;) {
-		first = &cpus->first[copy->record[i].cpu];
-		cpus->next[i] = *first;
-		*first = i;
+		first[nr_cpu_ids + i] = first[copy->record[i].cpu];
+		first[copy->record[i].cpu] = i;
 	}
-	return 0;
+	return first;
 }
 
 /* Large sub-buffers cost nothing until a record needs them. */
@@ -72,7 +54,7 @@ static unsigned int dat_copy_page_size(const struct trace_dat_copy *copy)
  * Fill a page with records of a CPU, from number @i on. A loss can be told in front of a page only.
  * Return: the number of the record behind them.
  */
-static u32 dat_copy_fill(const struct trace_dat_copy *copy, const struct dat_copy_cpus *cpus, u32 i,
+static u32 dat_copy_fill(const struct trace_dat_copy *copy, const u32 *next, u32 i,
 			 struct rb_data_page *page)
 {
 	unsigned int room = copy->page_size - RB_PAGE_HDR, used = 0, total, stamp;
@@ -82,7 +64,7 @@ static u32 dat_copy_fill(const struct trace_dat_copy *copy, const struct dat_cop
 
 	memset(page, 0, copy->page_size);
 	page->time_stamp = time;
-	for (; i != DAT_COPY_END; i = cpus->next[i]) {
+	for (; i != DAT_COPY_END; i = next[i]) {
 		record = &copy->record[i];
 		delta = record->ts - time;
 		stamp = delta > RB_DELTA_MAX ? RB_STAMP_LEN : 0;
@@ -106,13 +88,13 @@ static u32 dat_copy_fill(const struct trace_dat_copy *copy, const struct dat_cop
 }
 
 static void dat_copy_put_cpu(struct dat_text *text, const struct trace_dat_copy *copy,
-			     const struct dat_copy_cpus *cpus, int cpu, struct rb_data_page *page)
+			     const u32 *first, int cpu, struct rb_data_page *page)
 {
-	u32 i = cpus->first[cpu], next;
+	u32 i = first[cpu], next;
 	bool lost = copy->lost;
 
 	for (; !text->err && i != DAT_COPY_END; i = next) {
-		next = dat_copy_fill(copy, cpus, i, page);
+		next = dat_copy_fill(copy, first + nr_cpu_ids, i, page);
 		if (lost || copy->record[i].lost)
 			local_set(&page->commit, local_read(&page->commit) | RB_MISSED_EVENTS);
 		lost = false;
@@ -125,7 +107,7 @@ static void dat_copy_put_cpu(struct dat_text *text, const struct trace_dat_copy 
 
 /* The offsets count from the first page. */
 static int dat_copy_put_pages(struct dat_text *text, const struct trace_dat_copy *copy,
-			      const struct dat_copy_cpus *cpus)
+			      const u32 *first)
 {
 	struct rb_data_page *page = kvmalloc(copy->page_size, GFP_KERNEL_ACCOUNT);
 	int cpu;
@@ -134,7 +116,7 @@ static int dat_copy_put_pages(struct dat_text *text, const struct trace_dat_copy
 		return -ENOMEM;
 	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
 		copy->range[cpu].offset = text->m.count;
-		dat_copy_put_cpu(text, copy, cpus, cpu, page);
+		dat_copy_put_cpu(text, copy, first, cpu, page);
 		copy->range[cpu].size = text->m.count - copy->range[cpu].offset;
 	}
 	kvfree(page);
@@ -144,29 +126,18 @@ static int dat_copy_put_pages(struct dat_text *text, const struct trace_dat_copy
 static int dat_copy_make_pages(struct trace_dat_copy *copy)
 {
 	struct dat_text text = { .gfp = __GFP_ACCOUNT };
-	struct dat_copy_cpus cpus;
-	int ret;
+	u32 *first;
 
 	copy->page_size = dat_copy_page_size(copy);
 	copy->range = kvcalloc(nr_cpu_ids, sizeof(*copy->range), GFP_KERNEL_ACCOUNT);
 	if (!copy->range)
 		return -ENOMEM;
-	ret = dat_copy_cpus_init(&cpus, copy);
-	if (ret)
-		return ret;
-	text.err = dat_copy_put_pages(&text, copy, &cpus);
-	dat_copy_cpus_exit(&cpus);
+	first = dat_copy_link(copy);
+	if (!first)
+		return -ENOMEM;
+	text.err = dat_copy_put_pages(&text, copy, first);
+	kvfree(first);
 	return dat_finish(&text, &copy->pages);
-}
-
-/* Missing records are told in front of the first page of each CPU. */
-static void dat_copy_drop_half(struct trace_dat_copy *copy)
-{
-	unsigned int half = copy->nr / 2;
-
-	copy->record += half;
-	copy->nr -= half;
-	copy->lost = true;
 }
 
 /**
@@ -186,7 +157,10 @@ int trace_dat_make_pages(struct trace_dat_copy *copy)
 
 	while (ret == -EFBIG && copy->nr > 1) {
 		trace_dat_copy_free(copy);
-		dat_copy_drop_half(copy);
+		copy->record += copy->nr / 2;
+		copy->nr -= copy->nr / 2;
+		/* Missing records are told in front of the first page of each CPU. */
+		copy->lost = true;
 		ret = dat_copy_make_pages(copy);
 	}
 	return ret;
@@ -259,23 +233,6 @@ static void dat_copy_put_block(struct dat_text *text, struct dat_block *block)
 	*block = (struct dat_block){};
 }
 
-/* Formats have addresses. */
-static void dat_copy_put_printk(struct dat_text *text, const struct trace_dat_copy *copy)
-{
-	if (copy->symbols)
-		dat_put_printk(text);
-	else
-		dat_end(text, sizeof(u32), dat_begin(text, sizeof(u32)));
-}
-
-static void dat_copy_put_names(struct dat_text *text, const struct trace_dat_copy *copy)
-{
-	size_t begin = dat_begin(text, sizeof(u64));
-
-	dat_print(text, copy->print_names, copy->private);
-	dat_end(text, sizeof(u64), begin);
-}
-
 /* The pages follow; @table is where the head has the offsets of them. */
 static void dat_copy_put_padding(struct dat_text *text, const struct trace_dat_copy *copy,
 				 size_t table)
@@ -310,8 +267,12 @@ int trace_dat_make_head(struct trace_dat_copy *copy)
 	dat_copy_put_block(&text, &copy->formats);
 	dat_put_u32(&text, copy->names.len);
 	dat_copy_put_block(&text, &copy->names);
-	dat_copy_put_printk(&text, copy);
-	dat_copy_put_names(&text, copy);
+	/* Formats of trace_printk() have addresses: without symbols, a block of length 0. */
+	if (copy->symbols)
+		dat_put_printk(&text);
+	else
+		dat_put_u32(&text, 0);
+	dat_print_block(&text, sizeof(u64), copy->print_names, copy->private);
 	dat_put_u32(&text, nr_cpu_ids);
 	dat_put_options_begin(&text);
 	dat_put_u16(&text, 0);
@@ -331,8 +292,6 @@ int trace_dat_make_head(struct trace_dat_copy *copy)
  */
 void trace_dat_copy_free(struct trace_dat_copy *copy)
 {
-	static const struct dat_block none;
-
 	bitmap_free(copy->types);
 	kvfree(copy->names.data);
 	kvfree(copy->formats.data);
@@ -340,11 +299,5 @@ void trace_dat_copy_free(struct trace_dat_copy *copy)
 	kvfree(copy->head.data);
 	kvfree(copy->pages.data);
 	kvfree(copy->range);
-	copy->types = NULL;
-	copy->names = none;
-	copy->formats = none;
-	copy->clock = none;
-	copy->head = none;
-	copy->pages = none;
-	copy->range = NULL;
+	memset_startat(copy, 0, types);
 }

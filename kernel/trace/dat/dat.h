@@ -47,7 +47,7 @@ struct dat_range;
  * @lost:    records in front of the first one of each CPU are missing
  * @symbols: the reader may have names of functions
  * @print_names: prints the names of tasks, "PID NAME" in a line
- * @private: for @print_names
+ * @private: for @print_names; trace_dat_copy_free() frees and clears all members behind it
  * @types:   numbers of the events that have records, from trace_dat_scan(); used up by
  *	     trace_dat_put_formats()
  * @names:   names of functions, from trace_dat_scan()

@@ -16,7 +16,7 @@
 #ifndef _KERNEL_TRACE_DAT_INTERNAL_H
 #define _KERNEL_TRACE_DAT_INTERNAL_H
 
-#include <linux/ring_buffer.h>
+/* For all files of this directory, with what trace.h includes. */
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
@@ -179,11 +179,13 @@ struct dat_file {
 
 /* text.c */
 void dat_put(struct dat_text *text, const void *data, size_t len);
-void dat_put_u16(struct dat_text *text, u16 value);
-void dat_put_u32(struct dat_text *text, u32 value);
-void dat_put_u64(struct dat_text *text, u64 value);
+#define dat_put_u16(text, value) dat_put(text, &(u16){ value }, sizeof(u16))
+#define dat_put_u32(text, value) dat_put(text, &(u32){ value }, sizeof(u32))
+#define dat_put_u64(text, value) dat_put(text, &(u64){ value }, sizeof(u64))
 void dat_put_string(struct dat_text *text, const char *string);
 void dat_print(struct dat_text *text, void (*print)(struct seq_file *m, void *data), void *data);
+void dat_print_block(struct dat_text *text, size_t width,
+		     void (*print)(struct seq_file *m, void *data), void *data);
 void dat_print_all(struct dat_text *text, const struct seq_operations *op);
 size_t dat_begin(struct dat_text *text, size_t width);
 void dat_set(struct dat_text *text, size_t width, size_t begin, u64 value);

@@ -2,8 +2,6 @@
 /*
  * Instances that stay while no lock is held.
  */
-#include <linux/cleanup.h>
-
 #include "internal.h"
 
 static struct dat_pins *dat_pins_alloc(unsigned int nr)

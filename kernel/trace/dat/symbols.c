@@ -6,12 +6,10 @@
  * take kilobytes. So each word of the records is looked up: a field or a stack entry that
  * is an address is one of these words.
  */
-#include <linux/cleanup.h>
 #include <linux/hash.h>
 #include <linux/kallsyms.h>
 #include <linux/mm.h>
 #include <linux/module.h>
-#include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/sort.h>
 #include <linux/unaligned.h>
@@ -131,16 +129,6 @@ static void dat_words_scan_cpu(struct dat_words *w, struct trace_buffer *buffer,
 			w->err = -EINTR;
 	}
 	ring_buffer_free_read_page(buffer, cpu, page);
-}
-
-static void dat_words_scan_buffer(struct dat_words *w, struct trace_buffer *buffer)
-{
-	int cpu;
-
-	for_each_tracing_cpu(cpu) {
-		if (!w->err)
-			dat_words_scan_cpu(w, buffer, cpu);
-	}
 }
 
 /* A symbol as in a line of /proc/kallsyms; @module is empty for the kernel. */
@@ -275,13 +263,18 @@ void dat_put_symbols(struct dat_text *text, const struct dat_pins *pins)
 {
 	struct dat_words *w;
 	unsigned int i;
+	int cpu;
 
 	lockdep_assert_not_held(&event_mutex);
 	lockdep_assert_not_held(&trace_types_lock);
 	w = dat_words_begin(text);
 	if (!w)
 		return;
-	for (i = 0; i < pins->nr; i++)
-		dat_words_scan_buffer(w, pins->tr[i]->array_buffer.buffer);
+	for (i = 0; i < pins->nr; i++) {
+		for_each_tracing_cpu(cpu) {
+			if (!w->err)
+				dat_words_scan_cpu(w, pins->tr[i]->array_buffer.buffer, cpu);
+		}
+	}
 	dat_words_end(w, text);
 }

@@ -71,42 +71,6 @@ void dat_put(struct dat_text *text, const void *data, size_t len)
 }
 
 /**
- * dat_put_u16() - append a number of 16 bits
- * @text:  the text
- * @value: the number
- *
- * Context: May sleep.
- */
-void dat_put_u16(struct dat_text *text, u16 value)
-{
-	dat_put(text, &value, sizeof(value));
-}
-
-/**
- * dat_put_u32() - append a number of 32 bits
- * @text:  the text
- * @value: the number
- *
- * Context: May sleep.
- */
-void dat_put_u32(struct dat_text *text, u32 value)
-{
-	dat_put(text, &value, sizeof(value));
-}
-
-/**
- * dat_put_u64() - append a number of 64 bits
- * @text:  the text
- * @value: the number
- *
- * Context: May sleep.
- */
-void dat_put_u64(struct dat_text *text, u64 value)
-{
-	dat_put(text, &value, sizeof(value));
-}
-
-/**
  * dat_put_string() - append a string with the 0 at its end
  * @text:   the text
  * @string: the string
@@ -137,6 +101,24 @@ void dat_print(struct dat_text *text, void (*print)(struct seq_file *m, void *da
 		text->m.count = count;
 		dat_grow(text);
 	}
+}
+
+/**
+ * dat_print_block() - append what a function prints, with its length in front
+ * @text:  the text
+ * @width: as of dat_begin()
+ * @print: as of dat_print()
+ * @data:  for @print
+ *
+ * Context: May sleep.
+ */
+void dat_print_block(struct dat_text *text, size_t width,
+		     void (*print)(struct seq_file *m, void *data), void *data)
+{
+	size_t begin = dat_begin(text, width);
+
+	dat_print(text, print, data);
+	dat_end(text, width, begin);
 }
 
 /* Entries that are printed at a time: others wait for what the operations lock, by spinning. */
