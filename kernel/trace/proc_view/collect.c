@@ -2,10 +2,7 @@
 /*
  * Copy the records of a group out of an instance and its channels.
  */
-#include <linux/cleanup.h>
-#include <linux/rwsem.h>
 #include <linux/sched/signal.h>
-#include <linux/slab.h>
 
 #include "../trace_output.h"
 #include "internal.h"
@@ -145,7 +142,8 @@ static int view_collect_member(struct view_copy *copy, const struct view_member 
 	}
 	kvfree(iter->temp);
 	iter->temp = NULL;
-	if (!ret && view_member_has_moved(member))
+	/* Records of some CPUs or channels may have been copied before a snapshot, others not. */
+	if (!ret && trace_snapshot_moves(tr) != member->moves)
 		ret = -EAGAIN;
 	return ret;
 }

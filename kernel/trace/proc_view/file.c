@@ -2,11 +2,6 @@
 /*
  * The file "proc_view" of an instance.
  */
-#include <linux/cleanup.h>
-#include <linux/fs.h>
-#include <linux/limits.h>
-#include <linux/rcupdate.h>
-#include <linux/string.h>
 #include <linux/uaccess.h>
 
 #include "../trace_text.h"

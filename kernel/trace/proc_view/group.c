@@ -4,8 +4,6 @@
  */
 #include <linux/bsearch.h>
 #include <linux/capability.h>
-#include <linux/cleanup.h>
-#include <linux/minmax.h>
 #include <linux/pagemap.h>
 #include <linux/perf_event.h>
 #include <linux/pid.h>
@@ -13,7 +11,6 @@
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/security.h>
-#include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/uaccess.h>
 
@@ -165,15 +162,14 @@ static int view_group_fill(struct view_group *group, struct pid_namespace *ns)
 int view_group_get(struct view_group *group, struct pid *pid, struct pid_namespace *ns,
 		   enum trace_stamp_clock clock)
 {
-	struct task_struct *task = get_pid_task(pid, PIDTYPE_PID);
+	struct task_struct *task;
 	int ret;
 
 	*group = (struct view_group){ .clock = clock };
-	if (!task)
-		return -ESRCH;
-	scoped_guard(rcu)
-		group->leader = get_pid_task(task_tgid(task), PIDTYPE_TGID);
-	put_task_struct(task);
+	scoped_guard(rcu) {
+		task = pid_task(pid, PIDTYPE_PID);
+		group->leader = task ? get_pid_task(task_tgid(task), PIDTYPE_TGID) : NULL;
+	}
 	if (!group->leader)
 		return -ESRCH;
 	ret = view_may_trace();

@@ -19,11 +19,12 @@
 #ifndef _KERNEL_TRACE_PROC_VIEW_INTERNAL_H
 #define _KERNEL_TRACE_PROC_VIEW_INTERNAL_H
 
+/* For all files of this directory, with what trace.h includes. */
 #include <linux/list.h>
-#include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/rwsem.h>
-#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/trace_stamp.h>
 #include <linux/trace_view.h>
 
@@ -295,7 +296,6 @@ void view_leave(struct trace_view *view);
 /* member.c */
 int view_members_get(struct view_copy *copy);
 void view_members_put(struct view_copy *copy);
-bool view_member_has_moved(const struct view_member *member);
 bool view_members_are_same(const struct view_copy *copy);
 
 /* collect.c */

@@ -2,17 +2,7 @@
 /*
  * The instances that one open file shows: the one of its name, and the channels of that.
  */
-#include <linux/cleanup.h>
-#include <linux/list.h>
-#include <linux/slab.h>
-
 #include "internal.h"
-
-/* Records of a channel that survives a reboot may be those of another boot, and so may its PIDs. */
-static bool view_is_member(struct trace_array *ch)
-{
-	return ch->view && !ch->range_addr_start;
-}
 
 static void view_members_add(struct view_copy *copy, struct trace_view *view)
 {
@@ -51,7 +41,8 @@ int view_members_get(struct view_copy *copy)
 	}
 	view_members_add(copy, copy->view);
 	for_each_channel(ch, tr) {
-		if (view_is_member(ch))
+		/* Records that survive a reboot may be those of another boot, as their PIDs. */
+		if (ch->view && !ch->range_addr_start)
 			view_members_add(copy, ch->view);
 	}
 out:
@@ -71,19 +62,6 @@ void view_members_put(struct view_copy *copy)
 		view_put(copy->member[--copy->nr].view);
 	kfree(copy->member);
 	copy->member = NULL;
-}
-
-/**
- * view_member_has_moved() - have records moved to a snapshot since view_members_get()?
- * @member: the instance; its view was entered
- *
- * Context: May sleep.
- * Return: true if so: records of some CPUs or channels may have been copied before, and those of
- *	   others not.
- */
-bool view_member_has_moved(const struct view_member *member)
-{
-	return trace_snapshot_moves(member->view->tr) != member->moves;
 }
 
 /**

@@ -2,12 +2,9 @@
 /*
  * The open file in /proc/PID/trace.
  */
-#include <linux/cleanup.h>
-#include <linux/fs.h>
 #include <linux/kallsyms.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
-#include <linux/slab.h>
 
 #include "internal.h"
 
@@ -54,35 +51,17 @@ static void view_lay_out_text(struct view_file *f)
 	f->part[1] = (struct dat_block){ store->data, store->used };
 }
 
-static void view_iter_free(struct trace_iterator *iter)
-{
-	if (!iter)
-		return;
-	kfree(iter->buffer_iter);
-	kfree(iter->fmt);
-	kfree(iter);
-}
-
+/* An iterator with its &trace_iterator.buffer_iter behind it */
 static struct trace_iterator *view_iter_alloc(void)
 {
-	struct trace_iterator *iter = kzalloc(sizeof(*iter), GFP_KERNEL_ACCOUNT);
+	struct trace_iterator *iter;
 
+	iter = kzalloc(sizeof(*iter) + nr_cpu_ids * sizeof(*iter->buffer_iter), GFP_KERNEL_ACCOUNT);
 	if (!iter)
 		return NULL;
 	trace_seq_init(&iter->tmp_seq);
-	iter->buffer_iter = kcalloc(nr_cpu_ids, sizeof(*iter->buffer_iter), GFP_KERNEL_ACCOUNT);
-	if (iter->buffer_iter)
-		return iter;
-	view_iter_free(iter);
-	return NULL;
-}
-
-/* The records are no longer wanted behind their trace.dat. */
-static void view_lay_out_dat(struct view_file *f)
-{
-	view_store_free(&f->copy.store);
-	f->part[0] = f->copy.dat.head;
-	f->part[1] = f->copy.dat.pages;
+	iter->buffer_iter = (void *)(iter + 1);
+	return iter;
 }
 
 static int view_file_fill(struct view_file *f, struct pid *pid, struct pid_namespace *ns)
@@ -100,13 +79,18 @@ static int view_file_fill(struct view_file *f, struct pid *pid, struct pid_names
 		if (f->user)
 			mutex_unlock(&f->user->busy);
 	}
-	view_iter_free(copy->iter);
+	kfree(copy->iter->fmt);
+	kfree(copy->iter);
 	if (ret)
 		return ret;
-	if (copy->finish)
-		view_lay_out_dat(f);
-	else
+	if (copy->finish) {
+		/* The records are no longer wanted behind their trace.dat. */
+		view_store_free(&copy->store);
+		f->part[0] = copy->dat.head;
+		f->part[1] = copy->dat.pages;
+	} else {
 		view_lay_out_text(f);
+	}
 	f->size = f->part[0].len + f->part[1].len;
 	return 0;
 }

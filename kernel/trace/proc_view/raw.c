@@ -2,9 +2,6 @@
 /*
  * A record as it was recorded, and the file of all of them: a trace.dat.
  */
-#include <linux/cleanup.h>
-#include <linux/seq_file.h>
-
 #include "../trace_output.h"
 #include "internal.h"
 

@@ -2,9 +2,7 @@
 /*
  * Records that were copied, in the order of time, and the newest ones of too many.
  */
-#include <linux/minmax.h>
 #include <linux/sizes.h>
-#include <linux/slab.h>
 #include <linux/sort.h>
 
 #include "internal.h"

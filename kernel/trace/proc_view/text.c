@@ -3,7 +3,6 @@
  * A record as a line of text, as in "trace".
  */
 #include <linux/math64.h>
-#include <linux/trace_seq.h>
 
 #include "../trace_output.h"
 #include "internal.h"

@@ -5,10 +5,8 @@
  * another one, where root has the same UID. A task with CAP_SYS_RESOURCE has no limits, and is
  * counted nowhere.
  */
-#include <linux/cleanup.h>
 #include <linux/cred.h>
 #include <linux/memcontrol.h>
-#include <linux/slab.h>
 
 #include "internal.h"
 

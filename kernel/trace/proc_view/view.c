@@ -2,12 +2,6 @@
 /*
  * Which instances are shown in /proc/PID/trace.
  */
-#include <linux/cleanup.h>
-#include <linux/lockdep.h>
-#include <linux/overflow.h>
-#include <linux/slab.h>
-#include <linux/string.h>
-
 #include "internal.h"
 
 static DEFINE_MUTEX(view_mutex);
@@ -254,7 +248,7 @@ void trace_view_end_event(struct trace_array *tr)
  * @epoch: its number of changes that the caller has seen
  *
  * Nothing of the instance but its events changes until view_leave(), and it is not removed. A
- * snapshot may move its records away, see view_member_has_moved().
+ * snapshot may move its records away, see &view_member.moves.
  *
  * Context: May sleep.
  * Return: 0; -EAGAIN if it has changed, or is no longer there; -EINTR.
