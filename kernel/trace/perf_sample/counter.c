@@ -2,15 +2,6 @@
 /*
  * A sampler, and its counter on each CPU.
  */
-#include <linux/cleanup.h>
-#include <linux/err.h>
-#include <linux/irq_work.h>
-#include <linux/lockdep.h>
-#include <linux/percpu.h>
-#include <linux/perf_event.h>
-#include <linux/rcupdate.h>
-#include <linux/slab.h>
-
 #include "internal.h"
 
 /**
@@ -200,19 +191,4 @@ void sampler_read_times(struct trace_sampler *s, int cpu, u64 *enabled, u64 *run
 		perf_event_read_value(c->counter, &more_enabled, &more_running);
 	*enabled = c->enabled + more_enabled;
 	*running = c->running + more_running;
-}
-
-/**
- * sampler_detach() - take a sampler from its instance
- * @s: the sampler
- *
- * Its counters may run on. After synchronize_rcu() none of their samples uses the instance.
- *
- * Context: event_mutex is held.
- */
-void sampler_detach(struct trace_sampler *s)
-{
-	WRITE_ONCE(s->tr, NULL);
-	/* Last: sampler_work() frees a sampler that has no event. */
-	rcu_assign_pointer(s->file, NULL);
 }

@@ -5,11 +5,6 @@
  * For user space, the event is like others: it has a format, a filter, triggers and histograms.
  * There is no tracepoint, because a sample is for the one instance that has asked for it.
  */
-#include <linux/build_bug.h>
-#include <linux/errno.h>
-#include <linux/perf_event.h>
-#include <linux/trace_events.h>
-
 #include "../trace_output.h"
 #include "internal.h"
 
@@ -32,23 +27,14 @@ static struct trace_event_fields sample_fields[] = {
 static_assert(offsetof(struct sample_entry, data) ==
 	      sizeof(struct trace_entry) + 3 * sizeof(u64) + 5 * sizeof(u32));
 
-static const char *sample_mode(u32 mode)
-{
-	switch (mode) {
-	case PERF_RECORD_MISC_KERNEL:
-		return "kernel";
-	case PERF_RECORD_MISC_USER:
-		return "user";
-	case PERF_RECORD_MISC_HYPERVISOR:
-		return "hypervisor";
-	case PERF_RECORD_MISC_GUEST_KERNEL:
-		return "guest-kernel";
-	case PERF_RECORD_MISC_GUEST_USER:
-		return "guest-user";
-	default:
-		return "unknown";
-	}
-}
+static const char * const sample_modes[] = {
+	[PERF_RECORD_MISC_CPUMODE_UNKNOWN]	= "unknown",
+	[PERF_RECORD_MISC_KERNEL]		= "kernel",
+	[PERF_RECORD_MISC_USER]			= "user",
+	[PERF_RECORD_MISC_HYPERVISOR]		= "hypervisor",
+	[PERF_RECORD_MISC_GUEST_KERNEL]		= "guest-kernel",
+	[PERF_RECORD_MISC_GUEST_USER]		= "guest-user",
+};
 
 /* Addresses of the kernel have names, those of user space are numbers. */
 static void sample_print_ip(struct trace_iterator *iter, u64 ip, bool kernel, int flags)
@@ -90,7 +76,7 @@ sample_print(struct trace_iterator *iter, int flags, struct trace_event *event)
 	if (ret != TRACE_TYPE_HANDLED)
 		return ret;
 	trace_seq_printf(s, "event=%s mode=%s ip=", (char *)entry + (entry->event & 0xffff),
-			 sample_mode(entry->mode));
+			 sample_modes[entry->mode < ARRAY_SIZE(sample_modes) ? entry->mode : 0]);
 	sample_print_ip(iter, entry->ip, entry->mode == PERF_RECORD_MISC_KERNEL,
 			flags | TRACE_ITER_SYM_OFFSET);
 	trace_seq_printf(s, " addr=0x%llx period=%llu tgid=%u\n", entry->addr, entry->period,

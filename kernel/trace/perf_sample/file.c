@@ -2,16 +2,8 @@
 /*
  * The file "perf_events": which events of perf an instance samples.
  */
-#include <linux/fs.h>
-#include <linux/limits.h>
 #include <linux/math64.h>
-#include <linux/minmax.h>
-#include <linux/perf_event.h>
 #include <linux/security.h>
-#include <linux/seq_file.h>
-#include <linux/slab.h>
-#include <linux/string.h>
-#include <linux/stringify.h>
 #include <linux/uaccess.h>
 
 #include "../trace_text.h"
@@ -107,10 +99,11 @@ static void sampler_show_spec(struct seq_file *m, const struct sampler_spec *spe
 		seq_puts(m, ":kernel");
 }
 
-static void sampler_show_counts(struct seq_file *m, const struct trace_sampler *s)
+static void sampler_show_counts(struct seq_file *m, struct trace_sampler *s)
 {
 	unsigned long samples = 0, refused = 0, throttled = 0, stackless = 0;
-	unsigned int cpus = 0;
+	u64 enabled = 0, running = 0, more_enabled, more_running;
+	unsigned int cpus = 0, share;
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
@@ -121,23 +114,13 @@ static void sampler_show_counts(struct seq_file *m, const struct trace_sampler *
 		refused += local_read(&c->refused);
 		throttled += local_read(&c->throttled);
 		stackless += local_read(&c->stackless);
-	}
-	seq_printf(m, " cpus=%u samples=%lu refused=%lu throttled=%lu stackless=%lu", cpus,
-		   samples, refused, throttled, stackless);
-}
-
-/* As perf stat does: only if they differ */
-static void sampler_show_times(struct seq_file *m, struct trace_sampler *s)
-{
-	u64 enabled = 0, running = 0, more_enabled, more_running;
-	unsigned int share;
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
 		sampler_read_times(s, cpu, &more_enabled, &more_running);
 		enabled += more_enabled;
 		running += more_running;
 	}
+	seq_printf(m, " cpus=%u samples=%lu refused=%lu throttled=%lu stackless=%lu", cpus,
+		   samples, refused, throttled, stackless);
+	/* As perf stat does: only if they differ */
 	if (enabled == running)
 		return;
 	share = mul_u64_u64_div_u64(running, 10000, enabled);
@@ -164,7 +147,6 @@ static int sampler_file_show(struct seq_file *m, void *v)
 	while ((s = sampler_next(m->private, s))) {
 		sampler_show_spec(m, &s->spec);
 		sampler_show_counts(m, s);
-		sampler_show_times(m, s);
 		seq_putc(m, '\n');
 	}
 	sampler_list_unlock();

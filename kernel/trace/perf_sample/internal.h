@@ -15,10 +15,13 @@
 #ifndef _KERNEL_TRACE_PERF_SAMPLE_INTERNAL_H
 #define _KERNEL_TRACE_PERF_SAMPLE_INTERNAL_H
 
-#include <linux/irq_work.h>
+/* For all files of this directory, with what trace.h includes. */
+#include <linux/err.h>
 #include <linux/list.h>
-#include <linux/percpu.h>
+#include <linux/lockdep.h>
 #include <linux/perf_event.h>
+#include <linux/slab.h>
+#include <linux/string.h>
 #include <asm/local.h>
 
 #include "../trace.h"
@@ -127,7 +130,6 @@ int sampler_start(struct trace_sampler *s, int cpu, struct sampler_fault *fault)
 void sampler_stop(struct trace_sampler *s, int cpu);
 void sampler_resume(struct trace_sampler *s);
 void sampler_read_times(struct trace_sampler *s, int cpu, u64 *enabled, u64 *running);
-void sampler_detach(struct trace_sampler *s);
 
 /* list.c */
 void sampler_list_lock(void);

@@ -3,17 +3,6 @@
  * Which samplers an instance has, and CPUs that come and go.
  */
 #include <linux/cpuhotplug.h>
-#include <linux/cpumask.h>
-#include <linux/err.h>
-#include <linux/init.h>
-#include <linux/irq_work.h>
-#include <linux/list.h>
-#include <linux/lockdep.h>
-#include <linux/mutex.h>
-#include <linux/rcupdate.h>
-#include <linux/string.h>
-#include <linux/trace_events.h>
-#include <linux/workqueue.h>
 
 #include "internal.h"
 
@@ -64,6 +53,18 @@ static void sampler_follow_cpus(struct trace_sampler *s, const struct cpumask *s
 		if (!per_cpu_ptr(s->cpus, cpu)->counter)
 			sampler_start(s, cpu, &fault);
 	}
+}
+
+/*
+ * Take a sampler from its instance. Its counters may run on. After synchronize_rcu() none of their
+ * samples uses the instance.
+ */
+static void sampler_detach(struct trace_sampler *s)
+{
+	lockdep_assert_held(&event_mutex);
+	WRITE_ONCE(s->tr, NULL);
+	/* Last: sampler_work() frees a sampler that has no event. */
+	rcu_assign_pointer(s->file, NULL);
 }
 
 /* The owner of their instance has ended. */
@@ -352,11 +353,10 @@ void trace_samplers_detach(struct trace_array *tr)
 	struct trace_sampler *s;
 
 	lockdep_assert_held(&event_mutex);
-	if (!sampler_next(tr, NULL))
-		return;
-	while ((s = sampler_next(tr, NULL)))
+	while ((s = sampler_next(tr, NULL))) {
 		sampler_detach(s);
-	queue_work(system_unbound_wq, &sampler_work);
+		queue_work(system_unbound_wq, &sampler_work);
+	}
 }
 
 static int sampler_cpu_online(unsigned int cpu)

@@ -19,14 +19,16 @@
 
 /**
  * struct parser - a text that is read from the left to the right
- * @text:  the text
- * @at:    the rest, which is not read yet
- * @fault: where an error goes
+ * @text:   the text
+ * @at:     the rest, which is not read yet
+ * @limits: limits of frequencies and stacks
+ * @fault:  where an error goes
  */
 struct parser {
-	const char		*text;
-	const char		*at;
-	struct sampler_fault	*fault;
+	const char			*text;
+	const char			*at;
+	const struct sampler_limits	*limits;
+	struct sampler_fault		*fault;
 };
 
 /**
@@ -199,42 +201,40 @@ static int parse_period(struct parser *p, struct sampler_spec *spec)
 	return parse_fail(p, start, parse_not_clock);
 }
 
-static int parse_freq(struct parser *p, const struct sampler_limits *limits,
-		      struct sampler_spec *spec)
+static int parse_freq(struct parser *p, struct sampler_spec *spec)
 {
 	const char *start = p->at;
 	int ret = parse_number(p, 1, U64_MAX, &spec->freq);
 
 	if (ret)
 		return ret;
-	if (spec->freq > limits->rate)
+	if (spec->freq > p->limits->rate)
 		return parse_fail(p, start, "Above kernel.perf_event_max_sample_rate");
 	if (spec_is_clock(spec) && spec->freq > SAMPLER_CLOCK_FREQ)
 		return parse_fail(p, start, parse_not_clock);
 	return 0;
 }
 
-static int parse_stack(struct parser *p, const struct sampler_limits *limits, unsigned int *stack)
+static int parse_stack(struct parser *p, unsigned int *stack)
 {
 	const char *start;
 	u64 number;
 	int ret;
 
-	*stack = limits->stack;
+	*stack = p->limits->stack;
 	if (!parse_char(p, '='))
 		return 0;
 	start = p->at;
 	ret = parse_number(p, 1, U64_MAX, &number);
 	if (ret)
 		return ret;
-	if (number > limits->stack)
+	if (number > p->limits->stack)
 		return parse_fail(p, start, "Above kernel.perf_event_max_stack");
 	*stack = number;
 	return 0;
 }
 
-static int parse_option(struct parser *p, const struct sampler_limits *limits,
-			struct sampler_spec *spec)
+static int parse_option(struct parser *p, struct sampler_spec *spec)
 {
 	const char *start = p->at;
 	bool twice;
@@ -245,10 +245,10 @@ static int parse_option(struct parser *p, const struct sampler_limits *limits,
 		ret = parse_period(p, spec);
 	} else if (parse_word(p, "freq") && parse_char(p, '=')) {
 		twice = spec->period || spec->freq;
-		ret = parse_freq(p, limits, spec);
+		ret = parse_freq(p, spec);
 	} else if (parse_word(p, "callchain")) {
 		twice = spec->stack;
-		ret = parse_stack(p, limits, &spec->stack);
+		ret = parse_stack(p, &spec->stack);
 	} else if (parse_word(p, "user")) {
 		twice = spec->user || spec->kernel;
 		spec->user = true;
@@ -274,7 +274,7 @@ static int parse_option(struct parser *p, const struct sampler_limits *limits,
 int sampler_parse(const char *text, const struct sampler_limits *limits,
 		  struct sampler_spec *spec, struct sampler_fault *fault)
 {
-	struct parser p = { .text = text, .at = text, .fault = fault };
+	struct parser p = { text, text, limits, fault };
 	bool counted;
 	int ret;
 
@@ -296,7 +296,7 @@ int sampler_parse(const char *text, const struct sampler_limits *limits,
 	while (*p.at) {
 		if (!parse_char(&p, ':'))
 			return parse_fail(&p, p.at, parse_not_option);
-		ret = parse_option(&p, limits, spec);
+		ret = parse_option(&p, spec);
 		if (ret)
 			return ret;
 	}

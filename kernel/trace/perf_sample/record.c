@@ -5,19 +5,6 @@
  * All that is called here works in an NMI: the ring buffer, triggers and filters as for any
  * other trace event, and perf_callchain(), which perf calls in the same place.
  */
-#include <linux/cleanup.h>
-#include <linux/ftrace.h>
-#include <linux/irq_work.h>
-#include <linux/limits.h>
-#include <linux/minmax.h>
-#include <linux/perf_event.h>
-#include <linux/preempt.h>
-#include <linux/rcupdate.h>
-#include <linux/ring_buffer.h>
-#include <linux/sched.h>
-#include <linux/string.h>
-#include <linux/trace_events.h>
-
 #include "internal.h"
 
 /* &hw_perf_event.interrupts of a counter that perf has just stopped until the next tick */
