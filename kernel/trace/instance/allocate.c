@@ -2,8 +2,6 @@
 /*
  * The file "buffer_allocate": take the memory of an instance now, or give it back.
  */
-#include <linux/fs.h>
-#include <linux/string.h>
 #include <linux/uaccess.h>
 
 #include "../trace_text.h"

@@ -8,19 +8,10 @@
  * RESERVED is the name of memory from the parameter reserve_mem=. Records there survive a
  * reboot. Such an instance is never removed.
  */
-#include <linux/ctype.h>
-#include <linux/err.h>
-#include <linux/init.h>
-#include <linux/kernel.h>
-#include <linux/limits.h>
-#include <linux/list.h>
 #include <linux/memblock.h>
 #include <linux/mm.h>
 #include <linux/mmzone.h>
-#include <linux/printk.h>
 #include <linux/security.h>
-#include <linux/slab.h>
-#include <linux/string.h>
 #include <linux/vmalloc.h>
 
 #include <asm/setup.h>
@@ -95,38 +86,29 @@ static bool __init boot_parse_name(struct boot_instance *b, char *text)
 	return !twice;
 }
 
+static bool __init boot_refuse(const struct boot_instance *b, const char *why)
+{
+	pr_warn("%s: memory '%s' %s\n", b->name, b->memory, why);
+	return false;
+}
+
 /* "START:SIZE" */
 static bool __init boot_parse_range(struct boot_instance *b)
 {
 	char *at = b->memory;
 
 	b->start = memparse(at, &at);
-	if (*at++ != ':') {
-		pr_warn("%s: memory '%s' has no size, expected START:SIZE\n", b->name, b->memory);
-		return false;
-	}
+	if (*at++ != ':')
+		return boot_refuse(b, "has no size, expected START:SIZE");
 	b->size = memparse(at, &at);
-	if (*at || !b->size || !b->start) {
-		pr_warn("%s: memory '%s' is invalid, expected START:SIZE\n", b->name, b->memory);
-		return false;
-	}
+	if (*at || !b->size || !b->start)
+		return boot_refuse(b, "is invalid, expected START:SIZE");
 	return true;
 }
 
 static bool __init boot_has_address(const struct boot_instance *b)
 {
 	return isdigit(*b->memory);
-}
-
-/* An address may not be named where the command line could not change memory otherwise. */
-static bool __init boot_may_take(const struct boot_instance *b)
-{
-	if (boot_has_address(b) && security_locked_down(LOCKDOWN_DEV_MEM)) {
-		pr_warn("%s: memory '%s' is refused, the kernel is locked down\n", b->name,
-			b->memory);
-		return false;
-	}
-	return true;
 }
 
 /*
@@ -166,14 +148,11 @@ static bool __init boot_is_reserved(const struct boot_instance *b)
 
 	for (; pfn < end; pfn++) {
 		if (!pfn_valid(pfn)) {
-			pr_warn("%s: there is no memory at %#llx\n", b->name,
-				(u64)PFN_PHYS(pfn));
+			pr_warn("%s: there is no memory at %#llx\n", b->name, (u64)PFN_PHYS(pfn));
 			return false;
 		}
-		if (boot_is_used(b, pfn)) {
-			pr_warn("%s: memory '%s' is not reserved\n", b->name, b->memory);
-			return false;
-		}
+		if (boot_is_used(b, pfn))
+			return boot_refuse(b, "is not reserved");
 	}
 	return true;
 }
@@ -191,12 +170,12 @@ static bool __init boot_find_memory(struct boot_instance *b)
 	}
 	/* The end of a page that is not there as a whole stays unused. */
 	b->size = round_down(b->size, PAGE_SIZE);
-	if (!PAGE_ALIGNED(b->start) || !b->size || b->start + b->size < b->start) {
-		pr_warn("%s: memory '%s' does not begin at a page, or has none\n", b->name,
-			b->memory);
-		return false;
-	}
-	return boot_may_take(b) && boot_is_reserved(b) && boot_is_free(b);
+	if (!PAGE_ALIGNED(b->start) || !b->size || b->start + b->size < b->start)
+		return boot_refuse(b, "does not begin at a page, or has none");
+	/* An address may not be named where the command line could not change memory otherwise. */
+	if (boot_has_address(b) && security_locked_down(LOCKDOWN_DEV_MEM))
+		return boot_refuse(b, "is refused, the kernel is locked down");
+	return boot_is_reserved(b) && boot_is_free(b);
 }
 
 /* NULL with a message if it cannot be mapped. */
@@ -236,8 +215,7 @@ static struct trace_array __init *boot_create(const struct boot_instance *b, voi
 	if (addr)
 		tr->ref++;
 	else if (b->per_cpu && trace_array_expand_to(tr, b->per_cpu) < 0)
-		pr_warn("%s: not enough memory for %lu bytes for each CPU\n", b->name,
-			b->per_cpu);
+		pr_warn("%s: not enough memory for %lu bytes for each CPU\n", b->name, b->per_cpu);
 	tr->flags |= b->flags;
 	return tr;
 }

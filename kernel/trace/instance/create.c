@@ -6,19 +6,7 @@
  * well as memory. Its directory is visible before it is in the list of trace arrays, and
  * after it has left it. Its files cannot be opened then.
  */
-#include <linux/atomic.h>
-#include <linux/cpumask.h>
-#include <linux/err.h>
-#include <linux/limits.h>
-#include <linux/list.h>
-#include <linux/lockdep.h>
-#include <linux/percpu.h>
-#include <linux/rcupdate.h>
-#include <linux/slab.h>
 #include <linux/srcu.h>
-#include <linux/string.h>
-#include <linux/tracefs.h>
-#include <linux/tracepoint.h>
 
 #include "internal.h"
 
@@ -44,15 +32,6 @@ static int instance_check_name(const char *name)
 	    !strcmp(name, ".."))
 		return -EINVAL;
 	return 0;
-}
-
-static void instance_init(struct trace_array *tr, const struct instance_spec *spec)
-{
-	tr->flags = spec->flags;
-	tr->range_addr_start = spec->start;
-	tr->range_addr_size = spec->size;
-	tr->trace_flags = top_trace_array()->trace_flags & ~INSTANCE_OWN_FLAGS;
-	init_trace_flags_index(tr);
 }
 
 static int instance_alloc_buffer(struct trace_array *tr)
@@ -95,7 +74,11 @@ static struct trace_array *instance_alloc(const struct instance_spec *spec)
 
 	if (!tr)
 		return NULL;
-	instance_init(tr, spec);
+	tr->flags = spec->flags;
+	tr->range_addr_start = spec->start;
+	tr->range_addr_size = spec->size;
+	tr->trace_flags = top_trace_array()->trace_flags & ~INSTANCE_OWN_FLAGS;
+	init_trace_flags_index(tr);
 	if (instance_alloc_parts(tr, spec)) {
 		instance_free(tr);
 		return NULL;

@@ -2,15 +2,6 @@
 /*
  * The directory "instances", and the functions for modules that do the same.
  */
-#include <linux/err.h>
-#include <linux/export.h>
-#include <linux/init.h>
-#include <linux/kernel.h>
-#include <linux/list.h>
-#include <linux/printk.h>
-#include <linux/trace.h>
-#include <linux/tracefs.h>
-
 #include "internal.h"
 
 static int instance_mkdir(const char *name)

@@ -7,13 +7,6 @@
  * event (also one that a trigger enables softly), a command of a function, a tracer,
  * trace_marker, trace_printk_dest, trace_array_init_printk(), a snapshot, a mapping, a size.
  */
-#include <linux/cpumask.h>
-#include <linux/ftrace.h>
-#include <linux/list.h>
-#include <linux/lockdep.h>
-#include <linux/ring_buffer.h>
-#include <linux/tracepoint.h>
-
 #include "internal.h"
 
 /* Also for changes of &trace_array.tracing_cpumask, see instance.h */

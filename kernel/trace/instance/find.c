@@ -5,13 +5,6 @@
  * One reference is that of its existence. Each open file has one, and so has each caller of
  * trace_array_get_by_name() and each histogram with variables.
  */
-#include <linux/bug.h>
-#include <linux/export.h>
-#include <linux/list.h>
-#include <linux/lockdep.h>
-#include <linux/string.h>
-#include <linux/workqueue.h>
-
 #include "internal.h"
 
 /**

@@ -4,11 +4,6 @@
  *
  * The option is set before the rings are there, so that the others are never allocated.
  */
-#include <linux/errno.h>
-#include <linux/kernel.h>
-#include <linux/lockdep.h>
-#include <linux/ring_buffer.h>
-
 #include "internal.h"
 
 static int global_fail(struct trace_array *tr, const char *file, const char *text, int ret,

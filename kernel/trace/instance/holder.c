@@ -4,10 +4,8 @@
  */
 #include <linux/dcache.h>
 #include <linux/fdtable.h>
-#include <linux/fs.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
-#include <linux/seq_buf.h>
 
 #include "internal.h"
 

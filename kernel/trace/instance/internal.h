@@ -21,8 +21,15 @@
 #ifndef _KERNEL_TRACE_INSTANCE_INTERNAL_H
 #define _KERNEL_TRACE_INSTANCE_INTERNAL_H
 
+/* For all files of this directory, with what trace.h includes. */
+#include <linux/err.h>
+#include <linux/kernel.h>
+#include <linux/list.h>
 #include <linux/llist.h>
+#include <linux/lockdep.h>
 #include <linux/seq_buf.h>
+#include <linux/slab.h>
+#include <linux/string.h>
 
 #include "../proc_view/proc_view.h"
 #include "../trace.h"

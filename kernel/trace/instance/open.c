@@ -2,13 +2,6 @@
 /*
  * The file "instance_open": each open file owns an instance.
  */
-#include <linux/cleanup.h>
-#include <linux/err.h>
-#include <linux/fs.h>
-#include <linux/init.h>
-#include <linux/slab.h>
-#include <linux/sprintf.h>
-
 #include "../trace_owner.h"
 #include "internal.h"
 

@@ -2,9 +2,6 @@
 /*
  * Remove instances that nothing holds.
  */
-#include <linux/list.h>
-#include <linux/lockdep.h>
-
 #include "internal.h"
 
 /**

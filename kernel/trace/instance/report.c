@@ -2,20 +2,10 @@
 /*
  * Errors of mkdir and rmdir in the error_log of the top directory.
  */
-#include <linux/errno.h>
-#include <linux/kernel.h>
-#include <linux/list.h>
-#include <linux/lockdep.h>
-#include <linux/ring_buffer.h>
-#include <linux/seq_buf.h>
-#include <linux/slab.h>
-#include <linux/string.h>
-
 #include "internal.h"
 
 /* Both are in the line "Command:", so what is counted comes behind the name. */
-static void instance_log(const char *command, const char *name, const char *counts,
-			 const char *why)
+static void instance_log(const char *command, const char *name, const char *counts, const char *why)
 {
 	char *text = kasprintf(GFP_KERNEL, "%s %s%s", command, name, counts);
 
@@ -86,8 +76,7 @@ void instance_note_busy(struct trace_array *tr, struct instance_busy *busy)
 
 	lockdep_assert_held(&trace_types_lock);
 	seq_buf_init(s, busy->text, sizeof(busy->text));
-	seq_buf_printf(s, ": %d open files or references",
-		       tr->ref - 1 - boot - hists - tr->owned);
+	seq_buf_printf(s, ": %d open files or references", tr->ref - 1 - boot - hists - tr->owned);
 	if (tr->trace_ref)
 		seq_buf_printf(s, ", %d of trace_pipe or trace_pipe_raw", tr->trace_ref);
 	if (mapped)

@@ -2,14 +2,6 @@
 /*
  * Retire the instances of open files that have ended, and remove them.
  */
-#include <linux/cleanup.h>
-#include <linux/list.h>
-#include <linux/llist.h>
-#include <linux/lockdep.h>
-#include <linux/ring_buffer.h>
-#include <linux/slab.h>
-#include <linux/workqueue.h>
-
 #include "internal.h"
 
 /**
@@ -48,17 +40,10 @@ static LLIST_HEAD(instance_ended);
 static void instance_reap(struct work_struct *work);
 static DECLARE_WORK(instance_reaper, instance_reap);
 
-static void instance_stop_events(struct trace_array *tr)
+static void instance_retire(struct trace_array *tr)
 {
 	struct trace_event_file *file;
 
-	lockdep_assert_held(&event_mutex);
-	list_for_each_entry(file, &tr->events, list)
-		trace_event_enable_disable(file, 0, 0);
-}
-
-static void instance_retire(struct trace_array *tr)
-{
 	guard(mutex)(&event_mutex);
 	scoped_guard(mutex, &trace_types_lock) {
 		tr->owned = false;
@@ -70,7 +55,8 @@ static void instance_retire(struct trace_array *tr)
 	guard(mutex)(&trace_types_lock);
 	instance_leave_session(tr);
 	instance_stop(tr);
-	instance_stop_events(tr);
+	list_for_each_entry(file, &tr->events, list)
+		trace_event_enable_disable(file, 0, 0);
 	tracer_tracing_off(tr);
 	/* Readers that sleep come to the end of the file. */
 	ring_buffer_wake_waiters(tr->array_buffer.buffer, RING_BUFFER_ALL_CPUS);
