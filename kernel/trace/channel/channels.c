@@ -2,11 +2,6 @@
 /*
  * The file "channels": which channels a session has.
  */
-#include <linux/fs.h>
-#include <linux/seq_file.h>
-#include <linux/slab.h>
-#include <linux/string.h>
-
 #include "../trace_text.h"
 #include "internal.h"
 
@@ -25,47 +20,39 @@ static void channels_print_session(const char *name, char *buf, size_t size)
 		snprintf(buf, size, ", session %s", ch->session->name ?: "top");
 }
 
+static const struct {
+	int		err;
+	const char	*why;
+} channels_failures[] = {
+	{ -ELOOP, "A session cannot be a channel, nor a channel a session" },
+	{ -EEXIST, "Is a channel of this session" },
+	{ -EXFULL, "Its memory has no room for the snapshots of the session: see snapshot.rst" },
+	{ -E2BIG, "Too many: a snapshot of all channels would hold off interrupts too long" },
+	{ -ENODEV, "The session ends with its open files: it gets no channels any more" },
+	{ -EBUSY, "Is a channel of another session: remove it there first" },
+	{ -EPERM, "A kept snapshot cannot be a channel" },
+	{ -EINVAL, "Has another trace_clock than the session" },
+};
+
 static void channels_fail(struct trace_array *tr, const char *text, int ret, unsigned int pos)
 {
+	const char *name = text + pos, *why = "No such instance, or not a channel of this session";
 	char session[NAME_MAX + sizeof(", session ")] = "", *both;
-	const char *name = text + pos, *why;
+	unsigned int i = 0;
 
-	switch (ret) {
-	case -ELOOP:
-		why = tr->name && !strcmp(name, tr->name) ?
-			"An instance cannot be a channel of itself" :
-			"A session cannot be a channel, nor a channel a session";
-		break;
-	case -EEXIST:
-		why = "Is a channel of this session";
-		break;
-	case -EXFULL:
-		why = "Its memory has no room for the snapshots of the session: see snapshot.rst";
-		break;
-	case -E2BIG:
-		why = "Too many: a snapshot of all channels would hold off interrupts too long";
-		break;
-	case -ENODEV:
-		why = "The session ends with its open files: it gets no channels any more";
-		break;
-	case -EBUSY:
-		why = "Is a channel of another session: remove it there first";
-		channels_print_session(name, session, sizeof(session));
-		break;
-	case -EPERM:
-		why = "A kept snapshot cannot be a channel";
-		break;
-	case -EINVAL:
-		why = "Has another trace_clock than the session";
-		break;
-	default:
-		why = "No such instance, or not a channel of this session";
+	while (i < ARRAY_SIZE(channels_failures) && channels_failures[i].err != ret)
+		i++;
+	if (i < ARRAY_SIZE(channels_failures)) {
+		why = channels_failures[i].why;
+	} else if (name[strcspn(name, " \t")]) {
 		/* A name may have blanks, so there is none that is all of them. */
-		if (name[strcspn(name, " \t")]) {
-			why = "Expected one name in each line";
-			pos += strcspn(name, " \t");
-		}
+		why = "Expected one name in each line";
+		pos += strcspn(name, " \t");
 	}
+	if (ret == -ELOOP && tr->name && !strcmp(name, tr->name))
+		why = "An instance cannot be a channel of itself";
+	if (ret == -EBUSY)
+		channels_print_session(name, session, sizeof(session));
 	both = kasprintf(GFP_KERNEL, "%s%s", text, session);
 	tracing_log(tr, "channels", "error", both ?: text, why, pos);
 	kfree(both);

@@ -15,7 +15,12 @@
 #ifndef _KERNEL_TRACE_CHANNEL_INTERNAL_H
 #define _KERNEL_TRACE_CHANNEL_INTERNAL_H
 
+/* For all files of this directory, with what trace.h includes. */
+#include <linux/lockdep.h>
 #include <linux/min_heap.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
 
 #include "../trace.h"
 

@@ -7,10 +7,6 @@
  * looked at again when the record on top is newer than the last such look: until then, a
  * record that the source gets is newer than the one on top.
  */
-#include <linux/lockdep.h>
-#include <linux/mm.h>
-#include <linux/seq_file.h>
-
 #include "internal.h"
 
 static bool merge_less(const void *lhs, const void *rhs, void *args)

@@ -4,8 +4,6 @@
  */
 #include <linux/completion.h>
 #include <linux/fdtable.h>
-#include <linux/slab.h>
-#include <linux/wait.h>
 
 #include "internal.h"
 

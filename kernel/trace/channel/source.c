@@ -5,10 +5,6 @@
  * It has the options, the tracer and the position of the channel. Only the file of the
  * session is there for user space.
  */
-#include <linux/lockdep.h>
-#include <linux/mm.h>
-#include <linux/string.h>
-
 #include "internal.h"
 
 /* Read without consuming, as "trace" or "snapshot" of the channel. */
@@ -54,12 +50,6 @@ static int merge_open_pipe(struct trace_iterator *sub)
 	return 0;
 }
 
-/* Of a part of a kept snapshot, the name behind that of the snapshot. */
-static const char *merge_channel_name(struct trace_array *ch)
-{
-	return trace_is_kept(ch) ? ch->name + strlen(ch->session->name) + 1 : ch->name;
-}
-
 /**
  * merge_open_channel() - make an iterator for a channel
  * @iter: iterator of the session, with &trace_iterator.buffer_iter if it does not consume
@@ -85,7 +75,8 @@ merge_open_channel(struct trace_iterator *iter, struct trace_array *ch, struct a
 	}
 	sub->tr = ch;
 	sub->array_buffer = part;
-	sub->channel = merge_channel_name(ch);
+	/* Of a part of a kept snapshot, the name behind that of the snapshot */
+	sub->channel = ch->name + (trace_is_kept(ch) ? strlen(ch->session->name) + 1 : 0);
 	sub->trace = ch->current_trace;
 	sub->snapshot = iter->snapshot;
 	sub->pipe = iter->pipe;
