@@ -2,8 +2,6 @@
 /*
  * Stops by a panic, an oops, a warning.
  */
-#include <linux/percpu.h>
-#include <linux/preempt.h>
 #include <linux/rculist.h>
 #include <linux/trace_stop.h>
 

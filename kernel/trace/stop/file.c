@@ -2,10 +2,6 @@
 /*
  * The file "stop_on": the lines that stop recording, and the stop that has happened.
  */
-#include <linux/fs.h>
-#include <linux/seq_file.h>
-#include <linux/slab.h>
-#include <linux/string.h>
 #include <linux/string_helpers.h>
 
 #include "../trace_text.h"

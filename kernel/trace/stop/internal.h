@@ -13,13 +13,13 @@
 #ifndef _KERNEL_TRACE_STOP_INTERNAL_H
 #define _KERNEL_TRACE_STOP_INTERNAL_H
 
-#include <linux/atomic.h>
+/* For all files of this directory, with what trace.h includes. */
 #include <linux/hrtimer.h>
-#include <linux/irq_work.h>
 #include <linux/list.h>
-#include <linux/mutex.h>
-#include <linux/sched.h>
-#include <linux/types.h>
+#include <linux/lockdep.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
 
 #include "../trace.h"
 

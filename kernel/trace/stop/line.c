@@ -6,13 +6,7 @@
  * committed. It is the last one in the list of its event, so that a snapshot trigger runs
  * before.
  */
-#include <linux/list.h>
-#include <linux/lockdep.h>
 #include <linux/rculist.h>
-#include <linux/seq_file.h>
-#include <linux/slab.h>
-#include <linux/string.h>
-#include <linux/tracepoint.h>
 
 #include "internal.h"
 
@@ -125,20 +119,16 @@ static void stop_free(struct stop_line *line)
 	kfree(line);
 }
 
-static void stop_disarm_crash(struct stop_line *line)
-{
-	scoped_guard(mutex, &stop_mutex)
-		stop_crash_del(line);
-	/* A crash may have found it before. */
-	synchronize_rcu();
-}
-
 static void stop_remove_line(struct stop_line *line)
 {
-	if (line->kind == STOP_EVENT)
+	if (line->kind == STOP_EVENT) {
 		stop_disarm_event(line);
-	else
-		stop_disarm_crash(line);
+	} else {
+		scoped_guard(mutex, &stop_mutex)
+			stop_crash_del(line);
+		/* A crash may have found it before. */
+		synchronize_rcu();
+	}
 	stop_line_cancel(line);
 	stop_free(line);
 }

@@ -7,10 +7,7 @@
  *   warn [after TIME] [all]
  *   event SYSTEM:NAME [if FILTER] [after TIME] [all]
  */
-#include <linux/ctype.h>
-#include <linux/kernel.h>
 #include <linux/ktime.h>
-#include <linux/string.h>
 
 #include "../trace_text.h"
 #include "internal.h"

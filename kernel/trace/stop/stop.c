@@ -3,12 +3,7 @@
  * Stop a trace array or all ring buffers, at once or later.
  */
 #include <linux/kcsan-checks.h>
-#include <linux/list.h>
-#include <linux/preempt.h>
 #include <linux/processor.h>
-#include <linux/rcupdate.h>
-#include <linux/ring_buffer.h>
-#include <linux/string.h>
 #include <linux/timekeeping.h>
 
 #include "internal.h"
