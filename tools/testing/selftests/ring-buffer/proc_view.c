@@ -2,7 +2,7 @@
 /*
  * Tests of /proc/PID/trace for ftrace/test.d/proc_view:
  *
- *   proc_view TEST INSTANCE [SECONDS]
+ *   proc_view TEST INSTANCE [ARGUMENT]
  *
  * INSTANCE is the directory of an instance that is shown and records. Each target writes lines
  * "target PID UID TEXT" to its trace_marker. A reader is a process with other rights.
@@ -43,6 +43,7 @@
 
 static const char *dir, *instance;	/* its directory and its name */
 static int marker;			/* its trace_marker */
+static const char *argument;		/* of the test, or NULL */
 
 static void check(bool ok, const char *what)
 {
@@ -71,20 +72,24 @@ static void say_much(void)
 		check(write(marker, line, sizeof(line)) == sizeof(line), "a long line");
 }
 
-static void path_of(char *path, size_t size, pid_t pid)
-{
-	snprintf(path, size, "/proc/%d/trace/%s.txt", pid, instance);
-}
-
 /* Return: a descriptor, or -errno. */
 static int open_view(pid_t pid)
 {
 	char path[512];
 	int fd;
 
-	path_of(path, sizeof(path), pid);
+	snprintf(path, sizeof(path), "/proc/%d/trace/%s.txt", pid, instance);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
+}
+
+static int must_open(pid_t pid)
+{
+	int fd = open_view(pid);
+
+	if (fd < 0)
+		die("open the view of %d: %s", pid, strerror(-fd));
+	return fd;
 }
 
 /* Return: bytes, which end with a 0, or -errno. */
@@ -106,25 +111,27 @@ static int read_all(int fd, char *buf)
 static bool view_has(pid_t pid, const char *text)
 {
 	static char buf[SEVERAL];
-	int fd = open_view(pid), ret;
+	int fd = must_open(pid), ret = read_all(fd, buf);
 
-	if (fd < 0)
-		die("open the view of %d: %s", pid, strerror(-fd));
-	ret = read_all(fd, buf);
 	if (ret < 0)
 		die("read the view of %d: %s", pid, strerror(-ret));
 	close(fd);
 	return strstr(buf, text);
 }
 
-static void drop_to(uid_t uid, unsigned int caps[2])
+/* Become this user, with these capabilities, or 0. */
+static void drop_with(uid_t uid, int cap1, int cap2)
 {
 	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
 	struct __user_cap_data_struct data[2] = {};
-	int i;
+	int caps[] = { cap1, cap2 }, i;
 
+	for (i = 0; i < 2; i++) {
+		if (caps[i])
+			data[caps[i] / 32].effective |= BIT(caps[i] % 32);
+	}
 	for (i = 0; i < 2; i++)
-		data[i] = (struct __user_cap_data_struct){ caps[i], caps[i], 0 };
+		data[i].permitted = data[i].effective;
 	check(!prctl(PR_SET_KEEPCAPS, 1), "keepcaps");
 	/* Those of the C library are for all threads. */
 	check(!syscall(SYS_setresgid, uid, uid, uid), "setresgid");
@@ -133,15 +140,26 @@ static void drop_to(uid_t uid, unsigned int caps[2])
 	prctl(PR_SET_DUMPABLE, 1);
 }
 
-static void drop_with(uid_t uid, int cap1, int cap2)
+/* Return: its exit status. */
+static int status_of(pid_t child)
 {
-	unsigned int caps[2] = {};
+	int status;
 
-	if (cap1)
-		caps[cap1 / 32] |= BIT(cap1 % 32);
-	if (cap2)
-		caps[cap2 / 32] |= BIT(cap2 % 32);
-	drop_to(uid, caps);
+	check(waitpid(child, &status, 0) == child && WIFEXITED(status), "a child");
+	return WEXITSTATUS(status);
+}
+
+/* True in a child of USER, which must end with success; false here, when it has. */
+static bool in_child(int cap)
+{
+	pid_t child = fork();
+
+	if (!child) {
+		drop_with(USER, cap, 0);
+		return true;
+	}
+	check(!status_of(child), "a child has failed");
+	return false;
 }
 
 /* A process that does what it is told, a letter at a time, and answers each one. */
@@ -234,40 +252,31 @@ static void obey(int in, int out, const char *program)
 	}
 }
 
-static void pipes(struct target *t, int ends[2])
-{
-	int to[2], from[2];
-
-	if (pipe(to) || pipe(from))
-		die("pipe");
-	*t = (struct target){ .to = to[1], .from = from[0] };
-	ends[0] = to[0];
-	ends[1] = from[1];
-}
-
 /* @program is what 'x' executes; @pid is the PID that it gets, or 0. */
 static struct target target_with(const char *program, pid_t pid)
 {
 	struct clone_args args = { .exit_signal = SIGCHLD };
+	int to[2], from[2];
 	struct target t;
-	int ends[2];
 
 	if (pid) {
 		args.set_tid = (unsigned long)&pid;
 		args.set_tid_size = 1;
 	}
-	pipes(&t, ends);
+	if (pipe(to) || pipe(from))
+		die("pipe");
+	t = (struct target){ .to = to[1], .from = from[0] };
 	t.pid = syscall(SYS_clone3, &args, sizeof(args));
 	if (t.pid < 0)
 		die("clone3");
 	if (!t.pid) {
 		close(t.to);
 		close(t.from);
-		obey(ends[0], ends[1], program);
+		obey(to[0], from[1], program);
 		_exit(0);
 	}
-	close(ends[0]);
-	close(ends[1]);
+	close(to[0]);
+	close(from[1]);
 	return t;
 }
 
@@ -287,16 +296,15 @@ static void end(struct target *t)
 /* Another process opens, with these rights. Return: 0 or an errno. */
 static int open_as(pid_t pid, uid_t uid, int cap1, int cap2)
 {
-	int status, fd;
 	pid_t child = fork();
+	int fd;
 
 	if (!child) {
 		drop_with(uid, cap1, cap2);
 		fd = open_view(pid);
 		_exit(fd < 0 ? -fd : 0);
 	}
-	check(waitpid(child, &status, 0) == child && WIFEXITED(status), "reader");
-	return WEXITSTATUS(status);
+	return status_of(child);
 }
 
 /* The same for the names in the directory. */
@@ -304,7 +312,6 @@ static int list_as(pid_t pid, uid_t uid, int cap1, int cap2)
 {
 	struct dirent *entry;
 	char path[64];
-	int status;
 	pid_t child = fork();
 	DIR *d;
 
@@ -324,8 +331,7 @@ static int list_as(pid_t pid, uid_t uid, int cap1, int cap2)
 		}
 		_exit(errno);
 	}
-	check(waitpid(child, &status, 0) == child && WIFEXITED(status), "reader");
-	return WEXITSTATUS(status);
+	return status_of(child);
 }
 
 static void expect(int got, int want, const char *what)
@@ -371,27 +377,18 @@ static void test_user(void)
 static void test_passed(void)
 {
 	struct target root = target();
-	char buf[SEVERAL];
-	int fd, status;
-	pid_t child;
+	int fd;
 
 	tell(&root, 'a');
-	fd = open_view(root.pid);
-	check(fd >= 0, "open");
-	child = fork();
-	if (!child) {
-		drop_with(USER, 0, 0);
-		expect(-read_all(fd, buf), EPERM, "read without CAP_PERFMON");
+	fd = must_open(root.pid);
+	if (in_child(0)) {
+		expect_read(fd, EPERM, "read without CAP_PERFMON");
 		_exit(0);
 	}
-	check(waitpid(child, &status, 0) == child && !status, "first reader");
-	child = fork();
-	if (!child) {
-		drop_with(USER, PERFMON, 0);
-		expect(-read_all(fd, buf), EACCES, "read of a process of root");
+	if (in_child(PERFMON)) {
+		expect_read(fd, EACCES, "read of a process of root");
 		_exit(0);
 	}
-	check(waitpid(child, &status, 0) == child && !status, "second reader");
 	expect_read(fd, 0, "root");
 	end(&root);
 }
@@ -414,8 +411,7 @@ static void test_threads(void)
 	tell(&t, 'c');
 	expect_read(before, ESRCH, "a thread that has changed its credentials and ended");
 	tell(&t, 't');
-	after = open_view(t.pid);
-	check(after >= 0, "open");
+	after = must_open(t.pid);
 	tell(&t, 'l');
 	/* The leader is seen to exit a moment later. */
 	while (open_as(t.pid, 0, PERFMON, CAP_SYS_PTRACE) == 0)
@@ -429,8 +425,6 @@ static void test_threads(void)
 static void test_other(void)
 {
 	struct target t = target();
-	int status;
-	pid_t child;
 
 	tell(&t, 't');
 	tell(&t, 'o');
@@ -439,15 +433,12 @@ static void test_other(void)
 	tell(&t, 'a');
 	check(view_has(t.pid, " records=2 dropped=0 gaps=0\n"), "both for root");
 	check(view_has(t.pid, " other\n"), "the thread for root");
-	child = fork();
-	if (!child) {
-		drop_with(USER, PERFMON, 0);
+	if (in_child(PERFMON)) {
 		check(view_has(t.pid, " records=1 dropped=0 gaps=0\n"), "one for the user");
 		check(view_has(t.pid, " first\n"), "the leader for the user");
 		check(!view_has(t.pid, " other\n"), "no thread of another user");
 		_exit(0);
 	}
-	check(waitpid(child, &status, 0) == child && !status, "reader");
 	end(&t);
 }
 
@@ -460,8 +451,7 @@ static void test_dropped(void)
 
 	tell(&t, 't');
 	tell(&t, 'm');
-	fd = open_view(t.pid);
-	check(fd >= 0, "open");
+	fd = must_open(t.pid);
 	tell(&t, 'c');
 	expect(pread(fd, &c, 1, 0) == 1 ? 0 : errno, 0,
 	       "a thread without records that has changed its credentials");
@@ -475,8 +465,7 @@ static void test_exec(void)
 	int fd;
 
 	tell(&t, 'a');
-	fd = open_view(t.pid);
-	check(fd >= 0, "open");
+	fd = must_open(t.pid);
 	expect_read(fd, 0, "before exec");
 	tell(&t, 'x');
 	expect_read(fd, ESRCH, "after exec");
@@ -486,28 +475,24 @@ static void test_exec(void)
 	end(&t);
 }
 
-/* @program has the mode 4755 and belongs to root. */
-static void test_setuid(const char *program)
+/* The argument is a program of root with the mode 4755. */
+static void test_setuid(void)
 {
-	struct target t = target_with(program, 0);
-	int fd, status;
+	struct target t = target_with(argument, 0);
 	char buf[SEVERAL];
-	pid_t child;
+	int fd;
 
 	tell(&t, 'u');
 	tell(&t, 'a');
-	child = fork();
-	if (!child) {
-		drop_with(USER, PERFMON, 0);
-		fd = open_view(t.pid);
-		check(fd >= 0 && read_all(fd, buf) > 0 && strstr(buf, " first"), "before exec");
+	if (in_child(PERFMON)) {
+		fd = must_open(t.pid);
+		check(read_all(fd, buf) > 0 && strstr(buf, " first"), "before exec");
 		tell(&t, 'x');
 		tell(&t, 'b');
-		expect(-read_all(fd, buf), ESRCH, "read after exec of a setuid program");
+		expect_read(fd, ESRCH, "read after exec of a setuid program");
 		expect(-open_view(t.pid), EACCES, "open after exec of a setuid program");
 		_exit(0);
 	}
-	check(waitpid(child, &status, 0) == child && !status, "reader");
 	check(!view_has(t.pid, " first"), "nothing from before the exec");
 	snprintf(buf, sizeof(buf), "target %d 0 second", t.pid);
 	check(view_has(t.pid, buf), "the program that was executed runs as root");
@@ -517,42 +502,35 @@ static void test_setuid(const char *program)
 static void test_cred(void)
 {
 	struct target t = target();
-	int fd, status;
-	pid_t child;
+	int fd;
 
 	tell(&t, 'a');
-	fd = open_view(t.pid);
-	check(fd >= 0, "open");
+	fd = must_open(t.pid);
 	tell(&t, 'u');
 	expect_read(fd, ESRCH, "after a change of credentials");
 	tell(&t, 'b');
-	child = fork();
-	if (!child) {
-		drop_with(USER, PERFMON, 0);
+	if (in_child(PERFMON)) {
 		check(!view_has(t.pid, " first"), "nothing from the time as root");
 		check(view_has(t.pid, " second"), "its records as a user");
 		_exit(0);
 	}
-	check(waitpid(child, &status, 0) == child && !status, "reader");
 	end(&t);
 }
 
 static void test_exit(void)
 {
 	struct target t = target();
-	int fd, ret;
+	int fd;
 
 	tell(&t, 'a');
-	fd = open_view(t.pid);
-	check(fd >= 0, "open");
+	fd = must_open(t.pid);
 	kill(t.pid, SIGKILL);
 	waitid(P_PID, t.pid, NULL, WEXITED | WNOWAIT);
 	expect_read(fd, ESRCH, "a zombie");
 	expect(-open_view(t.pid), ESRCH, "open of a zombie");
 	end(&t);
 	expect_read(fd, ESRCH, "a process that was reaped");
-	ret = open_view(t.pid);
-	expect(-ret, ENOENT, "open of a process that was reaped");
+	expect(-open_view(t.pid), ENOENT, "open of a process that was reaped");
 }
 
 static void test_reuse(void)
@@ -609,7 +587,7 @@ static void expect_dat(const char *dat, int len, pid_t pid)
 }
 
 /* A reader in a namespace of PIDs, with a /proc of its own, is 1 there; the target is 2. */
-static int in_namespace(void *arg)
+static void in_namespace(void)
 {
 	static char buf[SEVERAL];
 	struct target t;
@@ -641,17 +619,16 @@ static void test_namespace(void)
 		.flags = CLONE_NEWPID | CLONE_NEWNS, .exit_signal = SIGCHLD,
 	};
 	pid_t child = syscall(SYS_clone3, &args, sizeof(args));
-	int status;
 
 	if (!child)
-		in_namespace(NULL);
-	check(child > 0 && waitpid(child, &status, 0) == child && !status, "namespace");
+		in_namespace();
+	check(child > 0 && !status_of(child), "namespace");
 }
 
 /* Root without CAP_SYS_RESOURCE opens as many as it can, until it is told to close them. */
 static void fill_limit(pid_t pid, int to, int from)
 {
-	int fd[64], nr, ret;
+	int fd[64], nr;
 	char c = 0;
 
 	drop_with(0, PERFMON, CAP_SYS_PTRACE);
@@ -665,8 +642,7 @@ static void fill_limit(pid_t pid, int to, int from)
 	check(write(to, &c, 1) == 1 && read(from, &c, 1) == 1, "wait with open files");
 	while (nr)
 		close(fd[--nr]);
-	ret = open_view(pid);
-	check(ret >= 0, "the files were closed");
+	must_open(pid);
 	_exit(0);
 }
 
@@ -679,13 +655,13 @@ static void enter_cgroup(const char *procs)
 }
 
 /*
- * Open files are counted for each user in each memory cgroup, and not for CAP_SYS_RESOURCE. @procs
- * is the cgroup.procs of another cgroup, or NULL.
+ * Open files are counted for each user in each memory cgroup, and not for CAP_SYS_RESOURCE. The
+ * argument is the cgroup.procs of another cgroup.
  */
-static void test_limit(const char *procs)
+static void test_limit(void)
 {
 	struct target t = target(), user = target();
-	int to[2], from[2], status, ret;
+	int to[2], from[2];
 	pid_t child;
 	char c;
 
@@ -698,15 +674,14 @@ static void test_limit(const char *procs)
 	check(read(from[0], &c, 1) == 1, "the limit is reached");
 	expect(open_as(t.pid, 0, PERFMON, CAP_SYS_PTRACE), EDQUOT, "the same user");
 	expect(open_as(user.pid, USER, PERFMON, 0), 0, "another user");
-	ret = open_view(t.pid);
-	check(ret >= 0, "with CAP_SYS_RESOURCE");
-	close(ret);
-	if (procs) {
-		enter_cgroup(procs);
+	/* With CAP_SYS_RESOURCE */
+	close(must_open(t.pid));
+	if (argument) {
+		enter_cgroup(argument);
 		expect(open_as(t.pid, 0, PERFMON, CAP_SYS_PTRACE), 0, "another cgroup");
 	}
 	check(write(to[1], &c, 1) == 1, "tell");
-	check(waitpid(child, &status, 0) == child && !status, "reader with open files");
+	check(!status_of(child), "reader with open files");
 	end(&t);
 	end(&user);
 }
@@ -947,7 +922,6 @@ static void read_names(void)
 	char path[600], *at;
 	int fd, i, n, len = 0, names = 0;
 
-	drop_with(USER, PERFMON, 0);
 	for (i = 0; i < 1500; i++)
 		prctl(PR_SET_NAME, "a");
 	snprintf(path, sizeof(path), "/proc/self/trace/%s.dat", instance);
@@ -967,8 +941,6 @@ static void test_bytes(void)
 {
 	unsigned int i;
 	char line[256];
-	int status;
-	pid_t child;
 
 	check(put(dir, "buffer_size_kb", "64"), "buffer_size_kb");
 	check(put(dir, "events/task/task_rename/enable", "1"), "task_rename");
@@ -977,10 +949,8 @@ static void test_bytes(void)
 	line[i] = '\n';
 	for (i = 0; i < 4000; i++)
 		check(write(marker, line, sizeof(line)) == sizeof(line), "a secret line");
-	child = fork();
-	if (!child)
+	if (in_child(PERFMON))
 		read_names();
-	check(waitpid(child, &status, 0) == child && !status, "reader");
 }
 
 static void administer(void)
@@ -1019,11 +989,12 @@ static void administer(void)
 	rmdir(other);
 }
 
-static void test_random(int seconds)
+static void test_random(void)
 {
+	int seconds = argument ? atoi(argument) : 1;
 	pid_t pid[SLOTS + 4];
-	int i, status;
 	bool ok = true;
+	int i;
 
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		      -1, 0);
@@ -1046,7 +1017,7 @@ static void test_random(int seconds)
 		sleep(1);
 	shared->stop = true;
 	for (i = 0; i < SLOTS + 4; i++)
-		ok = waitpid(pid[i], &status, 0) == pid[i] && !status && ok;
+		ok = !status_of(pid[i]) && ok;
 	printf("%u opens, %u reads revoked, %u lines for the user, %u for root\n", shared->opens,
 	       shared->revoked, shared->user_lines, shared->root_lines);
 	printf("%u instances removed, %u runs\n", shared->removed,
@@ -1058,8 +1029,19 @@ static void test_random(int seconds)
 
 int main(int argc, char **argv)
 {
+	static const struct {
+		const char	*name;
+		void		(*run)(void);
+	} tests[] = {
+		{ "user", test_user }, { "passed", test_passed }, { "threads", test_threads },
+		{ "other", test_other }, { "dropped", test_dropped }, { "exec", test_exec },
+		{ "setuid", test_setuid }, { "cred", test_cred }, { "exit", test_exit },
+		{ "reuse", test_reuse }, { "namespace", test_namespace }, { "limit", test_limit },
+		{ "bytes", test_bytes }, { "seek", test_seek }, { "random", test_random },
+	};
 	const char *test = argc > 1 ? argv[1] : "";
 	char path[512];
+	unsigned int i;
 
 	signal(SIGPIPE, SIG_IGN);
 	if (!strcmp(test, "obey") && argc == 5) {
@@ -1080,38 +1062,13 @@ int main(int argc, char **argv)
 	/* Each write is one record, also of a process with fewer rights. */
 	marker = open(path, O_WRONLY);
 	check(marker >= 0, path);
+	argument = argv[3];
 	alarm(300);
-	if (!strcmp(test, "user"))
-		test_user();
-	else if (!strcmp(test, "passed"))
-		test_passed();
-	else if (!strcmp(test, "threads"))
-		test_threads();
-	else if (!strcmp(test, "other"))
-		test_other();
-	else if (!strcmp(test, "dropped"))
-		test_dropped();
-	else if (!strcmp(test, "exec"))
-		test_exec();
-	else if (!strcmp(test, "setuid") && argc == 4)
-		test_setuid(argv[3]);
-	else if (!strcmp(test, "cred"))
-		test_cred();
-	else if (!strcmp(test, "exit"))
-		test_exit();
-	else if (!strcmp(test, "reuse"))
-		test_reuse();
-	else if (!strcmp(test, "namespace"))
-		test_namespace();
-	else if (!strcmp(test, "limit"))
-		test_limit(argc == 4 ? argv[3] : NULL);
-	else if (!strcmp(test, "bytes"))
-		test_bytes();
-	else if (!strcmp(test, "seek"))
-		test_seek();
-	else if (!strcmp(test, "random") && argc == 4)
-		test_random(atoi(argv[3]));
-	else
-		return 2;
-	return 0;
+	for (i = 0; i < sizeof(tests) / sizeof(*tests); i++) {
+		if (!strcmp(test, tests[i].name)) {
+			tests[i].run();
+			return 0;
+		}
+	}
+	return 2;
 }

@@ -95,12 +95,17 @@ static int open_file(const char *name, int flags)
 	return fd;
 }
 
-static int open_raw(int flags)
+static int open_cpu(const char *file, int flags)
 {
 	char name[64];
 
-	snprintf(name, sizeof(name), "per_cpu/cpu%d/trace_pipe_raw", cpu);
-	return open_file(name, O_RDONLY | flags);
+	snprintf(name, sizeof(name), "per_cpu/cpu%d/%s", cpu, file);
+	return open_file(name, flags);
+}
+
+static int open_raw(int flags)
+{
+	return open_cpu("trace_pipe_raw", O_RDONLY | flags);
 }
 
 static unsigned long subbuf_bytes(void)
@@ -152,6 +157,25 @@ static bool writer_done(pid_t pid, int flags)
 		return false;
 	if (status)
 		die("the writer failed: %x", status);
+	return true;
+}
+
+/* Have half of @nr records written now. Return: the PID of a writer of the others. */
+static pid_t write_half(unsigned long nr)
+{
+	writer_done(write_records(1, nr / 2), 0);
+	return write_records(nr / 2 + 1, nr - nr / 2);
+}
+
+/* May there be more to read than was seen? Once behind its end: then *@writer is 0. */
+static bool goes_on(pid_t *writer)
+{
+	if (!*writer)
+		return false;
+	if (writer_done(*writer, WNOHANG))
+		*writer = 0;
+	else
+		sched_yield();
 	return true;
 }
 
@@ -280,20 +304,12 @@ static bool map_turn(struct mapping *m)
 static void read_map(unsigned long nr)
 {
 	struct mapping m = map_open();
-	bool done = false;
-	pid_t writer;
+	pid_t writer = write_half(nr);
 
-	writer_done(write_records(1, nr / 2), 0);
-	writer = write_records(nr / 2 + 1, nr - nr / 2);
-	for (;;) {
-		if (map_turn(&m))
-			continue;
-		if (done)
-			break;
-		done = writer_done(writer, WNOHANG);
-		if (!done)
-			sched_yield();
-	}
+	do {
+		while (map_turn(&m))
+			;
+	} while (goes_on(&writer));
 	if (m.meta->entries != nr || m.meta->overrun != lost || m.meta->read != seen)
 		die("meta page: %llu written, %llu overwritten, %llu read",
 		    (unsigned long long)m.meta->entries, (unsigned long long)m.meta->overrun,
@@ -337,16 +353,14 @@ static void read_map_and_cut(unsigned long nr)
 	unsigned long page = subbuf_bytes(), half = CUT_RECORDS / 2, first = 1;
 	struct subbuf *sb = malloc(page);
 	struct mapping m = map_open();
-	char name[64];
 	int fd;
 
-	snprintf(name, sizeof(name), "per_cpu/cpu%d/snapshot_raw", cpu);
 	for (; first + CUT_RECORDS <= nr + 1; first += CUT_RECORDS) {
 		writer_done(write_records(first, half), 0);
 		if (!map_turn(&m))
 			die("nothing new");
 		take_snapshot();
-		fd = open_file(name, O_RDONLY);
+		fd = open_cpu("snapshot_raw", O_RDONLY);
 		read_pages(fd, sb, page);
 		close(fd);
 		if (last != first + half - 1)
@@ -439,20 +453,12 @@ static void read_splice(unsigned long nr,
 	unsigned long page = subbuf_bytes();
 	struct subbuf *sb = malloc(page);
 	int fd = open_raw(O_NONBLOCK);
-	bool done = false;
-	pid_t writer;
+	pid_t writer = write_half(nr);
 
-	writer_done(write_records(1, nr / 2), 0);
-	writer = write_records(nr / 2 + 1, nr - nr / 2);
-	for (;;) {
-		if (take(fd, sb, page, SPLICE_F_NONBLOCK))
-			continue;
-		if (done)
-			break;
-		done = writer_done(writer, WNOHANG);
-		if (!done)
-			sched_yield();
-	}
+	do {
+		while (take(fd, sb, page, SPLICE_F_NONBLOCK))
+			;
+	} while (goes_on(&writer));
 
 	/* splice() takes full sub-buffers only; the last one is not. */
 	read_pages(fd, sb, page);
@@ -484,21 +490,16 @@ static void read_late(void)
 
 static unsigned long stat_of(const char *name)
 {
-	char path[64], text[1024];
+	int fd = open_cpu("stats", O_RDONLY);
+	char text[1024] = "";
 	const char *at;
-	ssize_t len;
-	int fd;
 
-	snprintf(path, sizeof(path), "per_cpu/cpu%d/stats", cpu);
-	fd = open_file(path, O_RDONLY);
-	len = read(fd, text, sizeof(text) - 1);
+	if (read(fd, text, sizeof(text) - 1) <= 0)
+		die("stats: %s", strerror(errno));
 	close(fd);
-	if (len <= 0)
-		die("%s: %s", path, strerror(errno));
-	text[len] = '\0';
 	at = strstr(text, name);
 	if (!at)
-		die("%s has no %s", path, name);
+		die("stats has no %s", name);
 	return strtoul(at + strlen(name), NULL, 10);
 }
 
@@ -533,14 +534,11 @@ static void refused(int fd, int prot, int flags, int error, const char *what)
 /* A mapping can be read, and nothing else. */
 static void check_protection(void)
 {
-	int fd = open_raw(O_NONBLOCK), rw;
+	int fd = open_raw(O_NONBLOCK), rw = open_cpu("trace_pipe_raw", O_RDWR | O_NONBLOCK);
 	unsigned char core;
 	struct mapping m;
-	char name[64];
 	pid_t child;
 
-	snprintf(name, sizeof(name), "per_cpu/cpu%d/trace_pipe_raw", cpu);
-	rw = open_file(name, O_RDWR | O_NONBLOCK);
 	refused(fd, PROT_READ, MAP_PRIVATE, EPERM, "private");
 	refused(fd, PROT_READ | PROT_EXEC, MAP_SHARED, EPERM, "executable");
 	refused(fd, PROT_READ | PROT_WRITE, MAP_SHARED, EACCES, "writable, but not opened so");

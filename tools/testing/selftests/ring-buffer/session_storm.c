@@ -30,12 +30,8 @@
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdint.h>
-#include <unistd.h>
 
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "storm.h"
 
@@ -56,9 +52,7 @@ static struct shared {
 enum { ONCE, ORDER, TIME, CUT, BUSY, NR_CHECKS };
 static const char *const checks[] = { "once", "order", "time", "cut", "busy" };
 
-static const struct {
-	const char	*how, *part;
-} broken_ways[] = {
+static const struct way broken_ways[] = {
 	{ "skip", "pipe" },		/* one record of the merge is not seen */
 	{ "twice", "pipe" },		/* one record is seen twice */
 	{ "turned", "pipe" },		/* two records of a CPU are seen in the other order */
@@ -75,8 +69,7 @@ static struct {
 	uint64_t	last, nr;
 } at[MAX_CPUS];
 static uint64_t last_time;
-static unsigned long nr_cpus, nr_seen, nr_busy;
-static pid_t pids[MAX_CPUS];
+static unsigned long nr_seen, nr_busy;
 static bool in_order;
 
 /* A cut: its interval, and what was written before the request and begun behind it */
@@ -112,8 +105,6 @@ static void write_records(int cpu)
 	uint64_t nr = 0;
 	char text[64];
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	on_cpu(cpu);
 	for (i = 0; i < NR_PARTS; i++)
 		fd[i] = open_file(O_WRONLY, "%s/trace_marker", parts[i]);
 	while (!load(&shared->stop)) {
@@ -128,49 +119,26 @@ static void write_records(int cpu)
 			die("record %lu of CPU %d", (unsigned long)nr, cpu);
 		store(&w->done, nr);
 	}
-	_exit(0);
 }
 
 static void allow(void)
 {
-	unsigned long cpu;
+	int cpu;
 
 	for (cpu = 0; cpu < nr_cpus; cpu++)
 		store(&shared->w[cpu].quota, at[cpu].nr + AHEAD);
 }
 
-static void start_writers(void)
-{
-	unsigned long cpu;
-
-	memset(shared, 0, sizeof(*shared));
-	allow();
-	fflush(stdout);
-	for (cpu = 0; cpu < nr_cpus; cpu++) {
-		pids[cpu] = fork();
-		if (pids[cpu] < 0)
-			die("fork");
-		if (!pids[cpu])
-			write_records(cpu);
-	}
-}
-
 static void stop_writers(void)
 {
-	unsigned long cpu;
-	int status;
-
 	store(&shared->stop, 1);
-	for (cpu = 0; cpu < nr_cpus; cpu++) {
-		if (waitpid(pids[cpu], &status, 0) != pids[cpu] || status)
-			fault(ONCE, "the writer of CPU %lu failed", cpu);
-	}
+	join_writers(ONCE);
 }
 
 /* Until each CPU has written another record. */
 static void wait_records(void)
 {
-	unsigned long cpu;
+	int cpu;
 	uint64_t nr;
 	int status;
 
@@ -179,8 +147,8 @@ static void wait_records(void)
 		if (nr >= load(&shared->w[cpu].quota))
 			continue;
 		while (load(&shared->w[cpu].done) == nr) {
-			if (waitpid(pids[cpu], &status, WNOHANG) > 0)
-				die("the writer of CPU %lu has ended", cpu);
+			if (waitpid(writers[cpu], &status, WNOHANG) > 0)
+				die("the writer of CPU %d has ended", cpu);
 			usleep(100);
 		}
 	}
@@ -189,23 +157,23 @@ static void wait_records(void)
 /* ---- the records --------------------------------------------------------- */
 
 /* @prev and @cut: cuts before the record and behind it, or NULL. */
-static void check_record(unsigned long cpu, uint64_t nr, uint64_t time, const struct cut *prev,
+static void check_record(int cpu, uint64_t nr, uint64_t time, const struct cut *prev,
 			 const struct cut *cut)
 {
 	bool in_cut = (cut && time >= cut->begin) || (prev && time <= prev->end);
 	unsigned char bit = 1 << nr % 8;
 
-	if (cpu >= nr_cpus || nr >= MAX_RECORDS) {
-		fault(ONCE, "%lu of CPU %lu was not written", nr, cpu);
+	if (cpu < 0 || cpu >= nr_cpus || nr >= MAX_RECORDS) {
+		fault(ONCE, "%lu of CPU %d was not written", nr, cpu);
 		return;
 	}
 	if (seen[cpu][nr / 8] & bit)
-		fault(ONCE, "%lu of CPU %lu comes twice", nr, cpu);
+		fault(ONCE, "%lu of CPU %d comes twice", nr, cpu);
 	seen[cpu][nr / 8] |= bit;
 	nr_seen++;
 	at[cpu].nr++;
 	if (in_order && !in_cut && nr != at[cpu].last + 1)
-		fault(ORDER, "CPU %lu: %lu after %lu", cpu, nr, at[cpu].last);
+		fault(ORDER, "CPU %d: %lu after %lu", cpu, nr, at[cpu].last);
 	if (nr > at[cpu].last)
 		at[cpu].last = nr;
 	if ((cut || prev) && time <= last_time)
@@ -214,7 +182,7 @@ static void check_record(unsigned long cpu, uint64_t nr, uint64_t time, const st
 	if (cut && time > cut->end)
 		fault(TIME, "%lu is in the snapshot of %lu..%lu", time, cut->begin, cut->end);
 	if (cut && in_order && nr > cut->begun[cpu])
-		fault(CUT, "CPU %lu: %lu was begun when the snapshot was there", cpu, nr);
+		fault(CUT, "CPU %d: %lu was begun when the snapshot was there", cpu, nr);
 	if (prev && in_order && time < prev->begin)
 		fault(TIME, "%lu is behind the snapshot of %lu..%lu", time, prev->begin, prev->end);
 }
@@ -285,15 +253,16 @@ static void check_file(int fd, const struct cut *prev, const struct cut *cut)
 
 static void check_end(void)
 {
-	unsigned long cpu, nr;
+	unsigned long nr;
+	int cpu;
 
 	for (cpu = 0; cpu < nr_cpus; cpu++) {
 		for (nr = 1; nr <= shared->w[cpu].done; nr++) {
 			if (!(seen[cpu][nr / 8] & 1 << nr % 8))
-				fault(ONCE, "%lu of CPU %lu is missing", nr, cpu);
+				fault(ONCE, "%lu of CPU %d is missing", nr, cpu);
 		}
 		if (at[cpu].nr != shared->w[cpu].done)
-			fault(ONCE, "CPU %lu: %lu of %lu were seen", cpu, at[cpu].nr,
+			fault(ONCE, "CPU %d: %lu of %lu were seen", cpu, at[cpu].nr,
 			      shared->w[cpu].done);
 	}
 }
@@ -321,7 +290,7 @@ static void read_interval(struct cut *cut)
 
 static void take(struct cut *cut)
 {
-	unsigned long cpu;
+	int cpu;
 
 	for (cpu = 0; cpu < nr_cpus; cpu++)
 		cut->before[cpu] = load(&shared->w[cpu].done);
@@ -341,7 +310,7 @@ static void take(struct cut *cut)
 static void take_and_check(unsigned long n, struct cut *prev)
 {
 	struct cut cut;
-	unsigned long cpu;
+	int cpu;
 	int fd;
 
 	on_cpu(n % nr_cpus);
@@ -352,7 +321,7 @@ static void take_and_check(unsigned long n, struct cut *prev)
 	close(fd);
 	for (cpu = 0; in_order && cpu < nr_cpus; cpu++) {
 		if (at[cpu].last < cut.before[cpu])
-			fault(CUT, "CPU %lu: %lu was there before the request, the last is %lu",
+			fault(CUT, "CPU %d: %lu was there before the request, the last is %lu",
 			      cpu, cut.before[cpu], at[cpu].last);
 	}
 	allow();
@@ -379,7 +348,7 @@ static void make(const char *name, const char *size_kb)
 
 static void begin_part(const char *name)
 {
-	unsigned long cpu;
+	int cpu;
 	int i;
 
 	part = name;
@@ -392,10 +361,7 @@ static void begin_part(const char *name)
 	for (cpu = 0; cpu < nr_cpus; cpu++) {
 		if (seen[cpu])
 			munmap(seen[cpu], MAX_RECORDS / 8);
-		seen[cpu] = mmap(NULL, MAX_RECORDS / 8, PROT_READ | PROT_WRITE,
-				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		if (seen[cpu] == MAP_FAILED)
-			die("mmap");
+		seen[cpu] = map(MAX_RECORDS / 8, MAP_PRIVATE | MAP_NORESERVE);
 	}
 	for (i = 0; i < NR_PARTS; i++) {
 		rmdir(parts[i]);
@@ -403,7 +369,9 @@ static void begin_part(const char *name)
 		if (i)
 			put(parts[0], "channels", parts[i]);
 	}
-	start_writers();
+	memset(shared, 0, sizeof(*shared));
+	allow();
+	fork_writers(write_records);
 	/* A writer has it open, and it is a channel. */
 	wait_records();
 	for (i = 0; i < NR_PARTS; i++) {
@@ -426,9 +394,7 @@ static void end_part(void)
 	}
 	printf("# %s: %lu records, %lu times a CPU wrote while there was a cut\n", part, nr_seen,
 	       nr_busy);
-	for (i = 0; i < NR_CHECKS; i++)
-		printf("%s.%s %s\n", part, checks[i], faults[i] ? "FAIL" : "PASS");
-	fflush(stdout);
+	print_checks(NR_CHECKS);
 }
 
 static void pipe_part(unsigned long nr)
@@ -531,36 +497,16 @@ int main(int argc, char **argv)
 		{ "pipe", pipe_part }, { "cuts", cuts_part }, { "members", members_part },
 		{ "churn", churn_part },
 	};
-	const char *only = NULL;
 	unsigned long nr = 500;
+	const char *only = begin_storm(argc, argv, &nr, MAX_CPUS, broken_ways,
+				       ARRAY_SIZE(broken_ways));
 	unsigned int i;
-	int opt;
 
-	while ((opt = getopt(argc, argv, "n:b:")) != -1) {
-		if (opt == 'n')
-			nr = strtoul(optarg, NULL, 10);
-		else if (opt == 'b')
-			broken = optarg;
-		else
-			return 2;
-	}
-	for (i = 0; i < sizeof(broken_ways) / sizeof(broken_ways[0]); i++) {
-		if (is_broken(broken_ways[i].how))
-			only = broken_ways[i].part;
-	}
-	if (optind + 1 != argc || nr < 1 || (*broken && !only))
-		return 2;
 	check_names = checks;
-	nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	if (nr_cpus > MAX_CPUS)
-		nr_cpus = MAX_CPUS;
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-		      -1, 0);
-	if (shared == MAP_FAILED)
-		die("memory");
+	shared = map(sizeof(*shared), MAP_SHARED);
 	if (chdir(argv[optind]) || chdir("instances"))
 		die("%s/instances", argv[optind]);
-	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(all); i++) {
 		if (only && strcmp(only, all[i].name))
 			continue;
 		begin_part(all[i].name);

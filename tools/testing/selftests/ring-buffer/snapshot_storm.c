@@ -37,13 +37,9 @@
 #include <signal.h>
 #include <stdint.h>
 #include <time.h>
-#include <unistd.h>
 
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 
 #include <linux/futex.h>
 
@@ -119,11 +115,8 @@ static struct {
 static unsigned long most, ahead;
 static bool wrapping;
 static unsigned char *bitmap;
-static pid_t pids[MAX_CPUS];
 
-static const struct {
-	const char	*how, *part;
-} broken_ways[] = {
+static const struct way broken_ways[] = {
 	{ "skip", "cuts" },		/* one CPU of a snapshot is not read */
 	{ "twice", "cuts" },		/* a page is read twice */
 	{ "interval", "cuts" },		/* the cut of another snapshot is believed */
@@ -136,7 +129,7 @@ static const struct {
 	{ "lost", "wraps" },		/* one record more was lost */
 };
 
-static int nr_cpus, raw_type, list_fd = -1;
+static int raw_type, list_fd = -1;
 static unsigned long page_size;
 static struct subbuf *page;
 static char *list;
@@ -184,8 +177,6 @@ static void write_records(int cpu)
 	int raw, marker;
 	uint32_t turn;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	on_cpu(cpu);
 	raw = open_file(O_WRONLY, "trace_marker_raw");
 	marker = open_file(O_WRONLY, "trace_marker");
 	for (;;) {
@@ -211,7 +202,6 @@ static void write_records(int cpu)
 			w->asked++;
 		}
 	}
-	_exit(0);
 }
 
 static void wake_writers(void)
@@ -226,27 +216,16 @@ static void start_writers(int ask_every)
 
 	memset(shared, 0, sizeof(*shared));
 	shared->ask_every = ask_every;
-	fflush(stdout);
-	for (cpu = 0; cpu < nr_cpus; cpu++) {
+	for (cpu = 0; cpu < nr_cpus; cpu++)
 		shared->w[cpu].quota = ahead;
-		pids[cpu] = fork();
-		if (pids[cpu] < 0)
-			die("fork");
-		if (!pids[cpu])
-			write_records(cpu);
-	}
+	fork_writers(write_records);
 }
 
 static void stop_writers(void)
 {
-	int cpu, status;
-
 	store(&shared->stop, 1);
 	wake_writers();
-	for (cpu = 0; cpu < nr_cpus; cpu++) {
-		if (waitpid(pids[cpu], &status, 0) != pids[cpu] || status)
-			fault(COUNT, "the writer of CPU %d failed", cpu);
-	}
+	join_writers(COUNT);
 }
 
 /* One that has failed would never go on. */
@@ -543,7 +522,7 @@ static void check_requests(unsigned long asked)
 	read_list();
 	got = count_of("# taken: ");
 	merged = count_of("# merged into another: ");
-	for (i = 0; i < sizeof(why) / sizeof(why[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(why); i++)
 		refused += count_of(why[i]);
 	printf("# %s: %lu requests: %lu taken, %lu merged, %lu refused\n", part, asked, got, merged,
 	       refused);
@@ -566,10 +545,7 @@ static void begin_part(const char *name, const char *size_kb)
 	memset(&nr_of, 0, sizeof(nr_of));
 	if (bitmap)
 		munmap(bitmap, MAX_RECORDS / 8);
-	bitmap = mmap(NULL, MAX_RECORDS / 8, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (bitmap == MAP_FAILED)
-		die("mmap");
+	bitmap = map(MAX_RECORDS / 8, MAP_PRIVATE | MAP_NORESERVE);
 	put("buffer_size_kb", size_kb);
 	put("trace_clock", "global");
 	put("trace", "");
@@ -591,9 +567,7 @@ static void end_part(void)
 	       nr_of.missing, wrapping ? "lost" : "in snapshots that nobody saw");
 	printf("%lu other events, %lu within a cut, writers waited %lu times\n", nr_of.others,
 	       nr_of.inside, waited);
-	for (i = 0; i < NR_CHECKS; i++)
-		printf("%s.%s %s\n", part, checks[i], faults[i] ? "FAIL" : "PASS");
-	fflush(stdout);
+	print_checks(NR_CHECKS);
 }
 
 static void progress(unsigned long n, unsigned long of)
@@ -950,23 +924,19 @@ static void triggers(unsigned long nr)
 	end_part();
 }
 
-static const char *next_line(const char *p)
-{
-	return strchr(p, '\n') + 1;
-}
-
 /* Check the kept snapshots, one after the other. */
 static unsigned long check_kept(struct snap *last)
 {
 	struct snap snaps[2] = {}, *prev = NULL, *s = &snaps[0];
 	unsigned long kept = 0;
-	const char *p;
+	const char *p, *next;
 	int cpu, fd;
 
 	read_list();
-	for (p = first_line(); *p; p = next_line(p), kept++) {
+	for (p = first_line(); *p; p = next, kept++) {
 		char name[64];
 
+		next = strchr(p, '\n') + 1;
 		parse_snap(p, s);
 		check_interval(prev, s);
 		if (sscanf(field(p, " instance="), "%63s", name) != 1)
@@ -976,7 +946,7 @@ static unsigned long check_kept(struct snap *last)
 		for (cpu = 0; cpu < nr_cpus; cpu++) {
 			struct view v = { prev, s, UINT64_MAX, UINT64_MAX };
 
-			if (is_broken("leave") && *next_line(p))
+			if (is_broken("leave") && *next)
 				continue;
 			fd = open_file(O_RDONLY | O_NONBLOCK,
 				       "../%s/per_cpu/cpu%d/trace_pipe_raw", name, cpu);
@@ -1050,36 +1020,15 @@ int main(int argc, char **argv)
 		{ "cuts", cuts, 1 }, { "triggers", triggers, 50 }, { "kept", kept, 100 },
 		{ "wraps", wraps, 20 },
 	};
-	const char *only = NULL;
 	unsigned long nr = 10000;
+	const char *only = begin_storm(argc, argv, &nr, MAX_CPUS, broken_ways,
+				       ARRAY_SIZE(broken_ways));
 	unsigned int i;
-	int opt;
-
-	while ((opt = getopt(argc, argv, "n:b:")) != -1) {
-		if (opt == 'n')
-			nr = strtoul(optarg, NULL, 10);
-		else if (opt == 'b')
-			broken = optarg;
-		else
-			return 2;
-	}
-	for (i = 0; i < sizeof(broken_ways) / sizeof(broken_ways[0]); i++) {
-		if (is_broken(broken_ways[i].how))
-			only = broken_ways[i].part;
-	}
-	if (optind + 1 != argc || nr < 1 || (*broken && !only))
-		return 2;
 
 	check_names = checks;
-	nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	if (nr_cpus > MAX_CPUS)
-		nr_cpus = MAX_CPUS;
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-		      -1, 0);
-	list = malloc(LIST_SIZE);
-	if (shared == MAP_FAILED || !list)
-		die("memory");
-	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+	shared = map(sizeof(*shared), MAP_SHARED);
+	list = map(LIST_SIZE, MAP_PRIVATE);
+	for (i = 0; i < ARRAY_SIZE(parts); i++) {
 		if (only && strcmp(only, parts[i].name))
 			continue;
 		begin_instance(argv[optind]);

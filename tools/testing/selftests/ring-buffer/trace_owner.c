@@ -53,6 +53,14 @@ static const char *path_of(const char *name)
 	return path;
 }
 
+static const char *path_of_instance(const char *name)
+{
+	char path[300];
+
+	snprintf(path, sizeof(path), "instances/%s", name);
+	return path_of(path);
+}
+
 /* A descriptor that owns, or -1. */
 static int try_own(void)
 {
@@ -90,10 +98,7 @@ static char *name_of(int fd)
 
 static bool exists(const char *name)
 {
-	char path[300];
-
-	snprintf(path, sizeof(path), "instances/%s", name);
-	return !access(path_of(path), F_OK);
+	return !access(path_of_instance(name), F_OK);
 }
 
 /* With a bound, as long as @name is there. */
@@ -110,12 +115,10 @@ static void wait_gone(const char *name)
 /* The directory of what @fd owns. It owns nothing itself. */
 static int open_dir(int fd)
 {
-	char path[300], *name = name_of(fd);
-	int dir;
+	char *name = name_of(fd);
+	int dir = open(path_of_instance(name), O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	snprintf(path, sizeof(path), "instances/%s", name);
 	free(name);
-	dir = open(path_of(path), O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		die("no directory");
 	return dir;
@@ -166,13 +169,11 @@ static bool has(int fd, const char *text, bool once)
 static void names(void)
 {
 	int owner = own(), dir = open_dir(owner), fd, nr;
-	char path[300], *name = name_of(owner);
+	char *name = name_of(owner);
 
 	if (fcntl(owner, F_GETFD) != FD_CLOEXEC)
 		die("the descriptor stays open over exec");
-	snprintf(path, sizeof(path), "instances/%s", name);
-	fd = open_at(dir, "trace", O_RDONLY);
-	close(fd);
+	close(open_at(dir, "trace", O_RDONLY));
 	if (!snapshot) {
 		mark(dir, "a marker");
 		fd = open_at(dir, "trace", O_RDONLY);
@@ -183,7 +184,7 @@ static void names(void)
 	} else {
 		expect(openat(dir, "trace_marker", O_WRONLY), ENOENT, "trace_marker");
 	}
-	expect(rmdir(path_of(path)), EBUSY, "rmdir");
+	expect(rmdir(path_of_instance(name)), EBUSY, "rmdir");
 	/* A task that gets it, in a chroot or with less rights, gets no way out by it. */
 	for (nr = 0; nr < 256; nr++)
 		expect(ioctl(owner, _IO('R', nr), 0), ENOTTY, "ioctl");
@@ -204,7 +205,6 @@ static void modes(void)
 	if (snapshot) {
 		fd = open(path_of(file), O_RDONLY);
 		expect(ioctl(fd, TRACE_IOC_SNAPSHOT, 0), EBADF, "ioctl of a reader");
-		close(fd);
 		fd = open(path_of(file), O_WRONLY);
 		expect(ioctl(fd, TRACE_IOC_SNAPSHOT, 1), EINVAL, "an argument");
 		expect(ioctl(fd, TRACE_IOC_SNAPSHOT + 1, 0), ENOTTY, "another ioctl");
@@ -506,9 +506,7 @@ static void kill_owners(int rounds)
 
 static void hold(void)
 {
-	int owner = own();
-
-	puts(name_of(owner));
+	puts(name_of(own()));
 	fflush(stdout);
 	for (;;)
 		pause();
