@@ -75,6 +75,7 @@ void check_file(const char *file, const char *what, int records);
 void check_records(void);
 const char *was(const char *file);
 void remember(void);
+void before_event(void);
 void check_unchanged(void);
 
 /* sweep.c: one failure after the other */

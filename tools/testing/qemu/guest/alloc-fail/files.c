@@ -32,13 +32,6 @@ static int do_open_pipe(void) { return do_open("trace_pipe", O_RDONLY | O_NONBLO
 static int do_open_view(void) { return do_open("/proc/self/trace/faulty.txt", O_RDONLY); }
 static int do_open_view_dat(void) { return do_open("/proc/self/trace/faulty.dat", O_RDONLY); }
 
-/* (With it the base takes a probe for registered that could not be, and warns later.) */
-static void before_event(void)
-{
-	must_put("options/record-cmd", "0");
-	remember();
-}
-
 /* A new instance has no memory for lines yet. */
 static void before_stop(void)
 {

@@ -20,21 +20,8 @@ static int do_grow(void) { return do_write("32"); }
 static int do_order(void) { return do_write("16"); }
 static int do_snapshot(void) { return do_write("1"); }
 
-static int do_iterate(void)
-{
-	fd = open("trace", O_RDONLY);
-	return fd < 0 ? -errno : 0;
-}
-
-static void after_iterate(void)
-{
-	FILE *f = fdopen(dup(fd), "r");
-
-	if (!f)
-		die("trace");
-	check_lines(f, "record", RECORDS);
-	fclose(f);
-}
+static int do_iterate(void) { return do_open("trace", O_RDONLY); }
+static void after_iterate(void) { check_open(fd, "record", RECORDS); }
 
 static int do_read(void)
 {

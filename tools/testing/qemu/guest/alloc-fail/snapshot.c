@@ -98,10 +98,9 @@ static void before_allocated(void)
 	remember();
 }
 
-/* (With it the base takes a probe for registered that could not be, and warns later.) */
 static void before_trigger(void)
 {
-	must_put("options/record-cmd", "0");
+	before_event();
 	before_none();
 }
 

@@ -223,6 +223,13 @@ void remember(void)
 	state(files);
 }
 
+/* (With it the base takes a probe for registered that could not be, and warns later.) */
+void before_event(void)
+{
+	must_put("options/record-cmd", "0");
+	remember();
+}
+
 void check_unchanged(void)
 {
 	static char now[NR_STATE][STATE_SIZE];
