@@ -209,21 +209,6 @@ static void read_by(void (*way)(struct tracefs_cpu *tcpu))
 	tracefs_cpu_close(tcpu);
 }
 
-static void cpu_read(void)
-{
-	read_by(way_read);
-}
-
-static void cpu_buffered_read(void)
-{
-	read_by(way_buffered_read);
-}
-
-static void cpu_write(void)
-{
-	read_by(way_write);
-}
-
 /* A thread moves what comes to a file, until it is stopped. */
 struct mover {
 	struct tracefs_cpu	*tcpu;
@@ -279,21 +264,6 @@ static void move_by(int (*move)(struct tracefs_cpu *tcpu, int fd, bool nonblock)
 	}
 }
 
-static void move_write(void)
-{
-	move_by(tracefs_cpu_write, false);
-}
-
-static void move_pipe(void)
-{
-	move_by(tracefs_cpu_pipe, false);
-}
-
-static void move_pipe_cleared(void)
-{
-	move_by(tracefs_cpu_pipe, true);
-}
-
 static void clear_then_open(void)
 {
 	static const int counts[] = { 0, 1, 50, 200, 1000, 3 };
@@ -331,23 +301,35 @@ static void clear_while_open(void)
 	tracefs_cpu_close(tcpu);
 }
 
-/* Where one has ended in the middle of a sub-buffer, the next one goes on. */
-static void open_again(void)
+/*
+ * Where one has ended in the middle of a sub-buffer, the next one goes on, also if only one of them
+ * maps.
+ */
+static void open_again_by(bool mixed)
 {
 	struct tracefs_cpu *tcpu;
+	bool early;
 	int i;
 
 	begin();
 	for (i = 0; i < 12; i++) {
-		if (i & 1)
+		early = !mixed && i & 1;
+		if (mixed)
+			mapped = i & 1;
+		if (early)
 			marks(10 + 20 * i);
 		tcpu = open_cpu(true);
-		if (!(i & 1))
+		if (!early)
 			marks(10 + 20 * i);
 		way_read(tcpu);
 		complete("read by the next one");
 		tracefs_cpu_close(tcpu);
 	}
+}
+
+static void open_again(void)
+{
+	open_again_by(false);
 }
 
 static void iterate(void)
@@ -386,18 +368,25 @@ static void iterate_cleared(void)
 	}
 }
 
+static void marks_elsewhere(int n)
+{
+	int i;
+
+	for (i = 0; i < 60; i++) {
+		pin(rand() % CPUS);
+		marks(n);
+	}
+}
+
 /* Records of many CPUs come in the order of their times. */
 static void iterate_cpus(void)
 {
-	int i, k;
+	int k;
 
 	for (k = 0; k < 4; k++) {
 		clear();
 		begin();
-		for (i = 0; i < 60; i++) {
-			pin(rand() % CPUS);
-			marks(1 + k);
-		}
+		marks_elsewhere(1 + k);
 		iterate();
 		complete("iterated over all CPUs");
 	}
@@ -415,22 +404,34 @@ static void getppids(int n)
 		syscall(SYS_getppid);
 }
 
-static void follow_events(void)
-{
-	int i, calls, prints;
+static int calls, prints;
 
+static void follow(void)
+{
 	tracefs_follow_event(tep, instance, "syscalls", "sys_enter_getppid", count, &calls);
 	tracefs_follow_event(tep, instance, "ftrace", "print", count, &prints);
+}
+
+/* Those that are followed are counted. */
+static void check_followed(int want)
+{
+	clear();
+	calls = prints = 0;
+	getppids(300);
+	marks(20);
+	tracefs_iterate_raw_events(tep, instance, NULL, 0, NULL, NULL);
+	if (calls != want || prints != 20)
+		fault("%d calls of %d, %d prints of 20", calls, want, prints);
+}
+
+static void follow_events(void)
+{
+	int i;
+
+	follow();
 	tracefs_event_enable(instance, "syscalls", "sys_enter_getppid");
-	for (i = 0; i < 3; i++) {
-		clear();
-		calls = prints = 0;
-		getppids(300);
-		marks(20);
-		tracefs_iterate_raw_events(tep, instance, NULL, 0, NULL, NULL);
-		if (calls != 300 || prints != 20)
-			fault("%d calls of 300, %d prints of 20", calls, prints);
-	}
+	for (i = 0; i < 3; i++)
+		check_followed(300);
 }
 
 struct pids {
@@ -673,14 +674,11 @@ static void snap(void)
 
 static void snapshot_events(void)
 {
-	int i, k;
+	int i;
 
 	for (i = 0; i < 4; i++) {
 		begin();
-		for (k = 0; k < 60; k++) {
-			pin(rand() % CPUS);
-			marks(1 + i);
-		}
+		marks_elsewhere(1 + i);
 		snap();
 		iterate_snapshot();
 		complete("iterated over a snapshot");
@@ -702,68 +700,52 @@ static void snapshot_events(void)
 
 static void follow_events_clear(void)
 {
-	int i, calls, prints;
+	int i;
 
 	tracefs_event_enable(instance, "syscalls", "sys_enter_getppid");
 	for (i = 0; i < 3; i++) {
-		tracefs_follow_event(tep, instance, "syscalls", "sys_enter_getppid", count, &calls);
-		tracefs_follow_event(tep, instance, "ftrace", "print", count, &prints);
+		follow();
 		tracefs_follow_event_clear(instance, "syscalls", "sys_enter_getppid");
-		clear();
-		calls = prints = 0;
-		getppids(300);
-		marks(20);
-		tracefs_iterate_raw_events(tep, instance, NULL, 0, NULL, NULL);
-		if (calls || prints != 20)
-			fault("%d calls of 0, %d prints of 20", calls, prints);
+		check_followed(0);
 		tracefs_follow_event_clear(instance, NULL, NULL);
 	}
 }
 
-/* A mapping reader and another one continue where the other has stopped. */
 static void open_again_mixed(void)
 {
-	struct tracefs_cpu *tcpu;
-	int i;
-
-	begin();
-	for (i = 0; i < 12; i++) {
-		mapped = i & 1;
-		tcpu = open_cpu(true);
-		marks(10 + 20 * i);
-		way_read(tcpu);
-		complete("read by the next one");
-		tracefs_cpu_close(tcpu);
-	}
+	open_again_by(true);
 }
 #endif
 
-#define CASE(f)	{ #f, f }
+#define CASE(f)		.name = #f, .run = f
 
 static const struct {
 	const char *name;
 	void (*run)(void);
+	void (*way)(struct tracefs_cpu *tcpu);		/* or that of read_by() */
+	int (*move)(struct tracefs_cpu *tcpu, int fd, bool nonblock);	/* or of move_by() */
+	bool cleared;
 	bool maps;		/* may be mapped */
 } cases[] = {
-	{ "cpu_read", cpu_read, true },
-	{ "cpu_buffered_read", cpu_buffered_read, true },
-	{ "cpu_write", cpu_write, true },
-	{ "move_write", move_write, true },
-	{ "move_pipe", move_pipe, true },
-	{ "move_pipe_cleared", move_pipe_cleared, true },
-	{ "clear_then_open", clear_then_open, true },
-	{ "clear_while_open", clear_while_open, true },
-	{ "open_again", open_again, true },
-	CASE(iterate_events),
-	CASE(iterate_cleared),
-	CASE(iterate_cpus),
-	CASE(follow_events),
-	CASE(pid_events),
-	CASE(session),
+	{ "cpu_read", .way = way_read, .maps = true },
+	{ "cpu_buffered_read", .way = way_buffered_read, .maps = true },
+	{ "cpu_write", .way = way_write, .maps = true },
+	{ "move_write", .move = tracefs_cpu_write, .maps = true },
+	{ "move_pipe", .move = tracefs_cpu_pipe, .maps = true },
+	{ "move_pipe_cleared", .move = tracefs_cpu_pipe, .cleared = true, .maps = true },
+	{ CASE(clear_then_open), .maps = true },
+	{ CASE(clear_while_open), .maps = true },
+	{ CASE(open_again), .maps = true },
+	{ CASE(iterate_events) },
+	{ CASE(iterate_cleared) },
+	{ CASE(iterate_cpus) },
+	{ CASE(follow_events) },
+	{ CASE(pid_events) },
+	{ CASE(session) },
 #ifdef TRACEFS_MAPS
-	CASE(snapshot_events),
-	CASE(follow_events_clear),
-	CASE(open_again_mixed),
+	{ CASE(snapshot_events) },
+	{ CASE(follow_events_clear) },
+	{ CASE(open_again_mixed) },
 #endif
 };
 
@@ -777,7 +759,12 @@ static void run(unsigned int i, bool maps)
 		return;
 	}
 	pin(0);
-	cases[i].run();
+	if (cases[i].way)
+		read_by(cases[i].way);
+	else if (cases[i].move)
+		move_by(cases[i].move, cases[i].cleared);
+	else
+		cases[i].run();
 	tracefs_print_close(instance);
 	if (tracefs_instance_destroy(instance))
 		fault("cannot remove the instance: %s", strerror(errno));
