@@ -86,13 +86,12 @@ class Execution:
     def __init__(self, events, thread, drop_dependencies_of=None):
         n = self.n = len(events)
         self.events, self.thread = events, thread
-        self.none = [0] * n
 
         def having(test):
             return sum(1 << i for i, e in enumerate(events) if test(e))
 
-        self.R = R = having(lambda e: e.kind == "R")
-        self.W = W = having(lambda e: e.kind == "W")
+        R = having(lambda e: e.kind == "R")
+        W = having(lambda e: e.kind == "W")
         M = R | W
         every = (1 << n) - 1
         inside = [sum(1 << j for j in range(n) if thread[j] == thread[i] is not None)
@@ -152,10 +151,6 @@ class Execution:
                 if not depth[t]:
                     rel[i] |= 1 << start[t]
         return rel
-
-    def coherent(self, rf, co):
-        fr = compose(invert(rf), co)
-        return not cyclic(union(both(self.po, self.same), rf, co, fr))
 
     def allowed(self, rf, co):
         """rf: from a write to its reads.  co: the order of writes to one place."""

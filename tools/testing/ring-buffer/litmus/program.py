@@ -417,13 +417,13 @@ def traces(test):
                     if e.kind == "W":
                         grown[e.loc].add(e.val)
         if grown == domain:
-            return all_traces, domain
+            return all_traces
         if max(map(len, grown.values())) > 16:
             raise Unsupported("values that grow without end")
         domain = grown
 
 
-def weaker(body, site, dependencies=False):
+def weaker(body, site):
     """
     The statements with the order of the site-th ordered operation taken away, or
     None if there are not as many; and the operation's name.
