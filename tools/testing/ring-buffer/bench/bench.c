@@ -50,7 +50,7 @@ static int offers(enum bench_impl i, const struct operation *o)
 	if (o->threads && (column[i].ops == &bench_ops_floor ||
 			   column[i].ops == &bench_ops_minimal))
 		return 0;
-	return column[i].ops && *(void **)((char *)column[i].ops + o->needs);
+	return column[i].ops && operation_of(column[i].ops, o);
 }
 
 /* Once for each line of the table */

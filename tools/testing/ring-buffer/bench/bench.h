@@ -8,7 +8,8 @@
 
 struct trace_buffer;
 
-enum bench_clock { CLK_COUNTER, CLK_TSC, CLK_TSC_ORDERED, NR_CLK };
+/* The first one is that of operations for which the clock does not matter */
+enum bench_clock { CLK_TSC, CLK_TSC_ORDERED, CLK_COUNTER, NR_CLK };
 
 /* One ring buffer. Missing operations are NULL */
 struct bench_ops {
@@ -59,6 +60,12 @@ struct operation {
 	int		threads;	/* takes part: instructions are not the same each time */
 };
 
+/* What @op needs of a ring buffer; NULL: it has no such thing */
+static inline void *operation_of(const struct bench_ops *ops, const struct operation *op)
+{
+	return *(void **)((char *)ops + op->needs);
+}
+
 /* One turn of one ring buffer at one operation */
 struct turn {
 	const struct operation	*op;
@@ -75,12 +82,9 @@ void measure_init(void);
 void measure_turn(struct turn *t);
 void measure_forget(void);	/* frees all buffers */
 
-void m_write(struct turn *t);
+void m_write(struct turn *t);		/* or nested, by copying, discarded */
 void m_write_full(struct turn *t);
-void m_write_nested(struct turn *t);
-void m_write_copy(struct turn *t);
 void m_write_beside(struct turn *t);	/* arg: enum beside */
-void m_discard(struct turn *t);
 void m_consume(struct turn *t);
 void m_consume_beside(struct turn *t);
 void m_iterate(struct turn *t);

@@ -105,12 +105,14 @@ static unsigned long fill(struct turn *t, struct trace_buffer *b)
 
 /* ---- writing ------------------------------------------------------------ */
 
+/* write(), or another member of its type */
 void m_write(struct turn *t)
 {
+	typeof(t->ops->write) write = operation_of(t->ops, t->op);
 	struct trace_buffer *b = get_op(t);
 
 	begin(t);
-	t->wrong += t->ops->write(b, t->op->len, N_WRITES);
+	t->wrong += write(b, t->op->len, N_WRITES);
 	end(t, N_WRITES);
 }
 
@@ -127,33 +129,6 @@ void m_write_full(struct turn *t)
 	refused = t->ops->write(b, t->op->len, N_WRITES);
 	end(t, N_WRITES);
 	t->wrong += N_WRITES - refused;
-}
-
-void m_write_nested(struct turn *t)
-{
-	struct trace_buffer *b = get_op(t);
-
-	begin(t);
-	t->wrong += t->ops->write_nested(b, t->op->len, N_WRITES);
-	end(t, N_WRITES);
-}
-
-void m_write_copy(struct turn *t)
-{
-	struct trace_buffer *b = get_op(t);
-
-	begin(t);
-	t->wrong += t->ops->write_copy(b, t->op->len, N_WRITES);
-	end(t, N_WRITES);
-}
-
-void m_discard(struct turn *t)
-{
-	struct trace_buffer *b = get_op(t);
-
-	begin(t);
-	t->wrong += t->ops->discard(b, t->op->len, N_WRITES);
-	end(t, N_WRITES);
 }
 
 /* ---- reading ------------------------------------------------------------ */

@@ -18,50 +18,24 @@ static struct trace_buffer *op_alloc(unsigned long bytes, int overwrite, enum be
 	return b;
 }
 
-static __always_inline unsigned long write_n(void *on, unsigned int len, unsigned long n)
+struct record {
+	struct ring_buffer_event *event;
+};
+
+static __always_inline bool reserve(struct trace_buffer *b, struct record *r, unsigned int len)
 {
-	struct trace_buffer *b = on;
-	unsigned long i, refused = 0;
-
-	for (i = 0; i < n; i++) {
-		struct ring_buffer_event *e = ring_buffer_lock_reserve(b, len);
-
-		if (!e) {
-			refused++;
-			continue;
-		}
-		bench_fill(ring_buffer_event_data(e), len, i);
-		ring_buffer_unlock_commit(b);
-	}
-	return refused;
+	r->event = ring_buffer_lock_reserve(b, len);
+	return r->event;
 }
 
-static noinline unsigned long op_write(struct trace_buffer *b, unsigned int len, unsigned long n)
+static __always_inline void commit(struct trace_buffer *b, struct record *r, unsigned int len,
+				   u64 value)
 {
-	return bench_known_len(write_n, b, len, n);
+	bench_fill(ring_buffer_event_data(r->event), len, value);
+	ring_buffer_unlock_commit(b);
 }
 
-/* An interrupt between reserve and commit of each record; counts both */
-static noinline unsigned long op_write_nested(struct trace_buffer *b, unsigned int len,
-					      unsigned long n)
-{
-	unsigned long i, refused = 0;
-
-	for (i = 0; i < n; i += 2) {
-		struct ring_buffer_event *e = ring_buffer_lock_reserve(b, len);
-
-		preempt_count_add(HARDIRQ_OFFSET);
-		refused += op_write(b, len, 1);
-		preempt_count_sub(HARDIRQ_OFFSET);
-		if (e) {
-			bench_fill(ring_buffer_event_data(e), len, i);
-			ring_buffer_unlock_commit(b);
-		} else {
-			refused++;
-		}
-	}
-	return refused;
-}
+#include "loops.h"
 
 static noinline unsigned long op_discard(struct trace_buffer *b, unsigned int len, unsigned long n)
 {

@@ -19,6 +19,7 @@ struct peer {
 	struct bpf_ringbuf_map	map;
 	u64			(*clock)(void);
 	bool			overwrite;
+	unsigned long		records;
 };
 
 static struct trace_buffer *op_alloc(unsigned long bytes, int overwrite, enum bench_clock clk)
@@ -31,69 +32,31 @@ static struct trace_buffer *op_alloc(unsigned long bytes, int overwrite, enum be
 	return (struct trace_buffer *)p;
 }
 
-static __always_inline u64 *reserve(struct peer *p, unsigned int len)
-{
-	return (u64 *)bpf_ringbuf_reserve((unsigned long)&p->map.map, len + sizeof(u64), 0, 0, 0);
-}
+struct record {
+	u64	*data;
+};
 
-static __always_inline void put(struct peer *p, u64 *rec, unsigned int len, u64 value)
-{
-	rec[0] = p->clock();
-	bench_fill(rec + 1, len, value);
-	bpf_ringbuf_submit((unsigned long)rec, BPF_RB_NO_WAKEUP, 0, 0, 0);
-}
-
-/* The consumer catches up, every 64 records */
-static __always_inline void make_room(struct peer *p, unsigned long i)
+static __always_inline bool reserve(struct peer *p, struct record *r, unsigned int len)
 {
 	struct bpf_ringbuf *rb = p->map.rb;
 
-	if (!(i & 63) && p->overwrite)
+	/* The consumer catches up, every 64 records */
+	if (!(p->records++ & 63) && p->overwrite)
 		/* the reads come before a writer may use the space */
 		smp_store_release(&rb->consumer_pos, READ_ONCE(rb->producer_pos));
+	r->data = (void *)bpf_ringbuf_reserve((unsigned long)&p->map.map, len + sizeof(u64), 0,
+					      0, 0);
+	return r->data;
 }
 
-static __always_inline unsigned long write_n(void *on, unsigned int len, unsigned long n)
+static __always_inline void commit(struct peer *p, struct record *r, unsigned int len, u64 value)
 {
-	unsigned long i, refused = 0;
-
-	for (i = 0; i < n; i++) {
-		u64 *rec;
-
-		make_room(on, i);
-		rec = reserve(on, len);
-		if (rec)
-			put(on, rec, len, i);
-		else
-			refused++;
-	}
-	return refused;
+	r->data[0] = p->clock();
+	bench_fill(r->data + 1, len, value);
+	bpf_ringbuf_submit((unsigned long)r->data, BPF_RB_NO_WAKEUP, 0, 0, 0);
 }
 
-static noinline unsigned long op_write(struct trace_buffer *b, unsigned int len, unsigned long n)
-{
-	return bench_known_len(write_n, b, len, n);
-}
-
-static noinline unsigned long op_write_nested(struct trace_buffer *b, unsigned int len,
-					      unsigned long n)
-{
-	struct peer *p = (struct peer *)b;
-	unsigned long i, refused = 0;
-
-	for (i = 0; i < n; i += 2) {
-		u64 *rec = reserve(p, len);
-
-		preempt_count_add(HARDIRQ_OFFSET);
-		refused += op_write(b, len, 1);
-		preempt_count_sub(HARDIRQ_OFFSET);
-		if (rec)
-			put(p, rec, len, i);
-		else
-			refused++;
-	}
-	return refused;
-}
+#include "../loops.h"
 
 static noinline unsigned long op_discard(struct trace_buffer *b, unsigned int len,
 					 unsigned long n)
@@ -102,13 +65,11 @@ static noinline unsigned long op_discard(struct trace_buffer *b, unsigned int le
 	unsigned long i, refused = 0;
 
 	for (i = 0; i < n; i++) {
-		u64 *rec;
+		struct record r;
 
-		make_room(p, i);
-		rec = reserve(p, len);
-		if (rec) {
-			rec[0] = p->clock();
-			bpf_ringbuf_discard((unsigned long)rec, BPF_RB_NO_WAKEUP, 0, 0, 0);
+		if (reserve(p, &r, len)) {
+			r.data[0] = p->clock();
+			bpf_ringbuf_discard((unsigned long)r.data, BPF_RB_NO_WAKEUP, 0, 0, 0);
 		} else {
 			refused++;
 		}

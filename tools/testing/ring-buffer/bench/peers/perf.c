@@ -50,68 +50,31 @@ struct sample {
 	u64				time;
 };
 
-static __always_inline int begin(struct peer *p, struct perf_output_handle *h,
-				 struct perf_sample_data *d, unsigned int len)
+struct record {
+	struct perf_output_handle	handle;
+	struct perf_sample_data		data;
+};
+
+static __always_inline bool reserve(struct peer *p, struct record *r, unsigned int len)
 {
-	return perf_output_begin(h, d, &p->event[raw_smp_processor_id()],
-				 sizeof(struct sample) + len);
+	return !perf_output_begin(&r->handle, &r->data, &p->event[raw_smp_processor_id()],
+				  sizeof(struct sample) + len);
 }
 
-static __always_inline void put(struct peer *p, struct perf_output_handle *h, unsigned int len,
-				u64 value)
+static __always_inline void commit(struct peer *p, struct record *r, unsigned int len, u64 value)
 {
 	struct sample s = { .header = { .type = PERF_RECORD_SAMPLE,
 					.size = sizeof(struct sample) + len } };
 	u64 data[16];
 
 	s.time = p->clock();
-	perf_output_copy(h, &s, sizeof(s));
+	perf_output_copy(&r->handle, &s, sizeof(s));
 	bench_fill(data, len, value);
-	perf_output_copy(h, data, len);
-	perf_output_end(h);
+	perf_output_copy(&r->handle, data, len);
+	perf_output_end(&r->handle);
 }
 
-static __always_inline unsigned long write_n(void *on, unsigned int len, unsigned long n)
-{
-	unsigned long i, refused = 0;
-
-	for (i = 0; i < n; i++) {
-		struct perf_output_handle h;
-		struct perf_sample_data d;
-
-		if (begin(on, &h, &d, len))
-			refused++;
-		else
-			put(on, &h, len, i);
-	}
-	return refused;
-}
-
-static noinline unsigned long op_write(struct trace_buffer *b, unsigned int len, unsigned long n)
-{
-	return bench_known_len(write_n, b, len, n);
-}
-
-static noinline unsigned long op_write_nested(struct trace_buffer *b, unsigned int len,
-					      unsigned long n)
-{
-	unsigned long i, refused = 0;
-
-	for (i = 0; i < n; i += 2) {
-		struct perf_output_handle h;
-		struct perf_sample_data d;
-		int ret = begin((struct peer *)b, &h, &d, len);
-
-		preempt_count_add(HARDIRQ_OFFSET);
-		refused += op_write(b, len, 1);
-		preempt_count_sub(HARDIRQ_OFFSET);
-		if (ret)
-			refused++;
-		else
-			put((struct peer *)b, &h, len, i);
-	}
-	return refused;
-}
+#include "../loops.h"
 
 const struct bench_ops bench_ops_perf = {
 	.alloc = op_alloc, .free = op_free, .write = op_write, .write_nested = op_write_nested,
