@@ -220,8 +220,6 @@ void shim_cpu_up(int cpu)
 
 void cpus_read_lock(void) { }
 void cpus_read_unlock(void) { }
-int cpus_read_trylock(void) { return 1; }
-void lockdep_assert_cpus_held(void) { }
 
 /* Called from inline assembly, which knows that nothing but rax changes */
 asm(".text\n"

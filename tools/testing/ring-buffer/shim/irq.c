@@ -139,17 +139,6 @@ void smp_call_function(smp_call_func_t func, void *info, int wait)
 	smp_call_function_many(cpu_online_mask, func, info, wait);
 }
 
-void on_each_cpu_cond_mask(smp_cond_func_t cond, smp_call_func_t func, void *info, bool wait,
-			   const struct cpumask *mask)
-{
-	int cpu;
-
-	for_each_cpu_and(cpu, mask, cpu_online_mask) {
-		if (!cond || cond(cpu, info))
-			call_on(cpu, func, info);
-	}
-}
-
 /* ---- irq_work and work: run when their CPU calls shim_poll() ------------ */
 
 #define NR_SLOTS 64
@@ -262,52 +251,13 @@ bool queue_work_on(int cpu, struct workqueue_struct *wq, struct work_struct *wor
 	host_die("too many works");
 }
 
-static bool run_work(struct work_struct **slot)
+static void run_work(struct work_struct **slot)
 {
 	struct work_struct *w = READ_ONCE(*slot);
 
-	if (!w || !try_cmpxchg(slot, &w, NULL))
-		return false;
-	w->func(w);
-	return true;
+	if (w && try_cmpxchg(slot, &w, NULL))
+		w->func(w);
 }
-
-static bool take_work(struct work_struct *w, bool run)
-{
-	bool found = false;
-	int cpu, i;
-
-	for_each_possible_cpu(cpu) {
-		struct work_struct **slot = per_cpu(works, cpu);
-
-		for (i = 0; i < NR_SLOTS; i++) {
-			if (READ_ONCE(slot[i]) != w)
-				continue;
-			found |= run ? run_work(&slot[i]) : try_cmpxchg(&slot[i], &w, NULL);
-		}
-	}
-	return found;
-}
-
-bool flush_work(struct work_struct *w) { return take_work(w, true); }
-bool cancel_work_sync(struct work_struct *w) { return take_work(w, false); }
-bool cancel_work(struct work_struct *w) { return take_work(w, false); }
-
-bool queue_delayed_work_on(int cpu, struct workqueue_struct *wq, struct delayed_work *dw,
-			   unsigned long delay)
-{
-	return queue_work_on(cpu, wq, &dw->work);
-}
-
-bool mod_delayed_work_on(int cpu, struct workqueue_struct *wq, struct delayed_work *dw,
-			 unsigned long delay)
-{
-	return queue_work_on(cpu, wq, &dw->work);
-}
-
-bool cancel_delayed_work_sync(struct delayed_work *dw) { return take_work(&dw->work, false); }
-bool flush_delayed_work(struct delayed_work *dw) { return take_work(&dw->work, true); }
-void delayed_work_timer_fn(struct timer_list *t) { }
 
 static void run_queues(void)
 {

@@ -65,10 +65,6 @@ void _raw_spin_unlock_irqrestore(raw_spinlock_t *l, unsigned long flags)
 	preempt_enable();
 }
 
-void _raw_spin_lock_bh(raw_spinlock_t *l) { _raw_spin_lock(l); }
-void _raw_spin_unlock_bh(raw_spinlock_t *l) { _raw_spin_unlock(l); }
-int _raw_spin_trylock_bh(raw_spinlock_t *l) { return _raw_spin_trylock(l); }
-
 void __mutex_init(struct mutex *m, const char *name, struct lock_class_key *key)
 {
 	atomic_long_set(&m->owner, 0);
@@ -85,22 +81,7 @@ void mutex_lock(struct mutex *m)
 		host_wait(WAIT_MUTEX);
 }
 
-int mutex_lock_interruptible(struct mutex *m)
-{
-	mutex_lock(m);
-	return 0;
-}
-
-int mutex_lock_killable(struct mutex *m)
-{
-	mutex_lock(m);
-	return 0;
-}
-
 void mutex_unlock(struct mutex *m) { atomic_long_set_release(&m->owner, 0); }
-bool mutex_is_locked(struct mutex *m) { return atomic_long_read(&m->owner) != 0; }
 
 void down_write(struct rw_semaphore *s) { }
 void up_write(struct rw_semaphore *s) { }
-void down_read(struct rw_semaphore *s) { }
-void up_read(struct rw_semaphore *s) { }

@@ -154,11 +154,6 @@ void shim_seq_text(struct file *f, char *text, unsigned long size)
 	kfree(m);
 }
 
-void seq_putc(struct seq_file *m, char c) { }
-ssize_t seq_read(struct file *f, char __user *b, size_t n, loff_t *p) { return -EINVAL; }
-loff_t seq_lseek(struct file *f, loff_t o, int w) { return -EINVAL; }
-int seq_release(struct inode *i, struct file *f) { return 0; }
-
 unsigned long _find_next_zero_bit(const unsigned long *addr, unsigned long nbits,
 				  unsigned long start)
 {

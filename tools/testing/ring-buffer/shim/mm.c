@@ -132,23 +132,12 @@ unsigned long *bitmap_alloc(unsigned int n, gfp_t gfp)
 	return obj_alloc(BITS_TO_LONGS(n) * sizeof(long), gfp, NUMA_NO_NODE);
 }
 
-unsigned long *bitmap_zalloc(unsigned int n, gfp_t gfp)
-{
-	return obj_alloc(BITS_TO_LONGS(n) * sizeof(long), gfp | __GFP_ZERO, NUMA_NO_NODE);
-}
-
 void bitmap_free(const unsigned long *p) { obj_free(p); }
 
 void __bitmap_clear(unsigned long *map, unsigned int start, int len)
 {
 	while (len-- > 0)
 		__clear_bit(start++, map);
-}
-
-void __bitmap_set(unsigned long *map, unsigned int start, int len)
-{
-	while (len-- > 0)
-		__set_bit(start++, map);
 }
 
 long si_mem_available(void)

@@ -74,24 +74,6 @@ bool poll_state_synchronize_rcu_full(struct rcu_gp_oldstate *state)
 	return READ_ONCE(periods) != state->rgos_norm;
 }
 
-void synchronize_rcu_expedited(void) { synchronize_rcu(); }
-void synchronize_rcu_tasks_rude(void) { synchronize_rcu(); }
-void synchronize_rcu_tasks(void) { synchronize_rcu(); }
-unsigned long get_state_synchronize_rcu(void) { return 0; }
-unsigned long start_poll_synchronize_rcu(void) { return 0; }
-void cond_synchronize_rcu(unsigned long state) { synchronize_rcu(); }
-
-bool poll_state_synchronize_rcu(unsigned long state)
-{
-	int cpu;
-
-	for_each_online_cpu(cpu) {
-		if (cpu != raw_smp_processor_id() && shim_cpu_busy(cpu))
-			return false;
-	}
-	return true;
-}
-
 static void add_callback(struct rcu_head **list, struct rcu_head *head, rcu_callback_t func)
 {
 	struct rcu_head *first = READ_ONCE(*list);
@@ -171,4 +153,3 @@ void rcu_barrier(void)
 	run_callbacks(lazy);
 }
 
-void rcu_barrier_tasks_rude(void) { }

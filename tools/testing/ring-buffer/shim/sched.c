@@ -14,8 +14,6 @@ unsigned long volatile jiffies;
 
 asmlinkage void preempt_schedule_notrace_thunk(void) { }
 asmlinkage void preempt_schedule_thunk(void) { }
-asmlinkage void preempt_schedule_notrace(void) { }
-asmlinkage void preempt_schedule(void) { }
 /* A task stays on its CPU. */
 void migrate_disable(void) { }
 void migrate_enable(void) { }
@@ -68,25 +66,12 @@ long schedule_timeout_uninterruptible(long timeout)
 	return schedule_timeout(timeout);
 }
 
-long schedule_timeout_interruptible(long timeout)
-{
-	__set_current_state(TASK_INTERRUPTIBLE);
-	return schedule_timeout(timeout);
-}
-
 int wake_up_process(struct task_struct *task)
 {
 	return xchg(&task->__state, TASK_RUNNING) != TASK_RUNNING;
 }
 
 void __const_udelay(unsigned long x) { host_wait(WAIT_YIELD); }
-void __udelay(unsigned long us) { host_wait(WAIT_YIELD); }
-void msleep(unsigned int ms) { host_wait(WAIT_YIELD); }
-void usleep_range_state(unsigned long min, unsigned long max, unsigned int state)
-{
-	host_wait(WAIT_YIELD);
-}
-
 /* ---- wait queues ------------------------------------------------------- */
 
 void __init_waitqueue_head(struct wait_queue_head *wq, const char *name,
@@ -137,11 +122,6 @@ long prepare_to_wait_event(struct wait_queue_head *wq, struct wait_queue_entry *
 	return 0;
 }
 
-void prepare_to_wait(struct wait_queue_head *wq, struct wait_queue_entry *w, int state)
-{
-	add_entry(wq, w, state);
-}
-
 void add_wait_queue(struct wait_queue_head *wq, struct wait_queue_entry *w)
 {
 	INIT_LIST_HEAD(&w->entry);
@@ -176,11 +156,6 @@ int __wake_up(struct wait_queue_head *wq, unsigned int mode, int nr, void *key)
 	return woken;
 }
 
-void __wake_up_sync_key(struct wait_queue_head *wq, unsigned int mode, void *key)
-{
-	__wake_up(wq, mode, 0, key);
-}
-
 /* ---- completions ------------------------------------------------------- */
 
 void __init_swait_queue_head(struct swait_queue_head *q, const char *name,
@@ -193,12 +168,6 @@ void complete(struct completion *x)
 {
 	/* the completed work comes before the word that reports it */
 	smp_store_release(&x->done, x->done + 1);
-}
-
-void complete_all(struct completion *x)
-{
-	/* as in complete() */
-	smp_store_release(&x->done, UINT_MAX / 2);
 }
 
 void wait_for_completion(struct completion *x)
