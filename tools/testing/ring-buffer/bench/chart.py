@@ -52,31 +52,29 @@ LEFT_X, LEFT_W, LEFT_MAX = 235, 230, 1.25       # of the ratios
 RIGHT_X, RIGHT_W = 690, 170                     # of the peers
 
 # Plain properties, no variables: not every viewer knows those
-LIGHT = {
-    ".back": "fill: #ffffff", "text": "fill: #1f2328", "text.dim": "fill: #59636e",
-    ".ours": "fill: #0969da", ".base": "fill: #8c959f", ".peer": "fill: #c0c8d0",
-    ".grid": "stroke: #d1d9e0", ".one": "stroke: #1f2328", ".spread": "stroke: #0a3069",
-}
-DARK = {
-    ".back": "fill: #0d1117", "text": "fill: #f0f6fc", "text.dim": "fill: #9198a1",
-    ".ours": "fill: #4493f8", ".base": "fill: #7d8590", ".peer": "fill: #4d5661",
-    ".grid": "stroke: #3d444d", ".one": "stroke: #f0f6fc", ".spread": "stroke: #cae8ff",
-}
-SHAPE = {
-    "text": "font: 12px system-ui, sans-serif", ".head": "font-weight: 600",
-    ".end": "text-anchor: end", ".mid": "text-anchor: middle",
-    ".spread": "stroke-width: 1.5",
-}
+STYLE = """text { font: 12px system-ui, sans-serif } .head { font-weight: 600 } \
+.end { text-anchor: end } .mid { text-anchor: middle } .spread { stroke-width: 1.5 }
+.back { fill: #ffffff } text { fill: #1f2328 } text.dim { fill: #59636e } \
+.ours { fill: #0969da } .base { fill: #8c959f } .peer { fill: #c0c8d0 } \
+.grid { stroke: #d1d9e0 } .one { stroke: #1f2328 } .spread { stroke: #0a3069 }
+@media (prefers-color-scheme: dark) { \
+.back { fill: #0d1117 } text { fill: #f0f6fc } text.dim { fill: #9198a1 } \
+.ours { fill: #4493f8 } .base { fill: #7d8590 } .peer { fill: #4d5661 } \
+.grid { stroke: #3d444d } .one { stroke: #f0f6fc } .spread { stroke: #cae8ff } }"""
+
+
+def load():
+    """The standard input: all of it, times by operation, and instructions by that and ring buffer."""
+    bench = json.load(sys.stdin)
+    return (bench, {result["name"]: result for result in bench["times"]},
+            {(count["name"], count["of"]): count["instructions"]
+             for count in bench["instructions"]})
 
 
 def origin(bench):
     """Commit, day, machine and compiler of the run."""
     return (f'commit {bench["commit"]}, {bench["date"]}, {bench["processor"]}, '
             f'{bench["compiler"]}')
-
-
-def rules(style):
-    return " ".join(f"{what} {{ {how} }}" for what, how in style.items())
 
 
 class Picture:
@@ -108,12 +106,10 @@ def draw_ratios(pic, times, top):
     start = y - 12
     rows = []
     for head, operations in RATIOS:
-        operations = [(times[name], label) for name, label in operations if name in times]
+        operations = [(label, times[name]) for name, label in operations if name in times]
         if not operations:
             continue
-        rows.append((y, head, None))
-        y += ROW
-        for result, label in operations:
+        for label, result in [(head, None), *operations]:
             rows.append((y, label, result))
             y += ROW
         y += 6
@@ -164,12 +160,8 @@ def draw_peers(pic, times, instructions, top):
         result = times.get(f"write 32 {clock}")
         if not result:
             continue
-        bars = []
-        for ring, label in PEERS:
-            if ring in ("A", "B"):
-                bars.append((ring, label, result[ring]))
-            elif ring in result:
-                bars.append((ring, label, result[ring]["ns"]))
+        bars = [(ring, label, result[ring] if ring in ("A", "B") else result[ring]["ns"])
+                for ring, label in PEERS if ring in result]
         y = draw_group(pic, f"ns, {clock} as clock", bars, y, "ns")
     bars = [(ring, label, instructions["write 32 rdtsc", ring]) for ring, label in PEERS
             if ("write 32 rdtsc", ring) in instructions]
@@ -185,10 +177,7 @@ def draw_peers(pic, times, instructions, top):
 
 
 def main():
-    bench = json.load(sys.stdin)
-    times = {result["name"]: result for result in bench["times"]}
-    instructions = {(count["name"], count["of"]): count["instructions"]
-                    for count in bench["instructions"]}
+    bench, times, instructions = load()
     pic = Picture()
     end = max(draw_ratios(pic, times, HEAD), draw_peers(pic, times, instructions, HEAD)) + 14
     pic.text(20, end, f'base: kernel/trace/ring_buffer.c of {bench["base"]}; in user space, '
@@ -199,8 +188,7 @@ def main():
           f'width="{WIDTH}" height="{height}" role="img" '
           f'aria-label="Times of ring buffer operations, ours against the base and others">')
     print("<!-- SPDX-License-Identifier: GPL-2.0 -->")
-    print(f"<style>\n{rules(SHAPE)}\n{rules(LIGHT)}\n"
-          f"@media (prefers-color-scheme: dark) {{ {rules(DARK)} }}\n</style>")
+    print(f"<style>\n{STYLE}\n</style>")
     print(f'<rect width="{WIDTH}" height="{height}" rx="6" class="back"/>')
     print("\n".join(pic.parts))
     print("</svg>")

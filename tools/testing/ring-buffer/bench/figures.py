@@ -6,10 +6,9 @@ Writes what run-bench -o measured as tables: in Markdown the short one of the RE
 the operations that tell most; with --rst all operations of our ring buffer and of the base's,
 and one record beside other ring buffers.  The chart of chart.py has the same numbers.
 """
-import json
 import sys
 
-from chart import PEERS, origin
+from chart import PEERS, load, origin
 
 OPERATIONS = [
     ("write 32 rdtsc", "reserve and commit, clock: rdtsc"),
@@ -89,10 +88,7 @@ def peers(times, instructions):
 
 
 def main():
-    bench = json.load(sys.stdin)
-    times = {result["name"]: result for result in bench["times"]}
-    instructions = {(count["name"], count["of"]): count["instructions"]
-                    for count in bench["instructions"]}
+    bench, times, instructions = load()
     print(f"Measured at {origin(bench)}; base: {bench['base']}.")
     print()
     if "--rst" not in sys.argv:
