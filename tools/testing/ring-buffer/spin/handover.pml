@@ -61,9 +61,7 @@ byte rd_lost[RINGS], rd_read[RINGS], rd_generation[RINGS], carried[RINGS];
 byte carried_refused[RINGS];
 
 #if CUTS
-#define LIVE(ring, tag)	((tag) * 2 + (ring))
-#define RING(live)	((live) & 1)
-byte live;		/* rb_cpu.ring: which one, and a count of exchanges */
+byte live;		/* rb_cpu.ring */
 byte seen[RINGS];	/* nest, as the taker's CPU sees it */
 #define RB_VOID		1
 #define NEXT(g)		(((g) | RB_VOID) + 1)
@@ -102,18 +100,12 @@ inline rb_publish()
 		base[c] = t
 	   :: else
 	   fi;
-	   if
-	   :: SLOT_SEQ(link[c]) != sb_seq[c] + 1 -> break
-	   :: else
-	   fi;
+	   if :: SLOT_SEQ(link[c]) != sb_seq[c] + 1 -> break :: else fi;
 	   w = SLOT_ID(link[c]);
 	   first[w] = first[c] + count[c];
 #if CUTS
 #ifndef NO_FIRST_NUM
-	   if
-	   :: sb_seq[w] == first_seq[ring] -> first_num[ring] = first[w]
-	   :: else
-	   fi;
+	   if :: sb_seq[w] == first_seq[ring] -> first_num[ring] = first[w] :: else fi;
 #endif
 #endif
 	   commit[ring] = w;
@@ -158,10 +150,7 @@ inline rb_leave()
 #ifdef NO_SECOND_LOOK
 		   break;
 #endif
-		   if
-		   :: !IS_CLOSED(look) && look == tail[c] -> break
-		   :: else
-		   fi;
+		   if :: !IS_CLOSED(look) && look == tail[c] -> break :: else fi;
 		   rb_all_published(ok);
 		   if
 		   :: ok -> break
@@ -246,27 +235,18 @@ inline rb_next_subbuf()
 	if
 	:: !IS_CLOSED(before) ->
 		cmpxchg(tail[sb], before, TAIL(sb_seq[sb], RB_CLOSED), ok);
-		if
-		:: !ok -> goto again
-		:: else
-		fi;
+		if :: !ok -> goto again :: else fi;
 		end[sb] = UNITS(before)
 	:: else
 	fi;
-	if
-	:: ring_tail[ring] != was -> goto again
-	:: else
-	fi;
+	if :: ring_tail[ring] != was -> goto again :: else fi;
 #if CUTS
 	if
 	:: was == FRESH ->		/* rb_begin_generation() */
 		t = overrun[ring];
 		look = commit_overrun[ring];
 #ifndef NO_GENERATION_LOOK
-		if
-		:: ring_tail[ring] != FRESH -> goto again
-		:: else
-		fi;
+		if :: ring_tail[ring] != FRESH -> goto again :: else fi;
 #endif
 		first_lost[ring] = t;
 		first_refused[ring] = look;
@@ -338,10 +318,7 @@ again:
 		:: else
 		fi;
 #endif
-		if
-		:: UNITS(before) >= ROOM -> rb_next_subbuf()
-		:: else
-		fi;
+		if :: UNITS(before) >= ROOM -> rb_next_subbuf() :: else fi;
 		atomic {
 			if
 			:: tail[sb] == before ->
@@ -561,23 +538,14 @@ fill:
 			lock[r] = 0
 		}
 	   :: else ->
-		if
-		:: !(v_pub & RB_PUB_FINAL) -> goto nothing
-		:: else
-		fi;
+		if :: !(v_pub & RB_PUB_FINAL) -> goto nothing :: else fi;
 again:
 		v_seq = rd_seq[r] + 1;
 		rb_locate();
-		if
-		:: !found -> goto nothing
-		:: else
-		fi;
+		if :: !found -> goto nothing :: else fi;
 #if CUTS
 #ifndef NO_GENERATION
-		if
-		:: rd_generation[r] != generation[r] -> goto nothing
-		:: else
-		fi;
+		if :: rd_generation[r] != generation[r] -> goto nothing :: else fi;
 #endif
 #endif
 		/* rb_reader_take(): the fields of the reader are under the lock. */
@@ -621,10 +589,7 @@ nothing:
 				assert(rd_num[r] == reserved[r])
 			fi;
 			done++;
-			if
-			:: done == RINGS -> break
-			:: else
-			fi
+			if :: done == RINGS -> break :: else fi
 		:: else
 		fi
 	   fi
@@ -688,10 +653,7 @@ proctype iterator()
 #endif
 			:: else ->
 				atomic {
-					if
-					:: pos == 0 -> num = f
-					:: else
-					fi;
+					if :: pos == 0 -> num = f :: else fi;
 					do
 					:: pos == UNITS(v_pub) -> break
 					:: else ->
@@ -753,10 +715,7 @@ proctype taker()
 		/* rb_is_left() */
 		idle = (ring_tail[RING(live)] == FRESH);
 #ifndef NO_NEST
-		if
-		:: seen[ring] -> goto busy_still
-		:: else
-		fi;
+		if :: seen[ring] -> goto busy_still :: else fi;
 #endif
 		if
 #ifndef NO_IDLE
@@ -789,35 +748,21 @@ init
 
 	/* rb_ring_init() */
 	atomic {
-		do
-		:: r == RINGS -> break
-		:: else ->
-			i = 0;
-			do
-			:: i == NSB -> break
-			:: else ->
+		for (r : 0 .. RINGS - 1) {
+			for (i : 0 .. NSB - 1) {
 				/* The last one is the reader's. */
-				sb_seq[r * NSB + i] = (i < NR -> SEQ0 - NR + i : SEQ0 - 1);
-				i++
-			od;
+				sb_seq[r * NSB + i] = (i < NR -> SEQ0 - NR + i : SEQ0 - 1)
+			}
 			sb_seq[r * NSB] = SEQ0;
-			i = r * NSB;
-			do
-			:: i == (r + 1) * NSB -> break
-			:: else ->
+			for (i : r * NSB .. (r + 1) * NSB - 1) {
 				link[i] = SLOT(sb_seq[i], 0, 0);
 				tail[i] = TAIL(sb_seq[i], RB_CLOSED);
-				publish[i] = PUB(sb_seq[i], RB_PUB_FINAL, 0);
-				i++
-			od;
-			i = 0;
-			do
-			:: i == NR -> break
-			:: else ->
+				publish[i] = PUB(sb_seq[i], RB_PUB_FINAL, 0)
+			}
+			for (i : 0 .. NR - 1) {
 				RB_SLOT(r, SEQ0 + i) = SLOT(sb_seq[r * NSB + i], r * NSB + i,
-							    RB_SLOT_EMPTY);
-				i++
-			od;
+							    RB_SLOT_EMPTY)
+			}
 			i = r * NSB;
 			link[i] = SLOT(SEQ0 - NR, 0, 0);
 			tail[i] = RB_OPEN_EMPTY;
@@ -826,9 +771,8 @@ init
 			ring_tail[r] = i;
 			commit[r] = i;
 			rd_sb[r] = i + NR;
-			rd_seq[r] = SEQ0 - 1;
-			r++
-		od;
+			rd_seq[r] = SEQ0 - 1
+		}
 		tail[FRESH] = RB_CLOSED;
 
 		busy = (TASK > 0) + (IRQ > 0) + (NMI > 0) + (CUTS > 0);

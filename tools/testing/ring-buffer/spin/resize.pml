@@ -26,11 +26,8 @@
  * NEW		records that the writer tries to write
  * OVERWRITE	1 or 0
  */
-#define RB_SLOT_EMPTY	1
-#define RB_SLOT_HELD	2
-#define SLOT(seq, id, flags)	((seq) * 64 + (id) * 4 + (flags))
-#define SLOT_SEQ(word)	((word) >> 6)
-#define SLOT_ID(word)	(((word) >> 2) & 15)
+#include "ring.pml"
+
 #define UNTOUCHED(seq, flags)	SLOT(seq, (seq) % NR, RB_SLOT_EMPTY | (flags))
 
 #define FIRST		(2 * NR)	/* the writer's first sequence */
@@ -87,23 +84,14 @@ proctype writer()
 			next--;
 			goto refused
 		:: else ->
-			atomic {
-				ok = (slot[next % NR] == word);
-				if
-				:: ok -> slot[next % NR] = SLOT(next, SLOT_ID(word), 0)
-				:: else -> word = slot[next % NR]
-				fi
-			}
+			cmpxchg(slot[next % NR], word, SLOT(next, SLOT_ID(word), 0), ok);
 			if
 			:: ok -> break
-			:: else
+			:: else -> word = slot[next % NR]
 			fi
 		od;
 		sb = SLOT_ID(word);
-		if
-		:: !(word & RB_SLOT_EMPTY) -> overrun = overrun + count[sb]
-		:: else
-		fi;
+		if :: !(word & RB_SLOT_EMPTY) -> overrun = overrun + count[sb] :: else fi;
 		fill_in(sb);
 refused:
 		skip
@@ -119,6 +107,21 @@ inline rb_take_over(to, was, at)
 	first[to] = first[was];
 	count[to] = count[was];
 	final[to] = 1
+}
+
+/* The spare one goes into a slot that is as the resize has left it, if it did not yet. */
+inline rb_put(flags)
+{
+	atomic {
+		if
+		:: !fits && slot[seq % NR] == UNTOUCHED(seq, flags) ->
+			slot[seq % NR] = SLOT(seq, spare, 0);
+			held_by[spare] = 0;
+			held_by[seq % NR] = 1;
+			fits = 1
+		:: else
+		fi
+	}
 }
 
 /* rb_adopt(): fits says whether it went in. */
@@ -138,26 +141,8 @@ inline rb_adopt(sb, seq)
 	:: else
 	fi;
 #else
-	atomic {
-		if
-		:: slot[seq % NR] == UNTOUCHED(seq, RB_SLOT_HELD) ->
-			slot[seq % NR] = SLOT(seq, spare, 0);
-			held_by[spare] = 0;
-			held_by[seq % NR] = 1;
-			fits = 1
-		:: else
-		fi
-	}
-	atomic {
-		if
-		:: !fits && slot[seq % NR] == UNTOUCHED(seq, 0) ->
-			slot[seq % NR] = SLOT(seq, spare, 0);
-			held_by[spare] = 0;
-			held_by[seq % NR] = 1;
-			fits = 1
-		:: else
-		fi
-	}
+	rb_put(RB_SLOT_HELD);
+	rb_put(0);
 #endif
 #ifdef LATE_RECORDS
 	rb_take_over(spare, sb, seq);
@@ -312,34 +297,24 @@ init
 	byte i;
 
 	atomic {
-		i = 0;
-		do
-		:: i == NR -> break
-		:: else ->
-			slot[i] = SLOT(FIRST - NR + i, i, RB_SLOT_EMPTY);
-			i++
-		od;
+		for (i : 0 .. NR - 1) {
+			slot[i] = SLOT(FIRST - NR + i, i, RB_SLOT_EMPTY)
+		}
 		slot[0] = SLOT(FIRST, 0, 0);
-		i = 0;
-		do
-		:: i == SUBBUFS -> break
-		:: else -> page[i] = i; i++
-		od;
+		for (i : 0 .. SUBBUFS - 1) {
+			page[i] = i
+		}
 		page[SPARE] = NOBODY;
 		rd_sb = NR;
 		held_by[NR] = 1;
 		held_by[SPARE] = 1;
-		i = 0;
-		do
-		:: i == OLD -> break
-		:: else ->
+		for (i : 0 .. OLD - 1) {
 			first[OLD_SB + i] = i;
 			data[OLD_SB + i] = i + 1;	/* its page */
 			count[OLD_SB + i] = 1;
 			final[OLD_SB + i] = 1;
-			held_by[OLD_SB + i] = 1;
-			i++
-		od;
+			held_by[OLD_SB + i] = 1
+		}
 #ifndef NOT_HELD
 		/* rb_hold_slots() */
 		i = 0;

@@ -29,19 +29,20 @@
 
 #define RB_SLOT_EMPTY	1
 #define RB_SLOT_HELD	2
-#define SLOT(seq, id, flags)	((seq) * 32 + (id) * 4 + (flags))
-#define SLOT_SEQ(word)	((word) >> 5)
-#define SLOT_ID(word)	(((word) >> 2) & 7)
+#define SLOT(seq, id, flags)	((seq) * 64 + (id) * 4 + (flags))
+#define SLOT_SEQ(word)	((word) >> 6)
+#define SLOT_ID(word)	(((word) >> 2) & 15)
 #define RB_SLOT(ring, seq)	slot[(ring) * NR + (seq) % NR]
+
+/* rb_cpu.ring: which one, and a count of exchanges */
+#define LIVE(ring, tag)	((tag) * 2 + (ring))
+#define RING(live)	((live) & 1)
 
 /* One step of a machine: all of it happens at once. */
 inline cmpxchg(place, old, new, done)
 {
 	atomic {
 		done = (place == old);
-		if
-		:: done -> place = new
-		:: else
-		fi
+		if :: done -> place = new :: else fi
 	}
 }

@@ -22,11 +22,11 @@
  * TASK, IRQ, NMI	records that each context writes
  * SWAPS		exchanges, by another CPU at any moment
  */
-#define LIVE(ring, tag)	((tag) * 2 + (ring))
-#define RING(live)	((live) & 1)
+#include "ring.pml"
+
 #define EPOCH(live)	((live) >> 1)
 
-byte live;		/* rb_cpu.ring: which one, and a count of exchanges */
+byte live;		/* rb_cpu.ring */
 byte tail[2], publish[2], nest[2];
 byte clock = 1;
 
@@ -110,10 +110,7 @@ again:
 				assert(e == 0 || now > latest[e - 1]);
 				assert(e == SWAPS || oldest[e + 1] == 0 || now < oldest[e + 1]);
 				assert(e == when);
-				if
-				:: oldest[e] == 0 -> oldest[e] = now
-				:: else
-				fi;
+				if :: oldest[e] == 0 -> oldest[e] = now :: else fi;
 				latest[e] = now
 			fi
 		}
