@@ -27,23 +27,10 @@ static void cut_expect(struct rbt *w, struct trace_buffer *buffer, u32 first, u3
 			end - first - overrun);
 }
 
-static void cut_expect_empty(struct rbt *w, struct trace_buffer *buffer)
-{
-	KUNIT_EXPECT_TRUE(w->test, ring_buffer_empty(buffer));
-	KUNIT_EXPECT_EQ(w->test, ring_buffer_entries(buffer), 0UL);
-	KUNIT_EXPECT_EQ(w->test, ring_buffer_overruns(buffer), 0UL);
-	KUNIT_EXPECT_EQ(w->test, ring_buffer_commit_overrun_cpu(buffer, w->cpu), 0UL);
-	KUNIT_EXPECT_EQ(w->test, ring_buffer_dropped_events_cpu(buffer, w->cpu), 0UL);
-	KUNIT_EXPECT_EQ(w->test, ring_buffer_read_events_cpu(buffer, w->cpu), 0UL);
-	KUNIT_EXPECT_EQ(w->test, ring_buffer_bytes_cpu(buffer, w->cpu), 0UL);
-	KUNIT_EXPECT_EQ(w->test, ring_buffer_oldest_event_ts(buffer, w->cpu), 0ULL);
-	KUNIT_EXPECT_NULL(w->test, ring_buffer_consume(buffer, w->cpu, NULL, NULL));
-}
-
 static void cut_take(struct rbt *w)
 {
 	KUNIT_ASSERT_EQ(w->test, rbt_cut(w->buffer, w->other, RING_BUFFER_ALL_CPUS), 0);
-	cut_expect_empty(w, w->buffer);
+	rbt_expect_empty(w, w->buffer);
 }
 
 static const struct cut_size {
@@ -176,7 +163,7 @@ static void cut_test_unseen(struct kunit *test)
 	rbt_write(w, 200);
 	KUNIT_EXPECT_FALSE(test, ring_buffer_empty(w->buffer));
 	rbt_commit(w, rec, num);
-	cut_expect_empty(w, w->other);
+	rbt_expect_empty(w, w->other);
 	rbt_write_n(w, 200, 3);
 	cut_take(w);
 	cut_expect(w, w->other, 6, 10);
@@ -266,8 +253,7 @@ static void cut_test_fresh(struct kunit *test)
 		first = w->nr;
 		switch (what) {
 		case 0:
-			KUNIT_EXPECT_EQ(test, ring_buffer_resize(w->buffer, 6 * rb_subbuf_room(0),
-								 w->cpu), 0);
+			rbt_resize(w, 6);
 			break;
 		case 1:
 			ring_buffer_reset(w->buffer);
@@ -280,7 +266,7 @@ static void cut_test_fresh(struct kunit *test)
 			break;
 		case 4:
 			KUNIT_EXPECT_EQ(test, rbt_cut(w->buffer, w->other, w->cpu), 0);
-			cut_expect_empty(w, w->other);
+			rbt_expect_empty(w, w->other);
 			break;
 		case 5:
 			KUNIT_EXPECT_EQ(test, ring_buffer_resize(w->other, 6 * rb_subbuf_room(0),
@@ -288,7 +274,7 @@ static void cut_test_fresh(struct kunit *test)
 			cut_expect(w, w->other, 90, 140);
 			break;
 		}
-		cut_expect_empty(w, w->buffer);
+		rbt_expect_empty(w, w->buffer);
 		rbt_write_n(w, 200, 20);
 		cut_expect(w, w->buffer, first, w->nr);
 	}
@@ -306,8 +292,7 @@ static void cut_test_pages(struct kunit *test)
 	for (i = 0; i < 8 && !w->failed; i++) {
 		if (!(i % 4))
 			cut_open(w);
-		rpage = NULL;
-		KUNIT_ASSERT_EQ(test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &rpage), 0);
+		rpage = rbt_page(w, w->buffer);
 		first = w->nr;
 		rbt_write_n(w, 200, 30);
 		cut_take(w);
@@ -385,6 +370,15 @@ static void cut_test_spare(struct kunit *test)
 	iter = rbt_iter(w, spare);
 	KUNIT_EXPECT_EQ(test, rbt_iterate(w, iter, 0, U32_MAX), 30U);
 	ring_buffer_read_finish(iter);
+
+	/* It has no copies, whatever size its sub-buffers get: it cannot be consumed. */
+	KUNIT_EXPECT_EQ(test, ring_buffer_subbuf_order_set(w->buffer, 0), 0);
+	KUNIT_EXPECT_EQ(test, ring_buffer_subbuf_order_set(spare, 0), 0);
+	rbt_write_n(w, 200, 5);
+	cut_take(w);
+	KUNIT_EXPECT_NULL(test, ring_buffer_peek(spare, w->cpu, NULL, NULL));
+	KUNIT_EXPECT_NULL(test, ring_buffer_consume(spare, w->cpu, NULL, NULL));
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(spare, w->cpu), 5UL);
 }
 
 /* A spare buffer loses its records, and the next cut gives it new ones only. */
@@ -398,7 +392,7 @@ static void cut_test_forget(struct kunit *test)
 	rbt_write_n(w, 200, 90);
 	cut_take(w);
 	KUNIT_EXPECT_EQ(test, ring_buffer_forget(w->other), 0);
-	cut_expect_empty(w, w->other);
+	rbt_expect_empty(w, w->other);
 	KUNIT_EXPECT_EQ(test, ring_buffer_forget(w->other), 0);
 	rbt_write_n(w, 200, 30);
 	cut_take(w);
@@ -407,9 +401,9 @@ static void cut_test_forget(struct kunit *test)
 	rec = rbt_must_reserve(w, 200, &num);
 	cut_take(w);
 	KUNIT_EXPECT_EQ(test, ring_buffer_forget(w->other), 0);
-	cut_expect_empty(w, w->other);
+	rbt_expect_empty(w, w->other);
 	rbt_commit(w, rec, num);
-	cut_expect_empty(w, w->other);
+	rbt_expect_empty(w, w->other);
 	rbt_write_n(w, 200, 3);
 	cut_take(w);
 	cut_expect(w, w->other, 121, 124);
@@ -460,32 +454,6 @@ static void cut_test_trim(struct kunit *test)
 	cut_trim(w, 380, 0);
 }
 
-/* A dump sees the ring as it is now. */
-static void cut_test_dump(struct kunit *test)
-{
-	struct ring_buffer_event *rec;
-	struct ring_buffer_iter *iter;
-	struct rbt *w = test->priv;
-	unsigned long flags;
-	u32 round, num;
-	u64 ts;
-
-	cut_open(w);
-	for (round = 0; round < 5; round++) {
-		rbt_write_n(w, 200, 12);
-		local_irq_save(flags);
-		iter = ring_buffer_dump_start(w->buffer, w->cpu);
-		for (num = 12 * round; num < 12 * (round + 1); num++) {
-			rec = ring_buffer_iter_peek(iter, &ts);
-			rbt_expect(w, rec, ts, num);
-			ring_buffer_iter_advance(iter);
-		}
-		KUNIT_EXPECT_NULL(test, ring_buffer_iter_peek(iter, &ts));
-		local_irq_restore(flags);
-		cut_take(w);
-	}
-}
-
 static struct kunit_case cut_test_cases[] = {
 	KUNIT_CASE_PARAM(cut_test_sequence, cut_size_gen_params),
 	KUNIT_CASE(cut_test_read_half),
@@ -500,7 +468,6 @@ static struct kunit_case cut_test_cases[] = {
 	KUNIT_CASE(cut_test_spare),
 	KUNIT_CASE(cut_test_forget),
 	KUNIT_CASE(cut_test_trim),
-	KUNIT_CASE(cut_test_dump),
 	{}
 };
 

@@ -28,14 +28,13 @@ static void exchange_desc_resize(const struct exchange_resize *p, char *desc)
 
 KUNIT_ARRAY_PARAM(exchange_resize, resizes, exchange_desc_resize);
 
-/* The newest records stay, the others are counted and reported to the reader. */
-static void exchange_test_resize(struct kunit *test)
+static void exchange_resize(struct rbt *w, unsigned int flags)
 {
-	const struct exchange_resize *p = test->param_value;
-	struct rbt *w = test->priv;
+	const struct exchange_resize *p = w->test->param_value;
+	struct kunit *test = w->test;
 	unsigned long before, after;
 
-	rbt_open(w, p->from, RB_FL_OVERWRITE);
+	rbt_open(w, p->from, flags);
 	rbt_write_n(w, 200, p->percent * p->from * rbt_room_for(w, 200) / 100);
 	rbt_consume_n(w, p->read);
 	before = ring_buffer_entries_cpu(w->buffer, w->cpu);
@@ -51,6 +50,13 @@ static void exchange_test_resize(struct kunit *test)
 						 rbt_room_for(w, 200)));
 	rbt_write_n(w, 200, 2 * p->to * rbt_room_for(w, 200));
 	rbt_account(w);
+}
+
+/* The newest records stay, the others are counted and reported to the reader. */
+static void exchange_test_resize(struct kunit *test)
+{
+	exchange_resize(test->priv, RB_FL_OVERWRITE);
+	exchange_resize(test->priv, 0);
 }
 
 /* A resize that there is no memory for changes nothing. */
@@ -87,13 +93,7 @@ static void exchange_test_reset(struct kunit *test)
 		else
 			ring_buffer_reset_online_cpus(w->buffer);
 		rbt_drop_all(w);
-		KUNIT_EXPECT_TRUE(test, ring_buffer_empty(w->buffer));
-		KUNIT_EXPECT_EQ(test, ring_buffer_entries(w->buffer), 0UL);
-		KUNIT_EXPECT_EQ(test, ring_buffer_overruns(w->buffer), 0UL);
-		KUNIT_EXPECT_EQ(test, ring_buffer_dropped_events_cpu(w->buffer, w->cpu), 0UL);
-		KUNIT_EXPECT_EQ(test, ring_buffer_read_events_cpu(w->buffer, w->cpu), 0UL);
-		KUNIT_EXPECT_EQ(test, ring_buffer_bytes_cpu(w->buffer, w->cpu), 0UL);
-		KUNIT_EXPECT_EQ(test, ring_buffer_oldest_event_ts(w->buffer, w->cpu), 0ULL);
+		rbt_expect_empty(w, w->buffer);
 		rbt_write_n(w, 200, 70);
 		rbt_account(w);
 	}
@@ -172,7 +172,7 @@ static void exchange_test_resize_iterator(struct kunit *test)
 	rbt_write_n(w, 500, 20);
 	iter = rbt_iter(w, w->buffer);
 	KUNIT_ASSERT_NOT_NULL(test, ring_buffer_iter_peek(iter, &first));
-	KUNIT_ASSERT_EQ(test, ring_buffer_resize(w->buffer, 9 * rb_subbuf_room(0), w->cpu), 0);
+	rbt_resize(w, 9);
 	KUNIT_EXPECT_NOT_NULL(test, ring_buffer_iter_peek(iter, &ts));
 	KUNIT_EXPECT_EQ(test, ts, first);
 	exchange_reset_under(w, iter);
@@ -261,22 +261,6 @@ static void exchange_test_order_iterator(struct kunit *test)
 	ring_buffer_read_finish(exchange_opened.iter);
 }
 
-/* A swap: old records are in the other buffer, new ones in this one. */
-static void exchange_test_swap(struct kunit *test)
-{
-	struct rbt *w = test->priv;
-
-	rbt_open_two(w, 3, RB_FL_OVERWRITE);
-	rbt_write_n(w, 200, 100);
-	KUNIT_ASSERT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), 0);
-	w->swapped = true;
-	KUNIT_EXPECT_TRUE(test, ring_buffer_empty_cpu(w->buffer, w->cpu));
-	KUNIT_EXPECT_FALSE(test, ring_buffer_empty_cpu(w->other, w->cpu));
-	rbt_write_n(w, 200, 7);
-	KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(w->buffer, w->cpu), 7UL);
-	rbt_account(w);
-}
-
 /* A record in flight at the swap belongs to the ring that was swapped out. */
 static void exchange_test_swap_in_flight(struct kunit *test)
 {
@@ -354,9 +338,7 @@ static void exchange_test_counts(struct kunit *test)
 		local_add(3, &rbt_ring(w)->commit_overrun);
 		local_add(5, &rbt_ring(w)->dropped);
 		if (i < 3) {
-			KUNIT_ASSERT_EQ(test, ring_buffer_resize(w->buffer,
-								 (4 + i) * rb_subbuf_room(0),
-								 w->cpu), 0);
+			rbt_resize(w, 4 + i);
 		} else {
 			overrun += ring_buffer_entries_cpu(w->buffer, w->cpu);
 			KUNIT_ASSERT_EQ(test, ring_buffer_subbuf_order_set(w->buffer, 1), 0);
@@ -390,15 +372,13 @@ static void exchange_test_resize_lost(struct kunit *test)
 		if (i)
 			rbt_write_n(w, 200, 6 * rbt_room_for(w, 200));
 		before = ring_buffer_entries_cpu(w->buffer, w->cpu);
-		KUNIT_ASSERT_EQ(test, ring_buffer_resize(w->buffer, 3 * rb_subbuf_room(0),
-							 w->cpu), 0);
+		rbt_resize(w, 3);
 		KUNIT_EXPECT_LT(test, ring_buffer_entries_cpu(w->buffer, w->cpu), before);
 		KUNIT_EXPECT_NOT_NULL(test, ring_buffer_peek(w->buffer, w->cpu, &ts, &lost));
 		KUNIT_EXPECT_EQ(test, lost, ring_buffer_overrun_cpu(w->buffer, w->cpu));
 		KUNIT_EXPECT_EQ(test, ts, w->recs[lost].time);
 		/* And smaller again, before anything was read. */
-		KUNIT_ASSERT_EQ(test, ring_buffer_resize(w->buffer, 2 * rb_subbuf_room(0),
-							 w->cpu), 0);
+		rbt_resize(w, 2);
 		rbt_write_n(w, 200, 4 * rbt_room_for(w, 200));
 		rbt_account(w);
 	}
@@ -582,8 +562,7 @@ static void exchange_test_overtaken(struct kunit *test)
 		exchange_beside.writes = (i / 2 % 3 * 3 + 2) * room;
 		exchange_beside.at = exchange_points[i / 6 % ARRAY_SIZE(exchange_points)];
 		WRITE_ONCE(rb_race_hook, exchange_overtake);
-		KUNIT_EXPECT_EQ(test, ring_buffer_resize(w->buffer, to[i / 30] * rb_subbuf_room(0),
-							 w->cpu), 0);
+		rbt_resize(w, to[i / 30]);
 		KUNIT_EXPECT_PTR_EQ(test, rb_race_hook, NULL);
 		WRITE_ONCE(rb_race_hook, NULL);
 		/* A larger ring has a place for each record that is kept. */
@@ -628,8 +607,7 @@ static void exchange_test_parts(struct kunit *test)
 		exchange_beside.w = w;
 		exchange_beside.passed = 0;
 		WRITE_ONCE(rb_race_hook, exchange_part);
-		KUNIT_EXPECT_EQ(test, ring_buffer_resize(w->buffer, 90 * rb_subbuf_room(0),
-							 w->cpu), 0);
+		rbt_resize(w, 90);
 		WRITE_ONCE(rb_race_hook, NULL);
 		KUNIT_EXPECT_GE(test, exchange_beside.passed, 1UL);
 		KUNIT_EXPECT_EQ(test, ring_buffer_overrun_cpu(w->buffer, w->cpu), 0UL);
@@ -647,7 +625,6 @@ static struct kunit_case exchange_test_cases[] = {
 	KUNIT_CASE(exchange_test_resets_at_end),
 	KUNIT_CASE(exchange_test_reset_lost),
 	KUNIT_CASE(exchange_test_order_iterator),
-	KUNIT_CASE(exchange_test_swap),
 	KUNIT_CASE(exchange_test_swap_in_flight),
 	KUNIT_CASE(exchange_test_swap_refused),
 	KUNIT_CASE(exchange_test_swap_half),

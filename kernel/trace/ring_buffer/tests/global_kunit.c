@@ -16,22 +16,14 @@
 #define GLOBAL_SUBBUFS	4
 #define GLOBAL_MAX	4096	/* numbers of records */
 
-/**
- * struct global_world - a global buffer and all that was written to it
- * @buffer:  the buffer
- * @spare:   of a cut, or NULL
- * @nr:      records that were reserved
- * @kept:    those of them that were committed, by number
- * @seen:    those that were consumed
- * @refused: reserves that failed
- */
+/* A global buffer and all that was written to it */
 struct global_world {
 	struct trace_buffer	*buffer;
-	struct trace_buffer	*spare;
-	u32			nr;
-	unsigned long		kept[BITS_TO_LONGS(GLOBAL_MAX)];
-	unsigned long		seen[BITS_TO_LONGS(GLOBAL_MAX)];
-	unsigned long		refused;
+	struct trace_buffer	*spare;		/* of a cut, or NULL */
+	u32			nr;		/* records that were reserved */
+	unsigned long		kept[BITS_TO_LONGS(GLOBAL_MAX)];	/* committed, by number */
+	unsigned long		seen[BITS_TO_LONGS(GLOBAL_MAX)];	/* consumed */
+	unsigned long		refused;	/* reserves that failed */
 };
 
 static struct global_world *global;
@@ -391,18 +383,12 @@ static void global_do_nest(void)
 	global_commit(num);
 }
 
-/**
- * struct global_action - what comes in
- * @name: for messages
- * @run:  does it, in the context of a hard interrupt
- * @nmi:  it comes also where interrupts are off
- * @cut:  it needs a spare buffer
- */
+/* What comes in */
 struct global_action {
-	const char	*name;
-	void		(*run)(void);
-	bool		nmi;
-	bool		cut;
+	const char	*name;		/* for messages */
+	void		(*run)(void);	/* does it, in the context of a hard interrupt */
+	bool		nmi;		/* it comes also where interrupts are off */
+	bool		cut;		/* it needs a spare buffer */
 };
 
 static const struct global_action global_actions[] = {
@@ -544,34 +530,6 @@ static void global_test_locked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_buffer_complete_since(buffer, rb_home()), 0ULL);
 }
 
-/* A task died between reserve and commit: its CPU counts what it refuses, until a reset. */
-static void global_test_dead(struct kunit *test)
-{
-	struct trace_buffer *buffer;
-	unsigned int i;
-	u32 num;
-
-	global_open(test, RB_FL_OVERWRITE);
-	buffer = global->buffer;
-	KUNIT_ASSERT_NOT_NULL(test, global_reserve(100, &num));
-	/* The scheduler sets the preempt count of a task right that has died. */
-	preempt_enable_notrace();
-	/* One at a time looks like an interrupt. */
-	for (i = 0; i < 60; i++)
-		global_write(100);
-	KUNIT_EXPECT_EQ(test, ring_buffer_entries(buffer), 0UL);
-	KUNIT_EXPECT_GT(test, global->refused, 10UL);
-	KUNIT_EXPECT_EQ(test, ring_buffer_commit_overrun_cpu(buffer, rb_home()), global->refused);
-	ring_buffer_reset(buffer);
-	KUNIT_EXPECT_EQ(test, ring_buffer_entries(buffer), 0UL);
-	KUNIT_EXPECT_EQ(test, ring_buffer_commit_overrun_cpu(buffer, rb_home()), 0UL);
-	bitmap_zero(global->kept, GLOBAL_MAX);
-	global->refused = 0;
-	KUNIT_EXPECT_TRUE(test, global_write(100));
-	KUNIT_EXPECT_EQ(test, ring_buffer_entries(buffer), 1UL);
-	global_account(test, "dead");
-}
-
 /* A resize, and larger sub-buffers: nothing that was not overwritten is lost. */
 static void global_test_resize(struct kunit *test)
 {
@@ -601,7 +559,6 @@ static struct kunit_case global_cases[] = {
 	KUNIT_CASE(global_test_full),
 	KUNIT_CASE(global_test_full_stage),
 	KUNIT_CASE(global_test_locked),
-	KUNIT_CASE(global_test_dead),
 	KUNIT_CASE(global_test_resize),
 	KUNIT_CASE(global_test_race),
 	{ }

@@ -33,12 +33,12 @@ static void layout_record(void *data, const void *rec, const void *payload, unsi
 /* Read a page and parse it. Return: false if there was nothing to read. */
 static bool layout_read(struct rbt *w, struct rbt_page *page, struct layout_got *got)
 {
-	struct buffer_data_read_page *rpage = NULL;
+	struct buffer_data_read_page *rpage;
 	int ret;
 
 	memset(got, 0, sizeof(*got));
 	got->w = w;
-	KUNIT_ASSERT_EQ(w->test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &rpage), 0);
+	rpage = rbt_page(w, w->buffer);
 	ret = ring_buffer_read_page(w->buffer, rpage, rb_subbuf_size(w->buffer->order), w->cpu, 0);
 	if (!ret)
 		KUNIT_EXPECT_TRUE(w->test, rbt_parse(ring_buffer_read_page_data(rpage),
@@ -83,6 +83,34 @@ static void layout_test_length(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, page.time, w->recs[0].time);
 	KUNIT_EXPECT_EQ(test, page.extends + page.absolutes, 0U);
 	KUNIT_EXPECT_FALSE(test, page.missed);
+}
+
+/* Each length comes back whole, with the length that the format gives it. */
+static void layout_test_lengths(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	struct ring_buffer_event *rec;
+	unsigned int len, max;
+
+	rbt_open(w, 4, RB_FL_OVERWRITE);
+	max = ring_buffer_max_event_size(w->buffer);
+	for (len = 0; len <= max && !w->failed; len++) {
+		if (len < sizeof(u32)) {
+			KUNIT_EXPECT_EQ(test, ring_buffer_write(w->buffer, len, "abc"), 0);
+			rec = ring_buffer_consume(w->buffer, w->cpu, NULL, NULL);
+			KUNIT_ASSERT_NOT_NULL(test, rec);
+			KUNIT_EXPECT_MEMEQ(test, ring_buffer_event_data(rec), "abc", len);
+			continue;
+		}
+		KUNIT_EXPECT_TRUE(test, rbt_write(w, len));
+		rec = ring_buffer_peek(w->buffer, w->cpu, NULL, NULL);
+		KUNIT_ASSERT_NOT_NULL(test, rec);
+		KUNIT_EXPECT_EQ(test, ring_buffer_event_length(rec),
+				layout_total(len) - (rec->type_len ? 4 : 8));
+		KUNIT_EXPECT_TRUE(test, rbt_consume(w));
+	}
+	KUNIT_EXPECT_NULL(test, ring_buffer_lock_reserve(w->buffer, -1UL));
+	KUNIT_EXPECT_EQ(test, ring_buffer_write(w->buffer, max + 1, NULL), -EBUSY);
 }
 
 static const struct layout_delta {
@@ -368,27 +396,6 @@ static void layout_test_late(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, page.bytes, 3 * layout_total(8));
 }
 
-/* A page reports the number of records that were overwritten in front of it, once. */
-static void layout_test_missed(struct kunit *test)
-{
-	struct rbt *w = test->priv;
-	struct layout_got got;
-	struct rbt_page page;
-	unsigned long overrun;
-
-	rbt_open(w, 3, RB_FL_OVERWRITE);
-	rbt_write_n(w, 100, 6 * rbt_room_for(w, 100));
-	overrun = ring_buffer_overrun_cpu(w->buffer, w->cpu);
-	KUNIT_ASSERT_GT(test, overrun, 0UL);
-	KUNIT_ASSERT_TRUE(test, layout_read(w, &page, &got));
-	KUNIT_EXPECT_TRUE(test, page.missed);
-	KUNIT_EXPECT_TRUE(test, page.stored);
-	KUNIT_EXPECT_EQ(test, page.lost, overrun);
-	KUNIT_EXPECT_EQ(test, (unsigned long)got.num[0], overrun);
-	KUNIT_ASSERT_TRUE(test, layout_read(w, &page, &got));
-	KUNIT_EXPECT_FALSE(test, page.missed);
-}
-
 /* A page without room for the number says only that there were losses. */
 static void layout_test_missed_full(struct kunit *test)
 {
@@ -449,6 +456,7 @@ static void layout_test_texts(struct kunit *test)
 
 static struct kunit_case layout_test_cases[] = {
 	KUNIT_CASE_PARAM(layout_test_length, layout_len_gen_params),
+	KUNIT_CASE(layout_test_lengths),
 	KUNIT_CASE_PARAM(layout_test_delta, layout_delta_gen_params),
 	KUNIT_CASE(layout_test_absolute),
 	KUNIT_CASE(layout_test_discard),
@@ -458,7 +466,6 @@ static struct kunit_case layout_test_cases[] = {
 	KUNIT_CASE(layout_test_too_long),
 	KUNIT_CASE(layout_test_same_time),
 	KUNIT_CASE(layout_test_late),
-	KUNIT_CASE(layout_test_missed),
 	KUNIT_CASE(layout_test_missed_full),
 	KUNIT_CASE(layout_test_texts),
 	{}

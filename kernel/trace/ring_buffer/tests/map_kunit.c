@@ -27,9 +27,6 @@ static const struct file_operations map_fops = {
 	.mmap = map_mmap,
 };
 
-/* Where the last one is. */
-static unsigned long map_addr;
-
 /* Map @pages pages. Return: an error, or 0. */
 static long map_try(struct rbt *w, unsigned int pages, unsigned long prot, unsigned long flags)
 {
@@ -40,7 +37,6 @@ static long map_try(struct rbt *w, unsigned int pages, unsigned long prot, unsig
 	KUNIT_ASSERT_FALSE(w->test, IS_ERR(file));
 	addr = kunit_vm_mmap(w->test, file, 0, pages * PAGE_SIZE, prot, flags, 0);
 	fput(file);
-	map_addr = addr;
 	if (!addr)
 		return -ENOMEM;
 	return IS_ERR_VALUE(addr) ? (long)addr : 0;
@@ -292,13 +288,13 @@ static void map_test_reset(struct kunit *test)
 /* Nor does the old content of a page that was exchanged for one of the ring's. */
 static void map_test_exchanged(struct kunit *test)
 {
-	struct buffer_data_read_page *rpage = NULL;
+	struct buffer_data_read_page *rpage;
 	struct rbt *w = test->priv;
 	struct rbt_page page;
 	unsigned int i;
 
 	rbt_open(w, SUBBUFS, RB_FL_OVERWRITE);
-	KUNIT_ASSERT_EQ(test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &rpage), 0);
+	rpage = rbt_page(w, w->buffer);
 	/* Some are overwritten, so that the first page reports a loss. */
 	rbt_write_n(w, 300, 100);
 	for (i = 0; i < 3; i++) {
@@ -308,36 +304,6 @@ static void map_test_exchanged(struct kunit *test)
 	}
 	map_expect_new(w, 0);
 	ring_buffer_free_read_page(w->buffer, w->cpu, rpage);
-}
-
-/* Without the mapping it is a spare one like any other. */
-static void map_test_again(struct kunit *test)
-{
-	struct rbt *w = test->priv;
-
-	rbt_open_two(w, SUBBUFS, RB_FL_OVERWRITE);
-	map_open(w);
-	KUNIT_EXPECT_EQ(test, rbt_cut(w->buffer, w->other, w->cpu), 0);
-	KUNIT_EXPECT_EQ(test, rbt_cut(w->buffer, w->other, w->cpu), -EBUSY);
-	KUNIT_EXPECT_EQ(test, ring_buffer_unmap(w->buffer, w->cpu), 0);
-	KUNIT_EXPECT_FALSE(test, ring_buffer_is_mapped(w->other));
-	KUNIT_EXPECT_EQ(test, rbt_cut(w->buffer, w->other, w->cpu), 0);
-}
-
-/* A copy of a mapping counts as well, and shares the references of the first. */
-static void map_test_dup(struct kunit *test)
-{
-	struct rbt *w = test->priv;
-
-	rbt_open(w, SUBBUFS, RB_FL_OVERWRITE);
-	map_open(w);
-	ring_buffer_map_dup(w->buffer, w->cpu);
-	KUNIT_EXPECT_EQ(test, ring_buffer_unmap(w->buffer, w->cpu), 0);
-	KUNIT_EXPECT_TRUE(test, ring_buffer_is_mapped(w->buffer));
-	KUNIT_EXPECT_EQ(test, ring_buffer_map_get_reader(w->buffer, w->cpu), 0);
-	KUNIT_EXPECT_EQ(test, ring_buffer_unmap(w->buffer, w->cpu), 0);
-	KUNIT_EXPECT_FALSE(test, ring_buffer_is_mapped(w->buffer));
-	KUNIT_EXPECT_EQ(test, ring_buffer_unmap(w->buffer, w->cpu), -ENODEV);
 }
 
 /* A mapping is refused for writing, as a private copy, and beyond its end. */
@@ -353,27 +319,6 @@ static void map_test_refused(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, w->buffer->cpus[w->cpu]->map);
 	KUNIT_EXPECT_EQ(test, ring_buffer_unmap(w->buffer, nr_cpu_ids), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ring_buffer_resize(w->buffer, 9 * PAGE_SIZE, w->cpu), 0);
-}
-
-/* A mapping that was made for reading never becomes one for writing, nor grows. */
-static void map_test_flags(struct kunit *test)
-{
-	const vm_flags_t wanted = VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP;
-	struct rbt *w = test->priv;
-	struct vm_area_struct *vma;
-
-	rbt_open(w, SUBBUFS, RB_FL_OVERWRITE);
-	map_open(w);
-	mmap_read_lock(current->mm);
-	vma = find_vma(current->mm, map_addr);
-	if (vma) {
-		KUNIT_EXPECT_EQ(test, vma->vm_start, map_addr);
-		KUNIT_EXPECT_EQ(test, vma->vm_flags & (VM_MAYWRITE | VM_MAYEXEC), 0UL);
-		KUNIT_EXPECT_EQ(test, vma->vm_flags & wanted, wanted);
-	}
-	mmap_read_unlock(current->mm);
-	KUNIT_EXPECT_NOT_NULL(test, vma);
-	KUNIT_EXPECT_EQ(test, ring_buffer_unmap(w->buffer, w->cpu), 0);
 }
 
 /* The sub-buffer behind the lost records reports their number, once, and no other one does. */
@@ -423,10 +368,7 @@ static struct kunit_case map_test_cases[] = {
 	KUNIT_CASE(map_test_beside),
 	KUNIT_CASE(map_test_reset),
 	KUNIT_CASE(map_test_exchanged),
-	KUNIT_CASE(map_test_again),
-	KUNIT_CASE(map_test_dup),
 	KUNIT_CASE(map_test_refused),
-	KUNIT_CASE(map_test_flags),
 	KUNIT_CASE(map_test_lost),
 	{}
 };

@@ -7,11 +7,9 @@
 /* Read one page. Return: false if there was none. */
 static bool page_read(struct rbt *w, size_t len, int full, struct rbt_page *page)
 {
-	struct buffer_data_read_page *rpage = NULL;
-	int ret;
+	struct buffer_data_read_page *rpage = rbt_page(w, w->buffer);
+	int ret = ring_buffer_read_page(w->buffer, rpage, len, w->cpu, full);
 
-	KUNIT_ASSERT_EQ(w->test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &rpage), 0);
-	ret = ring_buffer_read_page(w->buffer, rpage, len, w->cpu, full);
 	if (!ret) {
 		rbt_take_page(w, rpage, false, page);
 		KUNIT_EXPECT_LE(w->test, (size_t)page->bytes, len);
@@ -69,14 +67,17 @@ static void page_test_too_short(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, page_read(w, 0, 0, &page));
 	KUNIT_EXPECT_FALSE(test, page_read(w, RB_PAGE_HDR, 0, &page));
 	KUNIT_EXPECT_FALSE(test, page_read(w, 500, 0, &page));
-	KUNIT_EXPECT_TRUE(test, page_read(w, 1100, 0, &page));
+	KUNIT_EXPECT_FALSE(test, page_read(w, RB_PAGE_HDR + rb_record_len(1000) - 1, 0, &page));
+	KUNIT_EXPECT_EQ(test, ring_buffer_read_page(w->buffer, NULL, PAGE_SIZE, w->cpu, 0), -1);
+	KUNIT_EXPECT_EQ(test, ring_buffer_read_page_size(NULL), 0U);
+	KUNIT_EXPECT_TRUE(test, page_read(w, RB_PAGE_HDR + rb_record_len(1000), 0, &page));
 	rbt_account(w);
 }
 
 /* Only full pages, on request: those are exchanged. */
 static void page_test_full(struct kunit *test)
 {
-	struct buffer_data_read_page *rpage = NULL;
+	struct buffer_data_read_page *rpage;
 	struct rbt *w = test->priv;
 	struct rbt_page page;
 	void *before;
@@ -87,7 +88,7 @@ static void page_test_full(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, page_read(w, PAGE_SIZE, 1, &page));
 	rbt_write_n(w, 100, rbt_room_for(w, 100));
 
-	KUNIT_ASSERT_EQ(test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &rpage), 0);
+	rpage = rbt_page(w, w->buffer);
 	before = ring_buffer_read_page_data(rpage);
 	KUNIT_EXPECT_EQ(test, ring_buffer_read_page(w->buffer, rpage, PAGE_SIZE, w->cpu, 1), 0);
 	KUNIT_EXPECT_PTR_NE(test, ring_buffer_read_page_data(rpage), before);
@@ -105,19 +106,19 @@ static void page_test_spare(struct kunit *test)
 	void *memory;
 
 	rbt_open(w, 2, RB_FL_OVERWRITE);
-	KUNIT_ASSERT_EQ(test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &a), 0);
-	KUNIT_ASSERT_EQ(test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &b), 0);
+	a = rbt_page(w, w->buffer);
+	b = rbt_page(w, w->buffer);
 	memory = ring_buffer_read_page_data(a);
 	KUNIT_EXPECT_PTR_NE(test, memory, ring_buffer_read_page_data(b));
 	ring_buffer_free_read_page(w->buffer, w->cpu, a);
 	ring_buffer_free_read_page(w->buffer, w->cpu, b);
-	a = NULL;
-	KUNIT_ASSERT_EQ(test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &a), 0);
+	a = rbt_page(w, w->buffer);
 	KUNIT_EXPECT_PTR_EQ(test, ring_buffer_read_page_data(a), memory);
 	/* One of another size is exchanged. */
 	KUNIT_ASSERT_EQ(test, ring_buffer_subbuf_order_set(w->buffer, 1), 0);
 	KUNIT_ASSERT_EQ(test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &a), 0);
 	KUNIT_EXPECT_EQ(test, ring_buffer_read_page_size(a), (unsigned int)PAGE_SIZE * 2);
+	KUNIT_EXPECT_EQ(test, ring_buffer_read_page(w->buffer, a, PAGE_SIZE, nr_cpu_ids, 0), -1);
 	ring_buffer_free_read_page(w->buffer, w->cpu, a);
 	KUNIT_EXPECT_EQ(test, ring_buffer_alloc_read_page(w->buffer, nr_cpu_ids, &a), -ENODEV);
 	KUNIT_EXPECT_EQ(test, ring_buffer_alloc_read_page(w->buffer, w->cpu, NULL), -EINVAL);
@@ -131,13 +132,12 @@ static void page_test_spare_shared(struct kunit *test)
 	struct page *shared;
 
 	rbt_open(w, 2, RB_FL_OVERWRITE);
-	KUNIT_ASSERT_EQ(test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &a), 0);
+	a = rbt_page(w, w->buffer);
 	shared = virt_to_page(ring_buffer_read_page_data(a));
 	get_page(shared);
 	ring_buffer_free_read_page(w->buffer, w->cpu, a);
 	KUNIT_EXPECT_EQ(test, page_ref_count(shared), 1);
-	a = NULL;
-	KUNIT_ASSERT_EQ(test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &a), 0);
+	a = rbt_page(w, w->buffer);
 	KUNIT_EXPECT_PTR_NE(test, virt_to_page(ring_buffer_read_page_data(a)), shared);
 	ring_buffer_free_read_page(w->buffer, w->cpu, a);
 	put_page(shared);
@@ -158,7 +158,7 @@ static bool page_exchanged(struct rbt *w, struct buffer_data_read_page *rpage)
 /* Memory that others know, or of another size, stays where it is. */
 static void page_test_no_exchange(struct kunit *test)
 {
-	struct buffer_data_read_page *rpage = NULL;
+	struct buffer_data_read_page *rpage;
 	struct rb_persist_subbuf header = { };
 	struct rbt *w = test->priv;
 	struct rbt_page page;
@@ -167,7 +167,7 @@ static void page_test_no_exchange(struct kunit *test)
 	void *before;
 
 	rbt_open(w, 4, RB_FL_OVERWRITE);
-	KUNIT_ASSERT_EQ(test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &rpage), 0);
+	rpage = rbt_page(w, w->buffer);
 	KUNIT_EXPECT_TRUE(test, page_exchanged(w, rpage));
 
 	ring = rbt_ring(w);
@@ -200,10 +200,10 @@ static void page_test_no_exchange(struct kunit *test)
 static unsigned int page_copy_all(struct rbt *w, void *to)
 {
 	unsigned int size = ring_buffer_subbuf_size_get(w->buffer), nr = 0;
-	struct buffer_data_read_page *rpage = NULL;
+	struct buffer_data_read_page *rpage;
 	struct ring_buffer_place place = {};
 
-	KUNIT_ASSERT_EQ(w->test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &rpage), 0);
+	rpage = rbt_page(w, w->buffer);
 	while (ring_buffer_copy_page(w->buffer, w->cpu, &place, rpage)) {
 		KUNIT_ASSERT_LT(w->test, nr, PAGE_COPIES);
 		memcpy(to + size * nr++, ring_buffer_read_page_data(rpage), size);
@@ -217,7 +217,7 @@ static unsigned int page_copy_all(struct rbt *w, void *to)
 static unsigned int page_expect_copies(struct rbt *w)
 {
 	unsigned int size = ring_buffer_subbuf_size_get(w->buffer), nr, i = 0;
-	struct buffer_data_read_page *rpage = NULL;
+	struct buffer_data_read_page *rpage;
 	struct ring_buffer_place place = {};
 	struct kunit *test = w->test;
 	struct rbt_page page;
@@ -233,7 +233,7 @@ static unsigned int page_expect_copies(struct rbt *w)
 		i++;
 	KUNIT_EXPECT_EQ(test, i, nr);
 
-	KUNIT_ASSERT_EQ(test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &rpage), 0);
+	rpage = rbt_page(w, w->buffer);
 	for (i = 0; !ring_buffer_read_page(w->buffer, rpage, size, w->cpu, 0) && !w->failed;) {
 		rbt_take_page(w, rpage, false, &page);
 		if (!page.records)
@@ -248,30 +248,6 @@ static unsigned int page_expect_copies(struct rbt *w)
 	ring_buffer_free_read_page(w->buffer, w->cpu, rpage);
 	kvfree(copies);
 	return nr;
-}
-
-/* Whatever was lost or consumed before. */
-static void page_test_copies(struct kunit *test)
-{
-	struct buffer_data_read_page *rpage = NULL;
-	struct ring_buffer_place place = {};
-	struct rbt *w = test->priv;
-	unsigned int i;
-
-	rbt_open(w, 4, RB_FL_OVERWRITE);
-	KUNIT_EXPECT_EQ(test, page_expect_copies(w), 0U);
-	KUNIT_EXPECT_FALSE(test, ring_buffer_copy_page(w->buffer, nr_cpu_ids, &place, rpage));
-	rbt_write(w, 100);
-	KUNIT_EXPECT_EQ(test, page_expect_copies(w), 1U);
-	KUNIT_EXPECT_EQ(test, page_expect_copies(w), 0U);
-	for (i = 0; i < 30 && !w->failed; i++) {
-		rbt_write_n(w, 200, 5 + 11 * i % 90);
-		rbt_now += i % 3 ? 0 : 1 << 30;
-		if (i % 4)
-			rbt_consume_n(w, i % 7);
-		page_expect_copies(w);
-	}
-	rbt_account(w);
 }
 
 /* The number of lost records has no room on a page that is full: its records are on two. */
@@ -290,7 +266,7 @@ static void page_test_copies_full(struct kunit *test)
 /* A consumer that comes between takes its records, and no other ones are missing. */
 static void page_test_copies_consumed(struct kunit *test)
 {
-	struct buffer_data_read_page *rpage = NULL;
+	struct buffer_data_read_page *rpage;
 	struct ring_buffer_place place = {};
 	struct rbt *w = test->priv;
 	unsigned int per_page;
@@ -299,7 +275,7 @@ static void page_test_copies_consumed(struct kunit *test)
 	rbt_open(w, 4, RB_FL_OVERWRITE);
 	per_page = rbt_room_for(w, 100);
 	rbt_write_n(w, 100, 3 * per_page);
-	KUNIT_ASSERT_EQ(test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &rpage), 0);
+	rpage = rbt_page(w, w->buffer);
 	KUNIT_EXPECT_TRUE(test, ring_buffer_copy_page(w->buffer, w->cpu, &place, rpage));
 	num = place.num;
 	rbt_consume_n(w, per_page + 2);
@@ -308,8 +284,10 @@ static void page_test_copies_consumed(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ring_buffer_copy_page(w->buffer, w->cpu, &place, rpage));
 	KUNIT_EXPECT_EQ(test, place.num, num + 2 * per_page);
 	KUNIT_EXPECT_FALSE(test, ring_buffer_copy_page(w->buffer, w->cpu, &place, rpage));
+	KUNIT_EXPECT_FALSE(test, ring_buffer_copy_page(w->buffer, nr_cpu_ids, &place, rpage));
 	ring_buffer_free_read_page(w->buffer, w->cpu, rpage);
 	page_expect_copies(w);
+	KUNIT_EXPECT_EQ(test, page_expect_copies(w), 0U);
 	rbt_account(w);
 }
 
@@ -333,6 +311,9 @@ static void page_test_order(struct kunit *test)
 
 	rbt_open(w, 16, RB_FL_OVERWRITE);
 	KUNIT_ASSERT_EQ(test, ring_buffer_subbuf_order_set(w->buffer, order), 0);
+	/* The mode of a full ring does not touch it. */
+	ring_buffer_change_overwrite(w->buffer, false);
+	ring_buffer_change_overwrite(w->buffer, true);
 	KUNIT_EXPECT_EQ(test, ring_buffer_subbuf_order_get(w->buffer), order);
 	KUNIT_EXPECT_EQ(test, ring_buffer_subbuf_size_get(w->buffer), (int)PAGE_SIZE << order);
 	KUNIT_EXPECT_TRUE(test, rbt_write(w, ring_buffer_max_event_size(w->buffer)));
@@ -374,7 +355,6 @@ static struct kunit_case page_test_cases[] = {
 	KUNIT_CASE(page_test_spare),
 	KUNIT_CASE(page_test_spare_shared),
 	KUNIT_CASE(page_test_no_exchange),
-	KUNIT_CASE(page_test_copies),
 	KUNIT_CASE(page_test_copies_full),
 	KUNIT_CASE(page_test_copies_consumed),
 	KUNIT_CASE_PARAM(page_test_order, page_order_gen_params),

@@ -8,26 +8,16 @@
 
 #include <linux/types.h>
 
-/**
- * struct rbt_page - content of a page
- * @time:      the page's time stamp
- * @bytes:     bytes of records
- * @missed:    records in front of it were lost
- * @stored:    their number is stored behind the records
- * @lost:      that number
- * @records:   records with data
- * @extends:   time extends
- * @absolutes: absolute time stamps
- */
+/* Content of a page */
 struct rbt_page {
-	u64		time;
-	unsigned int	bytes;
-	bool		missed;
-	bool		stored;
-	unsigned long	lost;
-	unsigned int	records;
-	unsigned int	extends;
-	unsigned int	absolutes;
+	u64		time;		/* the page's time stamp */
+	unsigned int	bytes;		/* bytes of records */
+	bool		missed;		/* records in front of it were lost */
+	bool		stored;		/* their number is stored behind the records */
+	unsigned long	lost;		/* that number */
+	unsigned int	records;	/* records with data */
+	unsigned int	extends;	/* time extends */
+	unsigned int	absolutes;	/* absolute time stamps */
 };
 
 typedef void (*rbt_record_fn)(void *data, const void *rec, const void *payload, unsigned int max,

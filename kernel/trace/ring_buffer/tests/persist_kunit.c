@@ -4,7 +4,6 @@
  * damage, which costs only the damaged records.
  */
 #include <linux/gfp.h>
-#include <linux/prandom.h>
 
 #include "world.h"
 
@@ -81,22 +80,6 @@ static void persist_test_reboot(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ring_buffer_empty(w->buffer));
 }
 
-/* A ring that was written several times over: the newest are found, in order. */
-static void persist_test_laps(struct kunit *test)
-{
-	unsigned long start = persist_memory(test), entries;
-	struct rbt *w = test->priv;
-
-	persist_boot(w, start);
-	rbt_write_n(w, 300, 500);
-	entries = ring_buffer_entries(w->buffer);
-	persist_boot(w, start);
-	KUNIT_EXPECT_LE(test, ring_buffer_entries(w->buffer), entries);
-	KUNIT_EXPECT_EQ(test, ring_buffer_entries(w->buffer) + ring_buffer_overruns(w->buffer),
-			entries);
-	persist_expect(w, 500 - ring_buffer_entries(w->buffer), NULL, 0);
-}
-
 static const struct persist_damage {
 	const char	*name;
 	unsigned int	at;		/* byte of the data page */
@@ -170,93 +153,6 @@ static void persist_test_clock_back(struct kunit *test)
 	}
 }
 
-/* A value in place of a stamp, and whether a writer may have left it. */
-static const struct persist_stamp {
-	const char	*name;
-	u64		begin;		/* the time before */
-	s64		step;		/* in front of the stamp */
-	u32		type;
-	u64		value;
-	bool		good;
-} stamps[] = {
-	{ "a delta of 46 bits", 1 << 20, 1LL << 30, RINGBUF_TYPE_TIME_EXTEND,
-	  RB_SINCE_MAX - (1 << 20), true },
-	{ "a delta of 47 bits", 1 << 20, 1LL << 30, RINGBUF_TYPE_TIME_EXTEND,
-	  RB_SINCE_MAX + 1, false },
-	{ "a delta of 59 bits", 1 << 20, 1LL << 30, RINGBUF_TYPE_TIME_EXTEND,
-	  RB_ABS_MASK, false },
-	{ "deltas of 47 bits in sum", 1 << 20, 1LL << 30, RINGBUF_TYPE_TIME_EXTEND,
-	  RB_SINCE_MAX - 1, false },
-	{ "a step back", 1ULL << 40, 1LL << 47, RINGBUF_TYPE_TIME_STAMP,
-	  1 << 20, true },
-	{ "a step back with upper bits", 3ULL << 60 | 1ULL << 40, 1LL << 47,
-	  RINGBUF_TYPE_TIME_STAMP, 1 << 20, false },
-	{ "padding", 1 << 20, 1LL << 30, RINGBUF_TYPE_PADDING,
-	  (RB_STAMP_LEN - RB_RECORD_HDR) << RB_DELTA_BITS | 1, false },
-};
-
-KUNIT_ARRAY_PARAM_DESC(persist_stamp, stamps, name);
-
-static void persist_test_stamp(struct kunit *test)
-{
-	const struct persist_stamp *s = test->param_value;
-	unsigned long start = persist_memory(test);
-	struct ring_buffer_event *rec;
-	struct rbt *w = test->priv;
-	unsigned int at;
-
-	persist_boot(w, start);
-	rbt_now = s->begin;
-	rbt_step = 5;
-	rbt_write_n(w, 40, 3);
-	at = local_read(&rbt_ring(w)->tail->page->commit);
-	rec = (void *)rbt_ring(w)->tail->page->data + at;
-	rbt_step = s->step;
-	rbt_write(w, 40);
-	rbt_step = 5;
-	rbt_write_n(w, 40, 2);
-	KUNIT_ASSERT_EQ(test, rb_total_len(rec), RB_STAMP_LEN);
-	rb_set_stamp(rec, s->type, s->value);
-	persist_boot(w, start);
-	KUNIT_EXPECT_EQ(test, ring_buffer_entries(w->buffer), s->good ? 6UL : 0UL);
-}
-
-/* Any damage at all: nothing is read out of bounds, and writing goes on. */
-static void persist_test_any_damage(struct kunit *test)
-{
-	unsigned long start = persist_memory(test);
-	struct rbt *w = test->priv;
-	struct rnd_state rnd;
-	unsigned int turn, i, n;
-
-	prandom_seed_state(&rnd, 6012);
-	persist_boot(w, start);
-	for (turn = 0; turn < 100 && !w->failed; turn++) {
-		rbt_write_n(w, 60, 40);
-		for (i = 0; i <= turn % 20; i++)
-			((u8 *)start)[prandom_u32_state(&rnd) % RANGE] = prandom_u32_state(&rnd);
-		persist_boot(w, start);
-		for (n = 0; ring_buffer_consume(w->buffer, w->cpu, NULL, NULL); n++)
-			;
-		KUNIT_EXPECT_LE(test, n, (unsigned int)RANGE / RB_UNIT);
-		KUNIT_EXPECT_TRUE(test, rbt_write(w, 60));
-		KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(w->buffer, w->cpu), 1UL);
-	}
-}
-
-/* A range that is too small, and operations that a range does not allow. */
-static void persist_test_refused(struct kunit *test)
-{
-	unsigned long start = persist_memory(test);
-	struct rbt *w = test->priv;
-
-	KUNIT_EXPECT_NULL(test, ring_buffer_alloc_range(0, 0, 0, start, PAGE_SIZE));
-	KUNIT_EXPECT_NULL(test, ring_buffer_alloc_range(0, 0, 0, start, -1UL));
-	persist_boot(w, start);
-	KUNIT_EXPECT_EQ(test, ring_buffer_resize(w->buffer, 2 * PAGE_SIZE, w->cpu), -EBUSY);
-	KUNIT_EXPECT_EQ(test, ring_buffer_subbuf_order_set(w->buffer, 1), -EBUSY);
-}
-
 /* The same with a spare buffer. */
 static void persist_boot_both(struct rbt *w, unsigned long start)
 {
@@ -327,7 +223,7 @@ static void persist_test_forget(struct kunit *test)
 {
 	unsigned long start = persist_memory(test);
 	struct rbt *w = test->priv;
-	struct buffer_data_read_page *rpage = NULL;
+	struct buffer_data_read_page *rpage;
 	u32 *note, read;
 
 	persist_boot_both(w, start);
@@ -339,7 +235,7 @@ static void persist_test_forget(struct kunit *test)
 	persist_cut(w);
 	*note = 6012;
 	/* The first sub-buffer */
-	KUNIT_ASSERT_EQ(test, ring_buffer_alloc_read_page(w->other, w->cpu, &rpage), 0);
+	rpage = rbt_page(w, w->other);
 	KUNIT_EXPECT_EQ(test, ring_buffer_read_page(w->other, rpage, PAGE_SIZE, w->cpu, 1), 0);
 	ring_buffer_free_read_page(w->other, w->cpu, rpage);
 	read = 30 - ring_buffer_entries_cpu(w->other, w->cpu);
@@ -431,12 +327,8 @@ static void persist_test_no_spare(struct kunit *test)
 
 static struct kunit_case persist_test_cases[] = {
 	KUNIT_CASE(persist_test_reboot),
-	KUNIT_CASE(persist_test_laps),
 	KUNIT_CASE_PARAM(persist_test_damage, persist_damage_gen_params),
 	KUNIT_CASE(persist_test_clock_back),
-	KUNIT_CASE_PARAM(persist_test_stamp, persist_stamp_gen_params),
-	KUNIT_CASE(persist_test_any_damage),
-	KUNIT_CASE(persist_test_refused),
 	KUNIT_CASE(persist_test_cut),
 	KUNIT_CASE(persist_test_forget),
 	KUNIT_CASE(persist_test_moved),

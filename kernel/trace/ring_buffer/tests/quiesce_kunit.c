@@ -59,8 +59,7 @@ static void quiesce_test_resize(struct kunit *test)
 
 	for (size = 4; size < 9; size += 4) {
 		quiesce_die(w);
-		KUNIT_EXPECT_EQ(test, ring_buffer_resize(w->buffer, size * rb_subbuf_room(0),
-							 w->cpu), 0);
+		rbt_resize(w, size);
 		rbt_write_n(w, 200, 15);
 		rbt_account(w);
 	}
@@ -90,8 +89,7 @@ static void quiesce_test_reset(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rcpu->depth, 0U);
 	KUNIT_EXPECT_EQ(test, rbt_ring(w)->nest, 0U);
 	rbt_drop_all(w);
-	KUNIT_EXPECT_TRUE(test, ring_buffer_empty(w->buffer));
-	KUNIT_EXPECT_EQ(test, ring_buffer_commit_overrun_cpu(w->buffer, w->cpu), 0UL);
+	rbt_expect_empty(w, w->buffer);
 	rbt_write_n(w, 200, 70);
 	rbt_account(w);
 }

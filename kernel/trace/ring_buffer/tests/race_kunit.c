@@ -90,18 +90,12 @@ static void do_change_mode(struct rbt *w)
 	rbt_write_n(w, LONG, 3);
 }
 
-/**
- * struct race_action - action at a race point
- * @name:  for messages
- * @run:   does it
- * @reads: it needs the lock of the readers
- * @exchanges: it puts another ring in place
- */
+/* Action at a race point */
 struct race_action {
-	const char	*name;
-	void		(*run)(struct rbt *w);
-	bool		reads;
-	bool		exchanges;
+	const char	*name;		/* for messages */
+	void		(*run)(struct rbt *w);	/* does it */
+	bool		reads;		/* it needs the lock of the readers */
+	bool		exchanges;	/* it puts another ring in place */
 };
 
 static const struct race_action actions[] = {

@@ -91,21 +91,6 @@ static void wait_test_record(struct kunit *test)
 	wait_expect_woken(w, &all);
 }
 
-/* A watermark is waited for until it is reached. */
-static void wait_test_watermark(struct kunit *test)
-{
-	struct rbt *w = test->priv;
-	struct wait_thread half = { .cpu = w->cpu, .full = 50, .conditional = true };
-
-	rbt_open(w, 4, RB_FL_OVERWRITE);
-	wait_start(w, &half);
-	rbt_write(w, 100);
-	wait_settle();
-	KUNIT_EXPECT_FALSE(test, completion_done(&half.done));
-	rbt_write_n(w, 100, 3 * rbt_room_for(w, 100));
-	wait_expect_woken(w, &half);
-}
-
 /* Each of several waiters is woken at its own watermark, whichever came first. */
 static void wait_test_watermarks(struct kunit *test)
 {
@@ -168,19 +153,6 @@ static void wait_test_wake_all(struct kunit *test)
 	wait_expect_woken(w, &cpu);
 	wait_expect_woken(w, &full);
 	wait_expect_woken(w, &all);
-}
-
-/* There is no watermark for all CPUs: it is as if none was given. */
-static void wait_test_all_full(struct kunit *test)
-{
-	struct rbt *w = test->priv;
-	struct wait_thread t = { .cpu = RING_BUFFER_ALL_CPUS, .full = 50, .conditional = true };
-
-	rbt_open(w, 4, RB_FL_OVERWRITE);
-	wait_start(w, &t);
-	KUNIT_EXPECT_FALSE(test, completion_done(&t.done));
-	rbt_write(w, 8);
-	wait_expect_woken(w, &t);
 }
 
 /* There is a record already: no task waits. */
@@ -258,11 +230,9 @@ static void wait_test_poll(struct kunit *test)
 
 static struct kunit_case wait_test_cases[] = {
 	KUNIT_CASE(wait_test_record),
-	KUNIT_CASE(wait_test_watermark),
 	KUNIT_CASE(wait_test_watermarks),
 	KUNIT_CASE(wait_test_condition),
 	KUNIT_CASE(wait_test_wake_all),
-	KUNIT_CASE(wait_test_all_full),
 	KUNIT_CASE(wait_test_ready),
 	KUNIT_CASE(wait_test_race),
 	KUNIT_CASE(wait_test_poll),

@@ -233,7 +233,7 @@ static void window_test_held(struct kunit *test)
 	rbt_open(w, 5, 0);
 	rbt_write_n(w, LONG, 5 * FIT - 1);
 	window_begin(w, list);
-	KUNIT_EXPECT_EQ(test, ring_buffer_resize(w->buffer, 9 * rb_subbuf_room(0), w->cpu), 0);
+	rbt_resize(w, 9);
 	window_end(w);
 	KUNIT_EXPECT_EQ(test, ring_buffer_overrun_cpu(w->buffer, w->cpu), 0UL);
 	rbt_account(w);

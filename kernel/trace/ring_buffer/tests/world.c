@@ -19,13 +19,7 @@ static u64 rbt_clock(void)
 	return rbt_now;
 }
 
-/**
- * rbt_init() - make a world, without a buffer yet
- * @test: the test; its priv is the world then
- *
- * Context: May sleep.
- * Return: 0; without memory the test ends.
- */
+/* Make a world, the priv of @test then, without a buffer yet. Without memory the test ends. */
 int rbt_init(struct kunit *test)
 {
 	struct rbt *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
@@ -46,12 +40,6 @@ int rbt_init(struct kunit *test)
 	return 0;
 }
 
-/**
- * rbt_exit() - release the world of a test
- * @test: the test
- *
- * Context: May sleep.
- */
 void rbt_exit(struct kunit *test)
 {
 	struct rbt *w = test->priv;
@@ -63,13 +51,7 @@ void rbt_exit(struct kunit *test)
 	migrate_enable();
 }
 
-/**
- * rbt_fail() - report the first fault of a test
- * @w:   the world
- * @fmt: the fault
- *
- * Context: Any context that may print.
- */
+/* Report the first fault of a test. */
 void rbt_fail(struct rbt *w, const char *fmt, ...)
 {
 	char text[160];
@@ -95,14 +77,7 @@ rbt_alloc(struct rbt *w, unsigned int subbufs, unsigned int flags)
 	return buffer;
 }
 
-/**
- * rbt_open() - make a new buffer, and forget all that was written
- * @w:       the world
- * @subbufs: sub-buffers in its ring
- * @flags:   as of ring_buffer_alloc()
- *
- * Context: May sleep.
- */
+/* Make a new buffer with rings of @subbufs sub-buffers, and forget all that was written. */
 void rbt_open(struct rbt *w, unsigned int subbufs, unsigned int flags)
 {
 	rbt_close(w);
@@ -113,14 +88,7 @@ void rbt_open(struct rbt *w, unsigned int subbufs, unsigned int flags)
 	memset(w->recs, 0, RBT_RECORDS * sizeof(*w->recs));
 }
 
-/**
- * rbt_open_other() - make a second buffer, to swap with
- * @w:       the world
- * @subbufs: sub-buffers in its ring
- * @flags:   as of ring_buffer_alloc()
- *
- * Context: May sleep.
- */
+/* Make a second buffer, to swap with. */
 void rbt_open_other(struct rbt *w, unsigned int subbufs, unsigned int flags)
 {
 	w->other = rbt_alloc(w, subbufs, flags);
@@ -133,13 +101,7 @@ void rbt_open_two(struct rbt *w, unsigned int subbufs, unsigned int flags)
 	rbt_open_other(w, subbufs, flags);
 }
 
-/**
- * rbt_use() - go on with another buffer, of the same records
- * @w:      the world
- * @buffer: the buffer; rbt_close() frees it
- *
- * Context: May sleep.
- */
+/* Go on with another buffer, of the same records; rbt_close() frees it. */
 void rbt_use(struct rbt *w, struct trace_buffer *buffer)
 {
 	KUNIT_ASSERT_NOT_NULL(w->test, buffer);
@@ -148,12 +110,6 @@ void rbt_use(struct rbt *w, struct trace_buffer *buffer)
 	ring_buffer_set_clock(buffer, rbt_clock);
 }
 
-/**
- * rbt_close() - free the buffers
- * @w: the world
- *
- * Context: May sleep.
- */
 void rbt_close(struct rbt *w)
 {
 	if (w->buffer)
@@ -230,42 +186,19 @@ struct ring_buffer_event *rbt_must_reserve(struct rbt *w, unsigned int len, u32 
 	return rec;
 }
 
-/**
- * rbt_commit() - finish a record
- * @w:   the world
- * @rec: the record
- * @num: its number
- *
- * Context: That of rbt_reserve().
- */
 void rbt_commit(struct rbt *w, struct ring_buffer_event *rec, u32 num)
 {
 	w->recs[num].state = RBT_WRITTEN;
 	ring_buffer_unlock_commit(w->buffer);
 }
 
-/**
- * rbt_discard() - take a record back
- * @w:   the world
- * @rec: the record
- * @num: its number
- *
- * Context: That of rbt_reserve().
- */
 void rbt_discard(struct rbt *w, struct ring_buffer_event *rec, u32 num)
 {
 	w->recs[num].state = RBT_TAKEN_BACK;
 	ring_buffer_discard_commit(w->buffer, rec);
 }
 
-/**
- * rbt_write() - write a record
- * @w:   the world
- * @len: bytes of payload, at least 4
- *
- * Context: Any context.
- * Return: false if it was refused.
- */
+/* Write a record of @len bytes, at least 4. Return: false if it was refused. */
 bool rbt_write(struct rbt *w, unsigned int len)
 {
 	struct ring_buffer_event *rec;
@@ -277,40 +210,50 @@ bool rbt_write(struct rbt *w, unsigned int len)
 	return rec;
 }
 
-/**
- * rbt_write_n() - write some records
- * @w:   the world
- * @len: bytes of payload of each, at least 4
- * @n:   how many
- *
- * Context: Any context.
- */
 void rbt_write_n(struct rbt *w, unsigned int len, unsigned int n)
 {
 	while (n--)
 		rbt_write(w, len);
 }
 
-/**
- * rbt_room_for() - records that a sub-buffer holds
- * @w:   the world
- * @len: bytes of payload of each
- *
- * Context: Any context.
- * Return: how many.
- */
+/* Return: how many records of @len bytes of payload a sub-buffer holds. */
 unsigned int rbt_room_for(struct rbt *w, unsigned int len)
 {
 	return rb_subbuf_room(w->buffer->order) / rb_record_len(len);
 }
 
-/**
- * rbt_ring() - the ring that is written
- * @w: the world
- *
- * Context: Any context; the caller sees to it that it stays.
- * Return: the ring.
- */
+/* The test ends if it cannot have @subbufs sub-buffers. */
+void rbt_resize(struct rbt *w, unsigned int subbufs)
+{
+	unsigned long size = subbufs * (unsigned long)rb_subbuf_room(w->buffer->order);
+
+	KUNIT_ASSERT_EQ(w->test, ring_buffer_resize(w->buffer, size, w->cpu), 0);
+}
+
+/* A page to read into; the test ends without one. */
+struct buffer_data_read_page *rbt_page(struct rbt *w, struct trace_buffer *buffer)
+{
+	struct buffer_data_read_page *rpage = NULL;
+
+	KUNIT_ASSERT_EQ(w->test, ring_buffer_alloc_read_page(buffer, w->cpu, &rpage), 0);
+	return rpage;
+}
+
+/* There is no record, and none is counted. */
+void rbt_expect_empty(struct rbt *w, struct trace_buffer *buffer)
+{
+	KUNIT_EXPECT_TRUE(w->test, ring_buffer_empty(buffer));
+	KUNIT_EXPECT_EQ(w->test, ring_buffer_entries(buffer), 0UL);
+	KUNIT_EXPECT_EQ(w->test, ring_buffer_overruns(buffer), 0UL);
+	KUNIT_EXPECT_EQ(w->test, ring_buffer_commit_overrun_cpu(buffer, w->cpu), 0UL);
+	KUNIT_EXPECT_EQ(w->test, ring_buffer_dropped_events_cpu(buffer, w->cpu), 0UL);
+	KUNIT_EXPECT_EQ(w->test, ring_buffer_read_events_cpu(buffer, w->cpu), 0UL);
+	KUNIT_EXPECT_EQ(w->test, ring_buffer_bytes_cpu(buffer, w->cpu), 0UL);
+	KUNIT_EXPECT_EQ(w->test, ring_buffer_oldest_event_ts(buffer, w->cpu), 0ULL);
+	KUNIT_EXPECT_NULL(w->test, ring_buffer_consume(buffer, w->cpu, NULL, NULL));
+}
+
+/* The ring that is written; the caller sees to it that it stays. */
 struct rb_ring *rbt_ring(struct rbt *w)
 {
 	return rb_untag(w->buffer->cpus[w->cpu]->ring);
@@ -385,13 +328,7 @@ static bool rbt_consume_of(struct rbt *w, struct trace_buffer *buffer)
 	return rbt_note_read(w, num, lost, late);
 }
 
-/**
- * rbt_consume() - consume a record and check it
- * @w: the world
- *
- * Context: Any context in which ring_buffer_consume() can be called.
- * Return: false if there was none.
- */
+/* Consume a record and check it. Return: false if there was none. */
 bool rbt_consume(struct rbt *w)
 {
 	return rbt_consume_of(w, w->buffer);
@@ -413,7 +350,7 @@ struct ring_buffer_iter *rbt_iter(struct rbt *w, struct trace_buffer *buffer)
 	return iter;
 }
 
-/* Expect records from number @from on. Return: the number behind the last one, at most @end. */
+/* Expect all records from number @from on. Return: the number behind the last one, at most @end. */
 u32 rbt_iterate(struct rbt *w, struct ring_buffer_iter *iter, u32 from, u32 end)
 {
 	struct ring_buffer_event *rec;
@@ -421,6 +358,8 @@ u32 rbt_iterate(struct rbt *w, struct ring_buffer_iter *iter, u32 from, u32 end)
 
 	while (from < end && !w->failed && (rec = ring_buffer_iter_peek(iter, &ts))) {
 		rbt_expect(w, rec, ts, from++);
+		if (ring_buffer_iter_dropped(iter))
+			rbt_fail(w, "lost: some in front of record %u", from - 1);
 		ring_buffer_iter_advance(iter);
 	}
 	return from;
@@ -488,14 +427,7 @@ void rbt_drop_all(struct rbt *w)
 	w->nr_seen = 0;
 }
 
-/**
- * rbt_count() - count records in a state
- * @w:     the world
- * @state: the state
- *
- * Context: Any context.
- * Return: how many.
- */
+/* Return: how many records are in @state. */
 u32 rbt_count(struct rbt *w, enum rbt_state state)
 {
 	u32 n = 0, i;

@@ -14,74 +14,43 @@
 #define RBT_RECORDS	8192	/* that a test can write */
 #define RBT_DEPTH	8	/* writes inside writes */
 
-/**
- * enum rbt_state - state of a record
- * @RBT_REFUSED:  it was refused
- * @RBT_OPEN:     it is reserved
- * @RBT_WRITTEN:  it was committed
- * @RBT_TAKEN_BACK: it was discarded
- * @RBT_READ:     it was committed and consumed
- * @RBT_GONE:     a reset dropped it
- */
+/* State of a record */
 enum rbt_state {
-	RBT_REFUSED,
-	RBT_OPEN,
-	RBT_WRITTEN,
-	RBT_TAKEN_BACK,
-	RBT_READ,
-	RBT_GONE,
+	RBT_REFUSED,			/* there was no place */
+	RBT_OPEN,			/* it is reserved */
+	RBT_WRITTEN,			/* it was committed */
+	RBT_TAKEN_BACK,			/* it was discarded */
+	RBT_READ,			/* it was committed and consumed */
+	RBT_GONE,			/* a reset dropped it */
 };
 
-/**
- * struct rbt_rec - a record that was written, or should have been
- * @time:  clock value of its reserve
- * @len:   bytes of payload
- * @state: &enum rbt_state
- */
+/* A record that was written, or should have been */
 struct rbt_rec {
-	u64		time;
-	u32		len;
-	u8		state;
+	u64		time;		/* clock value of its reserve */
+	u32		len;		/* bytes of payload */
+	u8		state;		/* enum rbt_state */
 };
 
-/**
- * struct rbt_seen - a record that was consumed
- * @num:  its number
- * @lost: losses in front of it that the reader reported
- * @late: it was in the ring that a swap put in place
- */
+/* A record that was consumed */
 struct rbt_seen {
-	u32		num;
-	unsigned long	lost;
-	bool		late;
+	u32		num;		/* its number */
+	unsigned long	lost;		/* losses in front of it that the reader reported */
+	bool		late;		/* it was in the ring that a swap put in place */
 };
 
-/**
- * struct rbt - the world of one test
- * @test:    the test
- * @buffer:  the buffer
- * @other:   one to swap with, or NULL
- * @cpu:     the CPU that all of it is about
- * @what:    part of the test, for messages
- * @failed:  a fault was reported; later ones are not
- * @recs:    written records, in the order of their reserves
- * @nr:      number of @recs
- * @seen:    consumed records, in that order
- * @nr_seen: number of @seen
- * @swapped: the two buffers were exchanged
- */
+/* The world of one test */
 struct rbt {
 	struct kunit		*test;
 	struct trace_buffer	*buffer;
-	struct trace_buffer	*other;
-	int			cpu;
-	char			what[96];
-	bool			failed;
-	struct rbt_rec		*recs;
-	u32			nr;
-	struct rbt_seen		*seen;
-	u32			nr_seen;
-	bool			swapped;
+	struct trace_buffer	*other;		/* one to swap with, or NULL */
+	int			cpu;		/* the CPU that all of it is about */
+	char			what[96];	/* part of the test, for messages */
+	bool			failed;		/* a fault was reported; later ones are not */
+	struct rbt_rec		*recs;		/* written ones, in the order of reserves */
+	u32			nr;		/* of recs */
+	struct rbt_seen		*seen;		/* consumed records, in that order */
+	u32			nr_seen;	/* of seen */
+	bool			swapped;	/* the two buffers were exchanged */
 };
 
 /* Step of the clock from one read to the next. */
@@ -131,8 +100,11 @@ void rbt_take_page(struct rbt *w, struct buffer_data_read_page *rpage, bool late
 		   struct rbt_page *page);
 void rbt_account(struct rbt *w);
 void rbt_drop_all(struct rbt *w);
+void rbt_expect_empty(struct rbt *w, struct trace_buffer *buffer);
 u32 rbt_count(struct rbt *w, enum rbt_state state);
 
 struct rb_ring *rbt_ring(struct rbt *w);
+void rbt_resize(struct rbt *w, unsigned int subbufs);
+struct buffer_data_read_page *rbt_page(struct rbt *w, struct trace_buffer *buffer);
 
 #endif /* _RING_BUFFER_TESTS_WORLD_H */

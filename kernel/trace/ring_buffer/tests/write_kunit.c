@@ -388,21 +388,6 @@ static void write_test_commit_overrun(struct kunit *test)
 	rbt_account(w);
 }
 
-/* A thousand sub-buffers' worth: sequences wrap in the slot word on the way. */
-static void write_test_many_laps(struct kunit *test)
-{
-	struct rbt *w = test->priv;
-	unsigned int i;
-
-	rbt_open(w, 2, RB_FL_OVERWRITE);
-	for (i = 0; i < 1000; i++) {
-		rbt_write_n(w, 2000, 2);
-		if (i % 7 == 0)
-			rbt_consume(w);
-	}
-	rbt_account(w);
-}
-
 static struct kunit_case write_test_cases[] = {
 	KUNIT_CASE(write_test_hidden_until_commit),
 	KUNIT_CASE_PARAM(write_test_max_length, write_len_gen_params),
@@ -419,7 +404,6 @@ static struct kunit_case write_test_cases[] = {
 	KUNIT_CASE(write_test_tell_on),
 	KUNIT_CASE(write_test_full),
 	KUNIT_CASE(write_test_commit_overrun),
-	KUNIT_CASE(write_test_many_laps),
 	{}
 };
 
