@@ -199,6 +199,15 @@ void put_in(int ctx, struct trace_buffer *b, unsigned int len, enum put_how how)
 	shim_ctx_exit(ctx);
 }
 
+void in_context(int ctx, void (*fn)(void))
+{
+	if (ctx == CTX_IRQ && shim_irqs_off())
+		return;
+	shim_ctx_enter(ctx);
+	fn();
+	shim_ctx_exit(ctx);
+}
+
 void put_n(int n)
 {
 	while (n--)
@@ -334,7 +343,7 @@ int consume(struct trace_buffer *b, int cpu, int max)
 }
 
 /* Checks each record, which another reader may see again */
-int iterate(struct trace_buffer *b, int cpu, bool *dropped)
+int iterate(struct trace_buffer *b, int cpu)
 {
 	struct ring_buffer_iter *it = ring_buffer_read_start(b, cpu, GFP_KERNEL);
 	struct ring_buffer_event *e;
@@ -346,8 +355,6 @@ int iterate(struct trace_buffer *b, int cpu, bool *dropped)
 		return 0;
 	}
 	while ((e = ring_buffer_iter_peek(it, &ts))) {
-		if (dropped)
-			*dropped |= ring_buffer_iter_dropped(it);
 		if (whole(e, cpu, &id)) {
 			if (n && ts < last && !clock_steps_back)
 				fault_at(F_ORDER, "iterator", id, ": time went back by %llu",
@@ -454,18 +461,27 @@ int cut_one(struct trace_buffer *live, struct trace_buffer *spare, int cpu)
 #endif
 }
 
+/* On CPU 0, wherever the last run was abandoned */
 void fresh(unsigned long bytes, bool overwrite)
 {
+	host_cpu_switch(0);
 	shim_poll();
 	free_buffers();
 	start_over();
 	buf = new_buffer(bytes, overwrite);
 }
 
+static long without_buffers = -1;	/* what is allocated when the first ones are freed */
+
 void begin(int subbufs, bool overwrite)
 {
 	static const s64 step = 8;
 
+	if (without_buffers < 0) {
+		fresh(2 * SUBBUF_DATA, true);
+		free_buffers();
+		without_buffers = shim_allocated;
+	}
 	clock_set(1000000);
 	clock_steps(1, &step);
 	fresh(subbufs * (unsigned long)SUBBUF_DATA, overwrite);
@@ -492,11 +508,11 @@ bool boot(unsigned long start, unsigned long bytes, unsigned int flags)
 	return true;
 }
 
-long allocated_without_buffers(void)
+void no_leak(const char *what)
 {
-	begin(2, true);
 	free_buffers();
-	return shim_allocated;
+	EXPECT(shim_allocated == without_buffers, "%s: %ld objects leak", what,
+	       shim_allocated - without_buffers);
 }
 
 void fresh2(unsigned long bytes)
@@ -508,6 +524,68 @@ void leak(void)
 {
 	buf = NULL;
 	buf2 = NULL;
+}
+
+void begin_two(int subbufs)
+{
+	begin(subbufs, true);
+	fresh2(subbufs * SUBBUF_DATA);
+}
+
+void resize_to(int subbufs)
+{
+	EXPECT_EQ(ring_buffer_resize(buf, subbufs * SUBBUF_DATA, RING_BUFFER_ALL_CPUS), 0);
+}
+
+/* All of CPU 0 is read on CPU 1, after a grace period: of the spare buffer first */
+void drain(void)
+{
+	int me = host_cpu_switch(1);
+
+	shim_rcu_run();
+	if (buf2)
+		consume(buf2, 0, -1);
+	consume(buf, 0, -1);
+	host_cpu_switch(me);
+}
+
+/* ---- a task of CPU 1 that waits ------------------------------------------ */
+
+static int wait_cpu, wait_full;
+static ring_buffer_cond_fn wait_cond;
+
+static void waiter(void)
+{
+	host_cpu_switch(1);
+	EXPECT_EQ(ring_buffer_wait(buf, wait_cpu, wait_full, wait_cond, NULL), 0);
+}
+
+bool never(void *data)
+{
+	return false;
+}
+
+bool waits(int cpu, int full, ring_buffer_cond_fn cond)
+{
+	wait_cpu = cpu;
+	wait_full = full;
+	wait_cond = cond;
+	return !co_start(waiter);
+}
+
+bool sleeps(void)
+{
+	int i, cpu;
+
+	for (i = 0; i < 5 && co_active(); i++) {
+		for_each_online_cpu(cpu) {
+			host_cpu_switch(cpu);
+			shim_poll();
+		}
+		host_cpu_switch(0);
+		co_resume();
+	}
+	return co_active();
 }
 
 static int by_time(const void *a, const void *b)
@@ -646,21 +724,24 @@ bool next_place(struct place *p, bool few)
 	return p->overwrite < 2;
 }
 
-static __printf(3, 4) void text(char *to, size_t size, const char *fmt, ...)
+/* Not snprintf(), which is the C library's and wants another stack */
+int print(char *to, size_t size, const char *fmt, ...)
 {
 	va_list ap;
+	int n;
 
 	va_start(ap, fmt);
-	host_vsnprintf(to, size, fmt, ap);
+	n = host_vsnprintf(to, size, fmt, ap);
 	va_end(ap);
+	return n;
 }
 
 const char *place_name(const struct place *p)
 {
 	static char name[64];
 
-	text(name, sizeof(name), "%s, %d sub-buffers and %d records before",
-	     p->overwrite ? "overwrite" : "keep", p->subbufs, p->records);
+	print(name, sizeof(name), "%s, %d sub-buffers and %d records before",
+	      p->overwrite ? "overwrite" : "keep", p->subbufs, p->records);
 	return name;
 }
 

@@ -92,15 +92,6 @@ static void inner_cut(void)
 		inner_cuts++;
 }
 
-static void in_context(int ctx, void (*fn)(void))
-{
-	if (ctx == CTX_IRQ && shim_irqs_off())
-		return;
-	shim_ctx_enter(ctx);
-	fn();
-	shim_ctx_exit(ctx);
-}
-
 static void act(void)
 {
 	cut_round = 1;
@@ -278,6 +269,7 @@ static void run_cut_all(long arg)
 		cut_round = 2;
 		write_everywhere();
 		EXPECT_EQ(op_ret, 0);
+		EXPECT_EQ(shim_preempt_count(0), 0);
 		check(true, s.at[0]);
 		end();
 	}
@@ -316,14 +308,18 @@ static void run_refused(long arg)
 {
 	struct ring_buffer_event *e;
 	struct cut_payload *p;
-	int b;
+	int i, b, cpu;
 
-	for (b = 0; b < NR_BUFS; b++) {
-		/* A record is in flight since the last cut. */
+	for (i = 0; i < NR_BUFS * NR_CPUS_USED; i++) {
+		b = i % NR_BUFS;
+		cpu = i / NR_BUFS;
+		/* A record of a CPU is in flight since the last cut. */
 		prepare();
+		host_cpu_switch(cpu);
 		e = ring_buffer_lock_reserve(lives[b], sizeof(*p));
 		p = ring_buffer_event_data(e);
-		recs[nr_recs] = (struct cut_rec){ .buf = b };
+		host_cpu_switch(0);
+		recs[nr_recs] = (struct cut_rec){ .buf = b, .cpu = cpu };
 		p->n = nr_recs++;
 		p->check = ~p->n;
 		p->old = 0;
@@ -333,7 +329,9 @@ static void run_refused(long arg)
 		write_everywhere();
 		cut();
 		EXPECT_EQ(op_ret, -EBUSY);
+		host_cpu_switch(cpu);
 		ring_buffer_unlock_commit(lives[b]);
+		host_cpu_switch(0);
 		check(true, 0);
 		/* It has left no CPU of any buffer locked. */
 		cut();

@@ -30,9 +30,8 @@ static void op_commit(void) { put(buf, REC_LEN, PUT_COMMIT); }
 static void op_discard(void) { put(buf, REC_LEN, PUT_DISCARD); }
 static void op_long(void) { put(buf, 400, PUT_COMMIT); }
 static void op_read(void) { consume(buf, 0, 2); }
-static void (* const ops[])(void) = { op_commit, op_discard, op_long, cut, op_read };
 
-static void in_context(int ctx)
+static void interrupt(void)
 {
 	/*
 	 * Behind the cut that is interrupted another one would throw away all of it,
@@ -41,9 +40,6 @@ static void in_context(int ctx)
 	bool early = how == CUT_IN_CUT && !ring_buffer_empty_cpu(buf, 0) &&
 		     !ring_buffer_overrun_cpu(buf, 0);
 
-	if (ctx == CTX_IRQ && shim_irqs_off())
-		return;
-	shim_ctx_enter(ctx);
 	put_n(writes_before);
 	if (how <= BY_IRQ)
 		cut();
@@ -56,7 +52,6 @@ static void in_context(int ctx)
 			consume(buf2, 0, -1);
 	}
 	put_n(writes_after);
-	shim_ctx_exit(ctx);
 }
 
 static void once(void) { cut(); }
@@ -84,10 +79,10 @@ static void act(void)
 		break;
 	case BY_IRQ:
 	case CUT_IN_CUT:
-		in_context(CTX_IRQ);
+		in_context(CTX_IRQ, interrupt);
 		break;
 	default:
-		in_context(CTX_NMI);
+		in_context(CTX_NMI, interrupt);
 		break;
 	}
 	inside = false;
@@ -136,15 +131,21 @@ static void finish(void)
 	consume(buf, 0, -1);
 }
 
+struct how {
+	int	how;
+	void	(*op)(void);
+};
+
 static void run_cut(long arg)
 {
+	const struct how *h = (const struct how *)arg;
 	static const int nr_writes[][2] = { { 0, 0 }, { 0, 1 }, { 1, 1 }, { 0, PER_SUBBUF + 1 } };
 	struct place p = { .overwrite = -1 };
 	int w, used;
 
-	how = arg & 0xf;
+	how = h->how;
 	while (next_place(&p, true)) {
-		struct step s = { .op = ops[arg >> 4], .act = { act } };
+		struct step s = { .op = h->op, .act = { act } };
 
 		for (w = 0; w < 2 * ARRAY_SIZE(nr_writes); w++) {
 			used = w & 1;
@@ -204,19 +205,19 @@ static void run_in_flight(long unused)
 	}
 }
 
-#define ARG(how, op) ((op) << 4 | (how))
+#define ARG(by, fn)	((long)&(const struct how){ by, fn })
 
 const struct scenario cut_scenarios[] = {
-	{ "cut.commit-nmi", run_cut, ARG(BY_NMI, 0), SC_QUICK, "R5, 1, 7" },
-	{ "cut.commit-irq", run_cut, ARG(BY_IRQ, 0), 0, "R5, 1, 7" },
-	{ "cut.discard-nmi", run_cut, ARG(BY_NMI, 1), 0, "R5, 7, 11" },
-	{ "cut.long-nmi", run_cut, ARG(BY_NMI, 2), 0, "R5, 2, 7" },
-	{ "cut.commit-remote", run_cut, ARG(BY_OTHER_CPU, 0), SC_QUICK, "R5, 1, 7" },
-	{ "cut.long-remote", run_cut, ARG(BY_OTHER_CPU, 2), 0, "R5, 2, 7" },
-	{ "cut.twice-remote", run_cut, ARG(TWICE, 0), SC_QUICK, "R5, 7" },
+	{ "cut.commit-nmi", run_cut, ARG(BY_NMI, op_commit), SC_QUICK, "R5, 1, 7" },
+	{ "cut.commit-irq", run_cut, ARG(BY_IRQ, op_commit), 0, "R5, 1, 7" },
+	{ "cut.discard-nmi", run_cut, ARG(BY_NMI, op_discard), 0, "R5, 7, 11" },
+	{ "cut.long-nmi", run_cut, ARG(BY_NMI, op_long), 0, "R5, 2, 7" },
+	{ "cut.commit-remote", run_cut, ARG(BY_OTHER_CPU, op_commit), SC_QUICK, "R5, 1, 7" },
+	{ "cut.long-remote", run_cut, ARG(BY_OTHER_CPU, op_long), 0, "R5, 2, 7" },
+	{ "cut.twice-remote", run_cut, ARG(TWICE, op_commit), SC_QUICK, "R5, 7" },
 	{ "cut.forget-in-flight", run_in_flight, 0, SC_QUICK, "23" },
-	{ "cut.cut-nmi", run_cut, ARG(NOTHING, 3), SC_QUICK, "R5, 7" },
-	{ "cut.read-nmi", run_cut, ARG(NOTHING, 4), SC_QUICK, "R5, 3, 7" },
-	{ "cut.cut-in-cut", run_cut, ARG(CUT_IN_CUT, 3), 0, "R5, 7" },
+	{ "cut.cut-nmi", run_cut, ARG(NOTHING, cut), SC_QUICK, "R5, 7" },
+	{ "cut.read-nmi", run_cut, ARG(NOTHING, op_read), SC_QUICK, "R5, 3, 7" },
+	{ "cut.cut-in-cut", run_cut, ARG(CUT_IN_CUT, cut), 0, "R5, 7" },
 	{ }
 };

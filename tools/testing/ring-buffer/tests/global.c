@@ -104,18 +104,6 @@ static void op_nest(void)
 	ring_buffer_unlock_commit(buf);
 }
 
-static void (* const ops[])(void) = { op_write, op_long, op_discard, op_nest };
-enum { OP_WRITE, OP_LONG, OP_DISCARD, OP_NEST };
-
-static void in(int ctx, void (*fn)(void))
-{
-	if (ctx == CTX_IRQ && shim_irqs_off())
-		return;
-	shim_ctx_enter(ctx);
-	fn();
-	shim_ctx_exit(ctx);
-}
-
 static void fill_stage(void)
 {
 	int i;
@@ -124,11 +112,11 @@ static void fill_stage(void)
 		write(200);
 }
 
-static void irq_write(void) { in(CTX_IRQ, op_write); }
-static void irq_fill(void) { in(CTX_IRQ, fill_stage); }
-static void nmi_write(void) { in(CTX_NMI, op_write); }
-static void nmi_discard(void) { in(CTX_NMI, op_discard); }
-static void nmi_fill(void) { in(CTX_NMI, fill_stage); }
+static void irq_write(void) { in_context(CTX_IRQ, op_write); }
+static void irq_fill(void) { in_context(CTX_IRQ, fill_stage); }
+static void nmi_write(void) { in_context(CTX_NMI, op_write); }
+static void nmi_discard(void) { in_context(CTX_NMI, op_discard); }
+static void nmi_fill(void) { in_context(CTX_NMI, fill_stage); }
 
 static void cut(void)
 {
@@ -138,49 +126,33 @@ static void cut(void)
 		fault(F_REFUSED, "ring_buffer_cut_all: %d", ret);
 }
 
-static void nmi_cut(void) { in(CTX_NMI, cut); }
+static void nmi_cut(void) { in_context(CTX_NMI, cut); }
 static void read_now(void) { read_all(buf); }
 
-static void grow(void)
-{
-	int ret = ring_buffer_resize(buf, 2 * RING_SUBBUFS * SUBBUF_DATA, RING_BUFFER_ALL_CPUS);
+static void grow(void) { resize_to(2 * RING_SUBBUFS); }
 
-	if (ret < 0)
-		fault(F_REFUSED, "ring_buffer_resize: %d", ret);
-}
-
-static const struct {
-	void	(*fn)(void);
+/* An operation, and what comes in at each of its instructions */
+static const struct pair {
+	void	(*op)(void);
+	void	(*act)(void);
 	bool	remote;			/* on CPU 1 */
 	bool	may_wait;
 	bool	cuts;
-} acts[] = {
-	{ irq_write }, { irq_fill }, { nmi_write }, { nmi_discard }, { nmi_fill },
-	{ nmi_cut, .cuts = true },
-	{ op_write, .remote = true }, { fill_stage, .remote = true },
-	{ cut, .remote = true, .cuts = true }, { read_now, .remote = true },
-	{ grow, .remote = true, .may_wait = true },
-};
-
-enum {
-	IRQ_WRITE, IRQ_FILL, NMI_WRITE, NMI_DISCARD, NMI_FILL, NMI_CUT, CPU_WRITE, CPU_FILL,
-	CPU_CUT, CPU_READ, CPU_GROW,
-};
+} *pair;
 
 /* ---- a run -------------------------------------------------------------- */
 
-static int act;
 static u64 lost_at;	/* the clock when CPU 1 dropped records, or 0 */
 
 static void do_act(void)
 {
 	unsigned long before = ring_buffer_commit_overrun_cpu(buf, 0);
 
-	if (!acts[act].remote) {
-		acts[act].fn();
+	if (!pair->remote) {
+		pair->act();
 		return;
 	}
-	step_remote(1, acts[act].fn, acts[act].may_wait);
+	step_remote(1, pair->act, pair->may_wait);
 	if (ring_buffer_commit_overrun_cpu(buf, 0) != before)
 		lost_at = now;
 }
@@ -206,7 +178,7 @@ static void fresh_global(bool overwrite)
 	nr = 0;
 	refused = 0;
 	buf = new_global(overwrite);
-	if (acts[act].cuts)
+	if (pair->cuts)
 		buf2 = new_global(overwrite);
 }
 
@@ -259,16 +231,15 @@ static void one_run(struct step *s, bool overwrite, int before)
 	}
 }
 
-#define PAIR(op, act)	((act) << 8 | (op))
-
-static void run_global(long pair)
+static void run_global(long arg)
 {
 	/* A ring that is empty, one that is nearly full, and a full one, in both modes */
 	static const int before[] = { 0, 3 * 36 - 1, 4 * 36 };
-	struct step s = { .op = ops[pair & 0xff], .act = { do_act } };
+	struct step s = { .act = { do_act } };
 	int i, overwrite;
 
-	act = pair >> 8;
+	pair = (const struct pair *)arg;
+	s.op = pair->op;
 	for (i = 0; i < ARRAY_SIZE(before); i++) {
 		for (overwrite = 0; overwrite < 2; overwrite++)
 			for_each_instruction(&s, stride)
@@ -283,7 +254,7 @@ static void run_dead(long unused)
 	u32 num;
 	int i;
 
-	act = IRQ_WRITE;
+	pair = &(const struct pair){ };
 	fresh_global(true);
 	host_cpu_switch(1);
 	if (!reserve(100, &num))
@@ -321,7 +292,7 @@ static void run_cpu_up(long unused)
 	struct step none = { };
 	int i;
 
-	act = CPU_CUT;
+	pair = &(const struct pair){ .cuts = true };
 	for (i = 0; i < 100; i++) {
 		shim_set_online(2, 0);
 		fresh_global(true);
@@ -342,8 +313,6 @@ static void run_cpu_up(long unused)
 	EXPECT_EQ(ring_buffer_entries(buf2), 2UL);
 	read_all(buf2);
 	account(&none);
-	free_buffers();
-	shim_set_online(2, 0);
 }
 
 /* Without memory a buffer stays as it is */
@@ -363,23 +332,24 @@ const struct scenario global_scenarios[] = {
 	{ "global.dead", run_dead, 0, SC_QUICK, "R1 R3" },
 	{ "global.cpu-up", run_cpu_up, 0, SC_QUICK, "R1 R6" },
 	{ "global.no-memory", run_no_memory, 0, SC_QUICK, "R6" },
-#define G(name, op, act, fl)	{ "global." name, run_global, PAIR(op, act), fl, "R1 R2 R3" }
-	G("write-irq", OP_WRITE, IRQ_WRITE, 0),
-	G("write-irq-fill", OP_WRITE, IRQ_FILL, 0),
-	G("write-nmi", OP_WRITE, NMI_WRITE, SC_QUICK),
-	G("write-nmi-discard", OP_WRITE, NMI_DISCARD, 0),
-	G("write-nmi-fill", OP_WRITE, NMI_FILL, SC_QUICK),
-	G("write-nmi-cut", OP_WRITE, NMI_CUT, 0),
-	G("write-cpu", OP_WRITE, CPU_WRITE, SC_QUICK),
-	G("write-cpu-fill", OP_WRITE, CPU_FILL, 0),
-	G("write-cpu-cut", OP_WRITE, CPU_CUT, 0),
-	G("write-cpu-read", OP_WRITE, CPU_READ, 0),
-	G("write-cpu-grow", OP_WRITE, CPU_GROW, 0),
-	G("long-nmi", OP_LONG, NMI_WRITE, 0),
-	G("long-cpu", OP_LONG, CPU_WRITE, 0),
-	G("discard-irq", OP_DISCARD, IRQ_WRITE, 0),
-	G("discard-nmi", OP_DISCARD, NMI_WRITE, 0),
-	G("nest-irq", OP_NEST, IRQ_WRITE, 0),
-	G("nest-nmi", OP_NEST, NMI_WRITE, 0),
+#define G(name, fl, ...)	\
+	{ "global." name, run_global, (long)&(const struct pair){ __VA_ARGS__ }, fl, "R1 R2 R3" }
+	G("write-irq", 0, op_write, irq_write),
+	G("write-irq-fill", 0, op_write, irq_fill),
+	G("write-nmi", SC_QUICK, op_write, nmi_write),
+	G("write-nmi-discard", 0, op_write, nmi_discard),
+	G("write-nmi-fill", SC_QUICK, op_write, nmi_fill),
+	G("write-nmi-cut", 0, op_write, nmi_cut, .cuts = true),
+	G("write-cpu", SC_QUICK, op_write, op_write, .remote = true),
+	G("write-cpu-fill", 0, op_write, fill_stage, .remote = true),
+	G("write-cpu-cut", 0, op_write, cut, .remote = true, .cuts = true),
+	G("write-cpu-read", 0, op_write, read_now, .remote = true),
+	G("write-cpu-grow", 0, op_write, grow, .remote = true, .may_wait = true),
+	G("long-nmi", 0, op_long, nmi_write),
+	G("long-cpu", 0, op_long, op_write, .remote = true),
+	G("discard-irq", 0, op_discard, irq_write),
+	G("discard-nmi", 0, op_discard, nmi_write),
+	G("nest-irq", 0, op_nest, irq_write),
+	G("nest-nmi", 0, op_nest, nmi_write),
 	{ }
 };

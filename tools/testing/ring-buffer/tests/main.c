@@ -24,10 +24,10 @@
 
 static const struct scenario * const tables[] = {
 	unit_scenarios, write_scenarios, alloc_scenarios, read_scenarios, iterate_scenarios,
-	wait_scenarios, page_scenarios, resize_scenarios, exchange_scenarios, ring_scenarios,
-	kernel_scenarios, stat_scenarios, persist_scenarios, nested_scenarios, remote_scenarios,
-	global_scenarios, reader_scenarios, swap_scenarios, cut_scenarios, cut_all_scenarios,
-	pair_scenarios, storm_scenarios, kunit_scenarios,
+	wait_scenarios, page_scenarios, resize_scenarios, exchange_scenarios, kernel_scenarios,
+	stat_scenarios, persist_scenarios, nested_scenarios, remote_scenarios, global_scenarios,
+	reader_scenarios, swap_scenarios, cut_scenarios, cut_all_scenarios, pair_scenarios,
+	storm_scenarios, kunit_scenarios,
 };
 
 static const char * const kinds[NR_FAULTS] = {
@@ -81,6 +81,7 @@ static void run_one(const struct scenario *sc)
 		host_init(4, 2);
 	host_cpu_switch(0);
 	sc->run(sc->arg);
+	free_buffers();
 	if (skipped) {
 		printf("ok %s # SKIP %s\n", sc->name, skipped);
 		fflush(stdout);

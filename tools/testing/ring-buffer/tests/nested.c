@@ -14,9 +14,6 @@ static void op_discard(void) { put(buf, REC_LEN, PUT_DISCARD); }
 static void op_write(void) { put(buf, REC_LEN, PUT_WRITE); }
 static void op_long(void) { put(buf, 400, PUT_COMMIT); }
 
-static void (* const ops[])(void) = { op_commit, op_discard, op_write, op_long };
-enum { OP_COMMIT, OP_DISCARD, OP_WRITE, OP_LONG };
-
 /* ---- the action of the interrupt ---------------------------------------- */
 
 static void irq_commit(void) { put_in(CTX_IRQ, buf, REC_LEN, PUT_COMMIT); }
@@ -45,12 +42,8 @@ static void nmi_fails(void)
 
 static void burst(int ctx, int n)
 {
-	if (ctx == CTX_IRQ && shim_irqs_off())
-		return;
-	shim_ctx_enter(ctx);
 	while (n--)
-		put(buf, REC_LEN, PUT_COMMIT);
-	shim_ctx_exit(ctx);
+		put_in(ctx, buf, REC_LEN, PUT_COMMIT);
 }
 
 static void nmi_subbuf(void) { burst(CTX_NMI, PER_SUBBUF); }
@@ -69,23 +62,9 @@ static void irq_round_long(void)
 {
 	int i;
 
-	if (shim_irqs_off())
-		return;
-	shim_ctx_enter(CTX_IRQ);
 	for (i = 0; i < 2 * RING_SUBBUFS; i++)
-		put(buf, 3000, PUT_COMMIT);
-	shim_ctx_exit(CTX_IRQ);
+		put_in(CTX_IRQ, buf, 3000, PUT_COMMIT);
 }
-
-static void (* const acts[])(void) = {
-	irq_commit, nmi_commit, irq_write, irq_discard, nmi_discard, nmi_long, irq_mixed,
-	nmi_fails, nmi_subbuf, irq_round, irq_round_long, read_irq,
-};
-
-enum {
-	IRQ_COMMIT, NMI_COMMIT, IRQ_WRITE, IRQ_DISCARD, NMI_DISCARD, NMI_LONG, IRQ_MIXED,
-	NMI_FAILS, NMI_SUBBUF, IRQ_ROUND, IRQ_ROUND_LONG, READ_IRQ,
-};
 
 /* ---- clocks ------------------------------------------------------------- */
 
@@ -105,7 +84,11 @@ static const struct {
 /* The last one is plain, and each record gets an absolute stamp all the same */
 enum { CLK_PLAIN, CLK_EXTEND, CLK_FAR, CLK_STOPPED, CLK_BACK, CLK_FAR_BACK, CLK_ABSOLUTE };
 
-#define PAIR(op, act, clk)	((clk) << 16 | (act) << 8 | (op))
+struct pair {
+	void	(*op)(void);
+	void	(*act)(void);
+	int	clk;
+};
 
 static void one_run(struct step *s, const struct place *p, int clk)
 {
@@ -128,51 +111,36 @@ static void one_run(struct step *s, const struct place *p, int clk)
 	}
 }
 
-static void run_nested(long pair)
+static void run_nested(long arg)
 {
+	const struct pair *pair = (const struct pair *)arg;
 	struct place p = { .overwrite = -1 };
-	int clk = pair >> 16;
 
 	while (next_place(&p, false)) {
-		struct step s = {
-			.op = ops[pair & 0xff], .act = { acts[pair >> 8 & 0xff] },
-		};
+		struct step s = { .op = pair->op, .act = { pair->act } };
 
 		for_each_instruction(&s, stride)
-			one_run(&s, &p, clk);
+			one_run(&s, &p, pair->clk);
 	}
 }
 
 /* ---- two levels: an NMI at every instruction of the interrupt ------------ */
 
-static int inner_op;
+static void (*inner_op)(void);
 
-static void inner(void)
-{
-	ops[inner_op]();
-}
+static void inner(void) { step_nested(inner_op); }
+static void irq_stepped(void) { in_context(CTX_IRQ, inner); }
 
-static void irq_stepped(void)
+static void run_two_levels(long arg)
 {
-	if (shim_irqs_off())
-		return;
-	shim_ctx_enter(CTX_IRQ);
-	step_nested(inner);
-	shim_ctx_exit(CTX_IRQ);
-}
-
-static void run_two_levels(long pair)
-{
+	const struct pair *pair = (const struct pair *)arg;
 	/* primes, so that the positions of different places differ */
 	int step0 = exhaustive ? 1 : 5, step1 = exhaustive ? 1 : 7;
 	struct place p = { .overwrite = -1 };
 
-	inner_op = pair & 0xff;
+	inner_op = pair->op;
 	while (next_place(&p, true)) {
-		struct step s = {
-			.op = ops[pair & 0xff],
-			.act = { irq_stepped, acts[pair >> 8 & 0xff] },
-		};
+		struct step s = { .op = pair->op, .act = { irq_stepped, pair->act } };
 		long last1;
 
 		for_each_instruction(&s, step0) {
@@ -188,15 +156,13 @@ static void run_two_levels(long pair)
 }
 
 /* An interrupt writes and switches the buffer off */
-static void irq_write_off(void)
+static void write_off(void)
 {
-	if (shim_irqs_off())
-		return;
-	shim_ctx_enter(CTX_IRQ);
 	put(buf, REC_LEN, PUT_COMMIT);
 	ring_buffer_record_disable(buf);
-	shim_ctx_exit(CTX_IRQ);
 }
+
+static void irq_write_off(void) { in_context(CTX_IRQ, write_off); }
 
 static void run_off(long arg)
 {
@@ -217,53 +183,53 @@ static void run_off(long arg)
 
 const struct scenario nested_scenarios[] = {
 	{ "nested.off", run_off, 0, SC_QUICK, "off is off" },
-#define N(name, op, act, clk, fl, proves)					\
-	{ "nested." name, run_nested, PAIR(op, act, clk), fl, proves }
-	N("commit-irq", OP_COMMIT, IRQ_COMMIT, CLK_PLAIN, SC_QUICK, "R1 R2 R3"),
-	N("commit-nmi", OP_COMMIT, NMI_COMMIT, CLK_PLAIN, SC_QUICK, "R1 R2 R3"),
-	N("commit-irq-write", OP_COMMIT, IRQ_WRITE, CLK_PLAIN, 0, "R1 R2"),
-	N("commit-irq-discard", OP_COMMIT, IRQ_DISCARD, CLK_PLAIN, SC_QUICK, "R3, 6"),
-	N("commit-nmi-discard", OP_COMMIT, NMI_DISCARD, CLK_PLAIN, 0, "R3, 6"),
-	N("commit-nmi-long", OP_COMMIT, NMI_LONG, CLK_PLAIN, SC_QUICK, "2, 17"),
-	N("commit-irq-mixed", OP_COMMIT, IRQ_MIXED, CLK_PLAIN, SC_QUICK, "R2, 2, 11"),
-	N("commit-nmi-fails", OP_COMMIT, NMI_FAILS, CLK_PLAIN, 0, "6"),
-	N("commit-nmi-subbuf", OP_COMMIT, NMI_SUBBUF, CLK_PLAIN, SC_QUICK, "2, 5"),
-	N("commit-irq-round", OP_COMMIT, IRQ_ROUND, CLK_PLAIN, SC_QUICK, "R1, 6"),
-	N("commit-irq-round-long", OP_COMMIT, IRQ_ROUND_LONG, CLK_PLAIN, 0, "R1, 6, 17"),
-	N("discard-irq", OP_DISCARD, IRQ_COMMIT, CLK_PLAIN, SC_QUICK, "R2 R3, 11"),
-	N("discard-nmi", OP_DISCARD, NMI_COMMIT, CLK_PLAIN, 0, "R2 R3, 11"),
-	N("discard-irq-discard", OP_DISCARD, IRQ_DISCARD, CLK_PLAIN, 0, "R3, 11"),
-	N("discard-irq-mixed", OP_DISCARD, IRQ_MIXED, CLK_PLAIN, SC_QUICK, "R2 R3, 11"),
-	N("discard-nmi-subbuf", OP_DISCARD, NMI_SUBBUF, CLK_PLAIN, 0, "2, 11"),
-	N("discard-irq-round", OP_DISCARD, IRQ_ROUND, CLK_PLAIN, 0, "6, 11"),
-	N("write-irq", OP_WRITE, IRQ_COMMIT, CLK_PLAIN, 0, "R1 R2 R3"),
-	N("write-nmi-long", OP_WRITE, NMI_LONG, CLK_PLAIN, 0, "2, 17"),
-	N("long-irq", OP_LONG, IRQ_COMMIT, CLK_PLAIN, SC_QUICK, "2: a small record in the gap"),
-	N("long-irq-mixed", OP_LONG, IRQ_MIXED, CLK_PLAIN, 0, "2"),
-	N("long-nmi-long", OP_LONG, NMI_LONG, CLK_PLAIN, 0, "2"),
-	N("extend-irq", OP_COMMIT, IRQ_COMMIT, CLK_EXTEND, SC_QUICK, "R2"),
-	N("extend-irq-mixed", OP_COMMIT, IRQ_MIXED, CLK_EXTEND, 0, "R2, 11"),
-	N("extend-discard-irq", OP_DISCARD, IRQ_COMMIT, CLK_EXTEND, 0, "R2, 11"),
-	N("extend-discard-mixed", OP_DISCARD, IRQ_MIXED, CLK_EXTEND, 0, "R2, 11"),
-	N("far-irq", OP_COMMIT, IRQ_COMMIT, CLK_FAR, SC_QUICK, "R2, 10"),
-	N("far-irq-mixed", OP_COMMIT, IRQ_MIXED, CLK_FAR, 0, "R2, 10"),
-	N("far-discard-irq", OP_DISCARD, IRQ_COMMIT, CLK_FAR, 0, "R2, 10, 11"),
-	N("stopped-irq", OP_COMMIT, IRQ_COMMIT, CLK_STOPPED, 0, "R2"),
-	N("stopped-discard-irq", OP_DISCARD, IRQ_COMMIT, CLK_STOPPED, 0, "11"),
-	N("stopped-discard-mixed", OP_DISCARD, IRQ_MIXED, CLK_STOPPED, 0, "11"),
-	N("back-irq", OP_COMMIT, IRQ_COMMIT, CLK_BACK, SC_QUICK, "R2, 10"),
-	N("back-discard-mixed", OP_DISCARD, IRQ_MIXED, CLK_BACK, 0, "R2, 10, 11"),
-	N("absolute-irq", OP_COMMIT, IRQ_COMMIT, CLK_ABSOLUTE, SC_QUICK, "R1 R2, 10"),
-	N("absolute-nmi-subbuf", OP_COMMIT, NMI_SUBBUF, CLK_ABSOLUTE, 0, "R1 R2, 2, 10"),
-	N("absolute-discard-mixed", OP_DISCARD, IRQ_MIXED, CLK_ABSOLUTE, SC_QUICK, "R2 R3, 11"),
-	N("commit-read-irq", OP_COMMIT, READ_IRQ, CLK_PLAIN, SC_QUICK, "R3 R4, 17"),
-	N("far-back-irq", OP_COMMIT, IRQ_COMMIT, CLK_FAR_BACK, 0, "R2, 10"),
-#define T(name, op, act, fl, proves)						\
-	{ "nested2." name, run_two_levels, PAIR(op, act, CLK_PLAIN), fl, proves }
-	T("commit-nmi", OP_COMMIT, NMI_COMMIT, 0, "R1 R2 R3"),
-	T("commit-nmi-long", OP_COMMIT, NMI_LONG, SC_QUICK, "R1 R2, 2"),
-	T("commit-nmi-discard", OP_COMMIT, NMI_DISCARD, 0, "R2 R3, 11"),
-	T("discard-nmi", OP_DISCARD, NMI_COMMIT, 0, "R2 R3, 11"),
-	T("long-nmi-subbuf", OP_LONG, NMI_SUBBUF, 0, "2, 5, 6"),
+#define N(name, op, act, clk, fl, proves)	\
+	{ "nested." name, run_nested, (long)&(const struct pair){ op, act, clk }, fl, proves }
+	N("commit-irq", op_commit, irq_commit, CLK_PLAIN, SC_QUICK, "R1 R2 R3"),
+	N("commit-nmi", op_commit, nmi_commit, CLK_PLAIN, SC_QUICK, "R1 R2 R3"),
+	N("commit-irq-write", op_commit, irq_write, CLK_PLAIN, 0, "R1 R2"),
+	N("commit-irq-discard", op_commit, irq_discard, CLK_PLAIN, SC_QUICK, "R3, 6"),
+	N("commit-nmi-discard", op_commit, nmi_discard, CLK_PLAIN, 0, "R3, 6"),
+	N("commit-nmi-long", op_commit, nmi_long, CLK_PLAIN, SC_QUICK, "2, 17"),
+	N("commit-irq-mixed", op_commit, irq_mixed, CLK_PLAIN, SC_QUICK, "R2, 2, 11"),
+	N("commit-nmi-fails", op_commit, nmi_fails, CLK_PLAIN, 0, "6"),
+	N("commit-nmi-subbuf", op_commit, nmi_subbuf, CLK_PLAIN, SC_QUICK, "2, 5"),
+	N("commit-irq-round", op_commit, irq_round, CLK_PLAIN, SC_QUICK, "R1, 6"),
+	N("commit-irq-round-long", op_commit, irq_round_long, CLK_PLAIN, 0, "R1, 6, 17"),
+	N("discard-irq", op_discard, irq_commit, CLK_PLAIN, SC_QUICK, "R2 R3, 11"),
+	N("discard-nmi", op_discard, nmi_commit, CLK_PLAIN, 0, "R2 R3, 11"),
+	N("discard-irq-discard", op_discard, irq_discard, CLK_PLAIN, 0, "R3, 11"),
+	N("discard-irq-mixed", op_discard, irq_mixed, CLK_PLAIN, SC_QUICK, "R2 R3, 11"),
+	N("discard-nmi-subbuf", op_discard, nmi_subbuf, CLK_PLAIN, 0, "2, 11"),
+	N("discard-irq-round", op_discard, irq_round, CLK_PLAIN, 0, "6, 11"),
+	N("write-irq", op_write, irq_commit, CLK_PLAIN, 0, "R1 R2 R3"),
+	N("write-nmi-long", op_write, nmi_long, CLK_PLAIN, 0, "2, 17"),
+	N("long-irq", op_long, irq_commit, CLK_PLAIN, SC_QUICK, "2: a small record in the gap"),
+	N("long-irq-mixed", op_long, irq_mixed, CLK_PLAIN, 0, "2"),
+	N("long-nmi-long", op_long, nmi_long, CLK_PLAIN, 0, "2"),
+	N("extend-irq", op_commit, irq_commit, CLK_EXTEND, SC_QUICK, "R2"),
+	N("extend-irq-mixed", op_commit, irq_mixed, CLK_EXTEND, 0, "R2, 11"),
+	N("extend-discard-irq", op_discard, irq_commit, CLK_EXTEND, 0, "R2, 11"),
+	N("extend-discard-mixed", op_discard, irq_mixed, CLK_EXTEND, 0, "R2, 11"),
+	N("far-irq", op_commit, irq_commit, CLK_FAR, SC_QUICK, "R2, 10"),
+	N("far-irq-mixed", op_commit, irq_mixed, CLK_FAR, 0, "R2, 10"),
+	N("far-discard-irq", op_discard, irq_commit, CLK_FAR, 0, "R2, 10, 11"),
+	N("stopped-irq", op_commit, irq_commit, CLK_STOPPED, 0, "R2"),
+	N("stopped-discard-irq", op_discard, irq_commit, CLK_STOPPED, 0, "11"),
+	N("stopped-discard-mixed", op_discard, irq_mixed, CLK_STOPPED, 0, "11"),
+	N("back-irq", op_commit, irq_commit, CLK_BACK, SC_QUICK, "R2, 10"),
+	N("back-discard-mixed", op_discard, irq_mixed, CLK_BACK, 0, "R2, 10, 11"),
+	N("absolute-irq", op_commit, irq_commit, CLK_ABSOLUTE, SC_QUICK, "R1 R2, 10"),
+	N("absolute-nmi-subbuf", op_commit, nmi_subbuf, CLK_ABSOLUTE, 0, "R1 R2, 2, 10"),
+	N("absolute-discard-mixed", op_discard, irq_mixed, CLK_ABSOLUTE, SC_QUICK, "R2 R3, 11"),
+	N("commit-read-irq", op_commit, read_irq, CLK_PLAIN, SC_QUICK, "R3 R4, 17"),
+	N("far-back-irq", op_commit, irq_commit, CLK_FAR_BACK, 0, "R2, 10"),
+#define T(name, op, act, fl, proves)	\
+	{ "nested2." name, run_two_levels, (long)&(const struct pair){ op, act }, fl, proves }
+	T("commit-nmi", op_commit, nmi_commit, 0, "R1 R2 R3"),
+	T("commit-nmi-long", op_commit, nmi_long, SC_QUICK, "R1 R2, 2"),
+	T("commit-nmi-discard", op_commit, nmi_discard, 0, "R2 R3, 11"),
+	T("discard-nmi", op_discard, nmi_commit, 0, "R2 R3, 11"),
+	T("long-nmi-subbuf", op_long, nmi_subbuf, 0, "2, 5, 6"),
 	{ }
 };

@@ -27,11 +27,7 @@ static void remote_burst(void)
 		return;
 	}
 	/* the operation does something on CPU 0, by an interrupt or a work: interrupt that */
-	if (shim_irqs_off())
-		return;
-	shim_ctx_enter(CTX_IRQ);
-	burst();
-	shim_ctx_exit(CTX_IRQ);
+	in_context(CTX_IRQ, burst);
 }
 
 /* ---- actions of CPU 1 --------------------------------------------------- */
@@ -50,7 +46,7 @@ static void op_peek(void)
 static void op_page_full(void) { read_pages(buf, 0, true, 0, 1); }
 static void op_page_any(void) { read_pages(buf, 0, false, 0, 1); }
 static void op_page_part(void) { read_pages(buf, 0, false, 150, 1); }
-static void op_iterate(void) { iterate(buf, 0, NULL); }
+static void op_iterate(void) { iterate(buf, 0); }
 
 static void op_iterate_some(void)
 {
@@ -63,17 +59,8 @@ static void op_iterate_some(void)
 	ring_buffer_read_finish(it);
 }
 
-static void op_grow(void)
-{
-	if (ring_buffer_resize(buf, 12 * SUBBUF_DATA, RING_BUFFER_ALL_CPUS) < 0)
-		fault(F_REFUSED, "ring_buffer_resize");
-}
-
-static void op_shrink(void)
-{
-	if (ring_buffer_resize(buf, 3 * SUBBUF_DATA, RING_BUFFER_ALL_CPUS) < 0)
-		fault(F_REFUSED, "ring_buffer_resize");
-}
+static void op_grow(void) { resize_to(12); }
+static void op_shrink(void) { resize_to(3); }
 
 static void op_shrink_one(void)
 {
@@ -111,22 +98,9 @@ static void op_statistics(void)
 #define FEW_BURSTS	(1 << 3)
 #define DROPS		(1 << 4)
 
-static const struct reader {
+struct reader {
 	void		(*op)(void);
 	unsigned int	flags;
-} readers[] = {
-	{ op_consume }, { op_consume_3, FEW_BURSTS }, { op_peek }, { op_page_full },
-	{ op_page_any, FEW_BURSTS }, { op_page_part, FEW_BURSTS },
-	{ op_iterate_some, FEW_BURSTS }, { op_iterate, FEW_BURSTS },
-	{ op_grow, LOST_OPEN | FEW_BURSTS | DROPS }, { op_shrink, LOST_OPEN | FEW_BURSTS | DROPS },
-	{ op_shrink_one, LOST_OPEN | FEW_BURSTS | DROPS },
-	{ op_reset, LOSES | FEW_BURSTS }, { op_swap, NEEDS_TWO | LOST_OPEN },
-	{ op_statistics },
-};
-
-enum {
-	CONSUME, CONSUME_3, PEEK, PAGE_FULL, PAGE_ANY, PAGE_PART, ITERATE_SOME, ITERATE, GROW,
-	SHRINK, SHRINK_ONE, RESET, SWAP, STATS,
 };
 
 static void one_run(struct step *s, const struct reader *r, bool overwrite, int before, int n)
@@ -148,20 +122,13 @@ static void one_run(struct step *s, const struct reader *r, bool overwrite, int 
 	if (before <= PER_SUBBUF + 1)
 		consume(buf, 0, -1);	/* the reader has caught up with the writer */
 	burst_len = n;
-	if (!step_run(s)) {
-		host_cpu_switch(0);
+	if (!step_run(s))
 		return;
-	}
-	shim_rcu_run();
-	if (buf2)
-		consume(buf2, 0, -1);
-	consume(buf, 0, -1);
+	drain();
 	host_cpu_switch(0);
 	/* the next record must be found as well */
 	put(buf, REC_LEN, PUT_COMMIT);
-	host_cpu_switch(1);
-	consume(buf, 0, -1);
-	host_cpu_switch(0);
+	drain();
 	check_end(0, end, "at instruction %ld, %s, %d records before, burst of %d", s->at[0],
 		  overwrite ? "overwrite" : "keep", before, n);
 }
@@ -174,12 +141,12 @@ static int stride_of(long n)
 	return n > 20000 ? 331 : n > 5000 ? 61 : 7;
 }
 
-static void run_reader(long which)
+static void run_reader(long arg)
 {
 	static const int before[] = { 0, 1, PER_SUBBUF - 1, PER_SUBBUF, PER_SUBBUF + 1,
 				      5 * PER_SUBBUF };
 	static const int bursts[] = { 1, 3 * PER_SUBBUF, PER_SUBBUF, 20 * PER_SUBBUF, 2 };
-	const struct reader *r = &readers[which];
+	const struct reader *r = (const struct reader *)arg;
 	int ow, i, nr = r->flags & FEW_BURSTS && !exhaustive ? 2 : ARRAY_SIZE(bursts);
 
 	for (ow = 0; ow < 2; ow++) {
@@ -213,10 +180,8 @@ static void run_entries_lap(long unused)
 		burst();
 		burst_len = (RING_SUBBUFS - 1) * PER_SUBBUF + 3;
 		host_cpu_switch(1);
-		if (!step_run(&s)) {
-			host_cpu_switch(0);
+		if (!step_run(&s))
 			continue;
-		}
 		EXPECT(entries >= before && entries <= before + burst_len,
 		       "%lu entries at instruction %ld, %lu before", entries, s.at[0], before);
 		consume(buf, 0, -1);
@@ -243,18 +208,13 @@ static void run_grow_lap(long unused)
 		burst();
 		burst_len = 20 * PER_SUBBUF;
 		host_cpu_switch(1);
-		if (!step_run(&s)) {
-			host_cpu_switch(0);
+		if (!step_run(&s))
 			continue;
-		}
-		shim_rcu_run();
-		consume(buf, 0, -1);
+		drain();
 		host_cpu_switch(0);
 		burst_len = 30 * PER_SUBBUF;
 		burst();
-		host_cpu_switch(1);
-		consume(buf, 0, -1);
-		host_cpu_switch(0);
+		drain();
 		check_end(0, END_NO_LOST, "at instruction %ld of %ld", s.at[0], s.last);
 	}
 }
@@ -405,10 +365,8 @@ static void run_dump_shrink(long how)
 		op_shrink();
 		if (!step_run(&s))
 			continue;
-		consume(buf, 0, -1);
-		check_end(0, 0, "at instruction %ld", s.at[0]);
+		read_out("at instruction %ld", s.at[0]);
 	}
-	free_buffers();
 }
 
 /* ---- a reader of mapped pages -------------------------------------------- */
@@ -420,13 +378,13 @@ static struct {
 	int	seen, at;	/* records of it that were seen, and where the parser is */
 } map;
 
-int map_buffer(int subbufs)
+unsigned long map_flags;
+
+int map_area(unsigned long at, unsigned long n, unsigned long flags)
 {
 	static struct mm_struct mm;
 	struct vm_area_struct vma = {
-		.vm_mm = &mm,
-		.vm_end = (subbufs + 2) * PAGE_SIZE,	/* the reader's, the meta page */
-		.vm_flags = VM_READ | VM_SHARED | VM_MAYSHARE,
+		.vm_mm = &mm, .vm_pgoff = at, .vm_end = n * PAGE_SIZE, .vm_flags = flags,
 	};
 	int ret;
 
@@ -434,6 +392,15 @@ int map_buffer(int subbufs)
 	atomic_long_set(&mm.mmap_lock.count, 1);
 	shim_nr_vma_pages = 0;
 	ret = ring_buffer_map(buf, 0, &vma);
+	map_flags = vma.vm_flags;
+	return ret;
+}
+
+/* With the reader's sub-buffer, and the meta page */
+int map_buffer(int subbufs)
+{
+	int ret = map_area(0, subbufs + 2, VM_READ | VM_SHARED | VM_MAYSHARE);
+
 	if (!ret) {
 		map.meta = page_address(shim_vma_pages[0]);
 		map.id = -1;
@@ -505,10 +472,8 @@ static void one_map_run(struct step *s, int before, int n, bool peeked)
 	if (map_buffer(2) || shim_nr_vma_pages != 2 + 2)
 		fault(F_REFUSED, "ring_buffer_map");
 	burst_len = n;
-	if (!step_run(s)) {
-		host_cpu_switch(0);
+	if (!step_run(s))
 		return;
-	}
 	shim_rcu_run();
 	/* each sub-buffer, and as often the rest of the one that was written */
 	for (i = 0; i < 8; i++) {
@@ -573,10 +538,8 @@ static void run_map_cut(long unused)
 		host_cpu_switch(1);
 		consume(buf, 0, 2);
 		cut_ret = -EBUSY;
-		if (!step_run(&s)) {
-			host_cpu_switch(0);
+		if (!step_run(&s))
 			continue;
-		}
 		EXPECT_EQ(map_ret, 0);
 		EXPECT_EQ(map.meta->reader.id, 0);
 		EXPECT(ring_buffer_is_mapped(buf) != ring_buffer_is_mapped(buf2), "one of them");
@@ -588,8 +551,7 @@ static void run_map_cut(long unused)
 		consume(buf2, 0, -1);
 		host_cpu_switch(0);
 		put(buf, REC_LEN, PUT_COMMIT);
-		consume(buf, 0, -1);
-		check_end(0, 0, "at instruction %ld", s.at[0]);
+		read_out("at instruction %ld", s.at[0]);
 	}
 }
 
@@ -634,10 +596,8 @@ static void run_iterate_order(long unused)
 		burst_len = PER_SUBBUF / 2;
 		burst();
 		host_cpu_switch(1);
-		if (!step_run(&s)) {
-			host_cpu_switch(0);
+		if (!step_run(&s))
 			continue;
-		}
 		/* it may show the old records, the new, or say that some were dropped */
 		for (n = 0; opened && n < 9 * PER_SUBBUF && ring_buffer_iter_peek(opened, &ts); n++)
 			ring_buffer_iter_advance(opened);
@@ -651,18 +611,21 @@ static void run_iterate_order(long unused)
 	}
 }
 
+#define READER(name, op, how, fl, proves)	\
+	{ "reader." name, run_reader, (long)&(const struct reader){ op, how }, fl, proves }
+
 const struct scenario reader_scenarios[] = {
-	{ "reader.consume", run_reader, CONSUME, SC_QUICK, "R3 R4, 4" },
-	{ "reader.consume-3", run_reader, CONSUME_3, 0, "R3 R4, 4" },
-	{ "reader.peek", run_reader, PEEK, 0, "R4, 15" },
-	{ "reader.page-full", run_reader, PAGE_FULL, SC_QUICK, "R3 R4 R8" },
-	{ "reader.page-any", run_reader, PAGE_ANY, 0, "R3 R4 R8" },
-	{ "reader.page-part", run_reader, PAGE_PART, 0, "R3 R4 R8" },
-	{ "reader.iterate-some", run_reader, ITERATE_SOME, SC_QUICK, "R7, 8" },
-	{ "reader.iterate", run_reader, ITERATE, 0, "R7, 8" },
-	{ "reader.grow", run_reader, GROW, 0, "R6, 9" },
-	{ "reader.shrink", run_reader, SHRINK, 0, "R6, 9" },
-	{ "reader.shrink-one", run_reader, SHRINK_ONE, 0, "R6, 9" },
+	READER("consume", op_consume, 0, SC_QUICK, "R3 R4, 4"),
+	READER("consume-3", op_consume_3, FEW_BURSTS, 0, "R3 R4, 4"),
+	READER("peek", op_peek, 0, 0, "R4, 15"),
+	READER("page-full", op_page_full, 0, SC_QUICK, "R3 R4 R8"),
+	READER("page-any", op_page_any, FEW_BURSTS, 0, "R3 R4 R8"),
+	READER("page-part", op_page_part, FEW_BURSTS, 0, "R3 R4 R8"),
+	READER("iterate-some", op_iterate_some, FEW_BURSTS, SC_QUICK, "R7, 8"),
+	READER("iterate", op_iterate, FEW_BURSTS, 0, "R7, 8"),
+	READER("grow", op_grow, LOST_OPEN | FEW_BURSTS | DROPS, 0, "R6, 9"),
+	READER("shrink", op_shrink, LOST_OPEN | FEW_BURSTS | DROPS, 0, "R6, 9"),
+	READER("shrink-one", op_shrink_one, LOST_OPEN | FEW_BURSTS | DROPS, 0, "R6, 9"),
 	{ "reader.grow-lap", run_grow_lap, 0, SC_QUICK, "R6, 9" },
 	{ "reader.dump", run_dump, 1, SC_QUICK, "R4, 15" },
 	{ "reader.dump-exchange", run_dump, 0, SC_QUICK, "R4, 15" },
@@ -672,9 +635,9 @@ const struct scenario reader_scenarios[] = {
 	{ "reader.map", run_map, 0, SC_QUICK, "R3 R8" },
 	{ "reader.map-cut", run_map_cut, 0, SC_QUICK, "R5 R8" },
 	{ "reader.iterate-order", run_iterate_order, 0, SC_QUICK, "R6 R7, 8" },
-	{ "reader.reset", run_reader, RESET, 0, "7" },
-	{ "reader.swap", run_reader, SWAP, SC_QUICK, "R5, 1, 3" },
+	READER("reset", op_reset, LOSES | FEW_BURSTS, 0, "7"),
+	READER("swap", op_swap, NEEDS_TWO | LOST_OPEN, SC_QUICK, "R5, 1, 3"),
 	{ "reader.entries-lap", run_entries_lap, 0, SC_QUICK, "R3 R7" },
-	{ "reader.statistics", run_reader, STATS, 0, "R3 R7" },
+	READER("statistics", op_statistics, 0, 0, "R3 R7"),
 	{ }
 };

@@ -42,7 +42,7 @@ static void page_part(void) { read_pages(buf, 0, false, 200, 2); }
 
 static void iterate_all(void)
 {
-	int n = iterate(buf, 0, NULL), want = ring_buffer_entries_cpu(buf, 0);
+	int n = iterate(buf, 0), want = ring_buffer_entries_cpu(buf, 0);
 
 	/* the writer may have taken the oldest sub-buffer and not counted it yet */
 	if (n < want - 1 - PER_SUBBUF)
@@ -64,16 +64,24 @@ static void swap_rings(void)
 		fault(F_REFUSED, "ring_buffer_swap_cpu: %d", ret);
 }
 
-static void resize_to(int subbufs)
+/* A record in flight is in the spare buffer then, and none was given up */
+static void cut_and_wait(void)
 {
-	int ret = ring_buffer_resize(buf, subbufs * SUBBUF_DATA, RING_BUFFER_ALL_CPUS);
-
-	if (ret < 0)
-		fault(F_REFUSED, "ring_buffer_resize: %d", ret);
+	EXPECT_EQ(cut_one(buf, buf2, 0), 0);
+	ring_buffer_wait_writers(buf2);
+	EXPECT_EQ(ring_buffer_commit_overrun_cpu(buf2, 0), 0);
 }
 
 static void grow(void) { resize_to(2 * RING_SUBBUFS); }
 static void shrink(void) { resize_to(2); }
+static void order(void) { EXPECT_EQ(ring_buffer_subbuf_order_set(buf, 1), 0); }
+
+static void same_size(void)
+{
+	resize_to(RING_SUBBUFS);
+	EXPECT_EQ(ring_buffer_subbuf_order_set(buf, 0), 0);
+}
+
 static void grow_shrink(void)
 {
 	grow();
@@ -135,24 +143,9 @@ static void entries_left(void)
 #define LOST_OPEN	(1 << 3)	/* the log does not give the value of lost_events */
 #define DROPS		(1 << 4)	/* refused without being counted */
 
-static const struct action {
+struct action {
 	void		(*fn)(void);
 	unsigned int	flags;
-} actions[] = {
-	{ consume_one }, { consume_all }, { page_full }, { page_any }, { page_part },
-	{ iterate_all }, { iterate_twice },
-	{ swap_rings, TWO_BUFFERS | LOST_OPEN },
-	{ grow, MAY_WAIT }, { shrink, MAY_WAIT | LOST_OPEN },
-	{ grow_shrink, MAY_WAIT | LOST_OPEN },
-	{ reset, MAY_WAIT | IS_RESET }, { reset_online, MAY_WAIT | IS_RESET },
-	{ overwrite_switch }, { keep_mode }, { disable_enable, DROPS }, { off_on, DROPS },
-	{ statistics }, { entries_left },
-};
-
-enum {
-	CONSUME_ONE, CONSUME_ALL, PAGE_FULL, PAGE_ANY, PAGE_PART, ITERATE, ITERATE_TWICE, SWAP,
-	GROW, SHRINK, GROW_SHRINK, RESET, RESET_ONLINE, OVERWRITE, KEEP, DISABLE, OFF, STATS,
-	LEFT,
 };
 
 static const struct action *action;
@@ -187,20 +180,15 @@ static void one_run(struct step *s, const struct place *p)
 	if (!step_run(s))
 		return;
 	put(buf, REC_LEN, PUT_COMMIT);
-	host_cpu_switch(1);
-	shim_rcu_run();
-	if (buf2)
-		consume(buf2, 0, -1);
-	consume(buf, 0, -1);
-	host_cpu_switch(0);
+	drain();
 	check_end(0, end, "at instruction %ld, %s", s->at[0], place_name(p));
 }
 
-static void run_remote(long which)
+static void run_remote(long arg)
 {
 	struct place p = { .overwrite = -1 };
 
-	action = &actions[which];
+	action = (const struct action *)arg;
 	while (next_place(&p, false)) {
 		struct step s = { .op = op_commit, .act = { remote }, .after = more_writes };
 
@@ -209,25 +197,31 @@ static void run_remote(long which)
 	}
 }
 
+#define REMOTE(name, fn, how, fl, proves)	\
+	{ "remote." name, run_remote, (long)&(const struct action){ fn, how }, fl, proves }
+
 const struct scenario remote_scenarios[] = {
-	{ "remote.consume-one", run_remote, CONSUME_ONE, SC_QUICK, "R3 R4, 4" },
-	{ "remote.consume-all", run_remote, CONSUME_ALL, SC_QUICK, "R4, 4" },
-	{ "remote.page-full", run_remote, PAGE_FULL, 0, "R4 R8" },
-	{ "remote.page-any", run_remote, PAGE_ANY, SC_QUICK, "R4 R8, 4" },
-	{ "remote.page-part", run_remote, PAGE_PART, 0, "R4 R8" },
-	{ "remote.iterate", run_remote, ITERATE, SC_QUICK, "R7, 8" },
-	{ "remote.iterate-twice", run_remote, ITERATE_TWICE, 0, "R7, 8" },
-	{ "remote.swap", run_remote, SWAP, SC_QUICK, "R5, 1, 3, 14" },
-	{ "remote.grow", run_remote, GROW, 0, "R6, 9" },
-	{ "remote.shrink", run_remote, SHRINK, 0, "R6, 9" },
-	{ "remote.grow-shrink", run_remote, GROW_SHRINK, 0, "R6, 9" },
-	{ "remote.reset", run_remote, RESET, 0, "7" },
-	{ "remote.reset-online", run_remote, RESET_ONLINE, 0, "7" },
-	{ "remote.overwrite", run_remote, OVERWRITE, 0, "R3" },
-	{ "remote.keep", run_remote, KEEP, 0, "R3" },
-	{ "remote.disable", run_remote, DISABLE, 0, "R3" },
-	{ "remote.off", run_remote, OFF, 0, "R3" },
-	{ "remote.statistics", run_remote, STATS, 0, "R7" },
-	{ "remote.entries", run_remote, LEFT, SC_QUICK, "R3 R7" },
+	REMOTE("consume-one", consume_one, 0, SC_QUICK, "R3 R4, 4"),
+	REMOTE("consume-all", consume_all, 0, SC_QUICK, "R4, 4"),
+	REMOTE("page-full", page_full, 0, 0, "R4 R8"),
+	REMOTE("page-any", page_any, 0, SC_QUICK, "R4 R8, 4"),
+	REMOTE("page-part", page_part, 0, 0, "R4 R8"),
+	REMOTE("iterate", iterate_all, 0, SC_QUICK, "R7, 8"),
+	REMOTE("iterate-twice", iterate_twice, 0, 0, "R7, 8"),
+	REMOTE("swap", swap_rings, TWO_BUFFERS | LOST_OPEN, SC_QUICK, "R5, 1, 3, 14"),
+	REMOTE("grow", grow, MAY_WAIT, SC_QUICK, "R6, 9"),
+	REMOTE("shrink", shrink, MAY_WAIT | LOST_OPEN, 0, "R6, 9"),
+	REMOTE("grow-shrink", grow_shrink, MAY_WAIT | LOST_OPEN, 0, "R6, 9"),
+	REMOTE("order", order, MAY_WAIT, SC_QUICK, "R6, 9"),
+	REMOTE("same-size", same_size, 0, SC_QUICK, "R6"),
+	REMOTE("cut-wait", cut_and_wait, MAY_WAIT | TWO_BUFFERS | LOST_OPEN, SC_QUICK, "R5, 7"),
+	REMOTE("reset", reset, MAY_WAIT | IS_RESET, 0, "7"),
+	REMOTE("reset-online", reset_online, MAY_WAIT | IS_RESET, 0, "7"),
+	REMOTE("overwrite", overwrite_switch, 0, 0, "R3"),
+	REMOTE("keep", keep_mode, 0, 0, "R3"),
+	REMOTE("disable", disable_enable, DROPS, 0, "R3"),
+	REMOTE("off", off_on, DROPS, 0, "R3"),
+	REMOTE("statistics", statistics, 0, 0, "R7"),
+	REMOTE("entries", entries_left, 0, SC_QUICK, "R3 R7"),
 	{ }
 };

@@ -26,7 +26,7 @@ struct scenario {
 extern const struct scenario unit_scenarios[], write_scenarios[], alloc_scenarios[],
 			     read_scenarios[], iterate_scenarios[], wait_scenarios[],
 			     page_scenarios[], resize_scenarios[], exchange_scenarios[],
-			     ring_scenarios[], kernel_scenarios[], stat_scenarios[],
+			     kernel_scenarios[], stat_scenarios[],
 			     persist_scenarios[], nested_scenarios[], remote_scenarios[],
 			     global_scenarios[], reader_scenarios[], swap_scenarios[],
 			     cut_scenarios[], cut_all_scenarios[], pair_scenarios[],
@@ -81,6 +81,8 @@ int step_run(struct step *s);
 struct step *step_first(struct step *s);
 int step_more(const struct step *s);
 void step_next(struct step *s, long by);
+/* run() with op stopped at about @points instructions, and for each act[1]() at as many */
+void step_both(struct step *s, long points, void (*run)(struct step *s));
 void step_nested(void (*fn)(void));
 void step_stop(void);
 
@@ -94,8 +96,9 @@ void step_resume(int stepping);
  */
 void step_remote(int cpu, void (*fn)(void), int may_wait);
 
-/* check.c: the buffers are stuck, never touch them again */
+/* check.c: the buffers are stuck, never touch them again; or they are not */
 void leak(void);
+void free_buffers(void);
 
 /* threads.c: signals as interrupts of the thread that is a CPU */
 void host_interrupts(void (*irq)(void), void (*nmi)(void));

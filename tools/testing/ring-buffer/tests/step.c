@@ -361,3 +361,19 @@ void step_next(struct step *s, long by)
 	}
 	s->at[0] += s->at[0] ? by : 1;
 }
+
+void step_both(struct step *s, long points, void (*run)(struct step *s))
+{
+	long last, inner;
+
+	run(s);
+	last = s->n[0];
+	for (s->at[0] = 1; s->at[0] <= last; s->at[0] += 1 + last / points) {
+		s->at[1] = 0;
+		s->n[1] = 0;
+		run(s);
+		inner = s->n[1];
+		for (s->at[1] = 1; s->at[1] <= inner; s->at[1] += 1 + inner / points)
+			run(s);
+	}
+}

@@ -164,7 +164,7 @@ static void cut(unsigned int *seed)
 		fault(F_REFUSED, "ring_buffer_cut_all: %d", ret);
 	if (rnd(seed) & 1) {
 		ring_buffer_wait_writers(buf2);
-		iterate(buf2, 0, NULL);
+		iterate(buf2, 0);
 	}
 }
 
@@ -176,7 +176,7 @@ static void others(void *unused)
 	/* pairs with writer() */
 	while (!smp_load_acquire(&kick_stop)) {
 		if (mix & S_ITERATE)
-			iterate(buf, 0, NULL);
+			iterate(buf, 0);
 		if (mix & S_RESIZE && !(rnd(&seed) % 16))
 			resize(&seed);
 		if (mix & S_RESET && !(rnd(&seed) % 16))

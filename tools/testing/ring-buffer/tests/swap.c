@@ -8,29 +8,25 @@
 
 #define RING_SUBBUFS 3
 
-static int ctx_of_swap, writes_before, writes_after, nr_swaps;
+static int ctx_of_swap, writes_before, writes_after;
 
 static void op_commit(void) { put(buf, REC_LEN, PUT_COMMIT); }
 static void op_discard(void) { put(buf, REC_LEN, PUT_DISCARD); }
 static void op_long(void) { put(buf, 400, PUT_COMMIT); }
 static void (* const ops[])(void) = { op_commit, op_discard, op_long };
 
-static void swapping(void)
+static void swap_rings(void)
 {
-	int i, ret;
+	int ret;
 
-	if (ctx_of_swap == CTX_IRQ && shim_irqs_off())
-		return;
-	shim_ctx_enter(ctx_of_swap);
 	put_n(writes_before);
-	for (i = 0; i < nr_swaps; i++) {
-		ret = ring_buffer_swap_cpu(buf, buf2, 0);
-		if (ret)
-			fault(F_REFUSED, "ring_buffer_swap_cpu: %d", ret);
-	}
+	ret = ring_buffer_swap_cpu(buf, buf2, 0);
+	if (ret)
+		fault(F_REFUSED, "ring_buffer_swap_cpu: %d", ret);
 	put_n(writes_after);
-	shim_ctx_exit(ctx_of_swap);
 }
+
+static void swapping(void) { in_context(ctx_of_swap, swap_rings); }
 
 static void run_swap(long arg)
 {
@@ -38,9 +34,8 @@ static void run_swap(long arg)
 	struct place p = { .overwrite = -1 };
 
 	ctx_of_swap = arg & 0xf;
-	nr_swaps = arg >> 8;
 	while (next_place(&p, true)) {
-		struct step s = { .op = ops[arg >> 4 & 0xf], .act = { swapping } };
+		struct step s = { .op = ops[arg >> 4], .act = { swapping } };
 		int w;
 
 		for (w = 0; w < ARRAY_SIZE(writes); w++) {
@@ -53,11 +48,7 @@ static void run_swap(long arg)
 				if (!step_run(&s))
 					continue;
 				put(buf, REC_LEN, PUT_COMMIT);
-				host_cpu_switch(1);
-				shim_rcu_run();
-				consume(buf2, 0, -1);	/* the old one first: its time */
-				consume(buf, 0, -1);
-				host_cpu_switch(0);
+				drain();
 				check_end(0, END_NO_LOST, "at instruction %ld, %s", s.at[0],
 					  place_name(&p));
 			}
@@ -65,12 +56,12 @@ static void run_swap(long arg)
 	}
 }
 
-#define ARG(ctx, op, n) ((n) << 8 | (op) << 4 | (ctx))
+#define ARG(ctx, op) ((op) << 4 | (ctx))
 
 const struct scenario swap_scenarios[] = {
-	{ "swap.commit-nmi", run_swap, ARG(CTX_NMI, 0, 1), SC_QUICK, "R5, 1, 14" },
-	{ "swap.commit-irq", run_swap, ARG(CTX_IRQ, 0, 1), 0, "R5, 1, 14" },
-	{ "swap.discard-nmi", run_swap, ARG(CTX_NMI, 1, 1), SC_QUICK, "R5, 1, 11" },
-	{ "swap.long-nmi", run_swap, ARG(CTX_NMI, 2, 1), 0, "R5, 1, 2" },
+	{ "swap.commit-nmi", run_swap, ARG(CTX_NMI, 0), SC_QUICK, "R5, 1, 14" },
+	{ "swap.commit-irq", run_swap, ARG(CTX_IRQ, 0), 0, "R5, 1, 14" },
+	{ "swap.discard-nmi", run_swap, ARG(CTX_NMI, 1), SC_QUICK, "R5, 1, 11" },
+	{ "swap.long-nmi", run_swap, ARG(CTX_NMI, 2), 0, "R5, 1, 2" },
 	{ }
 };

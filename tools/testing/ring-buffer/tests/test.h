@@ -23,6 +23,7 @@ extern bool clock_ties, clock_steps_back;
 enum put_how { PUT_COMMIT, PUT_DISCARD, PUT_WRITE, NR_PUT };
 bool put(struct trace_buffer *b, unsigned int len, enum put_how how);
 void put_in(int ctx, struct trace_buffer *b, unsigned int len, enum put_how how);
+void in_context(int ctx, void (*fn)(void));	/* an interrupt only where they are on */
 void put_n(int n);				/* of REC_LEN bytes, to buf */
 void put_on(int cpu, struct trace_buffer *b, int n);
 u64 put_count(int cpu);				/* committed */
@@ -33,13 +34,16 @@ u64 put_failed(int cpu);
 #define LOST_UNKNOWN (-1L)
 void saw(struct ring_buffer_event *e, u64 ts, long lost, int cpu);
 int consume(struct trace_buffer *b, int cpu, int max);
-int iterate(struct trace_buffer *b, int cpu, bool *dropped);
+int iterate(struct trace_buffer *b, int cpu);
 int read_pages(struct trace_buffer *b, int cpu, bool full, size_t len, int max);
 u64 seen_count(int cpu);
 u64 last_seen(int cpu, int ctx);
 u64 last_put(int cpu, int ctx);
 
-int map_buffer(int subbufs);			/* reader.c: as user space reads a mapping */
+/* reader.c: mmap() of @n pages from page @at on, and as user space reads a mapping */
+int map_area(unsigned long at, unsigned long n, unsigned long flags);
+extern unsigned long map_flags;		/* of the last one */
+int map_buffer(int subbufs);
 int map_look(void);
 
 /* page.c: by an independent parser of the page format; returns records or < 0 */
@@ -56,9 +60,17 @@ extern bool any_order;		/* two read: they note it in any order, so it is sorted 
 void fresh(unsigned long bytes, bool overwrite);
 void fresh2(unsigned long bytes);
 void begin(int subbufs, bool overwrite);	/* fresh(), and a clock in steps of 8 */
-void free_buffers(void);
+void begin_two(int subbufs);	/* ... and another one, to exchange rings with */
+void resize_to(int subbufs);			/* on all CPUs */
 int cut_one(struct trace_buffer *live, struct trace_buffer *spare, int cpu);
-long allocated_without_buffers(void);
+void no_leak(const char *what);			/* frees the buffers, with all that begin() made */
+void drain(void);
+
+/* A task of CPU 1 begins to wait for a record; all wake-ups have come, and it sleeps */
+bool waits(int cpu, int full, ring_buffer_cond_fn cond);
+bool sleeps(void);
+bool never(void *data);
+
 bool boot(unsigned long start, unsigned long bytes, unsigned int flags);	/* of a range */
 void start_over(void);		/* forgets all writes and reads */
 
@@ -68,6 +80,13 @@ void start_over(void);		/* forgets all writes and reads */
 #define END_NO_ORDER	(1 << 3)
 void check_end(int cpu, unsigned int flags, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* The usual end: the rest of CPU 0 is read, and all are accounted for */
+#define read_out(fmt, ...)							\
+	do {									\
+		consume(buf, 0, -1);						\
+		check_end(0, 0, fmt, ##__VA_ARGS__);				\
+	} while (0)
 
 /* ---- where in the buffer the stepped operation starts ------------------- */
 
@@ -83,6 +102,7 @@ struct place {
 
 bool next_place(struct place *p, bool few);
 const char *place_name(const struct place *p);	/* valid until the next call */
+__printf(3, 4) int print(char *to, size_t size, const char *fmt, ...);
 void fill(const struct place *p);
 
 #define EXPECT(cond, fmt, ...)							\

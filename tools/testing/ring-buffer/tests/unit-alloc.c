@@ -36,11 +36,8 @@ static void lengths(long unused)
 		put(buf, REC_LEN, PUT_COMMIT);
 		EXPECT_EQ(subbufs_of(buf, 0), n);
 		EXPECT_EQ(ring_buffer_size(buf, 0), n * SUBBUF_DATA);
-		consume(buf, 0, -1);
-		check_end(0, 0, "%d sub-buffers", n);
+		read_out("%d sub-buffers", n);
 	}
-	shim_alloc_odd = 0;
-	free_buffers();
 }
 
 /* A full ring drops new records at any sequence, and goes on when it was read */
@@ -56,7 +53,6 @@ static void full(long unused)
 		}
 		check_end(0, 0, "%d sub-buffers", n);
 	}
-	free_buffers();
 }
 
 /* A size that is no multiple of a sub-buffer is rounded up, one that is too small as well */
@@ -72,10 +68,8 @@ static void rounded(long unused)
 		fresh(sizes[i].bytes, true);
 		EXPECT_EQ(subbufs_of(buf, 0), sizes[i].subbufs);
 	}
-	free_buffers();
 }
 
-#ifdef RB_NOTE_SIZE	/* not in the base kernel */
 /* The memory of a CPU, and of a sub-buffer, beside pages */
 static void small(long unused)
 {
@@ -97,9 +91,7 @@ static void small(long unused)
 	begin(970, true);
 	each = (each + shim_objects - before) / (2 * 968);
 	EXPECT(each <= 152, "%ld bytes for each sub-buffer", each);
-	free_buffers();
 }
-#endif
 
 /* A size that cannot fit is refused before any allocation */
 static void too_much(long unused)
@@ -142,7 +134,6 @@ static void too_much(long unused)
 	EXPECT(shim_fail_alloc_after < 0, "that many could be");
 	shim_available = available;
 	EXPECT_EQ(subbufs_of(buf, 0), 3);
-	free_buffers();
 }
 
 /* ---- the OOM killer, and tasks that are killed ----------------------------- */
@@ -193,8 +184,6 @@ static void oom_origin(long unused)
 	set_current_oom_origin();
 	EXPECT_EQ(resize(3), 0);
 	EXPECT(current->signal->oom_flag_origin, "it was not ours");
-	clear_current_oom_origin();
-	free_buffers();
 }
 
 /* A task that is killed stops asking for more; a kernel thread is not killed */
@@ -223,8 +212,6 @@ static void killed(long unused)
 	be_user(true);
 	be_killed(false);
 	EXPECT_EQ(resize(3), 0);
-	be_user(false);
-	free_buffers();
 }
 
 /* ---- CPUs that come online -------------------------------------------------- */
@@ -295,8 +282,6 @@ static void cpu_up_writes(long unused)
 	/* behind the page's header */
 	EXPECT_EQ(page[4] & 31, RINGBUF_TYPE_TIME_STAMP);
 	ring_buffer_free_read_page(buf, 2, rp);
-	free_buffers();
-	shim_set_online(2, 0);
 }
 
 /* Without memory it has no part, and the others are as they were */
@@ -333,57 +318,26 @@ static void cpu_up_fails(long unused)
 	}
 	shim_fail_alloc_after = -1;
 	EXPECT(i > 5 && i < 100, "%d allocations", i);
-	free_buffers();
-	shim_set_online(2, 0);
-}
-
-static bool never(void *data)
-{
-	return false;
-}
-
-static void wait_any(void)
-{
-	host_cpu_switch(1);
-	/* There is no watermark for all CPUs: any record ends it. */
-	EXPECT_EQ(ring_buffer_wait(buf, RING_BUFFER_ALL_CPUS, 50, never, NULL), 0);
 }
 
 /* A record of a CPU that came online later wakes those that wait for any */
 static void cpu_up_wakes(long unused)
 {
-	int i;
-
 	begin(3, true);
-	EXPECT(!co_start(wait_any), "there is no record");
+	/* There is no watermark for all CPUs. */
+	EXPECT(waits(RING_BUFFER_ALL_CPUS, 50, never), "there is no record");
 	shim_cpu_up(2);
-	for (i = 0; i < 5; i++) {
-		shim_poll();
-		EXPECT(!co_resume(), "there still is none");
-	}
+	EXPECT(sleeps(), "there still is none");
 	put_on(2, buf, 1);
-	for (i = 0; i < 5 && co_active(); i++) {
-		host_cpu_switch(2);
-		shim_poll();
-		host_cpu_switch(0);
-		shim_poll();
-		co_resume();
-	}
-	EXPECT(!co_active(), "it sleeps, a record is there");
-	co_abandon();
+	EXPECT(!sleeps(), "a record is there");
 	consume(buf, 2, -1);
 	check_end(2, 0, "CPU 2 wakes");
-	free_buffers();
-	shim_set_online(2, 0);
 }
 
 /* A CPU that comes online within a resize gets the size of the others */
 static void up_2(void) { shim_cpu_up(2); }
 static void up_2_remote(void) { step_remote(1, up_2, 1); }
-static void op_resize(void)
-{
-	EXPECT_EQ(ring_buffer_resize(buf, 6 * SUBBUF_DATA, RING_BUFFER_ALL_CPUS), 0);
-}
+static void op_resize(void) { resize_to(6); }
 
 static void cpu_up_resize(long unused)
 {
@@ -400,7 +354,6 @@ static void cpu_up_resize(long unused)
 		check_end(2, 0, "at instruction %ld", s.at[0]);
 		shim_set_online(2, 0);
 	}
-	free_buffers();
 }
 
 /* A switch that is changed during its preparation holds for it */
@@ -427,10 +380,8 @@ static void cpu_up_switches(long off)
 		free_buffers();
 		shim_set_online(2, 0);
 	}
-	free_buffers();
 }
 
-#ifdef RB_NOTE_SIZE	/* not in the base kernel */
 /* ---- buffers that get their rings later ---------------------------------------- */
 
 /* In place of a buffer with rings; begin() has reset all counts */
@@ -573,7 +524,6 @@ static void expand_fails(long unused)
 	EXPECT_EQ(ring_buffer_unexpand(buf), 0);
 	shim_rcu_run();
 	EXPECT_EQ(shim_allocated, before);
-	free_buffers();
 }
 
 /* A CPU that was switched off before it has its part is off then, as often as it was */
@@ -609,70 +559,56 @@ static void expand_off(long global)
 	EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
 	EXPECT(!put_from(0), "CPU 0 is off");
 	EXPECT(put_from(1), "CPU 1 stays on");
-	free_buffers();
-	shim_set_online(2, 0);
-	shim_set_online(3, 0);
 }
 
-/* The stages of a global buffer are freed with it, and a possible CPU without one is skipped */
-static void free_global(long unused)
+/* One ring for all CPUs, and a record of CPU 1, which has a stage */
+static void begin_global(void)
 {
-	long before = allocated_without_buffers();
-
 	begin_unexpanded();
 	EXPECT_EQ(ring_buffer_set_global(buf, true), 0);
 	EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
 	EXPECT(put_from(1), "CPU 1 has a stage");
-	free_buffers();
-	EXPECT_EQ(shim_allocated, before);
 }
 
-/* So are they and the one ring where it gives its rings back, once no record is left */
+/* It gives back its ring and its stages once no record is left; they are freed with it, too */
 static void unexpand_global(long unused)
 {
 	long before;
-	int i;
 
 	begin_unexpanded();
 	EXPECT_EQ(ring_buffer_set_global(buf, true), 0);
 	shim_rcu_run();
 	before = shim_allocated;
-	for (i = 0; i < 2; i++) {
-		EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
-		EXPECT(put_from(1), "CPU 1 has a stage");
-		EXPECT_EQ(ring_buffer_unexpand(buf), -EBUSY);
-		ring_buffer_reset(buf);
-		EXPECT_EQ(ring_buffer_unexpand(buf), 0);
-		shim_rcu_run();
-		EXPECT_EQ(shim_allocated, before);
-	}
-	free_buffers();
-}
-
-/* One ring has an id for all CPUs */
-static void ring_id_global(long unused)
-{
-	begin_unexpanded();
-	EXPECT_EQ(ring_buffer_set_global(buf, true), 0);
-	EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
-	EXPECT(ring_buffer_ring_id(buf, 0), "there is a ring");
-	EXPECT_EQ(ring_buffer_ring_id(buf, 1), ring_buffer_ring_id(buf, 0));
-	free_buffers();
-}
-
-/* A reset of the CPUs that are online empties the one ring, also if its CPU is not one of them */
-static void reset_global(long unused)
-{
-	begin_unexpanded();
-	EXPECT_EQ(ring_buffer_set_global(buf, true), 0);
 	EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
 	EXPECT(put_from(1), "CPU 1 has a stage");
+	EXPECT_EQ(ring_buffer_unexpand(buf), -EBUSY);
+	ring_buffer_reset(buf);
+	EXPECT_EQ(ring_buffer_unexpand(buf), 0);
+	shim_rcu_run();
+	EXPECT_EQ(shim_allocated, before);
+	EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
+	EXPECT(put_from(1), "CPU 1 has a stage");
+	no_leak("a global buffer");
+}
+
+static bool is_over(void *unused) { return true; }
+
+/*
+ * Its one ring has an id for all CPUs, each of which can be waited for. A reset of the CPUs
+ * that are online empties it, also if its CPU is not one of them.
+ */
+static void global(long unused)
+{
+	begin_global();
+	EXPECT(ring_buffer_ring_id(buf, 0), "there is a ring");
+	EXPECT_EQ(ring_buffer_ring_id(buf, 1), ring_buffer_ring_id(buf, 0));
+	EXPECT_EQ(ring_buffer_wait(buf, 1, 0, is_over, NULL), 0);
+	EXPECT_EQ(ring_buffer_wait(buf, nr_cpu_ids, 0, is_over, NULL), -ENODEV);
 	EXPECT_EQ(ring_buffer_entries(buf), 1);
 	shim_set_online(ring_buffer_home(), 0);
 	ring_buffer_reset_online_cpus(buf);
 	shim_set_online(ring_buffer_home(), 1);
 	EXPECT_EQ(ring_buffer_entries(buf), 0);
-	free_buffers();
 }
 
 /* The word behind a record of a global buffer names a CPU that there can be, or none */
@@ -690,84 +626,28 @@ static void global_word(long unused)
 	EXPECT_EQ(ring_buffer_global_cpu(&word, sizeof(word)), -EINVAL);
 }
 
-static bool is_over(void *unused) { return true; }
-
-/* Each CPU that there is can be waited for, also one that has a stage only */
-static void wait_global(long unused)
-{
-	begin_unexpanded();
-	EXPECT_EQ(ring_buffer_set_global(buf, true), 0);
-	EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
-	EXPECT_EQ(ring_buffer_wait(buf, 1, 0, is_over, NULL), 0);
-	EXPECT_EQ(ring_buffer_wait(buf, nr_cpu_ids, 0, is_over, NULL), -ENODEV);
-	free_buffers();
-}
-
-static void wait_one(void)
-{
-	host_cpu_switch(1);
-	EXPECT_EQ(ring_buffer_wait(buf, 0, 0, never, NULL), 0);
-}
-
-static void wait_once(void)
-{
-	host_cpu_switch(1);
-	EXPECT_EQ(ring_buffer_wait(buf, 0, 0, NULL, NULL), 0);
-}
-
-static void wait_half_once(void)
-{
-	host_cpu_switch(1);
-	EXPECT_EQ(ring_buffer_wait(buf, 0, 50, NULL, NULL), 0);
-}
-
-static void wait_any_once(void)
-{
-	host_cpu_switch(1);
-	EXPECT_EQ(ring_buffer_wait(buf, RING_BUFFER_ALL_CPUS, 0, NULL, NULL), 0);
-}
-
 /* A waiter without rings sleeps until it is woken */
-static void wakes_once(void (*waiter)(void))
+static void wakes_once(int cpu, int full)
 {
-	int i;
-
 	begin_unexpanded();
-	EXPECT(!co_start(waiter), "nobody has woken it");
+	EXPECT(waits(cpu, full, NULL), "nobody has woken it");
 	ring_buffer_wake_waiters(buf, 0);
-	for (i = 0; i < 5 && co_active(); i++) {
-		shim_poll();
-		co_resume();
-	}
-	EXPECT(!co_active(), "it sleeps, it was woken");
-	co_abandon();
-	free_buffers();
+	EXPECT(!sleeps(), "it was woken");
 }
 
 /* A waiter of before the expansion sleeps until there is a record, or it is woken */
-static void expand_wakes(long all)
+static void expand_wakes(long cpu)
 {
-	int i;
-
 	begin_unexpanded();
-	EXPECT(!co_start(all ? wait_any : wait_one), "there is no record");
+	EXPECT(waits(cpu, cpu ? 50 : 0, never), "there is no record");
 	EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
-	for (i = 0; i < 5; i++) {
-		shim_poll();
-		EXPECT(!co_resume(), "there still is none");
-	}
+	EXPECT(sleeps(), "there still is none");
 	put_on(0, buf, 1);
-	for (i = 0; i < 5 && co_active(); i++) {
-		shim_poll();
-		co_resume();
-	}
-	EXPECT(!co_active(), "it sleeps, a record is there");
-	co_abandon();
-	consume(buf, 0, -1);
-	check_end(0, 0, "CPU 0 wakes");
+	EXPECT(!sleeps(), "a record is there");
+	read_out("CPU 0 wakes");
 
-	wakes_once(all ? wait_any_once : wait_once);
-	wakes_once(wait_half_once);
+	wakes_once(cpu, 0);
+	wakes_once(0, 50);
 }
 
 /* A dump finds a CPU with its ring, or none: in an NMI, while the rings go */
@@ -791,9 +671,7 @@ static void unexpand_dump(long unused)
 		if (!step_run(&s) || !s.at[0])
 			continue;
 		is_unexpanded("beside a dump");
-		free_buffers();
 	}
-	free_buffers();
 }
 
 /* And both are half done: a dump that found the ring has it until its end */
@@ -810,24 +688,13 @@ static void unexpand_during_dump(struct step *s)
 	}
 	host_cpu_switch(0);
 	is_unexpanded("with a dump half done");
-	free_buffers();
 }
 
 static void unexpand_half_dump(long unused)
 {
 	struct step s = { .op = unexpand_there, .act = { look_remote, step_stop }, .may_wait = 1 };
-	long last, inner;
 
-	unexpand_during_dump(&s);
-	last = s.n[0];
-	for (s.at[0] = 1; s.at[0] <= last; s.at[0] += 1 + last / 40) {
-		s.at[1] = 0;
-		s.n[1] = 0;
-		unexpand_during_dump(&s);
-		inner = s.n[1];
-		for (s.at[1] = 1; s.at[1] <= inner; s.at[1] += 1 + inner / 40)
-			unexpand_during_dump(&s);
-	}
+	step_both(&s, 40, unexpand_during_dump);
 }
 
 /* An expansion comes before or after it: there are all rings, or none */
@@ -852,16 +719,13 @@ static void unexpand_expand(long unused)
 			EXPECT(put_from(0) && put_from(1), "at instruction %ld", s.at[0]);
 		else
 			is_unexpanded("beside an expansion");
-		free_buffers();
 	}
-	free_buffers();
 }
 
 /* A CPU that comes online meanwhile has a ring when the buffer has rings again */
 static void unexpand_cpu_up(long unused)
 {
 	struct step s = { .op = unexpand_there, .act = { up_2_remote }, .may_wait = 1 };
-	long before = allocated_without_buffers();
 
 	for_each_instruction(&s, 1) {
 		begin_expanded();
@@ -869,11 +733,9 @@ static void unexpand_cpu_up(long unused)
 			continue;
 		EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
 		EXPECT(put_from(2), "at instruction %ld", s.at[0]);
-		free_buffers();
+		no_leak("a CPU that comes online");
 		shim_set_online(2, 0);
-		EXPECT_EQ(shim_allocated, before);
 	}
-	free_buffers();
 }
 
 /* A nesting that began without rings does not end one of the rings */
@@ -887,9 +749,7 @@ static void expand_nested(long unused)
 	put_in(CTX_IRQ, buf, REC_LEN, PUT_COMMIT);
 	EXPECT_EQ(consume(buf, 0, -1), 3);
 	check_end(0, 0, "%s", "nested");
-	free_buffers();
 }
-#endif /* RB_NOTE_SIZE */
 
 /* ---- without memory ---------------------------------------------------------- */
 
@@ -970,29 +830,6 @@ static void fails(long unused)
 				      range_bytes);
 	EXPECT(buf, "a range with a spare");
 	each_fails("spare of a range", alloc_spare, 2);
-	free_buffers();
-}
-
-/* Each CPU finds its own records in a range, after a reboot */
-static void range_cpus(long unused)
-{
-	int cpu;
-
-	range_start = shim_alloc_range(range_bytes);
-	begin(2, true);
-	free_buffers();
-	if (!boot(range_start, range_bytes, 0))
-		return;
-	put_on(0, buf, 3);
-	put_on(1, buf, 5);
-	/* no free: the machine stops here */
-	buf = alloc_range();
-	EXPECT(buf, "the range is as it was");
-	for (cpu = 0; cpu < 2; cpu++) {
-		EXPECT_EQ(ring_buffer_entries_cpu(buf, cpu), 3 + 2 * cpu);
-		EXPECT_EQ(consume(buf, cpu, -1), 3 + 2 * cpu);
-	}
-	free_buffers();
 }
 
 /* tracing_off_all() finds two buffers that were allocated at the same time */
@@ -1015,9 +852,7 @@ static void alloc_twice(long unused)
 		EXPECT(!put(buf, 8, PUT_COMMIT) && !put(buf2, 8, PUT_COMMIT),
 		       "at instruction %ld", s.at[0]);
 		tracing_on_all();
-		free_buffers();
 	}
-	free_buffers();
 }
 
 /* ---- free ---------------------------------------------------------------------- */
@@ -1026,12 +861,8 @@ static void alloc_twice(long unused)
 static void free_spare_page(long unused)
 {
 	struct buffer_data_read_page *rp;
-	long before;
 	int order;
 
-	begin(3, true);
-	free_buffers();
-	before = shim_allocated;
 	for (order = 0; order < 3; order++) {
 		begin(3, true);
 		EXPECT_EQ(ring_buffer_subbuf_order_set(buf, order), 0);
@@ -1041,9 +872,7 @@ static void free_spare_page(long unused)
 		EXPECT(ring_buffer_read_page(buf, rp, ring_buffer_read_page_size(rp), 0, 0) >= 0,
 		       "a record is there");
 		ring_buffer_free_read_page(buf, 0, rp);
-		free_buffers();
-		EXPECT(shim_allocated == before, "order %d: %ld leak", order,
-		       shim_allocated - before);
+		no_leak("a page of a reader");
 	}
 }
 
@@ -1094,27 +923,6 @@ static void spare_alike(long unused)
 	}
 }
 
-/* It refuses to be consumed record by record, and keeps its records for those who read pages */
-static void spare_unready(long unused)
-{
-	int order;
-	u64 ts;
-
-	for (order = 0; order < 2; order++) {
-		begin(3, true);
-		buf2 = ring_buffer_alloc_spare(buf);
-		/* Another size of the sub-buffers does not make it one that can be consumed. */
-		EXPECT_EQ(ring_buffer_subbuf_order_set(buf, order), 0);
-		EXPECT_EQ(ring_buffer_subbuf_order_set(buf2, order), 0);
-		put_n(5);
-		EXPECT_EQ(cut_one(buf, buf2, 0), 0);
-		EXPECT(!ring_buffer_peek(buf2, 0, &ts, NULL), "it has no copies");
-		EXPECT(!ring_buffer_consume(buf2, 0, &ts, NULL), "it has no copies");
-		EXPECT_EQ(read_pages(buf2, 0, false, 0, -1), 5);
-		check_end(0, 0, "no copies");
-	}
-}
-
 /* A CPU that comes online meanwhile has the same size in both */
 static void up_1(void) { shim_cpu_up(1); }
 static void up_1_remote(void) { step_remote(2, up_1, 1); }
@@ -1135,24 +943,18 @@ static void spare_cpu_up(long unused)
 			EXPECT(subbufs_of(buf2, cpu) == 7, "at instruction %ld, CPU %d has %lu",
 			       s.at[0], cpu, subbufs_of(buf2, cpu));
 	}
-	free_buffers();
-	shim_set_online(1, 1);
-	shim_set_online(2, 0);
 }
 
 const struct scenario alloc_scenarios[] = {
 	{ "unit.alloc-lengths", lengths, 0, SC_QUICK, "R6" },
 	{ "unit.alloc-full", full, 0, SC_QUICK, "R3" },
 	{ "unit.alloc-rounded", rounded, 0, SC_QUICK, "R6" },
-#ifdef RB_NOTE_SIZE
 	{ "unit.alloc-small", small, 0, SC_QUICK, "R6" },
-#endif
 	{ "unit.alloc-too-much", too_much, 0, SC_QUICK, "R6" },
 	{ "unit.alloc-oom-origin", oom_origin, 0, SC_QUICK, "R6" },
 	{ "unit.alloc-killed", killed, 0, SC_QUICK, "R6" },
 	{ "unit.alloc-fails", fails, 0, SC_QUICK, "R6" },
 	{ "unit.alloc-twice", alloc_twice, 0, SC_QUICK, "R6" },
-	{ "unit.range-cpus", range_cpus, 0, SC_QUICK, "12" },
 	{ "unit.free-page", free_spare_page, 0, SC_QUICK, "R6" },
 	{ "unit.free-woken", free_woken, 0, SC_QUICK, "13" },
 	{ "unit.cpu-up", cpu_up, 0, SC_QUICK, "R6" },
@@ -1163,26 +965,20 @@ const struct scenario alloc_scenarios[] = {
 	{ "unit.cpu-up-stamps", cpu_up_switches, 0, SC_QUICK, "R2 R6" },
 	{ "unit.cpu-up-off", cpu_up_switches, 1, SC_QUICK, "R6" },
 	{ "unit.spare", spare_alike, 0, SC_QUICK, "R5 R6" },
-	{ "unit.spare-unready", spare_unready, 0, SC_QUICK, "R3, 15" },
 	{ "unit.spare-cpu-up", spare_cpu_up, 0, SC_QUICK, "R5 R6" },
-#ifdef RB_NOTE_SIZE
 	{ "unit.expand", expand, 0, SC_QUICK, "R6" },
 	{ "unit.expand-fails", expand_fails, 0, SC_QUICK, "R6" },
 	{ "unit.expand-off", expand_off, 0, SC_QUICK, "R6" },
 	{ "unit.expand-off-global", expand_off, 1, SC_QUICK, "R6" },
-	{ "unit.free-global", free_global, 0, SC_QUICK, "R1" },
 	{ "unit.unexpand-global", unexpand_global, 0, SC_QUICK, "R6" },
-	{ "unit.ring-id-global", ring_id_global, 0, SC_QUICK, "R5" },
-	{ "unit.reset-global", reset_global, 0, SC_QUICK, "7" },
+	{ "unit.global", global, 0, SC_QUICK, "R5, 7, 13" },
 	{ "unit.global-word", global_word, 0, SC_QUICK, "R3" },
-	{ "unit.wait-global", wait_global, 0, SC_QUICK, "13" },
 	{ "unit.expand-wakes", expand_wakes, 0, SC_QUICK, "R6, 13" },
-	{ "unit.expand-wakes-any", expand_wakes, 1, SC_QUICK, "R6, 13" },
+	{ "unit.expand-wakes-any", expand_wakes, RING_BUFFER_ALL_CPUS, SC_QUICK, "R6, 13" },
 	{ "unit.unexpand-dump", unexpand_dump, 0, SC_QUICK, "R6, 15" },
 	{ "unit.unexpand-half-dump", unexpand_half_dump, 0, SC_QUICK, "R6, 15" },
 	{ "unit.unexpand-expand", unexpand_expand, 0, SC_QUICK, "R6" },
 	{ "unit.unexpand-cpu-up", unexpand_cpu_up, 0, SC_QUICK, "R6" },
 	{ "unit.expand-nested", expand_nested, 0, SC_QUICK, "R4 R6" },
-#endif
 	{ }
 };

@@ -100,19 +100,17 @@ static void none(void)
 	}
 }
 
-static void end(long allocated)
+static void end(void)
 {
 	ring_buffer_read_finish(it);
 	take(NR);
 	check_end(1, 0, "warnings");
-	free_buffers();
-	EXPECT_EQ(shim_allocated, allocated);
+	no_leak("an iterator");
 }
 
 /* A sub-buffer is read as it is written, in parts */
 static void parts(long unused)
 {
-	long allocated = allocated_without_buffers();
 	int i;
 
 	begin_iter(4);
@@ -134,7 +132,7 @@ static void parts(long unused)
 	mark(PER);
 	look_from(PER + 1, nr);
 	none();
-	end(allocated);
+	end();
 }
 
 /* So many records are left up to the bound: shown, or some of them lost */
@@ -149,8 +147,6 @@ static void up_to_bound(int left, bool lost)
 /* An iterator with a bound ends there, while the writer goes on, also over other rings */
 static void bound(long unused)
 {
-	long allocated = allocated_without_buffers();
-
 	begin_iter(4);
 	open_iter(buf);
 	ring_buffer_iter_bound(it);
@@ -184,14 +180,12 @@ static void bound(long unused)
 	up_to_bound(0, false);
 	mark(3);
 	up_to_bound(0, false);
-	end(allocated);
+	end();
 }
 
 /* The next sub-buffer is begun by a record that is taken back */
 static void taken_back(long unused)
 {
-	long allocated = allocated_without_buffers();
-
 	begin_iter(4);
 	open_iter(buf);
 	mark(3);
@@ -204,14 +198,13 @@ static void taken_back(long unused)
 	mark(2);
 	look_from(PER, nr);
 	none();
-	end(allocated);
+	end();
 }
 
 /* Time that passed in front of a record that is taken back counts once */
 static void stamps(long unused)
 {
 	static const s64 far[] = { 1LL << 30 };
-	long allocated = allocated_without_buffers();
 
 	begin_iter(4);
 	clock_steps(1, far);
@@ -228,14 +221,12 @@ static void stamps(long unused)
 	mark(PER);
 	look_from(3, nr);
 	none();
-	end(allocated);
+	end();
 }
 
 /* A reader overtakes: the iterator passes over the consumed records without a loss */
 static void overtaken_by_reader(long unused)
 {
-	long allocated = allocated_without_buffers();
-
 	begin_iter(8);
 	open_iter(buf);
 	mark(3);
@@ -255,14 +246,12 @@ static void overtaken_by_reader(long unused)
 	EXPECT_EQ(at_reader(), 2 * PER);
 	look_from(2 * PER, nr);
 	none();
-	end(allocated);
+	end();
 }
 
 /* The iterator reports no loss of records behind it */
 static void reader_loses(long unused)
 {
-	long allocated = allocated_without_buffers();
-
 	begin_iter(4);
 	mark(3 * PER);
 	open_iter(buf);
@@ -272,13 +261,12 @@ static void reader_loses(long unused)
 	EXPECT_EQ(at_reader(), 2 * PER);
 	look_from(2 * PER, nr);
 	none();
-	end(allocated);
+	end();
 }
 
 /* It reports records that were overwritten in front of it with the next record, once */
 static void writer_laps(long before)
 {
-	long allocated = allocated_without_buffers();
 	int oldest;
 
 	begin_iter(4);
@@ -309,20 +297,19 @@ static void writer_laps(long before)
 	look_from(oldest, nr);
 	none();
 	ring_buffer_iter_reset(NULL);
-	end(allocated);
+	end();
 }
 
 /* Records that did not fit into a smaller ring are overwritten first, also under an iterator */
 static void shrunk(long unused)
 {
-	long allocated = allocated_without_buffers();
 	int oldest, inherited;
 
 	begin_iter(8);
 	mark(6 * PER);
 	open_iter(buf);
 	look_from(0, 3);
-	EXPECT_EQ(ring_buffer_resize(buf, 3 * SUBBUF_DATA, RING_BUFFER_ALL_CPUS), 0);
+	resize_to(3);
 	inherited = ring_buffer_overrun_cpu(buf, 0);
 	while (ring_buffer_bytes_cpu(buf, 0) && (int)ring_buffer_overrun_cpu(buf, 0) == inherited)
 		mark(1);
@@ -332,13 +319,12 @@ static void shrunk(long unused)
 	look(oldest, true);
 	look_from(oldest + 1, nr);
 	none();
-	end(allocated);
+	end();
 }
 
 /* The same without a read of statistics meanwhile: the iterator checks itself */
 static void shrunk_alone(long unused)
 {
-	long allocated = allocated_without_buffers();
 	int n, oldest, got;
 
 	for (n = 1; n <= 3 * PER; n++) {
@@ -348,14 +334,14 @@ static void shrunk_alone(long unused)
 		mark(6 * PER);
 		open_iter(buf);
 		look_from(0, PER);
-		EXPECT_EQ(ring_buffer_resize(buf, 3 * SUBBUF_DATA, RING_BUFFER_ALL_CPUS), 0);
+		resize_to(3);
 		mark(n);
 		e = ring_buffer_iter_peek(it, NULL);
 		got = e ? *(int *)ring_buffer_event_data(e) : -1;
 		oldest = at_reader();
 		EXPECT(got == oldest, "%d, not %d, after %d more", got, oldest, n);
 		EXPECT(ring_buffer_iter_dropped(it), "not all did fit");
-		end(allocated);
+		end();
 	}
 }
 
@@ -363,7 +349,6 @@ static void shrunk_alone(long unused)
 static void resizes(long unused)
 {
 	static const int sizes[] = { 9, 16, 12, 20 };
-	long allocated = allocated_without_buffers();
 	int i;
 
 	begin_iter(8);
@@ -385,14 +370,12 @@ static void resizes(long unused)
 	shim_rcu_run();
 	look_from(0, nr);
 	none();
-	end(allocated);
+	end();
 }
 
 /* A resize finds the iterator in the middle of the sub-buffer that is written */
 static void resize_in_part(long unused)
 {
-	long allocated = allocated_without_buffers();
-
 	begin_iter(8);
 	mark(PER);
 	open_iter(buf);
@@ -406,14 +389,12 @@ static void resize_in_part(long unused)
 	mark(PER);
 	look_from(PER + 8, nr);
 	none();
-	end(allocated);
+	end();
 }
 
 /* Its ring goes live again, without the records that the iterator had still to show */
 static void goes_live(long unused)
 {
-	long allocated = allocated_without_buffers();
-
 	begin_iter(4);
 	fresh2(4 * SUBBUF_DATA);
 	mark(PER + 3);
@@ -437,14 +418,12 @@ static void goes_live(long unused)
 	EXPECT_EQ(ring_buffer_resize(buf, 9 * SUBBUF_DATA, 0), 0);
 	look_from(PER + 8 + 3, nr);
 	none();
-	end(allocated);
+	end();
 }
 
 /* Sub-buffers keep their size while an iterator is open, and only then */
 static void order(long unused)
 {
-	long allocated = allocated_without_buffers();
-
 	begin_iter(4);
 	shim_fail_alloc_after = 0;
 	EXPECT(!ring_buffer_read_start(buf, 0, GFP_KERNEL), "no memory");
@@ -462,7 +441,7 @@ static void order(long unused)
 	open_iter(buf);
 	mark(3 * PER);
 	look_from(0, nr);
-	end(allocated);
+	end();
 }
 
 /* The size changes while another CPU begins to iterate: its first iterator may not fit */
@@ -472,7 +451,7 @@ static void start(void) { open_iter(buf); }
 static void start_nested(void) { step_nested(start); }
 static void start_remote(void) { step_remote(2, start_nested, 1); }
 
-static void start_in_order(struct step *s, long allocated)
+static void start_in_order(struct step *s)
 {
 	begin_iter(3);
 	mark(3);
@@ -484,26 +463,14 @@ static void start_in_order(struct step *s, long allocated)
 	EXPECT(!order_result || order_result == -EBUSY, "it returns %d", order_result);
 	if (it)
 		ring_buffer_read_finish(it);
-	free_buffers();
-	EXPECT(shim_allocated == allocated, "at instruction %ld, the iterator at %ld: %ld are left",
-	       s->at[0], s->at[1], shim_allocated - allocated);
+	no_leak("an iterator beside a new size");
 }
 
 static void start_while_order(long unused)
 {
 	struct step s = { .op = op_order, .act = { start_remote, step_stop }, .may_wait = 1 };
-	long allocated = allocated_without_buffers(), last, inner;
 
-	start_in_order(&s, allocated);
-	last = s.n[0];
-	for (s.at[0] = 1; s.at[0] <= last; s.at[0] += 1 + last / 30) {
-		s.at[1] = 0;
-		s.n[1] = 0;
-		start_in_order(&s, allocated);
-		inner = s.n[1];
-		for (s.at[1] = 1; s.at[1] <= inner; s.at[1] += 1 + inner / 30)
-			start_in_order(&s, allocated);
-	}
+	step_both(&s, 30, start_in_order);
 }
 
 const struct scenario iterate_scenarios[] = {

@@ -11,11 +11,6 @@
 
 static void op_write(void) { put(buf, REC_LEN, PUT_COMMIT); }
 
-static bool never(void *data)
-{
-	return false;
-}
-
 static void waiter(void)
 {
 	EXPECT_EQ(ring_buffer_wait(buf, 0, 0, never, NULL), 0);
@@ -49,8 +44,7 @@ static void wait_hurry(long unused)
 		consume(buf, 0, -1);
 		if (!step_run(&s))
 			continue;
-		consume(buf, 0, -1);
-		check_end(0, 0, "at instruction %ld", s.at[0]);
+		read_out("at instruction %ld", s.at[0]);
 	}
 }
 
@@ -62,7 +56,7 @@ static enum what what;
 static void change_and_reap(void)
 {
 	if (what == GROW)
-		EXPECT_EQ(ring_buffer_resize(buf, 8 * SUBBUF_DATA, RING_BUFFER_ALL_CPUS), 0);
+		resize_to(8);
 	else if (what == ORDER)
 		EXPECT_EQ(ring_buffer_subbuf_order_set(buf, 1), 0);
 	else
@@ -88,7 +82,6 @@ static void hotplug(long offline)
 		consume(buf, 0, -1);
 		check_end(0, END_NO_LOST, "at instruction %ld", s.at[0]);
 	}
-	free_buffers();
 }
 
 /* A CPU leaves with a writer in its ring, as one that died: nobody else gets the memory */
@@ -162,28 +155,19 @@ static void hotplug_counts(long global)
 static void free_in_task(long unused)
 {
 	struct ring_buffer_iter *iter;
-	long before;
 
 	begin(SUBBUFS, true);
-	put(buf, REC_LEN, PUT_COMMIT);
-	free_buffers();
-	shim_rcu_run();
-	before = shim_allocated;
 	shim_freed_atomic = 0;
-
-	begin(SUBBUFS, true);
 	put(buf, REC_LEN, PUT_COMMIT);
 	iter = ring_buffer_read_start(buf, 0, GFP_KERNEL);
-	EXPECT_EQ(ring_buffer_resize(buf, 9 * SUBBUF_DATA, RING_BUFFER_ALL_CPUS), 0);
+	resize_to(9);
 	EXPECT(ring_buffer_iter_peek(iter, NULL), "the record is in the new ring");
-	EXPECT_EQ(ring_buffer_resize(buf, 2 * SUBBUF_DATA, RING_BUFFER_ALL_CPUS), 0);
+	resize_to(2);
 	shim_rcu_run();
 	EXPECT(ring_buffer_iter_peek(iter, NULL), "and in the next one");
 	ring_buffer_read_finish(iter);
 	EXPECT_EQ(ring_buffer_subbuf_order_set(buf, 2), 0);
-	free_buffers();
-	shim_rcu_run();
-	EXPECT_EQ(shim_allocated, before);
+	no_leak("rings");
 	EXPECT_EQ(shim_freed_atomic, 0);
 }
 

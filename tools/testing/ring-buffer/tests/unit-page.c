@@ -36,32 +36,6 @@ static struct buffer_data_read_page *page_get(void)
 	return rp;
 }
 
-static void page_refused(long unused)
-{
-	struct buffer_data_read_page *rp = NULL;
-	u64 *page;
-
-	begin(3, true);
-	EXPECT_EQ(ring_buffer_alloc_read_page(buf, 2, &rp), -ENODEV);
-	EXPECT(!rp, "CPU 2 never was online");
-	EXPECT_EQ(ring_buffer_alloc_read_page(buf, 0, NULL), -EINVAL);
-	EXPECT_EQ(ring_buffer_read_page_size(NULL), 0);
-
-	rp = page_get();
-	page = ring_buffer_read_page_data(rp);
-	put_n(5);
-	EXPECT_EQ(ring_buffer_read_page(buf, NULL, PAGE_SIZE, 0, 0), -1);
-	EXPECT_EQ(ring_buffer_read_page(buf, rp, PAGE_SIZE, 2, 0), -1);
-	EXPECT_EQ(ring_buffer_read_page(buf, rp, 0, 0, 0), -1);
-	EXPECT_EQ(ring_buffer_read_page(buf, rp, 16, 0, 0), -1);
-	EXPECT(!page[0] && !page[1], "a header alone is no page");
-	EXPECT_EQ(ring_buffer_read_page(buf, rp, 16 + REC_LEN + 3, 0, 0), -1);
-	EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 5);
-	EXPECT_EQ(ring_buffer_read_page(buf, rp, 16 + REC_LEN + 4, 0, 0), 0);
-	EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 4);
-	ring_buffer_free_read_page(buf, 0, rp);
-}
-
 /* One page is kept for the next caller, if it has the right size; all others are freed */
 static void page_spare(long unused)
 {
@@ -209,8 +183,7 @@ static void page_exchange(long unused)
 			EXPECT_EQ(page_parse(page, PAGE_SIZE, saw_on_page, &lost),
 				  PER_SUBBUF - !all);
 			ring_buffer_free_read_page(buf, 0, rp);
-			consume(buf, 0, -1);
-			check_end(0, 0, "%d bytes of rest, lossy %d", rest, lossy);
+			read_out("%d bytes of rest, lossy %d", rest, lossy);
 		}
 	}
 }
@@ -235,59 +208,9 @@ static void page_stamps(long unused)
 	check_end(0, 0, "records with stamps");
 }
 
-/* A copy with fewer records leaves nothing of the copy before on the page */
-static void page_shorter(long unused)
-{
-	static const size_t lens[] = { 1000, 200, 3000, 60, 500, 4096, 60 };
-	struct buffer_data_read_page *rp;
-	int i, order, round;
-
-	for (order = 0; order < 2; order++) {
-		begin(8, true);
-		EXPECT_EQ(ring_buffer_subbuf_order_set(buf, order), 0);
-		put_n(6 * PER_SUBBUF);
-		/* the second time it is the spare page */
-		for (round = 0; round < 2; round++) {
-			rp = page_get();
-			for (i = 0; i < ARRAY_SIZE(lens); i++) {
-				void *page;
-				long lost = 0;
-
-				EXPECT_EQ(ring_buffer_read_page(buf, rp, lens[i], 0, 0), 0);
-				page = ring_buffer_read_page_data(rp);
-				EXPECT(page_rest_is_clear(page, PAGE_SIZE << order),
-				       "round %d, %zu bytes", round, lens[i]);
-				page_parse(page, PAGE_SIZE << order, saw_on_page, &lost);
-			}
-			EXPECT_EQ(ring_buffer_read_page_size(rp), PAGE_SIZE << order);
-			ring_buffer_free_read_page(buf, 0, rp);
-		}
-		consume(buf, 0, -1);
-		check_end(0, 0, "order %d", order);
-	}
-}
-
 /* ---- mappings ------------------------------------------------------------- */
 
 #define MAP_FLAGS (VM_READ | VM_MAYREAD | VM_MAYWRITE | VM_MAYEXEC | VM_SHARED | VM_MAYSHARE)
-
-static vm_flags_t map_flags;	/* of the last mapping */
-
-/* Map @n pages from page @at on, as mmap() does */
-static int map(unsigned long at, unsigned long n, vm_flags_t flags)
-{
-	static struct mm_struct mm;
-	struct vm_area_struct vma = {
-		.vm_mm = &mm, .vm_pgoff = at, .vm_end = n * PAGE_SIZE, .vm_flags = flags,
-	};
-	int ret;
-
-	atomic_long_set(&mm.mmap_lock.count, 1);
-	shim_nr_vma_pages = 0;
-	ret = ring_buffer_map(buf, 0, &vma);
-	map_flags = vma.vm_flags;
-	return ret;
-}
 
 /* The ring's sub-buffers, the reader's, two for copies and the meta page, in pages */
 static unsigned long map_pages(unsigned int order)
@@ -297,7 +220,7 @@ static unsigned long map_pages(unsigned int order)
 
 static struct trace_buffer_meta *map_all(unsigned int order)
 {
-	EXPECT_EQ(map(0, map_pages(order), MAP_FLAGS), 0);
+	EXPECT_EQ(map_area(0, map_pages(order), MAP_FLAGS), 0);
 	EXPECT_EQ(shim_nr_vma_pages, map_pages(order));
 	if (!shim_nr_vma_pages)
 		host_die("nothing is mapped");
@@ -337,12 +260,12 @@ static void map_refused(long unused)
 
 	begin(3, true);
 	before = shim_allocated;
-	EXPECT_EQ(map(0, 1, MAP_FLAGS | VM_WRITE), -EPERM);
-	EXPECT_EQ(map(0, 1, MAP_FLAGS | VM_EXEC), -EPERM);
-	EXPECT_EQ(map(0, 1, MAP_FLAGS & ~VM_MAYSHARE), -EPERM);
-	EXPECT_EQ(map(0, map_pages(0) + 1, MAP_FLAGS), -EINVAL);
-	EXPECT_EQ(map(1, map_pages(0), MAP_FLAGS), -EINVAL);
-	EXPECT_EQ(map(map_pages(0), 1, MAP_FLAGS), -EINVAL);
+	EXPECT_EQ(map_area(0, 1, MAP_FLAGS | VM_WRITE), -EPERM);
+	EXPECT_EQ(map_area(0, 1, MAP_FLAGS | VM_EXEC), -EPERM);
+	EXPECT_EQ(map_area(0, 1, MAP_FLAGS & ~VM_MAYSHARE), -EPERM);
+	EXPECT_EQ(map_area(0, map_pages(0) + 1, MAP_FLAGS), -EINVAL);
+	EXPECT_EQ(map_area(1, map_pages(0), MAP_FLAGS), -EINVAL);
+	EXPECT_EQ(map_area(map_pages(0), 1, MAP_FLAGS), -EINVAL);
 	EXPECT_EQ(shim_nr_vma_pages, 0);
 	EXPECT_EQ(shim_allocated, before);
 	EXPECT_EQ(ring_buffer_unmap(buf, 0), -ENODEV);
@@ -352,7 +275,7 @@ static void map_refused(long unused)
 	EXPECT_EQ(ring_buffer_unmap(buf, 2), -EINVAL);
 	EXPECT_EQ(ring_buffer_map_get_reader(buf, 2), -EINVAL);
 
-	EXPECT_EQ(map(0, 1, MAP_FLAGS), 0);
+	EXPECT_EQ(map_area(0, 1, MAP_FLAGS), 0);
 	EXPECT_EQ(map_flags, (MAP_FLAGS & ~(VM_MAYWRITE | VM_MAYEXEC)) | never);
 	EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
 }
@@ -383,17 +306,17 @@ static void map_layout(long unused)
 				EXPECT(all[i] != all[k], "pages %lu and %lu", i, k);
 		}
 		for (i = 0; i < n; i += per) {
-			EXPECT_EQ(map(i, n - i, MAP_FLAGS), 0);
+			EXPECT_EQ(map_area(i, n - i, MAP_FLAGS), 0);
 			EXPECT_EQ(shim_nr_vma_pages, n - i);
 			EXPECT(!memcmp(shim_vma_pages, all + i, (n - i) * sizeof(*all)),
 			       "from page %lu on", i);
-			EXPECT_EQ(map(i, n - i + 1, MAP_FLAGS), -EINVAL);
-			EXPECT_EQ(map(i + per / 2, 1, MAP_FLAGS), order ? -EINVAL : 0);
+			EXPECT_EQ(map_area(i, n - i + 1, MAP_FLAGS), -EINVAL);
+			EXPECT_EQ(map_area(i + per / 2, 1, MAP_FLAGS), order ? -EINVAL : 0);
 			EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
 			if (!order)
 				EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
 		}
-		EXPECT_EQ(map(n, per, MAP_FLAGS), -EINVAL);
+		EXPECT_EQ(map_area(n, per, MAP_FLAGS), -EINVAL);
 		EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
 		EXPECT_EQ(ring_buffer_unmap(buf, 0), -ENODEV);
 	}
@@ -447,14 +370,14 @@ static void map_nested(long unused)
 	put_n(7);
 	before = shim_allocated;
 	meta = map_all(0);
-	EXPECT_EQ(map(0, 1, MAP_FLAGS), 0);
+	EXPECT_EQ(map_area(0, 1, MAP_FLAGS), 0);
 	ring_buffer_map_dup(buf, 0);
 	EXPECT(page_address(shim_vma_pages[0]) == meta, "the same meta page");
 	EXPECT(ring_buffer_is_mapped(buf), "three times");
 	EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
 	EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
 	EXPECT(ring_buffer_is_mapped(buf), "one is left");
-	EXPECT_EQ(map(0, 100, MAP_FLAGS), -EINVAL);
+	EXPECT_EQ(map_area(0, 100, MAP_FLAGS), -EINVAL);
 	EXPECT_EQ(ring_buffer_map_get_reader(buf, 0), 0);
 	EXPECT_EQ(meta->read, 7);
 	EXPECT_EQ(ring_buffer_resize(buf, 5 * SUBBUF_DATA, 0), -EBUSY);
@@ -487,7 +410,7 @@ static void map_no_memory(long unused)
 				map_all(0);
 			before = shim_allocated;
 			shim_fail_alloc_after = i;
-			ret = map(0, map_pages(0), MAP_FLAGS);
+			ret = map_area(0, map_pages(0), MAP_FLAGS);
 			failed = shim_fail_alloc_after < 0;
 			shim_fail_alloc_after = -1;
 			if (!failed)
@@ -512,7 +435,7 @@ static void map_no_memory(long unused)
 	/* where there is no memory for page tables: the shim has room for 512 pages */
 	begin(600, true);
 	before = shim_allocated;
-	EXPECT_EQ(map(0, map_pages(0), MAP_FLAGS), -ENOMEM);
+	EXPECT_EQ(map_area(0, map_pages(0), MAP_FLAGS), -ENOMEM);
 	EXPECT_EQ(ring_buffer_unmap(buf, 0), -ENODEV);
 	EXPECT_EQ(shim_allocated, before);
 }
@@ -521,13 +444,10 @@ static void map_no_memory(long unused)
 static void map_keeps(long unused)
 {
 	struct trace_buffer_meta *meta;
-	long before, lost = 0;
+	long lost = 0;
 	void *page;
 
-	before = allocated_without_buffers();
-
-	begin(3, true);
-	fresh2(3 * SUBBUF_DATA);
+	begin_two(3);
 	put_n(PER_SUBBUF);
 	meta = map_all(0);
 	EXPECT_EQ(ring_buffer_map_get_reader(buf, 0), 0);
@@ -544,25 +464,7 @@ static void map_keeps(long unused)
 	map_read(meta, 0);
 	EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
 	EXPECT_EQ(ring_buffer_resize(buf, 5 * SUBBUF_DATA, 0), 0);
-	free_buffers();
-	EXPECT_EQ(shim_allocated, before);
-}
-
-/* If a cut has moved the mapped ring, the copy has the unread records, and no more */
-static void map_unread(long unused)
-{
-	struct trace_buffer_meta *meta;
-
-	begin(8, true);
-	fresh2(8 * SUBBUF_DATA);
-	meta = map_all(0);
-	EXPECT_EQ(cut_one(buf, buf2, 0), 0);
-	put_n(20);
-	consume(buf, 0, 5);
-	EXPECT_EQ(ring_buffer_map_get_reader(buf, 0), 0);
-	EXPECT_EQ(meta->reader.read, 15 * (REC_LEN + 4));
-	EXPECT_EQ(page_parse(map_page(meta, 0), PAGE_SIZE, NULL, NULL), 15);
-	EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
+	no_leak("a mapping");
 }
 
 /*
@@ -576,8 +478,7 @@ static void map_lost(long cut)
 	int rest;
 
 	for (rest = 0; rest <= 16; rest += 4) {
-		begin(3, true);
-		fresh2(3 * SUBBUF_DATA);
+		begin_two(3);
 		meta = map_all(0);
 		if (cut)
 			EXPECT_EQ(cut_one(buf, buf2, 0), 0);
@@ -634,8 +535,7 @@ static void map_lost_before(long cuts)
 	struct trace_buffer_meta *meta;
 	int i;
 
-	begin(4, true);
-	fresh2(4 * SUBBUF_DATA);
+	begin_two(4);
 	put_n(9 * PER_SUBBUF + 5);
 	EXPECT(ring_buffer_peek(buf, 0, NULL, NULL), "it takes the oldest that is left");
 	for (i = 0; i < cuts; i++) {
@@ -652,7 +552,6 @@ static void map_lost_before(long cuts)
 	EXPECT_EQ(meta->reader.lost_events, 0);
 	EXPECT_EQ(meta->read, cuts ? 3 : 0);
 	EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
-	free_buffers();
 }
 
 /* The caches hold nothing of the pages that user space sees */
@@ -660,8 +559,7 @@ static void map_flush(long cut)
 {
 	struct trace_buffer_meta *meta;
 
-	begin(3, true);
-	fresh2(3 * SUBBUF_DATA);
+	begin_two(3);
 	shim_flush_check = 1;
 	put_n(5);
 	meta = map_all(0);
@@ -682,7 +580,7 @@ static int mapper_ret;
 static void mapper(void)
 {
 	host_cpu_switch(1);
-	mapper_ret = map(0, map_pages(0), MAP_FLAGS);
+	mapper_ret = map_area(0, map_pages(0), MAP_FLAGS);
 }
 
 static void map_waits(void *unused)
@@ -696,18 +594,13 @@ int rb_cut_all(const struct ring_buffer_cut *first, int cpu, void (*drop)(void *
 static void map_beside_cut(long unused)
 {
 	struct ring_buffer_cut one = { };
-	int i;
 
-	begin(3, true);
-	fresh2(3 * SUBBUF_DATA);
+	begin_two(3);
 	put_n(5);
 	one.live = buf;
 	one.spare = buf2;
 	EXPECT_EQ(rb_cut_all(&one, 0, map_waits, NULL), 0);
-	for (i = 0; i < 20 && co_active(); i++)
-		co_resume();
-	EXPECT(!co_active(), "it waits for ever");
-	co_abandon();
+	EXPECT(!sleeps(), "it waits for ever");
 	EXPECT_EQ(mapper_ret, 0);
 	EXPECT(ring_buffer_is_mapped(buf), "the live ring");
 	EXPECT(!ring_buffer_is_mapped(buf2), "the buffer with the cut-off records");
@@ -734,7 +627,7 @@ static void page_only_stamps(long records)
 	}
 	put_n(3);
 	/* An iterator goes on behind them. */
-	EXPECT_EQ(iterate(buf, 0, NULL), ring_buffer_entries_cpu(buf, 0));
+	EXPECT_EQ(iterate(buf, 0), ring_buffer_entries_cpu(buf, 0));
 	if (records)
 		consume(buf, 0, -1);
 	else
@@ -831,7 +724,6 @@ static void page_copies(long stamps)
 		expect_copies();
 		/* Records that put_discarded() was refused are not noted. */
 		check_end(0, END_NO_DROP, "copies, seed %u", seed);
-		free_buffers();
 	}
 }
 
@@ -859,7 +751,6 @@ static void page_copies_refused(long unused)
 	EXPECT(!memcmp(ring_buffer_read_page_data(rp), clear, sizeof(clear)), "it was filled");
 	ring_buffer_free_read_page(buf, 0, small);
 	ring_buffer_free_read_page(buf, 0, rp);
-	free_buffers();
 }
 
 static void count_on_page(struct ring_buffer_event *e, u64 ts, long lost, void *sum)
@@ -887,7 +778,6 @@ static void page_copies_lost(long part)
 		EXPECT(page_parse(page, PAGE_SIZE, count_on_page, &sum) > 0, "no records");
 	EXPECT_EQ(sum, part + 5 * PER_SUBBUF);
 	ring_buffer_free_read_page(buf, 0, rp);
-	free_buffers();
 }
 
 /* A resize behind any page, to more and to less: the next copy is of the next page */
@@ -911,18 +801,15 @@ static void page_copies_move(long subbufs)
 		}
 		EXPECT_EQ(sum, all - 5);
 		ring_buffer_free_read_page(buf, 0, rp);
-		free_buffers();
 	}
 }
 
 const struct scenario page_scenarios[] = {
-	{ "unit.page-refused", page_refused, 0, SC_QUICK, "R8" },
 	{ "unit.page-spare", page_spare, 0, SC_QUICK, "R8" },
 	{ "unit.page-of-spare", page_of_spare, 0, SC_QUICK, "R5 R8" },
 	{ "unit.page-no-memory", page_no_memory, 0, SC_QUICK, "R8" },
 	{ "unit.page-exchange", page_exchange, 0, SC_QUICK, "R3 R8" },
 	{ "unit.page-stamps", page_stamps, 0, SC_QUICK, "R3 R8" },
-	{ "unit.page-shorter", page_shorter, 0, SC_QUICK, "R3 R8" },
 	{ "unit.map-refused", map_refused, 0, SC_QUICK, "R8" },
 	{ "unit.map-layout", map_layout, 0, SC_QUICK, "R8" },
 	{ "unit.map-count", map_count, 0, SC_QUICK, "R3 R8" },
@@ -939,7 +826,6 @@ const struct scenario page_scenarios[] = {
 	{ "unit.map-lost-before-cuts", map_lost_before, 2, SC_QUICK, "R3 R5, 20" },
 	{ "unit.map-lost-before-cut", map_lost_before, 1, SC_QUICK, "R3 R5, 20" },
 	{ "unit.map-lost-before-reset", map_lost_before, 0, SC_QUICK, "R3 R5, 20" },
-	{ "unit.map-unread", map_unread, 0, SC_QUICK, "R3 R5" },
 	{ "unit.page-only-stamps", page_only_stamps, 0, SC_QUICK, "R3 R8" },
 	{ "unit.page-copies", page_copies, 0, SC_QUICK, "R3 R8" },
 	{ "unit.page-copies-lost", page_copies_lost, PER_SUBBUF / 2, SC_QUICK, "R3 R8" },

@@ -31,16 +31,13 @@ static bool reboot(unsigned long start, unsigned long bytes, unsigned int flags)
 /* The same with new memory, and nothing that was written is known */
 static unsigned long first_boot(unsigned int flags)
 {
-	unsigned long start = shim_alloc_range(RANGE_BYTES);
+	static unsigned long start;
 
 	begin(2, true);
+	if (start)
+		free_pages(start, get_order(RANGE_BYTES));
+	start = shim_alloc_range(RANGE_BYTES);
 	return reboot(start, RANGE_BYTES, flags) ? start : 0;
-}
-
-static void end(unsigned long start)
-{
-	free_buffers();
-	free_pages(start, get_order(RANGE_BYTES));
 }
 
 /* The numbers of a ring before a reboot are true after it, too */
@@ -79,7 +76,6 @@ static void numbers(long unused)
 		EXPECT_EQ(k, entries);
 		EXPECT_EQ(told, ring_buffer_overrun_cpu(buf, 0));
 		EXPECT_EQ(ring_buffer_bytes_cpu(buf, 0), 0);
-		end(start);
 	}
 }
 
@@ -98,7 +94,6 @@ static void overwritten(long unused)
 		  22 * PER_SUBBUF);
 	e = ring_buffer_consume(buf, 0, &ts, NULL);
 	EXPECT(e && ts > before, "a record of the last boot is left");
-	end(start);
 }
 
 /* ---- where the memory ends ------------------------------------------------ */
@@ -133,7 +128,6 @@ static void bounds(long unused)
 		EXPECT(all_are(start + bytes, memory + room, 0x77), "behind %lu bytes", bytes);
 		free_buffers();
 	}
-	shim_set_online(3, 0);
 }
 
 /* Three sub-buffers of each CPU are the least, and where they are depends on the end only */
@@ -156,7 +150,6 @@ static void least(long unused)
 	if (!reboot(start + 8, RANGE_BYTES - 8, 0))
 		return;
 	EXPECT_EQ(ring_buffer_entries(buf), 5);
-	end(start);
 }
 
 /* An invalid range or a failure leaves nothing behind */
@@ -191,7 +184,6 @@ static void refused(long unused)
 	}
 	buf = NULL;
 	buf2 = NULL;
-	end(start);
 }
 
 /* The memory identifies the kernel by this address. */
@@ -265,7 +257,6 @@ static void no_memory(long unused)
 	shim_fail_alloc_after = -1;
 	shim_set_online(1, 1);
 	EXPECT(n > 5 && n < 200, "%ld allocations", n);
-	end(start);
 }
 
 /* ---- the end of a boot ---------------------------------------------------- */
@@ -292,7 +283,6 @@ static void panics(long unused)
 	EXPECT_EQ(shim_flushed[1], start + RANGE_BYTES);
 	EXPECT(!put(buf, REC_LEN, PUT_COMMIT), "the buffer is off");
 	atomic_notifier_chain_unregister(&panic_notifier_list, &other);
-	end(start);
 }
 
 /* ---- CPUs that come online after the reboot ------------------------------- */
@@ -351,7 +341,6 @@ static void absent_run(const char *how, bool again, unsigned int live, unsigned 
 	EXPECT_EQ(ring_buffer_entries_cpu(buf, 2), live + 4);
 	EXPECT_EQ(ring_buffer_entries_cpu(buf2, 2), spare);
 	shim_set_online(2, 0);
-	end(start);
 }
 
 static void absent(long unused)
@@ -379,7 +368,6 @@ static void moved_absent(long unused)
 	expect_moved(MOVED_TEXT);
 	ring_buffer_reset(buf);
 	expect_moved(0);
-	end(start);
 }
 
 /* The addresses are those of the kernel that wrote the remaining records */
@@ -405,7 +393,6 @@ static void moved(long unused)
 				reboot(start, RANGE_BYTES, 0);
 				expect_moved(0);
 			}
-			end(start);
 		}
 	}
 	fresh(2 * SUBBUF_DATA, true);
@@ -436,7 +423,6 @@ static void moved_cut(long unused)
 	reboot(start, RANGE_BYTES, RB_FL_SPARE);
 	EXPECT_EQ(ring_buffer_entries(buf), 1);
 	expect_moved(MOVED_TEXT);
-	end(start);
 }
 
 /* Of memory that held something else nothing is believed */
@@ -472,7 +458,6 @@ static void garbage(long unused)
 		reboot(start, RANGE_BYTES, RB_FL_SPARE);
 		EXPECT(ring_buffer_empty(buf), "of another layout");
 	}
-	end(start);
 }
 
 /* A damaged word of the header costs no record, unless it is a length */
@@ -504,7 +489,6 @@ static void header(long unused)
 	}
 	EXPECT(gone, "the shape");
 	buf = NULL;
-	end(start);
 }
 
 /* ---- memory with any contents --------------------------------------------- */
@@ -639,7 +623,6 @@ static void fuzz(long unused)
 	}
 	EXPECT(all > FUZZ_ROUNDS * 7UL * PER_SUBBUF, "%lu are left", all);
 	free_pages((unsigned long)image, get_order(RANGE_BYTES));
-	end(start);
 }
 
 /* ---- a machine that stops while the memory is divided anew ---------------- */
@@ -701,7 +684,6 @@ static void divided(long unused)
 			s.n[0] /= 2;
 	}
 	buf = NULL;
-	end(torn);
 }
 
 /* ---- valid and invalid contents of a page ---------------------------------- */
@@ -747,6 +729,9 @@ static const struct left {
 	  LOW(EXTEND, SINCE_MAX), HIGH(SINCE_MAX), HDR(2, 0) } },
 	{ "a longer time", 0, 32, { HDR(2, 0), 0, 0,
 	  LOW(EXTEND, SINCE_MAX), HIGH(SINCE_MAX), HDR(2, 1) } },
+	{ "a time of 59 bits", 0, 32, { HDR(2, 0), 0, 0,
+	  LOW(EXTEND, U64_MAX), U32_MAX, HDR(2, 0) } },
+	{ "padding for a stamp", 0, 32, { HDR(2, 0), 0, 0, HDR(29, 1), 4, HDR(2, 0) } },
 	{ "the longest times in sum", 2, 40, { LOW(EXTEND, SINCE_MAX - 99), HIGH(SINCE_MAX - 99),
 	  HDR(2, 50), 0, 0,
 	  LOW(EXTEND, 40), HIGH(40), HDR(2, 9) } },
@@ -804,7 +789,6 @@ static void left_over(long unused)
 		EXPECT(l->records > 1 || strstr(host_said, said), "%s: %s", l->what, host_said);
 		EXPECT(l->records ? page[1] == (l->commit & 0xffff) : !used_page(start),
 		       "%s: the page says %llx", l->what, page[1]);
-		end(start);
 	}
 }
 
@@ -829,7 +813,6 @@ static void last_word(long unused)
 	EXPECT(strstr(host_said, "CPU 3: dropped 1 damaged"), "%s", host_said);
 	shim_set_online(3, 0);
 	host_unpoison((void *)behind, PAGE_SIZE);
-	end(start);
 }
 
 /* ---- the headers of sub-buffers ------------------------------------------- */
@@ -882,7 +865,6 @@ static void twice(void)
 	reboot(start, RANGE_BYTES, 0);
 	EXPECT(strstr(host_said, "as in the last boot"), "%s", host_said);
 	EXPECT(!used_page(start), "the header of an empty page");
-	end(start);
 }
 
 /* Only the oldest can be read in part: the field of another one is ignored */
@@ -902,7 +884,6 @@ static void read_in_part(void)
 	EXPECT_EQ(consume(buf, 0, 5), 5);
 	reboot(start, RANGE_BYTES, 0);
 	EXPECT_EQ(ring_buffer_entries(buf), 3 * PER_SUBBUF - 5);
-	end(start);
 }
 
 /* A damaged one leaves room for all the others: nothing is overwritten for them */
@@ -925,7 +906,6 @@ static void one_less(void)
 	/* it is no longer there, so it is not reported again */
 	reboot(start, RANGE_BYTES, 0);
 	EXPECT(strstr(host_said, "as in the last boot"), "%s", host_said);
-	end(start);
 }
 
 static void header_of_subbuf(long unused)
@@ -934,7 +914,6 @@ static void header_of_subbuf(long unused)
 	twice();
 	read_in_part();
 	one_less();
-	shim_set_online(1, 1);
 }
 
 /* ---- where sub-buffers are ------------------------------------------------ */
@@ -950,18 +929,6 @@ static void meta_text(char *text, unsigned long size)
 	EXPECT_EQ(ring_buffer_meta_seq_init(file, buf, 0), -ENOMEM);
 	shim_fail_alloc_after = -1;
 	free_pages((unsigned long)file, get_order(sizeof(*file)));
-}
-
-/* Not snprintf(), which is the C library's and wants another stack */
-static __printf(3, 4) int print(char *to, size_t size, const char *fmt, ...)
-{
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = host_vsnprintf(to, size, fmt, ap);
-	va_end(ap);
-	return n;
 }
 
 /* The slots have the sub-buffers from the last one on; the first two are exchanged here */
@@ -982,9 +949,9 @@ static void expect_meta(int head, int commit, int reader, int first, int second)
 
 static void meta(long unused)
 {
-	unsigned long start = first_boot(0);
 	static char text[64];
 
+	first_boot(0);
 	expect_meta(14, 14, 0, 14, 13);
 	put_n(1);
 	expect_meta(14, 14, 0, 14, 13);
@@ -995,7 +962,6 @@ static void meta(long unused)
 	expect_meta(13, 12, 14, 0, 13);
 	consume(buf, 0, PER_SUBBUF);
 	expect_meta(12, 12, 13, 0, 14);
-	end(start);
 	fresh(2 * SUBBUF_DATA, true);
 	meta_text(text, sizeof(text));
 	EXPECT(!text[0], "no range: %s", text);

@@ -31,7 +31,7 @@ static void expect_records(int n, const char *where)
 
 	EXPECT(ring_buffer_empty_cpu(buf, 0) == none, "%s: %d records", where, n);
 	EXPECT(ring_buffer_empty(buf) == none, "%s: %d records", where, n);
-	EXPECT_EQ(iterate(buf, 0, NULL), n);
+	EXPECT_EQ(iterate(buf, 0), n);
 	EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), n);
 	EXPECT(!ring_buffer_peek(buf, 0, &ts, NULL) == none, "%s: %d records", where, n);
 	EXPECT(ring_buffer_empty_cpu(buf, 0) == none, "%s: %d records, after a peek", where, n);
@@ -61,7 +61,7 @@ static void empty_run(int subbufs, int read, int empties, int records)
 		/* Nothing is overwritten. */
 		EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 2 * records);
 		EXPECT(ring_buffer_empty_cpu(buf, 0) == !records, "%d records", records);
-		EXPECT_EQ(iterate(buf, 0, NULL), 2 * records);
+		EXPECT_EQ(iterate(buf, 0), 2 * records);
 	} else {
 		EXPECT(ring_buffer_empty_cpu(buf, 0) == !records, "%d records", records);
 	}
@@ -84,52 +84,7 @@ static void empty_subbufs(long unused)
 
 /* ---- the end of a sub-buffer ------------------------------------------------- */
 
-/* A record that ends with its sub-buffer is copied to its end, and no further */
-static void page_end(long unused)
-{
-	int len, n;
-
-	for (len = 8; len < 600; len += 4) {
-		if (SUBBUF_DATA % (len + 4))
-			continue;
-		n = SUBBUF_DATA / (len + 4);
-		begin(2, true);
-		while (n--)
-			put(buf, len, PUT_COMMIT);
-		EXPECT_EQ(consume(buf, 0, -1), SUBBUF_DATA / (len + 4));
-		check_end(0, 0, "records of %d", len);
-	}
-}
-
 /* ---- losses and counts across a resize and a cut ------------------------------ */
-
-/* Records that do not fit after a resize stay with the reader until the writer overwrites them */
-static void inherited(long unused)
-{
-	static const int after[] = { 0, 1, PER_SUBBUF, 2 * PER_SUBBUF, 3 * PER_SUBBUF,
-				     8 * PER_SUBBUF };
-	int i, to, read, before = 7 * PER_SUBBUF;
-	bool look;
-
-	for (i = 0; i < 6 * 3 * 3 * 2; i++) {
-		to = 2 + i / 6 % 3;
-		read = i / 18 % 3 * 3;
-		look = i / 54;
-		begin(8, true);
-		put_n(before);
-		EXPECT_EQ(ring_buffer_resize(buf, to * SUBBUF_DATA, RING_BUFFER_ALL_CPUS), 0);
-		if (look)
-			EXPECT(!ring_buffer_empty_cpu(buf, 0), "records are left");
-		EXPECT_EQ(consume(buf, 0, read), read);
-		put_n(after[i % 6]);
-		EXPECT_EQ(ring_buffer_entries_cpu(buf, 0) + ring_buffer_overrun_cpu(buf, 0) + read,
-			  before + after[i % 6]);
-		EXPECT_EQ(iterate(buf, 0, NULL), ring_buffer_entries_cpu(buf, 0));
-		consume(buf, 0, -1);
-		EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 0);
-		check_end(0, 0, "to %d, %d read, %d after", to, read, after[i % 6]);
-	}
-}
 
 struct counts {
 	unsigned long entries, overrun, commit_overrun, dropped, read;
@@ -186,8 +141,7 @@ static void cut_counts(long looks)
 	int round;
 	u64 ts;
 
-	begin(3, true);
-	fresh2(3 * SUBBUF_DATA);
+	begin_two(3);
 	for (round = 0; round < 12; round++) {
 		ring_buffer_change_overwrite(buf, round % 3);
 		if (round & 1)
@@ -225,8 +179,7 @@ static void cut_untold(long unused)
 	int cuts;
 	u64 ts;
 
-	begin(3, true);
-	fresh2(3 * SUBBUF_DATA);
+	begin_two(3);
 	put_n(8 * PER_SUBBUF);
 	EXPECT(ring_buffer_peek(buf, 0, &ts, &lost), "the newest ones are there");
 	EXPECT(lost, "the oldest ones are lost");
@@ -238,7 +191,6 @@ static void cut_untold(long unused)
 		EXPECT(ring_buffer_peek(buf, 0, &ts, &lost), "one is there");
 		EXPECT_EQ(lost, 0);
 	}
-	free_buffers();
 }
 
 /* ---- a ring that is exchanged ------------------------------------------------ */
@@ -250,10 +202,7 @@ static void look(void) { taken += !ring_buffer_empty_cpu(buf, 0); }
 static void (*reader)(void);
 static void read_remote(void) { step_remote(1, reader, 1); }
 
-static void op_resize(void)
-{
-	EXPECT_EQ(ring_buffer_resize(buf, 6 * SUBBUF_DATA, RING_BUFFER_ALL_CPUS), 0);
-}
+static void op_resize(void) { resize_to(6); }
 
 /* A reader that waits for the lock of a ring finds the records in the one after it */
 static void resize_locked(long looks)
@@ -269,8 +218,7 @@ static void resize_locked(long looks)
 			continue;
 		EXPECT(taken == 1, "at instruction %ld of %ld, a reader sees nothing", s.at[0],
 		       s.last);
-		consume(buf, 0, -1);
-		check_end(0, 0, "at instruction %ld of %ld", s.at[0], s.last);
+		read_out("at instruction %ld of %ld", s.at[0], s.last);
 	}
 }
 
@@ -322,8 +270,7 @@ static void nmi_reads(long unused)
 {
 	in_nmi_each(op_look, nmi_look);
 	in_nmi_each(nmi_look, swap_remote);
-	begin(4, true);
-	fresh2(4 * SUBBUF_DATA);
+	begin_two(4);
 	put_n(3);
 	EXPECT_EQ(cut_one(buf, buf2, 0), 0);
 	put_n(3);
@@ -363,15 +310,13 @@ static void nmi_cuts(long unused)
 	struct step s = { .op = op_peek, .act = { nmi_look_again } };
 
 	for_each_instruction(&s, 1) {
-		begin(4, true);
-		fresh2(4 * SUBBUF_DATA);
+		begin_two(4);
 		put_n(5);
 		EXPECT_EQ(take(buf, 1), 1);
 		if (!step_run(&s) || !s.at[0])
 			continue;
 		EXPECT_EQ(take(buf, -1), 3);
 	}
-	free_buffers();
 }
 
 /* ---- a reader of a spare buffer, the ring of which goes live ---------------- */
@@ -435,10 +380,6 @@ static void spare_look(void)
 		fault(F_VALUE, "%lu entries", entries);
 }
 
-static void (*const spare_ops[])(void) = {
-	spare_consume, spare_peek, spare_iterate, spare_read_page, spare_copy_page, spare_look,
-};
-
 static void cut_off(void) { cut_one(buf, buf2, RING_BUFFER_ALL_CPUS); }
 
 static void cut_and_write(void)
@@ -451,13 +392,12 @@ static void cut_and_write(void)
 }
 
 /* Not one record that is written behind the cut is for it, nor lost to the live buffer */
-static void spare_goes_live(long which)
+static void spare_goes_live(long op)
 {
-	struct step s = { .op = spare_ops[which], .act = { cut_and_write } };
+	struct step s = { .op = (void *)op, .act = { cut_and_write } };
 
 	for_each_instruction(&s, 1) {
-		begin(8, true);
-		fresh2(8 * SUBBUF_DATA);
+		begin_two(8);
 		put_n(OLD);
 		cut_off();
 		put_n(NEWER);
@@ -472,7 +412,6 @@ static void spare_goes_live(long which)
 		}
 		start_over();
 	}
-	free_buffers();
 }
 
 /* The other way round: a reader comes to the spare buffer at each instruction of the cut */
@@ -493,18 +432,16 @@ static void spare_in_cut(long unused)
 	int i;
 
 	for_each_instruction(&s, 1) {
-		begin(8, true);
-		fresh2(8 * SUBBUF_DATA);
+		begin_two(8);
 		put_n(OLD);
 		cut_off();
 		put_n(NEWER);
 		live_records = 0;
 		spare_iter = NULL;
 		host_cpu_switch(1);
-		i = step_run(&s);
-		host_cpu_switch(0);
-		if (!i)
+		if (!step_run(&s))
 			continue;
+		host_cpu_switch(0);
 		for (i = 0; i < LIVE; i++)
 			put_in(CTX_NMI, buf, REC_LEN, PUT_COMMIT);
 		for (i = 0; spare_iter && i < 2 * OLD; i++) {
@@ -517,13 +454,10 @@ static void spare_in_cut(long unused)
 		EXPECT_EQ(take(buf, -1), LIVE);
 		start_over();
 	}
-	free_buffers();
 }
 
 const struct scenario read_scenarios[] = {
 	{ "unit.empty-subbufs", empty_subbufs, 0, SC_QUICK, "R4" },
-	{ "unit.page-end", page_end, 0, SC_QUICK, "R4" },
-	{ "unit.inherited", inherited, 0, SC_QUICK, "R6, 9" },
 	{ "unit.cut-counts", cut_counts, 0, SC_QUICK, "7" },
 	{ "unit.cut-counts-looked", cut_counts, 1, SC_QUICK, "7" },
 	{ "unit.cut-counts-late", cut_counts, 2, SC_QUICK, "7" },
@@ -532,12 +466,12 @@ const struct scenario read_scenarios[] = {
 	{ "unit.nmi-reads", nmi_reads, 0, SC_QUICK, "R4, 15" },
 	{ "unit.nmi-cuts", nmi_cuts, 0, SC_QUICK, "R4, 7 15" },
 	{ "unit.resize-look", resize_locked, 1, SC_QUICK, "R6, 9" },
-	{ "unit.spare-consume", spare_goes_live, 0, SC_QUICK, "R5, 20" },
-	{ "unit.spare-peek", spare_goes_live, 1, SC_QUICK, "R5, 20" },
-	{ "unit.spare-iterate", spare_goes_live, 2, SC_QUICK, "R5, 20" },
-	{ "unit.spare-page", spare_goes_live, 3, SC_QUICK, "R5, 20" },
-	{ "unit.spare-copy", spare_goes_live, 4, SC_QUICK, "R5, 20" },
+	{ "unit.spare-consume", spare_goes_live, (long)spare_consume, SC_QUICK, "R5, 20" },
+	{ "unit.spare-peek", spare_goes_live, (long)spare_peek, SC_QUICK, "R5, 20" },
+	{ "unit.spare-iterate", spare_goes_live, (long)spare_iterate, SC_QUICK, "R5, 20" },
+	{ "unit.spare-page", spare_goes_live, (long)spare_read_page, SC_QUICK, "R5, 20" },
+	{ "unit.spare-copy", spare_goes_live, (long)spare_copy_page, SC_QUICK, "R5, 20" },
 	{ "unit.spare-in-cut", spare_in_cut, 0, SC_QUICK, "R5, 20" },
-	{ "unit.spare-look", spare_goes_live, 5, SC_QUICK, "R5, 20" },
+	{ "unit.spare-look", spare_goes_live, (long)spare_look, SC_QUICK, "R5, 20" },
 	{ }
 };

@@ -103,10 +103,8 @@ static void one_run(struct step *s, void (*op)(void), const char *name)
 	host_cpu_switch(1);
 	before = ask(op);
 	added = 0;
-	if (!step_run(s)) {
-		host_cpu_switch(0);
+	if (!step_run(s))
 		return;
-	}
 	got = answer;
 	after = ask(op);
 	host_cpu_switch(0);
@@ -260,7 +258,6 @@ static void since_when(long overwrite)
 				break;
 			}
 		}
-		free_buffers();
 	}
 }
 
@@ -283,9 +280,7 @@ static void put_until_refused(void)
 static void take_and_fill(void)
 {
 	step_remote(1, take_all, 0);
-	shim_ctx_enter(CTX_IRQ);
-	put_until_refused();
-	shim_ctx_exit(CTX_IRQ);
+	in_context(CTX_IRQ, put_until_refused);
 }
 
 static void since_refused(long unused)
@@ -304,10 +299,8 @@ static void since_refused(long unused)
 		since = ring_buffer_complete_since(buf, 0);
 		EXPECT(since > refused_at, "at instruction %ld, since %llu, refused at %llu",
 		       s.at[0], since, refused_at);
-		consume(buf, 0, -1);
-		check_end(0, 0, "at instruction %ld", s.at[0]);
+		read_out("at instruction %ld", s.at[0]);
 	}
-	free_buffers();
 }
 
 /* Behind a record of the last time that a clock can give, no time is left */
@@ -319,7 +312,6 @@ static void since_last(long unused)
 	EXPECT_EQ(consume(buf, 0, -1), 1);
 	EXPECT_EQ(ring_buffer_complete_since(buf, 0), U64_MAX);
 	check_end(0, 0, "%s", "the last time");
-	free_buffers();
 }
 #endif
 

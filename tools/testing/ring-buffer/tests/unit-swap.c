@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Swap, cut and reset of several CPUs: exchange, errors, kept records, waits. */
-#include <linux/cpumask.h>
 #include <linux/trace_mmap.h>
 #include "test.h"
 
 #define ALL	RING_BUFFER_ALL_CPUS
-
-static void begin_two(int subbufs)
-{
-	begin(subbufs, true);
-	fresh2(subbufs * SUBBUF_DATA);
-}
 
 static void holds(struct trace_buffer *b, unsigned long n0, unsigned long n1)
 {
@@ -30,41 +23,6 @@ static void read_all(const char *what)
 }
 
 /* ---- refused ------------------------------------------------------------- */
-
-/* A record in flight since the last cut, on one CPU of two: nothing changes on either one */
-static void cut_busy(long unused)
-{
-	struct ring_buffer_event *e;
-	int cpu;
-
-	for (cpu = 0; cpu < 2; cpu++) {
-		begin_two(4);
-		put_on(0, buf, 5);
-		put_on(1, buf, 5);
-		host_cpu_switch(cpu);
-		e = ring_buffer_lock_reserve(buf, REC_LEN);
-		host_cpu_switch(0);
-		EXPECT_EQ(cut_one(buf, buf2, ALL), 0);
-		put_on(0, buf, 3);
-		put_on(1, buf, 4);
-		EXPECT_EQ(cut_one(buf, buf2, ALL), -EBUSY);
-		EXPECT_EQ(cut_one(buf, buf2, cpu), -EBUSY);
-		holds(buf, 3, 4);
-		EXPECT(ring_buffer_entries_cpu(buf2, cpu) >= 5, "the snapshot has its records");
-		host_cpu_switch(cpu);
-		ring_buffer_discard_commit(buf, e);
-		host_cpu_switch(0);
-		/* The other one was cut into alone, and the next cut of all succeeds */
-		EXPECT_EQ(cut_one(buf, buf2, !cpu), 0);
-		EXPECT_EQ(ring_buffer_entries_cpu(buf2, !cpu), cpu ? 3 : 4);
-		EXPECT_EQ(cut_one(buf, buf2, ALL), 0);
-		holds(buf, 0, 0);
-		EXPECT_EQ(ring_buffer_entries_cpu(buf2, cpu), cpu ? 4 : 3);
-		EXPECT_EQ(ring_buffer_commit_overrun_cpu(buf2, cpu), 0);
-		EXPECT_EQ(ring_buffer_entries_cpu(buf2, !cpu), 0);
-		EXPECT_EQ(shim_preempt_count(0), 0);
-	}
-}
 
 /* The id of a CPU's ring is its own, and another one after a cut of that CPU */
 static void ring_id(long unused)
@@ -103,7 +61,6 @@ static void lacks_cpu(long unused)
 	holds(buf2, 3, 0);
 	ring_buffer_reset_cpu(buf, 2);
 	ring_buffer_reset_cpu(buf2, 3);
-	shim_set_online(2, 0);
 }
 
 /* Mappings: of a live buffer, and of a ring that was cut off */
@@ -226,7 +183,6 @@ static void persist(long unused)
 	ring_buffer_reset(buf);
 	reboot(start);
 	holds(buf, 0, 0);
-	free_buffers();
 }
 
 /* A reset also resets the memory, and later records survive again */
@@ -270,7 +226,6 @@ static void persist_reset(long unused)
 	shim_set_online(1, 1);
 	reboot(start);
 	holds(buf, 0, 0);
-	free_buffers();
 }
 
 /* ---- reset ------------------------------------------------------------------ */
@@ -319,8 +274,7 @@ static bool look_at_sub_buffers(int laps, int read)
 		if (i % 3 == 1)
 			consume(buf, 0, read);
 	}
-	consume(buf, 0, -1);
-	check_end(0, 0, "after a reset");
+	read_out("after a reset");
 	return !nr_faults;
 }
 
@@ -387,7 +341,7 @@ static void reset_counters(long unused)
 		for (n = 0; n < 6; n++)
 			ring_buffer_nest_end(buf);
 		if (!i)
-			EXPECT_EQ(ring_buffer_resize(buf, 4 * SUBBUF_DATA, ALL), 0);
+			resize_to(4);
 	}
 	EXPECT(ring_buffer_commit_overrun_cpu(buf, 0), "records behind one in flight");
 	EXPECT(ring_buffer_overrun_cpu(buf, 0), "records that were overwritten");
@@ -407,7 +361,7 @@ static void reset_inherited(long unused)
 
 	begin_two(8);
 	put_on(0, buf, 8 * PER_SUBBUF);
-	EXPECT_EQ(ring_buffer_resize(buf, 3 * SUBBUF_DATA, ALL), 0);
+	resize_to(3);
 	ring_buffer_reset(buf);
 	start_over();
 	EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 0);
@@ -415,8 +369,7 @@ static void reset_inherited(long unused)
 		put_on(0, buf, PER_SUBBUF);
 		EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), min(n + 1, 3) * PER_SUBBUF);
 	}
-	consume(buf, 0, -1);
-	check_end(0, 0, "a reset behind a resize");
+	read_out("a reset behind a resize");
 }
 
 /* A reset of a ring that has gone live again, of which the reader still has the last sub-buffer */
@@ -425,8 +378,7 @@ static void reset_fresh(long unused)
 	unsigned long lost, all = 0;
 	int i;
 
-	begin(4, true);
-	fresh2(4 * SUBBUF_DATA);
+	begin_two(4);
 	put_n(5);
 	EXPECT_EQ(cut_one(buf, buf2, ALL), 0);
 	for (i = 0; i < 5; i++)
@@ -444,7 +396,6 @@ static void reset_fresh(long unused)
 	}
 	EXPECT_EQ(all, 0);
 	EXPECT_EQ(ring_buffer_read_events_cpu(buf, 0), 6 * PER_SUBBUF);
-	free_buffers();
 }
 
 static void op_reset(void) { ring_buffer_reset_cpu(buf, 0); }
@@ -465,7 +416,6 @@ static long reset_steps(int subbufs)
 static void reset_short(long unused)
 {
 	EXPECT_EQ(reset_steps(100), reset_steps(4));
-	free_buffers();
 }
 
 /* User space sees that it is empty */
@@ -543,7 +493,7 @@ static void busy_cut(void)
 
 static void resize_both(void)
 {
-	EXPECT_EQ(ring_buffer_resize(buf, 4 * SUBBUF_DATA, ALL), 0);
+	resize_to(4);
 	EXPECT_EQ(ring_buffer_resize(buf2, 4 * SUBBUF_DATA, ALL), 0);
 }
 
@@ -569,54 +519,7 @@ static void resize_waits(long cut)
 	}
 }
 
-static void read_snapshot(void)
-{
-	consume(buf2, 0, -1);
-	consume(buf2, 1, -1);
-}
-
-static void nmi_cut(void)
-{
-	int ret;
-
-	shim_ctx_enter(CTX_NMI);
-	/* The inner cut drops the records of the outer one, or the other way round */
-	if (ring_buffer_empty_cpu(buf, 1))
-		read_snapshot();
-	ret = cut_one(buf, buf2, ALL);
-	EXPECT(!ret || ret == -EBUSY, "%d", ret);
-	if (!ret)
-		read_snapshot();
-	put(buf, REC_LEN, PUT_COMMIT);
-	shim_ctx_exit(CTX_NMI);
-}
-
-/* A cut that an interrupt takes inside of another one touches nothing that this one holds */
-static void cut_in_cut(long unused)
-{
-	struct step s = { .op = busy_cut, .act = { nmi_cut } };
-
-	for_each_instruction(&s, 1) {
-		begin_two(3);
-		put_on(0, buf, 5);
-		put_on(1, buf, 7);
-		op_cut();
-		read_snapshot();
-		put_on(0, buf, 3);
-		put_on(1, buf, 4);
-		if (!step_run(&s))
-			continue;
-		put_on(0, buf, 1);
-		put_on(1, buf, 1);
-		read_all("a cut in a cut");
-		EXPECT_EQ(shim_preempt_count(0), 0);
-		op_cut();
-		EXPECT_EQ(ring_buffer_swap_cpu(buf, buf2, 0), 0);
-	}
-}
-
 const struct scenario exchange_scenarios[] = {
-	{ "unit.cut-busy", cut_busy, 0, SC_QUICK, "R5, 7" },
 	{ "unit.cut-ring-id", ring_id, 0, SC_QUICK, "R5" },
 	{ "unit.cut-lacks-cpu", lacks_cpu, 0, SC_QUICK, "R5" },
 	{ "unit.swap-mapped", mapped, 0, SC_QUICK, "R5 R8" },
@@ -633,6 +536,5 @@ const struct scenario exchange_scenarios[] = {
 	{ "unit.reset-waits", reset_waits, 0, SC_QUICK, "7" },
 	{ "unit.swap-resize", resize_waits, 0, SC_QUICK, "R5 R6" },
 	{ "unit.cut-resize", resize_waits, 1, SC_QUICK, "R5 R6" },
-	{ "unit.cut-in-cut", cut_in_cut, 0, SC_QUICK, "R5, 7" },
 	{ }
 };

@@ -3,7 +3,6 @@
  * A writer and the rest: the clock, waiters, the switches, and tasks that wait for it
  * to finish.
  */
-#include <linux/cpumask.h>
 #include "test.h"
 
 /* ---- the clock ------------------------------------------------------------ */
@@ -115,19 +114,6 @@ static bool count_asked(void *data)
 	return false;
 }
 
-static void waiter(void)
-{
-	host_cpu_switch(1);
-	EXPECT_EQ(ring_buffer_wait(buf, 0, 0, count_asked, NULL), 0);
-}
-
-static void settle(void)
-{
-	shim_poll();
-	if (co_active())
-		co_resume();
-}
-
 /*
  * A waiter is woken by the writer that publishes: not by an interrupt inside of it, and
  * also where interrupts have filled the sub-buffer behind it.
@@ -139,7 +125,7 @@ static void wake_once(long unused)
 
 	for (n = 1; n <= 2 * PER_SUBBUF; n += PER_SUBBUF) {
 		begin(4, true);
-		EXPECT(!co_start(waiter), "nothing was written");
+		EXPECT(waits(0, 0, count_asked), "nothing was written");
 		e = ring_buffer_lock_reserve(buf, REC_LEN);
 		EXPECT(e, "there is room");
 		if (!e)
@@ -148,15 +134,11 @@ static void wake_once(long unused)
 		shim_ctx_enter(CTX_IRQ);
 		put_n(n);
 		shim_ctx_exit(CTX_IRQ);
-		settle();
-		EXPECT(co_active(), "nothing is committed");
+		EXPECT(sleeps(), "nothing is committed");
 		EXPECT_EQ(asked, before);
 		ring_buffer_discard_commit(buf, e);
-		settle();
-		EXPECT(!co_active(), "%d records are there", n);
-		co_abandon();
-		consume(buf, 0, -1);
-		check_end(0, 0, "%d records in an interrupt", n);
+		EXPECT(!sleeps(), "%d records are there", n);
+		read_out("%d records in an interrupt", n);
 	}
 }
 
@@ -177,11 +159,6 @@ static void switches(long unused)
 			break;
 	}
 	EXPECT_EQ(i, 0x10010);
-	ring_buffer_record_disable(buf);
-	EXPECT_EQ(ring_buffer_write(buf, sizeof(i), &i), -EBUSY);
-	ring_buffer_record_enable(buf);
-	EXPECT(ring_buffer_record_is_on(buf), "enabled");
-	EXPECT_EQ(ring_buffer_write(buf, sizeof(i), &i), 0);
 }
 
 /* One switch for all buffers, also for new ones; each keeps its own switches meanwhile */
@@ -214,16 +191,9 @@ static void all_off(long unused)
 	check_end(0, END_NO_DROP, "all off and on");
 }
 
-/* An NMI switches all off, at each instruction: the next record is refused */
-static void nmi_all_off(void)
-{
-	shim_ctx_enter(CTX_NMI);
-	tracing_off_all();
-	shim_ctx_exit(CTX_NMI);
-}
+static void nmi_all_off(void) { in_context(CTX_NMI, tracing_off_all); }
 
 static void op_put(void) { put(buf, REC_LEN, PUT_COMMIT); }
-static void op_alloc(void) { fresh2(3 * SUBBUF_DATA); }
 static void op_expand(void)
 {
 	EXPECT_EQ(ring_buffer_expand(buf2, 3 * SUBBUF_DATA), 0);
@@ -242,16 +212,60 @@ static void op_on_off(void)
 	ring_buffer_record_on(buf);
 }
 
-static void all_off_meanwhile(long which)
-{
-	static void (* const ops[])(void) = { op_put, op_alloc, op_on_off };
-	struct step s = { .op = ops[which], .act = { nmi_all_off } };
+/* Another CPU frees a buffer, and its memory */
+static struct trace_buffer *third;
 
-	for_each_instruction(&s, which == 1 ? 7 : 1) {
+static void free_third(void)
+{
+	ring_buffer_free(third);
+	third = NULL;
+	shim_rcu_run();
+}
+
+static void remote_free(void) { step_remote(1, free_third, 1); }
+static void irq_put(void) { put_in(CTX_IRQ, buf, REC_LEN, PUT_COMMIT); }
+static void second_buffer(void) { fresh2(3 * SUBBUF_DATA); }
+
+static void second_unexpanded(void)
+{
+	buf2 = ring_buffer_alloc_unexpanded(RB_FL_OVERWRITE);
+	ring_buffer_set_clock(buf2, test_clock);
+}
+
+static void third_buffer(void)
+{
+	third = ring_buffer_alloc(2 * SUBBUF_DATA, RB_FL_OVERWRITE);
+	second_buffer();
+}
+
+static void second_was_off(void)
+{
+	second_buffer();
+	op_on_off();
+}
+
+/*
+ * All are switched off in an operation, or the switch itself is interrupted: the next record is
+ * refused. A writer that comes before it does not take its request for fulfilled.
+ */
+struct all_off {
+	void	(*prepare)(void);
+	void	(*op)(void);
+	void	(*act)(void);
+	int	by;
+};
+
+static void all_off_meanwhile(long arg)
+{
+	const struct all_off *a = (const struct all_off *)arg;
+	struct step s = { .op = a->op, .act = { a->act }, .may_wait = 1 };
+
+	any_order = true;	/* one buffer is read after the other */
+	for_each_instruction(&s, a->by) {
 		begin(3, true);
-		if (which != 1)
-			fresh2(3 * SUBBUF_DATA);
 		put_n(1);
+		if (a->prepare)
+			a->prepare();
 		if (!step_run(&s))
 			continue;
 		if (!s.at[0])
@@ -262,25 +276,8 @@ static void all_off_meanwhile(long which)
 		EXPECT(put(buf, 8, PUT_COMMIT), "on again, instruction %ld", s.at[0]);
 		EXPECT(put(buf2, 8, PUT_COMMIT), "another buffer, instruction %ld", s.at[0]);
 		consume(buf, 0, -1);
-		EXPECT_EQ(consume(buf2, 0, -1), 1);
-		check_end(0, END_NO_DROP, "all off, instruction %ld", s.at[0]);
-	}
-}
-
-static void all_off_expand(long unused)
-{
-	struct step s = { .op = op_expand, .act = { put_all_off } };
-
-	for_each_instruction(&s, 3) {
-		begin(3, true);
-		buf2 = ring_buffer_alloc_unexpanded(RB_FL_OVERWRITE);
-		if (!step_run(&s))
-			continue;
-		if (!s.at[0])
-			nmi_all_off();
-		EXPECT(!put(buf2, 8, PUT_COMMIT), "a record, instruction %ld", s.at[0]);
-		tracing_on_all();
-		EXPECT(put(buf2, 8, PUT_COMMIT), "on again, instruction %ld", s.at[0]);
+		EXPECT(consume(buf2, 0, -1), "another buffer, instruction %ld", s.at[0]);
+		check_end(0, END_NO_DROP | END_NO_LOST, "all off, instruction %ld", s.at[0]);
 	}
 }
 
@@ -311,54 +308,6 @@ static void switch_beside(long n)
 	}
 }
 
-/* Another CPU frees a buffer, and its memory, while all are switched off */
-static struct trace_buffer *third;
-
-static void free_third(void)
-{
-	ring_buffer_free(third);
-	third = NULL;
-	shim_rcu_run();
-}
-
-static void remote_free(void) { step_remote(1, free_third, 1); }
-static void op_all_off(void) { tracing_off_all(); }
-
-static void all_off_freed(long unused)
-{
-	struct step s = { .op = op_all_off, .act = { remote_free }, .may_wait = 1 };
-
-	for_each_instruction(&s, 1) {
-		begin(3, true);
-		third = ring_buffer_alloc(2 * SUBBUF_DATA, RB_FL_OVERWRITE);
-		fresh2(3 * SUBBUF_DATA);
-		if (!step_run(&s))
-			continue;
-		if (third)
-			free_third();
-		EXPECT(!put(buf, 8, PUT_COMMIT), "a record, instruction %ld", s.at[0]);
-		EXPECT(!put(buf2, 8, PUT_COMMIT), "another buffer, instruction %ld", s.at[0]);
-		tracing_on_all();
-	}
-}
-
-/* A writer that comes before the switch does not take its request for fulfilled */
-static void irq_put(void) { put_in(CTX_IRQ, buf, REC_LEN, PUT_COMMIT); }
-
-static void all_off_beside(long unused)
-{
-	struct step s = { .op = op_all_off, .act = { irq_put } };
-
-	for_each_instruction(&s, 1) {
-		begin(3, true);
-		op_on_off();
-		if (!step_run(&s))
-			continue;
-		EXPECT(!put(buf, 8, PUT_COMMIT), "a record, instruction %ld", s.at[0]);
-		tracing_on_all();
-	}
-}
-
 /* A long record does not fit, and a short one of an interrupt does: both are written */
 static void op_long(void) { EXPECT(put(buf, 400, PUT_COMMIT), "there is a next sub-buffer"); }
 static void nmi_short(void) { put_in(CTX_NMI, buf, 8, PUT_COMMIT); }
@@ -372,16 +321,14 @@ static void close_meanwhile(long unused)
 		put_n(PER_SUBBUF - 1);
 		if (!step_run(&s))
 			continue;
-		consume(buf, 0, -1);
-		check_end(0, 0, "at instruction %ld", s.at[0]);
+		read_out("at instruction %ld", s.at[0]);
 	}
 }
 
 /* A channel is off while the buffer of its session is, and keeps its own switch */
 static void follow(long unused)
 {
-	begin(3, true);
-	fresh2(3 * SUBBUF_DATA);
+	begin_two(3);
 	ring_buffer_follow_switch(buf2, buf);
 	EXPECT(put(buf2, 8, PUT_COMMIT), "both are on");
 	ring_buffer_record_off(buf);
@@ -448,69 +395,33 @@ static void op_switch_off(void)
 
 static void nmi_switch(void)
 {
-	shim_ctx_enter(CTX_NMI);
-	if (ring_buffer_record_is_set_on(buf))
-		op_switch_off();
-	else
-		op_switch_on();
-	shim_ctx_exit(CTX_NMI);
+	in_context(CTX_NMI, ring_buffer_record_is_set_on(buf) ? op_switch_off : op_switch_on);
 }
 
-static const struct {
+struct follow {
 	void		(*op)(void);
 	bool		member;		/* before */
 	bool		off;		/* before */
 	bool		after;		/* member after */
-} follow_ops[] = {
-	{ op_join, false, false, true },
-	{ op_join, false, true, true },
-	{ op_leave, true, false, false },
-	{ op_leave, true, true, false },
-	{ op_switch_on, true, true, true },
-	{ op_switch_off, true, false, true },
 };
 
 /* An NMI throws the switch at each instruction: the last word counts */
-static void follow_nmi(long n)
+static void follow_nmi(long arg)
 {
-	struct step s = { .op = follow_ops[n].op, .act = { nmi_switch }, .may_wait = 1 };
+	const struct follow *f = (const struct follow *)arg;
+	struct step s = { .op = f->op, .act = { nmi_switch }, .may_wait = 1 };
 	bool want;
 
 	for_each_instruction(&s, 1) {
-		begin(3, true);
-		fresh2(3 * SUBBUF_DATA);
-		is_channel = follow_ops[n].member;
-		if (follow_ops[n].off)
+		begin_two(3);
+		is_channel = f->member;
+		if (f->off)
 			op_switch_off();
 		if (!step_run(&s))
 			continue;
-		want = !follow_ops[n].after || ring_buffer_record_is_set_on(buf);
+		want = !f->after || ring_buffer_record_is_set_on(buf);
 		EXPECT_EQ(put(buf2, 8, PUT_COMMIT), want);
 		EXPECT_EQ(ring_buffer_record_is_on(buf2), want);
-	}
-}
-
-/* The overwrite mode can change at any time, and nothing else changes with it */
-static void overwrite_switch(long unused)
-{
-	u64 overrun;
-	int order;
-
-	for (order = 0; order < 3; order++) {
-		begin(12, true);
-		EXPECT_EQ(ring_buffer_subbuf_order_set(buf, order), 0);
-		put_n(20 * PER_SUBBUF);
-		overrun = ring_buffer_overrun_cpu(buf, 0);
-		EXPECT(overrun, "the oldest made room");
-		ring_buffer_change_overwrite(buf, false);
-		put_n(20 * PER_SUBBUF);
-		EXPECT(!put(buf, REC_LEN, PUT_COMMIT), "it is full");
-		EXPECT_EQ(ring_buffer_overrun_cpu(buf, 0), overrun);
-		ring_buffer_change_overwrite(buf, true);
-		EXPECT(put(buf, REC_LEN, PUT_COMMIT), "the oldest make room");
-		EXPECT_EQ(ring_buffer_subbuf_order_get(buf), order);
-		consume(buf, 0, -1);
-		check_end(0, 0, "order %d", order);
 	}
 }
 
@@ -595,45 +506,6 @@ static void was_on(long unused)
 	}
 }
 
-/* ---- waits for writers ------------------------------------------------------ */
-
-static bool cut_done;
-
-static void cut_and_wait(void)
-{
-	EXPECT_EQ(cut_one(buf, buf2, 0), 0);
-	ring_buffer_wait_writers(buf2);
-	cut_done = true;
-}
-
-static void cut_remote(void) { step_remote(1, cut_and_wait, 1); }
-static void op_write(void) { put(buf, REC_LEN, PUT_COMMIT); }
-
-/* A record in flight is in the spare buffer afterwards, and none was given up */
-static void wait_writers(long unused)
-{
-	struct step s = { .op = op_write, .act = { cut_remote } };
-	int i;
-
-	for_each_instruction(&s, 1) {
-		begin(3, true);
-		fresh2(3 * SUBBUF_DATA);
-		put_n(3);
-		cut_done = false;
-		if (!step_run(&s) || !s.at[0])
-			continue;
-		for (i = 0; i < 3 && co_active(); i++) {
-			shim_rcu_run();
-			co_resume();
-		}
-		EXPECT(cut_done, "instruction %ld: waits for ever", s.at[0]);
-		consume(buf2, 0, -1);
-		EXPECT_EQ(ring_buffer_commit_overrun_cpu(buf2, 0), 0);
-		consume(buf, 0, -1);
-		check_end(0, END_NO_LOST, "instruction %ld", s.at[0]);
-	}
-}
-
 /* ---- mappings --------------------------------------------------------------- */
 
 /* A record is written under any number of mappings and any nested write */
@@ -654,8 +526,7 @@ static void mapped(long unused)
 	EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), 2);
 	while (i--)
 		EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
-	consume(buf, 0, -1);
-	check_end(0, 0, "mapped");
+	read_out("mapped");
 }
 
 /* ---- a discard under the records of interrupts -------------------------------- */
@@ -683,11 +554,17 @@ static void discard_below(long clock_step)
 			if (!step_run(&s))
 				continue;
 			put_n(1);
-			consume(buf, 0, -1);
-			check_end(0, 0, "%d records, instruction %ld", records, s.at[0]);
+			read_out("%d records, instruction %ld", records, s.at[0]);
 		}
 	}
 }
+
+#define FOLLOW(name, ...)	\
+	{ "unit." name, follow_nmi, (long)&(const struct follow){ __VA_ARGS__ }, SC_QUICK, \
+	  "off is off" }
+#define ALL_OFF(name, ...)	\
+	{ "unit." name, all_off_meanwhile, (long)&(const struct all_off){ __VA_ARGS__ }, \
+	  SC_QUICK, "off is off" }
 
 const struct scenario write_scenarios[] = {
 	{ "unit.clock-looks", clock_looks, 0, SC_QUICK, "R2, 17" },
@@ -695,30 +572,28 @@ const struct scenario write_scenarios[] = {
 	{ "unit.let-in", let_in, 0, SC_QUICK, "R1, 16" },
 	{ "unit.wake-once", wake_once, 0, SC_QUICK, "13" },
 	{ "unit.switches", switches, 0, SC_QUICK, "off is off" },
-	{ "unit.overwrite-switch", overwrite_switch, 0, SC_QUICK, "R3, 17" },
 	{ "unit.two-switches", two_switches, 0, SC_QUICK, "off is off" },
 	{ "unit.switch-beside-on", switch_beside, 0, SC_QUICK, "off is off" },
 	{ "unit.switch-beside-off", switch_beside, 1, SC_QUICK, "off is off" },
 	{ "unit.switch-beside-expand", switch_beside, 2, SC_QUICK, "off is off" },
 	{ "unit.was-on", was_on, 0, SC_QUICK, "off is off" },
 	{ "unit.all-off", all_off, 0, SC_QUICK, "off is off" },
-	{ "unit.all-off-write", all_off_meanwhile, 0, SC_QUICK, "off is off" },
-	{ "unit.all-off-new", all_off_meanwhile, 1, SC_QUICK, "off is off" },
-	{ "unit.all-off-expand", all_off_expand, 0, SC_QUICK, "off is off" },
-	{ "unit.all-off-switch", all_off_meanwhile, 2, SC_QUICK, "off is off" },
-	{ "unit.all-off-beside", all_off_beside, 0, SC_QUICK, "off is off" },
-	{ "unit.all-off-freed", all_off_freed, 0, SC_QUICK, "off is off" },
+	ALL_OFF("all-off-write", second_buffer, op_put, nmi_all_off, 1),
+	ALL_OFF("all-off-new", NULL, second_buffer, nmi_all_off, 7),
+	ALL_OFF("all-off-expand", second_unexpanded, op_expand, put_all_off, 3),
+	ALL_OFF("all-off-switch", second_buffer, op_on_off, nmi_all_off, 1),
+	ALL_OFF("all-off-beside", second_was_off, tracing_off_all, irq_put, 1),
+	ALL_OFF("all-off-freed", third_buffer, tracing_off_all, remote_free, 1),
 	{ "unit.follow", follow, 0, SC_QUICK, "off is off" },
-	{ "unit.follow-join-on", follow_nmi, 0, SC_QUICK, "off is off" },
-	{ "unit.follow-join-off", follow_nmi, 1, SC_QUICK, "off is off" },
-	{ "unit.follow-leave-on", follow_nmi, 2, SC_QUICK, "off is off" },
-	{ "unit.follow-leave-off", follow_nmi, 3, SC_QUICK, "off is off" },
-	{ "unit.follow-on", follow_nmi, 4, SC_QUICK, "off is off" },
-	{ "unit.follow-off", follow_nmi, 5, SC_QUICK, "off is off" },
+	FOLLOW("follow-join-on", op_join, false, false, true),
+	FOLLOW("follow-join-off", op_join, false, true, true),
+	FOLLOW("follow-leave-on", op_leave, true, false, false),
+	FOLLOW("follow-leave-off", op_leave, true, true, false),
+	FOLLOW("follow-on", op_switch_on, true, true, true),
+	FOLLOW("follow-off", op_switch_off, true, false, true),
 	{ "unit.discard-below", discard_below, 8, SC_QUICK, "R2 R3, 11" },
 	{ "unit.discard-below-near", discard_below, (1 << 27) - 100, SC_QUICK, "R2 R3, 11" },
 	{ "unit.discard-below-far", discard_below, 1 << 28, SC_QUICK, "R2 R3, 11" },
-	{ "unit.wait-writers", wait_writers, 0, SC_QUICK, "R5, 7" },
 	{ "unit.write-close", close_meanwhile, 0, SC_QUICK, "R1 R3, 2" },
 	{ "unit.write-mapped", mapped, 0, SC_QUICK, "R8" },
 	{ }
