@@ -96,6 +96,20 @@ bool ring_buffer_is_alive(void)
 }
 
 /**
+ * rb_gp_now() - note that what writers have found before has changed
+ *
+ * Context: Any context, including NMI.
+ * Return: for cond_synchronize_rcu() and rb_was_alive(); a wait at any time after this may do
+ *	   without a grace period of its own.
+ */
+struct rb_gp rb_gp_now(void)
+{
+	unsigned long since = READ_ONCE(rb_hotplugs);
+
+	return (struct rb_gp){ .rcu = get_state_synchronize_rcu(), .since = since };
+}
+
+/**
  * rb_wait_for_writers() - wait for all that use what they found before
  *
  * CPUs in hotplug are not waited for.

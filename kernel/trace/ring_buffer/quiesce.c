@@ -109,16 +109,25 @@ void rb_forget_writes(struct rb_cpu *rcpu)
  */
 bool ring_buffer_wait_writers(struct trace_buffer *spare)
 {
-	unsigned long since = rb_wait_for_writers(), flags;
+	struct rb_cpu *rcpu;
 	struct rb_ring *ring;
-	bool all = true;
+	unsigned long flags;
+	bool left, all = true;
 	int cpu;
 
+	/* One grace period is enough for all buffers of a cut, and may be over already. */
+	rb_for_each_cpu(spare, cpu)
+		cond_synchronize_rcu(rb_get_cpu(spare, cpu)->cut.rcu);
 	rb_race_point(WAITED);
 	rb_for_each_cpu(spare, cpu) {
-		ring = rb_read_lock(rb_get_cpu(spare, cpu), &flags);
-		all &= rb_ring_quiesce(ring, cpu, since);
+		rcpu = rb_get_cpu(spare, cpu);
+		ring = rb_read_lock(rcpu, &flags);
+		left = rb_ring_quiesce(ring, cpu, rcpu->cut.since);
 		rb_read_unlock(ring, flags);
+		/* The next wait looks whether the CPU is there now. */
+		if (!left)
+			rcpu->cut = rb_gp_now();
+		all &= left;
 	}
 	return all;
 }

@@ -157,7 +157,6 @@ RB_STAT(bytes, rb_ring_bytes(ring))
 RB_STAT(oldest, rb_ring_oldest_ts(ring))
 RB_STAT(since, rb_ring_since(ring))
 RB_STAT(dirty, rb_ring_dirty(ring))
-RB_STAT(size, (u64)rb_subbuf_room(ring->order) * ring->nr)
 RB_STAT(memory, rb_ring_memory(ring->nr, ring->order) +
 		kmalloc_size_roundup(roundup_pow_of_two(sizeof(*rcpu))))
 
@@ -332,7 +331,15 @@ EXPORT_SYMBOL_GPL(ring_buffer_overruns);
  */
 unsigned long ring_buffer_size(struct trace_buffer *buffer, int cpu)
 {
-	return rb_stat(buffer, cpu, rb_stat_size);
+	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
+	struct rb_ring *ring;
+
+	if (!rcpu)
+		return 0;
+	/* Without a lock, so that an NMI is told the same. */
+	guard(preempt_notrace)();
+	ring = rb_untag(READ_ONCE(rcpu->ring));
+	return (unsigned long)rb_subbuf_room(ring->order) * ring->nr;
 }
 EXPORT_SYMBOL_GPL(ring_buffer_size);
 

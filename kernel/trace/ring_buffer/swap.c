@@ -128,8 +128,9 @@ rb_swap_begin(struct rb_cpu *live, struct rb_cpu *spare, long owner, bool alike)
 	return ret;
 }
 
-static void rb_swap_end(struct rb_cpu *live, struct rb_cpu *spare)
+static void rb_swap_end(struct rb_cpu *live, struct rb_cpu *spare, const struct rb_gp *now)
 {
+	spare->cut = *now;
 	rb_exchange_unlock(spare);
 	rb_exchange_unlock(live);
 }
@@ -154,6 +155,7 @@ static void rb_swap_end(struct rb_cpu *live, struct rb_cpu *spare)
 int ring_buffer_swap_cpu(struct trace_buffer *buffer_a, struct trace_buffer *buffer_b, int cpu)
 {
 	struct rb_cpu *a = rb_get_cpu(buffer_a, cpu), *b = rb_get_cpu(buffer_b, cpu);
+	struct rb_gp now;
 	int ret;
 
 	if (!a || !b || a == b)
@@ -169,14 +171,40 @@ int ring_buffer_swap_cpu(struct trace_buffer *buffer_a, struct trace_buffer *buf
 		return ret;
 	rb_lead_readers(a, b);
 	rb_swap(a, b);
-	rb_swap_end(a, b);
+	now = rb_gp_now();
+	rb_swap_end(a, b, &now);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(ring_buffer_swap_cpu);
 
-static bool rb_is_cut_by(struct rb_cpu *live, long owner)
+static bool rb_is_cut_by(struct rb_cpu *rcpu, long owner)
 {
-	return atomic_long_read(&live->exchange) == owner;
+	return atomic_long_read(&rcpu->exchange) == owner;
+}
+
+/* The CPUs that are not cut, and whose records @c->spare drops all the same. */
+#define rb_for_each_dropped(i, c, which)	\
+	for_each_cpu_andnot(i, (c)->drops ? (c)->spare->cpumask : cpu_none_mask, which)
+
+/* Get the right to all that a cut changes of two buffers. */
+static int rb_cut_begin(const struct ring_buffer_cut *c, const struct cpumask *which, long owner)
+{
+	struct rb_cpu *spare;
+	int i, ret;
+
+	for_each_cpu_and(i, c->live->cpumask, which) {
+		spare = rb_get_cpu(c->spare, i);
+		if (!spare)
+			return -EINVAL;
+		ret = rb_swap_begin(rb_get_cpu(c->live, i), spare, owner, false);
+		if (ret)
+			return ret;
+	}
+	rb_for_each_dropped(i, c, which) {
+		if (!rb_exchange_trylock(rb_get_cpu(c->spare, i), owner))
+			return -EBUSY;
+	}
+	return 0;
 }
 
 /*
@@ -209,6 +237,11 @@ static void rb_cut_forget(const struct ring_buffer_cut *first, const struct cpum
 			rb_lead_readers(live, spare);
 			rb_forget(ring);
 		}
+		rb_for_each_dropped(i, c, which) {
+			spare = c->spare->parts[i];
+			if (spare && rb_is_cut_by(spare, owner))
+				rb_make_void(rb_untag(READ_ONCE(spare->ring)));
+		}
 	}
 }
 
@@ -237,18 +270,24 @@ static void rb_cut_exchange(const struct ring_buffer_cut *first, const struct cp
 	}
 }
 
-/* Undo rb_swap_begin(). */
+/* Undo rb_cut_begin(). */
 static void rb_cut_end(const struct ring_buffer_cut *first, const struct cpumask *which, long owner)
 {
 	const struct ring_buffer_cut *c;
-	struct rb_cpu *live;
+	struct rb_gp now = rb_gp_now();
+	struct rb_cpu *live, *spare;
 	int i;
 
 	for (c = first; c; c = c->next) {
 		for_each_cpu_and(i, c->live->cpumask, which) {
 			live = READ_ONCE(c->live->parts[i]);
 			if (live && rb_is_cut_by(live, owner))
-				rb_swap_end(live, c->spare->parts[i]);
+				rb_swap_end(live, c->spare->parts[i], &now);
+		}
+		rb_for_each_dropped(i, c, which) {
+			spare = c->spare->parts[i];
+			if (spare && rb_is_cut_by(spare, owner))
+				rb_exchange_unlock(spare);
 		}
 	}
 }
@@ -268,11 +307,10 @@ int rb_cut_all(const struct ring_buffer_cut *first, int cpu, void (*drop)(void *
 {
 	const struct ring_buffer_cut *c;
 	const struct cpumask *which;
-	struct rb_cpu *spare;
 	/* No other cut has this address, nor has one that an interrupt begins here. */
 	char here;
 	long owner = (long)&here;
-	int i, ret = 0;
+	int ret = 0;
 
 	if (cpu != RING_BUFFER_ALL_CPUS)
 		which = cpumask_of(cpu);
@@ -283,15 +321,8 @@ int rb_cut_all(const struct ring_buffer_cut *first, int cpu, void (*drop)(void *
 	guard(preempt_notrace)();
 	if (!ring_buffer_is_alive())
 		return -EBUSY;
-	for (c = first; c && !ret; c = c->next) {
-		for_each_cpu_and(i, c->live->cpumask, which) {
-			spare = rb_get_cpu(c->spare, i);
-			ret = spare ? rb_swap_begin(rb_get_cpu(c->live, i), spare, owner, false) :
-				      -EINVAL;
-			if (ret)
-				break;
-		}
-	}
+	for (c = first; c && !ret; c = c->next)
+		ret = rb_cut_begin(c, which, owner);
 	/*
 	 * Not CPUs that have come online meanwhile: this is not the owner there.
 	 *
@@ -316,8 +347,8 @@ int rb_cut_all(const struct ring_buffer_cut *first, int cpu, void (*drop)(void *
  * one. Of each CPU, every record of a spare buffer is older than any that comes to its live one.
  * The sizes of the two change places as well, but for CPUs that have written nothing since the
  * last cut. Records that such a CPU writes after this has begun stay in the live buffer. The
- * former records of the spare ones are dropped; these are not written to while their new ones are
- * mapped.
+ * former records of the spare ones are dropped, with &ring_buffer_cut.drops also those of CPUs that
+ * are not cut; the spare ones are not written to while their new records are mapped.
  *
  * All buffers are cut or none. A CPU is cut off from all live buffers before the next CPU is. A
  * CPU without a ring in a live buffer has nothing there to cut.
@@ -340,26 +371,25 @@ int ring_buffer_cut_all(const struct ring_buffer_cut *first, int cpu)
 /**
  * ring_buffer_ring_id() - identify the ring that a CPU writes to
  * @live: the buffer
- * @cpu:  the CPU; it has been online, or this is a global buffer
+ * @cpu:  the CPU
  *
  * A cut that moves the records of the CPU changes it.
  *
  * Context: Any context, including NMI.
- * Return: an address that is not 0.
+ * Return: an address; 0 if there is no ring.
  */
 unsigned long ring_buffer_ring_id(struct trace_buffer *live, int cpu)
 {
-	if (rb_is_global(live))
-		cpu = rb_home();
-	return (unsigned long)rb_untag(READ_ONCE(rb_get_cpu(live, cpu)->ring));
+	struct rb_cpu *rcpu = rb_get_cpu(live, rb_is_global(live) ? rb_home() : cpu);
+
+	return rcpu ? (unsigned long)rb_untag(READ_ONCE(rcpu->ring)) : 0;
 }
 
 /**
  * ring_buffer_forget() - drop the records of a spare buffer
  * @spare: a buffer without writers, but for those that have been in it since it was cut off
  *
- * Records in flight are dropped as well. A cut of one CPU needs this: then @spare gets no records
- * but those of that CPU.
+ * Records in flight are dropped as well.
  *
  * Context: Any context, including NMI. Does not wait.
  * Return: 0; -EBUSY while @spare is resized or cut, then some of its records may be erased.

@@ -64,6 +64,20 @@ void synchronize_rcu(void)
 	__atomic_add_fetch(&periods, 1, __ATOMIC_RELAXED);
 }
 
+unsigned long get_state_synchronize_rcu(void)
+{
+	smp_mb();
+	return READ_ONCE(periods);
+}
+
+/* The first period that ends after the look may have begun before it */
+void cond_synchronize_rcu(unsigned long state)
+{
+	if (READ_ONCE(periods) - state < 2)
+		synchronize_rcu();
+	smp_mb();
+}
+
 void get_state_synchronize_rcu_full(struct rcu_gp_oldstate *state)
 {
 	state->rgos_norm = READ_ONCE(periods);

@@ -128,6 +128,33 @@ static void cut_sizes(long unused)
 	holds(buf2, 0, 0);
 }
 
+/* A cut of one CPU drops the records of the others too, but only if it does not fail */
+static void cut_drops(long unused)
+{
+	struct ring_buffer_cut one = { .drops = true };
+	struct ring_buffer_event *e;
+
+	begin_two(4);
+	one.live = buf;
+	one.spare = buf2;
+	put_on(0, buf, 3);
+	put_on(1, buf, 4);
+	host_cpu_switch(1);
+	e = ring_buffer_lock_reserve(buf, REC_LEN);
+	host_cpu_switch(0);
+	EXPECT_EQ(cut_one(buf, buf2, ALL), 0);
+	put_on(0, buf, 2);
+	EXPECT_EQ(ring_buffer_cut_all(&one, 1), -EBUSY);
+	/* And one in flight */
+	holds(buf2, 3, 5);
+	host_cpu_switch(1);
+	ring_buffer_discard_commit(buf, e);
+	host_cpu_switch(0);
+	EXPECT_EQ(ring_buffer_cut_all(&one, 0), 0);
+	holds(buf2, 2, 0);
+	holds(buf, 0, 0);
+}
+
 /* ---- memory that survives a reboot ----------------------------------------- */
 
 #define RANGE	(128UL << 12)
@@ -524,6 +551,7 @@ const struct scenario exchange_scenarios[] = {
 	{ "unit.cut-lacks-cpu", lacks_cpu, 0, SC_QUICK, "R5" },
 	{ "unit.swap-mapped", mapped, 0, SC_QUICK, "R5 R8" },
 	{ "unit.cut-sizes", cut_sizes, 0, SC_QUICK, "R5" },
+	{ "unit.cut-drops", cut_drops, 0, SC_QUICK, "R5" },
 	{ "unit.cut-range", persist, 0, SC_QUICK, "R5, 12" },
 	{ "unit.reset-range", persist_reset, 0, SC_QUICK, "12, 7" },
 	{ "unit.reset-one", reset_one, 0, SC_QUICK, "R3, 7" },
