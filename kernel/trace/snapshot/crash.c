@@ -101,11 +101,15 @@ static bool snap_crash_wants(struct trace_snapshots *s)
 	return READ_ONCE(s->user.spare) || READ_ONCE(s->user.last);
 }
 
-/* Has an oops of this task taken a snapshot? A panic that follows is the same crash. */
-static bool snap_crash_again(const struct trace_snapshots *s)
+/*
+ * Has this crash taken a snapshot already? A channel may have joined or left a session since. A
+ * panic that follows an oops of this task is the same crash.
+ */
+static bool snap_crash_again(const struct trace_snapshots *s, const struct snap_request *req)
 {
-	return READ_ONCE(s->oops_of) == current &&
-	       READ_ONCE(s->oops_start) == current->start_time;
+	return READ_ONCE(s->crash) == req->crash ||
+	       (req->by == SNAP_BY_PANIC && READ_ONCE(s->oops_of) == current &&
+		READ_ONCE(s->oops_start) == current->start_time);
 }
 
 /* Return: true if it was taken. */
@@ -116,8 +120,11 @@ static bool snap_crash_take(struct trace_snapshots *s, const struct snap_request
 	if (snap_take(s, &s->user, req))
 		return false;
 	for_each_part(part, s) {
-		if (req->by != SNAP_BY_OOPS || (req->alone && part != s))
+		if (req->alone && part != s)
 			break;
+		WRITE_ONCE(part->crash, req->crash);
+		if (req->by != SNAP_BY_OOPS)
+			continue;
 		WRITE_ONCE(part->oops_start, current->start_time);
 		WRITE_ONCE(part->oops_of, current);
 	}
@@ -132,7 +139,7 @@ static void snap_crash_alone(struct trace_snapshots *s, struct snap_request req)
 	req.alone = true;
 	for_each_part(part, s) {
 		if ((part != s && READ_ONCE(part->tr->session) != s->tr) ||
-		    !snap_crash_wants(part) || (req.by == SNAP_BY_PANIC && snap_crash_again(part)))
+		    !snap_crash_wants(part) || snap_crash_again(part, &req))
 			continue;
 		snap_crash_take(part, &req);
 	}
@@ -143,7 +150,7 @@ static void snap_crash_session(struct trace_snapshots *s, const struct snap_requ
 	struct trace_snapshots *part;
 
 	for_each_part(part, s) {
-		if (req->by == SNAP_BY_PANIC && snap_crash_again(part)) {
+		if (snap_crash_again(part, req)) {
 			snap_crash_alone(s, *req);
 			return;
 		}
@@ -162,11 +169,12 @@ static void snap_crash_session(struct trace_snapshots *s, const struct snap_requ
  */
 void trace_snapshot_crash(enum snap_by by)
 {
-	const struct snap_request req = {
+	struct snap_request req = {
 		.cpu = RING_BUFFER_ALL_CPUS,
 		.by = by,
 		.now = true,
 	};
+	static atomic_t crashes;
 	struct trace_array *session;
 	struct trace_snapshots *s;
 
@@ -176,6 +184,7 @@ void trace_snapshot_crash(enum snap_by by)
 	guard(preempt_notrace)();
 	if (!ring_buffer_is_alive())
 		return;
+	req.crash = atomic_inc_return(&crashes);
 	list_for_each_entry_rcu(s, &snap_all, all, true) {
 		session = READ_ONCE(s->tr->session);
 		/* The session takes a channel's with its own: a second one would erase it. */

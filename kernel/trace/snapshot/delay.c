@@ -6,7 +6,7 @@
 
 #include "internal.h"
 
-/* Time to the next try while the live buffer changes its size */
+/* Time to the next try while a live buffer changes its size */
 #define SNAP_CHANGE_NS	NSEC_PER_MSEC
 
 static void snap_pending_start(struct irq_work *irq_work)
@@ -19,11 +19,12 @@ static void snap_pending_start(struct irq_work *irq_work)
 static enum hrtimer_restart snap_pending_timer(struct hrtimer *timer)
 {
 	struct trace_snapshots *s = container_of(timer, struct trace_snapshots, pending.timer);
+	int ret = snap_take_pending(s);
 	ktime_t again;
 
-	if (!snap_take_pending(s))
+	if (!ret)
 		return HRTIMER_NORESTART;
-	again = ktime_add_ns(ktime_get(), READ_ONCE(s->gen) % 2 ? SNAP_CHANGE_NS : SNAP_RETRY_NS);
+	again = ktime_add_ns(ktime_get(), ret == -EINPROGRESS ? SNAP_CHANGE_NS : SNAP_RETRY_NS);
 	/* Another CPU may have started it meanwhile. */
 	hrtimer_start(timer, max(again, ns_to_ktime(READ_ONCE(s->pending.at))),
 		      HRTIMER_MODE_ABS_HARD);

@@ -110,6 +110,7 @@ struct snap_info {
  * @waits:   the requester is a task that handles errors; they are not counted
  * @now:     the request is never postponed
  * @alone:   the channels of a session are not cut with it
+ * @crash:   number of the crash that it is of, or 0
  * @tsk:     task that the snapshot is about, or NULL for the current one
  * @tsk_cpu: CPU of @tsk
  * @latency: of @tsk, for a latency tracer
@@ -128,6 +129,7 @@ struct snap_request {
 	bool			waits;
 	bool			now;
 	bool			alone;
+	unsigned int		crash;
 	struct task_struct	*tsk;
 	int			tsk_cpu;
 	unsigned long		latency;
@@ -162,7 +164,8 @@ struct snap_request {
  * @clock_id:  clock of its time stamps
  * @info:      its requester and its times
  * @seq:       its number, from 1
- * @whole:     number of the session's snapshot that it is a channel's part of, or 0
+ * @cut:       identifies the cut: the session's part and those of its channels have the same; 0
+ *	       for the cut of one trace array
  * @pending:   a keeper or an owner is about to keep it; its own one, or that of a session
  */
 struct trace_snap {
@@ -184,7 +187,7 @@ struct trace_snap {
 	int			clock_id;
 	struct snap_info	info;
 	u64			seq;
-	u64			whole;
+	unsigned long		cut;
 	bool			pending;
 };
 
@@ -415,6 +418,7 @@ struct snap_worker {
  * @oops_of: the task of the last oops that took a snapshot: a panic that follows is the same
  *           crash. Another task may get its memory
  * @oops_start: start time of that task
+ * @crash:   number of the last crash that took a snapshot
  */
 struct trace_snapshots {
 	struct trace_array	*tr;
@@ -440,6 +444,7 @@ struct trace_snapshots {
 	wait_queue_head_t	wait;
 	struct task_struct	*oops_of;
 	u64			oops_start;
+	unsigned int		crash;
 };
 
 /* Time between two tries to take a postponed snapshot, in ns */

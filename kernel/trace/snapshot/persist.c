@@ -81,7 +81,7 @@ void snap_unsave(struct trace_snap *snap)
 	ring_buffer_forget(snap->buf.buffer);
 }
 
-/* End a name where it has a character that is no part of one. */
+/* End a text where it has a character that cannot be printed. */
 static void snap_recall_name(char *name, size_t size)
 {
 	size_t i = 0;
@@ -117,6 +117,7 @@ bool snap_recall(struct trace_snap *snap)
 	info->nmi = !!*(const u8 *)&saved->info.nmi;
 	snap_recall_name(info->comm, sizeof(info->comm));
 	snap_recall_name(info->event, sizeof(info->event));
+	snap_recall_name(info->filter, sizeof(info->filter));
 	if (info->ip)
 		info->ip += snap->buf.text_delta;
 	return true;

@@ -13,6 +13,13 @@
  * waits for ever.
  */
 #define SNAP_PATIENCE	BIT(20)
+/* Here the holder probably waits for this CPU, or was stopped. */
+#define SNAP_NO_PATIENCE	BIT(10)
+
+/* Locks that this CPU holds: an NMI there looks */
+static DEFINE_PER_CPU(unsigned int, snap_held);
+/* The owner of a lock that was waited for in vain; it may hold others, too */
+static int snap_stuck;
 
 /**
  * snap_lock() - lock the buffers of a trace array
@@ -23,16 +30,25 @@
  */
 bool snap_lock(struct trace_snapshots *s)
 {
+	/* An NMI that has stopped a holder must not wait for one that waits for that. */
+	bool hurry = in_nmi() && __this_cpu_read(snap_held);
 	int owner, self = smp_processor_id() + 1;
-	unsigned long tries = SNAP_PATIENCE;
+	unsigned long tries = 0, max;
 
 	do {
 		/* Pairs with snap_unlock:A, snap_show_last:B and snap_look:B. RBB(snap_lock:A) */
 		owner = atomic_cmpxchg(&s->owner, 0, self);
-		if (!owner)
+		if (!owner) {
+			__this_cpu_inc(snap_held);
 			return true;
+		}
+		if (owner == self)
+			return false;
 		cpu_relax();
-	} while (owner != self && --tries);
+		max = hurry || owner == READ_ONCE(snap_stuck) ? SNAP_NO_PATIENCE : SNAP_PATIENCE;
+	} while (++tries < max);
+	if (!hurry)
+		WRITE_ONCE(snap_stuck, owner);
 	return false;
 }
 
@@ -44,6 +60,9 @@ bool snap_lock(struct trace_snapshots *s)
  */
 void snap_unlock(struct trace_snapshots *s)
 {
+	__this_cpu_dec(snap_held);
+	if (unlikely(READ_ONCE(snap_stuck) == smp_processor_id() + 1))
+		WRITE_ONCE(snap_stuck, 0);
 	/* Pairs with snap_lock:A and snap_show_last:C. RBB(snap_unlock:A) */
 	atomic_set_release(&s->owner, 0);
 }
@@ -385,6 +404,9 @@ static int snap_call_all(struct trace_snapshots *s, struct snap_slot *slot, snap
 int snap_provide_one(struct trace_snapshots *s, struct snap_slot *slot)
 {
 	s->memory.needs_kb = 0;
+	/* A buffer would have no size yet, and there is nothing to cut. */
+	if (!ring_buffer_is_expanded(s->tr->array_buffer.buffer))
+		return 0;
 	scoped_guard(snap_change, s) {
 		/* A taker that comes after this leaves a snapshot that nobody reads yet. */
 		if (slot->spare || snap_is_free(s, slot->last))
@@ -686,9 +708,7 @@ struct trace_snap *snap_part_of(const struct trace_snap *whole, const struct tra
 {
 	struct trace_snap *snap = part->user.last;
 
-	/* The channel may have been one of another session, and clocks may be coarse. */
-	return snap && whole && snap->whole == whole->seq && snap->info.end == whole->info.end ?
-		snap : NULL;
+	return snap && whole && whole->cut && snap->cut == whole->cut ? snap : NULL;
 }
 
 /**
@@ -750,7 +770,7 @@ fail:
  */
 bool trace_snapshot_is_part(const struct array_buffer *buf)
 {
-	return snap_of(buf)->whole;
+	return snap_of(buf)->cut;
 }
 
 /* A channel needs a buffer if the session has one. */

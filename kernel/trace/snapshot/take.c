@@ -242,18 +242,18 @@ static int snap_cut_off(struct trace_snapshots *s, struct snap_slot *slot, int c
 	return ret;
 }
 
-/*
- * Have a buffer for one part of the cut, which @by keeps; a channel without rings has
- * none.
- */
-static int snap_prepare(struct trace_snapshots *part, struct snap_slot *slot,
-			const struct snap_request *req, const struct trace_snapshots *by)
+/* Have a buffer for one part of the cut of @s; a channel without rings has none. */
+static int snap_prepare(struct trace_snapshots *s, struct trace_snapshots *part,
+			struct snap_slot *slot, const struct snap_request *req)
 {
+	/* The session keeps the parts of its channels, if it keeps any snapshot. */
+	const struct trace_snapshots *by = s->keeper.want.nr ? s : part;
 	struct trace_buffer *live = part->tr->array_buffer.buffer;
 	bool whole = req->cpu == RING_BUFFER_ALL_CPUS, keep = snap_is_wanted(by, req);
 	struct trace_snap *snap;
-	int ret = 0;
 
+	/* The newest snapshot of a channel may be of another cut: no part of that stays. */
+	keep |= part != s && !snap_part_of(s->user.last, part);
 	if (slot == &part->user && by->keeper.room <= 0 && !req->taken)
 		return -EDQUOT;
 	snap = snap_choose(part, slot, req, keep);
@@ -263,16 +263,11 @@ static int snap_prepare(struct trace_snapshots *part, struct snap_slot *slot,
 		return -EINVAL;
 
 	part->cut.saved = snap_save_state(snap, SNAP_SAVED_CUTTING);
-	/* Other CPUs' parts are stale, unless snap_choose() wants them; two boots do not mix. */
-	if (!whole && (keep || snap != slot->last || snap->last_boot))
-		ret = ring_buffer_forget(snap->buf.buffer);
-	if (ret) {
-		snap_save_state(snap, part->cut.saved);
-		return ret;
-	}
 	part->cut.snap = snap;
 	part->cut.rb.live = live;
 	part->cut.rb.spare = snap->buf.buffer;
+	/* Other CPUs' parts are stale, unless snap_choose() wants them; two boots do not mix. */
+	part->cut.rb.drops = !whole && (keep || snap != slot->last || snap->last_boot);
 	return 0;
 }
 
@@ -307,9 +302,7 @@ static int snap_prepare_all(struct trace_snapshots *s, struct snap_slot *slot,
 	for_each_cut_part(part, s, slot) {
 		if (part != s && snap_has_nothing(part, req->cpu))
 			continue;
-		/* The session keeps the parts of its channels, if it keeps any snapshot. */
-		ret = snap_prepare(part, part == s ? slot : &part->user, req,
-				   s->keeper.want.nr ? s : part);
+		ret = snap_prepare(s, part, part == s ? slot : &part->user, req);
 		if (ret) {
 			snap_unprepare(s, slot);
 			return ret;
@@ -416,12 +409,29 @@ static void snap_answer_end(struct trace_snapshots *s, struct snap_slot *slot, i
 	}
 }
 
+/*
+ * Identify the cut, for snap_part_of(); 0 without channels. A CPU's part that is put into the
+ * newest snapshot is of the cut of that, as are the channels' parts that have nothing of the CPU.
+ */
+static unsigned long snap_cut_id(struct trace_snapshots *s, const struct snap_slot *slot,
+				 const struct snap_request *req)
+{
+	static atomic_long_t cuts;
+
+	if (s->cut.alone || slot != &s->user || !trace_channels_of(s->tr))
+		return 0;
+	if (req->cpu != RING_BUFFER_ALL_CPUS && !s->cut.rb.drops && s->cut.snap->cut)
+		return s->cut.snap->cut;
+	return atomic_long_inc_return(&cuts);
+}
+
 static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 		    const struct snap_request *req, struct snap_info *info)
 {
 	struct trace_buffer *live = s->tr->array_buffer.buffer;
 	bool keep = slot == &s->user && snap_is_wanted(s, req);
 	struct trace_snapshots *part;
+	unsigned long id;
 	int ret;
 
 	ret = snap_prepare_all(s, slot, req);
@@ -446,11 +456,11 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 	/* Before the keeper can find the snapshot. */
 	if (keep)
 		snap_join_parts(s);
+	id = snap_cut_id(s, slot, req);
 	for_each_cut_part(part, s, slot) {
 		if (!part->cut.snap)
 			continue;
-		/* The session's own has its number by then: it is the first one. */
-		part->cut.snap->whole = part == s ? 0 : slot->seq;
+		part->cut.snap->cut = id;
 		part->cut.snap->pending = keep || (part != s && part->keeper.want.nr);
 		snap_finish(part, part == s ? slot : &part->user, req, info,
 			    part == s ? keep : !keep && part->keeper.want.nr);
@@ -630,9 +640,7 @@ static void snap_count(struct trace_snapshots *s, int ret, long n)
  *	   a condition, while the size changes; -EALREADY if a cut in progress came too early
  *	   for it; -ENOBUFS if no buffer is ready; -EDQUOT if the first ones are kept, and
  *	   there are enough; -EBUSY and -EINVAL as ring_buffer_cut_all(), so that a
- *	   CPU in hotplug takes none. On an error
- *	   nothing has changed but the counts; and for one CPU, the snapshot of the last boot
- *	   may be erased.
+ *	   CPU in hotplug takes none. On an error nothing has changed but the counts.
  */
 int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct snap_request *req)
 {
@@ -718,7 +726,8 @@ void snap_end_pending(struct trace_snapshots *s, long requests, int ret)
  * @s: the snapshots of a trace array
  *
  * Context: Any context but NMI.
- * Return: 0 if nothing is pending for the timer after this; -EAGAIN if it is too early.
+ * Return: 0 if nothing is pending for the timer after this; -EAGAIN if it is too early;
+ *	   -EINPROGRESS while a live buffer of the cut changes its size.
  */
 int snap_take_pending(struct trace_snapshots *s)
 {
@@ -734,7 +743,9 @@ int snap_take_pending(struct trace_snapshots *s)
 	/* A task comes first; then snap_first_end() starts the timer again. */
 	if (!atomic_long_read(&pending->requests) || s->tasks) {
 		ret = 0;
-	} else if (ktime_get_mono_fast_ns() >= pending->at && !snap_is_changing(s)) {
+	} else if (snap_is_changing(s)) {
+		ret = -EINPROGRESS;
+	} else if (ktime_get_mono_fast_ns() >= pending->at) {
 		info = pending->info;
 		requests = snap_claim_pending(s);
 		/* A cut that answers the first one may have come before the others. */
@@ -744,7 +755,7 @@ int snap_take_pending(struct trace_snapshots *s)
 		snap_end_pending(s, requests, ret);
 	}
 	snap_unlock_all(s);
-	if (ret == -EAGAIN)
+	if (ret == -EAGAIN || ret == -EINPROGRESS)
 		return ret;
 	/* Waiters are woken whatever the result is. */
 	snap_kick(s, ret, true);

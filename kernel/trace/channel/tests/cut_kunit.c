@@ -77,8 +77,8 @@ static void cut_test_other(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[0], "kunit_2"), 0);
 	tfs_set(test, "/instances/kunit_3/snapshot", "1");
 	KUNIT_EXPECT_EQ(test, trace_session_join(chan_kunit[3], "kunit_2"), 0);
-	KUNIT_EXPECT_EQ(test, chan_kunit[2]->snapshots->user.last->whole,
-			chan_kunit[3]->snapshots->user.seq);
+	KUNIT_EXPECT_EQ(test, chan_kunit[2]->snapshots->user.last->cut,
+			chan_kunit[0]->snapshots->user.last->cut);
 	tfs_set(test, "/instances/kunit_3/snapshot_keep", "1");
 	KUNIT_EXPECT_TRUE(test, tfs_exists(test, "/instances/kunit_3@1"));
 	KUNIT_EXPECT_FALSE(test, tfs_exists(test, "/instances/kunit_3@1.kunit_2"));

@@ -679,6 +679,28 @@ static void keep_test_unexpanded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ch->snapshots->user.seq, 1ULL);
 }
 
+/* The worker has more to do for snapshots of before than to free them: no buffer without rings. */
+static void keep_test_unexpanded_later(struct kunit *test)
+{
+	struct trace_array *ch;
+
+	chan_kunit_begin(test, 3);
+	ch = chan_kunit[1];
+	tfs_set(test, "snapshot_keep", "1");
+	keep_take(test);
+	keep_expect_whole(test, 1, "123");
+	tfs_set(test, "channels", "!kunit_1");
+	tfs_set(test, "/instances/kunit_1/snapshot", "0");
+	tfs_empty(test, "/instances/kunit_1/trace");
+	tfs_unexpand(test, ch);
+	tfs_set(test, "/instances/kunit_1/snapshot_keep", "2");
+	tfs_set(test, "snapshot_keep", "0");
+	snap_kunit_worker(ch);
+	tfs_expect(test, "/instances/kunit_1/snapshot_allocate", "0\n");
+	/* A request there does not look for a ring, either. */
+	KUNIT_EXPECT_EQ(test, ring_buffer_ring_id(ch->array_buffer.buffer, 0), 0UL);
+}
+
 /* A channel that gets its rings has no buffer while the session has none. */
 static void keep_test_rings(struct kunit *test)
 {
@@ -863,6 +885,7 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_room_instance),
 	KUNIT_CASE(keep_test_crash),
 	KUNIT_CASE(keep_test_unexpanded),
+	KUNIT_CASE(keep_test_unexpanded_later),
 	KUNIT_CASE(keep_test_rings),
 	KUNIT_CASE(keep_test_rings_armed),
 	KUNIT_CASE(keep_test_session_gone),

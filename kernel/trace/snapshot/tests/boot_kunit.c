@@ -194,6 +194,7 @@ static void boot_change_ends(struct boot_note *note)
 {
 	memset(note->info.comm, 'c', sizeof(note->info.comm));
 	memset(note->info.event, 'e', sizeof(note->info.event));
+	memset(note->info.filter, 'f', sizeof(note->info.filter));
 }
 
 static const struct boot_change {
@@ -219,6 +220,7 @@ static void persist_test_damage(struct kunit *test)
 {
 	const struct boot_change *c = test->param_value;
 	void *memory = snap_kunit_range(test);
+	const struct snap_info *info;
 	struct boot_note *note;
 	const char *line;
 
@@ -233,8 +235,9 @@ static void persist_test_damage(struct kunit *test)
 	KUNIT_EXPECT_TRUE_MSG(test, strstarts(line, c->shows), "%s", line);
 	KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(line, tfs_text(test, " comm=%s\n", c->comm)), "%s",
 				  line);
-	KUNIT_EXPECT_LT(test, strlen(snap_kunit(test)->user.last->info.event),
-			(size_t)MAX_EVENT_NAME_LEN);
+	info = &snap_kunit(test)->user.last->info;
+	KUNIT_EXPECT_LT(test, strlen(info->event), (size_t)MAX_EVENT_NAME_LEN);
+	KUNIT_EXPECT_LT(test, strnlen(info->filter, sizeof(info->filter)), sizeof(info->filter));
 	tfs_expect_in(test, "snapshot", "one\n");
 }
 

@@ -454,7 +454,7 @@ static void keep_test_change(struct kunit *test)
 		tracing_snapshot_instance(tr);
 		KUNIT_EXPECT_EQ(test, s->user.seq, seq);
 		irq_work_sync(&s->pending.start);
-		KUNIT_EXPECT_EQ(test, snap_take_pending(s), -EAGAIN);
+		KUNIT_EXPECT_EQ(test, snap_take_pending(s), -EINPROGRESS);
 		KUNIT_EXPECT_EQ(test, atomic_long_read(&s->pending.requests), 2L);
 		if (done)
 			ret = ring_buffer_resize(live, 8 * PAGE_SIZE, RING_BUFFER_ALL_CPUS);

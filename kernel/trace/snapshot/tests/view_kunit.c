@@ -3,6 +3,8 @@
  * Unit tests of kept snapshots: their number, and the files of their instances.
  */
 #include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/mnt_idmapping.h>
 #include <linux/poll.h>
 #include <linux/ring_buffer.h>
 #include <linux/string.h>
@@ -135,6 +137,28 @@ static void kept_test_files(struct kunit *test)
 	text = tfs_read(test, "/instances/kunit@1/trace_pipe");
 	KUNIT_EXPECT_EQ(test, tfs_count(text, ": r1\n"), 1U);
 	tfs_expect(test, "/instances/kunit@1/trace_pipe", text);
+}
+
+/* Users who cannot enter the directory of the instance cannot enter that of its snapshot. */
+static void kept_test_rights(struct kunit *test)
+{
+	struct iattr attr = {
+		.ia_valid	= ATTR_MODE | ATTR_GID | ATTR_FORCE,
+		.ia_mode	= S_IFDIR | 0710,
+		.ia_gid		= KGIDT_INIT(1234),
+	};
+	struct trace_array *tr = test->priv;
+	struct inode *dir = d_inode(tr->dir), *kept;
+
+	inode_lock(dir);
+	KUNIT_EXPECT_EQ(test, notify_change(&nop_mnt_idmap, tr->dir, &attr, NULL), 0);
+	inode_unlock(dir);
+	tfs_set(test, "snapshot_keep", "1");
+	kept_take(test, "r1");
+	kept = d_inode(kept_array(1)->dir);
+	KUNIT_EXPECT_EQ(test, kept->i_mode, S_IFDIR | 0710);
+	KUNIT_EXPECT_EQ(test, __kgid_val(kept->i_gid), 1234U);
+	KUNIT_EXPECT_EQ(test, __kuid_val(kept->i_uid), __kuid_val(dir->i_uid));
 }
 
 /* The pipes are always ready: there are no new records to wait for. At the end they say so. */
@@ -633,6 +657,7 @@ static void kept_test_no_memory(struct kunit *test)
 static struct kunit_case kept_cases[] = {
 	KUNIT_CASE(kept_test_no_memory),
 	KUNIT_CASE(kept_test_files),
+	KUNIT_CASE(kept_test_rights),
 	KUNIT_CASE(kept_test_poll),
 	KUNIT_CASE(kept_test_events),
 	KUNIT_CASE(kept_test_tracer),
