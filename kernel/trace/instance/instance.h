@@ -37,7 +37,7 @@ int trace_session_leave(struct trace_array *tr, const char *name);
 void trace_session_end(struct trace_array *tr);
 void trace_session_switched(struct trace_array *tr);
 int trace_session_may_set_clock(struct trace_array *tr, int clock_id);
-void trace_session_erase(struct trace_array *tr, int cpu);
+int trace_session_erase(struct trace_array *tr, int cpu);
 
 void __trace_array_put(struct trace_array *tr);
 void instance_lost_file(void);

@@ -230,18 +230,21 @@ int trace_session_may_set_clock(struct trace_array *tr, int clock_id)
  * @cpu: CPU of the records, or RING_BUFFER_ALL_CPUS
  *
  * Context: May sleep.
+ * Return: 0; -EBUSY if the snapshot of a channel's latency tracer is read: that one stays.
  */
-void trace_session_erase(struct trace_array *tr, int cpu)
+int trace_session_erase(struct trace_array *tr, int cpu)
 {
 	struct trace_array *ch;
+	int err, ret = 0;
 
 	guard(mutex)(&trace_types_lock);
 	for_each_channel(ch, tr) {
-		if (ch->current_trace->print_max)
-			trace_snapshot_erase_max(ch, cpu);
+		err = ch->current_trace->print_max ? trace_snapshot_erase_max(ch, cpu) : 0;
+		ret = ret ?: err;
 		if (cpu == RING_BUFFER_ALL_CPUS)
 			tracing_reset_all_cpus(&ch->array_buffer);
 		else
 			tracing_reset_cpu(&ch->array_buffer, cpu);
 	}
+	return ret;
 }
