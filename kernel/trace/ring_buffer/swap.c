@@ -182,9 +182,11 @@ static bool rb_is_cut_by(struct rb_cpu *rcpu, long owner)
 	return atomic_long_read(&rcpu->exchange) == owner;
 }
 
-/* The CPUs that are not cut, and whose records @c->spare drops all the same. */
-#define rb_for_each_dropped(i, c, which)	\
-	for_each_cpu_andnot(i, (c)->drops ? (c)->spare->cpumask : cpu_none_mask, which)
+/* The CPUs of the spare buffer that may have records to drop though they are not cut */
+static const struct cpumask *rb_dropped(const struct ring_buffer_cut *c)
+{
+	return c->drops ? c->spare->cpumask : cpu_none_mask;
+}
 
 /* Get the right to all that a cut changes of two buffers. */
 static int rb_cut_begin(const struct ring_buffer_cut *c, const struct cpumask *which, long owner)
@@ -200,7 +202,7 @@ static int rb_cut_begin(const struct ring_buffer_cut *c, const struct cpumask *w
 		if (ret)
 			return ret;
 	}
-	rb_for_each_dropped(i, c, which) {
+	for_each_cpu_andnot(i, rb_dropped(c), which) {
 		if (!rb_exchange_trylock(rb_get_cpu(c->spare, i), owner))
 			return -EBUSY;
 	}
@@ -237,7 +239,7 @@ static void rb_cut_forget(const struct ring_buffer_cut *first, const struct cpum
 			rb_lead_readers(live, spare);
 			rb_forget(ring);
 		}
-		rb_for_each_dropped(i, c, which) {
+		for_each_cpu_andnot(i, rb_dropped(c), which) {
 			spare = c->spare->parts[i];
 			if (spare && rb_is_cut_by(spare, owner))
 				rb_make_void(rb_untag(READ_ONCE(spare->ring)));
@@ -284,7 +286,7 @@ static void rb_cut_end(const struct ring_buffer_cut *first, const struct cpumask
 			if (live && rb_is_cut_by(live, owner))
 				rb_swap_end(live, c->spare->parts[i], &now);
 		}
-		rb_for_each_dropped(i, c, which) {
+		for_each_cpu_andnot(i, rb_dropped(c), which) {
 			spare = c->spare->parts[i];
 			if (spare && rb_is_cut_by(spare, owner))
 				rb_exchange_unlock(spare);

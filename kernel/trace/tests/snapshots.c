@@ -176,7 +176,7 @@ void snap_kunit_worker(struct trace_array *tr)
  * snap_kunit_begin_change() - begin to change the size of the live buffer
  * @test: the test
  * @size: new size of each CPU's part, in bytes
- * @want: what that has to return
+ * @want: its expected return value
  */
 void snap_kunit_begin_change(struct kunit *test, size_t size, int want)
 {

@@ -383,7 +383,7 @@ static void global_do_nest(void)
 	global_commit(num);
 }
 
-/* What comes in */
+/* An action of an interrupt */
 struct global_action {
 	const char	*name;		/* for messages */
 	void		(*run)(void);	/* does it, in the context of a hard interrupt */

@@ -60,7 +60,7 @@ struct operation {
 	int		threads;	/* takes part: instructions are not the same each time */
 };
 
-/* What @op needs of a ring buffer; NULL: it has no such thing */
+/* The function of a ring buffer that @op needs, or NULL if there is none */
 static inline void *operation_of(const struct bench_ops *ops, const struct operation *op)
 {
 	return *(void **)((char *)ops + op->needs);

@@ -66,6 +66,7 @@ void synchronize_rcu(void)
 
 unsigned long get_state_synchronize_rcu(void)
 {
+	/* The caller's earlier accesses come before the look */
 	smp_mb();
 	return READ_ONCE(periods);
 }
@@ -75,6 +76,7 @@ void cond_synchronize_rcu(unsigned long state)
 {
 	if (READ_ONCE(periods) - state < 2)
 		synchronize_rcu();
+	/* And those of the sections before the caller's later ones */
 	smp_mb();
 }
 

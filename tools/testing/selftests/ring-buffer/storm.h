@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Functions that the storms share: report faults, open files of tracefs, start a writer on each CPU.
+ * Functions that the storms share: report faults, open files of tracefs, start a writer on each
+ * CPU.
  */
 #ifndef _STORM_H
 #define _STORM_H
