@@ -95,19 +95,22 @@ bool ring_buffer_is_alive(void)
 	return !(rb_refused(rb_this_place()) & RB_IN_HOTPLUG);
 }
 
+#ifdef CONFIG_RING_BUFFER_ALLOW_SWAP
 /**
- * rb_gp_now() - note that what writers have found before has changed
+ * ring_buffer_moment() - note when something has changed that writers may still use
  *
  * Context: Any context, including NMI.
- * Return: for cond_synchronize_rcu() and rb_was_alive(); a wait at any time after this may do
- *	   without a grace period of its own.
+ * Return: the moment, for ring_buffer_wait_since(): however late that comes, it waits for no more
+ *	   than those writers.
  */
-struct rb_gp rb_gp_now(void)
+struct ring_buffer_moment ring_buffer_moment(void)
 {
-	unsigned long since = READ_ONCE(rb_hotplugs);
+	unsigned long hotplugs = READ_ONCE(rb_hotplugs);
 
-	return (struct rb_gp){ .rcu = get_state_synchronize_rcu(), .since = since };
+	return (struct ring_buffer_moment){ get_state_synchronize_rcu(), hotplugs };
 }
+EXPORT_SYMBOL_GPL(ring_buffer_moment);
+#endif
 
 /**
  * rb_wait_for_writers() - wait for all that use what they found before

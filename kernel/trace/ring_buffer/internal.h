@@ -473,16 +473,6 @@ struct rb_wait {
 };
 
 /**
- * struct rb_gp - a moment from which a grace period counts
- * @rcu:   state of RCU
- * @since: as rb_wait_for_writers() returns it
- */
-struct rb_gp {
-	unsigned long		rcu;
-	unsigned long		since;
-};
-
-/**
  * struct rb_copies - copies of the records that callers read
  * @rec:  as large as a sub-buffer; used in turn, so that one survives the next call
  * @last_boot: it is a record of another boot, of each copy; if @rec is of memory that survives
@@ -592,7 +582,6 @@ struct ring_buffer_iter {
  * @below:	the writes that it interrupted; own CPU
  * @read_ring:	the ring that readers use: @ring but for a resize in progress
  * @exchange:	held while @ring may change: the owner, or 0
- * @cut:	the last cut that put the ring here; the holder of @exchange, or nobody cuts
  * @iterators:	open iterators
  * @buffer:	the buffer
  * @cpu:	the CPU
@@ -632,7 +621,6 @@ struct rb_cpu {
 
 	struct rb_ring __rcu	*read_ring ____cacheline_aligned_in_smp;
 	atomic_long_t		exchange;
-	struct rb_gp		cut;
 	atomic_t		iterators;
 	struct trace_buffer	*buffer;
 	int			cpu;
@@ -965,7 +953,6 @@ DECLARE_PER_CPU_READ_MOSTLY(unsigned long, rb_place);
 int rb_cpu_starting(unsigned int cpu);
 int rb_cpu_dying(unsigned int cpu);
 void rb_tell_on(void);
-struct rb_gp rb_gp_now(void);
 unsigned long rb_wait_for_writers(void);
 bool rb_was_alive(int cpu, unsigned long since);
 

@@ -98,38 +98,46 @@ void rb_forget_writes(struct rb_cpu *rcpu)
 
 #ifdef CONFIG_RING_BUFFER_ALLOW_SWAP
 /**
- * ring_buffer_wait_writers() - wait for the records that were in flight at a cut
+ * ring_buffer_wait_since() - wait for the records that were in flight at a cut
  * @spare: a buffer that was cut off, and is not cut into meanwhile
+ * @cut:   a moment after the cut; one wait is for all buffers of that
  *
  * After it, @spare holds all that it will, and can be freed.
  *
  * Context: May sleep.
- * Return: true; false if a writer of a CPU that came online or went offline meanwhile may be in
- *	   @spare still. A task that died there is found by another wait.
+ * Return: true; false if a writer of a CPU that came online or went offline since then may be in
+ *	   @spare still. A task that died there is found by a wait for another moment.
+ */
+bool ring_buffer_wait_since(struct trace_buffer *spare, const struct ring_buffer_moment *cut)
+{
+	struct rb_ring *ring;
+	unsigned long flags;
+	bool all = true;
+	int cpu;
+
+	cond_synchronize_rcu(cut->rcu);
+	rb_race_point(WAITED);
+	rb_for_each_cpu(spare, cpu) {
+		ring = rb_read_lock(rb_get_cpu(spare, cpu), &flags);
+		all &= rb_ring_quiesce(ring, cpu, cut->hotplugs);
+		rb_read_unlock(ring, flags);
+	}
+	return all;
+}
+EXPORT_SYMBOL_GPL(ring_buffer_wait_since);
+
+/**
+ * ring_buffer_wait_writers() - wait for the records that are in flight in a buffer that was cut off
+ * @spare: as for ring_buffer_wait_since()
+ *
+ * Context: May sleep.
+ * Return: as ring_buffer_wait_since() for the present moment.
  */
 bool ring_buffer_wait_writers(struct trace_buffer *spare)
 {
-	struct rb_cpu *rcpu;
-	struct rb_ring *ring;
-	unsigned long flags;
-	bool left, all = true;
-	int cpu;
+	struct ring_buffer_moment now = ring_buffer_moment();
 
-	/* One grace period is enough for all buffers of a cut, and may be over already. */
-	rb_for_each_cpu(spare, cpu)
-		cond_synchronize_rcu(rb_get_cpu(spare, cpu)->cut.rcu);
-	rb_race_point(WAITED);
-	rb_for_each_cpu(spare, cpu) {
-		rcpu = rb_get_cpu(spare, cpu);
-		ring = rb_read_lock(rcpu, &flags);
-		left = rb_ring_quiesce(ring, cpu, rcpu->cut.since);
-		rb_read_unlock(ring, flags);
-		/* The next wait looks whether the CPU is there now. */
-		if (!left)
-			rcpu->cut = rb_gp_now();
-		all &= left;
-	}
-	return all;
+	return ring_buffer_wait_since(spare, &now);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_wait_writers);
 #endif

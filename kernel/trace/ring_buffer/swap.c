@@ -128,9 +128,8 @@ rb_swap_begin(struct rb_cpu *live, struct rb_cpu *spare, long owner, bool alike)
 	return ret;
 }
 
-static void rb_swap_end(struct rb_cpu *live, struct rb_cpu *spare, const struct rb_gp *now)
+static void rb_swap_end(struct rb_cpu *live, struct rb_cpu *spare)
 {
-	spare->cut = *now;
 	rb_exchange_unlock(spare);
 	rb_exchange_unlock(live);
 }
@@ -155,7 +154,6 @@ static void rb_swap_end(struct rb_cpu *live, struct rb_cpu *spare, const struct 
 int ring_buffer_swap_cpu(struct trace_buffer *buffer_a, struct trace_buffer *buffer_b, int cpu)
 {
 	struct rb_cpu *a = rb_get_cpu(buffer_a, cpu), *b = rb_get_cpu(buffer_b, cpu);
-	struct rb_gp now;
 	int ret;
 
 	if (!a || !b || a == b)
@@ -171,8 +169,7 @@ int ring_buffer_swap_cpu(struct trace_buffer *buffer_a, struct trace_buffer *buf
 		return ret;
 	rb_lead_readers(a, b);
 	rb_swap(a, b);
-	now = rb_gp_now();
-	rb_swap_end(a, b, &now);
+	rb_swap_end(a, b);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(ring_buffer_swap_cpu);
@@ -182,14 +179,35 @@ static bool rb_is_cut_by(struct rb_cpu *rcpu, long owner)
 	return atomic_long_read(&rcpu->exchange) == owner;
 }
 
-/* The CPUs of the spare buffer that may have records to drop though they are not cut */
-static const struct cpumask *rb_dropped(const struct ring_buffer_cut *c)
+enum rb_drop { RB_DROP_BEGIN, RB_DROP, RB_DROP_END };
+
+/* A step of a cut for the CPUs that are not cut, and whose records the spare buffer drops. */
+static noinline int rb_drop_others(const struct ring_buffer_cut *c, const struct cpumask *which,
+				   long owner, enum rb_drop step)
 {
-	return c->drops ? c->spare->cpumask : cpu_none_mask;
+	struct rb_cpu *spare;
+	int i;
+
+	for_each_cpu_andnot(i, c->spare->cpumask, which) {
+		spare = rb_get_cpu(c->spare, i);
+		if (step == RB_DROP_BEGIN) {
+			if (!rb_exchange_trylock(spare, owner))
+				return -EBUSY;
+			continue;
+		}
+		if (!rb_is_cut_by(spare, owner))
+			continue;
+		if (step == RB_DROP)
+			rb_make_void(rb_untag(READ_ONCE(spare->ring)));
+		else
+			rb_exchange_unlock(spare);
+	}
+	return 0;
 }
 
 /* Get the right to all that a cut changes of two buffers. */
-static int rb_cut_begin(const struct ring_buffer_cut *c, const struct cpumask *which, long owner)
+static __always_inline int
+rb_cut_begin(const struct ring_buffer_cut *c, const struct cpumask *which, long owner)
 {
 	struct rb_cpu *spare;
 	int i, ret;
@@ -202,11 +220,7 @@ static int rb_cut_begin(const struct ring_buffer_cut *c, const struct cpumask *w
 		if (ret)
 			return ret;
 	}
-	for_each_cpu_andnot(i, rb_dropped(c), which) {
-		if (!rb_exchange_trylock(rb_get_cpu(c->spare, i), owner))
-			return -EBUSY;
-	}
-	return 0;
+	return unlikely(c->drops) ? rb_drop_others(c, which, owner, RB_DROP_BEGIN) : 0;
 }
 
 /*
@@ -217,15 +231,16 @@ static void rb_cut_forget(const struct ring_buffer_cut *first, const struct cpum
 			  long owner)
 {
 	const struct ring_buffer_cut *c;
-	struct rb_cpu *live, *spare;
+	struct rb_cpu **parts, *live, *spare;
 	struct rb_ring *ring;
 	int i;
 
 	for (c = first; c; c = c->next) {
 		if (c->spare->persist)
 			rb_persist_forget_all(c->spare);
+		parts = c->live->parts;
 		for_each_cpu_and(i, c->live->cpumask, which) {
-			live = READ_ONCE(c->live->parts[i]);
+			live = READ_ONCE(parts[i]);
 			spare = c->spare->parts[i];
 			if (!live || !rb_is_cut_by(live, owner))
 				continue;
@@ -239,11 +254,8 @@ static void rb_cut_forget(const struct ring_buffer_cut *first, const struct cpum
 			rb_lead_readers(live, spare);
 			rb_forget(ring);
 		}
-		for_each_cpu_andnot(i, rb_dropped(c), which) {
-			spare = c->spare->parts[i];
-			if (spare && rb_is_cut_by(spare, owner))
-				rb_make_void(rb_untag(READ_ONCE(spare->ring)));
-		}
+		if (unlikely(c->drops))
+			rb_drop_others(c, which, owner, RB_DROP);
 	}
 }
 
@@ -276,21 +288,18 @@ static void rb_cut_exchange(const struct ring_buffer_cut *first, const struct cp
 static void rb_cut_end(const struct ring_buffer_cut *first, const struct cpumask *which, long owner)
 {
 	const struct ring_buffer_cut *c;
-	struct rb_gp now = rb_gp_now();
-	struct rb_cpu *live, *spare;
+	struct rb_cpu **parts, *live;
 	int i;
 
 	for (c = first; c; c = c->next) {
+		parts = c->live->parts;
 		for_each_cpu_and(i, c->live->cpumask, which) {
-			live = READ_ONCE(c->live->parts[i]);
+			live = READ_ONCE(parts[i]);
 			if (live && rb_is_cut_by(live, owner))
-				rb_swap_end(live, c->spare->parts[i], &now);
+				rb_swap_end(live, c->spare->parts[i]);
 		}
-		for_each_cpu_andnot(i, rb_dropped(c), which) {
-			spare = c->spare->parts[i];
-			if (spare && rb_is_cut_by(spare, owner))
-				rb_exchange_unlock(spare);
-		}
+		if (unlikely(c->drops))
+			rb_drop_others(c, which, owner, RB_DROP_END);
 	}
 }
 

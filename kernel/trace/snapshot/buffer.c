@@ -284,7 +284,8 @@ void snap_settle(struct trace_snap *snap)
 	/* Pairs with snap_settle:B: the records of the writers are visible. RBB(snap_settle:A) */
 	if (smp_load_acquire(&snap->settled))
 		return;
-	if (!ring_buffer_wait_writers(snap->buf.buffer))
+	if (!ring_buffer_wait_since(snap->buf.buffer, &snap->at) &&
+	    !ring_buffer_wait_writers(snap->buf.buffer))
 		return;
 	/* Pairs with snap_settle:A. RBB(snap_settle:B) */
 	smp_store_release(&snap->settled, true);

@@ -160,6 +160,7 @@ struct snap_request {
  *	       writers; grows only under the lock
  * @gen:       &trace_snapshots.gen that its size belongs to; 0 if it is not to be used again
  * @settled:   all writers have committed; cleared by a cut, set by snap_settle()
+ * @at:        the moment of the cut
  * @last_boot: it was taken before the last reboot
  * @clock_id:  clock of its time stamps
  * @info:      its requester and its times
@@ -183,6 +184,7 @@ struct trace_snap {
 	atomic_t		users;
 	unsigned int		gen;
 	bool			settled;
+	struct ring_buffer_moment at;
 	bool			last_boot;
 	int			clock_id;
 	struct snap_info	info;

@@ -430,6 +430,7 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 {
 	struct trace_buffer *live = s->tr->array_buffer.buffer;
 	bool keep = slot == &s->user && snap_is_wanted(s, req);
+	struct ring_buffer_moment at;
 	struct trace_snapshots *part;
 	unsigned long id;
 	int ret;
@@ -456,11 +457,13 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 	/* Before the keeper can find the snapshot. */
 	if (keep)
 		snap_join_parts(s);
+	at = ring_buffer_moment();
 	id = snap_cut_id(s, slot, req);
 	for_each_cut_part(part, s, slot) {
 		if (!part->cut.snap)
 			continue;
 		part->cut.snap->cut = id;
+		part->cut.snap->at = at;
 		part->cut.snap->pending = keep || (part != s && part->keeper.want.nr);
 		snap_finish(part, part == s ? slot : &part->user, req, info,
 			    part == s ? keep : !keep && part->keeper.want.nr);
