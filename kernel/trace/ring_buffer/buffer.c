@@ -87,23 +87,6 @@ static void rb_buffer_free_masks(struct trace_buffer *buffer)
 	kfree(buffer);
 }
 
-static void rb_buffer_free(struct trace_buffer *buffer)
-{
-	int cpu;
-
-	rb_wait_destroy(buffer);
-	rb_work_end(&buffer->wake_work);
-	for (cpu = 0; buffer->global && cpu < nr_cpu_ids; cpu++) {
-		if (buffer->cpus[cpu] != &rb_no_cpu)
-			rb_cpu_free(buffer->cpus[cpu]);
-	}
-	rb_for_each_cpu(buffer, cpu)
-		rb_cpu_free(buffer->parts[cpu]);
-	if (buffer->persist)
-		rb_persist_detach(buffer);
-	rb_buffer_free_masks(buffer);
-}
-
 /*
  * Have each CPU tell when it can write, see &rb_place. The first buffer does it, early in the
  * boot. The second of two that do it at once waits for the first one.
@@ -119,7 +102,10 @@ static void rb_watch_hotplug(void)
 	WRITE_ONCE(watched, true);
 }
 
-/* A buffer without CPUs. */
+/*
+ * A buffer without rings. Early in the boot the hotplug state knows of no CPU, not even of this
+ * one.
+ */
 static struct trace_buffer *
 rb_buffer_new(unsigned int flags, unsigned int order, struct lock_class_key *key)
 {
@@ -153,113 +139,71 @@ rb_buffer_new(unsigned int flags, unsigned int order, struct lock_class_key *key
 		rb_wait_init(&buffer->cpu_wait[cpu]);
 		buffer->cpus[cpu] = &rb_no_cpu;
 	}
+	cpumask_set_cpu(rb_is_global(buffer) ? rb_home() : raw_smp_processor_id(), buffer->seen);
+	if (cpuhp_state_add_instance(CPUHP_TRACE_RB_PREPARE, &buffer->node) < 0) {
+		rb_buffer_free_masks(buffer);
+		return NULL;
+	}
 	return buffer;
 }
 
-/* Apply ring_buffer_record_disable_cpu() to what the writer of the CPU is about to find. */
-static void rb_cpu_switch_off(struct trace_buffer *buffer, int cpu, struct rb_cpu *rcpu)
+/*
+ * Let everybody find a part in @parts, which is complete: writers in &trace_buffer.cpus, readers
+ * in &trace_buffer.parts, which is the same but in a global buffer.
+ */
+static void
+rb_cpu_add(struct trace_buffer *buffer, struct rb_cpu **parts, int cpu, struct rb_cpu *rcpu)
 {
 	lockdep_assert_held(&buffer->cpu_mutex);
-	atomic_add(buffer->cpu_wait[cpu].off * RB_STATE_OFF_ONE, &rcpu->state);
-}
-
-/* Let a writer find the stage of its CPU. */
-static void rb_stage_add(struct trace_buffer *buffer, int cpu, struct rb_cpu *stage)
-{
-	rb_cpu_switch_off(buffer, cpu, stage);
-	cpumask_set_cpu(cpu, buffer->seen);
-	/* Behind the one ring, which it needs; an address dependency, as in rb_cpu_add(). */
-	smp_store_release(&buffer->cpus[cpu], stage);
-	rb_obey(buffer, stage);
-}
-
-/* Let everybody find the part of a CPU, which is complete. */
-static void rb_cpu_add(struct trace_buffer *buffer, int cpu, struct rb_cpu *rcpu)
-{
-	rcpu->stamp_abs = buffer->stamp_abs;
-	/* (The one ring of a global buffer has stages as its writers.) */
-	if (!buffer->global) {
-		rb_cpu_switch_off(buffer, cpu, rcpu);
+	if (parts == buffer->cpus) {
+		/* ring_buffer_record_disable_cpu() was for the writer of this CPU. */
+		atomic_add(buffer->cpu_wait[cpu].off * RB_STATE_OFF_ONE, &rcpu->state);
 		cpumask_set_cpu(cpu, buffer->seen);
 	}
-	/* A writer of that CPU needs no more than the pointer: an address dependency. */
-	smp_store_release(&buffer->parts[cpu], rcpu);
+	if (parts == buffer->parts)
+		rcpu->stamp_abs = buffer->stamp_abs;
 	/*
-	 * Pairs with rb_get_cpu:A: a caller that sees the CPU
-	 * in the mask sees its part. RBB(rb_cpu_add:A)
+	 * A writer of that CPU needs no more than the pointer: an address dependency. A stage
+	 * comes behind the one ring, which it needs.
 	 */
-	smp_wmb();
-	cpumask_set_cpu(cpu, buffer->cpumask);
+	smp_store_release(&parts[cpu], rcpu);
+	if (parts == buffer->parts) {
+		/*
+		 * Pairs with rb_get_cpu:A: a caller that sees the CPU
+		 * in the mask sees its part. RBB(rb_cpu_add:A)
+		 */
+		smp_wmb();
+		cpumask_set_cpu(cpu, buffer->cpumask);
+	}
 	rb_obey(buffer, rcpu);
 }
 
-/* Give a buffer its CPUs, @nr slots each; or free it. */
-static struct trace_buffer *rb_buffer_fill(struct trace_buffer *buffer, unsigned int nr)
+/* Slots of the ring that a CPU writes to. */
+static unsigned int rb_slots_of(struct rb_cpu *rcpu)
 {
-	/* Early in the boot the hotplug state below knows of no CPU. */
-	int cpu = rb_is_global(buffer) ? rb_home() : raw_smp_processor_id();
-	struct rb_cpu *rcpu = rb_cpu_alloc(buffer, nr, cpu);
-
-	if (!rcpu)
-		goto fail;
-	mutex_lock(&buffer->cpu_mutex);
-	rb_cpu_add(buffer, cpu, rcpu);
-	buffer->expanded = true;
-	mutex_unlock(&buffer->cpu_mutex);
-
-	if (cpuhp_state_add_instance(CPUHP_TRACE_RB_PREPARE, &buffer->node) < 0)
-		goto fail;
-	return buffer;
-fail:
-	rb_buffer_free(buffer);
-	return NULL;
+	guard(preempt_notrace)();
+	return rb_untag(READ_ONCE(rcpu->ring))->nr;
 }
 
-/**
- * __ring_buffer_alloc() - allocate a buffer
- * @size:  bytes for records, for each CPU
- * @flags: RB_FL_OVERWRITE: the oldest records make room for new ones; without
- *         it, new ones are dropped when the buffer is full
- * @key:   lockdep class of its readers' locks
- *
- * CPUs that are not online get their part when they are.
- *
- * Context: May sleep.
- * Return: the buffer, or NULL if there is no memory.
+/*
+ * Slots of a CPU, or for one without a ring the number of all others, if that is one; else few: it
+ * can be resized. So a buffer and its spare one choose the same for a CPU that is just coming.
  */
-struct trace_buffer *__ring_buffer_alloc(unsigned long size, unsigned int flags,
-					 struct lock_class_key *key)
+static unsigned int rb_choose_slots(struct trace_buffer *buffer, int cpu)
 {
-	struct trace_buffer *buffer = rb_buffer_new(flags, 0, key);
+	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
+	unsigned int nr = 0, other;
+	int i;
 
-	return buffer ? rb_buffer_fill(buffer, rb_slots_for(size, 0)) : NULL;
-}
-EXPORT_SYMBOL_GPL(__ring_buffer_alloc);
-
-/**
- * __ring_buffer_alloc_unexpanded() - allocate a buffer that has no rings yet
- * @flags: as for __ring_buffer_alloc()
- * @key:   lockdep class of its readers' locks
- *
- * The buffer is empty and refuses records until ring_buffer_expand(). Until then all functions
- * can be called but ring_buffer_resize(), which has no ring to resize, and ring_buffer_map().
- *
- * Context: May sleep.
- * Return: the buffer, or NULL if there is no memory.
- */
-struct trace_buffer *
-__ring_buffer_alloc_unexpanded(unsigned int flags, struct lock_class_key *key)
-{
-	struct trace_buffer *buffer = rb_buffer_new(flags, 0, key);
-
-	if (!buffer)
-		return NULL;
-	cpumask_set_cpu(raw_smp_processor_id(), buffer->seen);
-	if (cpuhp_state_add_instance(CPUHP_TRACE_RB_PREPARE, &buffer->node) < 0) {
-		rb_buffer_free(buffer);
-		return NULL;
+	if (rcpu)
+		return rb_slots_of(rcpu);
+	rb_for_each_cpu(buffer, i) {
+		other = rb_slots_of(rb_get_cpu(buffer, i));
+		if (nr && nr != other)
+			return RB_MIN_SLOTS;
+		nr = other;
 	}
-	return buffer;
+	return nr ?: RB_MIN_SLOTS;
 }
 
 /* Parts by CPU, and at nr_cpu_ids the one ring of a global buffer. */
@@ -284,7 +228,8 @@ static int rb_lacking_cpu(struct trace_buffer *buffer, struct rb_cpu **cpus)
  * Fill @cpus with a part for each CPU that was online. CPUs may come online meanwhile, but none
  * does when this returns: &trace_buffer.cpu_mutex is held then.
  */
-static int rb_alloc_cpus(struct trace_buffer *buffer, struct rb_cpu **cpus, unsigned int nr)
+static int rb_alloc_cpus(struct trace_buffer *buffer, struct rb_cpu **cpus, unsigned int nr,
+			 struct trace_buffer *like)
 {
 	int cpu;
 
@@ -296,7 +241,8 @@ static int rb_alloc_cpus(struct trace_buffer *buffer, struct rb_cpu **cpus, unsi
 		else if (buffer->global)
 			cpus[cpu] = rb_stage_alloc(buffer, cpu);
 		else
-			cpus[cpu] = rb_cpu_alloc(buffer, nr, cpu);
+			cpus[cpu] = rb_cpu_alloc(buffer, like ? rb_choose_slots(like, cpu) : nr,
+						 cpu);
 		mutex_lock(&buffer->cpu_mutex);
 		if (!cpus[cpu])
 			return -ENOMEM;
@@ -310,13 +256,9 @@ static void rb_add_cpus(struct trace_buffer *buffer, struct rb_cpu **cpus)
 	int cpu;
 
 	if (buffer->global)
-		rb_cpu_add(buffer, rb_home(), no_free_ptr(cpus[nr_cpu_ids]));
-	for_each_cpu(cpu, buffer->seen) {
-		if (buffer->global)
-			rb_stage_add(buffer, cpu, no_free_ptr(cpus[cpu]));
-		else
-			rb_cpu_add(buffer, cpu, no_free_ptr(cpus[cpu]));
-	}
+		rb_cpu_add(buffer, buffer->parts, rb_home(), no_free_ptr(cpus[nr_cpu_ids]));
+	for_each_cpu(cpu, buffer->seen)
+		rb_cpu_add(buffer, buffer->cpus, cpu, no_free_ptr(cpus[cpu]));
 }
 
 /* Free the parts in @cpus, and @cpus. */
@@ -327,6 +269,80 @@ static void rb_free_cpus(struct rb_cpu **cpus)
 	for (cpu = 0; cpu <= nr_cpu_ids; cpu++)
 		rb_cpu_free(cpus[cpu]);
 	kvfree(cpus);
+}
+
+/*
+ * Give a buffer its rings: each CPU that was online gets @nr slots, or those that it has in @like.
+ * All rings are there before a writer finds the first one.
+ */
+static int rb_expand(struct trace_buffer *buffer, unsigned int nr, struct trace_buffer *like)
+{
+	struct rb_cpu **cpus = rb_new_cpus();
+	int ret;
+
+	lockdep_assert_held(&buffer->mutex);
+	if (!cpus)
+		return -ENOMEM;
+	ret = rb_alloc_cpus(buffer, cpus, nr, like);
+	if (!ret) {
+		rb_add_cpus(buffer, cpus);
+		WRITE_ONCE(buffer->expanded, true);
+	}
+	mutex_unlock(&buffer->cpu_mutex);
+	rb_free_cpus(cpus);
+	return ret;
+}
+
+/* Give a new buffer its rings, or free it. */
+static struct trace_buffer *
+rb_buffer_fill(struct trace_buffer *buffer, unsigned int nr, struct trace_buffer *like)
+{
+	int ret;
+
+	scoped_guard(mutex, &buffer->mutex)
+		ret = rb_expand(buffer, nr, like);
+	if (!ret)
+		return buffer;
+	ring_buffer_free(buffer);
+	return NULL;
+}
+
+/**
+ * __ring_buffer_alloc() - allocate a buffer
+ * @size:  bytes for records, for each CPU
+ * @flags: RB_FL_OVERWRITE: the oldest records make room for new ones; without
+ *         it, new ones are dropped when the buffer is full
+ * @key:   lockdep class of its readers' locks
+ *
+ * CPUs that are not online get their part when they are.
+ *
+ * Context: May sleep.
+ * Return: the buffer, or NULL if there is no memory.
+ */
+struct trace_buffer *__ring_buffer_alloc(unsigned long size, unsigned int flags,
+					 struct lock_class_key *key)
+{
+	struct trace_buffer *buffer = rb_buffer_new(flags, 0, key);
+
+	return buffer ? rb_buffer_fill(buffer, rb_slots_for(size, 0), NULL) : NULL;
+}
+EXPORT_SYMBOL_GPL(__ring_buffer_alloc);
+
+/**
+ * __ring_buffer_alloc_unexpanded() - allocate a buffer that has no rings yet
+ * @flags: as for __ring_buffer_alloc()
+ * @key:   lockdep class of its readers' locks
+ *
+ * The buffer is empty and refuses records until ring_buffer_expand(). Until then all functions
+ * can be called but ring_buffer_resize(), which has no ring to resize, and ring_buffer_map().
+ *
+ * Context: May sleep.
+ * Return: the buffer, or NULL if there is no memory.
+ */
+struct trace_buffer *
+__ring_buffer_alloc_unexpanded(unsigned int flags, struct lock_class_key *key)
+{
+	return rb_buffer_new(flags, 0, key);
 }
 
 /**
@@ -342,23 +358,14 @@ static void rb_free_cpus(struct rb_cpu **cpus)
  */
 int ring_buffer_expand(struct trace_buffer *buffer, unsigned long size)
 {
-	struct rb_cpu **cpus;
 	int ret;
 
 	guard(mutex)(&buffer->mutex);
 	if (buffer->expanded)
 		return 1;
-	cpus = rb_new_cpus();
-	if (!cpus)
-		return -ENOMEM;
-	ret = rb_alloc_cpus(buffer, cpus, rb_slots_for(size, buffer->order));
-	if (!ret) {
-		rb_add_cpus(buffer, cpus);
-		WRITE_ONCE(buffer->expanded, true);
+	ret = rb_expand(buffer, rb_slots_for(size, buffer->order), NULL);
+	if (!ret)
 		rb_wake_all(buffer);
-	}
-	mutex_unlock(&buffer->cpu_mutex);
-	rb_free_cpus(cpus);
 	return ret;
 }
 
@@ -467,10 +474,10 @@ struct trace_buffer *__ring_buffer_alloc_range(unsigned long size, unsigned int 
 		return NULL;
 	nr = rb_persist_attach(buffer, start, range_size, flags & RB_FL_SPARE);
 	if (nr < 0) {
-		rb_buffer_free(buffer);
+		ring_buffer_free(buffer);
 		return NULL;
 	}
-	return rb_buffer_fill(buffer, nr);
+	return rb_buffer_fill(buffer, nr, NULL);
 }
 
 /**
@@ -481,17 +488,22 @@ struct trace_buffer *__ring_buffer_alloc_range(unsigned long size, unsigned int 
  */
 void ring_buffer_free(struct trace_buffer *buffer)
 {
+	int cpu;
+
 	cpuhp_state_remove_instance(CPUHP_TRACE_RB_PREPARE, &buffer->node);
-	rb_buffer_free(buffer);
+	rb_wait_destroy(buffer);
+	rb_work_end(&buffer->wake_work);
+	for (cpu = 0; buffer->global && cpu < nr_cpu_ids; cpu++) {
+		if (buffer->cpus[cpu] != &rb_no_cpu)
+			rb_cpu_free(buffer->cpus[cpu]);
+	}
+	rb_for_each_cpu(buffer, cpu)
+		rb_cpu_free(buffer->parts[cpu]);
+	if (buffer->persist)
+		rb_persist_detach(buffer);
+	rb_buffer_free_masks(buffer);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_free);
-
-/* Slots of the ring that a CPU writes to. */
-static unsigned int rb_slots_of(struct rb_cpu *rcpu)
-{
-	guard(rcu)();
-	return rb_untag(READ_ONCE(rcpu->ring))->nr;
-}
 
 /**
  * trace_rb_cpu_prepare() - give a CPU that comes online its part
@@ -506,71 +518,30 @@ static unsigned int rb_slots_of(struct rb_cpu *rcpu)
 int trace_rb_cpu_prepare(unsigned int cpu, struct hlist_node *node)
 {
 	struct trace_buffer *buffer = container_of(node, struct trace_buffer, node);
-	unsigned int nr = 0, other;
 	struct rb_cpu *rcpu;
-	int i;
 
 	guard(mutex)(&buffer->cpu_mutex);
+	/* A spare buffer of a global one has no writers. */
+	if (rb_is_global(buffer) && !buffer->global)
+		return 0;
 	if (!buffer->expanded) {
 		cpumask_set_cpu(cpu, buffer->seen);
 		return 0;
 	}
 	if (buffer->cpus[cpu] != &rb_no_cpu)
 		return 0;
-	if (rb_is_global(buffer)) {
-		/* A spare buffer of a global one has no writers. */
-		rcpu = buffer->global ? rb_stage_alloc(buffer, cpu) : NULL;
-		if (rcpu)
-			rb_stage_add(buffer, cpu, rcpu);
-		return buffer->global && !rcpu ? -ENOMEM : 0;
-	}
-
-	/* The size of the others if it is one, else little: it can be resized. */
-	rb_for_each_cpu(buffer, i) {
-		other = rb_slots_of(buffer->parts[i]);
-		if (nr && nr != other) {
-			nr = RB_MIN_SLOTS;
-			break;
-		}
-		nr = other;
-	}
-
-	rcpu = rb_cpu_alloc(buffer, nr, cpu);
+	rcpu = buffer->global ? rb_stage_alloc(buffer, cpu) :
+				rb_cpu_alloc(buffer, rb_choose_slots(buffer, cpu), cpu);
 	if (!rcpu) {
 		pr_warn("ring buffer: no memory for CPU %u\n", cpu);
 		return -ENOMEM;
 	}
-	rb_cpu_add(buffer, cpu, rcpu);
+	rb_cpu_add(buffer, buffer->cpus, cpu, rcpu);
 	/*
 	 * A task that waits for any CPU has to wait for this one, too; and one that has seen
 	 * the CPU, but not yet its part.
 	 */
 	rb_wake_all(buffer);
-	return 0;
-}
-
-/* Give @buffer the CPUs of @like, and each of them as many slots. */
-static int rb_take_shape(struct trace_buffer *buffer, struct trace_buffer *like)
-{
-	unsigned long size;
-	bool differs;
-	int cpu, ret;
-
-	/* Again: a CPU that came online meanwhile has a size by guess. */
-	do {
-		differs = false;
-		rb_for_each_cpu(like, cpu) {
-			size = ring_buffer_size(like, cpu);
-			if (ring_buffer_size(buffer, cpu) == size)
-				continue;
-			differs = true;
-			ret = trace_rb_cpu_prepare(cpu, &buffer->node);
-			if (!ret)
-				ret = ring_buffer_resize(buffer, size, cpu);
-			if (ret)
-				return ret;
-		}
-	} while (differs);
 	return 0;
 }
 
@@ -591,25 +562,21 @@ struct trace_buffer *ring_buffer_alloc_spare(struct trace_buffer *like)
 {
 	struct trace_buffer *buffer = rb_buffer_new(like->flags | RB_FL_SPARE, like->order,
 						    like->lock_key);
-	int nr = RB_MIN_SLOTS;
+	int nr = 0;
 
 	if (!buffer)
 		return ERR_PTR(-ENOMEM);
 	if (like->persist)
 		nr = rb_persist_share(buffer, like);
 	if (nr < 0) {
-		rb_buffer_free(buffer);
+		ring_buffer_free(buffer);
 		return ERR_PTR(nr);
 	}
-	buffer = rb_buffer_fill(buffer, nr);
-	if (!buffer)
-		return ERR_PTR(-ENOMEM);
 	ring_buffer_set_clock(buffer, like->clock);
 	ring_buffer_set_time_stamp_abs(buffer, ring_buffer_time_stamp_abs(like));
-	if (rb_take_shape(buffer, like)) {
-		ring_buffer_free(buffer);
-		return ERR_PTR(-ENOMEM);
-	}
-	return buffer;
+	/* CPUs that are offline have their records there as well. */
+	scoped_guard(mutex, &buffer->cpu_mutex)
+		cpumask_or(buffer->seen, buffer->seen, like->cpumask);
+	return rb_buffer_fill(buffer, nr, like->persist ? NULL : like) ?: ERR_PTR(-ENOMEM);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_alloc_spare);

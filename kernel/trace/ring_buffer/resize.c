@@ -394,25 +394,37 @@ static void rb_free_successors(struct trace_buffer *buffer)
 	}
 }
 
-static struct rb_ring *rb_ring_of(struct trace_buffer *buffer, int cpu)
-{
-	return rcu_dereference_protected(buffer->parts[cpu]->read_ring,
-					 lockdep_is_held(&buffer->mutex));
-}
-
 /**
  * struct rb_shape - what a resize wants
- * @slots: tells the slots of a CPU's new ring, or 0 if its ring may stay
  * @cpu:   of one CPU, or RING_BUFFER_ALL_CPUS
- * @nr:    for @slots
+ * @nr:    slots; 0 for those that hold something. A change of @order keeps the size instead
  * @order: pages of a sub-buffer, as a power of two
  */
 struct rb_shape {
-	unsigned int	(*slots)(struct rb_cpu *rcpu, const struct rb_shape *shape);
 	int		cpu;
 	unsigned int	nr;
 	unsigned int	order;
 };
+
+/* Tell the slots of a CPU's new ring, or 0 if its ring may stay. */
+static unsigned int rb_new_slots(struct rb_cpu *rcpu, const struct rb_shape *shape)
+{
+	unsigned int nr = shape->nr;
+	struct rb_ring *ring;
+
+	/* A cut may take the ring away at any time. */
+	guard(rcu)();
+	ring = rb_untag(READ_ONCE(rcpu->ring));
+	if (ring->order != shape->order) {
+		/* By whole sub-buffers: their headers would add up, back and forth. */
+		nr = DIV_ROUND_UP((unsigned long)ring->nr << ring->order, 1UL << shape->order);
+		return rb_slots_for((unsigned long)rb_subbuf_room(shape->order) * nr,
+				    shape->order);
+	}
+	if (!nr)
+		nr = min(ring->nr, rb_ring_unread(rcpu));
+	return nr == ring->nr ? 0 : nr;
+}
 
 /* Make a successor of a ring, with @nr slots, and copies that are as long as its sub-buffers. */
 static int rb_succeed(struct rb_cpu *rcpu, unsigned int nr, unsigned int order)
@@ -441,7 +453,7 @@ rb_lacking(struct trace_buffer *buffer, const struct rb_shape *shape, unsigned i
 		rcpu = buffer->parts[cpu];
 		if (rcpu->next_ring || (shape->cpu != RING_BUFFER_ALL_CPUS && shape->cpu != cpu))
 			continue;
-		*nr = shape->slots(rcpu, shape);
+		*nr = rb_new_slots(rcpu, shape);
 		if (*nr)
 			return rcpu;
 	}
@@ -476,11 +488,6 @@ static int rb_reshape(struct trace_buffer *buffer, const struct rb_shape *shape)
 	return ret;
 }
 
-static unsigned int rb_resized(struct rb_cpu *rcpu, const struct rb_shape *shape)
-{
-	return rb_ring_of(rcpu->buffer, rcpu->cpu)->nr != shape->nr ? shape->nr : 0;
-}
-
 /**
  * ring_buffer_resize() - change how much a buffer holds
  * @buffer: the buffer, or NULL
@@ -496,7 +503,7 @@ static unsigned int rb_resized(struct rb_cpu *rcpu, const struct rb_shape *shape
  */
 int ring_buffer_resize(struct trace_buffer *buffer, unsigned long size, int cpu_id)
 {
-	struct rb_shape shape = { .slots = rb_resized, .cpu = cpu_id };
+	struct rb_shape shape = { .cpu = cpu_id };
 
 	if (!buffer || (cpu_id != RING_BUFFER_ALL_CPUS && !rb_get_cpu(buffer, cpu_id)))
 		return 0;
@@ -531,13 +538,6 @@ size_t ring_buffer_trimmed_memory(struct trace_buffer *spare)
 }
 EXPORT_SYMBOL_GPL(ring_buffer_trimmed_memory);
 
-static unsigned int rb_trimmed(struct rb_cpu *rcpu, const struct rb_shape *shape)
-{
-	unsigned int nr = rb_ring_unread(rcpu);
-
-	return rb_ring_of(rcpu->buffer, rcpu->cpu)->nr > nr ? nr : 0;
-}
-
 /**
  * ring_buffer_trim() - free the sub-buffers of a snapshot that hold nothing
  * @spare: a buffer that has been cut off, see ring_buffer_wait_writers()
@@ -550,7 +550,7 @@ static unsigned int rb_trimmed(struct rb_cpu *rcpu, const struct rb_shape *shape
  */
 int ring_buffer_trim(struct trace_buffer *spare)
 {
-	struct rb_shape shape = { .slots = rb_trimmed, .cpu = RING_BUFFER_ALL_CPUS };
+	struct rb_shape shape = { .cpu = RING_BUFFER_ALL_CPUS };
 
 	guard(mutex)(&spare->mutex);
 	shape.order = spare->order;
@@ -558,16 +558,6 @@ int ring_buffer_trim(struct trace_buffer *spare)
 }
 EXPORT_SYMBOL_GPL(ring_buffer_trim);
 #endif
-
-/* By whole sub-buffers: their headers would add up, back and forth. */
-static unsigned int rb_reordered(struct rb_cpu *rcpu, const struct rb_shape *shape)
-{
-	struct rb_ring *ring = rb_ring_of(rcpu->buffer, rcpu->cpu);
-	unsigned int nr;
-
-	nr = DIV_ROUND_UP((unsigned long)ring->nr << ring->order, 1UL << shape->order);
-	return rb_slots_for((unsigned long)rb_subbuf_room(shape->order) * nr, shape->order);
-}
 
 /**
  * ring_buffer_subbuf_order_set() - change the size of the sub-buffers
@@ -585,11 +575,7 @@ static unsigned int rb_reordered(struct rb_cpu *rcpu, const struct rb_shape *sha
  */
 int ring_buffer_subbuf_order_set(struct trace_buffer *buffer, int order)
 {
-	struct rb_shape shape = {
-		.slots = rb_reordered,
-		.cpu = RING_BUFFER_ALL_CPUS,
-		.order = order,
-	};
+	struct rb_shape shape = { .cpu = RING_BUFFER_ALL_CPUS, .order = order };
 	struct rb_cpu *rcpu;
 	int cpu;
 

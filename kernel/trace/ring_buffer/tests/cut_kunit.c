@@ -336,7 +336,17 @@ static void cut_test_refused(struct kunit *test)
 	cut_expect(w, w->buffer, 11, 12);
 }
 
-/* A spare buffer is like the live one, and so it is after cuts. */
+static unsigned int cut_resizes;
+
+static void cut_count_resizes(enum rb_race point, const char *name)
+{
+	cut_resizes += point == RB_RACE_GO_LIVE;
+}
+
+/*
+ * A spare buffer is like the live one, and so it is after cuts. It is made in that size: a resize
+ * would wait for each CPU.
+ */
 static void cut_test_spare(struct kunit *test)
 {
 	struct ring_buffer_iter *iter;
@@ -350,8 +360,12 @@ static void cut_test_spare(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ring_buffer_resize(w->buffer, 9 * rb_subbuf_room(1), w->cpu), 0);
 	ring_buffer_set_time_stamp_abs(w->buffer, true);
 
+	cut_resizes = 0;
+	WRITE_ONCE(rb_race_hook, cut_count_resizes);
 	spare = ring_buffer_alloc_spare(w->buffer);
+	WRITE_ONCE(rb_race_hook, NULL);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(spare));
+	KUNIT_EXPECT_EQ(test, cut_resizes, 0U);
 	w->other = spare;
 	KUNIT_EXPECT_NULL(test, spare->cpus[w->cpu]->copies.rec[0]);
 	KUNIT_EXPECT_EQ(test, spare->order, 1U);
