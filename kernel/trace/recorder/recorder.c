@@ -173,13 +173,13 @@ void __init trace_recorder_boot(void)
 
 /*
  * The records of the last boot become the snapshot, so that they do not mix with those of
- * this boot. A CPU has its records of the last boot only when it comes online.
+ * this boot.
  */
 static int __init recorder_start(void)
 {
 	struct trace_array *tr = recorder;
 
-	/* In that memory it is never removed, and off until all CPUs are there. */
+	/* In that memory it is never removed, and off until here. */
 	if (!tr || !tr->range_addr_start)
 		return 0;
 	guard(mutex)(&trace_types_lock);

@@ -477,6 +477,9 @@ struct trace_buffer *__ring_buffer_alloc_range(unsigned long size, unsigned int 
 		ring_buffer_free(buffer);
 		return NULL;
 	}
+	/* The last boot may have left records of CPUs that do not come online in this one. */
+	scoped_guard(mutex, &buffer->cpu_mutex)
+		cpumask_copy(buffer->seen, cpu_possible_mask);
 	return rb_buffer_fill(buffer, nr, NULL);
 }
 
@@ -550,9 +553,9 @@ int trace_rb_cpu_prepare(unsigned int cpu, struct hlist_node *node)
  * @like: the other, see ring_buffer_cut_all()
  *
  * Its rings have the sizes of those of @like, also for CPUs that are offline. Clock and
- * flags are copied. If @like survives a reboot, so does it, and the first one after a boot
- * holds the snapshot of the last boot. Its records are read by iterators and as pages:
- * ring_buffer_peek() and ring_buffer_consume() find none.
+ * flags are copied. If @like survives a reboot, so does it, and holds what the one before it has
+ * left, after a boot the snapshot of the last boot. Its records are read by iterators and as
+ * pages: ring_buffer_peek() and ring_buffer_consume() find none.
  *
  * Context: May sleep. The caller keeps the sizes of @like from changing.
  * Return: the buffer; -ENOMEM; if @like survives a reboot -EINVAL where its memory has no

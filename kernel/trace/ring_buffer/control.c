@@ -302,7 +302,7 @@ bool ring_buffer_was_on(struct trace_buffer *buffer, u64 *since, u64 *until)
 	return offs - ons == off;
 }
 
-/* Its part may come later, see rb_cpu_switch_off(). */
+/* Its part may come later, see rb_cpu_add(). */
 static void rb_switch_cpu(struct trace_buffer *buffer, int cpu, int off)
 {
 	struct rb_cpu *rcpu;

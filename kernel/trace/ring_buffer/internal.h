@@ -1049,8 +1049,6 @@ void rb_persist_place(struct rb_cpu *rcpu, struct rb_subbuf *sb, unsigned int in
 void rb_persist_restore(struct rb_cpu *rcpu, struct rb_ring *ring);
 struct rb_persist_ring *rb_persist_ring(struct trace_buffer *buffer, int cpu);
 void rb_persist_forget(struct rb_ring *ring);
-void rb_persist_forget_all(struct trace_buffer *spare);
-void rb_persist_reset_absent(struct trace_buffer *buffer);
 void rb_persist_go_live(struct rb_cpu *rcpu, struct rb_ring *ring);
 
 /* alloc.c */

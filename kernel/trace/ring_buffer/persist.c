@@ -106,8 +106,6 @@ static_assert(sizeof(struct rb_persist_shape) == 40);
  * struct rb_persist - a buffer's range
  * @buffer:      the live buffer
  * @users:       this one, and the spare one if there is one
- * @erased:      the spare one has no records of the last boot, also of CPUs that come
- *		 online later
  * @start:       first byte
  * @end:         byte behind the last
  * @shape:       where everything is
@@ -118,7 +116,6 @@ static_assert(sizeof(struct rb_persist_shape) == 40);
 struct rb_persist {
 	struct trace_buffer		*buffer;
 	atomic_t			users;
-	bool				erased;
 	unsigned long			start;
 	unsigned long			end;
 	struct rb_persist_shape		shape;
@@ -205,38 +202,11 @@ static int rb_persist_divide(struct rb_persist *persist)
 	return 0;
 }
 
-/* Has a ring records, whether they are good or not? */
-static bool rb_persist_any(struct rb_persist *persist, size_t ring, u64 from)
-{
-	size_t n = ring * persist->shape.nr_subbufs, end = n + persist->shape.nr_subbufs;
-
-	for (; n < end; n++) {
-		if (persist->subbufs[n].seq && persist->subbufs[n].seq >= from &&
-		    local_read(&rb_persist_page(persist, n)->commit))
-			return true;
-	}
-	return false;
-}
-
 /* From now on the records are this boot's. */
 static void rb_persist_renew(struct rb_persist_ring *ring)
 {
 	WRITE_ONCE(ring->text, rb_persist_text());
 	WRITE_ONCE(ring->data, rb_persist_data());
-}
-
-/* A ring without records has no addresses of another boot. */
-static void rb_persist_own(struct rb_persist *persist)
-{
-	unsigned int nr_rings = persist->shape.nr_rings;
-	struct rb_persist_ring *ring;
-	size_t n;
-
-	for (n = 0; n < (size_t)nr_cpu_ids * nr_rings; n++) {
-		ring = &persist->header->cpus[n / nr_rings].rings[n % nr_rings];
-		if (!rb_persist_any(persist, n, ring->first))
-			rb_persist_renew(ring);
-	}
 }
 
 /* Keep the records of the last boot, or make room for new ones. */
@@ -256,7 +226,6 @@ static void rb_persist_begin(struct rb_persist *persist)
 	}
 	pr_info("ring buffer: %zu sub-buffers that survive a reboot, %s\n",
 		rb_persist_total(persist), known ? "as in the last boot" : "new");
-	rb_persist_own(persist);
 }
 
 /* The last chance to write the caches back to memory. */
@@ -401,38 +370,6 @@ void rb_persist_forget(struct rb_ring *ring)
 	WRITE_ONCE(ring->persist->first, READ_ONCE(last->seq) + 1);
 	barrier();
 	rb_persist_renew(ring->persist);
-}
-
-/**
- * rb_persist_forget_all() - note that the records of a spare buffer are dropped
- * @spare: the spare buffer
- *
- * Of CPUs that have no part of it yet: those that have one forget it by themselves.
- *
- * Context: Any context, including NMI.
- */
-void rb_persist_forget_all(struct trace_buffer *spare)
-{
-	WRITE_ONCE(spare->persist->erased, true);
-}
-
-/**
- * rb_persist_reset_absent() - let CPUs that come online later find nothing
- * @buffer: the buffer that is reset
- *
- * Context: &trace_buffer.cpu_mutex is held, so none does now.
- */
-void rb_persist_reset_absent(struct trace_buffer *buffer)
-{
-	struct rb_persist_ring *ring;
-	unsigned int cpu;
-
-	lockdep_assert_held(&buffer->cpu_mutex);
-	for_each_clear_bit(cpu, cpumask_bits(buffer->cpumask), nr_cpu_ids) {
-		ring = rb_persist_ring(buffer, cpu);
-		WRITE_ONCE(ring->first, U64_MAX);
-		rb_persist_renew(ring);
-	}
 }
 
 /**
@@ -724,11 +661,9 @@ static void rb_persist_lay(struct rb_ring *ring, struct rb_persist_part *parts,
  */
 void rb_persist_restore(struct rb_cpu *rcpu, struct rb_ring *ring)
 {
-	struct rb_persist *persist = rcpu->buffer->persist;
 	unsigned int kept, bad = 0, i;
 	struct rb_persist_part *parts;
 	unsigned long unread;
-	u64 first;
 
 	parts = kvcalloc(ring->nr + 1, sizeof(*parts), RB_GFP);
 	if (!parts) {
@@ -744,13 +679,13 @@ void rb_persist_restore(struct rb_cpu *rcpu, struct rb_ring *ring)
 		return;
 	}
 
-	first = ring->persist->first;
-	if (persist->erased && rcpu->buffer != persist->buffer)
-		first = U64_MAX;
 	ring->this_boot = ring->tail->seq;
-	kept = rb_persist_find(ring, first, parts, &bad);
+	kept = rb_persist_find(ring, ring->persist->first, parts, &bad);
 	rb_persist_lay(ring, parts, kept);
 	kvfree(parts);
+	/* Without records there are no addresses of another boot. */
+	if (!kept)
+		rb_persist_renew(ring->persist);
 
 	/* Where the damaged ones were is not known. */
 	if (bad)
@@ -787,7 +722,7 @@ bool ring_buffer_last_boot_delta(struct trace_buffer *buffer, long *text, long *
 	*data = 0;
 	if (!buffer || !buffer->persist)
 		return false;
-	/* Of CPUs that are not online yet, too. All are taken to be of one boot. */
+	/* All are taken to be of one boot. */
 	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
 		ring = rb_persist_ring(buffer, cpu);
 		*text = rb_persist_text() - READ_ONCE(ring->text);

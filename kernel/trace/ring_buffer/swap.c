@@ -236,8 +236,6 @@ static void rb_cut_forget(const struct ring_buffer_cut *first, const struct cpum
 	int i;
 
 	for (c = first; c; c = c->next) {
-		if (c->spare->persist)
-			rb_persist_forget_all(c->spare);
 		parts = c->live->parts;
 		for_each_cpu_and(i, c->live->cpumask, which) {
 			live = READ_ONCE(parts[i]);
@@ -410,8 +408,6 @@ int ring_buffer_forget(struct trace_buffer *spare)
 	struct rb_cpu *rcpu;
 	int cpu, ret = 0;
 
-	if (spare->persist)
-		rb_persist_forget_all(spare);
 	preempt_disable_notrace();
 	rb_for_each_cpu(spare, cpu) {
 		rcpu = rb_get_cpu(spare, cpu);
@@ -487,12 +483,6 @@ void rb_reset(struct trace_buffer *buffer, const struct cpumask *which,
 	guard(mutex)(&buffer->mutex);
 	if (rb_is_global(buffer))
 		which = buffer->cpumask;
-
-	/* First: a CPU that comes online after this finds nothing to restore. */
-	if (buffer->persist && which == cpu_possible_mask) {
-		guard(mutex)(&buffer->cpu_mutex);
-		rb_persist_reset_absent(buffer);
-	}
 
 	/*
 	 * No swap from here on: the grace period does not wait for the writers of

@@ -254,8 +254,13 @@ static void persist_test_forget(struct kunit *test)
 	persist_holds(w, w->other, 30, 30);
 	persist_holds(w, w->buffer, 30, 37);
 
-	/* A later spare buffer has that memory, but not its records. */
+	/* A later spare buffer has that memory, with its records until they are dropped. */
 	persist_cut(w);
+	ring_buffer_free(w->other);
+	w->other = ring_buffer_alloc_spare(w->buffer);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(w->other));
+	persist_holds(w, w->other, 30, 37);
+	KUNIT_EXPECT_EQ(test, ring_buffer_forget(w->other), 0);
 	ring_buffer_free(w->other);
 	w->other = ring_buffer_alloc_spare(w->buffer);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(w->other));

@@ -823,13 +823,14 @@ static void fails(long unused)
 	range_start = shim_alloc_range(range_bytes);
 	begin(3, true);
 	each_fails("buffer", alloc_plain, 0);
-	each_fails("range", alloc_range, 2);
+	/* A list of the old records of each CPU that is possible */
+	each_fails("range", alloc_range, 4);
 	each_fails("spare", alloc_spare, 0);
 	free_buffers();
 	buf = ring_buffer_alloc_range(range_bytes, RB_FL_OVERWRITE | RB_FL_SPARE, 0, range_start,
 				      range_bytes);
 	EXPECT(buf, "a range with a spare");
-	each_fails("spare of a range", alloc_spare, 2);
+	each_fails("spare of a range", alloc_spare, 4);
 }
 
 /* tracing_off_all() finds two buffers that were allocated at the same time */

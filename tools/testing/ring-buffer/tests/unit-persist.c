@@ -220,9 +220,9 @@ static void expect_moved(int what)
 static void no_memory(long unused)
 {
 	unsigned long start = first_boot(RB_FL_SPARE);
-	long n, before, kept;
+	long n, before, kept, lost = 0;
 
-	/* one CPU, of which the message is */
+	/* one CPU has records */
 	shim_set_online(1, 0);
 	put_n(40 * PER_SUBBUF);
 	free_buffers();
@@ -246,7 +246,7 @@ static void no_memory(long unused)
 		ring_buffer_set_clock(buf, test_clock);
 		kept = ring_buffer_entries_cpu(buf, 0);
 		EXPECT(!kept || kept >= 6 * PER_SUBBUF, "%ld", kept);
-		EXPECT(!kept == !!strstr(host_said, "no memory"), "%ld: %s", kept, host_said);
+		lost += !kept;
 		expect_moved(kept ? MOVED_TEXT : 0);
 		put_n(3);
 		reboot(start, RANGE_BYTES, RB_FL_SPARE);
@@ -257,6 +257,7 @@ static void no_memory(long unused)
 	shim_fail_alloc_after = -1;
 	shim_set_online(1, 1);
 	EXPECT(n > 5 && n < 200, "%ld allocations", n);
+	EXPECT_EQ(lost, 1);
 }
 
 /* ---- the end of a boot ---------------------------------------------------- */
@@ -285,13 +286,12 @@ static void panics(long unused)
 	atomic_notifier_chain_unregister(&panic_notifier_list, &other);
 }
 
-/* ---- CPUs that come online after the reboot ------------------------------- */
+/* ---- CPUs that are not online after the reboot ---------------------------- */
 
 static void boot_without_cpu_2(unsigned long start)
 {
 	shim_set_online(2, 0);
 	reboot(start, RANGE_BYTES, RB_FL_SPARE);
-	EXPECT_EQ(ring_buffer_entries_cpu(buf, 2), 0);
 }
 
 static void refused_cut(void)
@@ -302,8 +302,8 @@ static void refused_cut(void)
 }
 
 /*
- * A CPU that is not online yet has its records still, unless they are thrown away,
- * in this boot or, with @again, in the one before
+ * The records of a CPU that is not online are there, too, unless they are thrown away, in
+ * this boot or, with @again, in the one before
  */
 static void absent_run(const char *how, bool again, unsigned int live, unsigned int spare)
 {
@@ -329,6 +329,8 @@ static void absent_run(const char *how, bool again, unsigned int live, unsigned 
 	put_n(3);
 	if (again)
 		boot_without_cpu_2(start);
+	EXPECT_EQ(ring_buffer_entries_cpu(buf, 2), live);
+	EXPECT_EQ(ring_buffer_entries_cpu(buf2, 2), spare);
 	shim_cpu_up(2);
 	EXPECT_EQ(ring_buffer_entries_cpu(buf, 2), live);
 	EXPECT_EQ(ring_buffer_entries_cpu(buf2, 2), spare);
@@ -350,7 +352,7 @@ static void absent(long unused)
 	absent_run("reset", false, 0, 10);
 	absent_run("reset", true, 0, 10);
 	absent_run("forget", false, 7, 0);
-	absent_run("cut", false, 7, 0);
+	absent_run("cut", false, 0, 7);
 	absent_run("refused cut", false, 7, 10);
 }
 
@@ -388,11 +390,7 @@ static void moved(long unused)
 				consume(buf, 0, -1);
 			move_kernel(start, what);
 			reboot(start, RANGE_BYTES, 0);
-			expect_moved(how & 1 ? what : 0);
-			if (how == 3) {
-				reboot(start, RANGE_BYTES, 0);
-				expect_moved(0);
-			}
+			expect_moved(how == 1 ? what : 0);
 		}
 	}
 	fresh(2 * SUBBUF_DATA, true);
@@ -922,7 +920,7 @@ static void meta_text(char *text, unsigned long size)
 {
 	struct file *file = (struct file *)shim_alloc_range(sizeof(*file));
 
-	EXPECT_EQ(ring_buffer_meta_seq_init(file, buf, 2), -ENODEV);
+	EXPECT_EQ(ring_buffer_meta_seq_init(file, buf, SHIM_MAX_CPUS), -ENODEV);
 	EXPECT_EQ(ring_buffer_meta_seq_init(file, buf, 0), 0);
 	shim_seq_text(file, text, size);
 	shim_fail_alloc_after = 0;
