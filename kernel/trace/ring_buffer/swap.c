@@ -181,7 +181,7 @@ static bool rb_is_cut_by(struct rb_cpu *rcpu, long owner)
 
 enum rb_drop { RB_DROP_BEGIN, RB_DROP, RB_DROP_END };
 
-/* A step of a cut for the CPUs that are not cut, and whose records the spare buffer drops. */
+/* A step of a cut for CPUs that are not cut: the spare buffer drops their records as well. */
 static noinline int rb_drop_others(const struct ring_buffer_cut *c, const struct cpumask *which,
 				   long owner, enum rb_drop step)
 {
