@@ -168,4 +168,3 @@ void rcu_barrier(void)
 	run_callbacks(hurry);
 	run_callbacks(lazy);
 }
-
