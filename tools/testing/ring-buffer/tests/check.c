@@ -379,13 +379,15 @@ static void saw_on_page(struct ring_buffer_event *e, u64 ts, long lost, void *ar
 int read_pages(struct trace_buffer *b, int cpu, bool full, size_t len, int max)
 {
 	struct buffer_data_read_page *rp = NULL;
-	unsigned int size = ring_buffer_subbuf_size_get(b);
 	int n = 0, got, stepping;
+	unsigned int size;
 
 	if (ring_buffer_alloc_read_page(b, cpu, &rp) < 0) {
 		fault(F_REFUSED, "ring_buffer_alloc_read_page");
 		return 0;
 	}
+	/* The buffer may have another order by now. */
+	size = ring_buffer_read_page_size(rp);
 	while (max-- && ring_buffer_read_page(b, rp, len ?: size, cpu, full) >= 0) {
 		stepping = step_pause();
 		if (!page_rest_is_clear(ring_buffer_read_page_data(rp), size))
