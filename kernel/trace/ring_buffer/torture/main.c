@@ -7,6 +7,7 @@
  */
 #define pr_fmt(fmt) "ring_buffer-torture: " fmt
 
+#include <linux/completion.h>
 #include <linux/cpu.h>
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -25,7 +26,7 @@
 #define TOR_SHOWN	5
 
 struct tor_params tor_params = {
-	.duration	= 60,
+	.duration	= IS_ENABLED(CONFIG_RING_BUFFER_STARTUP_TEST) ? 10 : 60,
 	.round_ms	= 2000,
 	.stat_interval	= 15,
 	.writers	= -1,
@@ -175,6 +176,7 @@ static atomic_t tor_faulty[TOR_FAULTS];
 static atomic_long_t tor_dids[TOR_OPS][2];
 static struct tor_sum *tor_sums;
 static struct task_struct *tor_main_task;
+static DECLARE_COMPLETION(tor_judged);
 static struct rnd_state tor_rnd;
 static const char *tor_clock_name;
 
@@ -544,6 +546,7 @@ static void tor_verdict(void)
 	if (n)
 		pr_alert("faults: %sseed %u\n", faults, tor_params.seed);
 	tor_stats(n ? "FAILURE: " : "SUCCESS: ");
+	WARN(n && IS_ENABLED(CONFIG_RING_BUFFER_STARTUP_TEST), "The ring buffer failed its test\n");
 }
 
 static int tor_main(void *unused)
@@ -565,6 +568,7 @@ static int tor_main(void *unused)
 	tor_writers_stop();
 	tor_map_stop();
 	tor_verdict();
+	complete(&tor_judged);
 
 	while (!kthread_should_stop())
 		schedule_timeout_interruptible(HZ);
@@ -694,8 +698,12 @@ static int __init tor_init(void)
 		goto out;
 
 	tor_main_task = kthread_run(tor_main, NULL, "rb_torture");
-	if (!IS_ERR(tor_main_task))
+	if (!IS_ERR(tor_main_task)) {
+		/* The tests after it need a buffer that nobody switches off. */
+		if (IS_ENABLED(CONFIG_RING_BUFFER_STARTUP_TEST))
+			wait_for_completion(&tor_judged);
 		return 0;
+	}
 	ret = PTR_ERR(tor_main_task);
 	tor_writers_stop();
 out:
