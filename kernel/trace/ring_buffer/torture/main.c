@@ -700,7 +700,7 @@ static int __init tor_init(void)
 	tor_main_task = kthread_run(tor_main, NULL, "rb_torture");
 	if (!IS_ERR(tor_main_task)) {
 		/* The tests after it need a buffer that nobody switches off. */
-		if (IS_ENABLED(CONFIG_RING_BUFFER_STARTUP_TEST))
+		if (IS_ENABLED(CONFIG_RING_BUFFER_STARTUP_TEST) && tor_params.duration)
 			wait_for_completion(&tor_judged);
 		return 0;
 	}
