@@ -5,9 +5,9 @@
 #include <linux/bitmap.h>
 #include <linux/module.h>
 #include <linux/notifier.h>
-#include <linux/ring_buffer_types.h>
 #include <linux/utsname.h>
 
+#include "../ring_buffer/format.h"
 #include "internal.h"
 
 /* Options of the file, by their number in the format. */

@@ -7,9 +7,9 @@
  */
 #include <linux/bitmap.h>
 #include <linux/log2.h>
-#include <linux/ring_buffer_types.h>
 #include <linux/sizes.h>
 
+#include "../ring_buffer/format.h"
 #include "internal.h"
 
 static const char dat_copy_table[] = "flyrecord";

@@ -245,6 +245,7 @@ static void rb_ring_init(struct rb_ring *ring, struct rb_cpu *rcpu)
 	rd->sb = ring->subbufs[ring->nr];
 	rb_subbuf_init(rd->sb, seq - 1);
 	rd->seq = seq - 1;
+	rd->from = seq - 1;
 	rd->num = RB_FIRST_NUM;
 	ring->reader.num_base = RB_FIRST_NUM;
 }

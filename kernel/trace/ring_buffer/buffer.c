@@ -80,6 +80,7 @@ fail:
 
 static void rb_buffer_free_masks(struct trace_buffer *buffer)
 {
+	kvfree(buffer->remote);
 	kvfree(buffer->global);
 	kvfree(buffer->cpu_wait);
 	free_cpumask_var(buffer->seen);
@@ -455,6 +456,7 @@ bool ring_buffer_is_expanded(struct trace_buffer *buffer)
  * @order:	pages of a sub-buffer, as a power of two
  * @start:	where the memory is mapped
  * @range_size:	bytes of it
+ * @scratch_size: bytes of it for the caller, see ring_buffer_meta_scratch()
  * @key:	lockdep class of its readers' locks
  *
  * If the memory holds a buffer of the same shape, from before a reboot say, its records
@@ -465,6 +467,7 @@ bool ring_buffer_is_expanded(struct trace_buffer *buffer)
  */
 struct trace_buffer *__ring_buffer_alloc_range(unsigned long size, unsigned int flags, int order,
 					       unsigned long start, unsigned long range_size,
+					       unsigned long scratch_size,
 					       struct lock_class_key *key)
 {
 	struct trace_buffer *buffer = rb_buffer_new(flags & ~RB_FL_SPARE, order, key);
@@ -472,7 +475,7 @@ struct trace_buffer *__ring_buffer_alloc_range(unsigned long size, unsigned int 
 
 	if (!buffer)
 		return NULL;
-	nr = rb_persist_attach(buffer, start, range_size, flags & RB_FL_SPARE);
+	nr = rb_persist_attach(buffer, start, range_size, scratch_size, flags & RB_FL_SPARE);
 	if (nr < 0) {
 		ring_buffer_free(buffer);
 		return NULL;
@@ -482,6 +485,36 @@ struct trace_buffer *__ring_buffer_alloc_range(unsigned long size, unsigned int 
 		cpumask_copy(buffer->seen, cpu_possible_mask);
 	return rb_buffer_fill(buffer, nr, NULL);
 }
+
+#ifdef CONFIG_TRACE_REMOTE
+/**
+ * __ring_buffer_alloc_remote() - make a buffer of what is written elsewhere
+ * @remote: the pages, and how to exchange them; they stay until the buffer is freed
+ * @key:    lockdep class of its readers' locks
+ *
+ * It has a ring for each CPU in the description, online or not, and refuses records of this
+ * kernel. Those of the remote are there after ring_buffer_poll_remote(), and to an iterator that
+ * begins.
+ *
+ * Context: May sleep.
+ * Return: the buffer, or NULL if the description is wrong or there is no memory.
+ */
+struct trace_buffer *__ring_buffer_alloc_remote(struct ring_buffer_remote *remote,
+						struct lock_class_key *key)
+{
+	struct trace_buffer *buffer = rb_buffer_new(RB_FL_OVERWRITE, 0, key);
+	int nr;
+
+	if (!buffer)
+		return NULL;
+	nr = rb_remote_attach(buffer, remote);
+	if (nr < 0) {
+		ring_buffer_free(buffer);
+		return NULL;
+	}
+	return rb_buffer_fill(buffer, nr, NULL);
+}
+#endif
 
 /**
  * ring_buffer_free() - free a buffer
@@ -526,6 +559,9 @@ int trace_rb_cpu_prepare(unsigned int cpu, struct hlist_node *node)
 	guard(mutex)(&buffer->cpu_mutex);
 	/* A spare buffer of a global one has no writers. */
 	if (rb_is_global(buffer) && !buffer->global)
+		return 0;
+	/* It has its parts, or gets them. */
+	if (rb_is_remote(buffer))
 		return 0;
 	if (!buffer->expanded) {
 		cpumask_set_cpu(cpu, buffer->seen);

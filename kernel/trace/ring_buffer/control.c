@@ -302,6 +302,21 @@ bool ring_buffer_was_on(struct trace_buffer *buffer, u64 *since, u64 *until)
 	return offs - ons == off;
 }
 
+/**
+ * ring_buffer_record_is_on_cpu() - is the switch on, and are records of a CPU taken?
+ * @buffer: the buffer
+ * @cpu:    the CPU
+ *
+ * Context: Any context.
+ * Return: true if the switch is on, and ring_buffer_record_disable_cpu() was not called for @cpu,
+ *	   or was undone.
+ */
+bool ring_buffer_record_is_on_cpu(struct trace_buffer *buffer, int cpu)
+{
+	return (unsigned int)cpu < nr_cpu_ids && !READ_ONCE(buffer->cpu_wait[cpu].off) &&
+	       ring_buffer_record_is_set_on(buffer);
+}
+
 /* Its part may come later, see rb_cpu_add(). */
 static void rb_switch_cpu(struct trace_buffer *buffer, int cpu, int off)
 {
@@ -310,7 +325,7 @@ static void rb_switch_cpu(struct trace_buffer *buffer, int cpu, int off)
 	if ((unsigned int)cpu >= nr_cpu_ids)
 		return;
 	guard(mutex)(&buffer->cpu_mutex);
-	buffer->cpu_wait[cpu].off += off;
+	WRITE_ONCE(buffer->cpu_wait[cpu].off, buffer->cpu_wait[cpu].off + off);
 	rcpu = rb_get_writer(buffer, cpu);
 	if (rcpu)
 		atomic_add(off * (int)RB_STATE_OFF_ONE, &rcpu->state);

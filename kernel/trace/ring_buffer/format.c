@@ -92,13 +92,13 @@ void rb_print_page_header(struct trace_seq *s, unsigned int size)
 	rb_print_field(s, "u64 timestamp", 0, sizeof(u64), false);
 	rb_print_field(s, "local_t commit", commit, sizeof(local_t), true);
 	/* The top bits of @commit: records were lost. */
-	rb_print_field(s, "int overwrite", commit, 1, true);
+	rb_print_field(s, "char overwrite", commit, 1, is_signed_type(char));
 	rb_print_field(s, "char data", RB_PAGE_HDR, size - RB_PAGE_HDR, is_signed_type(char));
 }
 
 /**
  * ring_buffer_print_page_header() - describe a data page of a buffer
- * @buffer: the buffer
+ * @buffer: the buffer; NULL for one with pages of the smallest size
  * @s:      where to print
  *
  * Context: Any context.
@@ -106,6 +106,6 @@ void rb_print_page_header(struct trace_seq *s, unsigned int size)
  */
 int ring_buffer_print_page_header(struct trace_buffer *buffer, struct trace_seq *s)
 {
-	rb_print_page_header(s, rb_subbuf_size(buffer->order));
+	rb_print_page_header(s, rb_subbuf_size(buffer ? buffer->order : 0));
 	return !trace_seq_has_overflowed(s);
 }

@@ -14,17 +14,17 @@
  *   control.c   switches of a buffer: recording, the overwrite mode, the clock
  *   persist.c   memory that survives a reboot
  *   alloc.c     rings and sub-buffers: allocate, hold, free
- *   iterate.c   read without consuming
  *   consume.c   read record by record
  *   page.c      read whole pages
  *   write.c     reserve, commit, discard
  *   global.c    one ring for all CPUs
+ *   remote.c    buffers that are written elsewhere (Linux 7.2 and later)
+ *   iterate.c   read without consuming
  *   stat.c      statistics
  *   map.c       rings that user space maps
  *   swap.c      swap, cut, reset
  *   resize.c    number and size of sub-buffers
  *   buffer.c    buffers and their CPUs: allocate, come online, free
- *   selftest.c  the test at boot
  *
  * Below is first how all of them play together, then the structures, and the functions by file,
  * in that order. subbuf.h has the words that writers and readers exchange.
@@ -265,7 +265,9 @@
 #include "race.h"
 #include "subbuf.h"
 
+struct ring_buffer_remote;
 struct rb_global;
+struct rb_remote;
 struct rb_persist;
 struct rb_persist_ring;
 
@@ -303,6 +305,7 @@ struct rb_losses {
  * @next:	the sub-buffer that it is about to take, or has half taken, or NULL: for a dump
  * @lost:	records lost in front of the one that will be consumed next
  * @read:	records that were consumed
+ * @taken:	sub-buffers behind @from that it has owned
  * @from:	sequence behind which &rb_ring.refused counts
  * @since:	time since which the rings before have all records, see rb_ring_since()
  * @num_base:	running number from which statistics count
@@ -319,6 +322,7 @@ struct rb_reader {
 	struct rb_subbuf	*next;
 	unsigned long		lost;
 	unsigned long		read;
+	u64			taken;
 	u64			from;
 	u64			since;
 	u64			num_base;
@@ -684,6 +688,7 @@ struct rb_switched {
  * @cpu_wait:	waiters by CPU
  * @wake_work:	wakes them while there are no rings, in hard interrupt context
  * @global:	of a global buffer, see global.c; else NULL
+ * @remote:	of a buffer that is written elsewhere, see remote.c; else NULL
  * @parts:	by CPU: the parts that have what is read; @cpus, but in a global buffer
  * @nobody:	&rb_no_cpu, for CPUs that all buffers refuse; by RB_IN_HOTPLUG and RB_ALL_OFF
  * @cpus:	by CPU: the parts that writers use; &rb_no_cpu until a CPU was online
@@ -708,6 +713,7 @@ struct trace_buffer {
 	struct rb_wait		*cpu_wait;
 	struct irq_work		wake_work;
 	struct rb_global	*global;
+	struct rb_remote	*remote;
 	struct rb_cpu		**parts;
 	struct rb_cpu		*nobody[4];
 	struct rb_cpu		*cpus[];
@@ -745,6 +751,12 @@ static __always_inline struct rb_cpu *rb_get_cpu(struct trace_buffer *buffer, in
 static __always_inline bool rb_is_global(struct trace_buffer *buffer)
 {
 	return READ_ONCE(buffer->flags) & RB_FL_GLOBAL;
+}
+
+/* Something else than this kernel writes it: see remote.c. */
+static __always_inline bool rb_is_remote(struct trace_buffer *buffer)
+{
+	return IS_ENABLED(CONFIG_TRACE_REMOTE) && buffer->remote;
 }
 
 /* The CPU that the one ring of a global buffer counts for. */
@@ -1041,8 +1053,8 @@ bool rb_ring_quiesce(struct rb_ring *ring, int cpu, unsigned long since);
 void rb_forget_writes(struct rb_cpu *rcpu);
 
 /* persist.c */
-int rb_persist_attach(struct trace_buffer *buffer, unsigned long start,
-		      unsigned long size, bool spare);
+int rb_persist_attach(struct trace_buffer *buffer, unsigned long start, unsigned long size,
+		      unsigned long scratch, bool spare);
 int rb_persist_share(struct trace_buffer *buffer, struct trace_buffer *live);
 void rb_persist_detach(struct trace_buffer *buffer);
 void rb_persist_place(struct rb_cpu *rcpu, struct rb_subbuf *sb, unsigned int index);
@@ -1088,6 +1100,11 @@ void rb_commit_alone(struct rb_cpu *rcpu);
 struct rb_cpu *rb_stage_alloc(struct trace_buffer *buffer, int cpu);
 unsigned long rb_stages_lost(struct trace_buffer *buffer);
 void rb_stages_reset(struct trace_buffer *buffer, unsigned long since);
+
+/* remote.c */
+int rb_remote_attach(struct trace_buffer *buffer, struct ring_buffer_remote *from);
+void rb_remote_poll(struct trace_buffer *buffer, int cpu);
+void rb_remote_reset(struct rb_cpu *rcpu);
 
 /* stat.c */
 u64 rb_ring_since(struct rb_ring *ring);

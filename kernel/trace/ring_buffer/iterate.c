@@ -411,6 +411,8 @@ ring_buffer_read_start(struct trace_buffer *buffer, int cpu, gfp_t flags)
 
 	if (!rcpu)
 		return NULL;
+	if (rb_is_remote(buffer))
+		rb_remote_poll(buffer, cpu);
 	/* Keeps the sub-buffers' size, see ring_buffer_subbuf_order_set(). */
 	atomic_inc(&rcpu->iterators);
 	for (;;) {
@@ -433,6 +435,11 @@ ring_buffer_read_start(struct trace_buffer *buffer, int cpu, gfp_t flags)
 	refcount_inc(&ring->ref);
 	rb_iter_attach(iter, ring, &ring->reader);
 	rb_read_unlock(ring, irq);
+	/* Its reader prints any loss as that of one record: none in front of the first one. */
+	if (rb_is_remote(buffer)) {
+		rb_iter_peek(iter);
+		iter->missed = 0;
+	}
 	return iter;
 }
 EXPORT_SYMBOL_GPL(ring_buffer_read_start);

@@ -40,6 +40,8 @@ void rb_map_update(struct rb_cpu *rcpu, struct rb_ring *ring)
 	struct rb_map *map = rcpu->map;
 	struct rb_reader *rd = &ring->reader;
 	struct trace_buffer_meta *meta;
+	u64 oldest = rd->seq + 1;
+	struct rb_view view;
 
 	lockdep_assert_held(&ring->lock);
 	lockdep_assert(lockdep_is_held(&rcpu->map_lock) ||
@@ -56,6 +58,10 @@ void rb_map_update(struct rb_cpu *rcpu, struct rb_ring *ring)
 	meta->entries = rb_ring_written(ring) - rd->num_base;
 	meta->overrun = rb_ring_overrun(ring);
 	meta->read = rd->read;
+	/* Each sub-buffer up to the oldest one was taken by the reader, or was overwritten. */
+	rb_locate(ring, &oldest, &view);
+	meta->pages_lost = max_t(s64, oldest - 1 - rd->from - rd->taken, 0);
+	meta->pages_touched = max_t(s64, READ_ONCE(READ_ONCE(ring->commit)->seq) - 1 - rd->from, 0);
 
 	/* Where the caches of kernel and user addresses are not one. */
 	flush_kernel_vmap_range(meta, PAGE_SIZE);

@@ -6,6 +6,7 @@
  *
  *   struct rb_persist_header
  *   struct rb_persist_cpu    [CPU]
+ *   scratch memory of the caller
  *   struct rb_persist_subbuf [CPU][ring][index]
  *   data pages               [CPU][ring][index], aligned to their size
  *
@@ -32,7 +33,7 @@
 #include "../trace.h"
 
 /* "ringbuf", and a number that changes with the layout. */
-#define RB_PERSIST_MAGIC	0x72696e6762756602ULL
+#define RB_PERSIST_MAGIC	0x72696e6762756603ULL
 
 /* The live ring and the spare one. */
 #define RB_PERSIST_RINGS	2
@@ -66,6 +67,7 @@ struct rb_persist_cpu {
  * struct rb_persist_shape - where everything is; has to be the same to be found
  * @magic:       RB_PERSIST_MAGIC
  * @data:        offset of the first data page
+ * @scratch:     bytes of scratch memory
  * @header_size: bytes of &struct rb_persist_header
  * @page_header: bytes in front of the records of a data page
  * @nr_cpus:     CPUs that have a part of the range
@@ -76,6 +78,7 @@ struct rb_persist_cpu {
 struct rb_persist_shape {
 	u64	magic;
 	u64	data;
+	u64	scratch;
 	u32	header_size;
 	u32	page_header;
 	u32	nr_cpus;
@@ -100,7 +103,7 @@ struct rb_persist_header {
 static_assert(sizeof(struct rb_persist_subbuf) == 16);
 static_assert(sizeof(struct rb_persist_ring) == 24);
 static_assert(sizeof(struct rb_persist_cpu) == 56);
-static_assert(sizeof(struct rb_persist_shape) == 40);
+static_assert(sizeof(struct rb_persist_shape) == 48);
 
 /**
  * struct rb_persist - a buffer's range
@@ -110,6 +113,7 @@ static_assert(sizeof(struct rb_persist_shape) == 40);
  * @end:         byte behind the last
  * @shape:       where everything is
  * @header:      the range's header
+ * @scratch:     memory for the caller
  * @subbufs:     the sub-buffers' headers
  * @panic:       stops and flushes it
  */
@@ -120,6 +124,7 @@ struct rb_persist {
 	unsigned long			end;
 	struct rb_persist_shape		shape;
 	struct rb_persist_header	*header;
+	void				*scratch;
 	struct rb_persist_subbuf	*subbufs;
 	struct notifier_block		panic;
 };
@@ -176,7 +181,7 @@ static struct rb_data_page *rb_persist_page(struct rb_persist *persist, size_t n
 static int rb_persist_divide(struct rb_persist *persist)
 {
 	struct rb_persist_shape *shape = &persist->shape;
-	unsigned long start, size, head, nr;
+	unsigned long start, size, head, need, nr;
 
 	start = ALIGN(persist->start, __alignof__(struct rb_persist_header));
 	if (start < persist->start || start >= persist->end)
@@ -185,9 +190,10 @@ static int rb_persist_divide(struct rb_persist *persist)
 	/* The rest is for sub-buffers, if the alignment costs most. */
 	size = persist->end - start;
 	head = struct_size(persist->header, cpus, nr_cpu_ids);
-	if (size < head + shape->subbuf_size)
+	need = size_add(head + shape->subbuf_size, shape->scratch);
+	if (size < need)
 		return -ENOMEM;
-	size -= head + shape->subbuf_size;
+	size -= need;
 
 	nr = size / nr_cpu_ids / shape->nr_rings /
 	     (sizeof(struct rb_persist_subbuf) + shape->subbuf_size);
@@ -196,7 +202,8 @@ static int rb_persist_divide(struct rb_persist *persist)
 
 	shape->nr_subbufs = min(nr, RB_MAX_SUBBUFS / 2);
 	persist->header = (struct rb_persist_header *)start;
-	persist->subbufs = (struct rb_persist_subbuf *)(start + head);
+	persist->scratch = (void *)(start + head);
+	persist->subbufs = persist->scratch + shape->scratch;
 	shape->data = ALIGN((unsigned long)(persist->subbufs + rb_persist_total(persist)),
 			    shape->subbuf_size) - start;
 	return 0;
@@ -220,6 +227,7 @@ static void rb_persist_begin(struct rb_persist *persist)
 		WRITE_ONCE(header->shape.magic, 0);
 		barrier();
 		memset(header->note, 0, sizeof(header->note));
+		memset(persist->scratch, 0, persist->shape.scratch);
 		memset(persist->subbufs, 0, rb_persist_total(persist) * sizeof(*persist->subbufs));
 		barrier();
 		header->shape = persist->shape;
@@ -228,12 +236,48 @@ static void rb_persist_begin(struct rb_persist *persist)
 		rb_persist_total(persist), known ? "as in the last boot" : "new");
 }
 
+#ifdef CONFIG_RING_BUFFER_PERSISTENT_INJECT
+/*
+ * Damage some of the sub-buffers that this CPU has written, also three in a row: the next boot
+ * has to find them, see rb_persist_find().
+ */
+static void rb_persist_damage(struct rb_persist *persist)
+{
+	struct rb_cpu *rcpu;
+	struct rb_ring *ring;
+	struct rb_subbuf *sb;
+	unsigned int i, nr = 0;
+
+	if (!(persist->buffer->flags & RB_FL_TESTING))
+		return;
+	guard(preempt)();
+	rcpu = rb_get_cpu(persist->buffer, smp_processor_id());
+	if (!rcpu)
+		return;
+	ring = rb_untag(READ_ONCE(rcpu->ring));
+	for (i = 0; i <= ring->nr; i++) {
+		sb = ring->subbufs[i];
+		if ((i % 2 && i % 5) || !sb->persist->seq || !local_read(&sb->page->commit))
+			continue;
+		local_add(rb_subbuf_size(ring->order), &sb->page->commit);
+		sb->persist->damaged = 1;
+		nr++;
+	}
+	pr_info("ring buffer: CPU %d: damaged %u sub-buffers for a test\n", rcpu->cpu, nr);
+}
+#else
+static void rb_persist_damage(struct rb_persist *persist)
+{
+}
+#endif
+
 /* The last chance to write the caches back to memory. */
 static int rb_persist_panic(struct notifier_block *nb, unsigned long event, void *unused)
 {
 	struct rb_persist *persist = container_of(nb, struct rb_persist, panic);
 
 	ring_buffer_record_off(persist->buffer);
+	rb_persist_damage(persist);
 	arch_ring_buffer_flush_range(persist->start, persist->end);
 	return NOTIFY_DONE;
 }
@@ -243,6 +287,7 @@ static int rb_persist_panic(struct notifier_block *nb, unsigned long event, void
  * @buffer: the buffer, without sub-buffers yet
  * @start:  where the memory is mapped
  * @size:   bytes of it
+ * @scratch: bytes of it for the caller
  * @spare:  there shall be room for a spare buffer, too
  *
  * The content of the memory is kept if it is that of a buffer of the same shape.
@@ -251,14 +296,14 @@ static int rb_persist_panic(struct notifier_block *nb, unsigned long event, void
  * Return: the number of slots that each CPU's ring can have; -EINVAL if that is no range;
  *         -ENOMEM if it is too small or there is no memory. Then there is nothing to detach.
  */
-int rb_persist_attach(struct trace_buffer *buffer, unsigned long start,
-		      unsigned long size, bool spare)
+int rb_persist_attach(struct trace_buffer *buffer, unsigned long start, unsigned long size,
+		      unsigned long scratch, bool spare)
 {
 	struct rb_persist *persist;
 	unsigned long end;
 	int ret;
 
-	if (!start || check_add_overflow(start, size, &end))
+	if (!start || check_add_overflow(start, size, &end) || scratch > size)
 		return -EINVAL;
 
 	persist = kzalloc(sizeof(*persist), RB_GFP);
@@ -270,6 +315,7 @@ int rb_persist_attach(struct trace_buffer *buffer, unsigned long start,
 	persist->end = end;
 	persist->shape = (struct rb_persist_shape){
 		.magic		= RB_PERSIST_MAGIC,
+		.scratch	= ALIGN(scratch, sizeof(u64)),
 		.header_size	= sizeof(*persist->header),
 		.page_header	= RB_PAGE_HDR,
 		.nr_cpus	= nr_cpu_ids,
@@ -401,6 +447,26 @@ void *ring_buffer_note(struct trace_buffer *spare)
 }
 
 /**
+ * ring_buffer_meta_scratch() - memory of the caller's in memory that survives a reboot
+ * @buffer: the buffer, or NULL
+ * @size:   is set to its bytes, or NULL
+ *
+ * Its content is not trusted, as that of the note is not: see Documentation/trace/ring-buffer.rst.
+ *
+ * Context: Any context.
+ * Return: at least as many bytes as __ring_buffer_alloc_range() was asked for, 0 at first; NULL if
+ *	   @buffer does not survive a reboot.
+ */
+void *ring_buffer_meta_scratch(struct trace_buffer *buffer, unsigned int *size)
+{
+	if (!buffer || !buffer->persist)
+		return NULL;
+	if (size)
+		*size = buffer->persist->shape.scratch;
+	return buffer->persist->scratch;
+}
+
+/**
  * rb_persist_place() - give a sub-buffer its memory
  * @rcpu:  the CPU's part
  * @sb:    the sub-buffer
@@ -510,6 +576,18 @@ static int rb_persist_cmp(const void *a, const void *b)
 	return x->seq < y->seq ? 1 : x->seq > y->seq ? -1 : 0;
 }
 
+/**
+ * struct rb_persist_bad - sub-buffers that are not good
+ * @nr:     of all
+ * @tested: those that the last boot has damaged for a test
+ * @missed: how many of these look good
+ */
+struct rb_persist_bad {
+	unsigned int	nr;
+	unsigned int	tested;
+	unsigned int	missed;
+};
+
 /*
  * Find the good ones of the ring's sub-buffers, newest first, and the others
  * behind them.
@@ -518,10 +596,11 @@ static int rb_persist_cmp(const void *a, const void *b)
  *         good add to @bad.
  */
 static unsigned int rb_persist_find(struct rb_ring *ring, u64 first,
-				    struct rb_persist_part *parts, unsigned int *bad)
+				    struct rb_persist_part *parts, struct rb_persist_bad *bad)
 {
 	unsigned int i, found = 0, nr = 0;
 	struct rb_persist_part *part;
+	bool good, tested;
 
 	for (i = 0; i <= ring->nr; i++) {
 		part = &parts[i];
@@ -530,10 +609,15 @@ static unsigned int rb_persist_find(struct rb_ring *ring, u64 first,
 		/* An earlier generation of the ring has left it. */
 		if (part->header->seq < first)
 			WRITE_ONCE(part->header->seq, 0);
+		tested = part->header->damaged;
+		part->header->damaged = 0;
 		if (!part->header->seq)
 			continue;
-		if (!rb_persist_check(part, rb_subbuf_room(ring->order))) {
-			++*bad;
+		good = rb_persist_check(part, rb_subbuf_room(ring->order));
+		bad->tested += tested;
+		bad->missed += tested && good;
+		if (!good) {
+			bad->nr++;
 		} else if (part->count != part->consumed) {
 			part->seq = part->header->seq;
 			found++;
@@ -548,7 +632,7 @@ static unsigned int rb_persist_find(struct rb_ring *ring, u64 first,
 	/* A sequence is written once: one of two has a damaged header. */
 	for (i = 0; i < found; i++) {
 		if (nr && parts[i].seq == parts[nr - 1].seq) {
-			++*bad;
+			bad->nr++;
 			continue;
 		}
 		swap(parts[nr], parts[i]);
@@ -661,8 +745,9 @@ static void rb_persist_lay(struct rb_ring *ring, struct rb_persist_part *parts,
  */
 void rb_persist_restore(struct rb_cpu *rcpu, struct rb_ring *ring)
 {
-	unsigned int kept, bad = 0, i;
+	struct rb_persist_bad bad = { };
 	struct rb_persist_part *parts;
+	unsigned int kept, i;
 	unsigned long unread;
 
 	parts = kvcalloc(ring->nr + 1, sizeof(*parts), RB_GFP);
@@ -688,16 +773,19 @@ void rb_persist_restore(struct rb_cpu *rcpu, struct rb_ring *ring)
 		rb_persist_renew(ring->persist);
 
 	/* Where the damaged ones were is not known. */
-	if (bad)
+	if (bad.nr)
 		ring->reader.since = U64_MAX;
 	kept = min(kept, ring->nr);
 	unread = rb_ring_entries(ring);
-	if (bad)
+	if (bad.nr)
 		pr_warn("ring buffer: CPU %d: dropped %u damaged sub-buffers, kept %lu records in %u\n",
-			rcpu->cpu, bad, unread, kept);
+			rcpu->cpu, bad.nr, unread, kept);
 	else if (kept)
 		pr_info("ring buffer: CPU %d: kept %lu records in %u sub-buffers\n",
 			rcpu->cpu, unread, kept);
+	if (IS_ENABLED(CONFIG_RING_BUFFER_PERSISTENT_INJECT) && bad.tested)
+		pr_warn("ring buffer: CPU %d: test of %u damaged sub-buffers: %s, %u missed\n",
+			rcpu->cpu, bad.tested, bad.missed ? "FAILED" : "PASSED", bad.missed);
 }
 
 /**
@@ -746,11 +834,13 @@ static unsigned int rb_persist_index(struct rb_cpu *rcpu, struct rb_subbuf *sb)
  * @head:    the oldest sub-buffer behind the reader's
  * @commit:  the one being written
  * @here:    the one at a position
+ * @bytes:   bytes of records in it
  */
 struct rb_persist_view {
 	unsigned int	head;
 	unsigned int	commit;
 	unsigned int	here;
+	long		bytes;
 };
 
 static void rb_persist_look(struct rb_cpu *rcpu, unsigned int pos, struct rb_persist_view *show)
@@ -774,6 +864,7 @@ static void rb_persist_look(struct rb_cpu *rcpu, unsigned int pos, struct rb_per
 	if (pos)
 		sb = ring->subbufs[rb_slot_id(atomic64_read(&ring->slots[pos - 1]))];
 	show->here = rb_persist_index(rcpu, sb);
+	show->bytes = local_read(&sb->page->commit);
 	rb_read_unlock(ring, flags);
 }
 
@@ -806,7 +897,7 @@ static int rb_persist_seq_show(struct seq_file *m, void *v)
 	/* Printing may take its time: only the look is locked. */
 	rb_persist_look(rcpu, pos ? pos - 1 : 0, &show);
 	if (pos) {
-		seq_printf(m, "buffer[%u]:    %u\n", pos - 1, show.here);
+		seq_printf(m, "buffer[%u]:    %u (commit: %ld)\n", pos - 1, show.here, show.bytes);
 		return 0;
 	}
 	seq_printf(m, "head_buffer:   %u\n", show.head);

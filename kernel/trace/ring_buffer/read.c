@@ -29,6 +29,7 @@ static bool rb_reader_take(struct rb_ring *ring, u64 seq, struct rb_view *view)
 	rb_race_point(TAKEN);
 	rd->sb = sb;
 	rd->seq = seq;
+	rd->taken += (s64)(seq - rd->from) > 0;
 	rd->pos = 0;
 	rd->time = sb->page->time_stamp;
 	rd->lost += sb->first - rd->num;
@@ -172,6 +173,7 @@ static void rb_reader_begin(struct rb_reader *rd, u64 seq, u64 num, const struct
 {
 	rd->seq = seq;
 	rd->from = seq;
+	rd->taken = 0;
 	rd->since = 0;
 	rd->num = num;
 	rd->next = NULL;

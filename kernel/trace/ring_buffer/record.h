@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Walks over the records of a data page; <linux/ring_buffer_types.h> has the format.
+ * Walks over the records of a data page; format.h has the format.
  */
 #ifndef _RING_BUFFER_RECORD_H
 #define _RING_BUFFER_RECORD_H
 
 #include <linux/minmax.h>
-#include <linux/ring_buffer_types.h>
 #include <asm/barrier.h>
+
+#include "format.h"
 
 /* There is no local_set_release(). */
 static __always_inline void rb_set_commit_release(struct rb_data_page *page, long bytes)

@@ -142,12 +142,12 @@ static __always_inline s64 rb_slot_ahead(u64 word, u64 seq)
  * struct rb_persist_subbuf - a sub-buffer's header for the next boot
  * @seq:  sequence that it holds, or 0 if it holds nothing
  * @read: bytes of it that were consumed
- * @pad:  not used
+ * @damaged: 1: for a test, see rb_persist_damage()
  */
 struct rb_persist_subbuf {
 	u64	seq;
 	u32	read;
-	u32	pad;
+	u32	damaged;
 };
 
 /**

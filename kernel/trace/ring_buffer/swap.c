@@ -455,6 +455,8 @@ static void rb_reset_cpu(struct rb_cpu *rcpu, unsigned long since, rb_drop_fn dr
 	rb_forget_writes(rcpu);
 	if (drop)
 		drop(rcpu, ring, data);
+	if (rb_is_remote(rcpu->buffer))
+		rb_remote_reset(rcpu);
 	rb_ring_reset(ring);
 	local_set(&rcpu->nest_drops, 0);
 	if (rcpu->map)

@@ -15,6 +15,7 @@
  */
 #include <linux/export.h>
 #include <linux/poll.h>
+#include <linux/sched/isolation.h>
 
 #include "internal.h"
 
@@ -150,6 +151,20 @@ void rb_wake_work(struct irq_work *work)
 	}
 }
 
+/*
+ * Have the waiters woken. Where CPUs are isolated, another one does it: it would take time from
+ * what they are isolated for. An NMI cannot send it there.
+ */
+static void rb_wake_queue(struct irq_work *work)
+{
+	/* The other one stays online meanwhile. */
+	guard(preempt_notrace)();
+	if (housekeeping_enabled(HK_TYPE_TICK) && !in_nmi())
+		irq_work_queue_on(work, housekeeping_any_cpu(HK_TYPE_TICK));
+	else
+		irq_work_queue(work);
+}
+
 static void rb_wake(struct rb_cpu *rcpu, int due)
 {
 	if (due & RB_WAKE_ANY)
@@ -157,7 +172,7 @@ static void rb_wake(struct rb_cpu *rcpu, int due)
 	if (due & RB_WAKE_FULL)
 		atomic_set(&rcpu->wake_full, 0);
 	atomic_or(due, &rcpu->due);
-	irq_work_queue(&rcpu->wake_work);
+	rb_wake_queue(&rcpu->wake_work);
 }
 
 /* Is @percent of the ring filled, and not by the reader's sub-buffer? */
@@ -398,7 +413,7 @@ void ring_buffer_wake_waiters(struct trace_buffer *buffer, int cpu)
 		return;
 	/* Also those of CPUs without a part. */
 	if (!READ_ONCE(buffer->expanded) || rb_is_global(buffer)) {
-		irq_work_queue(&buffer->wake_work);
+		rb_wake_queue(&buffer->wake_work);
 		return;
 	}
 	if (cpu != RING_BUFFER_ALL_CPUS) {

@@ -288,6 +288,7 @@ void snap_kunit_boot(struct kunit *test, void *memory, const void *image, bool s
 {
 	struct trace_array *tr = test->priv;
 	struct array_buffer *buf = &tr->array_buffer;
+	static struct lock_class_key key;
 
 	mutex_lock(&event_mutex);
 	mutex_lock(&trace_types_lock);
@@ -299,8 +300,8 @@ void snap_kunit_boot(struct kunit *test, void *memory, const void *image, bool s
 	tr->range_addr_start = (unsigned long)memory;
 	tr->range_addr_size = SNAP_KUNIT_RANGE;
 	tr->flags = flags;
-	buf->buffer = ring_buffer_alloc_range(0, RB_FL_OVERWRITE | (spare ? RB_FL_SPARE : 0), 0,
-					      (unsigned long)memory, SNAP_KUNIT_RANGE);
+	buf->buffer = __ring_buffer_alloc_range(0, RB_FL_OVERWRITE | (spare ? RB_FL_SPARE : 0), 0,
+						(unsigned long)memory, SNAP_KUNIT_RANGE, 0, &key);
 	ring_buffer_last_boot_delta(buf->buffer, &buf->text_delta, &buf->data_delta);
 	KUNIT_EXPECT_NOT_NULL(test, buf->buffer);
 	KUNIT_EXPECT_EQ(test, trace_snapshot_init(tr), 0);

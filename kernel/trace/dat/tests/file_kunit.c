@@ -6,10 +6,10 @@
 #include <linux/fs.h>
 #include <linux/lockdep.h>
 #include <linux/prandom.h>
-#include <linux/ring_buffer_types.h>
 #include <linux/sizes.h>
 #include <linux/string.h>
 
+#include "../../ring_buffer/format.h"
 #include "../../tests/snapshots.h"
 #include "../internal.h"
 

@@ -10,11 +10,11 @@
 #include <linux/delay.h>
 #include <linux/kthread.h>
 #include <linux/pid_namespace.h>
-#include <linux/ring_buffer_types.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 
 #include "../../instance/internal.h"
+#include "../../ring_buffer/format.h"
 #include "../../tests/tracefs.h"
 #include "../internal.h"
 

@@ -420,7 +420,7 @@ static void layout_test_texts(struct kunit *test)
 {
 	static const char * const header[] = {
 		"\tfield: u64 timestamp;\toffset:0;\tsize:8;",
-		"\tfield: int overwrite;\toffset:8;\tsize:1;",
+		"\tfield: char overwrite;\toffset:8;\tsize:1;",
 	};
 	static const char * const entry[] = {
 		"\ttype_len    :    5 bits\n", "\ttime_delta  :   27 bits\n",

@@ -103,11 +103,15 @@ static void map_test_read(struct kunit *test)
 	struct rbt *w = test->priv;
 	struct map_reader r = { .w = w, .id = U32_MAX };
 	struct trace_buffer_meta *meta;
+	unsigned int touched;
 
 	rbt_open(w, SUBBUFS, RB_FL_OVERWRITE);
 	rbt_write_n(w, 300, 30);
 	meta = map_open(w);
 	KUNIT_EXPECT_EQ(test, meta->entries, 30ULL);
+	touched = DIV_ROUND_UP(30, rbt_room_for(w, 300)) - 1;
+	KUNIT_EXPECT_EQ(test, meta->pages_touched, (u64)touched);
+	KUNIT_EXPECT_EQ(test, meta->pages_lost, 0ULL);
 	/* A swap brings a ring that somebody may have read, and records to this one. */
 	rbt_open_other(w, SUBBUFS, RB_FL_OVERWRITE);
 	KUNIT_EXPECT_EQ(test, ring_buffer_swap_cpu(w->buffer, w->other, w->cpu), -EBUSY);

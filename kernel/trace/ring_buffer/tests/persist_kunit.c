@@ -8,6 +8,7 @@
 #include "world.h"
 
 #define RANGE	(32 * PAGE_SIZE)
+#define SCRATCH	100
 
 static void persist_free(void *memory)
 {
@@ -26,13 +27,20 @@ static unsigned long persist_memory(struct kunit *test)
 }
 
 /* As a reboot: the buffer is new, the memory is as it was. */
-static void persist_boot(struct rbt *w, unsigned long start)
+static void persist_boot_as(struct rbt *w, unsigned long start, unsigned int flags)
 {
+	static struct lock_class_key key;
 	struct trace_buffer *buffer;
 
 	rbt_close(w);
-	buffer = ring_buffer_alloc_range(0, RB_FL_OVERWRITE, 0, start, RANGE);
+	buffer = __ring_buffer_alloc_range(0, RB_FL_OVERWRITE | flags, 0, start, RANGE, SCRATCH,
+					   &key);
 	rbt_use(w, buffer);
+}
+
+static void persist_boot(struct rbt *w, unsigned long start)
+{
+	persist_boot_as(w, start, 0);
 }
 
 /* All that is there: from record @first to the last, but for @but. */
@@ -156,12 +164,10 @@ static void persist_test_clock_back(struct kunit *test)
 /* The same with a spare buffer. */
 static void persist_boot_both(struct rbt *w, unsigned long start)
 {
-	struct trace_buffer *buffer, *spare;
+	struct trace_buffer *spare;
 
-	rbt_close(w);
-	buffer = ring_buffer_alloc_range(0, RB_FL_OVERWRITE | RB_FL_SPARE, 0, start, RANGE);
-	rbt_use(w, buffer);
-	spare = ring_buffer_alloc_spare(buffer);
+	persist_boot_as(w, start, RB_FL_SPARE);
+	spare = ring_buffer_alloc_spare(w->buffer);
 	KUNIT_ASSERT_FALSE(w->test, IS_ERR(spare));
 	w->other = spare;
 }
@@ -306,6 +312,40 @@ static void persist_test_moved(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ring_buffer_last_boot_delta(w->other, &text, &data));
 }
 
+/* The caller's memory keeps what is there, as long as the records are kept. */
+static void persist_test_scratch(struct kunit *test)
+{
+	unsigned long start = persist_memory(test);
+	struct rbt *w = test->priv;
+	unsigned int size = 0;
+	u8 *scratch;
+
+	KUNIT_EXPECT_NULL(test, ring_buffer_meta_scratch(NULL, &size));
+	rbt_open(w, 3, RB_FL_OVERWRITE);
+	KUNIT_EXPECT_NULL(test, ring_buffer_meta_scratch(w->buffer, &size));
+	KUNIT_EXPECT_EQ(test, size, 0U);
+
+	persist_boot(w, start);
+	scratch = ring_buffer_meta_scratch(w->buffer, &size);
+	KUNIT_ASSERT_NOT_NULL(test, scratch);
+	KUNIT_EXPECT_EQ(test, size, (unsigned int)ALIGN(SCRATCH, sizeof(u64)));
+	KUNIT_EXPECT_NULL(test, memchr_inv(scratch, 0, size));
+	memset(scratch, 0x5a, size);
+	rbt_write_n(w, 200, 50);
+	ring_buffer_reset(w->buffer);
+	rbt_write_n(w, 200, 5);
+	persist_boot(w, start);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(w->buffer), 5UL);
+	KUNIT_EXPECT_PTR_EQ(test, (u8 *)ring_buffer_meta_scratch(w->buffer, NULL), scratch);
+	KUNIT_EXPECT_NULL(test, memchr_inv(scratch, 0x5a, size));
+
+	/* Of another shape, and its records are not found either. */
+	persist_boot_both(w, start);
+	scratch = ring_buffer_meta_scratch(w->buffer, &size);
+	KUNIT_EXPECT_NULL(test, memchr_inv(scratch, 0, size));
+	KUNIT_EXPECT_TRUE(test, ring_buffer_empty(w->buffer));
+}
+
 /* Where there is no room for one, or where there is one. */
 static void persist_test_no_spare(struct kunit *test)
 {
@@ -337,6 +377,7 @@ static struct kunit_case persist_test_cases[] = {
 	KUNIT_CASE(persist_test_cut),
 	KUNIT_CASE(persist_test_forget),
 	KUNIT_CASE(persist_test_moved),
+	KUNIT_CASE(persist_test_scratch),
 	KUNIT_CASE(persist_test_no_spare),
 	{}
 };

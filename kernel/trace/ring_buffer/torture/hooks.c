@@ -8,8 +8,11 @@
 #include "../internal.h"
 #include "torture.h"
 
-/* For this test alone. */
-#define TOR_EXPORT(name)	EXPORT_SYMBOL_NS_GPL(name, RING_BUFFER_TORTURE)
+/*
+ * For this test alone. EXPORT_SYMBOL_NS_GPL() takes a name in older kernels, and a string in newer
+ * ones.
+ */
+#define TOR_EXPORT(name)	__EXPORT_SYMBOL(name, "GPL", "RING_BUFFER_TORTURE")
 
 TOR_EXPORT(ring_buffer_map);
 TOR_EXPORT(ring_buffer_map_dup);
@@ -57,7 +60,7 @@ void tor_hook_count(struct trace_buffer *buffer, int cpu, struct tor_counts *cou
 	tor_count(ring, counts);
 	rb_read_unlock(ring, flags);
 }
-EXPORT_SYMBOL_NS_GPL(tor_hook_count, RING_BUFFER_TORTURE);
+TOR_EXPORT(tor_hook_count);
 
 /* ring_buffer_cut_all() of one buffer; @drop is called before @spare drops its records. */
 int tor_hook_cut(struct trace_buffer *live, struct trace_buffer *spare, int cpu,
@@ -67,7 +70,7 @@ int tor_hook_cut(struct trace_buffer *live, struct trace_buffer *spare, int cpu,
 
 	return rb_cut_all(&one, cpu, drop, data);
 }
-EXPORT_SYMBOL_NS_GPL(tor_hook_cut, RING_BUFFER_TORTURE);
+TOR_EXPORT(tor_hook_cut);
 
 static void tor_hook_drop(struct rb_cpu *rcpu, struct rb_ring *ring, void *data)
 {
@@ -86,7 +89,7 @@ void tor_hook_reset(struct trace_buffer *buffer, int cpu,
 	rb_reset(buffer, cpu == RING_BUFFER_ALL_CPUS ? cpu_possible_mask : cpumask_of(cpu),
 		 tor_hook_drop, drop);
 }
-EXPORT_SYMBOL_NS_GPL(tor_hook_reset, RING_BUFFER_TORTURE);
+TOR_EXPORT(tor_hook_reset);
 
 /* Is the condition of a waiter for @percent of the ring true for sure? */
 bool tor_hook_filled(struct trace_buffer *buffer, int cpu, unsigned int percent)
@@ -104,4 +107,4 @@ bool tor_hook_filled(struct trace_buffer *buffer, int cpu, unsigned int percent)
 	rb_read_unlock(ring, flags);
 	return filled;
 }
-EXPORT_SYMBOL_NS_GPL(tor_hook_filled, RING_BUFFER_TORTURE);
+TOR_EXPORT(tor_hook_filled);

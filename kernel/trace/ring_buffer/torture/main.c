@@ -726,4 +726,5 @@ module_exit(tor_exit);
 
 MODULE_DESCRIPTION("Torture test of the ring buffer");
 MODULE_LICENSE("GPL");
-MODULE_IMPORT_NS(RING_BUFFER_TORTURE);
+/* As MODULE_IMPORT_NS() does, which takes a name in older kernels and a string in newer ones. */
+MODULE_INFO(import_ns, "RING_BUFFER_TORTURE");

@@ -5,10 +5,10 @@
 #include <linux/err.h>
 #include <linux/fcntl.h>
 #include <linux/limits.h>
-#include <linux/ring_buffer_types.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 
+#include "../../ring_buffer/format.h"
 #include "../../trace_output.h"
 #include "../../tests/snapshots.h"
 

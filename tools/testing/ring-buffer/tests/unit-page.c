@@ -325,8 +325,8 @@ static void map_layout(long unused)
 /* All records can be read there, and the meta page counts them */
 static void map_count(long order)
 {
+	int turn, per = (order + 1) * PER_SUBBUF + order;
 	struct trace_buffer_meta *meta;
-	int turn;
 
 	begin(8, true);
 	EXPECT_EQ(ring_buffer_subbuf_order_set(buf, order), 0);
@@ -340,6 +340,8 @@ static void map_count(long order)
 		EXPECT_EQ(meta->reader.id, 0);
 		EXPECT_EQ(meta->reader.read, 2 * (REC_LEN + 4));
 		EXPECT_EQ(meta->reader.lost_events, 0);
+		EXPECT_EQ(meta->pages_touched, put_count(0) / per - !(put_count(0) % per));
+		EXPECT_EQ(meta->pages_lost, meta->overrun / per);
 		consume(buf, 0, -1);
 		put_n(3 * PER_SUBBUF + 5);
 		/* the rest of the sub-buffer that the reader has */

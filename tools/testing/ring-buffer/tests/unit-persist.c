@@ -929,13 +929,41 @@ static void meta_text(char *text, unsigned long size)
 	free_pages((unsigned long)file, get_order(sizeof(*file)));
 }
 
-/* The slots have the sub-buffers from the last one on; the first two are exchanged here */
-static void expect_meta(int head, int commit, int reader, int first, int second)
+/* Take the bytes of records out of the text. Return: their sum */
+static long meta_commits(char *text)
+{
+	static const char before[] = " (commit: ";
+	char *to = text;
+	long sum = 0, n;
+
+	while (*text) {
+		if (strncmp(text, before, sizeof(before) - 1)) {
+			*to++ = *text++;
+			continue;
+		}
+		text += sizeof(before) - 1;
+		for (n = 0; *text >= '0' && *text <= '9'; text++)
+			n = 10 * n + *text - '0';
+		sum += n;
+		EXPECT_EQ(*text, ')');
+		if (*text)
+			text++;
+	}
+	*to = 0;
+	return sum;
+}
+
+/*
+ * The slots have the sub-buffers from the last one on; the first two are exchanged here. All
+ * of them together have @records records
+ */
+static void expect_meta(int head, int commit, int reader, int first, int second, int records)
 {
 	static char text[1024], want[1024];
 	int n, i;
 
 	meta_text(text, sizeof(text));
+	EXPECT_EQ(meta_commits(text), records * (REC_LEN + 4));
 	n = print(want, sizeof(want),
 		  "head_buffer:   %d\ncommit_buffer: %d\nsubbuf_size:   4096\n"
 		  "nr_subbufs:    %d\nbuffer[0]:    %d\n", head, commit, PER_CPU, reader);
@@ -950,16 +978,16 @@ static void meta(long unused)
 	static char text[64];
 
 	first_boot(0);
-	expect_meta(14, 14, 0, 14, 13);
+	expect_meta(14, 14, 0, 14, 13, 0);
 	put_n(1);
-	expect_meta(14, 14, 0, 14, 13);
+	expect_meta(14, 14, 0, 14, 13, 1);
 	put_n(2 * PER_SUBBUF);
-	expect_meta(14, 12, 0, 14, 13);
+	expect_meta(14, 12, 0, 14, 13, 2 * PER_SUBBUF + 1);
 	/* the reader exchanges the one that it has for the oldest one */
 	consume(buf, 0, 1);
-	expect_meta(13, 12, 14, 0, 13);
+	expect_meta(13, 12, 14, 0, 13, 2 * PER_SUBBUF + 1);
 	consume(buf, 0, PER_SUBBUF);
-	expect_meta(12, 12, 13, 0, 14);
+	expect_meta(12, 12, 13, 0, 14, 2 * PER_SUBBUF + 1);
 	fresh(2 * SUBBUF_DATA, true);
 	meta_text(text, sizeof(text));
 	EXPECT(!text[0], "no range: %s", text);

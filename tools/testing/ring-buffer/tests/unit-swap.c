@@ -459,7 +459,11 @@ static void reset_mapped(long unused)
 	EXPECT(meta->reader.lost_events && meta->overrun && meta->entries && meta->read,
 	       "%llu lost, %llu overrun, %llu entries, %llu read",
 	       (u64)meta->reader.lost_events, meta->overrun, meta->entries, meta->read);
+	EXPECT(meta->pages_lost && meta->pages_touched > meta->pages_lost,
+	       "%llu of %llu pages lost", meta->pages_lost, meta->pages_touched);
 	ring_buffer_reset(buf);
+	EXPECT_EQ(meta->pages_lost, 0);
+	EXPECT_EQ(meta->pages_touched, 0);
 	EXPECT_EQ(meta->reader.lost_events, 0);
 	EXPECT_EQ(meta->overrun, 0);
 	EXPECT_EQ(meta->entries, 0);

@@ -4,8 +4,8 @@
  * events/header_page and events/header_event in tracefs, and &enum
  * ring_buffer_type for the record types.
  */
-#ifndef _LINUX_RING_BUFFER_TYPES_H
-#define _LINUX_RING_BUFFER_TYPES_H
+#ifndef _RING_BUFFER_FORMAT_H
+#define _RING_BUFFER_FORMAT_H
 
 #include <linux/align.h>
 #include <linux/build_bug.h>
@@ -121,4 +121,4 @@ static __always_inline void *rb_payload(struct ring_buffer_event *rec)
 	return &rec->array[rec->type_len ? 0 : 1];
 }
 
-#endif /* _LINUX_RING_BUFFER_TYPES_H */
+#endif /* _RING_BUFFER_FORMAT_H */
