@@ -68,7 +68,10 @@ static const struct dentry_operations proc_trace_dentry_operations = {
 	.d_delete	= pid_delete_dentry,
 };
 
-/* The mode lets all open it: trace_view_open() decides. */
+/*
+ * The mode lets all open it: trace_view_open() decides. As other files that disappear with their
+ * task, it is no mount point.
+ */
 static struct dentry *proc_trace_instantiate(struct dentry *dentry, struct task_struct *task,
 					     const void *ptr)
 {
@@ -79,8 +82,7 @@ static struct dentry *proc_trace_instantiate(struct dentry *dentry, struct task_
 	inode->i_op = &proc_trace_file_inode_operations;
 	inode->i_fop = &proc_trace_file_operations;
 	pid_update_inode(task, inode);
-	d_set_d_op(dentry, &proc_trace_dentry_operations);
-	return d_splice_alias(inode, dentry);
+	return proc_splice_unmountable(inode, dentry, &proc_trace_dentry_operations);
 }
 
 static struct dentry *proc_trace_lookup(struct inode *dir, struct dentry *dentry,

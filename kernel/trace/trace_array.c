@@ -239,6 +239,6 @@ void trace_show_channel(struct seq_file *m, struct trace_array *ch, bool on, uns
 	for_each_tracing_cpu(cpu)
 		lost += trace_lost(buffer, cpu);
 	seq_printf(m, "%s mode=%s on=%d kb=%lu records=%lu lost=%lu\n", ch->name,
-		   ch->trace_flags & TRACE_ITER_OVERWRITE ? "overwrite" : "discard", on, kb,
+		   ch->trace_flags & TRACE_ITER(OVERWRITE) ? "overwrite" : "discard", on, kb,
 		   ring_buffer_entries(buffer), lost);
 }

@@ -199,10 +199,10 @@ static void last_boot_put_context(struct trace_iterator *iter)
 		trace_seq_printf(s, "%16s-%-7d ", "<...>", entry->pid);
 	else
 		trace_seq_printf(s, "%16s-%-7s ", "<...>", "?");
-	if (iter->tr->trace_flags & TRACE_ITER_RECORD_TGID)
+	if (iter->tr->trace_flags & TRACE_ITER(RECORD_TGID))
 		trace_seq_puts(s, "(-------) ");
 	trace_seq_printf(s, "[%03d] ", iter->cpu);
-	if (iter->tr->trace_flags & TRACE_ITER_IRQ_INFO &&
+	if (iter->tr->trace_flags & TRACE_ITER(IRQ_INFO) &&
 	    last_boot_has(iter, 0, sizeof(*entry)))
 		trace_print_lat_fmt(s, iter->ent);
 	if (iter->iter_flags & TRACE_FILE_TIME_IN_NS) {
@@ -238,7 +238,7 @@ bool trace_iter_last_boot(struct trace_iterator *iter)
  */
 enum print_line_t trace_print_last_boot(struct trace_iterator *iter)
 {
-	if (iter->tr->trace_flags & TRACE_ITER_CONTEXT_INFO)
+	if (iter->tr->trace_flags & TRACE_ITER(CONTEXT_INFO))
 		last_boot_put_context(iter);
 	if (last_boot_has(iter, 0, sizeof(*iter->ent))) {
 		last_boot_put_event(iter);

@@ -81,7 +81,7 @@ merge_open_channel(struct trace_iterator *iter, struct trace_array *ch, struct a
 	sub->snapshot = iter->snapshot;
 	sub->pipe = iter->pipe;
 	sub->cpu_file = iter->cpu_file;
-	if (ch->trace_flags & TRACE_ITER_LATENCY_FMT)
+	if (ch->trace_flags & TRACE_ITER(LATENCY_FMT))
 		sub->iter_flags |= TRACE_FILE_LAT_FMT;
 	if (trace_clock_in_ns(ch))
 		sub->iter_flags |= TRACE_FILE_TIME_IN_NS;

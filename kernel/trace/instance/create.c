@@ -6,8 +6,6 @@
  * well as memory. Its directory is visible before it is in the list of trace arrays, and
  * after it has left it. Its files cannot be opened then.
  */
-#include <linux/srcu.h>
-
 #include "internal.h"
 
 /* How many files and directories could not be created, of all trace arrays. */
@@ -111,22 +109,14 @@ int instance_create_files(struct trace_array *tr)
  * One wait is for all CPUs and all parts of the instance. Before it, there is one for all
  * triggers and lines of stop_on for events, because a trigger that is freed can disable
  * another event. The function tracer has its own, and so has the core of tracepoints where the
- * probe of another user becomes the only one. Pending probes of an event are in a read side of
- * RCU or, where RCU does not watch, of tracepoint_srcu. Both waits run at the same time.
+ * probe of another user becomes the only one. An instance without rings needs it as well: PIDs
+ * and the options event-fork and function-fork have probes.
  *
  * Context: May sleep.
  */
 void instance_quiesce(struct trace_array *tr)
 {
-	bool probed = !trace_array_is_unexpanded(tr);
-	unsigned long cookie = 0;
-
-	/* No event was enabled since it was unexpanded, which waited for those before. */
-	if (probed)
-		cookie = start_poll_synchronize_srcu(&tracepoint_srcu);
-	synchronize_rcu();
-	if (probed && !poll_state_synchronize_srcu(&tracepoint_srcu, cookie))
-		synchronize_srcu(&tracepoint_srcu);
+	trace_wait_for_probes();
 }
 
 /**

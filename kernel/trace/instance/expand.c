@@ -130,7 +130,7 @@ static bool instance_records(struct trace_array *tr)
 	struct trace_event_file *file;
 
 	lockdep_assert_held(&event_mutex);
-	if (tr->current_trace != &nop_trace || tr->trace_flags & TRACE_ITER_TRACE_PRINTK ||
+	if (tr->current_trace != &nop_trace || tr->trace_flags & INSTANCE_FED_FLAGS ||
 	    instance_has_probes(tr) || trace_snapshot_is_used(tr))
 		return true;
 	list_for_each_entry(file, &tr->events, list) {
@@ -176,7 +176,7 @@ int instance_unexpand(struct trace_array *tr)
 	    instance_records(tr))
 		return -EBUSY;
 	/* A writer that found its event enabled may be in the buffer. */
-	tracepoint_synchronize_unregister();
+	trace_wait_for_probes();
 	/* A reader in /proc/PID/trace has no reference. */
 	trace_view_begin_change(tr);
 	ret = instance_free_rings(tr);

@@ -7,6 +7,8 @@
 
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/tracepoint.h>
 #include <linux/types.h>
 
 struct dentry;
@@ -45,5 +47,22 @@ void instance_quiesce(struct trace_array *tr);
 void trace_create_instances(struct dentry *top);
 struct trace_array *trace_create_boot_instance(char *text, unsigned long per_cpu);
 void trace_create_boot_instances(void);
+
+/**
+ * trace_wait_for_probes() - wait until nothing uses what a probe has found before
+ *
+ * A probe of a tracepoint can be preempted, also before it disables preemption to record. A probe
+ * of a function or of perf, and all that records, is in a read side of RCU.
+ *
+ * Context: May sleep.
+ */
+static inline void trace_wait_for_probes(void)
+{
+	unsigned long rcu = get_state_synchronize_rcu();
+
+	tracepoint_synchronize_unregister();
+	/* Where tracepoints have their own kind of RCU only, that need not have waited for this. */
+	cond_synchronize_rcu(rcu);
+}
 
 #endif /* _KERNEL_TRACE_INSTANCE_H */

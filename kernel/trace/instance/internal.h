@@ -34,9 +34,12 @@
 #include "../proc_view/proc_view.h"
 #include "../trace.h"
 
+/* With these flags others record in an instance. */
+#define INSTANCE_FED_FLAGS	TRACE_ITER(TRACE_PRINTK)
+
 /* These flags are not taken from the top directory. */
 #define INSTANCE_OWN_FLAGS \
-	(TRACE_ITER_EVENT_FORK | TRACE_ITER_FUNC_FORK | TRACE_ITER_TRACE_PRINTK)
+	(TRACE_ITER(EVENT_FORK) | TRACE_ITER(FUNC_FORK) | INSTANCE_FED_FLAGS)
 
 /**
  * struct instance_spec - what a new instance is to be

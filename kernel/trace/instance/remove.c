@@ -12,11 +12,14 @@
  */
 void instance_stop(struct trace_array *tr)
 {
+	int i;
+
 	tracing_set_nop(tr);
 	/* The nop tracer refuses no change of a flag. */
-	set_tracer_flag(tr, TRACE_ITER_EVENT_FORK, 0);
-	set_tracer_flag(tr, TRACE_ITER_FUNC_FORK, 0);
-	set_tracer_flag(tr, TRACE_ITER_TRACE_PRINTK, 0);
+	for (i = 0; i < TRACE_FLAGS_MAX_SIZE; i++) {
+		if (INSTANCE_OWN_FLAGS & 1ULL << i)
+			set_tracer_flag(tr, 1ULL << i, 0);
+	}
 	trace_forget_maxlat(tr);
 	clear_ftrace_function_probes(tr);
 }

@@ -78,7 +78,7 @@ sample_print(struct trace_iterator *iter, int flags, struct trace_event *event)
 	trace_seq_printf(s, "event=%s mode=%s ip=", (char *)entry + (entry->event & 0xffff),
 			 sample_modes[entry->mode < ARRAY_SIZE(sample_modes) ? entry->mode : 0]);
 	sample_print_ip(iter, entry->ip, entry->mode == PERF_RECORD_MISC_KERNEL,
-			flags | TRACE_ITER_SYM_OFFSET);
+			flags | TRACE_ITER(SYM_OFFSET));
 	trace_seq_printf(s, " addr=0x%llx period=%llu tgid=%u\n", entry->addr, entry->period,
 			 entry->tgid);
 	sample_print_stack(iter, entry->kernel, true, flags);

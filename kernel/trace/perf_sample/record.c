@@ -29,15 +29,15 @@ static u32 sample_copy_stack(struct sample_entry *entry, unsigned int *pos, cons
 
 static void sample_fill(struct sample_entry *entry, const struct trace_sampler *s, size_t name_size,
 			const struct sample_stack *stack, struct perf_sample_data *data,
-			struct pt_regs *regs)
+			struct perf_event *counter, struct pt_regs *regs)
 {
 	unsigned int pos = offsetof(struct sample_entry, data);
 
-	entry->ip = perf_instruction_pointer(regs);
+	entry->ip = perf_instruction_pointer(counter, regs);
 	entry->addr = data->sample_flags & PERF_SAMPLE_ADDR ? data->addr : 0;
 	entry->period = data->period;
 	entry->tgid = current->tgid;
-	entry->mode = perf_misc_flags(regs) & PERF_RECORD_MISC_CPUMODE_MASK;
+	entry->mode = perf_misc_flags(counter, regs) & PERF_RECORD_MISC_CPUMODE_MASK;
 	entry->event = pos | (u32)name_size << 16;
 	memcpy(entry->data, s->spec.name, name_size);
 	pos = ALIGN(pos + name_size, sizeof(long));
@@ -131,7 +131,8 @@ static unsigned int sample_context(const struct perf_event_attr *attr)
  */
 static bool sample_write(struct trace_sampler *s, struct trace_event_file *file,
 			 const struct sample_stack *stack, unsigned int ctx,
-			 struct perf_sample_data *data, struct pt_regs *regs)
+			 struct perf_sample_data *data, struct perf_event *counter,
+			 struct pt_regs *regs)
 {
 	struct trace_buffer *buffer = file->tr->array_buffer.buffer;
 	size_t name_size = strlen(s->spec.name) + 1;
@@ -150,7 +151,7 @@ static bool sample_write(struct trace_sampler *s, struct trace_event_file *file,
 	fbuffer.trace_ctx = ctx;
 	tracing_generic_entry_update(&entry->ent, entry->ent.type, ctx);
 	fbuffer.regs = regs;
-	sample_fill(entry, s, name_size, stack, data, regs);
+	sample_fill(entry, s, name_size, stack, data, counter, regs);
 	trace_event_buffer_commit(&fbuffer);
 	/* A trigger with a condition has looked at a record that is in no buffer of an instance. */
 	return fbuffer.buffer == buffer;
@@ -202,7 +203,7 @@ void sampler_overflow(struct perf_event *counter, struct perf_sample_data *data,
 		if (!stack.nr_kernel && !stack.nr_user)
 			local_inc(&cpu->stackless);
 	}
-	if (sample_write(s, file, &stack, ctx, data, regs))
+	if (sample_write(s, file, &stack, ctx, data, counter, regs))
 		local_inc(&cpu->samples);
 	else
 		local_inc(&cpu->refused);

@@ -12,7 +12,7 @@
  * may be that of another task in the namespace of the reader, and the lock of its memory may be
  * held for long.
  */
-#define VIEW_SYM_MASK	(TRACE_ITER_SYM_MASK & ~TRACE_ITER_SYM_USEROBJ)
+#define VIEW_SYM_MASK	(TRACE_ITER_SYM_MASK & ~TRACE_ITER(SYM_USEROBJ))
 
 /* As in "trace", a line of a channel begins with its name. */
 static void view_print_channel(struct trace_iterator *iter)

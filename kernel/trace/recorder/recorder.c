@@ -163,7 +163,7 @@ void __init trace_recorder_boot(void)
 	recorder_add_stops(tr);
 	guard(mutex)(&event_mutex);
 	scoped_guard(mutex, &trace_types_lock)
-		set_tracer_flag(tr, TRACE_ITER_OVERWRITE, 1);
+		set_tracer_flag(tr, TRACE_ITER(OVERWRITE), 1);
 	recorder = tr;
 	recorder_events = kstrdup(*events ? events : CONFIG_TRACE_RECORDER_EVENTS, GFP_KERNEL);
 	if (!recorder_events)

@@ -65,8 +65,8 @@ int snap_delay_wait(struct trace_snapshots *s, struct snap_waiter *waiter)
 void snap_delay_init(struct trace_snapshots *s)
 {
 	s->pending.start = IRQ_WORK_INIT_HARD(snap_pending_start);
-	hrtimer_init(&s->pending.timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_HARD);
-	s->pending.timer.function = snap_pending_timer;
+	hrtimer_setup(&s->pending.timer, snap_pending_timer, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_ABS_HARD);
 }
 
 /**

@@ -270,7 +270,7 @@ static struct trace_array *snap_alloc_array(struct trace_snap *snap, struct trac
 	tr->clock_id = snap->clock_id;
 	/* Nothing is recorded. */
 	tr->trace_flags = from->trace_flags &
-			  ~(TRACE_ITER_PAUSE_ON_TRACE | TRACE_ITER_PRINTK | TRACE_ITER_MARKERS);
+			  ~(TRACE_ITER(PAUSE_ON_TRACE) | TRACE_ITER(PRINTK) | TRACE_ITER(MARKERS));
 	return tr;
 }
 

@@ -31,7 +31,11 @@ static void stop_trigger_free(struct event_trigger_data *data)
 	struct stop_line *line = data->private_data;
 
 	line->trigger = NULL;
-	/* Waits until the probes have ended, unless that is done for all triggers together. */
+	/* The line can be freed next, so no probe may use it, unless all triggers have waited. */
+	if (!(data->flags & EVENT_TRIGGER_FL_GOING)) {
+		trace_wait_for_probes();
+		data->flags |= EVENT_TRIGGER_FL_GOING;
+	}
 	trigger_data_free(data);
 }
 

@@ -138,8 +138,7 @@ static enum hrtimer_restart stop_line_timer(struct hrtimer *timer)
 void stop_line_init(struct stop_line *line)
 {
 	line->start = IRQ_WORK_INIT_HARD(stop_line_start);
-	hrtimer_init(&line->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_HARD);
-	line->timer.function = stop_line_timer;
+	hrtimer_setup(&line->timer, stop_line_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_HARD);
 }
 
 /**

@@ -8,6 +8,7 @@
 #include <kunit/test.h>
 #include <linux/delay.h>
 #include <linux/fs.h>
+#include <linux/mutex.h>
 
 int tfs_init(struct kunit *test);
 int tfs_init_small(struct kunit *test);
@@ -48,6 +49,12 @@ void tfs_fail_nth(unsigned int n);
 bool tfs_failed(void);
 void tfs_kill(bool killed);
 void tfs_option(struct kunit *test, const char *name, const char *text);
+
+/* Does a task sleep until it gets the mutex? The bit is MUTEX_FLAG_WAITERS of kernel/locking/. */
+static inline bool tfs_has_waiter(const struct mutex *mutex)
+{
+	return atomic_long_read(&mutex->owner) & 1;
+}
 
 /* Wait until a worker has made the condition true, for a minute at most. */
 #define tfs_wait(test, what)							\

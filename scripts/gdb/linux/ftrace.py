@@ -24,7 +24,7 @@ RB_SLOT_SEQ_SHIFT = 24
 RB_VOID = 1
 RB_READER_WAITS = 1
 RB_READER_INHERITED = 2
-# include/linux/ring_buffer_types.h
+# kernel/trace/ring_buffer/format.h
 RB_UNIT = 4
 RB_MISSED_EVENTS = 1 << 31
 RB_MISSED_STORED = 1 << 30
@@ -479,17 +479,11 @@ class Symbols:
 
     def add_kernel(self):
         mem = self.mem
-        count = mem.number(mem.symbol("kallsyms_num_syms"), 4)
-        base = mem.number(mem.symbol("kallsyms_relative_base"))
-        offsets = struct.unpack("%s%di" % (mem.mark, count),
-                                mem.read(mem.symbol("kallsyms_offsets"), 4 * count))
         start = mem.symbol("kallsyms_names")
         names = mem.read(start, mem.symbol("kallsyms_markers") - start)
         tokens = self.tokens()
-        # With CONFIG_KALLSYMS_ABSOLUTE_PERCPU, negative offsets are those of the kernel's text.
-        absolute = any(offset < 0 for offset in offsets)
         pos = 0
-        for offset in offsets:
+        for addr in self.addresses():
             length = names[pos]
             pos += 1
             if length & 0x80:
@@ -497,11 +491,25 @@ class Symbols:
                 pos += 1
             name = "".join(map(tokens.__getitem__, names[pos:pos + length]))
             pos += length
-            if absolute:
-                addr = offset if offset >= 0 else base - 1 - offset
-            else:
-                addr = base + (offset & 0xffffffff)
             self.add(addr, name[0], name[1:])
+
+    def addresses(self):
+        """The addresses of the kernel's symbols."""
+        mem = self.mem
+        count = mem.number(mem.symbol("kallsyms_num_syms"), 4)
+        start = mem.symbol("kallsyms_offsets")
+        offsets = struct.unpack("%s%di" % (mem.mark, count), mem.read(start, 4 * count))
+        base = mem.symbol("kallsyms_relative_base", 0)
+        if not base:
+            # Linux 7: each offset is from its own place. (A 32-bit kernel is taken for one that
+            # can be moved: else they are the addresses.)
+            mask = (1 << 8 * mem.long) - 1
+            return [start + 4 * i + offset & mask for i, offset in enumerate(offsets)]
+        base = mem.number(base)
+        # With CONFIG_KALLSYMS_ABSOLUTE_PERCPU, negative offsets are those of the kernel's text.
+        if any(offset < 0 for offset in offsets):
+            return [offset if offset >= 0 else base - 1 - offset for offset in offsets]
+        return [base + (offset & 0xffffffff) for offset in offsets]
 
     def tokens(self):
         mem = self.mem

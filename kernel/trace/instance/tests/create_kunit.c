@@ -222,15 +222,14 @@ static void create_test_systems(struct kunit *test)
 /* It takes the flags of the top directory, but for those that each has for itself. */
 static void create_test_flags(struct kunit *test)
 {
-	const unsigned long own = TRACE_ITER_EVENT_FORK | TRACE_ITER_FUNC_FORK |
-				  TRACE_ITER_TRACE_PRINTK;
+	const unsigned long own = INSTANCE_OWN_FLAGS;
 	struct trace_array *top = top_trace_array(), *tr;
 	unsigned long flags = top->trace_flags;
 
-	top->trace_flags = (flags ^ TRACE_ITER_OVERWRITE) | own;
+	top->trace_flags = (flags ^ TRACE_ITER(OVERWRITE)) | own;
 	tr = tfs_add(test, CREATE_NAME, NULL, NULL);
 	top->trace_flags = flags;
-	KUNIT_EXPECT_EQ(test, tr->trace_flags, (flags ^ TRACE_ITER_OVERWRITE) & ~own);
+	KUNIT_EXPECT_EQ(test, tr->trace_flags, (flags ^ TRACE_ITER(OVERWRITE)) & ~own);
 }
 
 /* If an allocation fails, nothing is left of the instance. */
@@ -274,7 +273,7 @@ static void create_test_remove(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
 	KUNIT_EXPECT_FALSE(test, tfs_exists(test, CREATE_DIR));
 	/* trace_printk() goes to the top directory again. */
-	KUNIT_EXPECT_TRUE(test, top_trace_array()->trace_flags & TRACE_ITER_TRACE_PRINTK);
+	KUNIT_EXPECT_TRUE(test, top_trace_array()->trace_flags & TRACE_ITER(TRACE_PRINTK));
 }
 
 /* The reasons of mkdir and rmdir, in error_log of the top directory. */

@@ -49,7 +49,7 @@ static void off_test_calls(struct kunit *test)
 	tracing_on();
 	tracing_off();
 	tracing_on_all();
-	KUNIT_EXPECT_EQ(test, __trace_puts(_THIS_IP_, text, strlen(text)), 0);
+	KUNIT_EXPECT_EQ(test, internal_trace_puts(text), 0);
 	KUNIT_EXPECT_EQ(test, __trace_printk(_THIS_IP_, text), 0);
 	/* As a module does that uses trace_printk() */
 	trace_printk_init_buffers();

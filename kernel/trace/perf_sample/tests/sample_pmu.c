@@ -6,6 +6,7 @@
  * It counts what is written to its parameter "fire": each event is an overflow, in an NMI of its
  * own that interrupts a kernel thread on the CPU.
  */
+#include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/init.h>
 #include <linux/irqflags.h>
@@ -158,7 +159,8 @@ static int sample_pmu_fire(const char *text, const struct kernel_param *param)
 		return -EBUSY;
 	if (sscanf(text, "%u %u", &on, &nr) != 2 || on >= nr_cpu_ids || nr > 10000)
 		return -EINVAL;
-	return work_on_cpu_safe(on, sample_pmu_count, &nr);
+	guard(cpus_read_lock)();
+	return cpu_online(on) ? work_on_cpu(on, sample_pmu_count, &nr) : -ENODEV;
 }
 
 static const struct kernel_param_ops sample_pmu_fire_ops = {
@@ -195,4 +197,5 @@ module_exit(sample_pmu_module_exit);
 
 MODULE_DESCRIPTION("A PMU for tests of perf_events");
 MODULE_LICENSE("GPL");
-MODULE_IMPORT_NS(TRACE_SAMPLE_PMU);
+/* As MODULE_IMPORT_NS() does, which takes a name in older kernels and a string in newer ones. */
+MODULE_INFO(import_ns, "TRACE_SAMPLE_PMU");

@@ -274,12 +274,12 @@ static void view_files_leave_old(struct trace_array *tr)
 /* Bytes that no writer has written are zeros in a trace.dat, wherever the record was reserved. */
 static void view_files_expect_no_old(struct kunit *test)
 {
-	char name[TASK_COMM_LEN], *bytes, *at;
+	char name[TASK_COMM_LEN], other[TASK_COMM_LEN] = "a", *bytes, *at;
 	size_t size;
 
 	view_files_leave_old(test->priv);
 	get_task_comm(name, current);
-	set_task_comm(current, "a");
+	set_task_comm(current, other);
 	set_task_comm(current, name);
 	view_files_mark(test, "odd");
 	bytes = view_files_bytes(test, "kunit.dat", SZ_64K, &size);

@@ -509,7 +509,7 @@ static void __init boot_test_waits(struct kunit *test)
 	get_task_struct(task);
 	mutex_lock(&trace_types_lock);
 	wake_up_process(task);
-	while (list_empty(&trace_types_lock.wait_list) && !READ_ONCE(done))
+	while (!tfs_has_waiter(&trace_types_lock) && !READ_ONCE(done))
 		schedule_timeout_uninterruptible(1);
 	KUNIT_EXPECT_FALSE(test, done);
 	mutex_unlock(&trace_types_lock);

@@ -314,7 +314,7 @@ static void change_test_entries(struct kunit *test)
 	snap_kunit_worker(tr);
 	mutex_lock(&s->mutex);
 	wake_up_process(task);
-	while (list_empty(&s->mutex.wait_list) && !completion_done(&count.done))
+	while (!tfs_has_waiter(&s->mutex) && !completion_done(&count.done))
 		schedule_timeout_uninterruptible(1);
 	snap_free_slot(s, &s->user, true);
 	mutex_unlock(&s->mutex);

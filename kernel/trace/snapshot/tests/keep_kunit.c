@@ -578,7 +578,7 @@ static void keep_test_order(struct kunit *test)
 	flush_work(&ch->snapshots->worker.work);
 	mutex_lock(&ch->snapshots->mutex);
 	wake_up_process(task);
-	while (list_empty(&ch->snapshots->mutex.wait_list))
+	while (!tfs_has_waiter(&ch->snapshots->mutex))
 		schedule_timeout_uninterruptible(1);
 	if (mutex_trylock(&s->mutex))
 		mutex_unlock(&s->mutex);

@@ -336,13 +336,12 @@ static enum hrtimer_restart take_free(struct hrtimer *timer)
 static void take_test_waits(struct kunit *test)
 {
 	struct trace_snapshots *s = snap_kunit(test);
-	struct hrtimer timer;
+	static struct hrtimer timer;
 	unsigned int i;
 
 	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(test->priv), 0);
 	take_acting = test;
-	hrtimer_init_on_stack(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
-	timer.function = take_free;
+	hrtimer_setup(&timer, take_free, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
 	for (i = 0; i < 2; i++) {
 		take_is_free = false;
 		atomic_set(&s->owner, 2);
@@ -355,7 +354,6 @@ static void take_test_waits(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, irqs_disabled());
 		hrtimer_cancel(&timer);
 	}
-	destroy_hrtimer_on_stack(&timer);
 	snap_kunit_expect(test, "taken 1");
 }
 
@@ -629,8 +627,11 @@ static void take_test_mapped(struct kunit *test)
 	file = tfs_open(test, "per_cpu/cpu0/trace_pipe_raw", O_RDONLY);
 	at = take_map(test, file);
 	tfs_mark(test, 1);
-	tracing_snapshot_instance(test->priv);
-	tracing_snapshot_instance(test->priv);
+	/* The worker must not allocate another buffer in between. */
+	scoped_guard(mutex, &snap_kunit(test)->mutex) {
+		tracing_snapshot_instance(test->priv);
+		tracing_snapshot_instance(test->priv);
+	}
 	snap_kunit_expect(test, "taken 1 starved 1");
 	tfs_set(test, "snapshot", "1");
 	snap_kunit_expect(test, "taken 2 starved 1");
