@@ -2,6 +2,7 @@
 /*
  * Create and destroy the snapshots of a trace array; the worker; the command line.
  */
+#include <linux/cache.h>	/* what asm/setup.h of arm64 takes for granted */
 #include <linux/init.h>
 #include <linux/printk.h>
 

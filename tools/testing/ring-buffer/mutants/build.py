@@ -349,8 +349,8 @@ late_initcall(rb_entered_init);
         arguments = ["make", "-sk", "-C", os.path.join(TOP, "build/linux"), "ARCH=um", "SUBARCH=x86_64", f"CC={CC}",
                      f"O={self.sources}", JOBS]
         wanted = os.path.join(self.sources, "wanted")
-        text = "".join(open(f).read() for f in (os.path.join(HERE, "kunit.config"), os.path.join(HERE, "mutants/config"),
-                                                os.path.join(TOP, "kernel/trace/ring_buffer/tests/.kunitconfig")))
+        text = "".join(open(os.path.join(HERE, f)).read() for f in (
+            "kunit.config", "kunit-um.config", "mutants/config", TOP + "/kernel/trace/ring_buffer/tests/.kunitconfig"))
         steps = [["linux"]]
         if write_if_new(wanted, text + "CONFIG_64BIT=y\n") or not os.path.exists(os.path.join(self.sources, ".config")):
             steps.insert(0, [f"KCONFIG_ALLCONFIG={wanted}", "allnoconfig"])
