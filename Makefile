@@ -9,6 +9,13 @@ unexport MAKEFLAGS KSRC
 
 QEMU := tools/testing/qemu
 
+ifeq ($(BASE),newest)
+GOALS := $(or $(MAKECMDGOALS),help)
+.PHONY: $(GOALS)
+$(GOALS):
+	@tools/series/newest $@ $(MAKEOVERRIDES)
+else
+
 .PHONY: help prepare kernel run shell torture debug clients test test-long kunit mutants litmus bench bench-guest patches check check-fast fresh clean
 .DEFAULT_GOAL := help
 
@@ -53,6 +60,8 @@ help:
 	@echo '  make clean        remove build/'
 	@echo
 	@echo '  KSRC=PATH         take that Linux 6.12.y source, not Debian'\''s linux-source-6.12'
+	@echo '  BASE=newest       work on the newest kernel of Debian sid, or with KSRC=PATH that one of 7.2 or later;'
+	@echo '                    all output is in build/newest/build'
 	@echo '  DEPS=skip         do not look for missing packages'
 
 prepare:
@@ -119,3 +128,5 @@ fresh:
 
 clean:
 	rm -rf build
+
+endif
