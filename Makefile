@@ -16,7 +16,7 @@ $(GOALS):
 	@tools/series/newest $@ $(MAKEOVERRIDES)
 else
 
-.PHONY: help prepare kernel run shell torture debug clients test test-long kunit mutants litmus bench bench-guest patches check check-fast fresh clean
+.PHONY: help prepare kernel run shell torture debug clients test test-long test-arch kunit mutants litmus bench bench-guest patches check check-fast fresh clean
 .DEFAULT_GOAL := help
 
 help:
@@ -33,6 +33,7 @@ help:
 	@echo '  make test-long    those that take hours: broken on purpose in 40 places at random (SEED=N: these'
 	@echo '                    again), with weaker memory order, and in kernels that check themselves'
 	@echo
+	@echo '  make test-arch    the tests on another kind of machine, emulated: ARCH=arm64 or s390 (big-endian)'
 	@echo '  make bench        measure the ring buffer beside the base'\''s and others: a table, and in'
 	@echo '                    build/bench/ bench.json, bench.svg, figures.md and figures.rst; the table of the README'
 	@echo '                    is a copy of figures.md, those of Documentation/trace/ring-buffer-bench.rst of'
@@ -96,6 +97,9 @@ test: prepare
 
 test-long: kernel
 	@SEED='$(filter-out 0,$(SEED))' tools/series/test long
+
+test-arch: prepare
+	@tools/series/test arch '$(ARCH)'
 
 litmus:
 	@KSRC='$(KSRC)' tools/series/base
