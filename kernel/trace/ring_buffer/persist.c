@@ -524,6 +524,9 @@ static bool rb_persist_time(struct rb_persist_part *part, struct ring_buffer_eve
 			return false;
 		*since = 0;
 	} else {
+		/* No clock comes to the end of its 64 bits. */
+		if (next < *time)
+			return false;
 		/* The tail word holds the sum. */
 		*since += next - *time;
 		if (*since > RB_SINCE_MAX)
