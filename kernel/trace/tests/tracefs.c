@@ -118,7 +118,7 @@ static bool tfs_is_free(void)
 }
 
 /*
- * What ends with a file waits for grace periods and for works, one after the other: a file, the
+ * Memory is freed by grace periods and works, one after the other: those of a file, then of the
  * array, its buffers, their rings. On another CPU they have not run meanwhile.
  */
 static void tfs_settle(void)

@@ -221,7 +221,7 @@ static void remote_test_consume(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ring_buffer_empty(r->buffer));
 }
 
-/* What the remote overwrites is told as lost, and so is what is overwritten here. */
+/* Records that are overwritten, there or here, are told as lost. */
 static void remote_test_lost(struct kunit *test)
 {
 	struct remote *r = test->priv;

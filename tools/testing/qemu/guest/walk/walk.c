@@ -164,7 +164,7 @@ static void report(struct walker *w)
 	printf("%s slowest %ld %s %s\n", w->name, w->slowest, call_names[w->slowest_call], w->slowest_path);
 }
 
-/* Returns the number of processes whose call has not come back for so long. */
+/* Returns the number of processes of which a call has not come back for so long. */
 static int stuck(long ms)
 {
 	int n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of walk share, see walk.c */
+/* Shared by the files of walk, see walk.c */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 #define CALL_ENUM(name) CALL_##name,
 enum { CALLS(CALL_ENUM) NR_CALLS };
 
-/* What the parent sees of a process. */
+/* The parent sees this of a process. */
 struct walker {
 	const char	*name;
 	void		(*drop)(void);
@@ -39,7 +39,7 @@ struct walker {
 extern struct walker *walkers, *me;	/* all processes, and this one */
 extern int nr_walkers;
 
-/* What it has open. */
+/* Open files and mappings */
 struct slot {
 	int	fd;		/* -1: none */
 	void	*map;

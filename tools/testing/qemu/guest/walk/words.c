@@ -69,7 +69,7 @@ static void word_from(char *word, const char *from, size_t len)
 	word[n] = 0;
 }
 
-/* What the file holds is what it takes. */
+/* A file takes the words that it holds. */
 static void word_of_file(char *word, const char *path)
 {
 	char from[PAGE];
