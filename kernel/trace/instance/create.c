@@ -103,23 +103,6 @@ int instance_create_files(struct trace_array *tr)
 }
 
 /**
- * instance_quiesce() - wait until nothing records in an instance
- * @tr: the instance; its events and its tracer are off, trace_snapshot_stop() was called
- *
- * One wait is for all CPUs and all parts of the instance. Before it, there is one for all
- * triggers and lines of stop_on for events, because a trigger that is freed can disable
- * another event. The function tracer has its own, and so has the core of tracepoints where the
- * probe of another user becomes the only one. An instance without rings needs it as well: PIDs
- * and the options event-fork and function-fork have probes.
- *
- * Context: May sleep.
- */
-void instance_quiesce(struct trace_array *tr)
-{
-	trace_wait_for_probes();
-}
-
-/**
  * instance_dismantle() - remove the files of an instance, and free it
  * @tr: the instance; it is not in the list of trace arrays, and has no references
  *

@@ -43,7 +43,6 @@ int trace_session_erase(struct trace_array *tr, int cpu);
 
 void __trace_array_put(struct trace_array *tr);
 void instance_lost_file(void);
-void instance_quiesce(struct trace_array *tr);
 void trace_create_instances(struct dentry *top);
 struct trace_array *trace_create_boot_instance(char *text, unsigned long per_cpu);
 void trace_create_boot_instances(void);
@@ -53,6 +52,12 @@ void trace_create_boot_instances(void);
  *
  * A probe of a tracepoint can be preempted, also before it disables preemption to record. A probe
  * of a function or of perf, and all that records, is in a read side of RCU.
+ *
+ * A removal of an instance waits once for all of its parts, also where it has no rings: PIDs and
+ * the options event-fork and function-fork have probes. Before it, there is one wait for all
+ * triggers and lines of stop_on for events, because a trigger that is freed can disable another
+ * event. The function tracer has its own, and so has the core of tracepoints where the probe of
+ * another user becomes the only one.
  *
  * Context: May sleep.
  */
