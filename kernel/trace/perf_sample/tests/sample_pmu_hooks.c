@@ -14,5 +14,6 @@ int sample_pmu_overflow(struct perf_event *event, struct perf_sample_data *data,
 {
 	return perf_event_overflow(event, data, regs);
 }
+
 /* EXPORT_SYMBOL_NS_GPL() takes a name in older kernels, and a string in newer ones. */
 __EXPORT_SYMBOL(sample_pmu_overflow, "GPL", "TRACE_SAMPLE_PMU");

@@ -230,26 +230,25 @@ static void global_test_hotplug(struct kunit *test)
 		bool waits;
 	} ops[] = { { global_is_absent, false }, { global_set, true } };
 	struct task_struct *task;
-	struct mutex *lock;
 	unsigned int i;
 	bool ended;
 
 	global_open(test, RB_FL_OVERWRITE);
 	KUNIT_ASSERT_EQ(test, ring_buffer_unexpand(global->buffer), 0);
-	lock = &global->buffer->cpu_mutex;
 	for (i = 0; i < ARRAY_SIZE(ops); i++) {
 		ended = false;
 		task = kthread_create(ops[i].op, &ended, "kunit-global");
 		KUNIT_ASSERT_FALSE(test, IS_ERR(task));
 		get_task_struct(task);
 		/* As trace_rb_cpu_prepare() does. */
-		mutex_lock(lock);
+		mutex_lock(&global->buffer->cpu_mutex);
 		wake_up_process(task);
-		/* The bit is MUTEX_FLAG_WAITERS of kernel/locking/: a task sleeps until it gets it. */
-		while (!(atomic_long_read(&lock->owner) & 1) && !READ_ONCE(ended))
+		/* The bit is MUTEX_FLAG_WAITERS of kernel/locking/: a task sleeps for the lock. */
+		while (!(atomic_long_read(&global->buffer->cpu_mutex.owner) & 1) &&
+		       !READ_ONCE(ended))
 			schedule_timeout_uninterruptible(1);
 		KUNIT_EXPECT_EQ(test, READ_ONCE(ended), !ops[i].waits);
-		mutex_unlock(lock);
+		mutex_unlock(&global->buffer->cpu_mutex);
 		kthread_stop_put(task);
 		KUNIT_EXPECT_TRUE(test, ended);
 	}

@@ -529,4 +529,5 @@ static struct kunit_suite remote_test_suite = {
 	.exit = remote_exit,
 	.test_cases = remote_test_cases,
 };
+
 kunit_test_suite(remote_test_suite);

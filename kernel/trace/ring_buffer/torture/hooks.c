@@ -32,6 +32,10 @@ TOR_EXPORT(__ring_buffer_alloc_unexpanded);
 TOR_EXPORT(ring_buffer_expand);
 TOR_EXPORT(ring_buffer_unexpand);
 TOR_EXPORT(ring_buffer_is_expanded);
+TOR_EXPORT(tor_hook_count);
+TOR_EXPORT(tor_hook_cut);
+TOR_EXPORT(tor_hook_reset);
+TOR_EXPORT(tor_hook_filled);
 
 /* The lock of @ring is held. */
 static void tor_count(struct rb_ring *ring, struct tor_counts *counts)
@@ -60,7 +64,6 @@ void tor_hook_count(struct trace_buffer *buffer, int cpu, struct tor_counts *cou
 	tor_count(ring, counts);
 	rb_read_unlock(ring, flags);
 }
-TOR_EXPORT(tor_hook_count);
 
 /* ring_buffer_cut_all() of one buffer; @drop is called before @spare drops its records. */
 int tor_hook_cut(struct trace_buffer *live, struct trace_buffer *spare, int cpu,
@@ -70,7 +73,6 @@ int tor_hook_cut(struct trace_buffer *live, struct trace_buffer *spare, int cpu,
 
 	return rb_cut_all(&one, cpu, drop, data);
 }
-TOR_EXPORT(tor_hook_cut);
 
 static void tor_hook_drop(struct rb_cpu *rcpu, struct rb_ring *ring, void *data)
 {
@@ -89,7 +91,6 @@ void tor_hook_reset(struct trace_buffer *buffer, int cpu,
 	rb_reset(buffer, cpu == RING_BUFFER_ALL_CPUS ? cpu_possible_mask : cpumask_of(cpu),
 		 tor_hook_drop, drop);
 }
-TOR_EXPORT(tor_hook_reset);
 
 /* Is the condition of a waiter for @percent of the ring true for sure? */
 bool tor_hook_filled(struct trace_buffer *buffer, int cpu, unsigned int percent)
@@ -107,4 +108,3 @@ bool tor_hook_filled(struct trace_buffer *buffer, int cpu, unsigned int percent)
 	rb_read_unlock(ring, flags);
 	return filled;
 }
-TOR_EXPORT(tor_hook_filled);
