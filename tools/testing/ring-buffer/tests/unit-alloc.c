@@ -526,6 +526,13 @@ static void expand_fails(long unused)
 	EXPECT_EQ(shim_allocated, before);
 }
 
+/* Is it as @says, and does a record tell the same? */
+static void expect_on(int cpu, bool on, const char *says)
+{
+	EXPECT(ring_buffer_record_is_on_cpu(buf, cpu) == on, "%s", says);
+	EXPECT(put_from(cpu) == on, "%s", says);
+}
+
 /* A CPU that was switched off before it has its part is off then, as often as it was */
 static void expand_off(long global)
 {
@@ -536,29 +543,33 @@ static void expand_off(long global)
 	ring_buffer_record_disable_cpu(buf, 1);
 	ring_buffer_record_disable_cpu(buf, 2);
 	ring_buffer_record_disable_cpu(buf, nr_cpu_ids);
+	EXPECT(!ring_buffer_record_is_on_cpu(buf, 1), "CPU 1 is off without a part");
+	EXPECT(!ring_buffer_record_is_on_cpu(buf, nr_cpu_ids), "there is no such CPU");
 	EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
-	EXPECT(put_from(0), "CPU 0 is on");
-	EXPECT(!put_from(1), "CPU 1 is off");
+	expect_on(0, true, "CPU 0 is on");
+	expect_on(1, false, "CPU 1 is off");
 	ring_buffer_record_enable_cpu(buf, 1);
-	EXPECT(!put_from(1), "CPU 1 is still off");
+	expect_on(1, false, "CPU 1 is still off");
 	ring_buffer_record_enable_cpu(buf, 1);
-	EXPECT(put_from(1), "CPU 1 is on");
+	expect_on(1, true, "CPU 1 is on");
 
 	shim_cpu_up(2);
-	EXPECT(!put_from(2), "CPU 2 is off");
+	expect_on(2, false, "CPU 2 is off");
 	ring_buffer_record_enable_cpu(buf, 2);
-	EXPECT(put_from(2), "CPU 2 is on");
+	expect_on(2, true, "CPU 2 is on");
 	ring_buffer_record_disable_cpu(buf, 3);
 	ring_buffer_record_enable_cpu(buf, 3);
 	shim_cpu_up(3);
-	EXPECT(put_from(3), "CPU 3 is on again");
+	expect_on(3, true, "CPU 3 is on again");
 
 	ring_buffer_reset(buf);
 	ring_buffer_record_disable_cpu(buf, 0);
 	EXPECT_EQ(ring_buffer_unexpand(buf), 0);
 	EXPECT_EQ(ring_buffer_expand(buf, 3 * SUBBUF_DATA), 0);
-	EXPECT(!put_from(0), "CPU 0 is off");
-	EXPECT(put_from(1), "CPU 1 stays on");
+	expect_on(0, false, "CPU 0 is off");
+	expect_on(1, true, "CPU 1 stays on");
+	ring_buffer_record_off(buf);
+	expect_on(1, false, "all are off");
 }
 
 /* One ring for all CPUs, and a record of CPU 1, which has a stage */
