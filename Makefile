@@ -29,7 +29,7 @@ help:
 	@echo '                    cp build/run/demo/session.svg Documentation/trace/ring-buffer-channels.svg;'
 	@echo '                    $(QEMU)/picture-kernelshark build/run/demo/trace.dat'
 	@echo '                    Documentation/trace/ring-buffer-kernelshark.png'
-	@echo '  make test         run the tests: in user space, in user-mode kernels, in the guest'
+	@echo '  make test         run the tests: in user space, in a user-mode kernel, in the guest'
 	@echo '  make test-long    those that take hours: broken on purpose in 40 places at random (SEED=N: these'
 	@echo '                    again), with weaker memory order, and in kernels that check themselves'
 	@echo
@@ -40,7 +40,7 @@ help:
 	@echo '                    figures.rst, and the chart is one of bench.svg of the same run:'
 	@echo '                    cp build/bench/bench.svg Documentation/trace/ring-buffer-bench.svg'
 	@echo '  make bench-guest  the same for kernels in the guest, counted in instructions (an hour)'
-	@echo '  make kunit        the unit tests, in user-mode kernels of 64 and 32 bits'
+	@echo '  make kunit        the unit tests, in a user-mode kernel'
 	@echo '  make mutants      break the ring buffer, and what is built on it, in one place: a test must fail;'
 	@echo '                    N=40 SEED=1 takes so many at random, all of them take hours'
 	@echo '  make shell        a shell in the guest, with trace-cmd, perf, ftrace2perf, python3 and less'

@@ -294,7 +294,7 @@ static void __attribute__((constructor)) rb_mutant_set(void)
 class Kernel(Build):
     """A user-mode kernel with the unit tests, in which the guest's .tc files run as well."""
 
-    sources = os.path.join(OUT, "um64")
+    sources = os.path.join(OUT, "um")
 
     # The number comes from the command line; a file of sysfs has the entered functions, which are also printed at the end.
     first_lines = """#include <linux/moduleparam.h>
