@@ -19,6 +19,7 @@
  */
 #include <linux/export.h>
 #include <linux/highmem.h>
+#include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "internal.h"
@@ -179,6 +180,12 @@ static void rb_map_release(struct rb_cpu *rcpu)
 }
 
 #ifdef CONFIG_MMU
+/* Memory that survives a reboot can be mapped as by vmap(). */
+static struct page *rb_page_of(const void *addr)
+{
+	return is_vmalloc_addr(addr) ? vmalloc_to_page(addr) : virt_to_page(addr);
+}
+
 /* The page at @offset pages into the mapping, or NULL behind its end. */
 static struct page *rb_map_page(struct rb_cpu *rcpu, unsigned long offset)
 {
@@ -188,7 +195,7 @@ static struct page *rb_map_page(struct rb_cpu *rcpu, unsigned long offset)
 	if (index > rcpu->map->nr)
 		return NULL;
 	if (index)
-		return virt_to_page(rcpu->map->pages[index - 1]) + rest;
+		return rb_page_of((void *)rcpu->map->pages[index - 1] + rest * PAGE_SIZE);
 	return rest ? ZERO_PAGE(0) : virt_to_page(rcpu->map->meta);
 }
 

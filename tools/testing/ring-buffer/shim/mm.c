@@ -236,6 +236,17 @@ unsigned long shim_alloc_range(unsigned long bytes)
 	return get_free_pages_noprof(GFP_KERNEL | __GFP_ZERO, get_order(bytes));
 }
 
+/* No memory is mapped a second time */
+bool is_vmalloc_addr(const void *addr)
+{
+	return false;
+}
+
+struct page *vmalloc_to_page(const void *addr)
+{
+	return NULL;
+}
+
 /* ---- mmap: the pages are noted, so that a test can look at them --------- */
 
 struct page *shim_vma_pages[512];
