@@ -30,8 +30,9 @@ help:
 	@echo '                    $(QEMU)/picture-kernelshark build/run/demo/trace.dat'
 	@echo '                    Documentation/trace/ring-buffer-kernelshark.png'
 	@echo '  make test         run the tests: in user space, in a user-mode kernel, in the guest'
-	@echo '  make test-long    those that take hours: broken on purpose in 40 places at random (SEED=N: these'
-	@echo '                    again), with weaker memory order, and in kernels that check themselves'
+	@echo '  make test-long    those that take hours or seldom fail: under sanitizers, broken on purpose in 40'
+	@echo '                    places at random (SEED=N: these again), with weaker memory order, on 32 bits, and'
+	@echo '                    in kernels that check themselves'
 	@echo
 	@echo '  make test-arch    the tests on another kind of machine, emulated: ARCH=arm64 or s390 (big-endian)'
 	@echo '  make bench        measure the ring buffer beside the base'\''s and others: a table, and in'
