@@ -1111,6 +1111,7 @@ u64 rb_ring_since(struct rb_ring *ring);
 
 /* map.c */
 void rb_map_update(struct rb_cpu *rcpu, struct rb_ring *ring);
+bool rb_map_is_behind(struct rb_cpu *rcpu);
 
 /* swap.c */
 int rb_cut_all(const struct ring_buffer_cut *first, int cpu, void (*drop)(void *data), void *data);

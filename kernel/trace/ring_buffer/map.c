@@ -19,6 +19,7 @@
  */
 #include <linux/export.h>
 #include <linux/highmem.h>
+#include <linux/memblock.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 
@@ -186,17 +187,22 @@ static struct page *rb_page_of(const void *addr)
 	return is_vmalloc_addr(addr) ? vmalloc_to_page(addr) : virt_to_page(addr);
 }
 
-/* The page at @offset pages into the mapping, or NULL behind its end. */
+/*
+ * The page at @offset pages into the mapping, or NULL behind its end. memmap= may have taken a page
+ * behind all that the kernel knows as memory: such a one cannot be mapped.
+ */
 static struct page *rb_map_page(struct rb_cpu *rcpu, unsigned long offset)
 {
 	unsigned int order = rcpu->buffer->order;
 	unsigned long index = offset >> order, rest = offset & ((1UL << order) - 1);
+	struct page *page;
 
 	if (index > rcpu->map->nr)
 		return NULL;
-	if (index)
-		return rb_page_of((void *)rcpu->map->pages[index - 1] + rest * PAGE_SIZE);
-	return rest ? ZERO_PAGE(0) : virt_to_page(rcpu->map->meta);
+	if (!index)
+		return rest ? ZERO_PAGE(0) : virt_to_page(rcpu->map->meta);
+	page = rb_page_of((void *)rcpu->map->pages[index - 1] + rest * PAGE_SIZE);
+	return page_to_pfn(page) < max_pfn ? page : NULL;
 }
 
 static int rb_map_vma(struct rb_cpu *rcpu, struct vm_area_struct *vma)
@@ -257,7 +263,7 @@ static void rb_map_count(struct rb_cpu *rcpu, int by)
  * While it is mapped, the ring is not resized.
  *
  * Context: May sleep, the mmap lock is held for writing.
- * Return: 0; -EINVAL if @cpu never was online or @vma does not fit; -EPERM for
+ * Return: 0; -EINVAL if @cpu never was online, or @vma or the memory does not fit; -EPERM for
  *         a mapping that is private, writable or executable; -ENOMEM;
  *         -EOPNOTSUPP without an MMU.
  */
@@ -346,6 +352,19 @@ bool ring_buffer_is_mapped(struct trace_buffer *buffer)
 			return true;
 	}
 	return false;
+}
+
+/**
+ * rb_map_is_behind() - is the ring mapped that a cut has taken away?
+ * @rcpu: the CPU's part
+ *
+ * Context: May sleep.
+ * Return: true if so.
+ */
+bool rb_map_is_behind(struct rb_cpu *rcpu)
+{
+	guard(mutex)(&rcpu->map_lock);
+	return rcpu->map && rcpu->map->ring != rb_untag(READ_ONCE(rcpu->ring));
 }
 
 /*

@@ -229,6 +229,9 @@ static void rb_persist_begin(struct rb_persist *persist)
 		memset(header->note, 0, sizeof(header->note));
 		memset(persist->scratch, 0, persist->shape.scratch);
 		memset(persist->subbufs, 0, rb_persist_total(persist) * sizeof(*persist->subbufs));
+		/* User space may map the sub-buffers, and what was here before is not its business. */
+		memset((void *)header + persist->shape.data, 0,
+		       rb_persist_total(persist) * persist->shape.subbuf_size);
 		barrier();
 		header->shape = persist->shape;
 	}
@@ -347,16 +350,25 @@ int rb_persist_attach(struct trace_buffer *buffer, unsigned long start, unsigned
  *
  * Context: May sleep.
  * Return: the number of slots that each CPU's ring can have; -EINVAL if there is no room for
- *         a spare buffer; -EBUSY if there is one already.
+ *         a spare buffer; -EBUSY if there is one already, or if that memory is still mapped to
+ *         user space because of an earlier one.
  */
 int rb_persist_share(struct trace_buffer *buffer, struct trace_buffer *live)
 {
 	struct rb_persist *persist = live->persist;
+	int cpu;
 
 	if (persist->shape.nr_rings < RB_PERSIST_RINGS)
 		return -EINVAL;
 	if (atomic_cmpxchg(&persist->users, 1, 2) != 1)
 		return -EBUSY;
+	/* Without a spare buffer there is no cut, so none moves another mapping there. */
+	rb_for_each_cpu(live, cpu) {
+		if (rb_map_is_behind(rb_get_cpu(live, cpu))) {
+			atomic_dec(&persist->users);
+			return -EBUSY;
+		}
+	}
 	buffer->persist = persist;
 	return persist->shape.nr_subbufs - 1;
 }

@@ -236,6 +236,8 @@ unsigned long shim_alloc_range(unsigned long bytes)
 	return get_free_pages_noprof(GFP_KERNEL | __GFP_ZERO, get_order(bytes));
 }
 
+unsigned long max_pfn = ULONG_MAX;
+
 /* No memory is mapped a second time */
 bool is_vmalloc_addr(const void *addr)
 {

@@ -260,6 +260,41 @@ static void no_memory(long unused)
 	EXPECT_EQ(lost, 1);
 }
 
+/*
+ * While user space still sees the ring that a cut has taken, no other spare buffer is made of its
+ * memory.
+ */
+static void mapped(long unused)
+{
+	first_boot(RB_FL_SPARE);
+	put_n(3 * PER_SUBBUF);
+	EXPECT_EQ(map_area(0, 1, VM_READ | VM_MAYREAD | VM_SHARED | VM_MAYSHARE), 0);
+	EXPECT_EQ(cut_one(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+	ring_buffer_free(buf2);
+	buf2 = NULL;
+	EXPECT_EQ(PTR_ERR(ring_buffer_alloc_spare(buf)), -EBUSY);
+	EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
+	/* A mapping of the live ring is no reason. */
+	EXPECT_EQ(map_area(0, 1, VM_READ | VM_MAYREAD | VM_SHARED | VM_MAYSHARE), 0);
+	buf2 = ring_buffer_alloc_spare(buf);
+	EXPECT(!IS_ERR(buf2), "%ld", PTR_ERR(buf2));
+	EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
+}
+
+/* What was in the memory before is not shown to those that map it */
+static void others_data(long unused)
+{
+	unsigned long start = first_boot(0), i;
+
+	free_buffers();
+	memset((void *)start, 0x5a, RANGE_BYTES);
+	reboot(start, RANGE_BYTES, 0);
+	EXPECT_EQ(map_area(0, 5, VM_READ | VM_MAYREAD | VM_SHARED | VM_MAYSHARE), 0);
+	for (i = 1; i < 5; i++)
+		EXPECT(!memchr(page_address(shim_vma_pages[i]), 0x5a, PAGE_SIZE), "page %lu", i);
+	EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
+}
+
 /* ---- the end of a boot ---------------------------------------------------- */
 
 static int other_panic(struct notifier_block *nb, unsigned long event, void *unused)
@@ -1004,6 +1039,8 @@ const struct scenario persist_scenarios[] = {
 	{ "unit.range-least", least, 0, SC_QUICK, "12" },
 	{ "unit.range-refused", refused, 0, SC_QUICK, "12" },
 	{ "unit.range-no-memory", no_memory, 0, SC_QUICK, "12" },
+	{ "unit.range-mapped", mapped, 0, SC_QUICK, "12, R5" },
+	{ "unit.range-others", others_data, 0, SC_QUICK, "12" },
 	{ "unit.range-panic", panics, 0, SC_QUICK, "12" },
 	{ "unit.range-absent", absent, 0, SC_QUICK, "12" },
 	{ "unit.range-moved", moved, 0, SC_QUICK, "12" },
