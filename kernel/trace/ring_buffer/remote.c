@@ -46,10 +46,15 @@ struct rb_remote_cpu {
 /**
  * struct rb_remote - what a buffer that is written elsewhere has besides
  * @from: the remote
+ * @copy: of one of its pages, which does not change while it is checked; &trace_buffer.mutex
  * @cpus: its rings; &trace_buffer.mutex
  */
 struct rb_remote {
 	struct ring_buffer_remote	*from;
+	union {
+		struct rb_data_page	copy;
+		u8			room[PAGE_SIZE];
+	};
 	struct rb_remote_cpu		cpus[];
 };
 
@@ -147,8 +152,8 @@ static void rb_remote_copy_one(struct rb_cpu *rcpu, struct ring_buffer_event *re
 }
 
 /*
- * Copy the records up to @end. Return: false if one of them has no possible length. Nothing
- * behind it can be found.
+ * Copy the records up to @end, of a page that does not change. Return: false if one of them has
+ * no possible length. Nothing behind it can be found.
  */
 static bool rb_remote_copy_to(struct rb_cpu *rcpu, struct rb_remote_cpu *r,
 			      const struct rb_data_page *page, unsigned int end)
@@ -157,6 +162,8 @@ static bool rb_remote_copy_to(struct rb_cpu *rcpu, struct rb_remote_cpu *r,
 	struct rb_cursor c;
 	unsigned int len;
 
+	if (end - r->pos < RB_RECORD_HDR + sizeof(u32))
+		return false;
 	/* A record has two words at least: no second one is read behind the page. */
 	c = rb_cursor(page, r->pos, end - sizeof(u32), r->pos ? r->time : page->time_stamp);
 	while ((rec = rb_cursor_next(&c))) {
@@ -174,9 +181,9 @@ static bool rb_remote_copy_to(struct rb_cpu *rcpu, struct rb_remote_cpu *r,
 /* Copy what has come to the reader's page. Return: was there something? */
 static bool rb_remote_copy(struct rb_cpu *rcpu, struct rb_remote_cpu *r)
 {
+	struct rb_data_page *page, *copy = &rcpu->buffer->remote->copy;
 	const struct trace_buffer_meta *meta = rb_remote_meta(r);
 	u32 id = READ_ONCE(meta->reader.id);
-	struct rb_data_page *page;
 	unsigned long flags, end;
 
 	if (WARN_ON_ONCE(id >= r->desc->nr_page_va))
@@ -189,9 +196,12 @@ static bool rb_remote_copy(struct rb_cpu *rcpu, struct rb_remote_cpu *r)
 	if (end <= r->pos)
 		return false;
 
+	copy->time_stamp = page->time_stamp;
+	memcpy(copy->data + r->pos, page->data + r->pos, end - r->pos);
+
 	/* For the records of a page at most. */
 	local_irq_save(flags);
-	if (!rb_remote_copy_to(rcpu, r, page, end)) {
+	if (!rb_remote_copy_to(rcpu, r, copy, end)) {
 		pr_warn_ratelimited("ring buffer: CPU %d: damaged records of a remote\n",
 				    rcpu->cpu);
 		rb_remote_lose(rcpu, 1);

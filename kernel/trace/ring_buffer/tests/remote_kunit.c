@@ -435,6 +435,30 @@ static void remote_test_damage(struct kunit *test)
 	}
 }
 
+/* A page that has fewer bytes than a record needs: what is behind them is no record. */
+static void remote_test_short(struct kunit *test)
+{
+	struct remote *r = test->priv;
+	struct buffer_data_page *page;
+	struct ring_buffer_event *rec;
+	u32 bytes;
+
+	for (bytes = 1; bytes < RB_RECORD_HDR + sizeof(u32); bytes++) {
+		page = r->rb.reader_page->page;
+		rec = (void *)page->data;
+		*rec = (struct ring_buffer_event){ .type_len = RINGBUF_TYPE_TIME_EXTEND };
+		rec->array[0] = 0;
+		rec = (void *)rec + RB_STAMP_LEN;
+		*rec = (struct ring_buffer_event){};
+		rec->array[0] = 2 * sizeof(u32);
+		local_set(&page->commit, bytes);
+		remote_poll(r);
+		KUNIT_EXPECT_TRUE(test, ring_buffer_empty(r->buffer));
+		local_set(&page->commit, 0);
+		ring_buffer_reset(r->buffer);
+	}
+}
+
 /* The longest records are copied whole. */
 static void remote_test_long(struct kunit *test)
 {
@@ -517,6 +541,7 @@ static struct kunit_case remote_test_cases[] = {
 	KUNIT_CASE(remote_test_reset),
 	KUNIT_CASE(remote_test_busy),
 	KUNIT_CASE(remote_test_damage),
+	KUNIT_CASE(remote_test_short),
 	KUNIT_CASE(remote_test_long),
 	KUNIT_CASE(remote_test_wait),
 	KUNIT_CASE(remote_test_others),
