@@ -15,6 +15,8 @@
  */
 #include <linux/export.h>
 #include <linux/poll.h>
+#include <linux/printk.h>
+#include <linux/rcupdate.h>
 #include <linux/sched/isolation.h>
 
 #include "internal.h"
@@ -153,13 +155,14 @@ void rb_wake_work(struct irq_work *work)
 
 /*
  * Have the waiters woken. Where CPUs are isolated, another one does it: it would take time from
- * what they are isolated for. An NMI cannot send it there.
+ * what they are isolated for. An NMI cannot send it there, nor can a panic, which stops the others.
  */
 static void rb_wake_queue(struct irq_work *work)
 {
 	/* The other one stays online meanwhile. */
 	guard(preempt_notrace)();
-	if (housekeeping_enabled(HK_TYPE_TICK) && !in_nmi())
+	if (housekeeping_enabled(HK_TYPE_TICK) && !in_nmi() && !oops_in_progress &&
+	    rcu_is_watching())
 		irq_work_queue_on(work, housekeeping_any_cpu(HK_TYPE_TICK));
 	else
 		irq_work_queue(work);
