@@ -31,7 +31,7 @@ static DECLARE_WORK(off_all_work, off_all_wake);
 
 static void off_all_queue(struct irq_work *work)
 {
-	queue_work(system_unbound_wq, &off_all_work);
+	queue_work(system_dfl_wq, &off_all_work);
 }
 
 static DEFINE_IRQ_WORK(off_all_irq, off_all_queue);

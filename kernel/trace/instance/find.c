@@ -70,7 +70,7 @@ static void instance_end_retired(struct trace_array *tr)
 	if (trace_is_kept(tr))
 		tr = trace_snapshot_owner(tr);
 	if (tr->retired)
-		queue_work(system_unbound_wq, tr->retired);
+		queue_work(system_dfl_wq, tr->retired);
 }
 
 /**

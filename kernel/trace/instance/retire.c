@@ -99,5 +99,5 @@ static void instance_reap(struct work_struct *work)
 void instance_end_owner(struct instance_owner *owner)
 {
 	llist_add(&owner->ended, &instance_ended);
-	queue_work(system_unbound_wq, &instance_reaper);
+	queue_work(system_dfl_wq, &instance_reaper);
 }

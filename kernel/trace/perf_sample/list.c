@@ -118,7 +118,7 @@ static DECLARE_WORK(sampler_work, sampler_work_fn);
 
 static void sampler_queue(struct irq_work *work)
 {
-	queue_work(system_unbound_wq, &sampler_work);
+	queue_work(system_dfl_wq, &sampler_work);
 }
 
 /**
@@ -355,14 +355,14 @@ void trace_samplers_detach(struct trace_array *tr)
 	lockdep_assert_held(&event_mutex);
 	while ((s = sampler_next(tr, NULL))) {
 		sampler_detach(s);
-		queue_work(system_unbound_wq, &sampler_work);
+		queue_work(system_dfl_wq, &sampler_work);
 	}
 }
 
 static int sampler_cpu_online(unsigned int cpu)
 {
 	cpumask_set_cpu(cpu, &sampler_online);
-	queue_work(system_unbound_wq, &sampler_work);
+	queue_work(system_dfl_wq, &sampler_work);
 	return 0;
 }
 
@@ -371,14 +371,14 @@ static int sampler_cpu_offline(unsigned int cpu)
 {
 	cpumask_clear_cpu(cpu, &sampler_online);
 	cpumask_set_cpu(cpu, &sampler_stale);
-	queue_work(system_unbound_wq, &sampler_work);
+	queue_work(system_dfl_wq, &sampler_work);
 	return 0;
 }
 
 /* This CPU may have switched something on when it could not queue irq_work any more. */
 static int sampler_cpu_dead(unsigned int cpu)
 {
-	queue_work(system_unbound_wq, &sampler_work);
+	queue_work(system_dfl_wq, &sampler_work);
 	return 0;
 }
 

@@ -147,7 +147,7 @@ static void rb_ring_reap_rcu(struct rcu_head *rcu)
 {
 	struct rb_ring *ring = container_of(rcu, struct rb_ring, rcu);
 
-	queue_work(system_unbound_wq, &ring->reap);
+	queue_work(system_dfl_wq, &ring->reap);
 }
 
 /*

@@ -54,7 +54,7 @@ static void snap_irq_work(struct irq_work *irq_work)
 	struct trace_snapshots *s = container_of(irq_work, struct trace_snapshots, worker.irq_work);
 
 	wake_up_all(&s->wait);
-	queue_work(system_unbound_wq, &s->worker.work);
+	queue_work(system_dfl_wq, &s->worker.work);
 }
 
 /* Memory that survives a reboot has one buffer from the boot on, for what leads to a crash. */

@@ -379,7 +379,7 @@ void snap_keep_queue(struct trace_snapshots *s)
 	set_bit(SNAP_WORK_KEEP, &s->worker.work_for);
 	/* The keeper puts it. */
 	refcount_inc(&s->ref);
-	if (!queue_work(system_unbound_wq, &s->keeper.work))
+	if (!queue_work(system_dfl_wq, &s->keeper.work))
 		snap_put_owner(s);
 }
 
@@ -490,7 +490,7 @@ void snap_end_owned(struct trace_snap *snap)
 	snap_retire(s, snap);
 	/* The reference of this instance may have been the last one to the trace array. */
 	if (s->tr->retired)
-		queue_work(system_unbound_wq, s->tr->retired);
+		queue_work(system_dfl_wq, s->tr->retired);
 }
 
 /**

@@ -42,7 +42,7 @@ static int snap_owner_release(struct inode *inode, struct file *file)
 	struct snap_owner *owner = file->private_data;
 
 	if (owner->snap)
-		queue_work(system_unbound_wq, &owner->end);
+		queue_work(system_dfl_wq, &owner->end);
 	else
 		kfree(owner);
 	return 0;

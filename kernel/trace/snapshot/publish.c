@@ -438,7 +438,7 @@ void snap_retire(struct trace_snapshots *s, struct trace_snap *snap)
 	snap_forget_leaving(s);
 	/* The keeper frees the memory of a whole; this worker that of another one. */
 	if (!counted)
-		queue_work(system_unbound_wq, &s->worker.work);
+		queue_work(system_dfl_wq, &s->worker.work);
 }
 
 /**

@@ -131,7 +131,7 @@ static void tfs_settle(void)
 		rcu_barrier();
 		/* (Not by the macro, which warns of the queues of the system.) */
 		__flush_workqueue(system_wq);
-		__flush_workqueue(system_unbound_wq);
+		__flush_workqueue(system_dfl_wq);
 	}
 }
 

@@ -201,7 +201,7 @@ void irq_work_sync(struct irq_work *w)
 /* Works that may run anywhere, linked by entry.next: there can be many. */
 static struct work_struct *unbound;
 static int unbound_order;		/* for ThreadSanitizer, and its address */
-struct workqueue_struct *system_unbound_wq = (void *)&unbound_order;
+struct workqueue_struct *system_dfl_wq = (void *)&unbound_order;
 
 static bool queue_unbound(struct work_struct *work)
 {
@@ -235,7 +235,7 @@ bool queue_work_on(int cpu, struct workqueue_struct *wq, struct work_struct *wor
 	struct work_struct **slot;
 	int i;
 
-	if (wq == system_unbound_wq)
+	if (wq == system_dfl_wq)
 		return queue_unbound(work);
 	if (cpu >= nr_cpu_ids)
 		cpu = raw_smp_processor_id();
