@@ -229,7 +229,7 @@ static void rb_persist_begin(struct rb_persist *persist)
 		memset(header->note, 0, sizeof(header->note));
 		memset(persist->scratch, 0, persist->shape.scratch);
 		memset(persist->subbufs, 0, rb_persist_total(persist) * sizeof(*persist->subbufs));
-		/* User space may map the sub-buffers, and what was here before is not its business. */
+		/* User space may map these: what was here before is not its business. */
 		memset((void *)header + persist->shape.data, 0,
 		       rb_persist_total(persist) * persist->shape.subbuf_size);
 		barrier();
