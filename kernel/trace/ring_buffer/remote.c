@@ -51,10 +51,7 @@ struct rb_remote_cpu {
  */
 struct rb_remote {
 	struct ring_buffer_remote	*from;
-	union {
-		struct rb_data_page	copy;
-		u8			room[PAGE_SIZE];
-	};
+	u8				copy[PAGE_SIZE] __aligned(sizeof(u64));
 	struct rb_remote_cpu		cpus[];
 };
 
@@ -181,7 +178,7 @@ static bool rb_remote_copy_to(struct rb_cpu *rcpu, struct rb_remote_cpu *r,
 /* Copy what has come to the reader's page. Return: was there something? */
 static bool rb_remote_copy(struct rb_cpu *rcpu, struct rb_remote_cpu *r)
 {
-	struct rb_data_page *page, *copy = &rcpu->buffer->remote->copy;
+	struct rb_data_page *page, *copy = (void *)rcpu->buffer->remote->copy;
 	const struct trace_buffer_meta *meta = rb_remote_meta(r);
 	u32 id = READ_ONCE(meta->reader.id);
 	unsigned long flags, end;
