@@ -281,7 +281,7 @@ static void mapped(long unused)
 	EXPECT_EQ(ring_buffer_unmap(buf, 0), 0);
 }
 
-/* What was in the memory before is not shown to those that map it */
+/* A mapping does not show the former content of the memory */
 static void others_data(long unused)
 {
 	unsigned long start = first_boot(0), i;
