@@ -595,7 +595,8 @@ int trace_rb_cpu_prepare(unsigned int cpu, struct hlist_node *node)
  *
  * Context: May sleep. The caller keeps the sizes of @like from changing.
  * Return: the buffer; -ENOMEM; if @like survives a reboot -EINVAL where its memory has no
- *         room for one, and -EBUSY where there is one.
+ *         room for one, and -EBUSY where there is one, or where user space still maps the memory
+ *         of an earlier one.
  */
 struct trace_buffer *ring_buffer_alloc_spare(struct trace_buffer *like)
 {
