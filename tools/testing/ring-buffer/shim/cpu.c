@@ -13,9 +13,19 @@
 
 extern char __per_cpu_start[], __per_cpu_end[], shim_percpu_dyn[];
 
+#ifdef LINUX_7
+DEFINE_PER_CPU_CACHE_HOT(int, cpu_number);
+DEFINE_PER_CPU_CACHE_HOT(int, __preempt_count);
+DEFINE_PER_CPU_CACHE_HOT(struct task_struct *, current_task);
+DEFINE_PER_CPU_CACHE_HOT(unsigned long, this_cpu_off);
+#define hot(name)	name
+#else
 DEFINE_PER_CPU_ALIGNED(struct pcpu_hot, pcpu_hot);
-DEFINE_PER_CPU(unsigned long, shim_irq_flags) = X86_EFLAGS_IF;
 DEFINE_PER_CPU_READ_MOSTLY(unsigned long, this_cpu_off);
+#define hot(name)	pcpu_hot.name
+#define __preempt_count	preempt_count
+#endif
+DEFINE_PER_CPU(unsigned long, shim_irq_flags) = X86_EFLAGS_IF;
 DEFINE_PER_CPU_READ_MOSTLY(int, numa_node);
 DEFINE_PER_CPU(int, shim_rcu_depth);
 unsigned long __per_cpu_offset[NR_CPUS];
@@ -122,9 +132,9 @@ void shim_init(int possible, int online, unsigned long arena, unsigned long vmem
 		memcpy(p, __per_cpu_start, size);
 		__per_cpu_offset[cpu] = (unsigned long)p - (unsigned long)__per_cpu_start;
 		per_cpu(this_cpu_off, cpu) = __per_cpu_offset[cpu];
-		per_cpu(pcpu_hot, cpu).cpu_number = cpu;
-		per_cpu(pcpu_hot, cpu).preempt_count = PREEMPT_NEED_RESCHED;
-		per_cpu(pcpu_hot, cpu).current_task = &shim_task[cpu];
+		per_cpu(hot(cpu_number), cpu) = cpu;
+		per_cpu(hot(__preempt_count), cpu) = PREEMPT_NEED_RESCHED;
+		per_cpu(hot(current_task), cpu) = &shim_task[cpu];
 		shim_task[cpu].signal = &shim_signal;
 		shim_task[cpu].pid = 100 + cpu;
 		__cpumask_set_cpu(cpu, &__cpu_possible_mask);
@@ -145,7 +155,7 @@ int shim_cpu(void)
 
 unsigned int shim_preempt_count(int cpu)
 {
-	return READ_ONCE(per_cpu(pcpu_hot, cpu).preempt_count) & ~PREEMPT_NEED_RESCHED;
+	return READ_ONCE(per_cpu(hot(__preempt_count), cpu)) & ~PREEMPT_NEED_RESCHED;
 }
 
 int shim_cpu_busy(int cpu)
@@ -159,7 +169,7 @@ void shim_reset_cpus(void)
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		per_cpu(pcpu_hot, cpu).preempt_count = PREEMPT_NEED_RESCHED;
+		per_cpu(hot(__preempt_count), cpu) = PREEMPT_NEED_RESCHED;
 		per_cpu(shim_irq_flags, cpu) = X86_EFLAGS_IF;
 		per_cpu(shim_rcu_depth, cpu) = 0;
 		shim_task[cpu].__state = TASK_RUNNING;

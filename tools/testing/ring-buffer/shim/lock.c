@@ -65,7 +65,11 @@ void _raw_spin_unlock_irqrestore(raw_spinlock_t *l, unsigned long flags)
 	preempt_enable();
 }
 
+#ifdef LINUX_7
+void mutex_init_generic(struct mutex *m)
+#else
 void __mutex_init(struct mutex *m, const char *name, struct lock_class_key *key)
+#endif
 {
 	atomic_long_set(&m->owner, 0);
 }

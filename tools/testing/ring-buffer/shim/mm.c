@@ -116,7 +116,12 @@ void *__kmalloc_large_node_noprof(size_t size, gfp_t gfp, int node)
 	return obj_alloc(size, gfp, node);
 }
 
+#ifdef LINUX_7
+void *__kvmalloc_node_noprof(DECL_KMALLOC_PARAMS(size, b, token), unsigned long align, gfp_t gfp,
+			     int node)
+#else
 void *__kvmalloc_node_noprof(DECL_BUCKET_PARAMS(size, b), gfp_t gfp, int node)
+#endif
 {
 	return obj_alloc(size, gfp, node);
 }

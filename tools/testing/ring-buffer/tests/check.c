@@ -493,7 +493,7 @@ void begin(int subbufs, bool overwrite)
 bool boot(unsigned long start, unsigned long bytes, unsigned int flags)
 {
 	leak();
-	buf = ring_buffer_alloc_range(bytes, RB_FL_OVERWRITE | flags, 0, start, bytes);
+	buf = range_buffer(bytes, RB_FL_OVERWRITE | flags, 0, start, bytes);
 	if (!buf) {
 		fault(F_REFUSED, "ring_buffer_alloc_range");
 		return false;

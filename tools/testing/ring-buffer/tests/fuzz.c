@@ -103,8 +103,8 @@ static void boot(void)
 
 	flags |= how.flags & NO_SPARE ? 0 : RB_FL_SPARE;
 	/* It divides what is left if the alignment costs most, so as much is not used. */
-	buf = ring_buffer_alloc_range(0, flags, how.order % (MAX_ORDER + 1), start,
-				      end - start + HEAD_BYTES);
+	buf = __ring_buffer_alloc_range(0, flags, how.order % (MAX_ORDER + 1), start,
+					end - start + HEAD_BYTES, 0, NULL);
 	MUST(buf);
 	ring_buffer_set_clock(buf, fuzz_clock);
 	ring_buffer_set_time_stamp_abs(buf, how.flags & ABSOLUTE);

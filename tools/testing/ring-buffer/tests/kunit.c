@@ -262,6 +262,15 @@ static bool run_turn(const struct kunit_suite *suite, const struct kunit_case *t
 	return now.status != KUNIT_SKIPPED;
 }
 
+static const void *next_value(const struct kunit_case *test, char *desc)
+{
+#ifdef LINUX_7
+	return test->generate_params(&now, now.param_value, desc);
+#else
+	return test->generate_params(now.param_value, desc);
+#endif
+}
+
 static void run_case(long nr)
 {
 	static char desc[KUNIT_PARAM_DESC_SIZE];
@@ -273,7 +282,7 @@ static void run_case(long nr)
 	if (!test->generate_params) {
 		any = run_turn(cases[nr].suite, test);
 	} else {
-		while ((now.param_value = test->generate_params(now.param_value, desc)))
+		while ((now.param_value = next_value(test, desc)))
 			any |= run_turn(cases[nr].suite, test);
 	}
 	if (!any)

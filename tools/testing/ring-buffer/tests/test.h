@@ -52,6 +52,14 @@ int page_parse(void *page, unsigned int size, page_fn fn, void *arg);
 bool page_missed(void *page, long *lost);
 bool page_rest_is_clear(void *page, unsigned int size);
 
+/* In memory that survives a reboot, none of it scratch memory, which the base 6.12 has not */
+#if defined(RB_NOTE_SIZE) || defined(LINUX_7)
+#define range_buffer(size, flags, order, start, bytes)	\
+	__ring_buffer_alloc_range(size, flags, order, start, bytes, 0, NULL)
+#else
+#define range_buffer	ring_buffer_alloc_range
+#endif
+
 /* ---- a run -------------------------------------------------------------- */
 
 extern struct trace_buffer *buf, *buf2;

@@ -118,7 +118,7 @@ static void too_much(long unused)
 	}
 	/* A range needs pages only for the structures beside it. */
 	shim_available = 0;
-	range = ring_buffer_alloc_range(bytes, RB_FL_OVERWRITE, 0, start, bytes);
+	range = range_buffer(bytes, RB_FL_OVERWRITE, 0, start, bytes);
 	EXPECT(range, "its memory is there");
 	if (range)
 		ring_buffer_free(range);
@@ -821,7 +821,7 @@ static struct trace_buffer *alloc_plain(void)
 
 static struct trace_buffer *alloc_range(void)
 {
-	return ring_buffer_alloc_range(range_bytes, RB_FL_OVERWRITE, 0, range_start, range_bytes);
+	return range_buffer(range_bytes, RB_FL_OVERWRITE, 0, range_start, range_bytes);
 }
 
 static struct trace_buffer *alloc_spare(void)
@@ -838,8 +838,8 @@ static void fails(long unused)
 	each_fails("range", alloc_range, 4);
 	each_fails("spare", alloc_spare, 0);
 	free_buffers();
-	buf = ring_buffer_alloc_range(range_bytes, RB_FL_OVERWRITE | RB_FL_SPARE, 0, range_start,
-				      range_bytes);
+	buf = range_buffer(range_bytes, RB_FL_OVERWRITE | RB_FL_SPARE, 0, range_start,
+			   range_bytes);
 	EXPECT(buf, "a range with a spare");
 	each_fails("spare of a range", alloc_spare, 4);
 }

@@ -220,7 +220,7 @@ static void policy(long unused)
 	iter = ring_buffer_read_start(buf, 0, GFP_KERNEL);
 	check_policy("iterator", false);
 	ring_buffer_read_finish(iter);
-	range = ring_buffer_alloc_range(bytes, RB_FL_OVERWRITE, 0, start, bytes);
+	range = range_buffer(bytes, RB_FL_OVERWRITE, 0, start, bytes);
 	check_policy("range", true);
 	shim_alloc_check = 0;
 	EXPECT(range, "there is memory");

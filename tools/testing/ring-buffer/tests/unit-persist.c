@@ -137,7 +137,7 @@ static void least(long unused)
 
 	ring_buffer_free(buf);
 	for (bytes = 64; bytes < data + PAGE_SIZE; bytes += 64) {
-		buf = ring_buffer_alloc_range(0, 0, 0, start, bytes);
+		buf = range_buffer(0, 0, 0, start, bytes);
 		EXPECT(!buf, "%lu bytes", bytes);
 	}
 	if (!reboot(start, data + 2 * PAGE_SIZE, 0))
@@ -165,7 +165,7 @@ static void refused(long unused)
 	free_buffers();
 	before = shim_allocated;
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
-		buf = ring_buffer_alloc_range(0, 0, 0, bad[i].start, bad[i].bytes);
+		buf = range_buffer(0, 0, 0, bad[i].start, bad[i].bytes);
 		EXPECT(!buf, "%lx, %lu bytes", bad[i].start, bad[i].bytes);
 		shim_rcu_run();
 		EXPECT_EQ(shim_allocated, before);
@@ -236,8 +236,7 @@ static void no_memory(long unused)
 		move_kernel(start, MOVED_TEXT);
 		EXPECT_EQ(shim_allocated, before);
 		shim_fail_alloc_after = n;
-		buf = ring_buffer_alloc_range(0, RB_FL_OVERWRITE | RB_FL_SPARE, 0, start,
-					      RANGE_BYTES);
+		buf = range_buffer(0, RB_FL_OVERWRITE | RB_FL_SPARE, 0, start, RANGE_BYTES);
 		if (shim_fail_alloc_after >= 0)
 			break;
 		if (!buf)
@@ -667,7 +666,7 @@ static unsigned long torn, torn_copy;
 
 static void op_divide(void)
 {
-	buf = ring_buffer_alloc_range(0, RB_FL_OVERWRITE, 0, torn, TORN_BYTES);
+	buf = range_buffer(0, RB_FL_OVERWRITE, 0, torn, TORN_BYTES);
 }
 
 /* The next boot has the old kernel: it finds all of its records, or none */
@@ -678,7 +677,7 @@ static void stop_here(void)
 	u32 *note;
 
 	memcpy((void *)torn_copy, (void *)torn, TORN_BYTES);
-	a = ring_buffer_alloc_range(0, RB_FL_OVERWRITE | RB_FL_SPARE, 0, torn_copy, TORN_BYTES);
+	a = range_buffer(0, RB_FL_OVERWRITE | RB_FL_SPARE, 0, torn_copy, TORN_BYTES);
 	b = ring_buffer_alloc_spare(a);
 	note = ring_buffer_note(b);
 	if (*note)
