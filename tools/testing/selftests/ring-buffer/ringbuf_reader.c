@@ -20,7 +20,7 @@
  *	has records FIRST to LAST written on the CPU
  *   ringbuf_reader rest TRACEFS CPU FIRST LAST
  *	reads half of the sub-buffers by splice(), the rest by read(): they hold
- *	records FIRST to LAST
+ *	records FIRST to LAST, of two boots at most
  *   ringbuf_reader protection TRACEFS CPU
  *	maps the buffer in each way that must be refused
  *   ringbuf_reader hold TRACEFS CPU
@@ -71,6 +71,7 @@ static int cpu;
 static unsigned long last, seen, lost;	/* numbers, so far */
 static unsigned long untold;		/* losses: no room for their number */
 static uint64_t now;			/* time stamp of the last record */
+static int reboots;			/* behind it: the clock may have begun anew */
 
 static void die(const char *fmt, ...)
 {
@@ -214,6 +215,10 @@ static void check_events(const struct subbuf *sb, unsigned long from, unsigned l
 {
 	struct page_cursor c;
 
+	if (sb->time < now && reboots) {
+		reboots--;
+		now = 0;
+	}
 	page_begin(&c, sb, from, to, now);
 	while (page_next(&c))
 		check_record(c.data, c.next);
@@ -511,6 +516,7 @@ static void read_rest(unsigned long first)
 	int fd = open_raw(O_NONBLOCK);
 
 	last = first - 1;
+	reboots = 1;
 	while (seen < entries / 2 && splice_page(fd, sb, page, SPLICE_F_NONBLOCK))
 		;
 	if (!seen)
