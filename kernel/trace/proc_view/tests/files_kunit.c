@@ -462,20 +462,25 @@ static struct view_files_second {
 } view_files_second;
 
 /*
- * Begin to have the limits of users: this task has CAP_SYS_RESOURCE. Return: for revert_creds(), or
- * NULL without memory.
+ * Begin to have the limits of users: this task has CAP_SYS_RESOURCE. Return: for
+ * view_files_unlimit(), or NULL without memory.
  */
 static const struct cred *view_files_limit(void)
 {
 	struct cred *cred = prepare_creds();
-	const struct cred *old;
 
 	if (!cred)
 		return NULL;
 	cap_lower(cred->cap_effective, CAP_SYS_RESOURCE);
-	old = override_creds(cred);
+	return override_creds(cred);
+}
+
+static void view_files_unlimit(const struct cred *old)
+{
+	const struct cred *cred = current_cred();
+
+	revert_creds(old);
 	put_cred(cred);
-	return old;
 }
 
 static int view_files_second_thread(void *data)
@@ -489,7 +494,7 @@ static int view_files_second_thread(void *data)
 				      strlen("kunit.txt"));
 	complete_all(&second->done);
 	if (old)
-		revert_creds(old);
+		view_files_unlimit(old);
 	while (!kthread_should_stop()) {
 		flush_signals(current);
 		schedule_timeout_interruptible(1);
@@ -545,7 +550,7 @@ static int view_files_open_two(struct kunit *test, bool limit, bool kill)
 	view_race_hook = view_files_begin_second;
 	ret = view_files_try(first, "kunit.txt");
 	view_race_hook = NULL;
-	revert_creds(old);
+	view_files_unlimit(old);
 	KUNIT_ASSERT_EQ(test, ret, 0);
 	KUNIT_ASSERT_NOT_NULL(test, second->task);
 	KUNIT_EXPECT_EQ(test, second->waited, limit);
@@ -569,7 +574,7 @@ static unsigned int view_files_fill_limit(struct kunit *test, struct file **file
 		if (ret)
 			break;
 	}
-	revert_creds(old);
+	view_files_unlimit(old);
 	KUNIT_EXPECT_EQ(test, ret, -EDQUOT);
 	if (i < nr)
 		__fput_sync(files[i]);

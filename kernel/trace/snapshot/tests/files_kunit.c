@@ -889,7 +889,11 @@ static void fs_test_raw_marker(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, file->f_op->write(file, NULL, 100, &pos), (ssize_t)-EFAULT);
 	tfs_close(file);
 	text = strstr(tfs_read(test, "trace"), faulted);
-	KUNIT_ASSERT_NOT_NULL(test, text);
+	if (!text) {
+		/* Linux 7 has no record of it. */
+		tfs_expect_in(test, "trace", "entries-in-buffer/entries-written: 0/0 ");
+		return;
+	}
 	text += strlen(faulted);
 	KUNIT_EXPECT_GE(test, strspn(text, " 0"), (size_t)3 * 91);
 	KUNIT_EXPECT_EQ_MSG(test, text[strspn(text, " 0")], '\n', "%s", text);
