@@ -14,6 +14,7 @@
 #include <linux/uaccess.h>
 
 #include <trace/events/kmem.h>
+#include <trace/events/rcu.h>
 
 #include "../instance/internal.h"
 #include "tracefs.h"
@@ -34,6 +35,7 @@ static unsigned int tfs_nr_added;
 static struct tfs_memory {
 	const void	*at;
 	size_t		size;
+	void		*by;		/* the code that has asked for it */
 	bool		is_text;	/* of kasprintf(), which has other callers */
 } tfs_memory[1024];
 static DEFINE_RAW_SPINLOCK(tfs_memory_lock);
@@ -72,7 +74,7 @@ static void tfs_malloc(void *unused, unsigned long site, const void *at, size_t 
 		;
 	if (i < ARRAY_SIZE(tfs_memory))
 		tfs_memory[i] = (struct tfs_memory){
-			at, wanted, !strcmp(name, "kasprintf"),
+			at, wanted, (void *)site, !strcmp(name, "kasprintf"),
 		};
 	else
 		tfs_memory_lost++;
@@ -92,11 +94,20 @@ static void tfs_mfree(void *unused, unsigned long site, const void *at)
 	raw_spin_unlock_irqrestore(&tfs_memory_lock, flags);
 }
 
+/* kvfree_rcu() frees many at once where there is memory for a list of them. */
+static void tfs_mfree_rcu(void *unused, const char *rcu, unsigned long nr, void **at)
+{
+	while (nr--)
+		tfs_mfree(NULL, _THIS_IP_, at[nr]);
+}
+
 static void tfs_count_memory(struct kunit *test)
 {
 	memset(tfs_memory, 0, sizeof(tfs_memory));
 	tfs_memory_lost = 0;
 	KUNIT_ASSERT_EQ(test, register_trace_kfree(tfs_mfree, NULL), 0);
+	KUNIT_ASSERT_EQ(test, register_trace_rcu_invoke_kfree_bulk_callback(tfs_mfree_rcu, NULL),
+			0);
 	KUNIT_ASSERT_EQ(test, register_trace_kmalloc(tfs_malloc, NULL), 0);
 }
 
@@ -142,11 +153,13 @@ static void tfs_expect_free(struct kunit *test)
 
 	tfs_settle();
 	unregister_trace_kmalloc(tfs_malloc, NULL);
+	unregister_trace_rcu_invoke_kfree_bulk_callback(tfs_mfree_rcu, NULL);
 	unregister_trace_kfree(tfs_mfree, NULL);
 	tracepoint_synchronize_unregister();
 	for (i = 0; i < ARRAY_SIZE(tfs_memory); i++) {
 		if (tfs_is_left(&tfs_memory[i]))
-			KUNIT_FAIL(test, "%zu bytes are not freed", tfs_memory[i].size);
+			KUNIT_FAIL(test, "%zu bytes of %pS are not freed", tfs_memory[i].size,
+				   tfs_memory[i].by);
 	}
 	KUNIT_EXPECT_EQ(test, tfs_memory_lost, 0U);
 }

@@ -147,10 +147,15 @@ struct pipe_reader {
 static int pipe_read_thread(void *data)
 {
 	struct pipe_reader *reader = data;
+	struct trace_array *tr = reader->iter->tr;
 
 	allow_signal(SIGUSR1);
 	complete(&reader->begun);
-	reader->ret = trace_reader_wait(reader->iter, reader->file, 0, true);
+	/* As a reader it looks again: a late wake-up can be for a record that is gone. */
+	do {
+		reader->ret = trace_reader_wait(reader->iter, reader->file, 0, true);
+	} while (!reader->ret && tracer_tracing_is_on(tr) && !READ_ONCE(tr->retired) &&
+		 trace_empty(reader->iter));
 	complete(&reader->done);
 	while (!kthread_should_stop()) {
 		flush_signals(current);
