@@ -503,7 +503,7 @@ static void keep_test_memory(struct kunit *test)
 		if (!failed)
 			break;
 	}
-	KUNIT_EXPECT_GT(test, n, 10U);
+	KUNIT_EXPECT_GT(test, n, 20U);
 	KUNIT_EXPECT_TRUE(test, kept);
 }
 
