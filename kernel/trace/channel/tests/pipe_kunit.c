@@ -151,7 +151,7 @@ static int pipe_read_thread(void *data)
 
 	allow_signal(SIGUSR1);
 	complete(&reader->begun);
-	/* The reader looks again: a late wake-up can be for a record that is gone. */
+	/* The reader looks again: the record of a late wake-up can have been erased. */
 	do {
 		reader->ret = trace_reader_wait(reader->iter, reader->file, 0, true);
 	} while (!reader->ret && tracer_tracing_is_on(tr) && !READ_ONCE(tr->retired) &&
