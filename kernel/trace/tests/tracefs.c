@@ -10,6 +10,7 @@
 #include <linux/mman.h>
 #include <linux/mount.h>
 #include <linux/sched/signal.h>
+#include <linux/stacktrace.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
@@ -41,14 +42,36 @@ static struct tfs_memory {
 static DEFINE_RAW_SPINLOCK(tfs_memory_lock);
 static unsigned int tfs_memory_lost;
 
+static bool tfs_allocates(const char *name)
+{
+	return strstarts(name, "__kvmalloc_node") || strstarts(name, "kvmemdup") ||
+	       strstarts(name, "kvrealloc");
+}
+
+/* The function that has asked for memory, through others that only pass it on */
+static unsigned long tfs_asked_by(unsigned long site, char *name)
+{
+	unsigned long stack[16];
+	unsigned int n, i;
+
+	sprint_symbol_no_offset(name, site);
+	if (!tfs_allocates(name))
+		return site;
+	n = stack_trace_save(stack, ARRAY_SIZE(stack), 0);
+	for (i = 0; i < n && stack[i] != site; i++)
+		;
+	for (; i < n && tfs_allocates(name); i++)
+		sprint_symbol_no_offset(name, site = stack[i]);
+	return site;
+}
+
 /* Functions of snapshots, instances, channels, files, stops, and those that allocate for them */
 static bool tfs_is_ours(const char *name)
 {
 	static const char * const begins[] = {
 		"snap_", "trace_snapshot_", "instance_", "channels_", "merge_", "trace_merge_",
 		"trace_pipe_wait", "ring_buffer_read_start", "dat_", "trace_dat_", "view_",
-		"trace_view_", "trace_array_", "stop_", "__kvmalloc_node", "kvmemdup", "kvrealloc",
-		"create_trace_option_files",
+		"trace_view_", "trace_array_", "stop_", "create_trace_option_files",
 	};
 	unsigned int i;
 
@@ -56,7 +79,7 @@ static bool tfs_is_ours(const char *name)
 		if (strstarts(name, begins[i]))
 			return true;
 	}
-	return !strcmp(name, "kasprintf");
+	return !strcmp(name, "kasprintf") || tfs_allocates(name);
 }
 
 static void tfs_malloc(void *unused, unsigned long site, const void *at, size_t wanted, size_t size,
@@ -66,8 +89,10 @@ static void tfs_malloc(void *unused, unsigned long site, const void *at, size_t 
 	unsigned long flags;
 	unsigned int i;
 
-	sprint_symbol_no_offset(name, site);
-	if (!at || !tfs_is_ours(name))
+	if (!at)
+		return;
+	site = tfs_asked_by(site, name);
+	if (!tfs_is_ours(name))
 		return;
 	raw_spin_lock_irqsave(&tfs_memory_lock, flags);
 	for (i = 0; i < ARRAY_SIZE(tfs_memory) && tfs_memory[i].at; i++)

@@ -2,7 +2,7 @@
 /*
  * Unit tests of snapshots of a session: one cut over its channels, kept as a whole.
  */
-#include <linux/kallsyms.h>
+#include <linux/gfp.h>
 #include <linux/list.h>
 #include <linux/llist.h>
 #include <linux/ring_buffer.h>
@@ -480,12 +480,12 @@ static void keep_test_memory(struct kunit *test)
 	chan_kunit_begin(test, 3);
 	tfs_set(test, "snapshot_keep", "9");
 	tfs_set(test, "snapshot_allocate", "1");
+	/* Only this task is to tend it. */
+	snap_kunit_stop_keeper(s);
 	for (n = 1; ; n += 1 + n / 20) {
 		keep_tend();
 		keep_mark(test, 2);
-		/* Only this task is to tend it. */
-		scoped_guard(mutex, &s->keeper.mutex)
-			tracing_snapshot_instance(chan_kunit[0]);
+		tracing_snapshot_instance(chan_kunit[0]);
 		KUNIT_ASSERT_EQ(test, s->user.seq, ++seq);
 		tfs_fail_nth(n);
 		snap_tend(s);
@@ -503,14 +503,15 @@ static void keep_test_memory(struct kunit *test)
 		if (!failed)
 			break;
 	}
+	enable_work(&s->keeper.work);
 	KUNIT_EXPECT_GT(test, n, 20U);
 	KUNIT_EXPECT_TRUE(test, kept);
 }
 
-/* How many snapshots are taken while a file is opened */
-static unsigned int keep_cuts;
+/* How many allocations go by before snapshots are taken, and those that are */
+static unsigned int keep_skip, keep_cuts;
 
-/* A snapshot during an allocation for the channels, before or behind the choice of what is shown */
+/* An allocation that may sleep is made outside of the locks that a snapshot takes. */
 static void keep_cut(void *task, unsigned long site, const void *at, size_t wanted, size_t size,
 		     gfp_t gfp, int node)
 {
@@ -518,37 +519,48 @@ static void keep_cut(void *task, unsigned long site, const void *at, size_t want
 	const struct snap_request req = {
 		.cpu = RING_BUFFER_ALL_CPUS, .by = SNAP_BY_KERNEL, .now = true,
 	};
-	char name[KSYM_SYMBOL_LEN];
+	unsigned int ch;
 
-	if (current != task || !keep_cuts)
+	if (current != task || !gfpflags_allow_blocking(gfp))
 		return;
-	sprint_symbol_no_offset(name, site);
-	if (!strstr(name, "merge_open"))
+	if (keep_skip) {
+		keep_skip--;
 		return;
-	keep_cuts--;
-	snap_take(s, &s->user, &req);
+	}
+	if (snap_take(s, &s->user, &req))
+		return;
+	keep_cuts++;
+	for (ch = 0; ch <= 3; ch++)
+		__trace_array_puts(chan_kunit[ch], _THIS_IP_, "mark\n", 5);
 }
 
-/* The file shows one cut, however often a newer one comes. */
+/* The file shows one cut, however often a newer one comes while it is opened and read. */
 static void keep_test_open(struct kunit *test)
 {
-	unsigned int cuts;
+	unsigned int n, ch;
 
 	chan_kunit_begin(test, 3);
-	tfs_set(test, "snapshot", "1");
+	tfs_set(test, "snapshot_allocate", "1");
 	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(chan_kunit[0]), 0);
-	KUNIT_ASSERT_EQ(test, register_trace_kmalloc(keep_cut, current), 0);
+	for (n = 0; n < 2; n++) {
+		for (ch = 0; ch <= 3; ch++)
+			chan_kunit_mark(test, ch, "mark");
+		if (!n)
+			tfs_set(test, "snapshot", "1");
+	}
 
 	/* Each part is of the cut that was the newest one when the choice was made. */
-	for (cuts = 1; cuts < 8; cuts++) {
-		keep_mark(test, 2);
-		keep_cuts = cuts;
-		KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 2U + 1 + 2 + 3);
+	for (n = 0; ; n += 1 + n / 8) {
 		keep_cuts = 0;
+		keep_skip = n;
+		KUNIT_ASSERT_EQ(test, register_trace_kmalloc(keep_cut, current), 0);
+		KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 4U);
+		unregister_trace_kmalloc(keep_cut, current);
+		tracepoint_synchronize_unregister();
+		if (!keep_cuts)
+			break;
 	}
-	tfs_empty(test, "error_log");
-	unregister_trace_kmalloc(keep_cut, current);
-	tracepoint_synchronize_unregister();
+	KUNIT_EXPECT_GT(test, n, 8U);
 }
 
 /* At the limit of a channel, the oldest snapshot goes that has a part of it, and is not open. */

@@ -259,16 +259,14 @@ static void keep_test_room(struct kunit *test)
 
 	s->memory.limit_kb = 2 * full;
 	snap_keep_set(s, (struct snap_keep){ .nr = 100 });
-	/* event_mutex stops the keeper until the empty buffer is allocated. */
-	mutex_lock(&event_mutex);
+	snap_kunit_stop_keeper(s);
 	keep_take(test, 1);
-	mutex_lock(&s->mutex);
-	KUNIT_EXPECT_EQ(test, snap_provide(s, &s->user), 0);
+	scoped_guard(mutex, &s->mutex)
+		KUNIT_EXPECT_EQ(test, snap_provide(s, &s->user), 0);
 	KUNIT_EXPECT_EQ(test, s->memory.kb, s->memory.limit_kb);
-	mutex_unlock(&s->mutex);
-	mutex_unlock(&event_mutex);
 
 	snap_tend(s);
+	enable_work(&s->keeper.work);
 	keep_expect(test, 1, 1);
 	KUNIT_EXPECT_LT(test, s->memory.kb, full + full / 4);
 	KUNIT_EXPECT_TRUE(test, keep_is_ready(s));
