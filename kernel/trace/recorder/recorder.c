@@ -10,6 +10,8 @@
  * may come with a module. RESERVED is the name of memory from the parameter reserve_mem=.
  */
 #include <linux/init.h>
+#include <linux/limits.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/notifier.h>
@@ -74,7 +76,7 @@ bool recorder_parse_size(const char *text, u64 max, unsigned long *bytes)
 {
 	u64 size;
 
-	if (trace_read_number(text, trace_sizes, max, &size) || !size)
+	if (trace_read_number(text, trace_sizes, min(max, ULONG_MAX), &size) || !size)
 		return false;
 	*bytes = size;
 	return true;
@@ -116,7 +118,7 @@ static void __init recorder_add_stops(struct trace_array *tr)
 
 static unsigned long __init recorder_per_cpu(void)
 {
-	u64 max = ((u64)totalram_pages() << PAGE_SHIFT) / 2 / num_possible_cpus();
+	u64 max = (u64)(totalram_pages() / 2 / num_possible_cpus()) << PAGE_SHIFT;
 	unsigned long size = 0;
 
 	if (*recorder_size && !recorder_parse_size(recorder_size, max, &size))

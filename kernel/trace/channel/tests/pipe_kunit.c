@@ -247,9 +247,11 @@ static void pipe_test_wait(struct kunit *test)
 static void pipe_test_format(struct kunit *test)
 {
 	static const char * const files[] = { "trace", "trace_pipe" };
-	char text[1024], *line;
+	/* (Too much for the stack of a machine of 32 bits) */
+	static char text[1024];
 	struct file *file;
 	unsigned int i;
+	char *line;
 
 	chan_kunit_begin(test, 3);
 	tfs_set(test, "/instances/kunit_2/options/latency-format", "1");

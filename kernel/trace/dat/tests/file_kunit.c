@@ -197,7 +197,7 @@ static void dat_test_lost(struct kunit *test)
 		file = dat_open(test, dat_take(test));
 		dat_read_all(test, file, all);
 		f = file->private_data;
-		n = (f->size - f->begin) / f->member[0].pages.page_size;
+		n = (size_t)(f->size - f->begin) / f->member[0].pages.page_size;
 		KUNIT_EXPECT_EQ(test, n, (300 - (unsigned int)lost) / 2 + full);
 		for (i = 0; i < n; i++) {
 			page = dat_page(file, all, i);

@@ -442,6 +442,7 @@ static void view_files_test_long_name(struct kunit *test)
 		memset(name, 'k', len);
 		name[len] = 0;
 		tfs_add(test, name, NULL, NULL);
+		tfs_set(test, tfs_text(test, "/instances/%s/trace_clock", name), "mono");
 		path = tfs_text(test, "/instances/%s/proc_view", name);
 		KUNIT_EXPECT_EQ(test, tfs_write(test, path, "1"),
 				len == NAME_MAX - TRACE_VIEW_ENDING ? 1L : -ENAMETOOLONG);
