@@ -6,6 +6,7 @@
 #include <linux/ctype.h>
 #include <linux/irq_work.h>
 #include <linux/ring_buffer.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
@@ -217,6 +218,31 @@ void snap_kunit_take(struct kunit *test)
 {
 	tracing_snapshot_instance(test->priv);
 	snap_kunit_worker(test->priv);
+}
+
+static int snap_kunit_fill_cpu(void *live)
+{
+	static char text[200];
+
+	while (!ring_buffer_overrun_cpu(live, smp_processor_id())) {
+		if (ring_buffer_write(live, sizeof(text), text))
+			return -EBUSY;
+	}
+	return 0;
+}
+
+/**
+ * snap_kunit_fill() - write to the live buffer until each CPU has overwritten a record
+ * @test: the test
+ */
+void snap_kunit_fill(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		KUNIT_ASSERT_EQ(test, smp_call_on_cpu(cpu, snap_kunit_fill_cpu,
+						      tr->array_buffer.buffer, false), 0);
 }
 
 /**

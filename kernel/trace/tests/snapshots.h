@@ -27,6 +27,7 @@ void snap_kunit_take(struct kunit *test);
 void snap_kunit_begin_change(struct kunit *test, size_t size, int want);
 void snap_kunit_wait(struct kunit *test);
 void snap_kunit_die(struct kunit *test, struct trace_array *tr);
+void snap_kunit_fill(struct kunit *test);
 void snap_kunit_stop_keeper(struct trace_snapshots *s);
 
 /* The size of memory that survives a reboot, in bytes. */

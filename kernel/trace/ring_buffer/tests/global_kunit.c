@@ -70,7 +70,7 @@ static int global_init(struct kunit *test)
 {
 	global = kunit_kzalloc(test, sizeof(*global), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, global);
-	migrate_disable();
+	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(0)), 0);
 	return 0;
 }
 
@@ -80,7 +80,6 @@ static void global_exit(struct kunit *test)
 	if (!global)
 		return;
 	global_close();
-	migrate_enable();
 }
 
 static struct ring_buffer_event *global_reserve(unsigned int len, u32 *num)

@@ -55,8 +55,10 @@ static void wait_start(struct rbt *w, struct wait_thread *t)
 
 	t->w = w;
 	init_completion(&t->done);
-	task = kthread_run(wait_run, t, "rb_wait_test");
+	/* On this CPU, so that what the race hook writes there is a record of it. */
+	task = kthread_create_on_cpu(wait_run, t, w->cpu, "rb_wait_test/%u");
 	KUNIT_ASSERT_FALSE(w->test, IS_ERR(task));
+	wake_up_process(task);
 	wait_settle();
 }
 

@@ -34,9 +34,8 @@ int rbt_init(struct kunit *test)
 	rbt_step = 1;
 	rbt_now = 1000;
 	rbt_depth = 0;
-	/* The tests are about the CPU that they run on. */
-	migrate_disable();
-	w->cpu = raw_smp_processor_id();
+	/* The tests are about the CPU that they run on, the first one of a buffer. */
+	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(0)), 0);
 	return 0;
 }
 
@@ -48,7 +47,6 @@ void rbt_exit(struct kunit *test)
 	if (!w)
 		return;
 	rbt_close(w);
-	migrate_enable();
 }
 
 /* Report the first fault of a test. */

@@ -413,8 +413,7 @@ static void fs_test_needs_worker(struct kunit *test)
 	tfs_set(test, "snapshot", "0");
 
 	/* A full one cannot be trimmed, and there is no room for its instance. */
-	while (!ring_buffer_overruns(tr->array_buffer.buffer))
-		fs_mark(test, "mark");
+	snap_kunit_fill(test);
 	tfs_set(test, "snapshot_keep", "first 5");
 	tfs_set(test, "snapshot_allocate", "1");
 	snap_kunit_limit(test, s->memory.kb);
@@ -593,9 +592,21 @@ static u64 fs_clock(void)
 
 #define LIST_TRIGGER	"1 by=trigger:some_event,nmi cpu=0 pid=77 asked=4.000000005 boot=last"
 #define LIST_CUT	" cut=5.000000006..7.000000008 complete=3.000000004..5.000000006"
-#define LIST_RECORDS	" records=2 lost=0 kb=%lu memory_kb=%lu comm="
-#define LIST_NONE	" records=0 lost=0 kb=0 memory_kb="
-#define LIST_COUNTER	" cut=5000000006..7000000008 complete=3000000004..5000000006" LIST_NONE
+#define LIST_RECORDS	" records=%s lost=%s kb=%lu memory_kb=%lu comm="
+#define LIST_COUNTER	" cut=5000000006..7000000008 complete=3000000004..5000000006"
+
+/* A number of the first CPU, and none of the others */
+static const char *fs_of_first(struct kunit *test, unsigned long n)
+{
+	const char *text = tfs_text(test, "%lu", n);
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (cpu)
+			text = tfs_text(test, "%s,0", text);
+	}
+	return text;
+}
 
 /* The line of a snapshot has each of its fields. */
 static void fs_test_list(struct kunit *test)
@@ -604,6 +615,7 @@ static void fs_test_list(struct kunit *test)
 	struct trace_buffer *live = tr->array_buffer.buffer;
 	struct trace_snapshots *s = tr->snapshots;
 	struct trace_snap *snap;
+	const char *two = fs_of_first(test, 2), *none = fs_of_first(test, 0);
 	unsigned int i;
 	size_t kb;
 
@@ -619,7 +631,7 @@ static void fs_test_list(struct kunit *test)
 	snap->info.end = 7000000008ULL;
 	KUNIT_EXPECT_STREQ(test, snap_kunit_line(test),
 			   tfs_text(test, "1 by=write cpu=0 pid=77" LIST_CUT LIST_RECORDS "%s\n",
-				    PAGE_SIZE / 1024, s->memory.kb, "a\\012b\\134c"));
+				    two, none, PAGE_SIZE / 1024, s->memory.kb, "a\\012b\\134c"));
 
 	snap->info.by = SNAP_BY_TRIGGER;
 	strscpy(snap->info.event, "some_event", sizeof(snap->info.event));
@@ -629,7 +641,7 @@ static void fs_test_list(struct kunit *test)
 	strscpy(snap->info.comm, "x", sizeof(snap->info.comm));
 	KUNIT_EXPECT_STREQ(test, snap_kunit_line(test),
 			   tfs_text(test, LIST_TRIGGER LIST_CUT LIST_RECORDS "%s\n",
-				    PAGE_SIZE / 1024, s->memory.kb, "x"));
+				    two, none, PAGE_SIZE / 1024, s->memory.kb, "x"));
 
 	snap->info.by = SNAP_BY_FUNCTION;
 	snap->info.event[0] = '\0';
@@ -643,7 +655,8 @@ static void fs_test_list(struct kunit *test)
 	snap->info.since = 3000000004ULL;
 	snap->info.begin = 5000000006ULL;
 	snap->info.end = 7000000008ULL;
-	tfs_expect_in(test, "snapshots", LIST_COUNTER);
+	tfs_expect_in(test, "snapshots",
+		      tfs_text(test, LIST_COUNTER " records=%s lost=%s kb=0 memory_kb=", none, none));
 
 	/* Overwritten records count as lost. "complete=" never begins before the oldest record. */
 	ring_buffer_set_clock(live, fs_clock);
@@ -655,7 +668,7 @@ static void fs_test_list(struct kunit *test)
 	tfs_expect_in(test, "snapshots",
 		      tfs_text(test, " complete=12..%llu ", s->user.last->info.begin));
 	kb = (ring_buffer_nr_dirty_pages(s->user.last->buf.buffer, 0) + 1) * PAGE_SIZE / 1024;
-	tfs_expect_in(test, "snapshots", tfs_text(test, " lost=%u kb=%zu ", i, kb));
+	tfs_expect_in(test, "snapshots", tfs_text(test, " lost=%s kb=%zu ", fs_of_first(test, i), kb));
 	s->user.last->info.since = 13;
 	tfs_expect_in(test, "snapshots",
 		      tfs_text(test, " complete=%llu..", min(13ULL, s->user.last->info.begin)));

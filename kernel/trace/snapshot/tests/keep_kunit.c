@@ -212,10 +212,8 @@ static void keep_test_full(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
 	struct trace_snapshots *s = tr->snapshots;
-	struct trace_buffer *live = tr->array_buffer.buffer;
 
-	while (!ring_buffer_overruns(live))
-		KUNIT_ASSERT_EQ(test, ring_buffer_write(live, 5, "full"), 0);
+	snap_kunit_fill(test);
 	snap_keep_set(s, (struct snap_keep){ .nr = 1 });
 	tracing_snapshot_instance(tr);
 	snap_tend(s);
@@ -372,17 +370,14 @@ static void keep_test_memory(struct kunit *test)
  */
 static void keep_test_large(struct kunit *test)
 {
-	struct trace_array *tr = test->priv;
-	struct trace_buffer *live = tr->array_buffer.buffer;
-	struct trace_snapshots *s = tr->snapshots;
+	struct trace_snapshots *s = snap_kunit(test);
 	unsigned long kb;
 
 	for (kb = 0; kb < 64; kb++) {
 		snap_keep_set(s, (struct snap_keep){ .nr = 100 });
 		keep_all(test, 1, 1);
 		keep_all(test, 1, 1);
-		while (!ring_buffer_overruns(live))
-			KUNIT_ASSERT_EQ(test, ring_buffer_write(live, 256, live), 0);
+		snap_kunit_fill(test);
 		s->memory.limit_kb = s->memory.kb + kb;
 		keep_all(test, 1, 1);
 		KUNIT_EXPECT_EQ_MSG(test, atomic_long_read(&s->count.unkept), 0L, "%lu", kb);

@@ -163,8 +163,7 @@ static void memory_test_spared(struct kunit *test)
 	snap_kunit_expect(test, "taken 1");
 
 	/* A full snapshot is not trimmed, nor one before its writers have committed. */
-	while (!ring_buffer_overruns(tr->array_buffer.buffer))
-		tfs_mark(test, 100);
+	snap_kunit_fill(test);
 	for (i = 0; i < 2; i++) {
 		tfs_set(test, "snapshot", "1");
 		guard(mutex)(&s->mutex);

@@ -17,6 +17,10 @@ asmlinkage void preempt_schedule_thunk(void) { }
 /* A task stays on its CPU. */
 void migrate_disable(void) { }
 void migrate_enable(void) { }
+int set_cpus_allowed_ptr(struct task_struct *p, const struct cpumask *new_mask)
+{
+	return 0;
+}
 int wake_up_process(struct task_struct *task);
 
 /* Where nothing was allocated since the last call, this is a loop that waits */
