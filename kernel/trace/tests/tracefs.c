@@ -206,7 +206,7 @@ int tfs_init(struct kunit *test)
 		tfs_mnt = kern_mount(type);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(tfs_mnt));
 	}
-	/* What the tests write is in the part of the first CPU. */
+	/* The tests look for their records in the part of the first CPU. */
 	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(0)), 0);
 	tfs_count_memory(test);
 	tr = trace_array_get_by_name("kunit", NULL);

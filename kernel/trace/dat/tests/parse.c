@@ -149,7 +149,8 @@ static void dat_kunit_pages(struct dat_kunit *dat)
 	for (table = dat->table; table < dat->table + dat->nr_tables; table++) {
 		for (cpu = 0; cpu < dat->nr_cpus; cpu++) {
 			KUNIT_EXPECT_EQ(dat->test, table->range[cpu].offset, (u64)at);
-			KUNIT_EXPECT_TRUE(dat->test, IS_ALIGNED(table->range[cpu].size, dat->page_size));
+			KUNIT_EXPECT_TRUE(dat->test,
+					  IS_ALIGNED(table->range[cpu].size, dat->page_size));
 			at += table->range[cpu].size;
 		}
 	}

@@ -21,6 +21,7 @@ int set_cpus_allowed_ptr(struct task_struct *p, const struct cpumask *new_mask)
 {
 	return 0;
 }
+
 int wake_up_process(struct task_struct *task);
 
 /* Where nothing was allocated since the last call, this is a loop that waits */
