@@ -23,29 +23,6 @@ unsigned int ring_buffer_event_length(struct ring_buffer_event *event)
 EXPORT_SYMBOL_GPL(ring_buffer_event_length);
 
 /**
- * ring_buffer_event_data() - a record's payload
- * @event: the record
- *
- * Context: Any context.
- * Return: the address of the payload, aligned to 4 bytes, or to 8 where the
- *         machine needs that for 64-bit words.
- */
-void *ring_buffer_event_data(struct ring_buffer_event *event)
-{
-	/*
-	 * A predicted branch, not a computed address: the header holds the time,
-	 * and if the address of the payload waits for the clock, the next look at the
-	 * clock waits, too. It doubles the cost of a record on some machines.
-	 */
-	if (likely(event->type_len)) {
-		barrier();
-		return &event->array[0];
-	}
-	return &event->array[1];
-}
-EXPORT_SYMBOL_GPL(ring_buffer_event_data);
-
-/**
  * ring_buffer_print_entry_header() - describe a record's header
  * @s: where to print
  *

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Reserve and commit a record that begins with a &struct trace_entry. */
+#ifndef _TRACE_EVENT_WRITE_H
+#define _TRACE_EVENT_WRITE_H
+
+#include <linux/align.h>
+#include <linux/jump_label.h>
+#include <linux/percpu.h>
+#include <linux/ring_buffer.h>
+#include <linux/string.h>
+#include <linux/trace_events.h>
+
+#include "ring_buffer/format.h"
+
+DECLARE_STATIC_KEY_FALSE(tracepoint_printk_key);
+DECLARE_STATIC_KEY_FALSE(trace_event_exports_enabled);
+
+void *trace_event_reserve_special(struct trace_event_buffer *fbuffer, struct trace_event_file *file,
+				  unsigned long len);
+void trace_event_commit_special(struct trace_event_buffer *fbuffer);
+
+/**
+ * trace_event_setup() - begin a record
+ * @event: the reserved record, or another place that is laid out like one
+ * @type:  number of its kind
+ * @len:   bytes that were reserved
+ * @ctx:   context of the writer, from tracing_gen_ctx()
+ *
+ * While an instance is shown in /proc, no byte of a record is older than the record: neither
+ * one that its writer leaves as it is, nor one of the rounded length. The readers of it have
+ * fewer rights than those of tracefs.
+ *
+ * Context: Any context, preemption is off.
+ * Return: its payload.
+ */
+static __always_inline struct trace_entry *
+trace_event_setup(struct ring_buffer_event *event, int type, unsigned long len, unsigned int ctx)
+{
+	struct trace_entry *entry = ring_buffer_event_data(event);
+
+	if (trace_view_is_used())
+		memset(entry, 0, ALIGN(len, RB_RECORD_ALIGN));
+	tracing_generic_entry_update(entry, type, ctx);
+	return entry;
+}
+
+/**
+ * __trace_buffer_lock_reserve() - reserve a record
+ * @buffer: the buffer
+ * @type:   number of its kind
+ * @len:    bytes, with its &struct trace_entry
+ * @ctx:    context of the writer, from tracing_gen_ctx()
+ *
+ * Context: Any context. Disables preemption until the record is committed or discarded.
+ * Return: the record, or NULL where ring_buffer_lock_reserve() returns it.
+ */
+static __always_inline struct ring_buffer_event *
+__trace_buffer_lock_reserve(struct trace_buffer *buffer, int type, unsigned long len,
+			    unsigned int ctx)
+{
+	struct ring_buffer_event *event = ring_buffer_lock_reserve(buffer, len);
+
+	if (event)
+		trace_event_setup(event, type, len, ctx);
+	return event;
+}
+
+/**
+ * __buffer_unlock_commit() - commit the record that was reserved last
+ * @buffer: the buffer
+ * @event:  the record, which may be that of an event with a filter: then it is copied
+ *
+ * Context: That of the reservation. Enables preemption.
+ */
+static __always_inline void
+__buffer_unlock_commit(struct trace_buffer *buffer, struct ring_buffer_event *event)
+{
+	__this_cpu_write(trace_taskinfo_save, true);
+	if (likely(__this_cpu_read(trace_buffered_event) != event)) {
+		ring_buffer_unlock_commit(buffer);
+		return;
+	}
+	ring_buffer_write(buffer, event->array[0], &event->array[1]);
+	this_cpu_dec(trace_buffered_event_cnt);
+	preempt_enable_notrace();
+}
+
+#endif /* _TRACE_EVENT_WRITE_H */
