@@ -511,7 +511,22 @@ static void keep_test_memory(struct kunit *test)
 /* How many allocations go by before snapshots are taken, and those that are */
 static unsigned int keep_skip, keep_cuts;
 
-/* An allocation that may sleep is made outside of the locks that a snapshot takes. */
+/* Record in each channel which cut will show it. */
+static void keep_number(void)
+{
+	char text[16];
+	unsigned int ch;
+	int len;
+
+	len = scnprintf(text, sizeof(text), "cut %llu\n", chan_kunit[0]->snapshots->user.seq + 1);
+	for (ch = 0; ch <= 3; ch++)
+		__trace_array_puts(chan_kunit[ch], _THIS_IP_, text, len);
+}
+
+/*
+ * Take a snapshot at an allocation of the test. None of the locks that this takes is held at
+ * one that may sleep.
+ */
 static void keep_cut(void *task, unsigned long site, const void *at, size_t wanted, size_t size,
 		     gfp_t gfp, int node)
 {
@@ -519,7 +534,6 @@ static void keep_cut(void *task, unsigned long site, const void *at, size_t want
 	const struct snap_request req = {
 		.cpu = RING_BUFFER_ALL_CPUS, .by = SNAP_BY_KERNEL, .now = true,
 	};
-	unsigned int ch;
 
 	if (current != task || !gfpflags_allow_blocking(gfp))
 		return;
@@ -530,33 +544,36 @@ static void keep_cut(void *task, unsigned long site, const void *at, size_t want
 	if (snap_take(s, &s->user, &req))
 		return;
 	keep_cuts++;
-	for (ch = 0; ch <= 3; ch++)
-		__trace_array_puts(chan_kunit[ch], _THIS_IP_, "mark\n", 5);
+	keep_number();
 }
 
 /* The file shows one cut, however often a newer one comes while it is opened and read. */
 static void keep_test_open(struct kunit *test)
 {
-	unsigned int n, ch;
+	char first[32];
+	const char *text;
+	unsigned int n;
 
 	chan_kunit_begin(test, 3);
 	tfs_set(test, "snapshot_allocate", "1");
 	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(chan_kunit[0]), 0);
-	for (n = 0; n < 2; n++) {
-		for (ch = 0; ch <= 3; ch++)
-			chan_kunit_mark(test, ch, "mark");
-		if (!n)
-			tfs_set(test, "snapshot", "1");
-	}
+	keep_number();
+	tfs_set(test, "snapshot", "1");
+	keep_number();
 
 	/* Each part is of the cut that was the newest one when the choice was made. */
 	for (n = 0; ; n += 1 + n / 8) {
 		keep_cuts = 0;
 		keep_skip = n;
 		KUNIT_ASSERT_EQ(test, register_trace_kmalloc(keep_cut, current), 0);
-		KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 4U);
+		text = tfs_read(test, "snapshot");
 		unregister_trace_kmalloc(keep_cut, current);
 		tracepoint_synchronize_unregister();
+		KUNIT_EXPECT_EQ_MSG(test, tfs_count(text, ": cut "), 4U, "%s", text);
+		strscpy(first, strstr(text, ": cut ") ?: "", sizeof(first));
+		strreplace(first, '\n', '\0');
+		KUNIT_EXPECT_EQ_MSG(test, tfs_count(text, tfs_text(test, "%s\n", first)), 4U,
+				    "%s", text);
 		if (!keep_cuts)
 			break;
 	}
