@@ -5,7 +5,7 @@
  * An event is plain if nobody but the ring buffer cares for it: its file has no filter, no trigger
  * and no list of PIDs, nor is it off for a while, and no stack trace follows its records. A plain
  * event pays for one look at the flags of its file at each end. All others go the long way, in
- * trace.c and trace_events.c, which a flag may also begin or end in the middle of an event.
+ * trace.c and trace_events.c. A flag may come or go in the middle of an event: each end looks.
  */
 #include <linux/bug.h>
 #include <linux/export.h>
@@ -15,12 +15,6 @@
 #include <linux/sched.h>
 
 #include "trace.h"
-
-#define EVENT_FILE_SPECIAL							\
-	(EVENT_FILE_FL_FILTERED | EVENT_FILE_FL_SOFT_DISABLED |			\
-	 EVENT_FILE_FL_PID_FILTER | EVENT_FILE_FL_TRIGGER_COND)
-
-#define TRACE_ITER_SPECIAL	(TRACE_ITER(STACKTRACE) | TRACE_ITER(USERSTACKTRACE))
 
 /* The flags of a context that is no task, or where softirqs are off */
 static noinline unsigned int event_context_flags(unsigned int count)
@@ -93,7 +87,7 @@ inline unsigned int tracing_gen_ctx_irq_test(unsigned int irqs_status)
  * @len:        bytes, with the &struct trace_entry
  *
  * Context: Any context. Disables preemption until the commit.
- * Return: the &struct trace_entry; NULL if the event is not wanted or finds no room.
+ * Return: the &struct trace_entry; NULL if it is not to be recorded, or finds no room.
  */
 void *trace_event_buffer_reserve(struct trace_event_buffer *fbuffer,
 				 struct trace_event_file *trace_file, unsigned long len)
@@ -117,23 +111,3 @@ void *trace_event_buffer_reserve(struct trace_event_buffer *fbuffer,
 	return fbuffer->entry;
 }
 EXPORT_SYMBOL_GPL(trace_event_buffer_reserve);
-
-/**
- * trace_event_buffer_commit() - commit the record of an event, or take it back
- * @fbuffer: from trace_event_buffer_reserve()
- *
- * Context: That of the reservation.
- */
-void trace_event_buffer_commit(struct trace_event_buffer *fbuffer)
-{
-	struct trace_event_file *file = fbuffer->trace_file;
-
-	if (unlikely(READ_ONCE(file->flags) & EVENT_FILE_SPECIAL ||
-		     file->tr->trace_flags & TRACE_ITER_SPECIAL) ||
-	    static_branch_unlikely(&tracepoint_printk_key) ||
-	    static_branch_unlikely(&trace_event_exports_enabled))
-		trace_event_commit_special(fbuffer);
-	else
-		__buffer_unlock_commit(fbuffer->buffer, fbuffer->event);
-}
-EXPORT_SYMBOL_GPL(trace_event_buffer_commit);

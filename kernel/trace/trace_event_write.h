@@ -4,7 +4,6 @@
 #define _TRACE_EVENT_WRITE_H
 
 #include <linux/align.h>
-#include <linux/jump_label.h>
 #include <linux/percpu.h>
 #include <linux/ring_buffer.h>
 #include <linux/string.h>
@@ -12,12 +11,14 @@
 
 #include "ring_buffer/format.h"
 
-DECLARE_STATIC_KEY_FALSE(tracepoint_printk_key);
-DECLARE_STATIC_KEY_FALSE(trace_event_exports_enabled);
+/* Flags of an event that is not plain, and options of its instance: see trace_event_write.c. */
+#define EVENT_FILE_SPECIAL							\
+	(EVENT_FILE_FL_FILTERED | EVENT_FILE_FL_SOFT_DISABLED |			\
+	 EVENT_FILE_FL_PID_FILTER | EVENT_FILE_FL_TRIGGER_COND)
+#define TRACE_ITER_SPECIAL	(TRACE_ITER(STACKTRACE) | TRACE_ITER(USERSTACKTRACE))
 
 void *trace_event_reserve_special(struct trace_event_buffer *fbuffer, struct trace_event_file *file,
 				  unsigned long len);
-void trace_event_commit_special(struct trace_event_buffer *fbuffer);
 
 /**
  * trace_event_setup() - begin a record
@@ -83,6 +84,26 @@ __buffer_unlock_commit(struct trace_buffer *buffer, struct ring_buffer_event *ev
 	ring_buffer_write(buffer, event->array[0], &event->array[1]);
 	this_cpu_dec(trace_buffered_event_cnt);
 	preempt_enable_notrace();
+}
+
+/**
+ * trace_event_commit_plain() - commit the record of a plain event
+ * @fbuffer: from trace_event_buffer_reserve()
+ *
+ * (Inline: a stack trace skips as many functions as there are behind the event.)
+ *
+ * Context: That of the reservation.
+ * Return: false if the event is not plain; then nothing has happened.
+ */
+static __always_inline bool trace_event_commit_plain(struct trace_event_buffer *fbuffer)
+{
+	struct trace_event_file *file = fbuffer->trace_file;
+
+	if (unlikely(READ_ONCE(file->flags) & EVENT_FILE_SPECIAL ||
+		     file->tr->trace_flags & TRACE_ITER_SPECIAL))
+		return false;
+	__buffer_unlock_commit(fbuffer->buffer, fbuffer->event);
+	return true;
 }
 
 #endif /* _TRACE_EVENT_WRITE_H */
