@@ -8,34 +8,23 @@
 
 #include <linux/tracepoint.h>
 
-TRACE_EVENT(bench_small,
-	TP_PROTO(unsigned long value),
-	TP_ARGS(value),
-	TP_STRUCT__entry(
-		__field(u64, value)
-		__array(u64, more, 2)
-	),
-	TP_fast_assign(
-		__entry->value = value;
-		__entry->more[0] = value;
-		__entry->more[1] = value;
-	),
-	TP_printk("value=%llu", __entry->value)
-);
+#define BENCH_EVENT(name, words)						\
+TRACE_EVENT(name,								\
+	TP_PROTO(unsigned long value),						\
+	TP_ARGS(value),								\
+	TP_STRUCT__entry(							\
+		__field(u64, value)						\
+		__array(u64, more, words)					\
+	),									\
+	TP_fast_assign(								\
+		__entry->value = value;						\
+		memset(__entry->more, 0, sizeof(__entry->more));		\
+	),									\
+	TP_printk("value=%llu", __entry->value)					\
+)
 
-TRACE_EVENT(bench_large,
-	TP_PROTO(unsigned long value),
-	TP_ARGS(value),
-	TP_STRUCT__entry(
-		__field(u64, value)
-		__array(u64, more, 14)
-	),
-	TP_fast_assign(
-		__entry->value = value;
-		memset(__entry->more, 0, sizeof(__entry->more));
-	),
-	TP_printk("value=%llu", __entry->value)
-);
+BENCH_EVENT(bench_small, 2);
+BENCH_EVENT(bench_large, 14);
 
 #endif
 
