@@ -30,7 +30,7 @@ static const struct {
 	{ -E2BIG, "Too many: a snapshot of all channels would hold off interrupts too long" },
 	{ -ENODEV, "The session ends with its open files: it gets no channels any more" },
 	{ -EBUSY, "Is a channel of another session: remove it there first" },
-	{ -EPERM, "A kept snapshot cannot be a channel" },
+	{ -EPERM, "A read-only instance cannot be a channel, nor can a kept snapshot" },
 	{ -EINVAL, "Has another trace_clock than the session" },
 };
 

@@ -71,7 +71,7 @@ static int session_add(struct trace_array *tr, struct trace_array *ch)
  * Context: May sleep.
  * Return: 0; -ENODEV if @tr is retired; -ENOENT if there is no such instance; -ELOOP if @tr
  *	   is a channel, or the instance is @tr or a session; -EEXIST if it is a channel of @tr
- *	   already, -EBUSY of another session; -EPERM for the instance of a kept snapshot;
+ *	   already, -EBUSY of another session; -EPERM if it is read-only, as a kept snapshot is;
  *	   -EINVAL if it has another clock; -E2BIG if a snapshot of @tr would exchange more than
  *	   session_cut_max rings; -EXFULL as trace_snapshot_set_channels(); -ENOMEM. On an error
  *	   nothing has changed.

@@ -72,7 +72,8 @@ static void member_test_refused(struct kunit *test)
 	tfs_set(test, "/instances/kunit_6/snapshot_keep", "1");
 	tfs_set(test, "/instances/kunit_6/snapshot", "1");
 	KUNIT_EXPECT_TRUE(test, tfs_exists(test, "/instances/kunit_6@1"));
-	member_refuse(test, "kunit_6@1", -EPERM, "A kept snapshot cannot be a channel");
+	member_refuse(test, "kunit_6@1", -EPERM,
+		      "A read-only instance cannot be a channel, nor can a kept snapshot");
 	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[2], "kunit_3"), 0);
 }
 
