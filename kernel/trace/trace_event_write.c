@@ -2,10 +2,11 @@
 /*
  * The way of a trace event from its tracepoint to the ring buffer.
  *
- * An event is plain if nobody but the ring buffer cares for it: its file has no filter, no trigger
- * and no list of PIDs, nor is it off for a while, and no stack trace follows its records. A plain
- * event pays for one look at the flags of its file at each end. All others go the long way, in
- * trace.c and trace_events.c. A flag may come or go in the middle of an event: each end looks.
+ * An event is plain if nobody but a filter and the ring buffer cares for it: its file has no
+ * trigger and no list of PIDs, nor is it off for a while, and no stack trace follows its records. A
+ * plain event pays for one look at the flags of its file at each end. All others are special, and
+ * go the long way, in trace.c and trace_events.c. A flag may come or go in the middle of an event:
+ * each end looks.
  */
 #include <linux/bug.h>
 #include <linux/export.h>
@@ -92,20 +93,24 @@ inline unsigned int tracing_gen_ctx_irq_test(unsigned int irqs_status)
 void *trace_event_buffer_reserve(struct trace_event_buffer *fbuffer,
 				 struct trace_event_file *trace_file, unsigned long len)
 {
-	struct ring_buffer_event *event;
+	unsigned long flags = READ_ONCE(trace_file->flags);
+	struct ring_buffer_event *event = NULL;
 
-	if (unlikely(READ_ONCE(trace_file->flags) & EVENT_FILE_SPECIAL))
+	if (unlikely(flags & EVENT_FILE_SPECIAL))
 		return trace_event_reserve_special(fbuffer, trace_file, len);
 
-	/* Before the ring buffer disables preemption */
+	/* Before preemption is disabled */
 	fbuffer->trace_ctx = tracing_gen_ctx_dec();
 	fbuffer->trace_file = trace_file;
 	fbuffer->buffer = trace_file->tr->array_buffer.buffer;
-	event = ring_buffer_lock_reserve(fbuffer->buffer, len);
+	fbuffer->regs = NULL;
+	if (flags & EVENT_FILE_FL_FILTERED && !trace_file->tr->no_filter_buffering_ref)
+		event = trace_event_take_page(len);
+	if (!event)
+		event = ring_buffer_lock_reserve(fbuffer->buffer, len);
 	if (unlikely(!event))
 		return NULL;
 	fbuffer->event = event;
-	fbuffer->regs = NULL;
 	fbuffer->entry = trace_event_setup(event, trace_file->event_call->event.type, len,
 					   fbuffer->trace_ctx);
 	return fbuffer->entry;

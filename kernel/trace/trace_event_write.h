@@ -4,6 +4,7 @@
 #define _TRACE_EVENT_WRITE_H
 
 #include <linux/align.h>
+#include <linux/overflow.h>
 #include <linux/percpu.h>
 #include <linux/ring_buffer.h>
 #include <linux/string.h>
@@ -11,10 +12,9 @@
 
 #include "ring_buffer/format.h"
 
-/* Flags of an event that is not plain, and options of its instance: see trace_event_write.c. */
+/* Flags of an event that is special, and options of its instance: see trace_event_write.c. */
 #define EVENT_FILE_SPECIAL							\
-	(EVENT_FILE_FL_FILTERED | EVENT_FILE_FL_SOFT_DISABLED |			\
-	 EVENT_FILE_FL_PID_FILTER | EVENT_FILE_FL_TRIGGER_COND)
+	(EVENT_FILE_FL_SOFT_DISABLED | EVENT_FILE_FL_PID_FILTER | EVENT_FILE_FL_TRIGGER_COND)
 #define TRACE_ITER_SPECIAL	(TRACE_ITER(STACKTRACE) | TRACE_ITER(USERSTACKTRACE))
 
 void *trace_event_reserve_special(struct trace_event_buffer *fbuffer, struct trace_event_file *file,
@@ -43,6 +43,34 @@ trace_event_setup(struct ring_buffer_event *event, int type, unsigned long len, 
 		memset(entry, 0, ALIGN(len, RB_RECORD_ALIGN));
 	tracing_generic_entry_update(entry, type, ctx);
 	return entry;
+}
+
+/**
+ * trace_event_take_page() - reserve a record outside of the ring buffer
+ * @len: bytes, with the &struct trace_entry
+ *
+ * A filter drops it there without much ado. One that is kept is copied into the ring buffer.
+ *
+ * Context: Any context. Disables preemption until the record is committed or discarded, unless
+ *	    there is none.
+ * Return: the record, on a page of this CPU; NULL if the page is in use below an interrupt, or too
+ *	   small, or no event has a filter yet.
+ */
+static __always_inline struct ring_buffer_event *trace_event_take_page(unsigned long len)
+{
+	struct ring_buffer_event *event;
+
+	preempt_disable_notrace();
+	event = __this_cpu_read(trace_buffered_event);
+	if (likely(event && len <= PAGE_SIZE - struct_size(event, array, 1))) {
+		if (likely(this_cpu_inc_return(trace_buffered_event_cnt) == 1)) {
+			event->array[0] = ALIGN(len, RB_RECORD_ALIGN);
+			return event;
+		}
+		this_cpu_dec(trace_buffered_event_cnt);
+	}
+	preempt_enable_notrace();
+	return NULL;
 }
 
 /**
@@ -87,22 +115,25 @@ __buffer_unlock_commit(struct trace_buffer *buffer, struct ring_buffer_event *ev
 }
 
 /**
- * trace_event_commit_plain() - commit the record of a plain event
+ * trace_event_commit_plain() - commit the record of a plain event, or drop it
  * @fbuffer: from trace_event_buffer_reserve()
  *
  * (Inline: a stack trace skips as many functions as there are behind the event.)
  *
  * Context: That of the reservation.
- * Return: false if the event is not plain; then nothing has happened.
+ * Return: false if the event is special; then nothing has happened.
  */
 static __always_inline bool trace_event_commit_plain(struct trace_event_buffer *fbuffer)
 {
 	struct trace_event_file *file = fbuffer->trace_file;
+	unsigned long flags = READ_ONCE(file->flags);
 
-	if (unlikely(READ_ONCE(file->flags) & EVENT_FILE_SPECIAL ||
-		     file->tr->trace_flags & TRACE_ITER_SPECIAL))
+	if (unlikely(flags & EVENT_FILE_SPECIAL || file->tr->trace_flags & TRACE_ITER_SPECIAL))
 		return false;
-	__buffer_unlock_commit(fbuffer->buffer, fbuffer->event);
+	if (flags & EVENT_FILE_FL_FILTERED && !filter_match_preds(file->filter, fbuffer->entry))
+		__trace_event_discard_commit(fbuffer->buffer, fbuffer->event);
+	else
+		__buffer_unlock_commit(fbuffer->buffer, fbuffer->event);
 	return true;
 }
 

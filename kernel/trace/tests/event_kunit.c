@@ -157,6 +157,32 @@ static void event_set(struct trace_event_file *file, int bit, bool on)
 		clear_bit(bit, &file->flags);
 }
 
+static struct trace_event_file *event_file(struct kunit *test)
+{
+	struct trace_event_file *file;
+
+	scoped_guard(mutex, &event_mutex)
+		file = find_event_file(test->priv, "sched", "sched_switch");
+	KUNIT_ASSERT_NOT_NULL(test, file);
+	/* A trigger waits for events that are not recorded. */
+	event_set(file, EVENT_FILE_FL_SOFT_DISABLED_BIT, false);
+	return file;
+}
+
+static void event_reserve(struct kunit *test, struct trace_event_buffer *fbuffer,
+			  struct trace_event_file *file, int pid)
+{
+	const struct ftrace_event_field *field;
+	void *entry;
+
+	entry = trace_event_buffer_reserve(fbuffer, file, 128);
+	KUNIT_ASSERT_NOT_NULL(test, entry);
+	memset(entry + sizeof(struct trace_entry), 0, 128 - sizeof(struct trace_entry));
+	field = trace_find_event_field(file->event_call, "next_pid");
+	KUNIT_ASSERT_NOT_NULL(test, field);
+	*(int *)(entry + field->offset) = pid;
+}
+
 /* A flag may come or go in the middle of an event: what counts is at its end. */
 static void event_test_changes(struct kunit *test)
 {
@@ -168,22 +194,15 @@ static void event_test_changes(struct kunit *test)
 	unsigned long entries = 0;
 	unsigned int i, count;
 	char path[64];
-	void *entry;
 
 	snprintf(path, sizeof(path), "events/sched/sched_switch/%s", f->file);
 	if (f->file)
 		tfs_set(test, path, f->text);
-	scoped_guard(mutex, &event_mutex)
-		file = find_event_file(tr, "sched", "sched_switch");
-	KUNIT_ASSERT_NOT_NULL(test, file);
-	/* A trigger waits for events that are not recorded. */
-	event_set(file, EVENT_FILE_FL_SOFT_DISABLED_BIT, false);
+	file = event_file(test);
 	for (i = 0; i < 8; i++) {
 		event_set(file, f->bit, i & 1);
 		count = preempt_count();
-		entry = trace_event_buffer_reserve(&fbuffer, file, 128);
-		KUNIT_ASSERT_NOT_NULL(test, entry);
-		memset(entry + sizeof(struct trace_entry), 0, 128 - sizeof(struct trace_entry));
+		event_reserve(test, &fbuffer, file, 0);
 		event_set(file, f->bit, i & 2);
 		trace_event_buffer_commit(&fbuffer);
 		KUNIT_EXPECT_EQ(test, preempt_count(), count);
@@ -195,12 +214,43 @@ static void event_test_changes(struct kunit *test)
 		tfs_set(test, path, f->end);
 }
 
+/* An event that comes while a filter looks at another one, in an interrupt, has no page. */
+static void event_test_nested(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_buffer *buffer = tr->array_buffer.buffer;
+	unsigned int count = preempt_count(), kept, i;
+	struct trace_event_buffer outer, inner;
+	struct trace_event_file *file;
+	unsigned long entries = 0;
+
+	tfs_set(test, "events/sched/sched_switch/filter", "next_pid == 1");
+	file = event_file(test);
+	/* 1: the outer event is kept; 2: the inner one */
+	for (kept = 0; kept < 4; kept++) {
+		event_reserve(test, &outer, file, kept & 1);
+		for (i = 0; i < 2; i++) {
+			event_reserve(test, &inner, file, kept >> 1);
+			KUNIT_EXPECT_PTR_NE(test, inner.event, outer.event);
+			trace_event_buffer_commit(&inner);
+			entries += kept >> 1;
+			KUNIT_EXPECT_EQ_MSG(test, ring_buffer_entries(buffer), entries, "%u", kept);
+		}
+		trace_event_buffer_commit(&outer);
+		entries += kept & 1;
+		KUNIT_EXPECT_EQ_MSG(test, ring_buffer_entries(buffer), entries, "%u", kept);
+		KUNIT_EXPECT_EQ(test, preempt_count(), count);
+	}
+	tfs_set(test, "events/sched/sched_switch/filter", "0");
+}
+
 static struct kunit_case event_test_cases[] = {
 	KUNIT_CASE(event_test_task),
 	KUNIT_CASE(event_test_migrate),
 	KUNIT_CASE(event_test_resched),
 	KUNIT_CASE(event_test_interrupts),
 	KUNIT_CASE_PARAM(event_test_changes, event_flag_gen_params),
+	KUNIT_CASE(event_test_nested),
 	{ }
 };
 
