@@ -12,7 +12,6 @@
 #include <linux/export.h>
 #include <linux/printk.h>
 #include <linux/slab.h>
-#include <linux/trace_clock.h>
 
 #include "internal.h"
 
@@ -126,7 +125,7 @@ rb_buffer_new(unsigned int flags, unsigned int order, struct lock_class_key *key
 
 	buffer->flags = flags;
 	rb_set_order(buffer, order);
-	buffer->clock = trace_clock_local;
+	buffer->clock = rb_clock_local;
 	buffer->lock_key = key;
 	buffer->parts = buffer->cpus;
 	mutex_init(&buffer->mutex);

@@ -6,6 +6,8 @@
  * refused: a writer looks at that bit only.
  */
 #include <linux/export.h>
+#include <linux/sched/clock.h>
+#include <linux/trace_clock.h>
 
 #include "internal.h"
 
@@ -19,12 +21,8 @@
 static void rb_note_on(struct trace_buffer *buffer)
 {
 	struct rb_switched *sw = &buffer->switched;
-	u64 (*clock)(void);
-	s64 now, was;
+	s64 now = ring_buffer_time_stamp(buffer), was = atomic64_read(&sw->on_at);
 
-	clock = READ_ONCE(buffer->clock);
-	now = clock();
-	was = atomic64_read(&sw->on_at);
 	/* One that was interrupted here does not undo a later one. */
 	while (now - was > 0 && !atomic64_try_cmpxchg(&sw->on_at, &was, now))
 		;
@@ -141,7 +139,8 @@ static void rb_switch_off(struct trace_buffer *buffer, int bit)
 	 */
 	atomic_inc_return(&sw->offs);
 	clock = READ_ONCE(buffer->clock);
-	now = clock();
+	scoped_guard(preempt_notrace)
+		now = clock();
 	was = atomic_fetch_or(bit, &buffer->record_disabled);
 	rb_obey_all(buffer);
 	if (was & RB_SWITCHES) {
@@ -376,6 +375,12 @@ void ring_buffer_change_overwrite(struct trace_buffer *buffer, int val)
 }
 EXPORT_SYMBOL_GPL(ring_buffer_change_overwrite);
 
+/* trace_clock_local(), without two functions that disable preemption once more */
+u64 notrace rb_clock_local(void)
+{
+	return sched_clock_noinstr();
+}
+
 /**
  * ring_buffer_set_clock() - choose where time comes from
  * @buffer: the buffer
@@ -387,7 +392,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_change_overwrite);
  */
 void ring_buffer_set_clock(struct trace_buffer *buffer, u64 (*clock)(void))
 {
-	WRITE_ONCE(buffer->clock, clock);
+	WRITE_ONCE(buffer->clock, clock == trace_clock_local ? rb_clock_local : clock);
 	/* Fully ordered, pairs with rb_switch_off(). Times of two clocks do not compare. */
 	atomic64_xchg(&buffer->switched.off_at, 0);
 	atomic64_xchg(&buffer->switched.on_at, 0);

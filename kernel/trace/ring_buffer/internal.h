@@ -669,7 +669,7 @@ struct rb_switched {
  * @switched:	when the switches in it have changed
  * @flags:	&enum ring_buffer_flags
  * @stamp_abs:	every record gets an absolute stamp; @cpu_mutex
- * @clock:	where time comes from
+ * @clock:	where time comes from; called with preemption off
  * @cpumask:	CPUs that have their part
  * @mutex:	serializes changes of size, order, flags, mappings, and reset; held while
  *		they wait for writers
@@ -1090,6 +1090,7 @@ void rb_wake_work(struct irq_work *work);
 void rb_wake_writer(struct rb_cpu *rcpu, struct rb_ring *ring);
 
 /* control.c */
+u64 rb_clock_local(void);
 void rb_obey(struct trace_buffer *buffer, struct rb_cpu *rcpu);
 
 /* write.c */

@@ -6,7 +6,6 @@
 #include <linux/export.h>
 #include <linux/preempt.h>
 #include <linux/smp.h>
-#include <linux/trace_clock.h>
 #include <linux/trace_recursion.h>
 
 #include "internal.h"
@@ -38,14 +37,15 @@
 #define RB_STAMP_LEAVE		BIT(3)	/* an absolute one would be read wrong here */
 #define RB_STAMP_EPOCH		BIT(4)	/* the tail word's time counts from here */
 
+/* Preemption is off. */
 static __always_inline u64 rb_clock(struct trace_buffer *buffer)
 {
 	/* Not READ_ONCE(), which would keep the load out of the call. */
 	typeof(buffer->clock) clock = data_race(buffer->clock);
 
 	/* A direct call where an indirect one is slow. */
-	if (IS_ENABLED(CONFIG_MITIGATION_RETPOLINE) && likely(clock == trace_clock_local))
-		return trace_clock_local();
+	if (IS_ENABLED(CONFIG_MITIGATION_RETPOLINE) && likely(clock == rb_clock_local))
+		return rb_clock_local();
 	return clock();
 }
 

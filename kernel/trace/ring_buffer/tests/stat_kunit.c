@@ -3,6 +3,8 @@
  * Statistics: written = read + overwritten + still there, at any moment in
  * which nothing is being written.
  */
+#include <linux/trace_clock.h>
+
 #include "world.h"
 
 /* @len: bytes of payload of each record. */
@@ -140,12 +142,44 @@ static void stat_test_no_cpu(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(w->buffer, w->cpu), 1UL);
 }
 
+static void stat_expect_local(struct kunit *test, struct trace_buffer *buffer)
+{
+	u64 before, now, after;
+
+	preempt_disable();
+	before = trace_clock_local();
+	now = ring_buffer_time_stamp(buffer);
+	after = trace_clock_local();
+	preempt_enable();
+	KUNIT_EXPECT_GE(test, now, before);
+	KUNIT_EXPECT_LE(test, now, after);
+}
+
+/* Without another clock, and after it, times are those of trace_clock_local(). */
+static void stat_test_clock(struct kunit *test)
+{
+	struct trace_buffer *buffer = ring_buffer_alloc(PAGE_SIZE, RB_FL_OVERWRITE);
+	struct rbt *w = test->priv;
+	u64 now;
+
+	KUNIT_ASSERT_NOT_NULL(test, buffer);
+	stat_expect_local(test, buffer);
+	ring_buffer_free(buffer);
+
+	rbt_open(w, 2, RB_FL_OVERWRITE);
+	now = ring_buffer_time_stamp(w->buffer);
+	KUNIT_EXPECT_EQ(test, now, rbt_now);
+	ring_buffer_set_clock(w->buffer, trace_clock_local);
+	stat_expect_local(test, w->buffer);
+}
+
 static struct kunit_case stat_test_cases[] = {
 	KUNIT_CASE_PARAM(stat_test_balance, stat_len_gen_params),
 	KUNIT_CASE(stat_test_wrap),
 	KUNIT_CASE(stat_test_oldest),
 	KUNIT_CASE(stat_test_dirty),
 	KUNIT_CASE(stat_test_no_cpu),
+	KUNIT_CASE(stat_test_clock),
 	{}
 };
 

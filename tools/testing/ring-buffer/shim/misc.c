@@ -85,6 +85,11 @@ u64 notrace trace_clock_local(void)
 	return rdtsc_ordered();
 }
 
+u64 sched_clock_noinstr(void)
+{
+	return rdtsc_ordered();
+}
+
 static void seq_vprintf_to(struct trace_seq *s, const char *fmt, va_list ap)
 {
 	size_t room = sizeof(s->buffer) - s->seq.len;
