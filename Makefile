@@ -34,7 +34,7 @@ help:
 	@echo '                    places at random (SEED=N: these again), with weaker memory order, on 32 bits, and'
 	@echo '                    in kernels that check themselves'
 	@echo
-	@echo '  make test-arch    the tests on another kind of machine, emulated: ARCH=arm64 or s390 (big-endian)'
+	@echo '  make test-arch    the tests on another kind of machine, emulated: ARCH=arm, arm64 or s390 (big-endian)'
 	@echo '  make bench        measure the ring buffer beside the base'\''s and others: a table, and in'
 	@echo '                    build/bench/ bench.json, bench.svg, figures.md and figures.rst; the table of the README'
 	@echo '                    is a copy of figures.md, those of Documentation/trace/ring-buffer-bench.rst of'
