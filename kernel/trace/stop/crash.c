@@ -7,8 +7,11 @@
 
 #include "internal.h"
 
-/* A crash of this CPU stops tracing: a second one, within the stop, would not end. */
-static DEFINE_PER_CPU(bool, stop_crashes);
+/*
+ * A crash of this CPU stops tracing: a second one, within the stop, would not end. (No bool: on
+ * s390, xchg() of a byte returns the bytes beside it as well, which make a bool true.)
+ */
+static DEFINE_PER_CPU(int, stop_crashes);
 
 /* The lines of all trace arrays, in a list that can be walked in any context. */
 static LIST_HEAD(stop_crash_lines);
@@ -46,13 +49,13 @@ static void stop_crash(enum stop_kind kind)
 	if (list_empty(&stop_crash_lines) || !rcu_is_watching())
 		return;
 	guard(preempt_notrace)();
-	if (this_cpu_xchg(stop_crashes, true))
+	if (this_cpu_xchg(stop_crashes, 1))
 		return;
 	list_for_each_entry_rcu(line, &stop_crash_lines, crash, true) {
 		if (line->kind == kind)
 			stop_by(line);
 	}
-	this_cpu_write(stop_crashes, false);
+	this_cpu_write(stop_crashes, 0);
 }
 
 /**
