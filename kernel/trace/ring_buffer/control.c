@@ -384,7 +384,7 @@ u64 notrace rb_clock_local(void)
 /**
  * ring_buffer_set_clock() - choose where time comes from
  * @buffer: the buffer
- * @clock:  the clock; called in any context, NMI included
+ * @clock:  the clock; called in any context, NMI included, with preemption off
  *
  * Records of two clocks do not compare: the caller resets the buffer.
  *

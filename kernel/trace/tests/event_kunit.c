@@ -175,11 +175,11 @@ static void event_reserve(struct kunit *test, struct trace_event_buffer *fbuffer
 	const struct ftrace_event_field *field;
 	void *entry;
 
+	field = trace_find_event_field(file->event_call, "next_pid");
+	KUNIT_ASSERT_NOT_NULL(test, field);
 	entry = trace_event_buffer_reserve(fbuffer, file, 128);
 	KUNIT_ASSERT_NOT_NULL(test, entry);
 	memset(entry + sizeof(struct trace_entry), 0, 128 - sizeof(struct trace_entry));
-	field = trace_find_event_field(file->event_call, "next_pid");
-	KUNIT_ASSERT_NOT_NULL(test, field);
 	*(int *)(entry + field->offset) = pid;
 }
 
