@@ -11,7 +11,8 @@
 
 #include "internal.h"
 
-/* In &trace_buffer.record_disabled, above any number of disablers. */
+/* In &trace_buffer.record_disabled: a number of disablers, and above it the switches. */
+#define RB_DISABLER	BIT(0)
 #define RB_RECORD_OFF	BIT(20)
 /* The switch of a session, see ring_buffer_follow_switch(). */
 #define RB_SESSION_OFF	BIT(21)
@@ -84,49 +85,8 @@ static void rb_obey_all(struct trace_buffer *buffer)
 	}
 }
 
-/**
- * ring_buffer_record_disable() - refuse records
- * @buffer: the buffer
- *
- * Records in flight are still committed; synchronize_rcu() waits for them, if nobody switches
- * the buffer on at this moment. Nests: as many ring_buffer_record_enable() are needed to undo it.
- *
- * Context: Any context.
- */
-void ring_buffer_record_disable(struct trace_buffer *buffer)
-{
-	atomic_inc(&buffer->record_disabled);
-	rb_obey_all(buffer);
-}
-EXPORT_SYMBOL_GPL(ring_buffer_record_disable);
-
-/**
- * ring_buffer_record_enable() - undo one ring_buffer_record_disable()
- * @buffer: the buffer
- *
- * Context: Any context.
- */
-void ring_buffer_record_enable(struct trace_buffer *buffer)
-{
-	atomic_dec(&buffer->record_disabled);
-	rb_obey_all(buffer);
-}
-EXPORT_SYMBOL_GPL(ring_buffer_record_enable);
-
-/**
- * ring_buffer_record_is_set_on() - is the switch on?
- * @buffer: the buffer
- *
- * Context: Any context.
- * Return: true if it is, even while the buffer is disabled, or all buffers are off.
- */
-bool ring_buffer_record_is_set_on(struct trace_buffer *buffer)
-{
-	return !(atomic_read(&buffer->record_disabled) & RB_RECORD_OFF);
-}
-
-/* Set a switch, and note the time of a stop. */
-static void rb_switch_off(struct trace_buffer *buffer, int bit)
+/* Set a switch, or count a disabler, and note the time of a stop. */
+static void rb_switch_off(struct trace_buffer *buffer, int by)
 {
 	struct rb_switched *sw = &buffer->switched;
 	u64 (*clock)(void);
@@ -141,9 +101,10 @@ static void rb_switch_off(struct trace_buffer *buffer, int bit)
 	clock = READ_ONCE(buffer->clock);
 	scoped_guard(preempt_notrace)
 		now = clock();
-	was = atomic_fetch_or(bit, &buffer->record_disabled);
+	was = by == RB_DISABLER ? atomic_fetch_inc(&buffer->record_disabled) :
+				  atomic_fetch_or(by, &buffer->record_disabled);
 	rb_obey_all(buffer);
-	if (was & RB_SWITCHES) {
+	if (was) {
 		atomic_dec(&sw->offs);
 		return;
 	}
@@ -159,21 +120,62 @@ static void rb_switch_off(struct trace_buffer *buffer, int bit)
 		atomic64_set(&sw->off_at, 0);
 }
 
-/* Clear a switch, and note the time of a start. */
-static void rb_switch_on(struct trace_buffer *buffer, int bit)
+/* Clear a switch, or take a disabler back, and note the time of a start. */
+static void rb_switch_on(struct trace_buffer *buffer, int by)
 {
-	int switches = atomic_fetch_andnot(bit, &buffer->record_disabled) & RB_SWITCHES;
+	int was = by == RB_DISABLER ? atomic_fetch_dec(&buffer->record_disabled) :
+				      atomic_fetch_andnot(by, &buffer->record_disabled);
 
 	rb_obey_all(buffer);
-	if (switches != bit)
+	if ((was & RB_SWITCHES) == by)
+		rb_tell_on();
+	if (was != by)
 		return;
-	rb_tell_on();
 	/* This switch is not counted, so the times are not known from here on. */
 	if (rb_refuse_read())
 		return;
 	rb_note_on(buffer);
 	/* Pairs with ring_buffer_was_on(): a look that sees the count sees the time. */
 	atomic_inc_return_release(&buffer->switched.ons);
+}
+
+/**
+ * ring_buffer_record_disable() - refuse records
+ * @buffer: the buffer
+ *
+ * Records in flight are still committed; synchronize_rcu() waits for them, if nobody switches
+ * the buffer on at this moment. Nests: as many ring_buffer_record_enable() are needed to undo it.
+ *
+ * Context: Any context.
+ */
+void ring_buffer_record_disable(struct trace_buffer *buffer)
+{
+	rb_switch_off(buffer, RB_DISABLER);
+}
+EXPORT_SYMBOL_GPL(ring_buffer_record_disable);
+
+/**
+ * ring_buffer_record_enable() - undo one ring_buffer_record_disable()
+ * @buffer: the buffer
+ *
+ * Context: Any context.
+ */
+void ring_buffer_record_enable(struct trace_buffer *buffer)
+{
+	rb_switch_on(buffer, RB_DISABLER);
+}
+EXPORT_SYMBOL_GPL(ring_buffer_record_enable);
+
+/**
+ * ring_buffer_record_is_set_on() - is the switch on?
+ * @buffer: the buffer
+ *
+ * Context: Any context.
+ * Return: true if it is, even while the buffer is disabled, or all buffers are off.
+ */
+bool ring_buffer_record_is_set_on(struct trace_buffer *buffer)
+{
+	return !(atomic_read(&buffer->record_disabled) & RB_RECORD_OFF);
 }
 
 /* Switch recording off by one of the switches. Those that wait for records look at it. */
@@ -264,14 +266,31 @@ bool ring_buffer_is_switched_on(struct trace_buffer *buffer)
 }
 
 /**
- * ring_buffer_was_on() - tell how long the switches of a buffer have been on without a break
+ * ring_buffer_off_id() - tell one time of being off from another
  * @buffer: the buffer
- * @since:  is set to the time of the last start, or 0 if it was never off
- * @until:  is set to the time of the stop, if it is off; else U64_MAX
  *
- * Its own switch counts, and that of its session; see tracing_all_generation()
- * for that of all buffers. Up to the call of this, recording was on in all of that time, which
- * may be none.
+ * Its own switch counts, and that of its session.
+ *
+ * Context: Any context, including NMI.
+ * Return: the same number as long as recording is off, and 0 if it is on.
+ */
+unsigned int ring_buffer_off_id(struct trace_buffer *buffer)
+{
+	bool off = atomic_read_acquire(&buffer->record_disabled) & RB_SWITCHES;
+
+	return off ? atomic_read(&buffer->switched.ons) + 1 : 0;
+}
+
+/**
+ * ring_buffer_was_on() - tell how long a buffer has taken records without a break
+ * @buffer: the buffer
+ * @since:  is set to the time of the last start, or 0 if it was never off; to U64_MAX while a CPU
+ *	    is disabled
+ * @until:  is set to the time of the stop, if it is off or disabled; else U64_MAX
+ *
+ * Its own switch counts, that of its session, and all that disable it or one of its CPUs; see
+ * tracing_all_generation() for the switch of all buffers. Up to the call of this, recording was on
+ * in all of that time, which may be none.
  *
  * Context: Any context, including NMI.
  * Return: false if the times are not known, as a switch is being changed.
@@ -288,7 +307,7 @@ bool ring_buffer_was_on(struct trace_buffer *buffer, u64 *since, u64 *until)
 	 * Fully ordered, pairs with rb_switch_off(): an earlier stop is counted. A later one adds
 	 * to @offs, and its start to @ons, and that start is later than what the caller asks for.
 	 */
-	off = atomic_fetch_or(0, &buffer->record_disabled) & RB_SWITCHES;
+	off = atomic_fetch_or(0, &buffer->record_disabled);
 	/* Before the counts: with the time of a later stop this sees that it is counted. */
 	*until = off ? atomic64_read_acquire(&sw->off_at) : U64_MAX;
 	/* Pairs with the release of rb_switch_on(). */
@@ -297,7 +316,8 @@ bool ring_buffer_was_on(struct trace_buffer *buffer, u64 *since, u64 *until)
 	/* Pairs with rb_obey(): one that has ended has moved the time. */
 	if (atomic_read_acquire(&sw->busy))
 		return false;
-	*since = atomic64_read(&sw->on_at);
+	/* Pairs with the release of rb_switch_cpu(). */
+	*since = atomic_read_acquire(&sw->cpus_off) ? U64_MAX : atomic64_read(&sw->on_at);
 	return offs - ons == off;
 }
 
@@ -324,10 +344,18 @@ static void rb_switch_cpu(struct trace_buffer *buffer, int cpu, int off)
 	if ((unsigned int)cpu >= nr_cpu_ids)
 		return;
 	guard(mutex)(&buffer->cpu_mutex);
+	/* Fully ordered, pairs with ring_buffer_was_on(): counted before it refuses. */
+	if (off > 0)
+		atomic_inc_return(&buffer->switched.cpus_off);
 	WRITE_ONCE(buffer->cpu_wait[cpu].off, buffer->cpu_wait[cpu].off + off);
 	rcpu = rb_get_writer(buffer, cpu);
 	if (rcpu)
 		atomic_add(off * (int)RB_STATE_OFF_ONE, &rcpu->state);
+	if (off > 0)
+		return;
+	rb_note_on(buffer);
+	/* Pairs with ring_buffer_was_on(): a look that does not see it off sees the time. */
+	atomic_dec_return_release(&buffer->switched.cpus_off);
 }
 
 /**

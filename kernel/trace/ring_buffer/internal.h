@@ -649,24 +649,25 @@ static_assert(offsetofend(struct rb_cpu, stamp_abs) <= offsetofend(struct rb_cpu
 static_assert(RB_SHARE_SPECIAL <= U16_MAX && RB_MAX_WRITES < RB_SHARE_SPECIAL);
 
 /**
- * struct rb_switched - when the switches of a buffer have changed
- * @offs:   stops: from no switch that is off to one; counted before it
- * @ons:    starts: from the last switch that is off to none; counted after it
- * @off_at: time before a stop, of the last one or of an older one
- * @on_at:  time after the last start that is counted
- * @busy:   contexts that tell the CPUs now, so that some may differ from the switches
+ * struct rb_switched - when a buffer has begun and ended to refuse records
+ * @offs:     stops: &trace_buffer.record_disabled is not 0 any more; counted before it
+ * @ons:      starts: it is 0 again; counted after it
+ * @busy:     contexts that tell the CPUs now, so that some may differ from that word
+ * @cpus_off: sum of &rb_wait.off of all CPUs; counted before that, and until the start is noted
+ * @off_at:   time before a stop, of the last one or of an older one
+ * @on_at:    time after the last start that is counted, of the buffer or of a CPU
  *
  * See ring_buffer_was_on(). Times are in the unit of the buffer's clock, and 0 for another clock.
  */
 struct rb_switched {
-	atomic_t	offs, ons, busy;
+	atomic_t	offs, ons, busy, cpus_off;
 	atomic64_t	off_at, on_at;
 };
 
 /**
  * struct trace_buffer - the handle that callers have
  * @record_disabled: records are refused while this is not 0
- * @switched:	when the switches in it have changed
+ * @switched:	when records were refused, in it or on a CPU, and taken again
  * @flags:	&enum ring_buffer_flags
  * @stamp_abs:	every record gets an absolute stamp; @cpu_mutex
  * @clock:	where time comes from; called with preemption off

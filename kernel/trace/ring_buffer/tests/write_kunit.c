@@ -218,6 +218,57 @@ static void write_test_disabled(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_buffer_entries(w->buffer), 1UL);
 }
 
+/* Expect that recording was on since a time, up to a time. */
+static void write_expect_on(struct kunit *test, u64 from, u64 to)
+{
+	struct rbt *w = test->priv;
+	u64 since, until;
+
+	KUNIT_EXPECT_TRUE(test, ring_buffer_was_on(w->buffer, &since, &until));
+	KUNIT_EXPECT_EQ(test, since, from);
+	KUNIT_EXPECT_EQ(test, until, to);
+}
+
+/* The time of refused records is known: from the first refusal to the last one. */
+static void write_test_was_on(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	u64 stop;
+
+	rbt_open(w, 2, RB_FL_OVERWRITE);
+	write_expect_on(test, 0, U64_MAX);
+	stop = rbt_now + 1;
+	ring_buffer_record_disable(w->buffer);
+	write_expect_on(test, 0, stop);
+	ring_buffer_record_off(w->buffer);
+	ring_buffer_record_disable(w->buffer);
+	ring_buffer_record_enable(w->buffer);
+	write_expect_on(test, 0, stop);
+	ring_buffer_record_enable(w->buffer);
+	write_expect_on(test, 0, stop);
+	ring_buffer_record_on(w->buffer);
+	write_expect_on(test, rbt_now, U64_MAX);
+
+	ring_buffer_record_off(w->buffer);
+	ring_buffer_record_disable(w->buffer);
+	ring_buffer_record_on(w->buffer);
+	ring_buffer_record_enable(w->buffer);
+	write_expect_on(test, rbt_now, U64_MAX);
+
+	/* While one CPU is disabled, no time is complete. */
+	ring_buffer_record_disable_cpu(w->buffer, w->cpu);
+	ring_buffer_record_disable_cpu(w->buffer, w->cpu);
+	write_expect_on(test, U64_MAX, U64_MAX);
+	ring_buffer_record_enable_cpu(w->buffer, w->cpu);
+	write_expect_on(test, U64_MAX, U64_MAX);
+	stop = rbt_now;
+	ring_buffer_record_enable_cpu(w->buffer, w->cpu);
+	KUNIT_EXPECT_GT(test, rbt_now, stop);
+	write_expect_on(test, rbt_now, U64_MAX);
+	ring_buffer_record_disable_cpu(w->buffer, nr_cpu_ids);
+	write_expect_on(test, rbt_now, U64_MAX);
+}
+
 /* Nothing is left to look at for the next record when it is on again, or not full any more. */
 static void write_test_plain_again(struct kunit *test)
 {
@@ -396,6 +447,7 @@ static struct kunit_case write_test_cases[] = {
 	KUNIT_CASE(write_test_recursion),
 	KUNIT_CASE(write_test_contexts),
 	KUNIT_CASE(write_test_disabled),
+	KUNIT_CASE(write_test_was_on),
 	KUNIT_CASE(write_test_plain_again),
 #ifndef CONFIG_ARCH_WANTS_NO_INSTR
 	KUNIT_CASE(write_test_not_watching),

@@ -427,6 +427,10 @@ static void follow_nmi(long arg)
 
 static void op_off(void) { ring_buffer_record_off(buf); }
 static void disable_cpu(void) { ring_buffer_record_disable_cpu(buf, 0); }
+static void op_on(void) { ring_buffer_record_on(buf); }
+static void enable_cpu(void) { ring_buffer_record_enable_cpu(buf, 0); }
+static void disable(void) { ring_buffer_record_disable(buf); }
+static void enable(void) { ring_buffer_record_enable(buf); }
 
 /* Two switch a CPU off: when one takes that back, the other's is still there */
 static void two_switches(long unused)
@@ -447,22 +451,34 @@ static void two_switches(long unused)
 	}
 }
 
+/* Ways to switch it off and on */
+static const struct off_way {
+	void	(*off)(void);
+	void	(*on)(void);
+} off_ways[] = {
+	{ op_off, op_on },
+	{ disable, enable },
+	{ disable_cpu, enable_cpu },
+};
+
+static const struct off_way *off_way;
+
 /* Times when @buf was off, and whether one of them was in what was claimed */
 static u64 off_times[4];
 static unsigned int nr_off_times, nr_claims;
 
 static void off_for_a_time(void)
 {
-	ring_buffer_record_off(buf);
+	off_way->off();
 	off_times[nr_off_times++] = ring_buffer_time_stamp(buf);
-	ring_buffer_record_on(buf);
+	off_way->on();
 }
 
 static void off_twice_and_stay(void)
 {
 	off_for_a_time();
 	off_for_a_time();
-	op_off();
+	off_way->off();
 }
 
 static void look_was_on(void)
@@ -476,15 +492,17 @@ static void look_was_on(void)
 	for (i = 0; i < before; i++)
 		EXPECT(off_times[i] < since || off_times[i] > until,
 		       "was off at %llu, claimed on from %llu to %llu", off_times[i], since, until);
-	EXPECT(until != U64_MAX || put(buf, 8, PUT_COMMIT), "is off, and claimed on");
+	EXPECT(since >= until || until != U64_MAX || put(buf, 8, PUT_COMMIT),
+	       "is off, and claimed on");
 }
 
-/* Where a switch was on is never claimed of a time when it was off, nor is it never claimed */
-static void was_on(long unused)
+/* That it was on is never claimed of a time when it was off, nor is it never claimed */
+static void was_on(long way)
 {
 	struct step s = { .op = off_twice_and_stay, .act = { look_was_on } };
 	struct step look = { .op = look_was_on, .act = { off_for_a_time } };
 
+	off_way = &off_ways[way];
 	for_each_instruction(&s, 1) {
 		begin(3, true);
 		nr_off_times = 0;
@@ -577,6 +595,8 @@ const struct scenario write_scenarios[] = {
 	{ "unit.switch-beside-off", switch_beside, 1, SC_QUICK, "off is off" },
 	{ "unit.switch-beside-expand", switch_beside, 2, SC_QUICK, "off is off" },
 	{ "unit.was-on", was_on, 0, SC_QUICK, "off is off" },
+	{ "unit.was-on-disable", was_on, 1, SC_QUICK, "off is off" },
+	{ "unit.was-on-cpu", was_on, 2, SC_QUICK, "off is off" },
 	{ "unit.all-off", all_off, 0, SC_QUICK, "off is off" },
 	ALL_OFF("all-off-write", second_buffer, op_put, nmi_all_off, 1),
 	ALL_OFF("all-off-new", NULL, second_buffer, nmi_all_off, 7),
