@@ -9,14 +9,10 @@
 #include <linux/kernel.h>
 #include <linux/ring_buffer.h>
 #include <linux/seq_file.h>
-#include <linux/string.h>
 #include <linux/workqueue.h>
 
 #include "trace.h"
 #include "trace_text.h"
-
-/* The longest value, with blanks and the line's end */
-#define ON_ALL_SIZE	16
 
 static void off_all_wake(struct work_struct *work)
 {
@@ -98,19 +94,10 @@ static ssize_t on_all_read(struct file *file, char __user *ubuf, size_t count, l
 
 static ssize_t on_all_write(struct file *file, const char __user *ubuf, size_t count, loff_t *pos)
 {
-	char buf[ON_ALL_SIZE] = "", *text;
-	const char *wrong;
-	u64 on;
+	int on = trace_write_bool(file, ubuf, count);
 
-	if (copy_from_user(buf, ubuf, min(count, sizeof(buf) - 1)))
-		return -EFAULT;
-	text = strim(buf);
-	wrong = count < sizeof(buf) ? trace_read_number(text, trace_numbers, 1, &on) : text;
-	if (wrong) {
-		tracing_log(NULL, "tracing_on_all", "error", text, "Invalid value, expected 0 or 1",
-			    wrong - text);
-		return -EINVAL;
-	}
+	if (on < 0)
+		return on;
 	if (on)
 		on_all();
 	else

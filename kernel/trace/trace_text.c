@@ -2,6 +2,7 @@
 /*
  * Texts of files: numbers with units, and lines.
  */
+#include <linux/cleanup.h>
 #include <linux/ctype.h>
 #include <linux/err.h>
 #include <linux/math64.h>
@@ -11,6 +12,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/time64.h>
+#include <linux/uaccess.h>
 
 #include "trace.h"
 #include "trace_text.h"
@@ -76,6 +78,83 @@ const char *trace_read_number(const char *text, const struct trace_unit *units, 
 	return NULL;
 }
 
+/**
+ * trace_value_trim() - prepare the text of a write to a file that takes one value
+ * @buf:  the begin of the text; is changed
+ * @size: size of @buf: more than @cnt, or at least 4, then the text is cut
+ * @cnt:  length of the write
+ *
+ * Programs may write the 0 that ends a string, but nothing behind it. A 0 before other bytes
+ * becomes "@", and a text that is cut ends with "...". No number and no name of such a file has
+ * these, so the caller refuses the text, and error_log shows the reason.
+ *
+ * Context: Any context.
+ * Return: the text, without blanks around it.
+ */
+char *trace_value_trim(char *buf, size_t size, size_t cnt)
+{
+	size_t len = min(cnt, size - 1);
+
+	buf[len] = '\0';
+	if (len < cnt)
+		memcpy(buf + len - 3, "...", 3);
+	while (len && !buf[len - 1])
+		len--;
+	while (len--) {
+		if (!buf[len])
+			buf[len] = '@';
+	}
+	return strim(buf);
+}
+
+/**
+ * trace_value_copy() - copy the text of a write to a file that takes one value
+ * @buf:  destination
+ * @size: size of @buf, at least 4: a longer text is cut
+ * @ubuf: the written text
+ * @cnt:  length of it
+ *
+ * Context: May sleep.
+ * Return: as trace_value_trim(); ERR_PTR(-EFAULT).
+ */
+char *trace_value_copy(char *buf, size_t size, const char __user *ubuf, size_t cnt)
+{
+	if (copy_from_user(buf, ubuf, min(cnt, size - 1)))
+		return ERR_PTR(-EFAULT);
+	return trace_value_trim(buf, size, cnt);
+}
+
+/* Tell in error_log of the trace array why a write to its file is invalid. */
+static int text_fail(struct file *file, const char *text, const char *why, size_t at)
+{
+	tracing_log(file_inode(file)->i_private, file_dentry(file)->d_name.name, "error", text,
+		    why, at);
+	return -EINVAL;
+}
+
+/**
+ * trace_write_bool() - take a 0 or 1
+ * @file: a file of a trace array, or of the top directory
+ * @ubuf: the written text
+ * @cnt:  length of it
+ *
+ * Context: May sleep.
+ * Return: 0 or 1; -EINVAL for other values, error_log has the reason; -EFAULT.
+ */
+int trace_write_bool(struct file *file, const char __user *ubuf, size_t cnt)
+{
+	char buf[16], *text = trace_value_copy(buf, sizeof(buf), ubuf, cnt);
+	const char *wrong;
+	u64 on;
+
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+	wrong = trace_read_number(text, trace_numbers, 1, &on);
+	if (wrong)
+		return text_fail(file, text, "Invalid value, expected 0 or 1", wrong - text);
+	return on;
+}
+
 /* Go to the next line that is not empty and no comment; @comment: there was one. */
 static char *text_next_line(char *text, bool *comment)
 {
@@ -88,76 +167,26 @@ static char *text_next_line(char *text, bool *comment)
 	return line;
 }
 
-/* Copy the begin of a write. Where that is not all of it, cut it behind a line. */
-static char *text_copy(const char __user *ubuf, size_t cnt)
-{
-	size_t size = min(cnt, TEXT_SIZE - 1), len;
-	char *text = memdup_user_nul(ubuf, size), *end = NULL;
-	bool more = cnt >= TEXT_SIZE;
-
-	if (IS_ERR(text))
-		return text;
-	len = strlen(text);
-	more = more && *skip_spaces(text);
-	if (more)
-		end = strrchr(text, '\n');
-	/* Programs may write the 0 that ends a string, but nothing behind it. */
-	if ((more && !end) || memchr_inv(text + len, 0, size - len)) {
-		kfree(text);
-		return ERR_PTR(-EINVAL);
-	}
-	if (more)
-		end[1] = '\0';
-	return text;
-}
-
-/**
- * trace_write_line() - take one line of a write
- * @ubuf:   the written text
- * @cnt:    length of it
- * @ppos:   position in the file
- * @change: takes a line, without blanks around it; returns 0 or an error
- * @data:   for @change
- *
- * Lines that begin with "#", and empty ones among others, are ignored. A text that has more
- * lines is not taken as a whole: the caller of write(2) writes the rest again. So a write that
- * fails has changed nothing. Only the first write to an open file can be an empty line for
- * @change: a later one may be the rest of a text.
- *
- * Context: May sleep.
- * Return: how much is taken of the text; -EINVAL for a line that is longer than any one may be,
- *	   or for a text behind a 0; the error of @change; -EFAULT; -ENOMEM.
+/*
+ * Check the begin of a write, which has @len bytes. If there is more of the write, cut it behind a
+ * line, and change @len. Return: NULL, or why the write is invalid.
  */
-ssize_t trace_write_line(const char __user *ubuf, size_t cnt, loff_t *ppos,
-			 int (*change)(void *data, char *line), void *data)
+static const char *text_cut(char *text, size_t *len, bool more)
 {
-	bool comment = false, first = !*ppos;
-	char *text, *line, *next;
-	ssize_t ret = 0, all;
+	size_t end = strlen(text);
+	char *last;
 
-	if (!cnt)
-		return 0;
-	text = text_copy(ubuf, cnt);
-	if (IS_ERR(text))
-		return PTR_ERR(text);
-	all = cnt < TEXT_SIZE ? cnt : strlen(text);
-	line = text_next_line(text, &comment);
-	next = line + strcspn(line, "\n");
-	if (*next) {
-		*next++ = '\0';
-		next = text_next_line(next, &comment);
-	}
-	/* Blanks at the end are taken with the last line. */
-	if (*next)
-		all = next - text;
-	if (*line || (first && !comment && cnt < TEXT_SIZE))
-		ret = change(data, strim(line));
-	if (!ret) {
-		ret = all;
-		*ppos += ret;
-	}
-	kfree(text);
-	return ret;
+	/* Programs may write the 0 that ends a string, but nothing behind it. */
+	if (memchr_inv(text + end, 0, *len - end))
+		return "Text behind a zero byte, expected none";
+	if (!more || !*skip_spaces(text))
+		return NULL;
+	last = strrchr(text, '\n');
+	if (!last)
+		return "The line is too long, expected 4095 bytes at most";
+	last[1] = '\0';
+	*len = last + 1 - text;
+	return NULL;
 }
 
 /**
@@ -225,17 +254,56 @@ int trace_text_open(struct inode *inode, struct file *file)
 }
 
 /**
- * trace_text_write() - write() to a &struct trace_text_file
+ * trace_text_write() - write() to a &struct trace_text_file: take one line
  * @file: the file
  * @ubuf: the written text
  * @cnt:  length of it
  * @ppos: position in the file
  *
+ * Lines that begin with "#", and empty ones among others, are ignored. A text that has more
+ * lines is not taken as a whole: the caller of write(2) writes the rest again. So a write that
+ * fails has changed nothing. An empty line alone goes to &trace_text_file.change, unless the last
+ * write to the open file was taken in part: then it is the rest of that text.
+ *
  * Context: May sleep.
- * Return: as trace_write_line().
+ * Return: how much is taken of the text; -EINVAL for a line that is longer than any one may be,
+ *	   or for a text behind a 0, error_log has the reason; the error of
+ *	   &trace_text_file.change; -EFAULT; -ENOMEM.
  */
 ssize_t trace_text_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
 {
-	return trace_write_line(ubuf, cnt, ppos, text_file(file)->change,
-				file_inode(file)->i_private);
+	char *text __free(kfree) = NULL;
+	size_t len = min(cnt, TEXT_SIZE - 1);
+	struct seq_file *m = file->private_data;
+	/* Such a file has no poll(): this is set if the last write was taken in part. */
+	bool ignore_empty = m->poll_event;
+	char *line, *next;
+	const char *why;
+	int ret = 0;
+
+	if (!cnt)
+		return 0;
+	m->poll_event = false;
+	text = memdup_user_nul(ubuf, len);
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+	why = text_cut(text, &len, len < cnt);
+	if (why)
+		return text_fail(file, "", why, 0);
+	line = text_next_line(text, &ignore_empty);
+	next = line + strcspn(line, "\n");
+	if (*next) {
+		*next++ = '\0';
+		next = text_next_line(next, &ignore_empty);
+	}
+	/* Blanks at the end are taken with the last line. */
+	if (*next)
+		len = next - text;
+	if (*line || (!ignore_empty && len == cnt))
+		ret = text_file(file)->change(file_inode(file)->i_private, strim(line));
+	if (ret)
+		return ret;
+	m->poll_event = len < cnt;
+	*ppos += len;
+	return len;
 }

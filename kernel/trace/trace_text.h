@@ -31,13 +31,15 @@ extern const struct trace_unit trace_numbers[];
 const char *trace_read_number(const char *text, const struct trace_unit *units, u64 max,
 			      u64 *number);
 
-ssize_t trace_write_line(const char __user *ubuf, size_t cnt, loff_t *ppos,
-			 int (*change)(void *data, char *line), void *data);
+char *trace_value_trim(char *buf, size_t size, size_t cnt);
+char *trace_value_copy(char *buf, size_t size, const char __user *ubuf, size_t cnt);
+int trace_write_bool(struct file *file, const char __user *ubuf, size_t cnt);
 
 /**
  * struct trace_text_file - a file of a trace array that is printed in one go, and takes lines
  * @show:   prints it, with the trace array as &seq_file.private
- * @change: takes a line for the trace array, see trace_write_line(); with trace_text_write() only
+ * @change: takes a line for the trace array, without blanks around it; returns 0 or an error;
+ *	    with trace_text_write() only
  * @fops:   its operations, which lead to this structure
  */
 struct trace_text_file {

@@ -2,8 +2,6 @@
 /*
  * The file "buffer_allocate": take the memory of an instance now, or give it back.
  */
-#include <linux/uaccess.h>
-
 #include "../trace_text.h"
 #include "internal.h"
 
@@ -23,15 +21,15 @@ static int allocate_free(struct trace_array *tr)
 	return instance_unexpand(tr);
 }
 
-static int allocate_fail(struct trace_array *tr, const char *text, int ret, size_t at)
+static int allocate_fail(struct trace_array *tr, const char *text, int ret)
 {
 	const char *why =
 		ret == -EBUSY ?
 		"The buffer is in use: disable events, tracer and snapshots, close its files" :
 		ret == -ENOTEMPTY ? "The buffer holds records: empty it first" :
-		ret == -ENOMEM ? "Not enough memory" : "Invalid value, expected 0 or 1";
+		"Not enough memory";
 
-	tracing_log(tr, "buffer_allocate", "error", text, why, at);
+	tracing_log(tr, "buffer_allocate", "error", text, why, 0);
 	return ret == -ENOTEMPTY ? -EBUSY : ret;
 }
 
@@ -39,19 +37,13 @@ static ssize_t
 allocate_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
 {
 	struct trace_array *tr = file->private_data;
-	char buf[16] = "", *text;
-	const char *wrong;
-	int ret = -EINVAL;
-	u64 on;
+	int on = trace_write_bool(file, ubuf, cnt), ret;
 
-	if (copy_from_user(buf, ubuf, min(cnt, sizeof(buf) - 1)))
-		return -EFAULT;
-	text = strim(buf);
-	wrong = cnt < sizeof(buf) ? trace_read_number(text, trace_numbers, 1, &on) : text;
-	if (!wrong)
-		ret = on ? trace_array_expand(tr) : allocate_free(tr);
+	if (on < 0)
+		return on;
+	ret = on ? trace_array_expand(tr) : allocate_free(tr);
 	if (ret)
-		return allocate_fail(tr, text, ret, wrong ? wrong - text : 0);
+		return allocate_fail(tr, on ? "1" : "0", ret);
 	*ppos += cnt;
 	return cnt;
 }

@@ -67,7 +67,7 @@ sampler_file_write(struct file *file, const char __user *ubuf, size_t cnt, loff_
 	buf = memdup_user_nul(ubuf, cnt);
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
-	text = strim(buf);
+	text = trace_value_trim(buf, cnt + 1, cnt);
 	ret = *text ? sampler_change(tr, text, &fault) : 0;
 	if (!*text)
 		sampler_remove_all(tr);

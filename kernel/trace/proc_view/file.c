@@ -2,8 +2,6 @@
 /*
  * The file "proc_view" of an instance.
  */
-#include <linux/uaccess.h>
-
 #include "../trace_text.h"
 #include "internal.h"
 
@@ -20,14 +18,11 @@ static int view_may_show(struct trace_array *tr, const char **why)
 	return min(trace_stamp_clock(tr), 0);
 }
 
-/* @whole: @text is all that was written */
-static int view_set(struct trace_array *tr, const char *text, bool whole)
+static int view_set(struct trace_array *tr, bool on)
 {
-	u64 on = 0;
-	const char *wrong = whole ? trace_read_number(text, trace_numbers, 1, &on) : text;
-	int ret = wrong ? -EINVAL : 0;
-	const char *why = "Invalid value, expected 0 or 1";
 	bool done = false;
+	const char *why;
+	int ret = 0;
 
 	if (on) {
 		static_branch_inc(&trace_view_used);
@@ -35,10 +30,10 @@ static int view_set(struct trace_array *tr, const char *text, bool whole)
 		synchronize_rcu();
 	}
 	scoped_guard(mutex, &trace_types_lock) {
-		if (!ret && on && !tr->view->shown)
+		if (on && !tr->view->shown)
 			ret = view_may_show(tr, &why);
 		if (ret)
-			tracing_log(tr, "proc_view", "error", text, why, wrong ? wrong - text : 0);
+			tracing_log(tr, "proc_view", "error", "1", why, 0);
 		else
 			done = view_show(tr->view, on);
 	}
@@ -50,16 +45,10 @@ static int view_set(struct trace_array *tr, const char *text, bool whole)
 
 static ssize_t proc_view_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos)
 {
-	struct trace_array *tr = file->private_data;
-	char buf[16] = "";
-	bool whole;
-	int ret;
+	int ret = trace_write_bool(file, ubuf, cnt);
 
-	if (copy_from_user(buf, ubuf, min(cnt, sizeof(buf) - 1)))
-		return -EFAULT;
-	/* Not with a zero in it, nor with more than there is room for. */
-	whole = strlen(buf) == cnt;
-	ret = view_set(tr, strim(buf), whole);
+	if (ret >= 0)
+		ret = view_set(file->private_data, ret);
 	if (ret)
 		return ret;
 	*ppos += cnt;

@@ -11,6 +11,7 @@
 #include <linux/rculist.h>
 #include <linux/sysctl.h>
 
+#include "../trace_text.h"
 #include "internal.h"
 
 /* The kinds of requesters, as user space names them. */
@@ -231,17 +232,13 @@ static struct notifier_block snap_panic_notifier = {
 #define SNAP_ON_SIZE	32
 
 /* A sysctl has no error_log. The reason is in the error_log of the top directory. */
-static int snap_on_store(const char *buffer, size_t len)
+static int snap_on_store(char *buffer, size_t len)
 {
-	char text[SNAP_ON_SIZE], copy[SNAP_ON_SIZE];
-	const char *wrong = copy;
+	char copy[SNAP_ON_SIZE], *text = trace_value_trim(buffer, sizeof(copy), len);
+	const char *wrong;
 
-	strscpy(text, buffer, min(len + 1, sizeof(text)));
-	strim(text);
 	strscpy(copy, text);
-	/* A text that is too long is invalid, also if its begin is valid. */
-	if (len < sizeof(text))
-		wrong = snap_crash_parse(copy, &snap_crash_on);
+	wrong = snap_crash_parse(copy, &snap_crash_on);
 	if (!wrong)
 		return 0;
 	tracing_log(NULL, "kernel.snapshot_on", "error", text,

@@ -113,6 +113,8 @@ static bool member_is_on(unsigned int ch)
 static void member_test_clear(struct kunit *test)
 {
 	unsigned int i;
+	struct file *file;
+	char *text;
 
 	chan_kunit_open(test, 3);
 	chan_kunit_join(test, 2);
@@ -128,6 +130,38 @@ static void member_test_clear(struct kunit *test)
 	tfs_set(test, "tracing_on", "1");
 	chan_kunit_join(test, 1);
 	member_expect(test, "1 ");
+
+	/* It does so in a file that was read and written, but not as the rest of a text. */
+	text = tfs_zalloc(test, 5001);
+	file = tfs_open(test, "channels", O_RDWR);
+	KUNIT_EXPECT_GT(test, tfs_read_file(test, file, text, 5000), 0L);
+	KUNIT_EXPECT_EQ(test, tfs_write_file(test, file, "\n"), 1L);
+	member_expect(test, "");
+	memset(text, ' ', 5000);
+	memcpy(text, "kunit_1\n", 8);
+	KUNIT_EXPECT_EQ(test, tfs_write_file(test, file, text), 8L);
+	KUNIT_EXPECT_EQ(test, tfs_write_file(test, file, text + 8), 4095L);
+	KUNIT_EXPECT_EQ(test, tfs_write_file(test, file, text + 8 + 4095), 897L);
+	member_expect(test, "1 ");
+	KUNIT_EXPECT_EQ(test, tfs_write_file(test, file, "\n"), 1L);
+	member_expect(test, "");
+	/* A write that fails leaves no rest. */
+	KUNIT_EXPECT_EQ(test, tfs_write_file(test, file, "kunit_1\nx"), 8L);
+	KUNIT_EXPECT_EQ(test, tfs_write_file(test, file, "x"), (ssize_t)-ENOENT);
+	KUNIT_EXPECT_EQ(test, tfs_write_file(test, file, "\n"), 1L);
+	member_expect(test, "");
+	tfs_close(file);
+}
+
+/* No file takes a line that is longer. */
+static void member_test_long(struct kunit *test)
+{
+	char *text = tfs_zalloc(test, 4097);
+
+	chan_kunit_open(test, 1);
+	memset(text, 'x', 4096);
+	tfs_refuse(test, "channels", text, -EINVAL);
+	tfs_expect_in(test, "error_log", "channels: error: The line is too long, expected 4095 ");
 }
 
 /* A channel cannot be removed, a session can. */
@@ -267,6 +301,7 @@ static struct kunit_case member_cases[] = {
 	KUNIT_CASE(member_test_refused),
 	KUNIT_CASE(member_test_leave),
 	KUNIT_CASE(member_test_clear),
+	KUNIT_CASE(member_test_long),
 	KUNIT_CASE(member_test_remove),
 	KUNIT_CASE(member_test_switch),
 	KUNIT_CASE(member_test_clock),
