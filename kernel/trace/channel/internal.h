@@ -43,6 +43,7 @@ DEFINE_MIN_HEAP(struct merge_source, merge_heap);
 /**
  * struct trace_merge - what an open file of a session shows
  * @found:    iterator of the record that trace_merge_next() found last, or NULL
+ * @alone:    the session was retired: the sources of its channels are left out
  * @polled:     time of the session's clock before all sources were looked at last
  * @heap:       the sources with a record, the first &merge_heap.nr ones of @sources
  * @nr_sources: number of sources; those without a record are at the end
@@ -52,6 +53,7 @@ DEFINE_MIN_HEAP(struct merge_source, merge_heap);
  */
 struct trace_merge {
 	struct trace_iterator	*found;
+	bool			alone;
 	u64			polled;
 	struct merge_heap	heap;
 	unsigned int		nr_sources;

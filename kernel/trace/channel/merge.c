@@ -28,6 +28,13 @@ static void merge_swap(void *lhs, void *rhs, void *args)
 
 static const struct min_heap_callbacks merge_calls = { .less = merge_less, .swp = merge_swap };
 
+/* The next record of a source. Channels have left a retired session. */
+static void *merge_peek(const struct trace_merge *m, const struct merge_source *src, u64 *ts,
+			unsigned long *lost)
+{
+	return m->alone && src->order ? NULL : peek_next_entry(src->iter, src->cpu, ts, lost);
+}
+
 /* Move the sources that have a record now to the heap. Return: true if there was one. */
 static bool merge_poll(struct trace_merge *m, struct trace_buffer *clock)
 {
@@ -39,7 +46,7 @@ static bool merge_poll(struct trace_merge *m, struct trace_buffer *clock)
 	for (i = m->heap.nr; i < m->nr_sources; i++) {
 		src = m->sources[i];
 		merge_race_point(i);
-		if (!peek_next_entry(src.iter, src.cpu, &src.ts, NULL))
+		if (!merge_peek(m, &src, &src.ts, NULL))
 			continue;
 		/* The heap grows by this place. */
 		m->sources[i] = m->sources[m->heap.nr];
@@ -127,7 +134,7 @@ void *trace_merge_next(struct trace_iterator *iter)
 		if (!m->heap.nr)
 			break;
 		src = m->sources;
-		ent = peek_next_entry(src->iter, src->cpu, &ts, &lost);
+		ent = merge_peek(m, src, &ts, &lost);
 		if (!ent) {
 			merge_drop(m);
 			continue;
@@ -402,15 +409,24 @@ void trace_merge_follow_tracers(struct trace_iterator *iter)
  * trace_merge_is_empty() - have the channels no records?
  * @iter: iterator of an open file
  *
- * Context: Any context but NMI.
+ * They have none for a reader that consumes from a retired session: they have left it, and their
+ * writers would keep the reader from the end of the file.
+ *
+ * Context: Any context but NMI. The caller serializes the use of @iter.
  * Return: true if so; the session's own buffer does not count.
  */
 bool trace_merge_is_empty(struct trace_iterator *iter)
 {
+	struct trace_merge *m = iter->merge;
 	unsigned int i;
 
-	for (i = 0; iter->merge && i < iter->merge->nr_iters; i++) {
-		if (!trace_empty(iter->merge->iters[i]))
+	if (!m)
+		return true;
+	/* trace_merge_next() looks at this alone, so that it finds what the caller was told of. */
+	if (!iter->buffer_iter && READ_ONCE(iter->tr->retired))
+		m->alone = true;
+	for (i = 0; i < m->nr_iters && !m->alone; i++) {
+		if (!trace_empty(m->iters[i]))
 			return false;
 	}
 	return true;

@@ -15,10 +15,10 @@
  * ========  ==================  ===================================================
  * owned     .owned              The owner has a reference, so that rmdir fails with
  *                               -EBUSY. Else it is as any other instance.
- * retired   .retired            No file that needs a reference can be opened.
- *                               Nothing records but what an open file does. It is
- *                               no channel, and has none. Its kept snapshots are
- *                               retired; one that has an owner stays.
+ * retired   .retired            No file can be opened. Nothing records but what an
+ *                               open file does. It is no channel, and has none.
+ *                               Its kept snapshots are retired; one that has an
+ *                               owner stays.
  * removed                       No reference, no snapshot with an owner, and no
  *                               open snapshot was left.
  * ========  ==================  ===================================================

@@ -243,6 +243,45 @@ static void pipe_test_wait(struct kunit *test)
 	tfs_close(file);
 }
 
+/* A pipe of a retired session ends behind its own records, also while a channel gets more. */
+static void pipe_test_retired(struct kunit *test)
+{
+	char *text = tfs_zalloc(test, SZ_4K);
+	struct file *file;
+
+	chan_kunit_begin(test, 2);
+	chan_kunit_mark(test, 1, "older");
+	chan_kunit_mark(test, 0, "one");
+	chan_kunit_mark(test, 1, "between");
+	chan_kunit_mark(test, 0, "two");
+	chan_kunit_mark(test, 2, "newer");
+	file = tfs_open(test, "trace_pipe", O_RDONLY | O_NONBLOCK);
+	WRITE_ONCE(chan_kunit[0]->retired, &pipe_reaper);
+	KUNIT_ASSERT_GT(test, tfs_read_file(test, file, text, SZ_4K - 1), 0L);
+	KUNIT_EXPECT_EQ_MSG(test, tfs_count(text, "tracing_mark_write"), 2U, "%s", text);
+	KUNIT_EXPECT_EQ_MSG(test, tfs_count(text, ": one\n"), 1U, "%s", text);
+	KUNIT_EXPECT_EQ_MSG(test, tfs_count(text, ": two\n"), 1U, "%s", text);
+	chan_kunit_mark(test, 1, "busy");
+	KUNIT_EXPECT_EQ(test, tfs_read_file(test, file, text, SZ_4K - 1), 0L);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(chan_kunit[1]->array_buffer.buffer), 3UL);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(chan_kunit[2]->array_buffer.buffer), 1UL);
+	WRITE_ONCE(chan_kunit[0]->retired, NULL);
+	tfs_close(file);
+
+	/* It is retired between two reads, with records of a channel in front of its own. */
+	chan_kunit_mark(test, 0, "three");
+	file = tfs_open(test, "trace_pipe", O_RDONLY | O_NONBLOCK);
+	KUNIT_ASSERT_GT(test, tfs_read_file(test, file, text, 1), 0L);
+	WRITE_ONCE(chan_kunit[0]->retired, &pipe_reaper);
+	memset(text, 0, SZ_4K);
+	while (tfs_read_file(test, file, text + strlen(text), 40) > 0)
+		;
+	KUNIT_EXPECT_EQ_MSG(test, tfs_count(text, ": three\n"), 1U, "%s", text);
+	KUNIT_EXPECT_EQ_MSG(test, tfs_count(text, ": busy\n"), 0U, "%s", text);
+	WRITE_ONCE(chan_kunit[0]->retired, NULL);
+	tfs_close(file);
+}
+
 /* A line of a channel has the format and the unit of time of that channel. */
 static void pipe_test_format(struct kunit *test)
 {
@@ -357,6 +396,7 @@ static struct kunit_case pipe_cases[] = {
 	KUNIT_CASE(pipe_test_tracer),
 	KUNIT_CASE(pipe_test_poll),
 	KUNIT_CASE(pipe_test_wait),
+	KUNIT_CASE(pipe_test_retired),
 	{ }
 };
 

@@ -115,6 +115,60 @@ static void own_test_relied(struct kunit *test)
 	snap_end_owned(snap);
 }
 
+/* While an owner has the only buffer, a crash has another one, which stays when the owner ends. */
+static void own_test_crash(struct kunit *test)
+{
+	struct trace_snapshots *s = snap_kunit(test);
+	unsigned long before = xchg(&snap_crash_on, BIT(SNAP_BY_WARN));
+	struct trace_snap *snap;
+
+	tfs_set(test, "snapshot_allocate", "1");
+	snap = own_take(test);
+	snap_end_owned(snap);
+	snap_kunit_worker(test->priv);
+	tfs_expect(test, "snapshot_allocate", "1\n");
+	snap = own_take(test);
+	trace_snapshot_warn();
+	KUNIT_EXPECT_EQ(test, s->user.seq, 3ULL);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.no_spare), 0L);
+	snap_end_owned(snap);
+	/* User space may free it all the same. */
+	tfs_set(test, "snapshot_allocate", "0");
+	snap_kunit_worker(test->priv);
+	tfs_expect(test, "snapshot_allocate", "0\n");
+	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
+	xchg(&snap_crash_on, before);
+}
+
+/* The owner of a channel's snapshot leaves its session a buffer, and that of the session it. */
+static void own_test_session(struct kunit *test)
+{
+	struct trace_array *tr = test->priv, *ch = tfs_add(test, "kunit_part", NULL, "16");
+	struct trace_array *armed, *owner;
+	struct trace_snap *snap;
+	unsigned int i;
+
+	KUNIT_ASSERT_EQ(test, trace_array_expand(tr), 0);
+	KUNIT_ASSERT_EQ(test, trace_session_join(tr, "kunit_part"), 0);
+	for (i = 0; i < 2; i++) {
+		armed = i ? ch : tr;
+		owner = i ? tr : ch;
+		KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(armed), 0);
+		KUNIT_ASSERT_EQ(test, snap_keep_owned(owner->snapshots, RING_BUFFER_ALL_CPUS,
+						      &snap), 0);
+		tracing_snapshot_instance(armed);
+		KUNIT_EXPECT_EQ_MSG(test, atomic_long_read(&armed->snapshots->count.no_spare), 0L,
+				    "%s", armed->name);
+		tracing_disarm_snapshot(armed);
+		snap_end_owned(snap);
+		/* Each has one buffer at most. */
+		snap_kunit_lose(tr->snapshots, true);
+		snap_kunit_lose(ch->snapshots, true);
+	}
+	KUNIT_EXPECT_EQ(test, tr->snapshots->user.seq, 2ULL);
+	KUNIT_EXPECT_EQ(test, ch->snapshots->user.seq, 4ULL);
+}
+
 /* All memory is free without its owner, also if it is the newest one, or is held open. */
 static void own_test_memory(struct kunit *test)
 {
@@ -394,12 +448,26 @@ static struct trace_array *own_create(struct kunit *test, struct file **owner, c
 	return tr;
 }
 
+/* No file of an event opens any more, also of those that keep no reference. */
+static void own_refuse_event(struct kunit *test, const char *event)
+{
+	static const char * const names[] = { "enable", "filter", "format", "trigger" };
+	struct file *file;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		file = tfs_try_open(test, tfs_text(test, "%s/%s", event, names[i]), O_RDONLY);
+		KUNIT_EXPECT_EQ_MSG(test, PTR_ERR_OR_ZERO(file), -ENODEV, "%s", names[i]);
+	}
+}
+
 /* An instance of an open file: owned, retired, removed. */
 static void own_test_instance(struct kunit *test)
 {
-	struct file *owner, *trace;
+	struct file *owner, *trace, *format;
+	const char *name, *path, *event;
 	struct trace_array *tr;
-	const char *name, *path;
+	char byte;
 
 	if (trace_mm_page_free_enabled())
 		kunit_skip(test, "mm_page_free is enabled");
@@ -411,9 +479,10 @@ static void own_test_instance(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), -EBUSY);
 
 	/* A trigger keeps the event in use, and ends with its owner. */
-	tfs_set(test, tfs_text(test, "/instances/%s/events/kmem/mm_page_free/trigger", name),
-		"traceoff if pfn == 1");
+	event = tfs_text(test, "/instances/%s/events/kmem/mm_page_free", name);
+	tfs_set(test, tfs_text(test, "%s/trigger", event), "traceoff if pfn == 1");
 	KUNIT_EXPECT_TRUE(test, trace_mm_page_free_enabled());
+	format = tfs_open(test, tfs_text(test, "%s/format", event), O_RDONLY);
 
 	path = tfs_text(test, "/instances/%s/trace", name);
 	trace = tfs_open(test, path, O_RDONLY);
@@ -424,6 +493,9 @@ static void own_test_instance(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, trace_array_get_by_name(name, NULL));
 	KUNIT_EXPECT_TRUE(test, tfs_exists(test, path));
 	tfs_wait(test, !trace_mm_page_free_enabled());
+	own_refuse_event(test, event);
+	KUNIT_EXPECT_EQ(test, tfs_read_file(test, format, &byte, 1), 1L);
+	tfs_close(format);
 	tfs_close(trace);
 	tfs_wait(test, !own_is_there(name));
 	KUNIT_EXPECT_FALSE(test, tfs_exists(test, path));
@@ -456,6 +528,8 @@ static struct kunit_case own_cases[] = {
 	KUNIT_CASE(own_test_last),
 	KUNIT_CASE(own_test_first),
 	KUNIT_CASE(own_test_relied),
+	KUNIT_CASE(own_test_crash),
+	KUNIT_CASE(own_test_session),
 	KUNIT_CASE(own_test_memory),
 	KUNIT_CASE(own_test_limit),
 	KUNIT_CASE(own_test_room),

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Opens files of instances and of kept snapshots that were removed, for the tests in
+ * Opens files of instances and of kept snapshots that were removed or retired, for the tests in
  * ftrace/test.d/instances:
  *
  *   trace_removed files TRACEFS
  *	each file below, by an O_PATH descriptor from before: none opens
+ *   trace_removed retired TRACEFS
+ *	the same for an instance of instance_open after its descriptor was closed
  *   trace_removed race TRACEFS ROUNDS
  *	an instance comes and goes so often, as kept snapshots do, while its files are opened
  */
@@ -107,13 +109,19 @@ static void stay_on_cpu(void)
 		die("sched_setaffinity");
 }
 
-static void try_files(void)
+static void allow_files(void)
 {
 	struct rlimit many = { MAX_FILES + 100, MAX_FILES + 100 };
-	int dir, nr;
 
 	if (setrlimit(RLIMIT_NOFILE, &many))
 		die("RLIMIT_NOFILE");
+}
+
+static void try_files(void)
+{
+	int dir, nr;
+
+	allow_files();
 	stay_on_cpu();
 	if (mkdir("instances/removed", 0755))
 		die("mkdir");
@@ -137,6 +145,33 @@ static void try_files(void)
 	refuse_all();
 	if (rmdir("instances/removed.2") || rmdir("instances/removed"))
 		die("rmdir");
+}
+
+static void try_retired(void)
+{
+	int owner = open("instance_open", O_RDWR), trace, fd;
+	char name[100] = "", dir[150], path[200];
+
+	allow_files();
+	if (owner < 0 || read(owner, name, sizeof(name) - 1) <= 0)
+		die("instance_open");
+	name[strcspn(name, "\n")] = '\0';
+	snprintf(dir, sizeof(dir), "instances/%s", name);
+	collect(dir);
+	printf("%d files\n", nr_files);
+	snprintf(path, sizeof(path), "%s/trace", dir);
+	trace = open(path, O_RDONLY);
+	close(owner);
+	while ((fd = open(path, O_RDONLY)) >= 0) {
+		close(fd);
+		usleep(10000);
+	}
+	refuse_all();
+	if (trace < 0 || read(trace, path, sizeof(path)) <= 0)
+		die("a file from before is not readable");
+	close(trace);
+	while (!access(dir, F_OK))
+		usleep(10000);
 }
 
 /* Open files of an instance that comes and goes. */
@@ -219,9 +254,11 @@ static void race(int rounds)
 int main(int argc, char **argv)
 {
 	if (argc < 3 || chdir(argv[2]))
-		die("usage: %s files|race TRACEFS [ROUNDS]", argv[0]);
+		die("usage: %s files|retired|race TRACEFS [ROUNDS]", argv[0]);
 	if (!strcmp(argv[1], "files"))
 		try_files();
+	else if (!strcmp(argv[1], "retired"))
+		try_retired();
 	else
 		race(argc > 3 ? atoi(argv[3]) : 1000);
 	return 0;
