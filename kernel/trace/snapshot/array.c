@@ -36,7 +36,7 @@ static void snap_work(struct work_struct *work)
 	/* A storm is to have no more than the keeper can keep: that provides the next one. */
 	if (s->keeper.want.nr && READ_ONCE(s->keeper.backlog) >= SNAP_BACKLOG) {
 		snap_keep_queue(s);
-	} else if (atomic_read(&s->user.armed) || (spare && snap_is_ready(s, &s->user)) ||
+	} else if (snap_is_needed(s, &s->user) || (spare && snap_is_ready(s, &s->user)) ||
 		   (s->keeper.want.nr && READ_ONCE(s->user.seq) && READ_ONCE(s->keeper.room) > 0)) {
 		ret = snap_provide(s, &s->user);
 		/* Kept snapshots may make room. */
@@ -45,7 +45,7 @@ static void snap_work(struct work_struct *work)
 		else
 			snap_report_next(s, ret);
 	}
-	if (atomic_read(&s->max.armed))
+	if (snap_is_needed(s, &s->max))
 		snap_provide(s, &s->max);
 }
 
@@ -100,8 +100,10 @@ int trace_snapshot_init(struct trace_array *tr)
 	s->keeper.pause = jiffies;
 	/* Nothing was recorded before. */
 	s->past.on_all = tracing_all_generation();
-	if (tr->array_buffer.buffer)
+	if (tr->array_buffer.buffer) {
+		s->past.off = snap_off_now(s);
 		s->past.end = ring_buffer_time_stamp(tr->array_buffer.buffer);
+	}
 	/* Odd, and before any cut. */
 	s->past.done = -1;
 	/* Even, and not that of a trimmed buffer. */

@@ -17,12 +17,14 @@ static int snap_alloc_next(struct trace_snapshots *s, struct snap_slot *slot, un
 			   int cpu, int order)
 {
 	struct trace_snap *next, *spare = READ_ONCE(slot->spare);
+	bool needed = snap_is_needed(s, slot);
 	struct trace_buffer *buffer;
 	unsigned long kb;
 	int ret;
 
-	/* Memory that survives a reboot has a fixed size. */
-	if (s->tr->range_addr_start || (!atomic_read(&slot->armed) && !snap_is_ready(s, slot)))
+	/* Memory that survives a reboot has a fixed size, and an unexpanded buffer has none yet. */
+	if (s->tr->range_addr_start || (!needed && !snap_is_ready(s, slot)) ||
+	    !ring_buffer_is_expanded(s->tr->array_buffer.buffer))
 		return 0;
 	next = snap_alloc_like(s);
 	if (IS_ERR(next))
@@ -43,7 +45,7 @@ static int snap_alloc_next(struct trace_snapshots *s, struct snap_slot *slot, un
 		return 0;
 	}
 	/* The slot does without a spare buffer if its snapshot is larger than that. */
-	if (!atomic_read(&slot->armed) && !s->pinned && !slot->spare && kb < slot->last->kb)
+	if (!needed && !slot->spare && kb < slot->last->kb)
 		ret = 0;
 free:
 	snap_free(s, next);
@@ -174,6 +176,7 @@ void trace_snapshot_set_clock(struct trace_array *tr, int clock_id, u64 (*clock)
 		tr->clock_id = clock_id;
 		ring_buffer_set_clock(live, clock);
 		s->past.on_all = tracing_all_generation();
+		s->past.off = snap_off_now(s);
 		s->past.end = ring_buffer_time_stamp(live);
 	}
 	snap_set_clock(s, &s->user, clock);
@@ -220,7 +223,7 @@ void trace_snapshot_disarm_tracer(struct trace_array *tr, struct tracer *t)
 	synchronize_rcu();
 	guard(mutex)(&s->mutex);
 	snap_disarm(&s->max);
-	if (atomic_read(&s->max.armed))
+	if (snap_is_needed(s, &s->max))
 		snap_erase(s, &s->max, RING_BUFFER_ALL_CPUS);
 	else
 		snap_free_slot(s, &s->max, true);
@@ -268,8 +271,8 @@ bool trace_snapshot_is_used(struct trace_array *tr)
 
 	guard(mutex)(&s->mutex);
 	/* A tracer has none of these when it is disarmed. */
-	return atomic_read(&s->user.armed) || atomic_read(&s->max.armed) || s->keeper.want.nr ||
-	       s->user.spare || s->user.last || atomic_long_read(&s->pending.requests);
+	return snap_is_needed(s, &s->user) || snap_is_needed(s, &s->max) || s->keeper.want.nr ||
+	       s->user.spare || s->user.last;
 }
 
 /* Empty its rings as well: an iterator of the live buffer can be in the middle of them. */
@@ -393,6 +396,7 @@ void trace_snapshot_begin_anew(struct trace_array *tr)
 		return;
 	guard(snap_change)(s);
 	s->past.on_all = tracing_all_generation();
+	s->past.off = snap_off_now(s);
 	s->past.end = ring_buffer_time_stamp(tr->array_buffer.buffer);
 }
 

@@ -3,7 +3,6 @@
  * The files of an instance: what they show and accept, and why a write fails.
  */
 #include <linux/poll.h>
-#include <linux/uaccess.h>
 
 #include <uapi/linux/trace_instance.h>
 
@@ -112,7 +111,7 @@ static int snap_free_now(struct trace_snapshots *s)
 	if (atomic_long_read(&s->pending.requests))
 		return -EINPROGRESS;
 	s->pinned = false;
-	snap_free_slot(s, &s->user, true);
+	snap_free_all(s);
 	return 0;
 }
 
@@ -126,11 +125,16 @@ static int snap_store(struct trace_snapshots *s, const char *text, int cpu, cons
 		return -EINVAL;
 	if (val == 1)
 		return snap_expand(s->tr) ?: snap_take_now(s, cpu);
+	if (!all) {
+		guard(mutex)(&trace_types_lock);
+		return val ? snap_erase_cpu_all(s, cpu) : -ENXIO;
+	}
 	guard(mutex)(&s->mutex);
 	/* Scripts write 0 while a trigger is set, which needs its buffer. */
-	if (val || (all && atomic_read(&s->user.armed)))
-		return snap_erase(s, &s->user, cpu) ? -ENOBUFS : 0;
-	return all ? snap_free_now(s) : -ENXIO;
+	if (!val && snap_relied_on(s) != -EADDRINUSE)
+		return snap_free_now(s);
+	snap_erase_all(s);
+	return 0;
 }
 
 static int snap_open(struct inode *inode, struct file *file)
@@ -181,7 +185,7 @@ static int snap_allocate_show(struct seq_file *m, void *v)
 	struct trace_snapshots *s = m->private;
 
 	guard(mutex)(&s->mutex);
-	seq_printf(m, "%d\n", atomic_read(&s->max.armed) || snap_is_ready(s, &s->user));
+	seq_printf(m, "%d\n", snap_is_needed(s, &s->max) || snap_is_ready(s, &s->user));
 	return 0;
 }
 
@@ -198,7 +202,7 @@ snap_allocate_store(struct trace_snapshots *s, const char *text, int cpu, const 
 	if (ret)
 		return ret;
 	guard(mutex)(&s->mutex);
-	if (atomic_read(&s->max.armed))
+	if (snap_is_needed(s, &s->max))
 		return -EUSERS;
 	return val ? snap_provide(s, &s->user) : snap_free_now(s);
 }
@@ -302,18 +306,16 @@ static ssize_t snap_write(struct file *file, const char __user *ubuf, size_t cnt
 	const struct snap_file *of = container_of(file->f_op, struct snap_file, fops);
 	struct trace_array *tr = file_inode(file)->i_private;
 	/* The longest value is "first" and a number, or a delay, with blanks. */
-	char buf[40] = "", *text;
+	char buf[40], *text;
 	const char *at;
-	int ret = -EINVAL;
+	int ret;
 
 	if (!of->store)
 		return -EINVAL;
-	if (copy_from_user(buf, ubuf, min(cnt, sizeof(buf) - 1)))
-		return -EFAULT;
-	text = strim(buf);
-	at = text;
-	if (cnt < sizeof(buf))
-		ret = of->store(tr->snapshots, text, tracing_get_cpu(file_inode(file)), &at);
+	text = trace_value_copy(buf, sizeof(buf), ubuf, cnt);
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+	ret = of->store(tr->snapshots, text, tracing_get_cpu(file_inode(file)), &at);
 	if (ret)
 		return snap_fail(tr, of, text, ret, at ? at - text : 0);
 	*ppos += cnt;

@@ -282,6 +282,16 @@ enum {
 };
 
 /**
+ * struct snap_off - when recording is off; each number is another one each time
+ * @own: ring_buffer_off_id(), or 0
+ * @all: tracing_all_generation(), or 0 if that switch is on
+ */
+struct snap_off {
+	unsigned int		own;
+	unsigned int		all;
+};
+
+/**
  * struct snap_past - earlier cuts; under the lock
  * @cuts:       counts the begin and the end of each cut of all CPUs for the user's slot: odd
  *              during one
@@ -290,6 +300,7 @@ enum {
  * @moves:      counts the cuts of any kind, and changes of the size
  * @end:        end of the last cut
  * @on_all:     tracing_all_generation() before @end
+ * @off:        what was off before the last cut
  */
 struct snap_past {
 	unsigned int		cuts;
@@ -298,6 +309,7 @@ struct snap_past {
 	unsigned int		moves;
 	u64			end;
 	unsigned int		on_all;
+	struct snap_off		off;
 };
 
 /**
@@ -306,6 +318,7 @@ struct snap_past {
  * @snap:    the buffer that gets the records, or NULL if there are none
  * @saved:   state of the note about @snap before the cut
  * @answers: pending requests that the cut answers
+ * @off:     what is off before the cut
  * @alone:   the channels have no part in it
  */
 struct snap_cut {
@@ -314,6 +327,7 @@ struct snap_cut {
 	u32			saved;
 	long			answers;
 	bool			alone;
+	struct snap_off		off;
 };
 
 /**
@@ -323,6 +337,7 @@ struct snap_cut {
  * @refused:  requests refused for another reason
  * @enough:   requests refused because the first ones are kept
  * @late:     requests refused because their CPU had been cut off by a cut in progress
+ * @off:      requests refused because recording was off since before the last cut
  * @unkept:   snapshots that could not be kept
  */
 struct snap_counts {
@@ -331,6 +346,7 @@ struct snap_counts {
 	atomic_long_t		refused;
 	atomic_long_t		enough;
 	atomic_long_t		late;
+	atomic_long_t		off;
 	atomic_long_t		unkept;
 };
 
@@ -545,6 +561,9 @@ void snap_settle_next(struct trace_snapshots *s, struct snap_slot *slot);
 void snap_free_slot(struct trace_snapshots *s, struct snap_slot *slot, bool all);
 void snap_drop(struct trace_snapshots *s, struct snap_slot *slot, struct trace_snap *snap);
 int snap_erase(struct trace_snapshots *s, struct snap_slot *slot, int cpu);
+void snap_erase_all(struct trace_snapshots *s);
+void snap_free_all(struct trace_snapshots *s);
+int snap_erase_cpu_all(struct trace_snapshots *s, int cpu);
 struct trace_snap *snap_get_last(struct trace_snapshots *s, struct snap_slot *slot);
 void snap_put(struct trace_snapshots *s, struct trace_snap *snap);
 struct trace_snap *snap_part_of(const struct trace_snap *whole, const struct trace_snapshots *part);
@@ -555,6 +574,7 @@ int snap_report(struct trace_snapshots *s, struct trace_snapshots *of, const cha
 void snap_report_next(struct trace_snapshots *s, int err);
 
 /* take.c */
+struct snap_off snap_off_now(const struct trace_snapshots *s);
 int snap_take(struct trace_snapshots *s, struct snap_slot *slot, const struct snap_request *req);
 void snap_first_begin(struct trace_snapshots *s);
 void snap_first_end(struct trace_snapshots *s);

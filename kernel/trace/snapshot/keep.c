@@ -260,17 +260,17 @@ static void snap_keep_fresh(struct trace_snapshots *s)
 		snap_keep_one(s, whole);
 }
 
-/* Have a buffer for the next snapshot. Return: 0 or an error; with -ENOSPC, it needs @kb. */
-static int snap_keep_provide_one(struct trace_snapshots *s, unsigned long *kb)
+/*
+ * Have a buffer for the next snapshot, if there may be @more or if something needs it.
+ * Return: 0 or an error; with -ENOSPC, it needs @kb.
+ */
+static int snap_keep_provide_one(struct trace_snapshots *s, bool more, unsigned long *kb)
 {
-	struct trace_buffer *live;
-
 	guard(mutex)(&s->mutex);
-	if (s->dead)
+	if (s->dead || (!more && !snap_is_needed(s, &s->user)))
 		return 0;
-	live = s->tr->array_buffer.buffer;
-	*kb = snap_buffer_kb(live);
-	return ring_buffer_is_expanded(live) ? snap_provide_one(s, &s->user) : 0;
+	*kb = snap_buffer_kb(s->tr->array_buffer.buffer);
+	return snap_provide_one(s, &s->user);
 }
 
 /* May there be another snapshot? If the first ones are kept, and are there, free its memory. */
@@ -281,24 +281,26 @@ static bool snap_may_take_more(struct trace_snapshots *s)
 		return false;
 	if (READ_ONCE(s->keeper.room) > 0)
 		return true;
-	if (!snap_relied_on(s) && !s->pinned)
+	if (!snap_is_needed(s, &s->user))
 		snap_free_slot(s, &s->user, false);
 	return false;
 }
 
-/* Have buffers for the next snapshot, in the channels as well. Return: 0 or an error. */
+/*
+ * Have buffers for the next snapshot, in the channels as well: what is kept has those that were
+ * there, for a keeper, an owner or a session. Return: 0 or an error.
+ */
 static int snap_keep_provide(struct trace_snapshots *s)
 {
+	bool more = snap_may_take_more(s);
 	struct trace_snapshots *of = s;
 	unsigned int n = 0;
 	unsigned long kb;
 	int ret, err = 0;
 
-	if (!snap_may_take_more(s))
-		return 0;
 	for (; of; of = snap_get_channel(s, n++)) {
 		do {
-			ret = snap_keep_provide_one(of, &kb);
+			ret = snap_keep_provide_one(of, more, &kb);
 		} while (ret == -ENOSPC && snap_make_room(s, of, kb));
 		err = err ?: ret;
 		if (of != s)
@@ -462,14 +464,8 @@ int snap_keep_owned(struct trace_snapshots *s, int cpu, struct trace_snap **owne
 		snap_tend(s);
 	scoped_guard(mutex, &s->keeper.mutex)
 		ret = snap_take_owned(s, cpu, owned) ?: snap_keep_one(s, *owned);
-	scoped_guard(mutex, &s->mutex) {
-		/* @owned has the buffer that others rely on: allocate another one, if possible. */
-		if (atomic_read(&s->user.armed) || s->pinned)
-			snap_provide(s, &s->user);
-		snap_collect(s);
-	}
-	if (READ_ONCE(s->keeper.want.nr))
-		snap_tend(s);
+	/* @owned has the buffers that others rely on: allocate other ones, if possible. */
+	snap_tend(s);
 	return ret;
 }
 

@@ -160,6 +160,7 @@ void snap_show_all(struct seq_file *m, struct trace_snapshots *s)
 		   atomic_long_read(&s->count.refused));
 	seq_printf(m, "# refused, enough are kept: %ld\n", atomic_long_read(&s->count.enough));
 	seq_printf(m, "# refused, too late for another: %ld\n", atomic_long_read(&s->count.late));
+	seq_printf(m, "# refused, recording was off: %ld\n", atomic_long_read(&s->count.off));
 	seq_printf(m, "# could not be kept: %ld\n", atomic_long_read(&s->count.unkept));
 	seq_printf(m, "# memory, in KiB: %lu\n", s->memory.kb);
 	before = m->count;

@@ -234,8 +234,12 @@ void update_max_tr(struct trace_array *tr, struct task_struct *tsk, int tsk_cpu,
 		.latency = latency,
 	};
 
-	/* A maximum without a snapshot would keep smaller ones from being shown. */
-	if (tr->stop_count || snap_take(tr->snapshots, &tr->snapshots->max, &req))
+	/*
+	 * A maximum without a snapshot would keep smaller ones from being shown. Of one that comes
+	 * when recording is off, the records are missing.
+	 */
+	if (tr->stop_count || !ring_buffer_is_switched_on(tr->array_buffer.buffer) ||
+	    snap_take(tr->snapshots, &tr->snapshots->max, &req))
 		return;
 	tr->max_latency = latency;
 	tracing_record_cmdline(tsk);

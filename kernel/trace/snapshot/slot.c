@@ -223,10 +223,11 @@ int snap_relied_on(struct trace_snapshots *s)
 	return session && atomic_read(&session->snapshots->user.armed) ? -EISCONN : 0;
 }
 
-/* Does the kernel or a pending request need the next buffer? */
+/* Does a trigger, the kernel or a pending request need the next buffer? */
 static bool snap_is_claimed(struct trace_snapshots *s)
 {
-	return READ_ONCE(s->pinned) || atomic_long_read(&s->pending.requests);
+	return atomic_read(&s->user.armed) || READ_ONCE(s->pinned) ||
+	       atomic_long_read(&s->pending.requests);
 }
 
 /**
@@ -237,16 +238,20 @@ static bool snap_is_claimed(struct trace_snapshots *s)
  * Unlike for snap_relied_on(), user space may free that of the kernel and of snapshot_on.
  *
  * Context: &trace_snapshots.mutex is held.
- * Return: true if a trigger, the kernel or a pending request of it or of its session does, or
- *	   snapshot_on.
+ * Return: true if a trigger, the kernel or a pending request of it or of its session does; or
+ *	   snapshot_on, if there is a snapshot or a buffer.
  */
 bool snap_is_needed(struct trace_snapshots *s, const struct snap_slot *slot)
 {
 	struct trace_array *session;
 
+	lockdep_assert_held(&s->mutex);
 	if (slot != &s->user)
 		return atomic_read(&slot->armed);
-	if (snap_relied_on(s) || snap_is_claimed(s) || READ_ONCE(snap_crash_on))
+	/* As snap_crash_wants(): without memory, a crash takes none, and needs none. */
+	if (READ_ONCE(snap_crash_on) && (READ_ONCE(slot->spare) || READ_ONCE(slot->last)))
+		return true;
+	if (snap_is_claimed(s))
 		return true;
 	guard(rcu)();
 	session = READ_ONCE(s->tr->session);
@@ -568,6 +573,13 @@ static void snap_drop_surplus(struct trace_snapshots *s, struct snap_slot *slot)
 		snap_replace(s, &slot->spare, NULL);
 }
 
+/* Erase one CPU's part of a snapshot that the caller holds. */
+static void snap_reset_cpu(struct trace_snap *snap, int cpu)
+{
+	ring_buffer_reset_cpu(snap->buf.buffer, cpu);
+	WRITE_ONCE(snap->info.since, U64_MAX);
+}
+
 /* Erase one CPU's part of the newest snapshot. */
 static int snap_erase_cpu(struct trace_snapshots *s, struct snap_slot *slot, int cpu)
 {
@@ -576,12 +588,10 @@ static int snap_erase_cpu(struct trace_snapshots *s, struct snap_slot *slot, int
 
 	if (!last)
 		return 0;
-	if (atomic_read(&last->users) > 1) {
+	if (atomic_read(&last->users) > 1)
 		ret = -EBUSY;
-	} else {
-		ring_buffer_reset_cpu(last->buf.buffer, cpu);
-		WRITE_ONCE(last->info.since, U64_MAX);
-	}
+	else
+		snap_reset_cpu(last, cpu);
 	snap_put(s, last);
 	snap_drop_surplus(s, slot);
 	snap_collect(s);
@@ -606,6 +616,24 @@ void snap_drop(struct trace_snapshots *s, struct snap_slot *slot, struct trace_s
 		snap_replace(s, &slot->last, NULL);
 }
 
+/* A reader keeps its snapshot. Have another buffer then, since the memory is to stay. */
+static int snap_prepare_erase(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	if (snap_is_ready(s, slot))
+		snap_provide_one(s, slot);
+	return 0;
+}
+
+static void snap_erase_last(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	/* The spare one has no writer in flight, which the next cut would find. */
+	if (!slot->spare && snap_is_free(s, slot->last)) {
+		swap(slot->spare, slot->last);
+		snap_unsave(slot->spare);
+	}
+	snap_replace(s, &slot->last, NULL);
+}
+
 /**
  * snap_erase() - erase the newest snapshot, but keep its memory
  * @s:    the snapshots of the trace array
@@ -622,16 +650,9 @@ int snap_erase(struct trace_snapshots *s, struct snap_slot *slot, int cpu)
 {
 	if (cpu != RING_BUFFER_ALL_CPUS)
 		return snap_erase_cpu(s, slot, cpu);
-	if (snap_is_ready(s, slot))
-		snap_provide_one(s, slot);
-	scoped_guard(snap_change, s) {
-		/* The spare one has no writer in flight, which the next cut would find. */
-		if (!slot->spare && snap_is_free(s, slot->last)) {
-			swap(slot->spare, slot->last);
-			snap_unsave(slot->spare);
-		}
-		snap_replace(s, &slot->last, NULL);
-	}
+	snap_prepare_erase(s, slot);
+	scoped_guard(snap_change, s)
+		snap_erase_last(s, slot);
 	snap_collect(s);
 	return 0;
 }
@@ -711,6 +732,63 @@ struct trace_snap *snap_part_of(const struct trace_snap *whole, const struct tra
 	return snap && whole && whole->cut && snap->cut == whole->cut ? snap : NULL;
 }
 
+static int snap_collect_one(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	snap_collect(s);
+	return 0;
+}
+
+/* Erase the newest snapshot of the user, and the parts of channels. Then call @after for all. */
+static void snap_erase_parts(struct trace_snapshots *s, snap_slot_fn after)
+{
+	struct trace_snapshots *part;
+	struct trace_snap *whole;
+
+	/* At once: all of them are of one cut, whatever is taken meanwhile. */
+	scoped_guard(snap_change_all, s) {
+		whole = s->user.last;
+		for_each_part(part, s) {
+			if (part == s || snap_part_of(whole, part))
+				snap_erase_last(part, &part->user);
+		}
+	}
+	snap_call_all(s, &s->user, after);
+}
+
+/**
+ * snap_erase_all() - erase the newest snapshot of the user, and the parts of channels
+ * @s: the snapshots of a trace array
+ *
+ * The memory stays, as with snap_erase(). So does a snapshot that a channel has taken since.
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ */
+void snap_erase_all(struct trace_snapshots *s)
+{
+	snap_call_all(s, &s->user, snap_prepare_erase);
+	snap_erase_parts(s, snap_collect_one);
+}
+
+static int snap_free_unclaimed(struct trace_snapshots *s, struct snap_slot *slot)
+{
+	if (!snap_is_claimed(s))
+		snap_free_slot(s, slot, false);
+	return snap_collect_one(s, slot);
+}
+
+/**
+ * snap_free_all() - free what snap_erase_all() erases, and the empty buffers
+ * @s: the snapshots of a trace array
+ *
+ * The buffer of a channel stays if a trigger, the kernel or a pending request of that needs it.
+ *
+ * Context: May sleep, &trace_snapshots.mutex is held.
+ */
+void snap_free_all(struct trace_snapshots *s)
+{
+	snap_erase_parts(s, snap_free_unclaimed);
+}
+
 /**
  * trace_snapshot_get_all() - begin to read the newest snapshot, and the parts of channels
  * @tr:   the trace array
@@ -759,6 +837,34 @@ fail:
 			trace_snapshot_put(bufs[i]);
 	}
 	return -ENOMEM;
+}
+
+/**
+ * snap_erase_cpu_all() - erase one CPU's part of what trace_snapshot_get_all() finds
+ * @s:   the snapshots of a trace array
+ * @cpu: the CPU
+ *
+ * Context: May sleep, trace_types_lock is held: no reader comes meanwhile.
+ * Return: 0; -ENOBUFS while somebody reads one of them; -ENOMEM. On an error nothing has changed.
+ */
+int snap_erase_cpu_all(struct trace_snapshots *s, int cpu)
+{
+	unsigned int nr = 1 + trace_nr_channels(s->tr), i;
+	struct array_buffer **bufs __free(kfree) = kcalloc(nr, sizeof(*bufs), GFP_KERNEL);
+	int ret = bufs ? trace_snapshot_get_all(s->tr, bufs) : -ENOMEM;
+
+	if (ret)
+		return ret;
+	for (i = 0; i < nr; i++) {
+		if (atomic_read(&snap_of(bufs[i])->users) > 1)
+			ret = -ENOBUFS;
+	}
+	for (i = 0; i < nr; i++) {
+		if (!ret)
+			snap_reset_cpu(snap_of(bufs[i]), cpu);
+		trace_snapshot_put(bufs[i]);
+	}
+	return ret;
 }
 
 /**

@@ -179,6 +179,23 @@ static void snap_note(struct trace_snapshots *s, struct trace_snap *snap,
 	data->rt_priority = info->prio;
 }
 
+/**
+ * snap_off_now() - is recording off?
+ * @s: the snapshots of a trace array
+ *
+ * Context: Any context.
+ * Return: which switch is off, and for which time.
+ */
+struct snap_off snap_off_now(const struct trace_snapshots *s)
+{
+	unsigned int all = tracing_all_generation();
+
+	return (struct snap_off){
+		.own = ring_buffer_off_id(s->tr->array_buffer.buffer),
+		.all = all & 1 ? all : 0,
+	};
+}
+
 /* Make @snap the newest snapshot. The one before becomes the spare buffer if it can. */
 static void snap_supersede(struct trace_snapshots *s, struct snap_slot *slot,
 			   struct trace_snap *snap)
@@ -345,6 +362,7 @@ static void snap_finish(struct trace_snapshots *part, struct snap_slot *slot,
 	snap_save(snap, req->cpu);
 	part->past.end = snap->info.end;
 	part->past.on_all = snap->info.on_all;
+	part->past.off = part->cut.off;
 	snap->seq = slot->seq + 1;
 	/* The keeper or the owner is a user of it. */
 	if (keep)
@@ -425,6 +443,31 @@ static unsigned long snap_cut_id(struct trace_snapshots *s, const struct snap_sl
 	return atomic_long_inc_return(&cuts);
 }
 
+/* Has a part recorded nothing since its last cut, as recording was off before that? */
+static bool snap_was_off(const struct trace_snapshots *part)
+{
+	struct snap_off off = snap_off_now(part);
+
+	return (off.all && off.all == part->past.off.all) ||
+	       (off.own && off.own == part->past.off.own);
+}
+
+/* Would an empty snapshot take the place of the newest one, which may tell why recording stopped? */
+static bool snap_is_vain(struct trace_snapshots *s, struct snap_slot *slot, int cpu)
+{
+	struct trace_snapshots *part;
+	bool off = false;
+
+	for_each_cut_part(part, s, slot) {
+		if (snap_has_nothing(part, cpu))
+			continue;
+		if (!snap_was_off(part))
+			return false;
+		off = true;
+	}
+	return off;
+}
+
 static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 		    const struct snap_request *req, struct snap_info *info)
 {
@@ -435,9 +478,13 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 	unsigned long id;
 	int ret;
 
+	if (!req->waits && snap_is_vain(s, slot, req->cpu))
+		return -ENODATA;
 	ret = snap_prepare_all(s, slot, req);
 	if (ret)
 		return ret;
+	for_each_cut_part(part, s, slot)
+		part->cut.off = snap_off_now(part);
 	snap_answer_begin(s, slot, req);
 	info->begin = ring_buffer_time_stamp(live);
 	ret = snap_cut_off(s, slot, req->cpu, snap_is_shared(s, slot, req));
@@ -627,6 +674,8 @@ static void snap_count(struct trace_snapshots *s, int ret, long n)
 		atomic_long_add(n, &s->count.enough);
 	else if (ret == -EALREADY)
 		atomic_long_add(n, &s->count.late);
+	else if (ret == -ENODATA)
+		atomic_long_add(n, &s->count.off);
 	else if (ret != -ECANCELED && ret != -EINPROGRESS)
 		atomic_long_add(n, &s->count.refused);
 }
@@ -641,7 +690,8 @@ static void snap_count(struct trace_snapshots *s, int ret, long n)
  * Return: 0, also if another snapshot answers the request; -ECANCELED if its condition is not
  *	   met; -EINPROGRESS if it is postponed; -EAGAIN if the lock is not available or, with
  *	   a condition, while the size changes; -EALREADY if a cut in progress came too early
- *	   for it; -ENOBUFS if no buffer is ready; -EDQUOT if the first ones are kept, and
+ *	   for it; -ENODATA if no task waits for it, and recording is off since before the last
+ *	   cut; -ENOBUFS if no buffer is ready; -EDQUOT if the first ones are kept, and
  *	   there are enough; -EBUSY and -EINVAL as ring_buffer_cut_all(), so that a
  *	   CPU in hotplug takes none. On an error nothing has changed but the counts.
  */
@@ -734,7 +784,7 @@ void snap_end_pending(struct trace_snapshots *s, long requests, int ret)
  */
 int snap_take_pending(struct trace_snapshots *s)
 {
-	const struct snap_request req = { .cpu = RING_BUFFER_ALL_CPUS };
+	struct snap_request req = { .cpu = RING_BUFFER_ALL_CPUS };
 	struct snap_pending *pending = &s->pending;
 	struct snap_info info;
 	int ret = -EAGAIN;
@@ -750,6 +800,7 @@ int snap_take_pending(struct trace_snapshots *s)
 		ret = -EINPROGRESS;
 	} else if (ktime_get_mono_fast_ns() >= pending->at) {
 		info = pending->info;
+		req.waits = pending->waiters;
 		requests = snap_claim_pending(s);
 		/* A cut that answers the first one may have come before the others. */
 		ret = requests == 1 ? snap_is_answered(s, &info) : 0;

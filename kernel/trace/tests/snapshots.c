@@ -22,6 +22,7 @@ static const struct {
 	{ "# refused, something was in the way: ", "refused" },
 	{ "# refused, enough are kept: ", "enough" },
 	{ "# refused, too late for another: ", "late" },
+	{ "# refused, recording was off: ", "off" },
 	{ "# could not be kept: ", "unkept" },
 };
 

@@ -152,6 +152,49 @@ static void change_test_smaller(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), snap_kunit_full(test));
 }
 
+#define CHANGE_PART(file)	"/instances/kunit_part/" file
+
+/* So it does in a channel that a trigger of its session needs, also if that has no buffer now. */
+static void change_test_channel(struct kunit *test)
+{
+	struct trace_array *tr = test->priv, *ch = tfs_add(test, "kunit_part", NULL, "64");
+	struct trace_snapshots *part = ch->snapshots;
+
+	KUNIT_ASSERT_EQ(test, trace_session_join(tr, "kunit_part"), 0);
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	tracing_snapshot_instance(tr);
+	KUNIT_EXPECT_NULL(test, part->user.spare);
+	part->memory.limit_kb = part->memory.kb + 1;
+	tfs_refuse(test, CHANGE_PART("buffer_size_kb"), "8", -ENOSPC);
+	tracing_snapshot_instance(tr);
+	snap_kunit_expect(test, "taken 2");
+	part->memory.limit_kb = 0;
+	snap_kunit_lose(part, true);
+	tfs_set(test, CHANGE_PART("buffer_size_kb"), "8");
+	tracing_snapshot_instance(tr);
+	snap_kunit_expect(test, "taken 3");
+	tracing_disarm_snapshot(tr);
+}
+
+/* A change allocates none where snapshot_on would find none, and none without rings. */
+static void change_test_none(struct kunit *test)
+{
+	struct trace_array *tr = test->priv, *ch = tfs_add(test, "kunit_part", NULL, NULL);
+	unsigned long before = xchg(&snap_crash_on, BIT(SNAP_BY_WARN));
+
+	tfs_set(test, "buffer_size_kb", "8");
+	tfs_read(test, "snapshots");
+	KUNIT_EXPECT_EQ(test, snap_kunit(test)->memory.kb, 0UL);
+	xchg(&snap_crash_on, before);
+
+	tfs_unexpand(test, ch);
+	KUNIT_ASSERT_EQ(test, trace_session_join(tr, "kunit_part"), 0);
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	tfs_set(test, CHANGE_PART("buffer_subbuf_size_kb"), "8");
+	KUNIT_EXPECT_EQ(test, ch->snapshots->memory.kb, 0UL);
+	tracing_disarm_snapshot(tr);
+}
+
 /* A failed resize also keeps the buffers of a latency tracer. A killed task fails with -ENOMEM. */
 static void change_test_fails(struct kunit *test)
 {
@@ -528,10 +571,44 @@ static void change_test_on(struct kunit *test)
 	change_expect_span(test, true, 0, false);
 }
 
+/* A reader that pauses it, and CPUs that are left out, stop it as well. */
+static void change_test_refused(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_buffer *live = tr->array_buffer.buffer;
+	const char *all = tfs_read(test, "tracing_cpumask");
+	struct file *file;
+	u64 now;
+
+	tfs_set(test, "options/pause-on-trace", "1");
+	change_expect_span(test, true, 0, false);
+	file = tfs_open(test, "trace", O_RDONLY);
+	change_expect_span(test, true, 0, true);
+	now = ring_buffer_time_stamp(live);
+	tfs_close(file);
+	change_expect_span(test, true, now, false);
+	tfs_set(test, "options/pause-on-trace", "0");
+
+	tfs_set(test, "tracing_cpumask", "0");
+	change_expect_span(test, false, 0, false);
+	now = ring_buffer_time_stamp(live);
+	tfs_set(test, "tracing_cpumask", all);
+	change_expect_span(test, true, now, false);
+
+	/* An erasure is such a stop, which is over. */
+	now = ring_buffer_time_stamp(live);
+	tracing_reset_all_cpus(&tr->array_buffer);
+	change_expect_span(test, true, now, false);
+	KUNIT_EXPECT_LE(test, tr->snapshots->user.last->info.since,
+			tr->snapshots->user.last->info.begin);
+}
+
 static struct kunit_case change_kunit[] = {
 	KUNIT_CASE_PARAM(change_test_size, change_gen_params),
 	KUNIT_CASE_PARAM(change_test_limit, change_gen_params),
 	KUNIT_CASE(change_test_smaller),
+	KUNIT_CASE(change_test_channel),
+	KUNIT_CASE(change_test_none),
 	KUNIT_CASE(change_test_fails),
 	KUNIT_CASE(change_test_clock),
 	KUNIT_CASE(change_test_spare_clock),
@@ -541,6 +618,7 @@ static struct kunit_case change_kunit[] = {
 	KUNIT_CASE(change_test_erase),
 	KUNIT_CASE(change_test_erase_iterator),
 	KUNIT_CASE(change_test_on),
+	KUNIT_CASE(change_test_refused),
 	{ }
 };
 

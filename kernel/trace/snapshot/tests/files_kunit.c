@@ -14,6 +14,7 @@
 
 #include "../../ring_buffer/internal.h"
 #include "../../tests/snapshots.h"
+#include "../../trace_text.h"
 
 #define BAD_NUMBER	"Invalid value, expected a number"
 #define BAD_BUSY	"The buffer is being erased or resized: try again"
@@ -94,8 +95,32 @@ static void fs_test_place(struct kunit *test)
 	tfs_refuse(test, "snapshot_keep", " ", -EINVAL);
 	tfs_refuse(test, "snapshot_keep", "last ", -EINVAL);
 	/* A text that is too long, of which error_log has the beginning */
-	tfs_refuse(test, "snapshot_keep", "last 1................................end", -EINVAL);
-	tfs_expect_in(test, "error_log", "...............e\n");
+	tfs_refuse(test, "snapshot_keep", "last 1,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,end", -EINVAL);
+	tfs_expect_in(test, "error_log", ",,,,,,,,,,,,,,,...\n");
+}
+
+/* A 0 may end a value; one before other bytes makes it invalid, and so does a cut. */
+static void fs_test_trim(struct kunit *test)
+{
+	static const struct {
+		const char	*bytes;
+		size_t		cnt;
+		const char	*want;
+	} texts[] = {
+		{ "", 0, "" }, { "", 1, "" }, { "1", 2, "1" }, { " 1\n\0", 5, "1" },
+		{ "0\0 1\n", 5, "0@ 1" }, { "1\0\n", 3, "1@" }, { "\0x", 2, "@x" },
+		{ "0\0\0x", 5, "0@@x" }, { "1234567", 7, "1234567" }, { "12345678", 8, "1234..." },
+		{ "1       ", 8, "1   ..." }, { "1\0\0\0\0\0\0", 8, "1@@@..." },
+	};
+	unsigned int i;
+	char buf[9];
+
+	for (i = 0; i < ARRAY_SIZE(texts); i++) {
+		memset(buf, 'x', sizeof(buf));
+		memcpy(buf, texts[i].bytes, min(texts[i].cnt, 7));
+		KUNIT_EXPECT_STREQ(test, trace_value_trim(buf, 8, texts[i].cnt), texts[i].want);
+		KUNIT_EXPECT_EQ(test, buf[8], 'x');
+	}
 }
 
 /* Return @digit with blanks before it, @len characters in all. */
@@ -573,6 +598,7 @@ static void fs_test_counts(struct kunit *test)
 	atomic_long_set(&s->count.enough, 24);
 	atomic_long_set(&s->count.late, 25);
 	atomic_long_set(&s->count.unkept, 26);
+	atomic_long_set(&s->count.off, 27);
 	tfs_set(test, "snapshot", "1");
 	tfs_set(test, "snapshot", "0");
 	tfs_expect(test, "snapshots", "# taken: 1\n"
@@ -581,6 +607,7 @@ static void fs_test_counts(struct kunit *test)
 		   "# refused, something was in the way: 23\n"
 		   "# refused, enough are kept: 24\n"
 		   "# refused, too late for another: 25\n"
+		   "# refused, recording was off: 27\n"
 		   "# could not be kept: 26\n"
 		   "# memory, in KiB: 0\n");
 }
@@ -915,6 +942,7 @@ static void fs_test_raw_marker(struct kunit *test)
 
 static struct kunit_case fs_cases[] = {
 	KUNIT_CASE(fs_test_place),
+	KUNIT_CASE(fs_test_trim),
 	KUNIT_CASE(fs_test_expand),
 	KUNIT_CASE(fs_test_no_memory),
 	KUNIT_CASE_PARAM(fs_test_value, fs_value_gen_params),

@@ -492,6 +492,42 @@ static void keep_test_early(struct kunit *test)
 	mutex_unlock(&s->keeper.mutex);
 }
 
+/* A session that has its first ones leaves a channel the buffer that a trigger of it relies on. */
+static void keep_test_channel(struct kunit *test)
+{
+	struct trace_array *ch = tfs_add(test, "kunit_part", NULL, "16");
+	struct trace_snapshots *s = snap_kunit(test), *part = ch->snapshots;
+
+	KUNIT_ASSERT_EQ(test, trace_session_join(test->priv, "kunit_part"), 0);
+	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(ch), 0);
+	s->pinned = false;
+	tfs_set(test, "snapshot_keep", "first 1");
+	tfs_set(test, "snapshot", "1");
+	KUNIT_EXPECT_NULL(test, s->user.spare);
+	tracing_snapshot_instance(ch);
+	KUNIT_EXPECT_EQ(test, part->user.seq, 2ULL);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&part->count.no_spare), 0L);
+	tracing_disarm_snapshot(ch);
+}
+
+/* A channel that has its first ones has a buffer for a session that the kernel relies on. */
+static void keep_test_channel_first(struct kunit *test)
+{
+	struct trace_array *ch = tfs_add(test, "kunit_part", NULL, "16");
+	struct trace_snapshots *s = snap_kunit(test);
+
+	KUNIT_ASSERT_EQ(test, trace_session_join(test->priv, "kunit_part"), 0);
+	tfs_set(test, "/instances/kunit_part/snapshot_keep", "first 1");
+	tfs_set(test, "/instances/kunit_part/snapshot", "1");
+	KUNIT_EXPECT_TRUE(test, tfs_exists(test, "/instances/kunit_part@1"));
+	snap_keep_set(s, (struct snap_keep){ .nr = 5 });
+	snap_tend(ch->snapshots);
+	tracing_snapshot_instance(test->priv);
+	KUNIT_EXPECT_EQ(test, s->user.seq, 1ULL);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->count.no_spare), 0L);
+	snap_tend(s);
+}
+
 struct keep_other {
 	struct trace_array	*whole;
 	int			ret;
@@ -586,6 +622,8 @@ static void keep_test_order(struct kunit *test)
 static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_trimmed),
 	KUNIT_CASE(keep_test_first),
+	KUNIT_CASE(keep_test_channel),
+	KUNIT_CASE(keep_test_channel_first),
 	KUNIT_CASE(keep_test_busy),
 	KUNIT_CASE(keep_test_waiter),
 	KUNIT_CASE(keep_test_limit),

@@ -482,6 +482,110 @@ static void memory_test_session(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ch->snapshots->memory.kb, 0UL);
 }
 
+/* Its own worker has a buffer for the session, too. */
+static void memory_test_session_worker(struct kunit *test)
+{
+	struct trace_array *tr = test->priv, *ch = tfs_add(test, "kunit_part", NULL, "16");
+
+	KUNIT_EXPECT_EQ(test, trace_session_join(tr, "kunit_part"), 0);
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	snap_kunit_lose(ch->snapshots, false);
+	tracing_snapshot_instance(ch);
+	snap_kunit_worker(ch);
+	tracing_snapshot_instance(tr);
+	snap_kunit_expect(test, "taken 1");
+	tracing_disarm_snapshot(tr);
+}
+
+/* Take a snapshot of the session with a record of its own and one of its channel. */
+static void memory_take_parts(struct kunit *test)
+{
+	tfs_mark(test, 1);
+	tfs_set(test, MEMORY_PART("trace_marker"), "mark");
+	tfs_set(test, "snapshot", "1");
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 2U);
+}
+
+/* To erase the snapshot of a session erases its parts, but not one that a channel took itself. */
+static void memory_test_erase_parts(struct kunit *test)
+{
+	static const char * const erases[] = { "per_cpu/cpu0/snapshot", "snapshot" };
+	struct trace_array *ch = tfs_add(test, "kunit_part", NULL, "16");
+	struct file *file;
+	unsigned int i;
+
+	KUNIT_EXPECT_EQ(test, trace_session_join(test->priv, "kunit_part"), 0);
+	for (i = 0; i < ARRAY_SIZE(erases); i++) {
+		memory_take_parts(test);
+		/* The part of a CPU is erased of all, or of none. */
+		file = tfs_open(test, MEMORY_PART("snapshot"), O_RDONLY);
+		if (!i) {
+			tfs_refuse(test, erases[i], "2", -EBUSY);
+			KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 2U);
+			tfs_close(file);
+		}
+		tfs_set(test, erases[i], "2");
+		KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 0U);
+		KUNIT_EXPECT_EQ(test, tfs_marks(test, MEMORY_PART("snapshot")), 0U);
+		tfs_expect(test, MEMORY_PART("snapshot_allocate"), "1\n");
+		if (i)
+			tfs_close(file);
+		KUNIT_EXPECT_EQ(test, ch->snapshots->memory.kb,
+				snap_buffer_kb(ch->array_buffer.buffer));
+	}
+	for (i = 0; i < ARRAY_SIZE(erases); i++) {
+		memory_take_parts(test);
+		tfs_set(test, MEMORY_PART("trace_marker"), "mark");
+		tfs_set(test, MEMORY_PART("snapshot"), "1");
+		tfs_set(test, erases[i], "2");
+		KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 0U);
+		KUNIT_EXPECT_EQ(test, tfs_marks(test, MEMORY_PART("snapshot")), 1U);
+	}
+	tfs_set(test, "snapshot", "0");
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, MEMORY_PART("snapshot")), 1U);
+}
+
+/* To free it frees its parts, and the empty buffer of a channel that nothing there relies on. */
+static void memory_test_free_parts(struct kunit *test)
+{
+	static const char * const frees[] = { "snapshot", "snapshot_allocate" };
+	struct trace_array *tr = test->priv, *ch = tfs_add(test, "kunit_part", NULL, "16");
+	unsigned int i;
+
+	KUNIT_EXPECT_EQ(test, trace_session_join(tr, "kunit_part"), 0);
+	for (i = 0; i < ARRAY_SIZE(frees); i++) {
+		tfs_set(test, "snapshot_allocate", "1");
+		tfs_expect(test, MEMORY_PART("snapshot_allocate"), "1\n");
+		tfs_set(test, frees[i], "0");
+		tfs_expect(test, MEMORY_PART("snapshot_allocate"), "0\n");
+		memory_take_parts(test);
+		tfs_set(test, frees[i], "0");
+		KUNIT_EXPECT_EQ(test, ch->snapshots->memory.kb, 0UL);
+
+		/* A trigger of the channel has its buffer, but no records, as if it were alone. */
+		KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(ch), 0);
+		memory_take_parts(test);
+		tfs_set(test, frees[i], "0");
+		tracing_disarm_snapshot(ch);
+		KUNIT_EXPECT_EQ(test, tfs_marks(test, MEMORY_PART("snapshot")), 0U);
+		tfs_expect(test, MEMORY_PART("snapshot_allocate"), "1\n");
+		KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), 0UL);
+	}
+	/* One of the session only has them erased. */
+	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
+	memory_take_parts(test);
+	tfs_set(test, "snapshot", "0");
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, MEMORY_PART("snapshot")), 0U);
+	tfs_expect(test, MEMORY_PART("snapshot_allocate"), "1\n");
+	tracing_disarm_snapshot(tr);
+	/* A buffer that the kernel has allocated for the channel is freed there. */
+	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(ch), 0);
+	tfs_set(test, "snapshot_allocate", "0");
+	tfs_expect(test, MEMORY_PART("snapshot_allocate"), "1\n");
+	tfs_set(test, MEMORY_PART("snapshot_allocate"), "0");
+	tfs_expect(test, MEMORY_PART("snapshot_allocate"), "0\n");
+}
+
 /* A CPU that comes online gives each buffer a part, and no task of snapshots is told. */
 static void memory_test_online(struct kunit *test)
 {
@@ -532,6 +636,9 @@ static struct kunit_case memory_cases[] = {
 	KUNIT_CASE(memory_test_writers),
 	KUNIT_CASE(memory_test_online),
 	KUNIT_CASE(memory_test_session),
+	KUNIT_CASE(memory_test_session_worker),
+	KUNIT_CASE(memory_test_erase_parts),
+	KUNIT_CASE(memory_test_free_parts),
 	{ }
 };
 

@@ -81,13 +81,15 @@ static void take_test_who(struct kunit *test)
 /* The times of snapshots are in order. The clock "counter" never returns a value twice. */
 static void take_test_times(struct kunit *test)
 {
+	struct trace_array *tr = test->priv;
 	u64 begin, end, since, until, last;
 	unsigned int i;
 
 	tfs_set(test, "trace_clock", "counter");
-	/* The first one is complete since the clock was set. */
-	last = ((struct trace_array *)test->priv)->snapshots->past.end;
-	KUNIT_EXPECT_GT(test, last, 0ULL);
+	/* The first one is complete since the clock was set, and recording is on again. */
+	KUNIT_EXPECT_TRUE(test, ring_buffer_was_on(tr->array_buffer.buffer, &last, &until));
+	KUNIT_EXPECT_GT(test, last, tr->snapshots->past.end);
+	KUNIT_EXPECT_GT(test, tr->snapshots->past.end, 0ULL);
 	for (i = 0; i < 4; i++) {
 		tfs_mark(test, 1);
 		tfs_set(test, "snapshot", "1");
@@ -104,6 +106,43 @@ static void take_test_times(struct kunit *test)
 	tfs_set(test, "snapshot_keep", "1");
 	tfs_set(test, "snapshot", "1");
 	tfs_expect_in(test, "/instances/kunit@5/trace_clock", "[counter]");
+}
+
+/* No requester but a task replaces the newest snapshot by an empty one when recording is off. */
+static void take_test_off(struct kunit *test)
+{
+	unsigned long before = xchg(&snap_crash_on, BIT(SNAP_BY_WARN));
+	static const char * const files[] = { "tracing_on", "/tracing_on_all" };
+	struct trace_array *tr = test->priv;
+	unsigned int i, taken = 1, off = 0;
+	char want[32];
+
+	tfs_set(test, "snapshot", "1");
+	for (i = 0; i < ARRAY_SIZE(files); i++) {
+		tfs_mark(test, 1);
+		tfs_set(test, files[i], "0");
+		/* What was recorded before is taken, once. */
+		trace_snapshot_warn();
+		tracing_snapshot_instance(tr);
+		trace_snapshot_warn();
+		taken++;
+		off += 2;
+		snprintf(want, sizeof(want), "taken %u off %u", taken, off);
+		snap_kunit_expect(test, want);
+		KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 1U);
+		/* Something may have been recorded since the last one. */
+		tfs_set(test, files[i], "1");
+		tfs_set(test, files[i], "0");
+		tracing_snapshot_instance(tr);
+		taken++;
+		tfs_set(test, "snapshot", "1");
+		taken++;
+		snprintf(want, sizeof(want), "taken %u off %u", taken, off);
+		snap_kunit_expect(test, want);
+		KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 0U);
+		tfs_set(test, files[i], "1");
+	}
+	xchg(&snap_crash_on, before);
 }
 
 /* Functions of the kernel take snapshots of the top trace array. */
@@ -991,6 +1030,7 @@ static void take_test_unused(struct kunit *test)
 static struct kunit_case take_cases[] = {
 	KUNIT_CASE(take_test_who),
 	KUNIT_CASE(take_test_times),
+	KUNIT_CASE(take_test_off),
 	KUNIT_CASE(take_test_top),
 	KUNIT_CASE(take_test_inside),
 	KUNIT_CASE(take_test_halfway),

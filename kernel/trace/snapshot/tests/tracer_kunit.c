@@ -126,6 +126,10 @@ static void tracer_test_refused(struct kunit *test)
 	seq = s->max.seq;
 	tracer_find(test, current, 120, 0);
 	tr->stop_count--;
+	/* Nor while all buffers are off, which the tracer is not told. */
+	tfs_set(test, "/tracing_on_all", "0");
+	tracer_find(test, current, 120, 0);
+	tfs_set(test, "/tracing_on_all", "1");
 	KUNIT_EXPECT_EQ(test, s->max.seq, seq);
 	KUNIT_EXPECT_EQ(test, tr->max_latency, 100UL * NSEC_PER_USEC);
 

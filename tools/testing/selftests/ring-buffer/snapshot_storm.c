@@ -516,6 +516,7 @@ static void check_requests(unsigned long asked)
 	static const char *const why[] = {
 		"# refused, no buffer was ready: ", "# refused, something was in the way: ",
 		"# refused, enough are kept: ", "# refused, too late for another: ",
+		"# refused, recording was off: ",
 	};
 	unsigned long got, merged, refused = 0, i;
 
