@@ -64,7 +64,8 @@ static __always_inline struct ring_buffer_event *trace_event_take_page(unsigned 
 	event = __this_cpu_read(trace_buffered_event);
 	if (likely(event && len <= PAGE_SIZE - struct_size(event, array, 1))) {
 		if (likely(this_cpu_inc_return(trace_buffered_event_cnt) == 1)) {
-			event->array[0] = ALIGN(len, RB_RECORD_ALIGN);
+			/* As in a ring, where the length counts itself: others look at it. */
+			event->array[0] = sizeof(event->array[0]) + ALIGN(len, RB_RECORD_ALIGN);
 			return event;
 		}
 		this_cpu_dec(trace_buffered_event_cnt);
@@ -109,7 +110,7 @@ __buffer_unlock_commit(struct trace_buffer *buffer, struct ring_buffer_event *ev
 		ring_buffer_unlock_commit(buffer);
 		return;
 	}
-	ring_buffer_write(buffer, event->array[0], &event->array[1]);
+	ring_buffer_write(buffer, event->array[0] - sizeof(event->array[0]), &event->array[1]);
 	this_cpu_dec(trace_buffered_event_cnt);
 	preempt_enable_notrace();
 }

@@ -10,6 +10,7 @@
  * nothing else is read, and no address is followed.
  */
 #include <linux/kernel.h>
+#include <linux/math64.h>
 #include <linux/string.h>
 #include <linux/trace_events.h>
 #include <linux/unaligned.h>
@@ -206,8 +207,8 @@ static void last_boot_put_context(struct trace_iterator *iter)
 	    last_boot_has(iter, 0, sizeof(*entry)))
 		trace_print_lat_fmt(s, iter->ent);
 	if (iter->iter_flags & TRACE_FILE_TIME_IN_NS) {
-		rest = do_div(ts, NSEC_PER_SEC);
-		trace_seq_printf(s, " %5llu.%06u: ", ts, rest / 1000);
+		ts = div_u64_rem(ns2usecs(ts), USEC_PER_SEC, &rest);
+		trace_seq_printf(s, " %5llu.%06u: ", ts, rest);
 	} else {
 		trace_seq_printf(s, " %12llu: ", ts);
 	}

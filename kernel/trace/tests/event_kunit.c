@@ -179,6 +179,8 @@ static void event_reserve(struct kunit *test, struct trace_event_buffer *fbuffer
 	KUNIT_ASSERT_NOT_NULL(test, field);
 	entry = trace_event_buffer_reserve(fbuffer, file, 128);
 	KUNIT_ASSERT_NOT_NULL(test, entry);
+	/* In the ring, and on the page of a filter */
+	KUNIT_EXPECT_EQ(test, ring_buffer_event_length(fbuffer->event), 128);
 	memset(entry + sizeof(struct trace_entry), 0, 128 - sizeof(struct trace_entry));
 	*(int *)(entry + field->offset) = pid;
 }
