@@ -300,7 +300,7 @@ struct snap_off {
  * @moves:      counts the cuts of any kind, and changes of the size
  * @end:        end of the last cut
  * @on_all:     tracing_all_generation() before @end
- * @off:        what was off before the last cut
+ * @off:        the switches that were off before the last cut
  */
 struct snap_past {
 	unsigned int		cuts;
@@ -318,7 +318,7 @@ struct snap_past {
  * @snap:    the buffer that gets the records, or NULL if there are none
  * @saved:   state of the note about @snap before the cut
  * @answers: pending requests that the cut answers
- * @off:     what is off before the cut
+ * @off:     the switches that are off before the cut
  * @alone:   the channels have no part in it
  */
 struct snap_cut {

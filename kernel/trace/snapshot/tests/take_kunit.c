@@ -121,7 +121,7 @@ static void take_test_off(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(files); i++) {
 		tfs_mark(test, 1);
 		tfs_set(test, files[i], "0");
-		/* What was recorded before is taken, once. */
+		/* The records from before are taken, once. */
 		trace_snapshot_warn();
 		tracing_snapshot_instance(tr);
 		trace_snapshot_warn();
