@@ -452,7 +452,7 @@ static bool snap_was_off(const struct trace_snapshots *part)
 	       (off.own && off.own == part->past.off.own);
 }
 
-/* Would an empty snapshot take the place of the newest one, which may tell why recording stopped? */
+/* Would an empty snapshot take the place of the newest one, which may tell of the stop? */
 static bool snap_is_vain(struct trace_snapshots *s, struct snap_slot *slot, int cpu)
 {
 	struct trace_snapshots *part;
