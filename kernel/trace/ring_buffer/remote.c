@@ -186,7 +186,7 @@ static bool rb_remote_copy(struct rb_cpu *rcpu, struct rb_remote_cpu *r)
 	if (WARN_ON_ONCE(id >= r->desc->nr_page_va))
 		return false;
 	page = (struct rb_data_page *)r->desc->page_va[id];
-	/* The remote stores the records first, as simple_ring_buffer_commit() does. */
+	/* Pairs with simple_ring_buffer_commit(), which stores the records first. */
 	end = smp_load_acquire((unsigned long *)&page->commit) &
 	      ~(RB_MISSED_EVENTS | RB_MISSED_STORED);
 	end = min(end, rb_subbuf_room(0));
@@ -220,9 +220,9 @@ static bool rb_remote_pull(struct rb_cpu *rcpu, struct rb_remote_cpu *r,
 	s64 left;
 
 	/*
-	 * The remote counts a record after its commit. So one that is counted here, and is not
-	 * found on the reader's page below, is on another page, and the remote has left the
-	 * reader's. Later losses only make it less.
+	 * Pairs with simple_ring_buffer_commit(), which counts a record after its commit. So a
+	 * record that is counted here, and is not found on the reader's page below, is on another
+	 * page, and the remote has left the reader's. Later losses only make it less.
 	 */
 	smp_rmb();
 	left = entries - READ_ONCE(meta->overrun) - r->taken;
