@@ -174,9 +174,7 @@ static int snap_list_show(struct seq_file *m, void *v)
 	guard(mutex)(&s->mutex);
 	m->poll_event = s->keeper.news;
 	snap_recount_all(s);
-	snap_first_begin(s);
 	snap_show_all(m, s);
-	snap_first_end(s);
 	return 0;
 }
 

@@ -107,30 +107,55 @@ void snap_show_part(struct seq_file *m, struct trace_array *part)
 }
 
 /*
- * A reader would keep the buffer from the next snapshot, so the list is no reader. If the
- * buffer was used meanwhile, the line is printed again. It cannot be freed.
+ * Print the newest snapshot, and before it @was, which was the newest one when the lists were
+ * printed without it, if it is in one of them. A reader would keep the buffer from the next
+ * snapshot, so this is no reader. Return: false if the buffer was used meanwhile: it has to be
+ * printed again. It cannot be freed.
  */
-static void snap_show_last(struct seq_file *m, struct trace_snapshots *s)
+static bool snap_show_last(struct seq_file *m, struct trace_snapshots *s, struct trace_snap *was)
 {
-	size_t before = m->count;
 	struct trace_snap *last;
-	int tries = 100;
 	u64 seq;
 
-	while (tries--) {
-		seq = READ_ONCE(s->user.seq);
-		/* Pairs with snap_finish:A: the snapshot of this number is complete. */
-		smp_rmb(); /* RBB(snap_show_last:A) */
-		last = READ_ONCE(s->user.last);
-		/* A line that was read while the snapshot changed is dropped. */
-		kcsan_disable_current();
-		if (last)
-			snap_show(m, last->kept ?: s->tr, last);
-		kcsan_enable_current();
-		/* Pairs with snap_lock:A: locked before it changes. */
-		smp_rmb(); /* RBB(snap_show_last:B) */
-		/* Pairs with snap_unlock:A, for the number. RBB(snap_show_last:C) */
-		if (!atomic_read_acquire(&s->owner) && READ_ONCE(s->user.seq) == seq)
+	seq = READ_ONCE(s->user.seq);
+	/* Pairs with snap_finish:A: the snapshot of this number is complete. */
+	smp_rmb(); /* RBB(snap_show_last:A) */
+	last = READ_ONCE(s->user.last);
+	/* A line that was read while the snapshot changed is dropped. */
+	kcsan_disable_current();
+	if (was && was != last && was->kept)
+		snap_show(m, was->kept, was);
+	if (last)
+		snap_show(m, last->kept ?: s->tr, last);
+	kcsan_enable_current();
+	/* Pairs with snap_lock:A: locked before it changes. */
+	smp_rmb(); /* RBB(snap_show_last:B) */
+	/* Pairs with snap_unlock:A, for the number. RBB(snap_show_last:C) */
+	return !atomic_read_acquire(&s->owner) && READ_ONCE(s->user.seq) == seq;
+}
+
+/* Requests wait for this one, so it does not wait for a CPU. */
+static bool snap_show_last_first(struct seq_file *m, struct trace_snapshots *s,
+				struct trace_snap *was)
+{
+	bool ret;
+
+	guard(preempt)();
+	snap_first_begin(s);
+	ret = snap_show_last(m, s, was);
+	snap_first_end(s);
+	return ret;
+}
+
+static void
+snap_show_newest(struct seq_file *m, struct trace_snapshots *s, struct trace_snap *was)
+{
+	size_t before = m->count;
+	int tries;
+
+	for (tries = 0; tries < 100; tries++) {
+		if (tries < 10 ? snap_show_last(m, s, was) :
+				 snap_show_last_first(m, s, was))
 			return;
 		m->count = before;
 	}
@@ -146,9 +171,7 @@ static void snap_show_last(struct seq_file *m, struct trace_snapshots *s)
  */
 void snap_show_all(struct seq_file *m, struct trace_snapshots *s)
 {
-	struct trace_snap *snap, *last;
-	int tries = 10;
-	size_t before;
+	struct trace_snap *last = READ_ONCE(s->user.last), *snap;
 
 	lockdep_assert_held(&trace_types_lock);
 	lockdep_assert_held(&s->mutex);
@@ -163,23 +186,17 @@ void snap_show_all(struct seq_file *m, struct trace_snapshots *s)
 	seq_printf(m, "# refused, recording was off: %ld\n", atomic_long_read(&s->count.off));
 	seq_printf(m, "# could not be kept: %ld\n", atomic_long_read(&s->count.unkept));
 	seq_printf(m, "# memory, in KiB: %lu\n", s->memory.kb);
-	before = m->count;
-	do {
-		m->count = before;
-		last = READ_ONCE(s->user.last);
-		list_for_each_entry(snap, &s->keeper.kept, node) {
-			if (snap != last)
-				snap_show(m, snap->kept, snap);
-		}
-		list_for_each_entry(snap, &s->keeper.parts, node) {
-			if (snap != last)
-				snap_show(m, snap->kept, snap);
-		}
-		list_for_each_entry(snap, &s->keeper.owned, node) {
-			if (snap != last)
-				snap_show(m, snap->kept, snap);
-		}
-		snap_show_last(m, s);
-		/* Another one may have been taken, so that one is missing. */
-	} while (last != READ_ONCE(s->user.last) && --tries);
+	list_for_each_entry(snap, &s->keeper.kept, node) {
+		if (snap != last)
+			snap_show(m, snap->kept, snap);
+	}
+	list_for_each_entry(snap, &s->keeper.parts, node) {
+		if (snap != last)
+			snap_show(m, snap->kept, snap);
+	}
+	list_for_each_entry(snap, &s->keeper.owned, node) {
+		if (snap != last)
+			snap_show(m, snap->kept, snap);
+	}
+	snap_show_newest(m, s, last);
 }

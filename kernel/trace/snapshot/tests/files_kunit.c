@@ -703,23 +703,19 @@ static void fs_test_list(struct kunit *test)
 	ring_buffer_set_clock(live, trace_clock_local);
 }
 
-/* Take a snapshot while a reader lists them, fs_times times: at each look or at every second. */
+/* Take a snapshot at each look of a reader that lists them, fs_times times. */
 static struct trace_array *fs_listed;
 static int fs_times;
-static bool fs_half, fs_pause;
+static bool fs_now;
 
 static void fs_list_hook(enum rb_race point, const char *name)
 {
-	/* A reader of the list comes before other requests. */
 	const struct snap_request req = {
-		.cpu = RING_BUFFER_ALL_CPUS, .by = SNAP_BY_KERNEL, .now = true,
+		.cpu = RING_BUFFER_ALL_CPUS, .by = SNAP_BY_KERNEL, .now = fs_now,
 	};
 	struct trace_array *tr = fs_listed;
 
 	if (point != RB_RACE_ENTRIES || !tr || !fs_times)
-		return;
-	fs_pause = fs_half && !fs_pause;
-	if (fs_pause)
 		return;
 	fs_listed = NULL;
 	fs_times--;
@@ -745,13 +741,14 @@ static void fs_look_hook(enum rb_race point, const char *name)
 static void fs_test_list_race(struct kunit *test)
 {
 	struct trace_snapshots *s = snap_kunit(test);
-	struct trace_snap *owned;
 	const char *line, *text;
 	unsigned int looks;
+	u64 seq;
 
 	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(test->priv), 0);
 	tfs_set(test, "snapshot", "1");
 	tfs_set(test, "snapshot", "1");
+	fs_now = true;
 	fs_listed = test->priv;
 	fs_times = 2;
 	rb_race_hook = fs_list_hook;
@@ -767,18 +764,15 @@ static void fs_test_list_race(struct kunit *test)
 	KUNIT_EXPECT_GT(test, fs_times, 0);
 	fs_times = 0;
 
-	/* Two buffers are used in turn. With one more in the list, each try ends with the other. */
-	KUNIT_ASSERT_EQ(test, snap_keep_owned(s, RING_BUFFER_ALL_CPUS, &owned), 0);
-	tracing_snapshot_instance(test->priv);
-	scoped_guard(mutex, &s->mutex)
-		KUNIT_EXPECT_EQ(test, snap_add_spare(s, &s->user), 0);
-	fs_half = true;
+	/* After some tries other requests wait until it is listed. */
+	fs_now = false;
+	seq = s->user.seq;
 	fs_times = 100000;
-	snap_kunit_line(test);
-	KUNIT_EXPECT_GT(test, fs_times, 0);
-	fs_half = false;
+	line = snap_kunit_line(test);
+	KUNIT_EXPECT_TRUE(test, strstarts(line, tfs_text(test, "%llu by=kernel", s->user.seq - 1)));
+	KUNIT_EXPECT_GT(test, s->user.seq, seq + 1);
+	KUNIT_EXPECT_FALSE(test, s->tasks);
 	fs_times = 0;
-	snap_end_owned(owned);
 
 	/* Another CPU is in the middle of one while the line is printed for the first time. */
 	fs_reader = current;
