@@ -5,11 +5,13 @@
 #ifndef _LINUX_TRACE_STOP_H
 #define _LINUX_TRACE_STOP_H
 
+#include <linux/types.h>
+
 #ifdef CONFIG_TRACING
-void trace_stop_oops(void);
+bool trace_stop_oops(void);
 void trace_stop_panic(void);
 #else
-static inline void trace_stop_oops(void) { }
+static inline bool trace_stop_oops(void) { return false; }
 static inline void trace_stop_panic(void) { }
 #endif
 

@@ -2,7 +2,9 @@
 /*
  * The file tracing_on_all: one switch for all ring buffers; and why nothing is recorded.
  */
+#include <linux/cpuhotplug.h>
 #include <linux/cpumask.h>
+#include <linux/dcache.h>
 #include <linux/fs.h>
 #include <linux/init.h>
 #include <linux/irq_work.h>
@@ -14,16 +16,25 @@
 #include "trace.h"
 #include "trace_text.h"
 
-static void off_all_wake(struct work_struct *work)
+/* The file; NULL if it could not be created */
+static struct dentry *on_all_file __ro_after_init;
+
+/*
+ * Behind a switch of all, and behind that of one trace array by a CPU in hotplug, which could not
+ * do this itself.
+ */
+static void off_all_tell(struct work_struct *work)
 {
 	struct trace_array *tr;
 
 	guard(mutex)(&trace_types_lock);
-	list_for_each_entry(tr, &ftrace_trace_arrays, list)
+	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
+		trace_session_switched(tr);
 		ring_buffer_wake_waiters(tr->array_buffer.buffer, RING_BUFFER_ALL_CPUS);
+	}
 }
 
-static DECLARE_WORK(off_all_work, off_all_wake);
+static DECLARE_WORK(off_all_work, off_all_tell);
 
 static void off_all_queue(struct irq_work *work)
 {
@@ -32,17 +43,22 @@ static void off_all_queue(struct irq_work *work)
 
 static DEFINE_IRQ_WORK(off_all_irq, off_all_queue);
 
-/**
- * trace_off_all() - switch all ring buffers off, and tell the readers that wait
- *
- * Readers of buffers that no instance has are not told.
- *
- * Context: Any context, including NMI. Not on a CPU in hotplug, where irq_work may never run.
- */
-void trace_off_all(void)
+/* A CPU that comes online sees to it itself, see rb_cpu_starting(). */
+static int off_all_dead(unsigned int cpu)
 {
-	tracing_off_all();
-	irq_work_queue(&off_all_irq);
+	ring_buffer_end_hotplug();
+	return 0;
+}
+
+/**
+ * trace_on_all_permission() - may the writer of a line write tracing_on_all as well?
+ *
+ * Context: As trace_text_permission().
+ * Return: 0 or -EACCES.
+ */
+int trace_on_all_permission(void)
+{
+	return on_all_file ? trace_text_permission(d_inode(on_all_file), MAY_WRITE) : -EACCES;
 }
 
 /* Trace arrays that are on record again: an earlier stop is no longer a reason. */
@@ -101,7 +117,7 @@ static ssize_t on_all_write(struct file *file, const char __user *ubuf, size_t c
 	if (on)
 		on_all();
 	else
-		trace_off_all();
+		tracing_off_all();
 	return count;
 }
 
@@ -116,8 +132,13 @@ static __init int on_all_init(void)
 {
 	int ret = tracing_init_dentry();
 
-	if (!ret)
-		trace_create_file("tracing_on_all", TRACE_MODE_WRITE, NULL, NULL, &on_all_fops);
-	return ret;
+	if (ret)
+		return ret;
+	on_all_file = trace_create_file("tracing_on_all", TRACE_MODE_WRITE, NULL, NULL,
+					&on_all_fops);
+	ring_buffer_set_off_work(&off_all_irq);
+	ret = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "trace/off_all:dead", NULL,
+					off_all_dead);
+	return min(ret, 0);
 }
 fs_initcall(on_all_init);

@@ -3,10 +3,12 @@
  * Texts of files: numbers with units, and lines.
  */
 #include <linux/cleanup.h>
+#include <linux/cred.h>
 #include <linux/ctype.h>
 #include <linux/err.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
+#include <linux/mnt_idmapping.h>
 #include <linux/overflow.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -254,6 +256,40 @@ int trace_text_open(struct inode *inode, struct file *file)
 }
 
 /**
+ * trace_text_permission() - may the writer of a line use another file as well?
+ * @inode: the other file, or its directory
+ * @mask:  MAY_READ, MAY_WRITE and MAY_EXEC
+ *
+ * Two tasks need the right: the writer, so that it gains none by an open file that was passed to
+ * it; and the opener, so that a program with more rights lends none to the text that it prints.
+ *
+ * Context: May sleep; in &trace_text_file.change, which has the credentials of the opener.
+ * Return: 0 or -EACCES.
+ */
+int trace_text_permission(struct inode *inode, int mask)
+{
+	int ret = inode_permission(&nop_mnt_idmap, inode, mask);
+	const struct cred *opener;
+
+	if (ret)
+		return -EACCES;
+	opener = override_creds(current_real_cred());
+	ret = inode_permission(&nop_mnt_idmap, inode, mask);
+	revert_creds(opener);
+	return ret ? -EACCES : 0;
+}
+
+/* Change something, with the rights of the task that has opened the file. */
+static int text_change(struct file *file, char *line)
+{
+	const struct cred *writer = override_creds(file->f_cred);
+	int ret = text_file(file)->change(file_inode(file)->i_private, line);
+
+	revert_creds(writer);
+	return ret;
+}
+
+/**
  * trace_text_write() - write() to a &struct trace_text_file: take one line
  * @file: the file
  * @ubuf: the written text
@@ -263,7 +299,8 @@ int trace_text_open(struct inode *inode, struct file *file)
  * Lines that begin with "#", and empty ones among others, are ignored. A text that has more
  * lines is not taken as a whole: the caller of write(2) writes the rest again. So a write that
  * fails has changed nothing. An empty line alone goes to &trace_text_file.change, unless the last
- * write to the open file was taken in part: then it is the rest of that text.
+ * write to the open file was taken in part: then it is the rest of that text. Without a newline
+ * there is no empty line: a 0 that ends a string, and blanks, are ignored.
  *
  * Context: May sleep.
  * Return: how much is taken of the text; -EINVAL for a line that is longer than any one may be,
@@ -299,8 +336,8 @@ ssize_t trace_text_write(struct file *file, const char __user *ubuf, size_t cnt,
 	/* Blanks at the end are taken with the last line. */
 	if (*next)
 		len = next - text;
-	if (*line || (!ignore_empty && len == cnt))
-		ret = text_file(file)->change(file_inode(file)->i_private, strim(line));
+	if (*line || (strchr(text, '\n') && !ignore_empty && len == cnt))
+		ret = text_change(file, strim(line));
 	if (ret)
 		return ret;
 	m->poll_event = len < cnt;

@@ -16,24 +16,57 @@
  * ========================  ====================  =====================================
  */
 #include <linux/context_tracking.h>
+#include <linux/dcache.h>
+#include <linux/fs.h>
+#include <linux/stringhash.h>
 
+#include "../trace_text.h"
 #include "internal.h"
 
 /* A cut has interrupts off for so many rings at most, if a session has several channels. */
 unsigned int session_cut_max = 4096;
 
+/*
+ * May the writer of "channels" do to an instance what the session does: read, erase and switch it?
+ * It could if it can open its "trace".
+ */
+static int session_permission(struct trace_array *ch)
+{
+	struct qstr name = QSTR_INIT("trace", strlen("trace"));
+	struct dentry *trace;
+	int ret = -EACCES;
+
+	/* At the boot there was not enough memory for it. */
+	if (!ch->dir)
+		return ret;
+	name.hash = full_name_hash(ch->dir, name.name, name.len);
+	trace = d_lookup(ch->dir, &name);
+	if (trace && d_really_is_positive(trace))
+		ret = trace_text_permission(d_inode(ch->dir), MAY_EXEC) ?:
+		      trace_text_permission(d_inode(trace), MAY_READ | MAY_WRITE);
+	dput(trace);
+	return ret;
+}
+
 static int session_may_add(struct trace_array *tr, struct trace_array *ch)
 {
+	int ret;
+
 	if (tr->retired)
 		return -ENODEV;
 	if (!ch || ch->retired)
 		return -ENOENT;
 	if (trace_is_kept(ch))
 		return -EPERM;
+	if (ch->session == tr)
+		return -EEXIST;
+	ret = session_permission(ch);
+	if (ret)
+		return ret;
 	if (ch == tr || tr->session || trace_channels_of(ch))
 		return -ELOOP;
 	if (ch->session)
-		return ch->session == tr ? -EEXIST : -EBUSY;
+		return -EBUSY;
 	if (ch->clock_id != tr->clock_id)
 		return -EINVAL;
 	/* The session itself, its channels, and this one, unless that is the first. */
@@ -68,13 +101,13 @@ static int session_add(struct trace_array *tr, struct trace_array *ch)
  * @tr:   the session
  * @name: name of the instance
  *
- * Context: May sleep.
+ * Context: May sleep; with the rights of the caller.
  * Return: 0; -ENODEV if @tr is retired; -ENOENT if there is no such instance; -ELOOP if @tr
  *	   is a channel, or the instance is @tr or a session; -EEXIST if it is a channel of @tr
  *	   already, -EBUSY of another session; -EPERM if it is read-only, as a kept snapshot is;
- *	   -EINVAL if it has another clock; -E2BIG if a snapshot of @tr would exchange more than
- *	   session_cut_max rings; -EXFULL as trace_snapshot_set_channels(); -ENOMEM. On an error
- *	   nothing has changed.
+ *	   -EACCES if the caller may not read and write its "trace"; -EINVAL if it has another
+ *	   clock; -E2BIG if a snapshot of @tr would exchange more than session_cut_max rings;
+ *	   -EXFULL as trace_snapshot_set_channels(); -ENOMEM. On an error nothing has changed.
  */
 int trace_session_join(struct trace_array *tr, const char *name)
 {
@@ -102,9 +135,13 @@ void trace_session_switched(struct trace_array *tr)
 	 */
 	smp_mb();
 	guard(preempt_notrace)();
-	/* A CPU in hotplug cannot use the channels. It has not recorded the event, either. */
-	if (!READ_ONCE(tr->channels) || !ring_buffer_is_alive())
+	if (!READ_ONCE(tr->channels))
 		return;
+	/* A CPU in hotplug cannot use the channels. A work comes back to this. */
+	if (!ring_buffer_is_alive()) {
+		ring_buffer_tell_off();
+		return;
+	}
 	/* RCU may not watch here. This makes it watch, and is not only for warnings. */
 	rcu = warn_rcu_enter();
 	rcu_read_lock();

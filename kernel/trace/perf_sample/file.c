@@ -2,6 +2,7 @@
 /*
  * The file "perf_events": which events of perf an instance samples.
  */
+#include <linux/cred.h>
 #include <linux/math64.h>
 #include <linux/security.h>
 #include <linux/uaccess.h>
@@ -16,7 +17,7 @@
  * The checks of perf_event_open(). Of a counter of the kernel perf checks perf_allow_cpu() only,
  * and its error would not tell the reason.
  */
-static int sampler_allow(const struct sampler_spec *spec, struct sampler_fault *fault)
+static int sampler_allow_task(const struct sampler_spec *spec, struct sampler_fault *fault)
 {
 	int ret;
 
@@ -30,7 +31,23 @@ static int sampler_allow(const struct sampler_spec *spec, struct sampler_fault *
 	return security_locked_down(LOCKDOWN_PERF);
 }
 
-static int sampler_change(struct trace_array *tr, const char *text, struct sampler_fault *fault)
+/* Both the writer and the task that has opened the file need the right. */
+static int sampler_allow(const struct sampler_spec *spec, struct sampler_fault *fault,
+			 const struct cred *opener)
+{
+	const struct cred *writer;
+	int ret = sampler_allow_task(spec, fault);
+
+	if (ret)
+		return ret;
+	writer = override_creds(opener);
+	ret = sampler_allow_task(spec, fault);
+	revert_creds(writer);
+	return ret;
+}
+
+static int sampler_change(struct trace_array *tr, const char *text, struct sampler_fault *fault,
+			  const struct cred *opener)
 {
 	struct sampler_limits limits = {
 		.rate  = READ_ONCE(sysctl_perf_event_sample_rate),
@@ -46,7 +63,7 @@ static int sampler_change(struct trace_array *tr, const char *text, struct sampl
 	fault->pos = spec.remove;
 	if (spec.remove)
 		return sampler_remove(tr, &spec, fault);
-	return sampler_allow(&spec, fault) ?: sampler_add(tr, &spec, fault);
+	return sampler_allow(&spec, fault, opener) ?: sampler_add(tr, &spec, fault);
 }
 
 static ssize_t
@@ -55,6 +72,7 @@ sampler_file_write(struct file *file, const char __user *ubuf, size_t cnt, loff_
 	struct trace_array *tr = file_inode(file)->i_private;
 	struct sampler_fault fault = {};
 	char *buf, *text;
+	bool is_line;
 	int ret;
 
 	if (!cnt)
@@ -67,9 +85,11 @@ sampler_file_write(struct file *file, const char __user *ubuf, size_t cnt, loff_
 	buf = memdup_user_nul(ubuf, cnt);
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
+	/* A 0 that ends a string is no empty line. */
+	is_line = strchr(buf, '\n');
 	text = trace_value_trim(buf, cnt + 1, cnt);
-	ret = *text ? sampler_change(tr, text, &fault) : 0;
-	if (!*text)
+	ret = *text ? sampler_change(tr, text, &fault, file->f_cred) : 0;
+	if (!*text && is_line)
 		sampler_remove_all(tr);
 	if (ret) {
 		/* One line of error_log, with a mark below it */

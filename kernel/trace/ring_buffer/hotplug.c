@@ -19,8 +19,10 @@ static int rb_all_off;
 /* How often it was set and, behind that, cleared; tasks and contexts that change it now */
 static atomic_t rb_all_offs, rb_all_ons, rb_all_busy;
 
-/* See ring_buffer_set_on_work() */
-static struct irq_work *rb_on_work;
+/* See ring_buffer_set_on_work() and ring_buffer_set_off_work() */
+static struct irq_work *rb_on_work, *rb_off_work;
+/* A CPU in hotplug could not queue the second one. */
+static int rb_off_left;
 
 /* Between the two changes that a CPU's hotplug makes; &rb_place has the first one */
 static DEFINE_RAW_SPINLOCK(rb_hotplug_lock);
@@ -52,6 +54,74 @@ static void rb_hotplug(unsigned int cpu, bool alive)
 }
 
 /**
+ * ring_buffer_is_alive() - can this CPU take part?
+ *
+ * Not while it comes online or goes offline: a grace period does not wait for it then, so what
+ * it finds by a pointer may be freed at any time, and irq_work that it queues may never run.
+ * Its records are refused and counted.
+ *
+ * Context: Any context with preemption off, including NMI.
+ * Return: false in the parts of CPU hotplug that run with interrupts off, and where no buffer
+ *	   was allocated yet.
+ */
+bool ring_buffer_is_alive(void)
+{
+	return !(rb_refused(rb_this_place()) & RB_IN_HOTPLUG);
+}
+
+/* Queue a work for all buffers, or NULL. Return: false on a CPU in hotplug: nothing is queued. */
+static bool rb_queue_work(struct irq_work *work)
+{
+	guard(preempt_notrace)();
+	if (!ring_buffer_is_alive())
+		return false;
+	if (work)
+		irq_work_queue(work);
+	return true;
+}
+
+/**
+ * ring_buffer_set_off_work() - have a work queued that wakes the readers of all buffers
+ * @work: the work, which exists for ever; NULL for none
+ *
+ * tracing_off_all() queues it, and so does ring_buffer_tell_off().
+ *
+ * Context: Any context.
+ * Return: the work of before, or NULL.
+ */
+struct irq_work *ring_buffer_set_off_work(struct irq_work *work)
+{
+	return xchg(&rb_off_work, work);
+}
+
+/**
+ * ring_buffer_tell_off() - queue the work of ring_buffer_set_off_work()
+ *
+ * A CPU in hotplug calls it behind a switch of one buffer: it can wake no reader, nor find the
+ * channels of a session. There the work is queued at the end of the hotplug.
+ *
+ * Context: Any context, including NMI, and where RCU does not watch.
+ */
+void ring_buffer_tell_off(void)
+{
+	/* The switch was fully ordered. */
+	if (!rb_queue_work(READ_ONCE(rb_off_work)))
+		WRITE_ONCE(rb_off_left, 1);
+}
+
+/**
+ * ring_buffer_end_hotplug() - queue the work that a CPU in hotplug could not queue
+ *
+ * Context: CPU hotplug, behind the part in which a CPU is not alive: on that CPU, or on another
+ *	    one if that is offline.
+ */
+void ring_buffer_end_hotplug(void)
+{
+	if (xchg(&rb_off_left, 0))
+		ring_buffer_tell_off();
+}
+
+/**
  * rb_cpu_starting() - let a CPU write that comes online
  * @cpu: this CPU
  *
@@ -61,6 +131,7 @@ static void rb_hotplug(unsigned int cpu, bool alive)
 int rb_cpu_starting(unsigned int cpu)
 {
 	rb_hotplug(cpu, true);
+	ring_buffer_end_hotplug();
 	return 0;
 }
 
@@ -77,22 +148,6 @@ int rb_cpu_dying(unsigned int cpu)
 {
 	rb_hotplug(cpu, false);
 	return 0;
-}
-
-/**
- * ring_buffer_is_alive() - can this CPU take part?
- *
- * Not while it comes online or goes offline: a grace period does not wait for it then, so what
- * it finds by a pointer may be freed at any time, and irq_work that it queues may never run.
- * Its records are refused and counted.
- *
- * Context: Any context with preemption off, including NMI.
- * Return: false in the parts of CPU hotplug that run with interrupts off, and where no buffer
- *	   was allocated yet.
- */
-bool ring_buffer_is_alive(void)
-{
-	return !(rb_refused(rb_this_place()) & RB_IN_HOTPLUG);
 }
 
 #ifdef CONFIG_RING_BUFFER_ALLOW_SWAP
@@ -172,7 +227,8 @@ static void rb_switch_all(void)
  * That includes the buffers of modules and those that are allocated later. Records in
  * flight are still committed; synchronize_rcu() waits for them. It is no count: one
  * tracing_on_all() is enough to undo it. It costs one exchange for each CPU, however many
- * buffers there are.
+ * buffers there are. Readers of instances that wait for records are woken; those of buffers
+ * that no instance has are not.
  *
  * Context: Any context, including NMI, and where RCU does not watch.
  */
@@ -188,6 +244,7 @@ void tracing_off_all(void)
 		atomic_dec(&rb_all_offs);
 	rb_switch_all();
 	atomic_dec_return_release(&rb_all_busy);
+	ring_buffer_tell_off();
 }
 EXPORT_SYMBOL_GPL(tracing_off_all);
 
@@ -213,17 +270,12 @@ struct irq_work *ring_buffer_set_on_work(struct irq_work *work)
  */
 void rb_tell_on(void)
 {
-	struct irq_work *work;
-
 	/*
 	 * Pairs with the barrier of sampler_rest(): either a counter that goes off sees the
 	 * switch, or the work finds that counter.
 	 */
 	smp_mb();
-	work = READ_ONCE(rb_on_work);
-	guard(preempt_notrace)();
-	if (work && ring_buffer_is_alive())
-		irq_work_queue(work);
+	rb_queue_work(READ_ONCE(rb_on_work));
 }
 
 /**

@@ -4,6 +4,7 @@
  */
 #include <linux/init.h>
 #include <linux/kdebug.h>
+#include <linux/kexec.h>
 #include <linux/notifier.h>
 #include <linux/panic_notifier.h>
 #include <linux/preempt.h>
@@ -206,8 +207,12 @@ void trace_snapshot_warn(void)
 
 static int snap_die(struct notifier_block *self, unsigned long event, void *unused)
 {
-	if (event == DIE_OOPS)
-		trace_snapshot_crash(SNAP_BY_OOPS);
+	if (event != DIE_OOPS)
+		return NOTIFY_DONE;
+	trace_snapshot_crash(SNAP_BY_OOPS);
+	/* The crash kernel starts at the end of this oops: neither a panic nor its notifiers come. */
+	if (kexec_crash_loaded() && kexec_should_crash(current))
+		trace_snapshot_crash(SNAP_BY_PANIC);
 	return NOTIFY_DONE;
 }
 

@@ -15,7 +15,8 @@ static const char stop_usage[] =
 	"#   warn [after TIME] [all]\n"
 	"#   event SYSTEM:NAME [if FILTER] [after TIME] [all]\n";
 
-static int stop_change(struct trace_array *tr, char *text, struct stop_fault *fault)
+/* @by_user: the writer of "stop_on" changes it, and not the command line */
+static int stop_change(struct trace_array *tr, char *text, struct stop_fault *fault, bool by_user)
 {
 	bool remove = *text == '!';
 	struct stop_spec spec;
@@ -25,6 +26,8 @@ static int stop_change(struct trace_array *tr, char *text, struct stop_fault *fa
 	ret = stop_parse(text, &spec, fault);
 	if (ret)
 		return ret;
+	if (spec.all && by_user)
+		spec.denied = trace_on_all_permission();
 	fault->at = text;
 	guard(mutex)(&event_mutex);
 	return remove ? stop_remove(tr, &spec, fault) : stop_add(tr, &spec, fault);
@@ -49,13 +52,15 @@ void trace_stop_note(struct trace_array *tr)
  * @text: the line, behind a "!" if it is to be removed; is cut into words
  * @at:   is set to the place of an error in @text
  *
+ * The caller has all rights: it takes the line from the command line.
+ *
  * Context: May sleep.
  * Return: NULL, or why the line is refused; then nothing has changed.
  */
 const char *trace_stop_change(struct trace_array *tr, char *text, const char **at)
 {
 	struct stop_fault fault;
-	int ret = stop_change(tr, text, &fault);
+	int ret = stop_change(tr, text, &fault, false);
 
 	*at = fault.at;
 	return ret ? fault.why ?: "Invalid filter" : NULL;
@@ -73,7 +78,7 @@ static int stop_on_change(void *tr, char *text)
 	}
 	/* stop_change() cuts the copy into words. error_log has the line as it was written. */
 	copy = kstrdup(text, GFP_KERNEL);
-	ret = copy ? stop_change(tr, copy, &fault) : -ENOMEM;
+	ret = copy ? stop_change(tr, copy, &fault, true) : -ENOMEM;
 	if (ret == -EEXIST)
 		both = kasprintf(GFP_KERNEL, "%s, has: %s", text, fault.has);
 	if (ret && fault.why)

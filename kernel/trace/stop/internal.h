@@ -105,12 +105,14 @@ static inline int stop_fail(struct stop_fault *fault, int err, const char *why)
  * @time:   text of @after, or NULL
  * @after:  time from the cause to the stop, in nanoseconds
  * @all:    stop every ring buffer
+ * @denied: error of a line with @all that is new; 0 if the writer may add it
  */
 struct stop_spec {
 	enum stop_kind	kind;
 	const char	*system, *event, *filter, *time;
 	u64		after;
 	bool		all;
+	int		denied;
 };
 
 /**
@@ -202,6 +204,7 @@ bool stop_read_why(struct trace_array *tr, struct stop_cause *cause);
 /* crash.c */
 void stop_crash_add(struct stop_line *line);
 void stop_crash_del(struct stop_line *line);
+bool stop_oops(bool last);
 
 /* line.c */
 int stop_add(struct trace_array *tr, const struct stop_spec *spec, struct stop_fault *fault);

@@ -206,9 +206,9 @@ static struct trace_stop *stop_of(struct trace_array *tr)
  * @fault: is set to the reason of an error
  *
  * Context: May sleep, event_mutex is held.
- * Return: 0, also if it has this line; -EEXIST if the cause has another line; -ENOENT if there is
- *	   no such event; -EINVAL for its filter, or a line that is too long; -EBUSY if the event
- *	   cannot be enabled; -ENOMEM. On an error nothing has changed.
+ * Return: 0, also if it has this line; -EEXIST if the cause has another line; &stop_spec.denied;
+ *	   -ENOENT if there is no such event; -EINVAL for its filter, or a line that is too long;
+ *	   -EBUSY if the event cannot be enabled; -ENOMEM. On an error nothing has changed.
  */
 int stop_add(struct trace_array *tr, const struct stop_spec *spec, struct stop_fault *fault)
 {
@@ -222,6 +222,9 @@ int stop_add(struct trace_array *tr, const struct stop_spec *spec, struct stop_f
 		return 0;
 	if (line)
 		return stop_fail(fault, -EEXIST, "This cause has another line: remove that first");
+	if (spec->all && spec->denied)
+		return stop_fail(fault, spec->denied,
+				 "Not permitted: all needs the right to write tracing_on_all");
 	if (spec->kind == STOP_EVENT) {
 		file = stop_find_event(tr, spec);
 		if (!file) {

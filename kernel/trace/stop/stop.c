@@ -49,7 +49,7 @@ static void stop_switch_off(struct stop_line *line)
 {
 	tracer_tracing_off(line->tr);
 	if (line->all)
-		trace_off_all();
+		tracing_off_all();
 }
 
 /* Stop a trace array that is on. @cause: as it was described earlier; NULL if it happens now. */
@@ -93,7 +93,8 @@ static void stop_later(struct stop_line *line)
  * stop_by() - stop recording because of a line, now or later
  * @line: the line; the first cause counts
  *
- * Does nothing on a CPU in hotplug: its events are not recorded, either.
+ * Does nothing on a CPU in hotplug: its events are not recorded, either. (A panic stops without a
+ * line there.)
  *
  * Context: Any context, including NMI, where RCU watches, or a probe.
  */

@@ -2,9 +2,15 @@
 /*
  * Unit tests of sessions: which instances can be channels, and what a session does to them.
  */
+#include <linux/cred.h>
+#include <linux/fs.h>
+#include <linux/irqflags.h>
+#include <linux/mnt_idmapping.h>
 #include <linux/ring_buffer.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 
+#include "../../ring_buffer/internal.h"
 #include "session.h"
 
 /* Expect that the session has these channels, "1 3 " for kunit_1 and kunit_3. */
@@ -151,6 +157,139 @@ static void member_test_clear(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tfs_write_file(test, file, "\n"), 1L);
 	member_expect(test, "");
 	tfs_close(file);
+}
+
+/* A 0 that ends a string is no line, nor are blanks without a newline. */
+static void member_test_zero(struct kunit *test)
+{
+	void __user *zeros = tfs_user(test, PAGE_SIZE);
+	struct file *file;
+
+	chan_kunit_open(test, 1);
+	chan_kunit_join(test, 1);
+	file = tfs_open(test, "channels", O_WRONLY);
+	KUNIT_EXPECT_EQ(test, vfs_write(file, zeros, 1, &file->f_pos), 1L);
+	KUNIT_EXPECT_EQ(test, vfs_write(file, zeros, 9, &file->f_pos), 9L);
+	KUNIT_EXPECT_EQ(test, tfs_write_file(test, file, " "), 1L);
+	member_expect(test, "1 ");
+	/* As an empty line does */
+	KUNIT_ASSERT_EQ(test, copy_to_user(zeros, "\n", 1), 0UL);
+	KUNIT_EXPECT_EQ(test, vfs_write(file, zeros, 2, &file->f_pos), 2L);
+	member_expect(test, "");
+	tfs_close(file);
+}
+
+/* The credentials of a user without rights; the caller releases them. */
+static struct cred *member_user(struct kunit *test)
+{
+	struct cred *cred = prepare_creds();
+
+	KUNIT_ASSERT_NOT_NULL(test, cred);
+	cred->fsuid = KUIDT_INIT(1000);
+	cred->fsgid = KGIDT_INIT(1000);
+	cap_clear(cred->cap_effective);
+	return cred;
+}
+
+static int member_join_as(const struct cred *user, struct trace_array *tr, const char *name)
+{
+	const struct cred *old = override_creds(user);
+	int ret = trace_session_join(tr, name);
+
+	revert_creds(old);
+	return ret;
+}
+
+/* Write a text to a file of the session that this user has opened. */
+static ssize_t member_write_as(struct kunit *test, const struct cred *user, const char *path,
+			       const char *text)
+{
+	struct file *file = tfs_open(test, path, O_WRONLY);
+	const struct cred *opener = file->f_cred;
+	ssize_t ret;
+
+	file->f_cred = user;
+	ret = tfs_write_file(test, file, text);
+	file->f_cred = opener;
+	tfs_close(file);
+	return ret;
+}
+
+static void member_chown(struct kunit *test, const struct cred *user, const char *path)
+{
+	struct iattr attr = { .ia_valid = ATTR_UID, .ia_uid = user->fsuid };
+	struct file *file = tfs_open(test, path, O_PATH);
+	struct dentry *dentry = file->f_path.dentry;
+
+	inode_lock(d_inode(dentry));
+	KUNIT_EXPECT_EQ(test, notify_change(&nop_mnt_idmap, dentry, &attr, NULL), 0);
+	inode_unlock(d_inode(dentry));
+	tfs_close(file);
+}
+
+/* The owner of a session reads, erases and stops no instance of another user. */
+static void member_test_rights(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct cred *user = member_user(test);
+
+	chan_kunit_open(test, 2);
+	KUNIT_EXPECT_EQ(test, member_join_as(user, tr, "kunit_none"), -ENOENT);
+	KUNIT_EXPECT_EQ(test, member_join_as(user, tr, "kunit_1"), -EACCES);
+	KUNIT_EXPECT_EQ(test, member_write_as(test, user, "channels", "kunit_1\n"),
+			(ssize_t)-EACCES);
+	tfs_expect_in(test, "error_log", "channels: error: Not permitted: a session needs ");
+	member_expect(test, "");
+
+	/* A channel that is there can be written again, and removed. */
+	chan_kunit_join(test, 1);
+	KUNIT_EXPECT_EQ(test, member_join_as(user, tr, "kunit_1"), -EEXIST);
+	KUNIT_EXPECT_EQ(test, member_write_as(test, user, "channels", "!kunit_1\n"), 9L);
+	member_expect(test, "");
+
+	/* Both the directory and the file are on the way to the records. */
+	member_chown(test, user, "/instances/kunit_1/trace");
+	KUNIT_EXPECT_EQ(test, member_join_as(user, tr, "kunit_1"), -EACCES);
+	member_chown(test, user, "/instances/kunit_2");
+	KUNIT_EXPECT_EQ(test, member_join_as(user, tr, "kunit_2"), -EACCES);
+	member_chown(test, user, "/instances/kunit_1");
+	KUNIT_EXPECT_EQ(test, member_write_as(test, user, "channels", "kunit_1\n"), 8L);
+	member_expect(test, "1 ");
+
+	/* Nor does the owner stop all. */
+	KUNIT_EXPECT_EQ(test, member_write_as(test, user, "stop_on", "warn after 1000s all\n"),
+			(ssize_t)-EACCES);
+	tfs_expect_in(test, "error_log",
+		      "stop_on: error: Not permitted: all needs the right to write tracing_on_all\n"
+		      "  Command: warn after 1000s all\n");
+	KUNIT_EXPECT_EQ(test, member_write_as(test, user, "stop_on", "panic\n"), 6L);
+	tfs_expect(test, "stop_on", "panic\n");
+	put_cred(user);
+}
+
+/* A CPU in hotplug finds no channel: they follow the session at the end of the hotplug. */
+static void member_test_hotplug(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	bool before;
+	int on;
+
+	chan_kunit_open(test, 2);
+	chan_kunit_join(test, 1);
+	for (on = 0; on < 2; on++) {
+		scoped_guard(irqsave) {
+			rb_cpu_dying(smp_processor_id());
+			if (on)
+				tracer_tracing_on(tr);
+			else
+				tracer_tracing_off(tr);
+			before = member_is_on(1);
+			rb_cpu_starting(smp_processor_id());
+		}
+		KUNIT_EXPECT_EQ(test, before, !on);
+		tfs_wait(test, member_is_on(1) == on);
+		KUNIT_EXPECT_TRUE(test, member_is_on(2));
+	}
 }
 
 /* No file takes a line that is longer. */
@@ -301,9 +440,12 @@ static struct kunit_case member_cases[] = {
 	KUNIT_CASE(member_test_refused),
 	KUNIT_CASE(member_test_leave),
 	KUNIT_CASE(member_test_clear),
+	KUNIT_CASE(member_test_zero),
+	KUNIT_CASE(member_test_rights),
 	KUNIT_CASE(member_test_long),
 	KUNIT_CASE(member_test_remove),
 	KUNIT_CASE(member_test_switch),
+	KUNIT_CASE(member_test_hotplug),
 	KUNIT_CASE(member_test_clock),
 	KUNIT_CASE(member_test_erase),
 	KUNIT_CASE(member_test_file),

@@ -4,11 +4,22 @@
  */
 #include <kunit/test.h>
 #include <linux/atomic.h>
+#include <linux/completion.h>
+#include <linux/cred.h>
 #include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/irq_work.h>
+#include <linux/irqflags.h>
+#include <linux/kexec.h>
+#include <linux/kthread.h>
+#include <linux/panic.h>
 #include <linux/string.h>
 #include <linux/trace_stop.h>
+#include <linux/workqueue.h>
 
+#include "../../ring_buffer/internal.h"
 #include "../../snapshot/internal.h"
+#include "../../trace_text.h"
 #include "../internal.h"
 
 static int stop_test_init(struct kunit *test)
@@ -27,7 +38,9 @@ static void stop_test_exit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(test->priv), 0);
 }
 
-static int stop_test_change(struct kunit *test, const char *line)
+/* @denied: error of a line with "all" */
+static int stop_test_change_of(struct kunit *test, struct trace_array *tr, const char *line,
+			       int denied)
 {
 	char text[STOP_LINE_SIZE];
 	struct stop_fault fault;
@@ -35,9 +48,14 @@ static int stop_test_change(struct kunit *test, const char *line)
 
 	strscpy(text, line + (*line == '!'));
 	KUNIT_ASSERT_EQ(test, stop_parse(text, &spec, &fault), 0);
+	spec.denied = denied;
 	guard(mutex)(&event_mutex);
-	return *line == '!' ? stop_remove(test->priv, &spec, &fault) :
-			      stop_add(test->priv, &spec, &fault);
+	return *line == '!' ? stop_remove(tr, &spec, &fault) : stop_add(tr, &spec, &fault);
+}
+
+static int stop_test_change(struct kunit *test, const char *line)
+{
+	return stop_test_change_of(test, test->priv, line, 0);
 }
 
 /* Expect that this line has stopped it; NULL: that none has. */
@@ -196,6 +214,187 @@ static void stop_test_all(struct kunit *test)
 	}
 }
 
+/* A crash kernel starts at the end of an oops: the oops stops as the panic that does not come. */
+static void stop_test_last(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, stop_test_change(test, "panic"), 0);
+	stop_oops(false);
+	stop_test_by(test, NULL);
+	stop_oops(true);
+	stop_test_by(test, "panic");
+	tracer_tracing_on(test->priv);
+	KUNIT_EXPECT_EQ(test, stop_test_change(test, "oops"), 0);
+	stop_oops(true);
+	stop_test_by(test, "oops");
+}
+
+#ifdef CONFIG_CRASH_DUMP
+/* It does if there is a crash kernel, and the oops would end in a panic. */
+static void stop_test_kdump(struct kunit *test)
+{
+	struct kimage *image = kexec_crash_image;
+	int on_oops = panic_on_oops, i;
+
+	if (crash_kexec_post_notifiers)
+		kunit_skip(test, "the crash kernel starts in panic()");
+	KUNIT_EXPECT_EQ(test, stop_test_change(test, "panic"), 0);
+	for (i = 0; i < 4; i++) {
+		scoped_guard(irqsave) {
+			kexec_crash_image = i & 1 ? ERR_PTR(-ENOEXEC) : NULL;
+			panic_on_oops = i & 2;
+			trace_stop_oops();
+			kexec_crash_image = image;
+			panic_on_oops = on_oops;
+		}
+		stop_test_by(test, i == 3 ? "panic" : NULL);
+	}
+}
+#endif
+
+/* The top trace array records behind an oops if a line of its own has a delay, and only then. */
+static void stop_test_top(struct kunit *test)
+{
+	static const char later[] = "oops after 1000s";
+	struct trace_array *top = top_trace_array();
+	bool was_on = tracer_tracing_is_on(top);
+
+	tracer_tracing_on(top);
+	KUNIT_EXPECT_EQ(test, stop_test_change(test, later), 0);
+	KUNIT_EXPECT_FALSE(test, stop_oops(false));
+	KUNIT_EXPECT_EQ(test, stop_test_change_of(test, top, "oops", 0), 0);
+	KUNIT_EXPECT_FALSE(test, stop_oops(false));
+	KUNIT_EXPECT_FALSE(test, tracer_tracing_is_on(top));
+	KUNIT_EXPECT_EQ(test, stop_test_change_of(test, top, "!oops", 0), 0);
+	tracer_tracing_on(top);
+	KUNIT_EXPECT_EQ(test, stop_test_change_of(test, top, later, 0), 0);
+	KUNIT_EXPECT_TRUE(test, stop_oops(false));
+	/* Another oops before that does not end the time of the first one. */
+	KUNIT_EXPECT_TRUE(test, stop_oops(false));
+	KUNIT_EXPECT_TRUE(test, tracer_tracing_is_on(top));
+	KUNIT_EXPECT_EQ(test, stop_test_change_of(test, top, "!oops", 0), 0);
+	KUNIT_EXPECT_FALSE(test, stop_oops(false));
+	if (!was_on)
+		tracer_tracing_off(top);
+}
+
+/* A crash of a CPU in hotplug. Return: has it switched all ring buffers off? */
+static bool stop_test_hotplug_crash(struct kunit *test, const char *kind)
+{
+	bool off;
+
+	scoped_guard(irqsave) {
+		rb_cpu_dying(smp_processor_id());
+		stop_test_crash(test, kind);
+		off = !tracing_is_on_all();
+		rb_cpu_starting(smp_processor_id());
+	}
+	tracing_on_all();
+	stop_test_by(test, NULL);
+	return off;
+}
+
+/* No line can be used there: with one for a panic, a panic stops all. */
+static void stop_test_hotplug(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, stop_test_change(test, "oops"), 0);
+	KUNIT_EXPECT_EQ(test, stop_test_change(test, "warn"), 0);
+	KUNIT_EXPECT_FALSE(test, stop_test_hotplug_crash(test, "panic"));
+	KUNIT_EXPECT_EQ(test, stop_test_change(test, "panic"), 0);
+	KUNIT_EXPECT_FALSE(test, stop_test_hotplug_crash(test, "oops"));
+	KUNIT_EXPECT_FALSE(test, stop_test_hotplug_crash(test, "warn"));
+	KUNIT_EXPECT_TRUE(test, stop_test_hotplug_crash(test, "panic"));
+	KUNIT_EXPECT_EQ(test, stop_test_change(test, "!panic"), 0);
+	KUNIT_EXPECT_FALSE(test, stop_test_hotplug_crash(test, "panic"));
+}
+
+struct stop_test_reader {
+	struct trace_buffer	*buffer;
+	struct completion	done;
+};
+
+static int stop_test_read(void *data)
+{
+	struct stop_test_reader *reader = data;
+
+	ring_buffer_wait(reader->buffer, RING_BUFFER_ALL_CPUS, 0, NULL, NULL);
+	complete(&reader->done);
+	while (!kthread_should_stop())
+		schedule_timeout_interruptible(1);
+	return 0;
+}
+
+/* Have the readers of earlier switches woken. */
+static void stop_test_settle(void)
+{
+	struct irq_work *work = ring_buffer_set_off_work(NULL);
+
+	ring_buffer_set_off_work(work);
+	irq_work_sync(work);
+	/* (Not by the macro, which warns of the queues of the system.) */
+	__flush_workqueue(system_dfl_wq);
+}
+
+/* A switch of all wakes readers that wait, also that by a CPU in hotplug. */
+static void stop_test_wakes(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct stop_test_reader reader = { .buffer = tr->array_buffer.buffer };
+	struct task_struct *task;
+	unsigned long left;
+	int hotplug;
+
+	stop_test_settle();
+	for (hotplug = 0; hotplug < 2; hotplug++) {
+		init_completion(&reader.done);
+		task = kthread_run(stop_test_read, &reader, "stop_kunit");
+		KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+		while (READ_ONCE(task->__state) != TASK_INTERRUPTIBLE)
+			schedule_timeout_uninterruptible(1);
+		KUNIT_EXPECT_FALSE(test, completion_done(&reader.done));
+		scoped_guard(irqsave) {
+			if (hotplug)
+				rb_cpu_dying(smp_processor_id());
+			tracing_off_all();
+			if (hotplug)
+				rb_cpu_starting(smp_processor_id());
+		}
+		left = wait_for_completion_timeout(&reader.done, 20 * HZ);
+		KUNIT_EXPECT_NE(test, left, 0UL);
+		if (!left)
+			ring_buffer_wake_waiters(reader.buffer, RING_BUFFER_ALL_CPUS);
+		kthread_stop(task);
+		tracing_on_all();
+	}
+}
+
+/* A line with "all" needs a right; one that is there can be written again without it. */
+static void stop_test_denied(struct kunit *test)
+{
+	struct cred *cred = prepare_creds();
+	const struct cred *old;
+	int ret;
+
+	KUNIT_ASSERT_NOT_NULL(test, cred);
+	KUNIT_EXPECT_EQ(test, trace_on_all_permission(), 0);
+	cred->fsuid = KUIDT_INIT(1000);
+	cred->fsgid = KGIDT_INIT(1000);
+	cap_clear(cred->cap_effective);
+	old = override_creds(cred);
+	ret = trace_on_all_permission();
+	revert_creds(old);
+	put_cred(cred);
+	KUNIT_EXPECT_EQ(test, ret, -EACCES);
+
+	KUNIT_EXPECT_EQ(test, stop_test_change_of(test, test->priv, "oops all", ret), -EACCES);
+	stop_test_crash(test, "oops");
+	stop_test_by(test, NULL);
+	KUNIT_EXPECT_EQ(test, stop_test_change_of(test, test->priv, "oops", ret), 0);
+	KUNIT_EXPECT_EQ(test, stop_test_change_of(test, test->priv, "!oops", ret), 0);
+	KUNIT_EXPECT_EQ(test, stop_test_change(test, "oops all"), 0);
+	KUNIT_EXPECT_EQ(test, stop_test_change_of(test, test->priv, "oops all", ret), 0);
+	KUNIT_EXPECT_EQ(test, stop_test_change_of(test, test->priv, "!oops all", ret), 0);
+}
+
 static int stop_test_error;
 
 static int stop_test_reg(struct trace_event_call *call, enum trace_reg type, void *data)
@@ -312,6 +511,14 @@ static struct kunit_case stop_test_cases[] = {
 	KUNIT_CASE(stop_test_stale),
 	KUNIT_CASE(stop_test_locked),
 	KUNIT_CASE(stop_test_all),
+	KUNIT_CASE(stop_test_last),
+#ifdef CONFIG_CRASH_DUMP
+	KUNIT_CASE(stop_test_kdump),
+#endif
+	KUNIT_CASE(stop_test_top),
+	KUNIT_CASE(stop_test_hotplug),
+	KUNIT_CASE(stop_test_wakes),
+	KUNIT_CASE(stop_test_denied),
 	KUNIT_CASE(stop_test_no_record),
 	KUNIT_CASE(stop_test_refused),
 #ifdef CONFIG_TRACER_SNAPSHOT
