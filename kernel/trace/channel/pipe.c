@@ -100,7 +100,8 @@ __poll_t trace_pipe_poll(struct trace_iterator *iter, struct file *file, poll_ta
  */
 static int pipe_wait(struct trace_iterator *iter, ring_buffer_cond_fn cond, void *data)
 {
-	unsigned int nr = iter->merge->nr_iters + 1;
+	/* Each polls in two queues. */
+	unsigned int nr = 2 * (iter->merge->nr_iters + 1);
 	struct pipe_waiter *waiter;
 	__poll_t mask;
 	int ret = 0;

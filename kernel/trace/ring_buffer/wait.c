@@ -277,10 +277,14 @@ static bool rb_ready_cpu(struct rb_cpu *rcpu, unsigned int full)
 	return ready;
 }
 
-static bool rb_ready_any(struct trace_buffer *buffer)
+static bool rb_ready_any(struct trace_buffer *buffer, int cpu, unsigned int full)
 {
-	int cpu;
+	struct rb_cpu *rcpu;
 
+	if (cpu != RING_BUFFER_ALL_CPUS) {
+		rcpu = rb_get_cpu(buffer, cpu);
+		return rcpu && rb_ready_cpu(rcpu, full);
+	}
 	rb_for_each_cpu(buffer, cpu) {
 		if (rb_ready_cpu(rb_get_cpu(buffer, cpu), 0))
 			return true;
@@ -288,31 +292,30 @@ static bool rb_ready_any(struct trace_buffer *buffer)
 	return false;
 }
 
-/*
- * Is the condition of the wait met? If not, see to it that the waiter is woken; a CPU
- * without its part wakes all waiters when it gets it.
- */
-static bool rb_ready(struct trace_buffer *buffer, int cpu, unsigned int full)
+/* A CPU without its part wakes all waiters when it gets it. */
+static void rb_tell(struct trace_buffer *buffer, int cpu, unsigned int full)
 {
 	struct rb_cpu *rcpu;
 
 	if (cpu != RING_BUFFER_ALL_CPUS) {
 		rcpu = rb_get_cpu(buffer, cpu);
-		if (!rcpu)
-			return false;
-		if (rb_ready_cpu(rcpu, full))
-			return true;
-		rb_race_point(WAIT);
-		rb_wait_tell(rcpu, full ? RB_WAKE_FULL : RB_WAKE_ANY);
-		rb_race_point(WAIT_TOLD);
-		return rb_ready_cpu(rcpu, full);
+		if (rcpu)
+			rb_wait_tell(rcpu, full ? RB_WAKE_FULL : RB_WAKE_ANY);
+		return;
 	}
-
-	if (rb_ready_any(buffer))
-		return true;
 	rb_for_each_cpu(buffer, cpu)
 		rb_wait_tell(rb_get_cpu(buffer, cpu), RB_WAKE_ANY);
-	return rb_ready_any(buffer);
+}
+
+/* Is the condition of the wait met? If not, see to it that the waiter is woken. */
+static bool rb_ready(struct trace_buffer *buffer, int cpu, unsigned int full)
+{
+	if (rb_ready_any(buffer, cpu, full))
+		return true;
+	rb_race_point(WAIT);
+	rb_tell(buffer, cpu, full);
+	rb_race_point(WAIT_TOLD);
+	return rb_ready_any(buffer, cpu, full);
 }
 
 struct rb_once {
@@ -391,8 +394,16 @@ __poll_t ring_buffer_poll_wait(struct trace_buffer *buffer, int cpu, struct file
 
 	if (!wait)
 		return EPOLLERR;
-	poll_wait(filp, full ? &wait->full : &wait->any, poll_table);
-	return rb_ready(buffer, cpu, full) ? EPOLLIN | EPOLLRDNORM : 0;
+	/* A poll enters queues only once, and may come back with another watermark. */
+	poll_wait(filp, &wait->any, poll_table);
+	if (cpu != RING_BUFFER_ALL_CPUS)
+		poll_wait(filp, &wait->full, poll_table);
+	if (!rb_ready(buffer, cpu, full))
+		return 0;
+	/* A poll for edges does not come back when all is read. */
+	if (poll_requested_events(poll_table) & EPOLLET)
+		rb_tell(buffer, cpu, full);
+	return EPOLLIN | EPOLLRDNORM;
 }
 
 /**
@@ -402,8 +413,8 @@ __poll_t ring_buffer_poll_wait(struct trace_buffer *buffer, int cpu, struct file
  *
  * A waiter that was woken and has not looked since is not woken again.
  *
- * Does nothing on a CPU in hotplug: irq_work that does not run would keep others from
- * queueing it.
+ * On a CPU in hotplug, irq_work that does not run would keep others from queueing it. There the
+ * waiters of all instances are woken at the end of the hotplug, see ring_buffer_tell_off().
  *
  * Context: Any context, including NMI.
  */
@@ -412,8 +423,12 @@ void ring_buffer_wake_waiters(struct trace_buffer *buffer, int cpu)
 	struct rb_cpu *rcpu;
 
 	guard(preempt_notrace)();
-	if (!buffer || !ring_buffer_is_alive())
+	if (!buffer)
 		return;
+	if (!ring_buffer_is_alive()) {
+		ring_buffer_tell_off();
+		return;
+	}
 	/* Also those of CPUs without a part. */
 	if (!READ_ONCE(buffer->expanded) || rb_is_global(buffer)) {
 		rb_wake_queue(&buffer->wake_work);
