@@ -230,10 +230,18 @@ static bool merge_missed(struct seq_file *file, struct trace_iterator *iter)
 		if (iter->channel)
 			seq_printf(file, "%s: ", iter->channel);
 		seq_printf(file, "CPU:%d [LOST %lu EVENTS]\n", cpu, missed);
-		if (!seq_has_overflowed(file))
-			ring_buffer_iter_told(buf_iter);
 	}
 	return any;
+}
+
+static void merge_told(struct trace_iterator *iter)
+{
+	int cpu;
+
+	for_each_tracing_cpu(cpu) {
+		if (trace_buffer_iter(iter, cpu))
+			ring_buffer_iter_told(trace_buffer_iter(iter, cpu));
+	}
 }
 
 /**
@@ -252,6 +260,12 @@ bool trace_iter_missed(struct seq_file *file, struct trace_iterator *iter)
 
 	for (i = 0; m && i < m->nr_iters; i++)
 		any |= merge_missed(file, m->iters[i]);
+	/* If the file has no room for one line, all of them are printed again. */
+	if (!file || seq_has_overflowed(file))
+		return any;
+	merge_told(iter);
+	for (i = 0; m && i < m->nr_iters; i++)
+		merge_told(m->iters[i]);
 	return any;
 }
 

@@ -538,6 +538,8 @@ void ring_buffer_iter_bound(struct ring_buffer_iter *iter)
 	struct rb_ring *ring = iter->ring, *next;
 	u64 num = 0;
 
+	/* A ring that has no successor yet keeps its sub-buffers so long. */
+	guard(preempt_notrace)();
 	/* Pairs with rb_inherit:A, for the number. */
 	while ((next = smp_load_acquire(&ring->successor))) { /* RBB(ring_buffer_iter_bound:A) */
 		num += ring->successor_num;
@@ -582,7 +584,7 @@ unsigned long ring_buffer_iter_missed(const struct ring_buffer_iter *iter)
  */
 void ring_buffer_iter_told(struct ring_buffer_iter *iter)
 {
-	iter->missed = 0;
+	iter->missed -= ring_buffer_iter_missed(iter);
 }
 
 /**

@@ -346,6 +346,8 @@ bool ring_buffer_is_mapped(struct trace_buffer *buffer)
 	struct rb_cpu *rcpu;
 	int cpu;
 
+	/* A ring that is found stays so long. */
+	guard(preempt_notrace)();
 	rb_for_each_cpu(buffer, cpu) {
 		rcpu = rb_get_cpu(buffer, cpu);
 		if (atomic_read(&rb_untag(READ_ONCE(rcpu->ring))->mapped))
