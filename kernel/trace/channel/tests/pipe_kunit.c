@@ -5,11 +5,13 @@
 #include <linux/completion.h>
 #include <linux/cpumask.h>
 #include <linux/kthread.h>
+#include <linux/pipe_fs_i.h>
 #include <linux/poll.h>
 #include <linux/ring_buffer.h>
 #include <linux/sched/signal.h>
 #include <linux/string.h>
 
+#include "../../ring_buffer/race.h"
 #include "session.h"
 
 /* Expect who has pipes open, "101" for the session and kunit_2. */
@@ -135,6 +137,146 @@ static void pipe_test_poll(struct kunit *test)
 		tfs_close(file);
 		tfs_empty(test, "trace");
 	}
+}
+
+static void pipe_expect_woken(struct kunit *test, struct poll_wqueues *table)
+{
+	unsigned int i;
+
+	for (i = 0; i < 20 * HZ && !READ_ONCE(table->triggered); i++)
+		schedule_timeout_uninterruptible(1);
+	KUNIT_EXPECT_EQ(test, table->triggered, 1);
+	table->triggered = 0;
+}
+
+/*
+ * A poll stays in its queues, while what it waits for changes with the switch: any record when
+ * recording is off, else a watermark.
+ */
+static void pipe_test_poll_switch(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	struct trace_buffer *buffer = tr->array_buffer.buffer;
+	struct poll_wqueues table;
+	struct file *file;
+
+	tfs_set(test, "tracing_on", "0");
+	file = tfs_open(test, "per_cpu/cpu0/trace_pipe_raw", O_RDONLY);
+	poll_initwait(&table);
+	KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, &table.pt), 0U);
+	tfs_set(test, "tracing_on", "1");
+	tfs_mark(test, 1);
+	pipe_expect_woken(test, &table);
+	/* As poll() does when it was woken. */
+	table.pt._qproc = NULL;
+	KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, &table.pt), 0U);
+	while (ring_buffer_nr_dirty_pages(buffer, 0) * ring_buffer_subbuf_size_get(buffer) * 4 <
+	       ring_buffer_size(buffer, 0) * 3)
+		tfs_mark(test, 100);
+	pipe_expect_woken(test, &table);
+	poll_freewait(&table);
+	tfs_close(file);
+}
+
+/* A poll for edges is told of the next record, also when there is one already. */
+static void pipe_test_poll_edge(struct kunit *test)
+{
+	static const char *const files[] = { "trace_pipe", "per_cpu/cpu0/trace_pipe" };
+	struct poll_wqueues table;
+	struct file *file;
+	unsigned int i;
+
+	tfs_set(test, "buffer_percent", "0");
+	for (i = 0; i < ARRAY_SIZE(files); i++) {
+		file = tfs_open(test, files[i], O_RDONLY);
+		poll_initwait(&table);
+		table.pt._key = EPOLLIN | EPOLLET;
+		KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, &table.pt), 0U);
+		tfs_mark(test, 1);
+		pipe_expect_woken(test, &table);
+		table.pt._qproc = NULL;
+		KUNIT_EXPECT_NE(test, (unsigned int)vfs_poll(file, &table.pt), 0U);
+		tfs_mark(test, 1);
+		pipe_expect_woken(test, &table);
+		poll_freewait(&table);
+		tfs_close(file);
+		tfs_empty(test, "trace");
+	}
+}
+
+/* Write a record when a reader has just found none. */
+static struct kunit *pipe_late;
+
+static void pipe_late_hook(enum rb_race point, const char *name)
+{
+	struct kunit *test = pipe_late;
+	struct trace_array *tr;
+
+	if (point != RB_RACE_FILL || !test)
+		return;
+	pipe_late = NULL;
+	tr = test->priv;
+	KUNIT_EXPECT_EQ(test, ring_buffer_write(tr->array_buffer.buffer, 4, "abc"), 0);
+}
+
+/* A record that comes just now is no end of the file. */
+static void pipe_test_late(struct kunit *test)
+{
+	char page[64];
+	struct file *file;
+
+	tfs_set(test, "buffer_allocate", "1");
+	file = tfs_open(test, "per_cpu/cpu0/trace_pipe_raw", O_RDONLY);
+	pipe_late = test;
+	rb_race_hook = pipe_late_hook;
+	KUNIT_EXPECT_EQ(test, tfs_read_file(test, file, page, sizeof(page)),
+			(ssize_t)sizeof(page));
+	rb_race_hook = NULL;
+	KUNIT_EXPECT_NULL(test, pipe_late);
+	tfs_close(file);
+}
+
+static ssize_t pipe_splice(struct file *file, struct pipe_inode_info *pipe)
+{
+	return file->f_op->splice_read(file, &file->f_pos, pipe, PAGE_SIZE, 0);
+}
+
+/* splice() and read() take turns: each record once, and the file ends with the recording. */
+static void pipe_test_splice(struct kunit *test)
+{
+	struct pipe_inode_info *pipe = alloc_pipe_info();
+	struct file *file;
+	char *text;
+
+	KUNIT_ASSERT_NOT_NULL(test, pipe);
+	pipe->readers = 1;
+	file = tfs_open(test, "trace_pipe", O_RDONLY);
+	tfs_set(test, "trace_marker", "one");
+	tfs_set(test, "trace_marker", "two");
+	text = tfs_zalloc(test, PAGE_SIZE);
+	/* Less than a line has room: read() ends behind the first record. */
+	KUNIT_EXPECT_EQ(test, tfs_read_file(test, file, text, 10), 10L);
+	KUNIT_EXPECT_GT(test, tfs_read_file(test, file, text, PAGE_SIZE - 1), 0L);
+	KUNIT_EXPECT_TRUE(test, strstr(text, ": one\n"));
+	KUNIT_EXPECT_FALSE(test, strstr(text, ": two\n"));
+	KUNIT_EXPECT_GT(test, pipe_splice(file, pipe), 0L);
+	text = page_address(pipe->bufs[0].page);
+	KUNIT_EXPECT_FALSE(test, strstr(text, ": one\n"));
+	KUNIT_EXPECT_TRUE(test, strstr(text, ": two\n"));
+	tfs_set(test, "tracing_on", "0");
+	KUNIT_EXPECT_EQ(test, pipe_splice(file, pipe), 0L);
+	tfs_close(file);
+
+	/* So it does when splice() alone has read something. */
+	file = tfs_open(test, "trace_pipe", O_RDONLY);
+	tfs_set(test, "tracing_on", "1");
+	tfs_mark(test, 1);
+	KUNIT_EXPECT_GT(test, pipe_splice(file, pipe), 0L);
+	tfs_set(test, "tracing_on", "0");
+	KUNIT_ASSERT_NE(test, ((struct trace_iterator *)file->private_data)->pos, 0L);
+	KUNIT_EXPECT_EQ(test, pipe_splice(file, pipe), 0L);
+	tfs_close(file);
+	free_pipe_info(pipe);
 }
 
 struct pipe_reader {
@@ -395,6 +537,10 @@ static struct kunit_case pipe_cases[] = {
 	KUNIT_CASE(pipe_test_format),
 	KUNIT_CASE(pipe_test_tracer),
 	KUNIT_CASE(pipe_test_poll),
+	KUNIT_CASE(pipe_test_poll_switch),
+	KUNIT_CASE(pipe_test_poll_edge),
+	KUNIT_CASE(pipe_test_late),
+	KUNIT_CASE(pipe_test_splice),
 	KUNIT_CASE(pipe_test_wait),
 	KUNIT_CASE(pipe_test_retired),
 	{ }
