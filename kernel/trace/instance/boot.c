@@ -214,7 +214,7 @@ static struct trace_array __init *boot_create(const struct boot_instance *b, voi
 	/* Nothing would unmap the memory. */
 	if (addr)
 		tr->ref++;
-	else if (b->per_cpu && trace_array_expand_to(tr, b->per_cpu) < 0)
+	else if (b->per_cpu && trace_array_expand_to(tr, b->per_cpu, RING_BUFFER_ALL_CPUS) < 0)
 		pr_warn("%s: not enough memory for %lu bytes for each CPU\n", b->name, b->per_cpu);
 	tr->flags |= b->flags;
 	return tr;

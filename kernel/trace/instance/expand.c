@@ -40,7 +40,7 @@ bool trace_array_has_ring(struct trace_array *tr, int cpu)
 	       !ring_buffer_is_global(tr->array_buffer.buffer);
 }
 
-static void instance_start(struct trace_array *tr)
+static void instance_set_sizes(struct trace_array *tr)
 {
 	struct array_buffer *buf = &tr->array_buffer;
 	unsigned long size = 0;
@@ -51,35 +51,74 @@ static void instance_start(struct trace_array *tr)
 	/* All have this size, also those of CPUs that come online later, as at boot. */
 	for_each_tracing_cpu(cpu)
 		per_cpu_ptr(buf->data, cpu)->entries = trace_array_has_ring(tr, cpu) ? size : 0;
-	WRITE_ONCE(tr->ring_buffer_expanded, true);
 }
 
-static int instance_expand(struct trace_array *tr, unsigned long size)
+/* The rings that instance_expand() has allocated get another size for one CPU. */
+static int instance_set_size(struct trace_array *tr, unsigned long size, int cpu)
 {
 	struct trace_buffer *buffer = tr->array_buffer.buffer;
+	int ret = -ENODEV;
+
+	if (ring_buffer_size(buffer, cpu))
+		ret = ring_buffer_resize(buffer, size, cpu);
+	if (!ret)
+		per_cpu_ptr(tr->array_buffer.data, cpu)->entries = ring_buffer_size(buffer, cpu);
+	return ret;
+}
+
+static int instance_free_rings(struct trace_array *tr)
+{
+	int cpu, ret;
+
+	lockdep_assert_held(&trace_expand_mutex);
+	ret = ring_buffer_unexpand(tr->array_buffer.buffer);
+	if (ret)
+		return ret;
+	for_each_tracing_cpu(cpu)
+		per_cpu_ptr(tr->array_buffer.data, cpu)->entries = 0;
+	WRITE_ONCE(tr->ring_buffer_expanded, false);
+	return 0;
+}
+
+static int instance_expand(struct trace_array *tr, unsigned long size, int cpu)
+{
+	struct trace_buffer *buffer = tr->array_buffer.buffer;
+	bool all = cpu == RING_BUFFER_ALL_CPUS;
 	int ret;
 
 	guard(mutex)(&trace_expand_mutex);
 	ring_buffer_record_disable(buffer);
-	ret = ring_buffer_expand(buffer, size);
-	if (!ret)
-		instance_start(tr);
+	ret = ring_buffer_expand(buffer, all ? size : trace_buf_size);
+	if (!ret) {
+		instance_set_sizes(tr);
+		if (!all)
+			ret = instance_set_size(tr, size, cpu);
+		/* Nothing has been recorded yet, but a reader may have come. */
+		if (!ret || instance_free_rings(tr))
+			WRITE_ONCE(tr->ring_buffer_expanded, true);
+	}
 	ring_buffer_record_enable(buffer);
 	return ret;
 }
 
 /**
- * trace_array_expand_to() - give an instance rings of a size
+ * trace_array_expand_to() - give an instance its rings, with a size
  * @tr:   the instance
- * @size: bytes for records, for each CPU
+ * @size: bytes for records
+ * @cpu:  of this CPU, the others have the default; or of each: RING_BUFFER_ALL_CPUS
  *
  * Context: May sleep, the mmap lock is not held.
- * Return: 0; 1 if it has its rings already; -ENOMEM, then nothing has changed.
+ * Return: 0; 1 if it has its rings already; -ENOMEM; -ENODEV if @cpu never was online. On an
+ *	   error nothing has changed.
  */
-int trace_array_expand_to(struct trace_array *tr, unsigned long size)
+int trace_array_expand_to(struct trace_array *tr, unsigned long size, int cpu)
 {
-	int ret = instance_expand(tr, size);
+	int ret;
 
+	/* A reader in /proc/PID/trace must not be in rings that go again. */
+	trace_view_begin_change(tr);
+	ret = instance_expand(tr, size, cpu);
+	trace_view_end_change(tr);
 	/* A snapshot of its session is refused if there is no buffer for this part of it. */
 	if (!ret)
 		trace_snapshot_add_rings(tr);
@@ -97,7 +136,7 @@ int trace_array_expand(struct trace_array *tr)
 {
 	if (!trace_array_is_unexpanded(tr))
 		return 0;
-	return min(trace_array_expand_to(tr, trace_buf_size), 0);
+	return min(trace_array_expand_to(tr, trace_buf_size, RING_BUFFER_ALL_CPUS), 0);
 }
 
 /**
@@ -112,7 +151,9 @@ int trace_array_expand(struct trace_array *tr)
  */
 int trace_array_expand_mmap(struct trace_array *tr)
 {
-	return trace_array_is_unexpanded(tr) ? min(instance_expand(tr, trace_buf_size), 0) : 0;
+	if (!trace_array_is_unexpanded(tr))
+		return 0;
+	return min(instance_expand(tr, trace_buf_size, RING_BUFFER_ALL_CPUS), 0);
 }
 
 static bool instance_has_probes(struct trace_array *tr)
@@ -140,22 +181,6 @@ static bool instance_records(struct trace_array *tr)
 	return false;
 }
 
-static int instance_free_rings(struct trace_array *tr)
-{
-	int cpu, ret;
-
-	guard(mutex)(&trace_expand_mutex);
-	if (!ring_buffer_empty(tr->array_buffer.buffer))
-		return -ENOTEMPTY;
-	ret = ring_buffer_unexpand(tr->array_buffer.buffer);
-	if (ret)
-		return ret;
-	for_each_tracing_cpu(cpu)
-		per_cpu_ptr(tr->array_buffer.data, cpu)->entries = 0;
-	WRITE_ONCE(tr->ring_buffer_expanded, false);
-	return 0;
-}
-
 /**
  * instance_unexpand() - free the rings of an instance
  * @tr: the instance; the caller has one file of it open
@@ -179,7 +204,9 @@ int instance_unexpand(struct trace_array *tr)
 	trace_wait_for_probes();
 	/* A reader in /proc/PID/trace has no reference. */
 	trace_view_begin_change(tr);
-	ret = instance_free_rings(tr);
+	scoped_guard(mutex, &trace_expand_mutex)
+		ret = ring_buffer_empty(tr->array_buffer.buffer) ? instance_free_rings(tr) :
+								   -ENOTEMPTY;
 	trace_view_end_change(tr);
 	return ret;
 }

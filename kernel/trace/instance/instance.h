@@ -22,7 +22,7 @@ struct tracer;
 extern struct mutex trace_expand_mutex;
 
 bool trace_array_is_unexpanded(struct trace_array *tr);
-int trace_array_expand_to(struct trace_array *tr, unsigned long size);
+int trace_array_expand_to(struct trace_array *tr, unsigned long size, int cpu);
 int trace_array_expand(struct trace_array *tr);
 int trace_array_expand_mmap(struct trace_array *tr);
 void trace_array_create_allocate(struct trace_array *tr, struct dentry *dir);

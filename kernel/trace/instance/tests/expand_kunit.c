@@ -73,12 +73,12 @@ static void expand_test_empty(struct kunit *test)
 	KUNIT_EXPECT_GT(test, ring_buffer_memory(tr->array_buffer.buffer),
 			num_online_cpus() * trace_buf_size);
 	KUNIT_EXPECT_EQ(test, trace_array_expand(tr), 0);
-	KUNIT_EXPECT_EQ(test, trace_array_expand_to(tr, 4096), 1);
+	KUNIT_EXPECT_EQ(test, trace_array_expand_to(tr, 4096, RING_BUFFER_ALL_CPUS), 1);
 	tfs_set(test, "buffer_allocate", "0");
 	expand_expect(test, false);
 	KUNIT_EXPECT_EQ(test, ring_buffer_memory(tr->array_buffer.buffer), memory);
 	tfs_set(test, "buffer_allocate", "0");
-	KUNIT_EXPECT_EQ(test, trace_array_expand_to(tr, SZ_64K), 0);
+	KUNIT_EXPECT_EQ(test, trace_array_expand_to(tr, SZ_64K, RING_BUFFER_ALL_CPUS), 0);
 	expand_expect(test, true);
 	KUNIT_EXPECT_LT(test, ring_buffer_size(tr->array_buffer.buffer, 0), trace_buf_size);
 }
@@ -145,6 +145,7 @@ static void expand_test_refused(struct kunit *test)
 	static const char invalid[] =
 		"buffer_allocate: error: Invalid value, expected 0 or 1";
 	struct trace_array *tr = test->priv;
+	unsigned long size;
 	struct file *file;
 	unsigned int i;
 
@@ -154,6 +155,19 @@ static void expand_test_refused(struct kunit *test)
 		tfs_expect_in(test, "error_log", invalid);
 	}
 	tfs_empty(test, "error_log");
+	expand_expect(test, false);
+
+	/* A size of one CPU gives all of them their rings, or none. */
+	tfs_refuse(test, "per_cpu/cpu0/buffer_size_kb", "99999999999", -ENOMEM);
+	tfs_expect_in(test, "error_log", "Not enough memory for this size");
+	tfs_empty(test, "error_log");
+	expand_expect(test, false);
+	tfs_set(test, "per_cpu/cpu0/buffer_size_kb", "64");
+	size = ring_buffer_size(tr->array_buffer.buffer, 0);
+	KUNIT_EXPECT_GE(test, size, 64UL << 10);
+	KUNIT_EXPECT_LT(test, size, 80UL << 10);
+	tfs_expect(test, "per_cpu/cpu0/buffer_size_kb", tfs_text(test, "%lu\n", size >> 10));
+	tfs_set(test, "buffer_allocate", "0");
 	expand_expect(test, false);
 
 	file = tfs_open(test, "buffer_allocate", O_WRONLY);
