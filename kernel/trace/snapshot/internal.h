@@ -468,6 +468,9 @@ struct trace_snapshots {
 /* Time between two tries to take a postponed snapshot, in ns */
 #define SNAP_RETRY_NS	(50ULL * NSEC_PER_USEC)
 
+/* So long other requests wait for a task that comes first, in ns */
+#define SNAP_FIRST_NS	(1ULL * NSEC_PER_SEC)
+
 /*
  * So many snapshots may wait for the keeper, each with a whole buffer. Then requests are refused
  * until it has kept one.

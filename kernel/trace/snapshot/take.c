@@ -566,12 +566,14 @@ static int snap_postpone(struct trace_snapshots *s, const struct snap_request *r
 	/* A snapshot after a delay has what came after the request. */
 	if (s->pending.delay)
 		pending->info.ring = 0;
-	/* A trigger of the timer's own events must not keep the CPU busy. */
-	pending->at = ktime_get_mono_fast_ns() +
-		      (pending->delay ? max(pending->delay, SNAP_RETRY_NS) : 0);
-	/* Otherwise it shares the snapshot of that task, or snap_first_end() starts it. */
-	if (!s->tasks)
-		irq_work_queue(&pending->start);
+	/*
+	 * A trigger of the timer's own events must not keep the CPU busy. Without a delay it shares
+	 * the snapshot of a task that comes first, see snap_first().
+	 */
+	if (pending->delay || !s->tasks)
+		pending->at = ktime_get_mono_fast_ns() +
+			      (pending->delay ? max(pending->delay, SNAP_RETRY_NS) : 0);
+	irq_work_queue(&pending->start);
 	return -EINPROGRESS;
 }
 
@@ -793,8 +795,7 @@ int snap_take_pending(struct trace_snapshots *s)
 	guard(irqsave)();
 	if (!snap_lock_all(s))
 		return -EAGAIN;
-	/* A task comes first; then snap_first_end() starts the timer again. */
-	if (!atomic_long_read(&pending->requests) || s->tasks) {
+	if (!atomic_long_read(&pending->requests)) {
 		ret = 0;
 	} else if (snap_is_changing(s)) {
 		ret = -EINPROGRESS;
@@ -816,6 +817,18 @@ int snap_take_pending(struct trace_snapshots *s)
 	return 0;
 }
 
+/* Have requests wait for a task, but not long: it may be of a priority that gets no CPU. */
+static void snap_first(struct trace_snapshots *s, bool begin)
+{
+	struct snap_pending *pending = &s->pending;
+
+	s->tasks += begin ? 1 : -1;
+	if (!pending->delay && s->tasks == begin)
+		WRITE_ONCE(pending->at, begin ? ktime_get_mono_fast_ns() + SNAP_FIRST_NS : 0);
+	if (!s->tasks && atomic_long_read(&pending->requests))
+		irq_work_queue(&pending->start);
+}
+
 /**
  * snap_first_begin() - have requests wait for a task
  * @s: the snapshots of a trace array
@@ -824,12 +837,12 @@ int snap_take_pending(struct trace_snapshots *s)
  * condition, of a crash, and of one CPU. Other requests become pending, and share the next
  * snapshot.
  *
- * Context: A task. snap_first_end() has to follow soon.
+ * Context: A task. snap_first_end() has to follow soon: requests wait for SNAP_FIRST_NS at most.
  */
 void snap_first_begin(struct trace_snapshots *s)
 {
 	guard(snap_change)(s);
-	s->tasks++;
+	snap_first(s, true);
 }
 
 /**
@@ -840,15 +853,11 @@ void snap_first_begin(struct trace_snapshots *s)
  */
 void snap_first_end(struct trace_snapshots *s)
 {
-	bool pending;
-
-	scoped_guard(snap_change, s) {
-		s->tasks--;
-		pending = atomic_long_read(&s->pending.requests);
-	}
+	scoped_guard(snap_change, s)
+		snap_first(s, false);
 	/* Here, because another task may come before the timer. */
-	if (pending && snap_take_pending(s))
-		irq_work_queue(&s->pending.start);
+	if (atomic_long_read(&s->pending.requests))
+		snap_take_pending(s);
 }
 
 /* The same in the channels of a session as well, which do not change under the mutex. */
@@ -858,11 +867,8 @@ static void snap_first_all(struct trace_snapshots *s, bool begin)
 
 	lockdep_assert_held(&s->mutex);
 	guard(snap_change_all)(s);
-	for_each_cut_part(part, s, &s->user) {
-		part->tasks += begin ? 1 : -1;
-		if (!part->tasks && atomic_long_read(&part->pending.requests))
-			irq_work_queue(&part->pending.start);
-	}
+	for_each_cut_part(part, s, &s->user)
+		snap_first(part, begin);
 }
 
 /* The requests that do not wait for it may use a buffer that it has made ready. */

@@ -883,11 +883,22 @@ static void take_test_first(struct kunit *test)
 	tfs_set(test, "snapshot_delay", "1000s");
 	snap_first_begin(s);
 	tracing_snapshot_instance(tr);
-	KUNIT_EXPECT_EQ(test, snap_take_pending(s), 0);
+	KUNIT_EXPECT_EQ(test, snap_take_pending(s), -EAGAIN);
 	snap_first_end(s);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&s->pending.requests), 1L);
 	tfs_set(test, "snapshot_delay", "0");
 	snap_kunit_expect(test, "taken 3 merged 2 refused 1");
+
+	/* They do not wait for a task that does not get on. */
+	snap_first_begin(s);
+	tracing_snapshot_instance(tr);
+	KUNIT_EXPECT_EQ(test, snap_take_pending(s), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, s->user.seq, 3ULL);
+	s->pending.at = 0;
+	KUNIT_EXPECT_EQ(test, snap_take_pending(s), 0);
+	KUNIT_EXPECT_EQ(test, s->user.seq, 4ULL);
+	snap_first_end(s);
+	snap_kunit_expect(test, "taken 4 merged 2 refused 1");
 }
 
 /* A storm has no more snapshots than the keeper keeps: each one that waits is a whole buffer. */
