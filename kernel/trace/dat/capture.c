@@ -42,102 +42,61 @@ static void dat_print_format(struct seq_file *m, void *call)
 	trace_event_show_format(m, call);
 }
 
-/*
- * Append the format of an event that is wanted, once: several members can have the event.
- * @types: a bit for each number of an event that is wanted. Return: how many were appended.
- */
-static u32 dat_put_format(struct dat_text *text, struct trace_event_call *call,
-			  unsigned long *types)
+static bool dat_wants(const struct trace_event_call *call, const unsigned long *types)
 {
-	if (call->event.type > U16_MAX || !__test_and_clear_bit(call->event.type, types))
-		return 0;
-	dat_print_block(text, sizeof(u64), dat_print_format, call);
-	return 1;
+	return call->event.type <= U16_MAX && test_bit(call->event.type, types);
 }
 
-/* The wanted events of a system that members of @whole have, behind their number. */
-static void dat_put_system(struct dat_text *text, struct trace_array *whole,
-			   struct event_subsystem *system, unsigned long *types)
+static bool dat_is_of(const struct trace_event_call *call, const char *system)
 {
-	size_t begin = dat_begin(text, sizeof(u32));
-	struct trace_event_file *file;
-	struct trace_array *tr;
-	u32 nr = 0;
-
-	for_each_session_member(tr, whole) {
-		list_for_each_entry(file, &tr->events, list) {
-			if (file->system->subsystem == system)
-				nr += dat_put_format(text, file->event_call, types);
-		}
-	}
-	dat_set(text, sizeof(u32), begin, nr);
-}
-
-static bool dat_had_system(struct trace_array *whole, struct trace_array *tr,
-			   struct event_subsystem *system)
-{
-	struct trace_subsystem_dir *other;
-	struct trace_array *before;
-
-	for_each_session_member(before, whole) {
-		if (before == tr)
-			return false;
-		list_for_each_entry(other, &before->systems, list) {
-			if (other->subsystem == system)
-				return true;
-		}
-	}
-	return false;
-}
-
-static bool dat_is_ftrace(const char *system)
-{
-	return !strcmp(system, "ftrace");
+	return !strcmp(call->class->system, system);
 }
 
 /*
- * The wanted events of "ftrace". An instance that a module has made for some systems has records
- * of them as well.
+ * The wanted events of a system, behind their number. None of the events in front of @call is one.
+ * @types: a bit for each number of an event that is wanted; those of this system are cleared
  */
-static void dat_put_ftrace(struct dat_text *text, unsigned long *types)
+static void dat_put_system(struct dat_text *text, struct trace_event_call *call,
+			   const char *system, unsigned long *types)
 {
 	size_t begin = dat_begin(text, sizeof(u32));
-	struct trace_event_call *call;
 	u32 nr = 0;
 
-	list_for_each_entry(call, &ftrace_events, list) {
-		if (dat_is_ftrace(call->class->system))
-			nr += dat_put_format(text, call, types);
+	list_for_each_entry_from(call, &ftrace_events, list) {
+		if (!dat_wants(call, types) || !dat_is_of(call, system))
+			continue;
+		__clear_bit(call->event.type, types);
+		dat_print_block(text, sizeof(u64), dat_print_format, call);
+		nr++;
 	}
 	dat_set(text, sizeof(u32), begin, nr);
 }
 
 /**
- * dat_put_formats() - append formats of the events of "ftrace", and of those that members have
+ * dat_put_formats() - append formats of events: of those of "ftrace", then of others by system
  * @text:  the text
- * @whole: the instance of the snapshot, or any other one
  * @types: a bit for each number of an event that is wanted; those that are appended are cleared
+ *
+ * Each system that is wanted costs a walk over all events.
  *
  * Context: May sleep, event_mutex is held.
  */
-void dat_put_formats(struct dat_text *text, struct trace_array *whole, unsigned long *types)
+void dat_put_formats(struct dat_text *text, unsigned long *types)
 {
-	struct trace_subsystem_dir *dir;
-	struct trace_array *tr;
+	struct trace_event_call *call;
 	size_t begin;
 	u32 nr = 0;
 
-	dat_put_ftrace(text, types);
+	lockdep_assert_held(&event_mutex);
+	call = list_first_entry(&ftrace_events, struct trace_event_call, list);
+	dat_put_system(text, call, "ftrace", types);
 	begin = dat_begin(text, sizeof(u32));
-	for_each_session_member(tr, whole) {
-		list_for_each_entry(dir, &tr->systems, list) {
-			if (dat_is_ftrace(dir->subsystem->name) ||
-			    dat_had_system(whole, tr, dir->subsystem))
-				continue;
-			nr++;
-			dat_put_string(text, dir->subsystem->name);
-			dat_put_system(text, whole, dir->subsystem, types);
-		}
+	list_for_each_entry(call, &ftrace_events, list) {
+		if (!dat_wants(call, types))
+			continue;
+		dat_put_string(text, call->class->system);
+		dat_put_system(text, call, call->class->system, types);
+		nr++;
 	}
 	dat_set(text, sizeof(u32), begin, nr);
 }
@@ -160,17 +119,35 @@ void dat_put_begin(struct dat_text *text, unsigned int page_size)
 	dat_put_headers(text, page_size);
 }
 
+/*
+ * The events of members, and those of "ftrace": an instance that a module has made for some systems
+ * has records of these as well.
+ */
+static void dat_find_types(struct trace_array *whole, unsigned long *types)
+{
+	struct trace_event_file *file;
+	struct trace_array *tr;
+
+	bitmap_set(types, 0, __TRACE_LAST_TYPE);
+	for_each_session_member(tr, whole) {
+		list_for_each_entry(file, &tr->events, list) {
+			if (file->event_call->event.type <= U16_MAX)
+				__set_bit(file->event_call->event.type, types);
+		}
+	}
+}
+
 static void dat_put_head(struct dat_text *text, struct trace_array *tr)
 {
-	unsigned long *types = bitmap_alloc(U16_MAX + 1, GFP_KERNEL);
+	unsigned long *types = bitmap_zalloc(U16_MAX + 1, GFP_KERNEL);
 
 	if (!types) {
 		text->err = -ENOMEM;
 		return;
 	}
-	bitmap_fill(types, U16_MAX + 1);
+	dat_find_types(tr, types);
 	dat_put_begin(text, ring_buffer_subbuf_size_get(tr->array_buffer.buffer));
-	dat_put_formats(text, tr, types);
+	dat_put_formats(text, types);
 	bitmap_free(types);
 }
 
@@ -347,10 +324,10 @@ int dat_capture(struct trace_array *tr)
 	return 0;
 }
 
-static int dat_scan(const struct dat_pins *pins, struct trace_dat *dat)
+static int dat_scan(const struct dat_pins *pins, struct trace_dat *dat, const struct trace_job *job)
 {
+	struct dat_text text = { .job = job };
 	struct dat_block block = {};
-	struct dat_text text = {};
 	int ret;
 
 	dat_put_symbols(&text, pins);
@@ -367,11 +344,12 @@ static int dat_scan(const struct dat_pins *pins, struct trace_dat *dat)
 /**
  * dat_capture_symbols() - capture the symbols of the addresses in the records of a kept snapshot
  * @pins: the members of the snapshot, from dat_pin_members()
+ * @job:  the job that does it; NULL for the caller
  *
  * Context: May sleep, after dat_capture() of the first one. No lock is held that others wait for.
  * Return: 0, also if that was done before; -EINTR; -ENOMEM; -ENOSPC as dat_capture().
  */
-int dat_capture_symbols(const struct dat_pins *pins)
+int dat_capture_symbols(const struct dat_pins *pins, const struct trace_job *job)
 {
 	struct trace_dat *dat = pins->tr[0]->dat;
 	int ret = mutex_lock_killable(&dat->mutex);
@@ -379,7 +357,7 @@ int dat_capture_symbols(const struct dat_pins *pins)
 	if (ret)
 		return ret;
 	if (!dat->scanned)
-		ret = dat_scan(pins, dat);
+		ret = dat_scan(pins, dat, job);
 	mutex_unlock(&dat->mutex);
 	return ret;
 }
@@ -396,7 +374,7 @@ static int dat_capture_whole(struct trace_array *tr)
 	pins = dat_pin_members(tr);
 	if (IS_ERR(pins))
 		return PTR_ERR(pins);
-	ret = dat_capture_symbols(pins);
+	ret = dat_capture_symbols(pins, NULL);
 	dat_unpin(pins);
 	return ret;
 }

@@ -2,8 +2,8 @@
 /*
  * The whole file of records that were copied, in memory: the pages, and all in front of them.
  *
- * All memory is charged to the reader, and made with no lock held. Only the formats of events need
- * locks, so they are copied once more.
+ * All memory is charged to the reader, and made with no lock held. Only the formats of events, and
+ * those of trace_printk(), need locks: a worker makes them, and they are copied once more.
  */
 #include <linux/bitmap.h>
 #include <linux/log2.h>
@@ -203,11 +203,34 @@ int trace_dat_scan(struct trace_dat_copy *copy)
 }
 
 /**
+ * trace_dat_put_printk() - get formats of trace_printk() for records that were copied
+ * @copy: the records; &trace_dat_copy.printk is set
+ *
+ * The memory is charged to nobody, until trace_dat_make_head() copies it. The formats are printed
+ * under a lock that the removal of a module takes, so a worker does it.
+ *
+ * Context: May sleep.
+ * Return: 0 or -ENOMEM; in either case trace_dat_copy_free() has to follow.
+ */
+int trace_dat_put_printk(struct trace_dat_copy *copy)
+{
+	struct dat_text text = {};
+
+	/* They have addresses: without symbols, a block of length 0. */
+	if (copy->symbols)
+		dat_put_printk(&text);
+	else
+		dat_put_u32(&text, 0);
+	return dat_finish(&text, &copy->printk);
+}
+
+/**
  * trace_dat_put_formats() - get formats of events and clocks for records that were copied
  * @copy:  the records, after trace_dat_scan()
  * @whole: the instance that they are of; its events have not changed since
  *
- * The memory is charged to nobody, until trace_dat_make_head() copies it.
+ * The memory is charged to nobody, until trace_dat_make_head() copies it. A worker does it, see
+ * trace_job_run().
  *
  * Context: May sleep, event_mutex and trace_types_lock are held.
  * Return: 0 or -ENOMEM; in either case trace_dat_copy_free() has to follow.
@@ -217,9 +240,8 @@ int trace_dat_put_formats(struct trace_dat_copy *copy, struct trace_array *whole
 	struct dat_text formats = {}, clock = {};
 	int ret;
 
-	lockdep_assert_held(&event_mutex);
 	lockdep_assert_held(&trace_types_lock);
-	dat_put_formats(&formats, whole, copy->types);
+	dat_put_formats(&formats, copy->types);
 	dat_put_clock(&clock, whole);
 	ret = dat_finish(&formats, &copy->formats);
 	return dat_finish(&clock, &copy->clock) ?: ret;
@@ -267,11 +289,7 @@ int trace_dat_make_head(struct trace_dat_copy *copy)
 	dat_copy_put_block(&text, &copy->formats);
 	dat_put_u32(&text, copy->names.len);
 	dat_copy_put_block(&text, &copy->names);
-	/* Formats of trace_printk() have addresses: without symbols, a block of length 0. */
-	if (copy->symbols)
-		dat_put_printk(&text);
-	else
-		dat_put_u32(&text, 0);
+	dat_copy_put_block(&text, &copy->printk);
 	dat_print_block(&text, sizeof(u64), copy->print_names, copy->private);
 	dat_put_u32(&text, nr_cpu_ids);
 	dat_put_options_begin(&text);
@@ -294,6 +312,7 @@ void trace_dat_copy_free(struct trace_dat_copy *copy)
 {
 	bitmap_free(copy->types);
 	kvfree(copy->names.data);
+	kvfree(copy->printk.data);
 	kvfree(copy->formats.data);
 	kvfree(copy->clock.data);
 	kvfree(copy->head.data);

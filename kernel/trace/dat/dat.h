@@ -7,6 +7,7 @@
 
 struct array_buffer;
 struct seq_file;
+struct task_struct;
 
 /**
  * struct dat_block - bytes in memory
@@ -24,6 +25,7 @@ struct dat_block {
  * @off: offset of its bytes
  * @len: number of bytes
  * @cpu: its CPU
+ * @member: number of its instance, for the caller
  * @lost: records of this CPU in front of it are missing
  * @owner: for the caller
  */
@@ -31,10 +33,32 @@ struct trace_dat_record {
 	u64			ts;
 	u32			off;
 	u32			len;
-	u32			cpu;
+	u16			cpu;
+	u16			member;
 	u32			lost : 1;
 	u32			owner : 31;
 };
+
+#if NR_CPUS > 0x10000
+#error "A record has no room for the number of its CPU"
+#endif
+
+/**
+ * struct trace_job - a function that a worker calls for a task
+ * @fn:   the function, which takes locks that others wait for
+ * @task: the task; it waits until @fn has returned
+ * @stop: the task has got a fatal signal: @fn returns as soon as it can
+ */
+struct trace_job {
+	int			(*fn)(struct trace_job *job);
+	struct task_struct	*task;
+	bool			stop;
+};
+
+static inline bool trace_job_is_stopped(const struct trace_job *job)
+{
+	return READ_ONCE(job->stop);
+}
 
 struct dat_range;
 
@@ -51,6 +75,7 @@ struct dat_range;
  * @types:   numbers of the events that have records, from trace_dat_scan(); used up by
  *	     trace_dat_put_formats()
  * @names:   names of functions, from trace_dat_scan()
+ * @printk:  formats of trace_printk(), from trace_dat_put_printk()
  * @formats: formats of the events of @types, from trace_dat_put_formats()
  * @clock:   the clocks, from trace_dat_put_formats()
  * @head:    the file up to the pages, from trace_dat_make_head(), which has these parts then
@@ -69,6 +94,7 @@ struct trace_dat_copy {
 	void				*private;
 	unsigned long			*types;
 	struct dat_block		names;
+	struct dat_block		printk;
 	struct dat_block		formats;
 	struct dat_block		clock;
 	struct dat_block		head;
@@ -80,11 +106,17 @@ struct trace_dat_copy {
 #ifdef CONFIG_TRACER_SNAPSHOT
 extern const struct file_operations trace_dat_fops;
 
+#ifdef CONFIG_TRACE_SNAPSHOT_KUNIT_TEST
+extern void (*trace_job_hook)(struct trace_job *job);
+#endif
+
 void trace_may_charge(void);
+int trace_job_run(struct trace_job *job);
 void trace_dat_end_event(struct trace_array *tr);
 void trace_dat_free(struct trace_array *tr);
 int trace_dat_make_pages(struct trace_dat_copy *copy);
 int trace_dat_scan(struct trace_dat_copy *copy);
+int trace_dat_put_printk(struct trace_dat_copy *copy);
 int trace_dat_put_formats(struct trace_dat_copy *copy, struct trace_array *whole);
 int trace_dat_make_head(struct trace_dat_copy *copy);
 void trace_dat_copy_free(struct trace_dat_copy *copy);

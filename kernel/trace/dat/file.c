@@ -49,19 +49,32 @@ static void dat_end_reading(struct dat_file *f)
 	kvfree(f);
 }
 
+/* The first open captures. */
+struct dat_first {
+	struct trace_job	job;
+	const struct dat_pins	*pins;
+};
+
+static int dat_capture_pinned(struct trace_job *job)
+{
+	const struct dat_pins *pins = container_of(job, struct dat_first, job)->pins;
+	int ret;
+
+	scoped_guard(mutex, &event_mutex)
+		ret = dat_capture(pins->tr[0]);
+	return ret ?: dat_capture_symbols(pins, job);
+}
+
 static int dat_open_kept(struct trace_array *tr, struct file *file)
 {
 	struct dat_file *f = dat_begin_reading(tr);
+	struct dat_first first = { .job.fn = dat_capture_pinned };
 	int ret;
 
 	if (IS_ERR(f))
 		return PTR_ERR(f);
-	ret = mutex_lock_killable(&event_mutex);
-	if (!ret) {
-		ret = dat_capture(tr);
-		mutex_unlock(&event_mutex);
-	}
-	ret = ret ?: dat_capture_symbols(f->pins);
+	first.pins = f->pins;
+	ret = trace_job_run(&first.job);
 	ret = ret ?: dat_lay_out(f, kallsyms_show_value(file->f_cred));
 	if (ret)
 		dat_end_reading(f);

@@ -5,7 +5,7 @@
  * Each file calls only files above it in this list:
  *
  *   text.c      text that grows
- *   pin.c       instances that stay while no lock is held
+ *   pin.c       instances that stay while no lock is held, and a worker that holds the locks
  *   symbols.c   names of the addresses that records have
  *   capture.c   the parts besides the records, captured once
  *   pages.c     the pages of a CPU as one run of bytes
@@ -48,10 +48,14 @@
  *
  * **Capture.** The first open captures the parts DAT_*. All but DAT_SYMBOLS are also captured
  * before the first of the snapshot's events is removed, since the number of that event may be used
- * for another one from then on. For DAT_SYMBOLS the task reads all records: it holds no lock
- * meanwhile that others wait for, and a fatal signal ends it. DAT_SYMBOLS is also captured before a
- * module is removed, since its names are removed with it. A captured part never changes. The parts
- * stay, and count against snapshot_limit_kb, until the instance of the snapshot is freed.
+ * for another one from then on. For DAT_SYMBOLS all records are read: no lock of tracing is held
+ * meanwhile, and a fatal signal ends it. DAT_SYMBOLS is also captured before a module is removed,
+ * since its names are removed with it. A captured part never changes. The parts stay, and count
+ * against snapshot_limit_kb, until the instance of the snapshot is freed.
+ *
+ * **Slow tasks.** The task that opens the file may be throttled. If it held event_mutex or
+ * &trace_dat.mutex, changes of events and removals of modules would wait as long. So a worker
+ * captures, and the task waits for it, see trace_job_run().
  *
  * **Locks.** event_mutex: &trace_array.dat is set once. &trace_dat.mutex: DAT_SYMBOLS is set once.
  * &dat_file.mutex: the page that an open file has copied, and its places.
@@ -61,11 +65,13 @@
  * struct dat_text - text that grows
  * @m:   the text; &seq_file.private is free for the caller
  * @gfp: flags of its memory, besides GFP_KERNEL
+ * @job: the job that makes it, or NULL
  * @err: 0, or -ENOMEM, -EINTR or -EFBIG: the text is not complete
  */
 struct dat_text {
 	struct seq_file		m;
 	gfp_t			gfp;
+	const struct trace_job	*job;
 	int			err;
 };
 
@@ -216,12 +222,12 @@ void dat_put_symbols_in(struct dat_text *text, const void *data, size_t len);
 
 /* capture.c */
 void dat_put_begin(struct dat_text *text, unsigned int page_size);
-void dat_put_formats(struct dat_text *text, struct trace_array *whole, unsigned long *types);
+void dat_put_formats(struct dat_text *text, unsigned long *types);
 void dat_put_printk(struct dat_text *text);
 void dat_put_options_begin(struct dat_text *text);
 void dat_put_clock(struct dat_text *text, struct trace_array *tr);
 int dat_capture(struct trace_array *tr);
-int dat_capture_symbols(const struct dat_pins *pins);
+int dat_capture_symbols(const struct dat_pins *pins, const struct trace_job *job);
 void dat_capture_all(void);
 
 /* pages.c */

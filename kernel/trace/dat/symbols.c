@@ -25,6 +25,7 @@
  * @nr:     number of entries of @word
  * @size:   number of entries that it has room for
  * @gfp:    flags of its memory, besides GFP_KERNEL
+ * @job:    the job that collects them, or NULL
  * @err:    0, -ENOMEM or -EINTR
  * @recent: words that were added lately
  */
@@ -33,6 +34,7 @@ struct dat_words {
 	size_t		nr;
 	size_t		size;
 	gfp_t		gfp;
+	const struct trace_job *job;
 	int		err;
 	unsigned long	recent[1 << DAT_RECENT_BITS];
 };
@@ -109,6 +111,11 @@ static void dat_words_scan(struct dat_words *w, const void *page, size_t len)
 void (*dat_scan_hook)(void);
 #endif
 
+static bool dat_words_are_unwanted(const struct dat_words *w)
+{
+	return fatal_signal_pending(current) || (w->job && trace_job_is_stopped(w->job));
+}
+
 static void dat_words_scan_cpu(struct dat_words *w, struct trace_buffer *buffer, int cpu)
 {
 	struct buffer_data_read_page *page = NULL;
@@ -125,7 +132,7 @@ static void dat_words_scan_cpu(struct dat_words *w, struct trace_buffer *buffer,
 			       ring_buffer_read_page_size(page));
 		dat_scan_point();
 		cond_resched();
-		if (fatal_signal_pending(current))
+		if (dat_words_are_unwanted(w))
 			w->err = -EINTR;
 	}
 	ring_buffer_free_read_page(buffer, cpu, page);
@@ -216,10 +223,12 @@ static struct dat_words *dat_words_begin(struct dat_text *text)
 	if (!IS_ENABLED(CONFIG_KALLSYMS))
 		return NULL;
 	w = kvzalloc(sizeof(*w), GFP_KERNEL | text->gfp);
-	if (w)
-		w->gfp = text->gfp;
-	else
+	if (!w) {
 		text->err = -ENOMEM;
+		return NULL;
+	}
+	w->gfp = text->gfp;
+	w->job = text->job;
 	return w;
 }
 
@@ -255,7 +264,8 @@ void dat_put_symbols_in(struct dat_text *text, const void *data, size_t len)
  * @text: the text
  * @pins: the members of the snapshot
  *
- * All records are read. A fatal signal ends this with -EINTR.
+ * All records are read. A fatal signal for the caller, or for the task of &dat_text.job, ends this
+ * with -EINTR.
  *
  * Context: May sleep. No lock is held that others wait for.
  */

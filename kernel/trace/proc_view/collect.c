@@ -2,7 +2,7 @@
 /*
  * Copy the records of a group out of an instance and its channels.
  */
-#include <linux/sched/signal.h>
+#include <linux/cred.h>
 
 #include "../trace_output.h"
 #include "internal.h"
@@ -14,7 +14,7 @@
 void (*view_race_hook)(struct trace_array *tr);
 #endif
 
-/* A unit test acts as a writer behind each record that a reader has passed. */
+/* A unit test acts as a writer behind each record that a worker has passed. */
 static void view_race_point(struct trace_array *tr)
 {
 #ifdef CONFIG_TRACE_PROC_VIEW_KUNIT_TEST
@@ -23,10 +23,32 @@ static void view_race_point(struct trace_array *tr)
 #endif
 }
 
-/* May the reader go on? */
-static int view_go_on(struct trace_view *view)
+static int view_call_part(struct trace_job *job)
 {
-	if (fatal_signal_pending(current))
+	struct view_copy *copy = container_of(job, struct view_copy, job);
+
+	return copy->part(copy);
+}
+
+/**
+ * view_run() - have a worker do a part of a copy
+ * @copy: the copy
+ * @part: function that takes locks of tracing
+ *
+ * Context: May sleep, with no lock held that others wait for.
+ * Return: as trace_job_run().
+ */
+int view_run(struct view_copy *copy, int (*part)(struct view_copy *copy))
+{
+	copy->part = part;
+	copy->job.fn = view_call_part;
+	return trace_job_run(&copy->job);
+}
+
+/* May the worker go on? */
+static int view_go_on(const struct view_copy *copy, struct trace_view *view)
+{
+	if (trace_job_is_stopped(&copy->job))
 		return -EINTR;
 	cond_resched();
 	return rwsem_is_contended(&view->sem) ? -EAGAIN : 0;
@@ -39,12 +61,15 @@ static int view_go_on(struct trace_view *view)
 static int view_take_copied(struct view_copy *copy, const struct view_member *member,
 			    struct view_thread *thread)
 {
-	int ret = -EAGAIN;
+	int ret = -EAGAIN, home = copy->iter->cpu;
 
+	/* As in "trace", function_graph prints the CPU that has written to a global buffer. */
+	copy->iter->cpu = copy->cpu;
 	trace_event_read_lock();
 	if (atomic_read(&member->view->epoch) == member->epoch)
 		ret = copy->take(copy, thread);
 	trace_event_read_unlock();
+	copy->iter->cpu = home;
 	/* Before the next record that is taken, one is missing. */
 	copy->iter->lost_events = ret == -ENOENT;
 	if (ret == -ENOENT) {
@@ -111,7 +136,7 @@ static int view_collect_cpu(struct view_copy *copy, const struct view_member *me
 		/* Writers can go on for ever. */
 		if (!event || ts > copy->group.until)
 			break;
-		ret = view_go_on(member->view) ?: view_take(copy, member, pos, event, ts);
+		ret = view_go_on(copy, member->view) ?: view_take(copy, member, pos, event, ts);
 		view_race_point(iter->tr);
 	}
 	iter->buffer_iter[cpu] = NULL;
@@ -129,7 +154,7 @@ static int view_collect_member(struct view_copy *copy, const struct view_member 
 
 	iter->tr = tr;
 	iter->array_buffer = &tr->array_buffer;
-	iter->channel = view == copy->view ? NULL : view->name;
+	iter->channel = view_channel(copy, copy->source);
 	/* No record is longer than this. While the view is entered, nothing is charged. */
 	iter->temp_size = ring_buffer_subbuf_size_get(tr->array_buffer.buffer);
 	iter->temp = kvzalloc(iter->temp_size, GFP_KERNEL);
@@ -148,32 +173,54 @@ static int view_collect_member(struct view_copy *copy, const struct view_member 
 	return ret;
 }
 
-static int view_collect_once(struct view_copy *copy, struct pid *pid, struct pid_namespace *ns)
+static int view_collect_members(struct view_copy *copy)
 {
 	struct view_member *member;
-	int ret, clock;
-	unsigned int i;
+	int ret = 0;
 
-	clock = view_members_get(copy);
-	if (clock < 0)
-		return clock;
-	ret = view_group_get(&copy->group, pid, ns, clock);
-	copy->group.from = trace_stamp_at(&copy->since, clock);
-	for (i = 0; !ret && i < copy->nr; i++) {
-		member = &copy->member[i];
+	for (copy->source = 0; !ret && copy->source < copy->nr; copy->source++) {
+		member = &copy->member[copy->source];
 		ret = view_enter(member->view, member->epoch);
 		if (ret)
 			break;
 		ret = view_collect_member(copy, member);
 		view_leave(member->view);
 	}
+	return ret;
+}
+
+/*
+ * A worker may see all addresses that "%pK" prints, and the reader may not. With kptr_restrict=1
+ * a task with another effective user than its real one gets zeros.
+ */
+static int view_collect_as_other(struct view_copy *copy)
+{
+	struct cred *cred = prepare_creds();
+	const struct cred *old;
+	int ret;
+
+	if (!cred)
+		return -ENOMEM;
+	cred->euid = INVALID_UID;
+	old = override_creds(cred);
+	ret = view_collect_members(copy);
+	revert_creds(old);
+	put_cred(cred);
+	return ret;
+}
+
+static int view_collect_once(struct view_copy *copy, struct pid *pid, struct pid_namespace *ns)
+{
+	int ret, clock = view_run(copy, view_members_get);
+
+	if (clock < 0)
+		return clock;
+	ret = view_group_get(&copy->group, pid, ns, clock);
+	copy->group.from = trace_stamp_at(&copy->since, clock);
+	ret = ret ?: view_store_begin(&copy->store, copy->nr);
+	ret = ret ?: view_run(copy, view_collect_as_other);
 	ret = ret ?: view_store_settle(&copy->store);
-	if (ret)
-		return ret;
-	if (copy->finish)
-		return copy->finish(copy);
-	view_group_settle(&copy->group, copy->store.entry, copy->store.nr);
-	return 0;
+	return ret ?: copy->finish(copy);
 }
 
 /* Release what was copied, for the next try. The store keeps its room. */

@@ -10,8 +10,8 @@
  *   store.c    records that were copied, in the order of time
  *   view.c     which instances are shown
  *   member.c   the instances that one open file shows: one, and its channels
- *   collect.c  copy the records of a group out of them
- *   text.c     a record as a line of text
+ *   collect.c  copy the records of a group out of them, in a worker
+ *   text.c     a record as a line of text, and the lines of losses
  *   raw.c      a record as it was recorded, and a trace.dat of all
  *   open.c     the open file in /proc/PID/trace
  *   file.c     the file "proc_view"
@@ -75,36 +75,43 @@
  *	      readable.
  * =========  =================================================================
  *
+ * **Slow readers.** A reader may be throttled by cpu.max, or have the policy SCHED_IDLE. So it
+ * takes none of the locks that changes of tracing take: view_run() has a worker find the members,
+ * copy the records, and print the formats of events. The reader waits, and can be killed; then the
+ * worker ends at the next record. The reader itself checks the rights, allocates what it keeps,
+ * sorts, and copies to user space. Both take view_lock, a spinlock.
+ *
  * **Memory.** The memory that a reader keeps is charged to its cgroup. If that is at memory.high,
  * each allocation sleeps for seconds. So it is made without a lock that others wait for, also
- * without &trace_view.sem: trace_may_charge() checks that. A reader that copies and has no room for
- * the next record releases all, allocates more, and begins again. Under the locks there are only
+ * without &trace_view.sem: trace_may_charge() checks that. A worker that has no room for the next
+ * record releases all, the reader allocates more, and begins again. Under the locks there are only
  * bounded allocations, which are charged to no cgroup and are soon freed.
  *
- * A reader that collects has &trace_view.sem of one instance after the other for reading, and no
+ * A worker that collects has &trace_view.sem of one instance after the other for reading, and no
  * reference to an instance. These changes take it for writing: a removal of the instance or of its
- * rings, a new clock or size of sub-buffers. The reader sees that the lock is contended, releases
- * it at the next record, and begins again, or fails. It sorts only after it has released the lock.
+ * rings, a new clock or size of sub-buffers. The worker sees that the lock is contended, releases
+ * it at the next record, and the reader begins again, or fails.
  *
- * Two changes do not wait, but are counted; the reader compares the count, and begins again:
+ * Two changes do not wait, but are counted; the worker compares the count, and the reader begins
+ * again:
  *
- * - A removal of an event, which holds trace_event_sem. The reader compares under trace_event_sem,
+ * - A removal of an event, which holds trace_event_sem. The worker compares under trace_event_sem,
  *   for each record, since the number of the event may be used again.
  * - A snapshot, which moves the records of all CPUs away, also those that are not copied yet. The
- *   reader compares behind the last CPU of an instance.
+ *   worker compares behind the last CPU of an instance.
  *
- * **Locks**, outermost first: event_mutex (of readers, only to finish a trace.dat),
- * trace_types_lock (also to find the channels), &trace_view.sem, trace_event_sem, the locks of
- * tracing's readers and snapshots; innermost view_mutex, which protects the list of views, and
- * view_user_mutex, which protects that of users. &view_user.busy is outside of all.
- * exec_update_lock is taken with none of them held but &view_user.busy.
+ * **Locks**, outermost first: event_mutex (only to finish a trace.dat), trace_types_lock (also to
+ * find the channels), &trace_view.sem, trace_event_sem, the locks of tracing's readers and
+ * snapshots: of these, a worker takes all, and a reader none. Innermost are view_lock, which
+ * protects the list of views, and view_user_mutex, which protects that of users. &view_user.busy is
+ * outside of all. exec_update_lock is taken with none of them held but &view_user.busy.
  *
  * **Barriers.** trace_stamp_task:A orders a stamp before the PID or the credentials that are
  * published behind it; view_thread_read:A and view_thread_check:A read them in the other order.
  * Both pairs have a test in Documentation/litmus-tests/tracing/.
  */
 
-/* Bytes that a copy has at most */
+/* Bytes that the records of a copy have at most; lines of losses may come on top */
 #define VIEW_LIMIT		(2UL << 20)
 /* Open files of a user in a memory cgroup, at most */
 #define VIEW_FILES		32
@@ -172,6 +179,7 @@ struct view_group {
  * @entry:   the records
  * @nr:      number of @entry
  * @room:    number of @entry that are allocated
+ * @missed:  a bit for each CPU of each member: the last record of it was dropped
  * @full_of_bytes: @data has no room for the record that was refused, rather than @entry
  * @dropped: number of records that were dropped: by the limit, or as they cannot be shown
  * @floor:   earlier records are dropped
@@ -184,6 +192,7 @@ struct view_store {
 	struct trace_dat_record	*entry;
 	unsigned int		nr;
 	unsigned int		room;
+	unsigned long		*missed;
 	bool			full_of_bytes;
 	unsigned long		dropped;
 	u64			floor;
@@ -196,8 +205,8 @@ struct view_store {
  * @sem:   a reader copies, or a writer changes the instance
  * @tr:    the instance; NULL if it is removed. trace_types_lock and @sem to set it
  * @epoch: number of changes
- * @shown: it is in the list; trace_types_lock and view_mutex to set it
- * @since: its records are cleared since this time; view_mutex
+ * @shown: it is in the list; trace_types_lock and view_lock to set it
+ * @since: its records are cleared since this time; view_lock
  * @len:   length of @name
  * @name:  of the instance
  */
@@ -231,15 +240,19 @@ struct view_member {
  * @since: of the view when it was found
  * @nr:    number of @member
  * @member: the instance, and its channels
+ * @source: number of the member that is copied from
  * @group: the threads
  * @store: the records
  * @gaps:  number of places where writers have overwritten records before they were copied
  * @iter:  prints records; its &trace_iterator.temp holds the one that is copied, and
  *	   &trace_iterator.lost_events tells whether some are missing in front of that
  * @cpu:   the CPU that has written the record of @iter
+ * @job:   a worker does a part
+ * @part:  this part
  * @take:  stores the record of @iter, of a thread; 0, -ENOENT if it cannot be shown, or -ENOBUFS as
  *	   view_store_add()
- * @finish: makes @dat of the records; NULL if they are the file. -EAGAIN to copy again
+ * @finish: makes the file of the records: @dat, or lines of losses in @store; settles @group.
+ *	   -EAGAIN to copy again
  * @dat:   the records as a trace.dat
  */
 struct view_copy {
@@ -247,11 +260,14 @@ struct view_copy {
 	struct trace_stamp	since;
 	unsigned int		nr;
 	struct view_member	*member;
+	unsigned int		source;
 	struct view_group	group;
 	struct view_store	store;
 	unsigned long		gaps;
 	struct trace_iterator	*iter;
 	int			cpu;
+	struct trace_job	job;
+	int			(*part)(struct view_copy *copy);
 	int			(*take)(struct view_copy *copy, struct view_thread *thread);
 	int			(*finish)(struct view_copy *copy);
 	struct trace_dat_copy	dat;
@@ -279,6 +295,7 @@ int view_group_copy_out(struct view_group *group, void __user *to, const void *f
 
 /* store.c */
 int view_store_grow(struct view_store *store);
+int view_store_begin(struct view_store *store, unsigned int members);
 void view_store_empty(struct view_store *store);
 int view_store_add(struct view_store *store, const struct trace_dat_record *rec, const void *data);
 int view_store_settle(struct view_store *store);
@@ -296,14 +313,17 @@ void view_leave(struct trace_view *view);
 /* member.c */
 int view_members_get(struct view_copy *copy);
 void view_members_put(struct view_copy *copy);
+const char *view_channel(const struct view_copy *copy, unsigned int member);
 bool view_members_are_same(const struct view_copy *copy);
 
 /* collect.c */
 extern void (*view_race_hook)(struct trace_array *tr);
+int view_run(struct view_copy *copy, int (*part)(struct view_copy *copy));
 int view_collect(struct view_copy *copy, struct pid *pid, struct pid_namespace *ns);
 
 /* text.c */
 int view_text_take(struct view_copy *copy, struct view_thread *thread);
+int view_text_finish(struct view_copy *copy);
 
 /* raw.c */
 int view_raw_take(struct view_copy *copy, struct view_thread *thread);

@@ -18,35 +18,30 @@ static void view_members_add(struct view_copy *copy, struct trace_view *view)
  *
  * A session and its channels have one clock.
  *
- * Context: May sleep.
+ * Context: A worker, see trace_job_run().
  * Return: the &enum trace_stamp_clock, or an error; in each case view_members_put() has to follow.
- *	   -ENODEV if the instance has been removed; -EOPNOTSUPP for its clock; -EINTR; -ENOMEM.
+ *	   -ENODEV if the instance has been removed; -EOPNOTSUPP for its clock; -ENOMEM.
  */
 int view_members_get(struct view_copy *copy)
 {
 	struct trace_array *tr, *ch;
-	int ret = mutex_lock_killable(&trace_types_lock);
+	int ret;
 
-	if (ret)
-		return ret;
+	guard(mutex)(&trace_types_lock);
 	tr = copy->view->tr;
 	ret = tr ? trace_stamp_clock(tr) : -ENODEV;
 	if (ret < 0)
-		goto out;
+		return ret;
 	/* For the copy only, so it is not charged under the lock. */
 	copy->member = kcalloc(1 + trace_nr_channels(tr), sizeof(*copy->member), GFP_KERNEL);
-	if (!copy->member) {
-		ret = -ENOMEM;
-		goto out;
-	}
+	if (!copy->member)
+		return -ENOMEM;
 	view_members_add(copy, copy->view);
 	for_each_channel(ch, tr) {
 		/* Records that survive a reboot may be those of another boot, as their PIDs. */
 		if (ch->view && !ch->range_addr_start)
 			view_members_add(copy, ch->view);
 	}
-out:
-	mutex_unlock(&trace_types_lock);
 	return ret;
 }
 
@@ -62,6 +57,21 @@ void view_members_put(struct view_copy *copy)
 		view_put(copy->member[--copy->nr].view);
 	kfree(copy->member);
 	copy->member = NULL;
+}
+
+/**
+ * view_channel() - tell the name of a member that is a channel
+ * @copy:   where the members are stored
+ * @member: number of the member
+ *
+ * Context: Any context.
+ * Return: the name; NULL for the instance itself.
+ */
+const char *view_channel(const struct view_copy *copy, unsigned int member)
+{
+	const struct trace_view *view = copy->member[member].view;
+
+	return view == copy->view ? NULL : view->name;
 }
 
 /**

@@ -2,6 +2,7 @@
 /*
  * The open file in /proc/PID/trace.
  */
+#include <linux/bitmap.h>
 #include <linux/kallsyms.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
@@ -44,9 +45,11 @@ static void view_lay_out_text(struct view_file *f)
 			"# instance=%s pid=%d records=%u dropped=%lu gaps=%lu\n"
 			"#           TASK-PID     CPU#  |||||  TIMESTAMP  EVENT\n",
 			copy->view->name, copy->group.vnr, store->nr, store->dropped, copy->gaps);
-	/* Where each record begins is of no use any more. */
+	/* Where each record begins is of no use any more, nor is what was dropped in front. */
 	kvfree(store->entry);
 	store->entry = NULL;
+	bitmap_free(store->missed);
+	store->missed = NULL;
 	f->part[0] = (struct dat_block){ f->head, len };
 	f->part[1] = (struct dat_block){ store->data, store->used };
 }
@@ -83,7 +86,7 @@ static int view_file_fill(struct view_file *f, struct pid *pid, struct pid_names
 	kfree(copy->iter);
 	if (ret)
 		return ret;
-	if (copy->finish) {
+	if (copy->dat.head.data) {
 		/* The records are no longer wanted behind their trace.dat. */
 		view_store_free(&copy->store);
 		f->part[0] = copy->dat.head;
@@ -147,7 +150,7 @@ int trace_view_open(struct file *file, struct pid *pid, struct pid_namespace *ns
 		.store.limit = VIEW_LIMIT,
 		.dat.symbols = kallsyms_show_value(file->f_cred),
 		.take = kind == TRACE_VIEW_TEXT ? view_text_take : view_raw_take,
-		.finish = kind == TRACE_VIEW_TEXT ? NULL : view_raw_finish,
+		.finish = kind == TRACE_VIEW_TEXT ? view_text_finish : view_raw_finish,
 	};
 	ret = view_file_fill(f, pid, ns);
 	view_put(view);

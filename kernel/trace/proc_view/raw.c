@@ -34,7 +34,7 @@ static bool view_has_format(int type)
  *
  * A record of an event that was removed has no format.
  *
- * Context: May sleep, trace_event_sem is held.
+ * Context: A worker, trace_event_sem is held.
  * Return: 0; -ENOENT if it has none; -ENOBUFS as view_store_add().
  */
 int view_raw_take(struct view_copy *copy, struct view_thread *thread)
@@ -42,7 +42,7 @@ int view_raw_take(struct view_copy *copy, struct view_thread *thread)
 	struct trace_iterator *iter = copy->iter;
 	const struct trace_dat_record rec = {
 		.ts = iter->ts, .cpu = copy->cpu, .len = iter->ent_size,
-		.lost = !!iter->lost_events,
+		.member = copy->source, .lost = !!iter->lost_events,
 		.owner = thread - copy->group.thread,
 	};
 
@@ -67,19 +67,20 @@ static void view_print_names(struct seq_file *m, void *private)
 }
 
 /*
- * No event has been removed since the records were copied, or they are copied again: its number
- * may be that of another event now.
+ * The part of the worker. No event has been removed since the records were copied, or they are
+ * copied again: its number may be that of another event now.
  */
 static int view_raw_put_formats(struct view_copy *copy)
 {
-	int ret = mutex_lock_killable(&trace_types_lock);
+	int ret = trace_dat_put_printk(&copy->dat);
 
 	if (ret)
 		return ret;
-	ret = view_members_are_same(copy) && copy->view->tr ?
-	      trace_dat_put_formats(&copy->dat, copy->view->tr) : -EAGAIN;
-	mutex_unlock(&trace_types_lock);
-	return ret;
+	guard(mutex)(&event_mutex);
+	guard(mutex)(&trace_types_lock);
+	if (!view_members_are_same(copy) || !copy->view->tr)
+		return -EAGAIN;
+	return trace_dat_put_formats(&copy->dat, copy->view->tr);
 }
 
 /**
@@ -98,17 +99,14 @@ int view_raw_finish(struct view_copy *copy)
 	dat->nr = copy->store.nr;
 	dat->data = copy->store.data;
 	dat->len = copy->store.used;
-	dat->lost = copy->store.dropped;
+	/* Each record says so itself. */
+	dat->lost = false;
 	dat->print_names = view_print_names;
 	dat->private = &copy->group;
 	ret = trace_dat_make_pages(dat);
 	if (ret)
 		return ret;
 	view_group_settle(&copy->group, dat->record, dat->nr);
-	ret = trace_dat_scan(dat) ?: mutex_lock_killable(&event_mutex);
-	if (ret)
-		return ret;
-	ret = view_raw_put_formats(copy);
-	mutex_unlock(&event_mutex);
+	ret = trace_dat_scan(dat) ?: view_run(copy, view_raw_put_formats);
 	return ret ?: trace_dat_make_head(dat);
 }

@@ -4,7 +4,8 @@
  */
 #include "internal.h"
 
-static DEFINE_MUTEX(view_mutex);
+/* A spinlock: a reader may be slow, and a change waits for it with trace_types_lock held. */
+static DEFINE_SPINLOCK(view_lock);
 static LIST_HEAD(views);
 
 static const char view_endings[TRACE_VIEW_NR_KINDS][TRACE_VIEW_ENDING + 1] = {
@@ -15,7 +16,7 @@ static const char view_endings[TRACE_VIEW_NR_KINDS][TRACE_VIEW_ENDING + 1] = {
 /* If its owner has closed it, an instance may stay for other open files. Nothing new shows it. */
 static bool view_is_there(const struct trace_view *view)
 {
-	lockdep_assert_held(&view_mutex);
+	lockdep_assert_held(&view_lock);
 	return !READ_ONCE(view->tr->retired);
 }
 
@@ -51,7 +52,7 @@ static struct trace_view *view_find(const char *name, unsigned int len, enum tra
  * The key is on for the caller, until that switches it off. A view that is shown has it on, too, so
  * no code is patched here.
  *
- * Context: May sleep.
+ * Context: Any context but interrupts.
  * Return: the view, for static_branch_dec() and view_put(); NULL if there is none.
  */
 struct trace_view *view_get(const char *name, unsigned int len, enum trace_view_kind *kind,
@@ -59,12 +60,11 @@ struct trace_view *view_get(const char *name, unsigned int len, enum trace_view_
 {
 	struct trace_view *view;
 
-	guard(mutex)(&view_mutex);
+	guard(spinlock)(&view_lock);
 	view = view_find(name, len, kind);
-	if (!view)
+	if (!view || WARN_ON_ONCE(!static_key_fast_inc_not_disabled(&trace_view_used.key)))
 		return NULL;
 	refcount_inc(&view->ref);
-	static_branch_inc(&trace_view_used);
 	*since = view->since;
 	return view;
 }
@@ -86,14 +86,14 @@ void view_put(struct trace_view *view)
  * @name: the name
  * @len:  its length
  *
- * Context: May sleep.
+ * Context: Any context but interrupts.
  * Return: true if there is.
  */
 bool trace_view_exists(const char *name, unsigned int len)
 {
 	enum trace_view_kind kind;
 
-	guard(mutex)(&view_mutex);
+	guard(spinlock)(&view_lock);
 	return view_find(name, len, &kind);
 }
 
@@ -102,14 +102,14 @@ bool trace_view_exists(const char *name, unsigned int len)
  * @nr:   number of the file, from 0 on
  * @name: where it is stored
  *
- * Context: May sleep.
+ * Context: Any context but interrupts.
  * Return: true; false if there are not so many.
  */
 bool trace_view_list(unsigned int nr, struct trace_view_name *name)
 {
 	struct trace_view *view;
 
-	guard(mutex)(&view_mutex);
+	guard(spinlock)(&view_lock);
 	list_for_each_entry(view, &views, list) {
 		if (!view_is_there(view))
 			continue;
@@ -161,7 +161,7 @@ int view_create(struct trace_array *tr)
 bool view_show(struct trace_view *view, bool on)
 {
 	lockdep_assert_held(&trace_types_lock);
-	guard(mutex)(&view_mutex);
+	guard(spinlock)(&view_lock);
 	if (view->shown == on)
 		return false;
 	WRITE_ONCE(view->shown, on);
@@ -250,15 +250,12 @@ void trace_view_end_event(struct trace_array *tr)
  * Nothing of the instance but its events changes until view_leave(), and it is not removed. A
  * snapshot may move its records away, see &view_member.moves.
  *
- * Context: May sleep.
- * Return: 0; -EAGAIN if it has changed, or is no longer there; -EINTR.
+ * Context: A worker, see trace_job_run().
+ * Return: 0; -EAGAIN if it has changed, or is no longer there.
  */
 int view_enter(struct trace_view *view, int epoch)
 {
-	int ret = down_read_killable(&view->sem);
-
-	if (ret)
-		return ret;
+	down_read(&view->sem);
 	if (view->tr && atomic_read(&view->epoch) == epoch)
 		return 0;
 	up_read(&view->sem);
@@ -269,7 +266,7 @@ int view_enter(struct trace_view *view, int epoch)
  * view_leave() - end view_enter()
  * @view: the view
  *
- * Context: May sleep.
+ * Context: The worker of view_enter().
  */
 void view_leave(struct trace_view *view)
 {

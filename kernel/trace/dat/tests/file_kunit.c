@@ -6,6 +6,7 @@
 #include <linux/fs.h>
 #include <linux/lockdep.h>
 #include <linux/prandom.h>
+#include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include <linux/string.h>
 
@@ -436,11 +437,13 @@ static unsigned long dat_kb(struct kunit *test)
 }
 
 static unsigned int dat_pages_scanned, dat_locks_held;
+static struct task_struct *dat_scanner;
 
 /* Behind each page that is scanned: does this task hold a lock that others wait for? */
 static void dat_look_at_locks(void)
 {
 	dat_pages_scanned++;
+	dat_scanner = current;
 #ifdef CONFIG_LOCKDEP
 	dat_locks_held += lockdep_is_held(&event_mutex) || lockdep_is_held(&trace_types_lock);
 #endif
@@ -450,6 +453,7 @@ static void dat_scan_with(void (*hook)(void))
 {
 	dat_pages_scanned = 0;
 	dat_locks_held = 0;
+	dat_scanner = NULL;
 	dat_scan_hook = hook;
 }
 
@@ -469,6 +473,8 @@ static void dat_test_scan(struct kunit *test)
 	tfs_close(dat_open(test, path));
 	KUNIT_EXPECT_GT(test, dat_pages_scanned, 5U);
 	KUNIT_EXPECT_EQ(test, dat_locks_held, 0U);
+	/* The task that opens may be slow. */
+	KUNIT_EXPECT_PTR_NE(test, dat_scanner, current);
 	dat_pages_scanned = 0;
 	tfs_close(dat_open(test, path));
 	dat_capture_all();
@@ -482,13 +488,61 @@ static void dat_test_scan(struct kunit *test)
 	dat_scan_hook = NULL;
 	KUNIT_EXPECT_GT(test, dat_pages_scanned, 5U);
 	KUNIT_EXPECT_EQ(test, dat_locks_held, 0U);
+	KUNIT_EXPECT_PTR_EQ(test, dat_scanner, current);
 	KUNIT_EXPECT_TRUE(test, dat_kept(test)->dat->scanned);
 }
 
+/* The job that has begun last, how many there were, and how many of them found a lock held */
+static struct trace_job *dat_job;
+static unsigned int dat_jobs, dat_jobs_locked;
+
+/* Does the task hold event_mutex? Another one holds it for a moment only. */
+static void dat_look_at_job(struct trace_job *job)
+{
+	unsigned int tries = 0;
+
+	dat_job = job;
+	dat_jobs++;
+	while (!mutex_trylock(&event_mutex)) {
+		if (tries++ == 1000) {
+			dat_jobs_locked++;
+			return;
+		}
+		schedule_timeout_uninterruptible(1);
+	}
+	mutex_unlock(&event_mutex);
+}
+
+/* A worker captures, not the task that opens. */
+static void dat_test_worker(struct kunit *test)
+{
+	const char *path;
+
+	dat_write(test, test->priv, 600, 0, 3);
+	path = dat_take(test);
+	dat_jobs = 0;
+	dat_jobs_locked = 0;
+	trace_job_hook = dat_look_at_job;
+	tfs_close(dat_open(test, path));
+	trace_job_hook = NULL;
+	KUNIT_EXPECT_EQ(test, dat_jobs, 1U);
+	KUNIT_EXPECT_EQ(test, dat_jobs_locked, 0U);
+	KUNIT_EXPECT_TRUE(test, dat_kept(test)->dat->scanned);
+}
+
+/* Kill the task that opens, and wait until it has told the worker. */
 static void dat_kill(void)
 {
+	struct task_struct *task = dat_job->task;
+	unsigned int tries;
+
 	dat_pages_scanned++;
-	tfs_kill(true);
+	spin_lock_irq(&task->sighand->siglock);
+	sigaddset(&task->pending.signal, SIGKILL);
+	signal_wake_up(task, true);
+	spin_unlock_irq(&task->sighand->siglock);
+	for (tries = 0; tries < 1000 && !trace_job_is_stopped(dat_job); tries++)
+		schedule_timeout_uninterruptible(1);
 }
 
 /* A kill ends the scan behind the page, and the next open begins it again. */
@@ -499,10 +553,12 @@ static void dat_test_killed(struct kunit *test)
 
 	dat_write(test, test->priv, 600, 0, 60);
 	path = dat_take(test);
+	trace_job_hook = dat_look_at_job;
 	dat_scan_with(dat_kill);
 	file = tfs_try_open(test, path, O_RDONLY);
 	tfs_kill(false);
 	dat_scan_hook = NULL;
+	trace_job_hook = NULL;
 	KUNIT_EXPECT_EQ(test, dat_pages_scanned, 1U);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(file), -EINTR);
 	tfs_close(file);
@@ -606,6 +662,7 @@ static struct kunit_case dat_cases[] = {
 	KUNIT_CASE(dat_test_no_room),
 	KUNIT_CASE(dat_test_sizes),
 	KUNIT_CASE(dat_test_scan),
+	KUNIT_CASE(dat_test_worker),
 	KUNIT_CASE(dat_test_killed),
 	KUNIT_CASE(dat_test_open_fails),
 	KUNIT_CASE(dat_test_read_fails),

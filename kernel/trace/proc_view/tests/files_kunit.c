@@ -20,6 +20,7 @@
 
 #include "../../dat/tests/parse.h"
 #include "../../tests/snapshots.h"
+#include "../../trace_output.h"
 #include "../internal.h"
 
 #define VIEW_FILES_BYTES	SZ_256K
@@ -225,6 +226,106 @@ static void view_files_test_no_symbols(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dat->symbols.len, (size_t)0);
 	KUNIT_EXPECT_EQ(test, dat->printk.len, (size_t)0);
 	KUNIT_EXPECT_GT(test, view_files_pages(dat), 0ULL);
+}
+
+/* Counts of the jobs of a reader, of their records, and of things that are wrong */
+static struct view_files_seen {
+	struct task_struct	*reader;
+	struct trace_view	*view;
+	unsigned int		jobs;
+	unsigned int		records;
+	unsigned int		wrong;
+} view_files_seen;
+
+/* Get a lock that others hold for a moment, and the reader not at all. Return: false if it does. */
+#define view_files_try_lock(trylock)						\
+({										\
+	unsigned int tries = 0;							\
+	bool got;								\
+										\
+	while (!(got = (trylock)) && tries++ < 1000)				\
+		schedule_timeout_uninterruptible(1);				\
+	got;									\
+})
+
+/* The reader waits, and holds no lock that a change of tracing takes. */
+static void view_files_look_at_job(struct trace_job *job)
+{
+	struct view_files_seen *seen = &view_files_seen;
+
+	seen->jobs++;
+	seen->wrong += job->task != seen->reader || current == seen->reader;
+	if (view_files_try_lock(mutex_trylock(&event_mutex)))
+		mutex_unlock(&event_mutex);
+	else
+		seen->wrong++;
+	if (view_files_try_lock(mutex_trylock(&trace_types_lock)))
+		mutex_unlock(&trace_types_lock);
+	else
+		seen->wrong++;
+	if (view_files_try_lock(down_write_trylock(&seen->view->sem)))
+		up_write(&seen->view->sem);
+	else
+		seen->wrong++;
+	if (view_files_try_lock(down_write_trylock(&trace_event_sem)))
+		up_write(&trace_event_sem);
+	else
+		seen->wrong++;
+}
+
+static void view_files_look_at_record(struct trace_array *tr)
+{
+	view_files_seen.records++;
+	view_files_seen.wrong += current == view_files_seen.reader;
+}
+
+/* A worker takes the locks: to find the members, to copy the records, and to print the formats. */
+static void view_files_test_worker(struct kunit *test)
+{
+	static const char * const names[] = { "kunit.txt", "kunit.dat" };
+	struct trace_array *tr = test->priv;
+	struct file *file;
+	unsigned int i;
+
+	view_files_mark(test, "one");
+	view_files_mark(test, "two");
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		view_files_seen = (struct view_files_seen){ .reader = current, .view = tr->view };
+		file = view_files_alloc(test);
+		trace_job_hook = view_files_look_at_job;
+		view_race_hook = view_files_look_at_record;
+		KUNIT_EXPECT_EQ(test, view_files_try(file, names[i]), 0);
+		trace_job_hook = NULL;
+		view_race_hook = NULL;
+		view_files_close(file);
+		KUNIT_EXPECT_EQ(test, view_files_seen.jobs, 2 + i);
+		KUNIT_EXPECT_EQ(test, view_files_seen.records, 2U);
+		KUNIT_EXPECT_EQ(test, view_files_seen.wrong, 0U);
+	}
+}
+
+/* A worker may see addresses, and prints none where its reader may not see them. */
+static void view_files_test_addresses(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+	unsigned long address = (unsigned long)tr;
+	unsigned int size = struct_size_t(struct bprint_entry, buf, sizeof(address) / sizeof(u32));
+	struct bprint_entry *entry = tfs_zalloc(test, size);
+	int before = kptr_restrict;
+	const char *text;
+
+	entry->ent.type = TRACE_BPRINT;
+	entry->ent.pid = current->pid;
+	entry->ip = _THIS_IP_;
+	entry->fmt = "at %pK\n";
+	memcpy(entry->buf, &address, sizeof(address));
+	KUNIT_ASSERT_EQ(test, ring_buffer_write(tr->array_buffer.buffer, size, entry), 0);
+	/* CAP_SYSLOG is needed. */
+	kptr_restrict = 1;
+	text = view_files_text(test, "kunit.txt");
+	kptr_restrict = before;
+	KUNIT_EXPECT_EQ(test, tfs_count(text, tfs_text(test, ": at %0*x\n",
+						       (int)(2 * sizeof(long)), 0)), 1U);
 }
 
 /* The clock may count ticks, and a record is shown if its time is behind that of a stamp. */
@@ -679,7 +780,9 @@ static struct kunit_case view_files_cases[] = {
 	KUNIT_CASE(view_files_test_text),
 	KUNIT_CASE(view_files_test_channel),
 	KUNIT_CASE(view_files_test_dat),
+	KUNIT_CASE(view_files_test_worker),
 	KUNIT_CASE(view_files_test_no_symbols),
+	KUNIT_CASE(view_files_test_addresses),
 	KUNIT_CASE(view_files_test_since),
 	KUNIT_CASE(view_files_test_old),
 	KUNIT_CASE(view_files_test_old_global),

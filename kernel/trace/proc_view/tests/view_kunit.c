@@ -10,12 +10,15 @@
 #include <linux/delay.h>
 #include <linux/kthread.h>
 #include <linux/pid_namespace.h>
+#include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 
 #include "../../instance/internal.h"
 #include "../../ring_buffer/format.h"
 #include "../../tests/tracefs.h"
+#include "../../trace_output.h"
 #include "../internal.h"
 
 #define VIEW_TEST_SINCE	1000
@@ -112,15 +115,17 @@ static struct view_store view_test_store(struct kunit *test, size_t limit)
 	store.entry = kvmalloc_array(store.room, sizeof(*store.entry), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, store.data);
 	KUNIT_ASSERT_NOT_NULL(test, store.entry);
+	KUNIT_ASSERT_EQ(test, view_store_begin(&store, 4), 0);
 	return store;
 }
 
-static void view_test_add(struct kunit *test, struct view_store *store, u64 ts, int cpu)
+/* There may be one CPU only, so each record is of the first one of a member. */
+static void view_test_add(struct kunit *test, struct view_store *store, u64 ts, int member)
 {
-	const struct trace_dat_record rec = { .ts = ts, .cpu = cpu, .len = 16 };
+	const struct trace_dat_record rec = { .ts = ts, .member = member, .len = 16 };
 
-	KUNIT_ASSERT_EQ(test,
-			view_store_add(store, &rec, tfs_text(test, "%010llu.%04d\n", ts, cpu)), 0);
+	KUNIT_ASSERT_EQ(test, view_store_add(store, &rec,
+					     tfs_text(test, "%010llu.%04d\n", ts, member)), 0);
 }
 
 /* The records have 16 bytes each: are they those of these times, one at each, in order? */
@@ -139,16 +144,30 @@ static void view_test_expect(struct kunit *test, struct view_store *store, u64 f
 	}
 }
 
-/* Times 0 .. @nr - 1 are spread over four CPUs, which are added one after the other. */
+/* Times 0 .. @nr - 1 are spread over four members, which are added one after the other. */
 static void view_test_fill(struct kunit *test, struct view_store *store, u64 nr)
 {
-	u64 cpu, ts;
+	u64 member, ts;
 
-	for (cpu = 0; cpu < 4; cpu++) {
-		for (ts = cpu; ts < nr; ts += 4)
-			view_test_add(test, store, ts, cpu);
+	for (member = 0; member < 4; member++) {
+		for (ts = member; ts < nr; ts += 4)
+			view_test_add(test, store, ts, member);
 	}
 	KUNIT_ASSERT_EQ(test, view_store_settle(store), 0);
+}
+
+/* Members, a bit for each, of which some were dropped: their first record that is left says so. */
+static void view_test_expect_lost(struct kunit *test, const struct view_store *store,
+				  unsigned int lost)
+{
+	const struct trace_dat_record *entry = store->entry;
+	unsigned int i;
+
+	for (i = 0; i < store->nr; i++, entry++) {
+		KUNIT_EXPECT_EQ_MSG(test, !!entry->lost, !!(lost & BIT(entry->member)), "%u of %u",
+				    i, store->nr);
+		lost &= ~BIT(entry->member);
+	}
 }
 
 /* Of too many, also for what is stored between, the newest ones are left, without a gap. */
@@ -170,6 +189,7 @@ static void view_test_limit(struct kunit *test)
 		view_test_fill(test, &store, cases[i].nr);
 		view_test_expect(test, &store, cases[i].dropped, cases[i].nr - 1);
 		KUNIT_EXPECT_EQ(test, store.dropped, cases[i].dropped);
+		view_test_expect_lost(test, &store, store.dropped ? 0xf : 0);
 		view_store_free(&store);
 	}
 }
@@ -187,7 +207,37 @@ static void view_test_one_time(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, view_store_settle(&store), 0);
 	KUNIT_EXPECT_EQ(test, store.nr, 100);
 	KUNIT_EXPECT_EQ(test, store.dropped, 900);
+	view_test_expect_lost(test, &store, BIT(0));
 	view_store_free(&store);
+}
+
+/* The first record that is left of a member says so if earlier ones of that were dropped. */
+static void view_test_lost(struct kunit *test)
+{
+	static const struct {
+		u64	ts;
+		int	member;
+	} records[] = {
+		{ 1, 0 }, { 20, 0 }, { 21, 0 }, { 2, 1 }, { 3, 2 }, { 22, 2 }, { 23, 3 }, { 24, 3 },
+	};
+	struct view_store store;
+	unsigned int i, trim;
+
+	for (trim = 0; trim < 2; trim++) {
+		store = view_test_store(test, 16 * (5 - trim));
+		for (i = 0; i < ARRAY_SIZE(records); i++)
+			view_test_add(test, &store, records[i].ts, records[i].member);
+		KUNIT_EXPECT_EQ(test, store.dropped, 0UL);
+		/* Beyond twice the limit: the oldest four are dropped, and later the next one. */
+		if (trim)
+			view_test_add(test, &store, 25, 1);
+		KUNIT_EXPECT_EQ(test, store.dropped, trim ? 4UL : 0UL);
+		KUNIT_ASSERT_EQ(test, view_store_settle(&store), 0);
+		KUNIT_EXPECT_EQ(test, store.dropped, trim ? 5UL : 3UL);
+		view_test_expect(test, &store, trim ? 22 : 20, trim ? 25 : 24);
+		view_test_expect_lost(test, &store, trim ? BIT(1) | BIT(2) : BIT(0) | BIT(2));
+		view_store_free(&store);
+	}
 }
 
 /* Behind twice the limit the oldest ones go; others of the earliest time that is left stay. */
@@ -236,6 +286,7 @@ static void view_test_grow(struct kunit *test)
 			nr = store.nr;
 			view_store_empty(&store);
 			KUNIT_ASSERT_EQ(test, view_store_grow(&store), 0);
+			KUNIT_ASSERT_EQ(test, view_store_begin(&store, 1), 0);
 		}
 		view_store_free(&store);
 	}
@@ -399,6 +450,9 @@ static void view_test_page_size(struct kunit *test)
 /* An instance of the tests, and a channel of it */
 static struct trace_array *view_test_tr[2];
 
+/* The task of the test; a hook runs in a worker */
+static struct task_struct *view_test_task;
+
 struct view_test_entry {
 	struct trace_entry	ent;
 	u32			num;
@@ -406,7 +460,7 @@ struct view_test_entry {
 
 static void view_test_write(struct trace_array *tr, u32 num)
 {
-	struct view_test_entry entry = { .ent.pid = current->pid, .num = num };
+	struct view_test_entry entry = { .ent.pid = view_test_task->pid, .num = num };
 
 	ring_buffer_write(tr->array_buffer.buffer, sizeof(entry), &entry);
 }
@@ -416,7 +470,7 @@ static int view_test_take(struct view_copy *copy, struct view_thread *thread)
 	struct trace_iterator *iter = copy->iter;
 	const struct trace_dat_record rec = {
 		.ts = iter->ts, .cpu = iter->cpu, .len = iter->ent_size, .lost = iter->lost_events,
-		.owner = thread - copy->group.thread,
+		.member = copy->source, .owner = thread - copy->group.thread,
 	};
 
 	/* This one has no format. */
@@ -430,11 +484,18 @@ static u32 view_test_num(const struct view_copy *copy, unsigned int i)
 	return ((struct view_test_entry *)(copy->store.data + copy->store.entry[i].off))->num;
 }
 
+static int view_test_end(struct view_copy *copy)
+{
+	view_group_settle(&copy->group, copy->store.entry, copy->store.nr);
+	return 0;
+}
+
 static void view_test_collect(struct kunit *test, struct view_copy *copy)
 {
 	copy->view = view_test_tr[0]->view;
-	copy->store.limit = VIEW_LIMIT;
+	copy->store.limit = copy->store.limit ?: VIEW_LIMIT;
 	copy->take = copy->take ?: view_test_take;
+	copy->finish = copy->finish ?: view_test_end;
 	copy->iter = kunit_kzalloc(test, sizeof(*copy->iter), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, copy->iter);
 	copy->iter->buffer_iter = kunit_kcalloc(test, nr_cpu_ids, sizeof(*copy->iter->buffer_iter),
@@ -549,25 +610,220 @@ static void view_test_gap(struct kunit *test)
 	view_test_release(&copy);
 }
 
+/* A copy without records, to which view_text_take() adds @entry of the first CPU of a channel */
+static void view_test_begin_text(struct kunit *test, struct view_copy *copy,
+				 struct trace_entry *entry, unsigned int size)
+{
+	*copy = (struct view_copy){ .take = view_text_take, .finish = view_text_finish };
+	view_test_collect(test, copy);
+	KUNIT_ASSERT_EQ(test, copy->store.used, 0);
+	view_members_put(copy);
+	KUNIT_ASSERT_GE(test, view_members_get(copy), 0);
+	KUNIT_ASSERT_EQ(test, copy->nr, 2);
+	copy->source = 1;
+	copy->cpu = 0;
+	copy->iter->tr = view_test_tr[1];
+	copy->iter->array_buffer = &view_test_tr[1]->array_buffer;
+	copy->iter->channel = view_channel(copy, 1);
+	copy->iter->ent = entry;
+	copy->iter->ent_size = size;
+}
+
+static void view_test_take_text(struct kunit *test, struct view_copy *copy, bool lost, u64 ts)
+{
+	copy->iter->lost_events = lost;
+	copy->iter->ts = ts;
+	trace_event_read_lock();
+	KUNIT_EXPECT_EQ(test, view_text_take(copy, copy->group.thread), 0);
+	trace_event_read_unlock();
+}
+
+/* Settle the text. Return: it, with a 0 behind it. */
+static const char *view_test_end_text(struct kunit *test, struct view_copy *copy)
+{
+	char *text;
+
+	KUNIT_ASSERT_EQ(test, view_store_settle(&copy->store), 0);
+	KUNIT_ASSERT_EQ(test, view_text_finish(copy), 0);
+	text = tfs_zalloc(test, copy->store.used + 1);
+	memcpy(text, copy->store.data, copy->store.used);
+	KUNIT_EXPECT_EQ(test, strlen(text), copy->store.used);
+	view_members_put(copy);
+	view_test_release(copy);
+	return text;
+}
+
+#define VIEW_TEST_LOST	"kunit_channel: CPU:0 [LOST EVENTS]\n"
+
 /* The text says so in front of the next record, with the name of its channel. */
 static void view_test_gap_text(struct kunit *test)
 {
-	static const char want[] = "chan: CPU:7 [LOST EVENTS]\nchan: ";
 	struct view_test_entry entry = {};
-	struct view_copy copy = { .take = view_text_take };
+	struct view_copy copy;
 	const char *text;
 
+	view_test_begin_text(test, &copy, &entry.ent, sizeof(entry));
+	view_test_take_text(test, &copy, true, 1);
+	view_test_take_text(test, &copy, false, 2);
+	text = view_test_end_text(test, &copy);
+	KUNIT_EXPECT_TRUE_MSG(test, strstarts(text, VIEW_TEST_LOST "kunit_channel: "), "%s", text);
+	KUNIT_EXPECT_EQ(test, tfs_count(text, "[LOST EVENTS]"), 1U);
+	KUNIT_EXPECT_EQ(test, tfs_count(text, "Unknown type 0\n"), 2U);
+	KUNIT_EXPECT_EQ(test, text[strlen(text) - 1], '\n');
+}
+
+/* The same where the oldest ones were dropped, once, also if writers have overwritten others. */
+static void view_test_dropped_text(struct kunit *test)
+{
+	struct view_test_entry entry = {};
+	struct view_copy copy;
+	const char *text;
+	u64 gap, ts;
+
+	for (gap = 0; gap <= 10; gap++) {
+		view_test_begin_text(test, &copy, &entry.ent, sizeof(entry));
+		copy.store.limit = 300;
+		for (ts = 1; ts <= 10; ts++)
+			view_test_take_text(test, &copy, ts == gap, ts);
+		text = view_test_end_text(test, &copy);
+		KUNIT_EXPECT_TRUE_MSG(test, strstarts(text, VIEW_TEST_LOST "kunit_channel:  "),
+				      "%llu: %s", gap, text);
+		KUNIT_EXPECT_GT(test, tfs_count(text, "Unknown type 0\n"), 1U);
+		KUNIT_EXPECT_LT(test, tfs_count(text, "Unknown type 0\n"), 10U);
+		KUNIT_EXPECT_LE(test, tfs_count(text, "[LOST EVENTS]"), 2U);
+		/* In front of each record stands one line at most. */
+		KUNIT_EXPECT_EQ(test, tfs_count(text, VIEW_TEST_LOST VIEW_TEST_LOST), 0U);
+	}
+}
+
+/* Of too many, each member says so on its own. */
+static void view_test_dropped_members(struct kunit *test)
+{
+	struct view_copy copy = {
+		.take = view_text_take, .finish = view_text_finish, .store.limit = 500,
+	};
+	char *text;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, set_cpus_allowed_ptr(current, cpumask_of(0)), 0);
+	for (i = 0; i < 40; i++) {
+		view_test_write(view_test_tr[i & 1], i);
+		view_test_later();
+	}
 	view_test_collect(test, &copy);
-	KUNIT_ASSERT_EQ(test, copy.store.used, 0);
-	copy.cpu = 7;
-	copy.iter->tr = view_test_tr[0];
-	copy.iter->channel = "chan";
-	copy.iter->ent = &entry.ent;
-	copy.iter->lost_events = 1;
-	KUNIT_EXPECT_EQ(test, view_text_take(&copy, copy.group.thread), 0);
-	text = copy.store.data;
-	KUNIT_EXPECT_EQ(test, memcmp(text, want, strlen(want)), 0);
-	KUNIT_EXPECT_EQ(test, text[copy.store.used - 1], '\n');
+	KUNIT_EXPECT_GT(test, copy.store.dropped, 20UL);
+	text = tfs_zalloc(test, copy.store.used + 1);
+	memcpy(text, copy.store.data, copy.store.used);
+	KUNIT_EXPECT_EQ(test, tfs_count(text, "[LOST EVENTS]\n"), 2U);
+	KUNIT_EXPECT_EQ(test, tfs_count(text, VIEW_TEST_LOST "kunit_channel:  "), 1U);
+	KUNIT_EXPECT_EQ(test, tfs_count(text, "Unknown type 0\n"), copy.store.nr);
+	view_test_release(&copy);
+}
+
+/* A stack that has no room: the first functions, whole, and a word that others are missing. */
+static void view_test_long_text(struct kunit *test)
+{
+	static const char end[] = "[LINE TOO BIG]\n";
+	const unsigned int nr = 2000;
+	struct stack_entry *entry = tfs_zalloc(test, struct_size(entry, caller, nr));
+	struct view_copy copy;
+	const char *text;
+	unsigned int i;
+
+	entry->ent.type = TRACE_STACK;
+	entry->size = nr;
+	for (i = 0; i < nr; i++)
+		entry->caller[i] = (unsigned long)trace_array_get_by_name;
+	view_test_begin_text(test, &copy, &entry->ent, struct_size(entry, caller, nr));
+	view_test_take_text(test, &copy, false, 1);
+	text = view_test_end_text(test, &copy);
+	KUNIT_EXPECT_EQ(test, tfs_count(text, "<stack trace>\n"), 1U);
+	KUNIT_EXPECT_GT(test, tfs_count(text, " => "), 100U);
+	KUNIT_EXPECT_LT(test, tfs_count(text, " => "), nr);
+	KUNIT_EXPECT_EQ(test, tfs_count(text, end), 1U);
+	KUNIT_EXPECT_STREQ(test, text + strlen(text) - strlen(end), end);
+}
+
+/* A print function that goes beyond the end by itself leaves nothing of use. */
+static enum print_line_t view_test_print_beyond(struct trace_iterator *iter, int flags,
+						struct trace_event *event)
+{
+	seq_buf_printf(&iter->seq.seq, "%*s", TRACE_SEQ_SIZE, "beyond");
+	return TRACE_TYPE_PARTIAL_LINE;
+}
+
+/* One that ends where the room ends: there is no place for the word yet. */
+static enum print_line_t view_test_print_full(struct trace_iterator *iter, int flags,
+					      struct trace_event *event)
+{
+	trace_seq_puts(&iter->seq, "begin");
+	while (!trace_seq_has_overflowed(&iter->seq))
+		trace_seq_putc(&iter->seq, 'x');
+	return TRACE_TYPE_PARTIAL_LINE;
+}
+
+static void view_test_too_big(struct kunit *test)
+{
+	static struct trace_event_functions funcs[] = {
+		{ .trace = view_test_print_beyond }, { .trace = view_test_print_full },
+	};
+	static struct trace_event event;
+	struct trace_entry entry = {};
+	struct view_copy copy;
+	const char *text;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		event = (struct trace_event){ .funcs = &funcs[i] };
+		entry.type = register_trace_event(&event);
+		KUNIT_ASSERT_NE(test, (int)entry.type, 0);
+		view_test_begin_text(test, &copy, &entry, sizeof(entry));
+		view_test_take_text(test, &copy, false, 1);
+		unregister_trace_event(&event);
+		text = view_test_end_text(test, &copy);
+		KUNIT_EXPECT_TRUE(test, strstarts(text, "kunit_channel:  "));
+		KUNIT_EXPECT_EQ(test, tfs_count(text, "[LINE TOO BIG]\n"), 1U);
+		KUNIT_EXPECT_EQ(test, tfs_count(text, "beginxxxxx"), i ? 1U : 0U);
+		KUNIT_EXPECT_EQ(test, tfs_count(text, "beyond"), 0U);
+		KUNIT_EXPECT_EQ(test, text[strlen(text) - 1], '\n');
+	}
+}
+
+static int view_test_take_cpu(struct view_copy *copy, struct view_thread *thread)
+{
+	view_test_points += copy->iter->cpu == copy->cpu;
+	return view_test_take(copy, thread);
+}
+
+static void view_test_write_here(void *num)
+{
+	view_test_write(view_test_tr[0], *(u32 *)num);
+}
+
+/* The one ring of a global buffer is that of the first CPU; a record is printed with its own. */
+static void view_test_cpu(struct kunit *test)
+{
+	struct view_copy copy = { .take = view_test_take_cpu };
+	struct trace_array *tr = view_test_tr[0];
+	unsigned int i;
+	u32 cpu;
+	int ret;
+
+	tr->flags &= ~TRACE_ARRAY_FL_EXPANDED;
+	scoped_guard(mutex, &event_mutex) {
+		guard(mutex)(&trace_types_lock);
+		ret = instance_unexpand(tr) ?: trace_array_set_global(tr, true);
+	}
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	KUNIT_ASSERT_EQ(test, trace_array_expand(tr), 0);
+	for_each_online_cpu(cpu)
+		smp_call_function_single(cpu, view_test_write_here, &cpu, 1);
+	view_test_points = 0;
+	view_test_collect(test, &copy);
+	KUNIT_EXPECT_EQ(test, copy.store.nr, num_online_cpus());
+	KUNIT_EXPECT_EQ(test, view_test_points, num_online_cpus());
+	for (i = 0; i < copy.store.nr; i++)
+		KUNIT_EXPECT_EQ(test, (u32)copy.store.entry[i].cpu, view_test_num(&copy, i));
 	view_test_release(&copy);
 }
 
@@ -692,6 +948,56 @@ static void view_test_removed(struct kunit *test)
 	view_test_release(&copy);
 }
 
+/* The job that has begun last */
+static struct trace_job *view_test_job;
+
+static void view_test_keep_job(struct trace_job *job)
+{
+	view_test_job = job;
+}
+
+/* Kill the reader behind the first record, and wait until it has told the worker. */
+static void view_test_kill(struct trace_array *tr)
+{
+	struct task_struct *task = view_test_task;
+	unsigned int tries;
+
+	if (view_test_points++)
+		return;
+	spin_lock_irq(&task->sighand->siglock);
+	sigaddset(&task->pending.signal, SIGKILL);
+	signal_wake_up(task, true);
+	spin_unlock_irq(&task->sighand->siglock);
+	for (tries = 0; tries < 1000 && !trace_job_is_stopped(view_test_job); tries++)
+		schedule_timeout_uninterruptible(1);
+}
+
+/* A reader that is killed leaves the worker with the next record, and holds nothing. */
+static void view_test_killed(struct kunit *test)
+{
+	unsigned int before = refcount_read(&current->usage);
+	struct view_copy copy = {};
+	u32 i;
+
+	view_test_collect(test, &copy);
+	view_test_release(&copy);
+	for (i = 0; i < 10; i++)
+		view_test_write(view_test_tr[0], i);
+	view_test_points = 0;
+	trace_job_hook = view_test_keep_job;
+	view_race_hook = view_test_kill;
+	KUNIT_EXPECT_EQ(test, view_collect(&copy, task_pid(current), &init_pid_ns), -EINTR);
+	flush_signals(current);
+	KUNIT_EXPECT_EQ(test, view_collect(&copy, task_pid(current), &init_pid_ns), 0);
+	trace_job_hook = NULL;
+	view_race_hook = NULL;
+	/* The second point is the record that is refused. */
+	KUNIT_EXPECT_EQ(test, view_test_points, 2 + 10);
+	KUNIT_EXPECT_EQ(test, copy.store.nr, 10);
+	view_test_release(&copy);
+	KUNIT_EXPECT_EQ(test, refcount_read(&current->usage), before);
+}
+
 struct view_test_free {
 	struct trace_array	*tr;
 	struct completion	done;
@@ -743,6 +1049,7 @@ static int view_test_init(struct kunit *test)
 	struct trace_array *tr;
 	int i;
 
+	view_test_task = current;
 	for (i = 0; i < 2; i++) {
 		tr = trace_array_get_by_name(name[i], "sched");
 		KUNIT_ASSERT_NOT_NULL(test, tr);
@@ -764,6 +1071,7 @@ static void view_test_exit(struct kunit *test)
 	int i;
 
 	view_race_hook = NULL;
+	trace_job_hook = NULL;
 	if (view_test_tr[0])
 		trace_session_leave(view_test_tr[0], "kunit_channel");
 	for (i = 0; i < 2; i++) {
@@ -781,6 +1089,12 @@ static struct kunit_case view_test_copy_cases[] = {
 	KUNIT_CASE(view_test_unknown),
 	KUNIT_CASE(view_test_gap),
 	KUNIT_CASE(view_test_gap_text),
+	KUNIT_CASE(view_test_dropped_text),
+	KUNIT_CASE(view_test_dropped_members),
+	KUNIT_CASE(view_test_long_text),
+	KUNIT_CASE(view_test_too_big),
+	KUNIT_CASE(view_test_cpu),
+	KUNIT_CASE(view_test_killed),
 	KUNIT_CASE(view_test_again),
 	KUNIT_CASE(view_test_again_channel),
 	KUNIT_CASE(view_test_again_cut),
@@ -803,6 +1117,7 @@ static struct kunit_case view_test_cases[] = {
 	KUNIT_CASE(view_test_settle),
 	KUNIT_CASE(view_test_limit),
 	KUNIT_CASE(view_test_one_time),
+	KUNIT_CASE(view_test_lost),
 	KUNIT_CASE(view_test_trim),
 	KUNIT_CASE(view_test_grow),
 	KUNIT_CASE(view_test_pages),
