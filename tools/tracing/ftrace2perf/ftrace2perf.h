@@ -22,7 +22,7 @@
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-/* A file of tracefs. A 0 follows its bytes. */
+/* A file that was read. A 0 follows its bytes. */
 struct blob {
 	char	*data;
 	size_t	size;
@@ -230,6 +230,8 @@ void *resize(void *old, size_t nr, size_t size);
 void *grow(void *old, size_t nr, size_t size);
 char *text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 bool read_file(const char *path, struct blob *blob);
+FILE *create_file(const char *path);
+void close_file(FILE *out, const char *path);
 
 /* uncompress.c */
 void uncompress_check(const char *name, const char *how);

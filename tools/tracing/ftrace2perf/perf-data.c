@@ -17,9 +17,7 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "ftrace2perf.h"
 
@@ -440,8 +438,6 @@ void perf_data_write(const char *path, struct trace *trace, char **argv)
 	struct file_header header = { .magic = "PERFILE2", .size = sizeof(header),
 				      .attr_size = sizeof(struct file_attr) };
 	struct writer w = { .trace = trace };
-	struct stat st;
-	bool failed;
 
 	w.nr_tasks = tasks_read(trace, &w.tasks);
 	count(&w);
@@ -450,9 +446,7 @@ void perf_data_write(const char *path, struct trace *trace, char **argv)
 		die("%s has no records to convert (%llu were lost)%s", trace->name, w.lost,
 		    trace->instead ?: "");
 
-	w.out = fopen(path, "we");
-	if (!w.out)
-		die("%s: %s", path, strerror(errno));
+	w.out = create_file(path);
 	if (ftell(w.out) < 0)
 		die("%s: %s: a perf.data is not written in one go", path, strerror(errno));
 	put_attrs(&w, &header);
@@ -464,13 +458,6 @@ void perf_data_write(const char *path, struct trace *trace, char **argv)
 	header.features[0] = put_features(w.out, trace, &w.attrs, w.span, argv);
 	rewind(w.out);
 	put(w.out, &header, sizeof(header));
-
-	failed = ferror(w.out);
-	if (fclose(w.out) || failed) {
-		/* (It may be a device.) */
-		if (!stat(path, &st) && S_ISREG(st.st_mode))
-			unlink(path);
-		die("%s: Cannot be written: %s", path, strerror(errno));
-	}
+	close_file(w.out, path);
 	report(&w, path);
 }

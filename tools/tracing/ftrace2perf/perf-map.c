@@ -11,7 +11,6 @@
  * The symbols of a module stand side by side.
  */
 #include <ctype.h>
-#include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,18 +170,13 @@ static void put_modules(FILE *out, const struct trace *trace)
  */
 void symbols_write(const char *path, const struct trace *trace)
 {
-	bool failed;
 	FILE *out;
 
 	if (!cursor_left(&trace->kallsyms))
 		die("%s has no symbols for %s", trace->name, path);
-	out = fopen(path, "we");
-	if (!out)
-		die("%s: %s", path, strerror(errno));
+	out = create_file(path);
 	cursor_write(trace->kallsyms, out);
-	failed = ferror(out);
-	if (fclose(out) || failed)
-		die("%s: Cannot be written: %s", path, strerror(errno));
+	close_file(out, path);
 }
 
 /**

@@ -191,15 +191,15 @@ static size_t count_records(const char *raw, const void *bytes, size_t size, siz
 }
 
 /*
- * Copy the sub-buffers that hold unread records: the reader's, and those behind it in the order
- * of the ring, until there are @entries records. Those that follow were consumed or erased.
- * Returns the number of records.
+ * Copy from @map the sub-buffers that hold unread records: the reader's, and those behind it in
+ * the order of the ring, until there are @entries records. Those that follow were consumed or
+ * erased. Returns the number of records.
  */
 static size_t copy_mapped(struct trace *trace, struct cpu_pages *pages, const char *raw,
-			  const struct trace_buffer_meta *meta, size_t entries)
+			  const char *map, const struct trace_buffer_meta *meta, size_t entries)
 {
 	size_t size = meta->subbuf_size, id = meta->reader.id, skip = meta->reader.read;
-	const char *from = (const char *)meta + meta->meta_page_size + id * size;
+	const char *from = map + meta->meta_page_size + id * size;
 	char *data = resize(NULL, meta->nr_subbufs, size), *to = data;
 	size_t records = 0, n;
 	unsigned long commit;
@@ -236,22 +236,23 @@ static void read_mapped(struct trace *trace, struct cpu_pages *pages, const char
 {
 	int fd = open(raw, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	size_t size = sysconf(_SC_PAGESIZE), n;
-	struct trace_buffer_meta *meta;
+	struct trace_buffer_meta meta;
+	void *from;
 
 	if (fd < 0)
 		die("%s: %s", raw, strerror(errno));
-	meta = map(fd, size);
-	if (meta) {
-		size_t all = meta->meta_page_size + (size_t)meta->nr_subbufs * meta->subbuf_size;
-
-		munmap(meta, size);
-		size = all;
-		meta = map(fd, size);
+	from = map(fd, size);
+	if (from) {
+		/* A copy, as sizes in the mapping could change. */
+		memcpy(&meta, from, sizeof(meta));
+		munmap(from, size);
+		size = meta.meta_page_size + (size_t)meta.nr_subbufs * meta.subbuf_size;
+		from = map(fd, size);
 	}
-	if (!meta)
+	if (!from)
 		die("%s: Cannot be mapped: %s; --consume reads it", raw, strerror(errno));
-	n = copy_mapped(trace, pages, raw, meta, stats->entries);
-	munmap(meta, size);
+	n = copy_mapped(trace, pages, raw, from, &meta, stats->entries);
+	munmap(from, size);
 	close(fd);
 
 	pages->before = stats->overrun;
