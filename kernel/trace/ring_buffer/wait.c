@@ -401,7 +401,7 @@ __poll_t ring_buffer_poll_wait(struct trace_buffer *buffer, int cpu, struct file
 	if (!rb_ready(buffer, cpu, full))
 		return 0;
 	/* A poll for edges does not come back when all is read. */
-	if (poll_requested_events(poll_table) & EPOLLET)
+	if (poll_table && poll_requested_events(poll_table) & EPOLLET)
 		rb_tell(buffer, cpu, full);
 	return EPOLLIN | EPOLLRDNORM;
 }

@@ -150,21 +150,27 @@ static struct waiter {
 	int			full;
 	bool			asleep, woken;
 	poll_table		table;
-	struct wait_queue_entry	entry;
+	int			queues;
+	struct waiter_entry {
+		struct waiter		*waiter;
+		struct wait_queue_entry	entry;
+	} entries[2];
 } waiters[3];			/* CPU 0: was waiting before; 1 and 2: does so now */
 
 static int wake_waiter(struct wait_queue_entry *entry, unsigned int mode, int flags, void *key)
 {
-	container_of(entry, struct waiter, entry)->woken = true;
+	container_of(entry, struct waiter_entry, entry)->waiter->woken = true;
 	return 1;
 }
 
 static void enqueue(struct file *file, wait_queue_head_t *head, poll_table *table)
 {
 	struct waiter *w = container_of(table, struct waiter, table);
+	struct waiter_entry *e = &w->entries[w->queues++];
 
-	w->entry.func = wake_waiter;
-	add_wait_queue(head, &w->entry);
+	e->waiter = w;
+	e->entry.func = wake_waiter;
+	add_wait_queue(head, &e->entry);
 }
 
 static void look_again(struct waiter *w)
@@ -180,6 +186,7 @@ static void wait_for(int percent)
 
 	w->full = percent;
 	w->table._qproc = enqueue;
+	w->queues = 0;
 	w->woken = false;
 	w->asleep = !ring_buffer_poll_wait(buf, 0, NULL, &w->table, percent);
 }

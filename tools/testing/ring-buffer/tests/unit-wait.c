@@ -9,9 +9,13 @@
 
 static struct waiter {
 	int			cpu, full;
-	int			woken;		/* how often */
+	int			woken;		/* how often, by the queue for its watermark */
 	poll_table		table;
-	struct wait_queue_entry	entry;
+	int			queues;
+	struct waiter_entry {
+		struct waiter		*waiter;
+		struct wait_queue_entry	entry;
+	} entries[2];				/* for any record, and for a watermark */
 } waiters[4];
 
 static int nr_waiters;
@@ -24,16 +28,22 @@ static void begin_waits(void)
 
 static int wake_waiter(struct wait_queue_entry *entry, unsigned int mode, int flags, void *key)
 {
-	container_of(entry, struct waiter, entry)->woken++;
+	struct waiter_entry *e = container_of(entry, struct waiter_entry, entry);
+	struct waiter *w = e->waiter;
+
+	if (e == &w->entries[w->full && w->cpu != RING_BUFFER_ALL_CPUS])
+		w->woken++;
 	return 1;
 }
 
 static void enqueue(struct file *file, wait_queue_head_t *head, poll_table *table)
 {
 	struct waiter *w = container_of(table, struct waiter, table);
+	struct waiter_entry *e = &w->entries[w->queues++];
 
-	w->entry.func = wake_waiter;
-	add_wait_queue(head, &w->entry);
+	e->waiter = w;
+	e->entry.func = wake_waiter;
+	add_wait_queue(head, &e->entry);
 }
 
 /* It checks its condition, and notifies the writers if it is false */
