@@ -41,6 +41,12 @@
 /* One is written, one may be overwritten, and the reader has one. */
 #define RB_PERSIST_MIN		3
 
+/*
+ * A higher sequence is damaged: the writer begins near 2^40 in each boot. What is left above has
+ * room for those of rb_persist_renumber().
+ */
+#define RB_PERSIST_SEQ_MAX	S64_MAX
+
 /**
  * struct rb_persist_ring - a ring's header for the next boot
  * @first: sequence from which on sub-buffers hold something
@@ -559,7 +565,7 @@ static bool rb_persist_check(struct rb_persist_part *part, unsigned int room)
 	bool found = false;
 
 	commit &= ~(RB_MISSED_EVENTS | RB_MISSED_STORED);
-	if (commit > room)
+	if (commit > room || part->header->seq > RB_PERSIST_SEQ_MAX)
 		return false;
 
 	/* The walk does not come to an end that is not aligned. */
@@ -639,14 +645,18 @@ static unsigned int rb_persist_find(struct rb_ring *ring, u64 first,
 		}
 		cond_resched();
 	}
-	/* From here on sequences are those of this boot. */
+	/* From here on all sequences count. */
 	barrier();
 	WRITE_ONCE(ring->persist->first, 0);
 	sort(parts, ring->nr + 1, sizeof(*parts), rb_persist_cmp, NULL);
 
-	/* A sequence is written once: one of two has a damaged header. */
+	/*
+	 * A sequence is written once: one of two has a damaged header. It is emptied now: once the
+	 * other one has a new sequence, the next boot would believe both.
+	 */
 	for (i = 0; i < found; i++) {
 		if (nr && parts[i].seq == parts[nr - 1].seq) {
+			WRITE_ONCE(parts[i].header->seq, 0);
 			bad->nr++;
 			continue;
 		}
@@ -656,15 +666,42 @@ static unsigned int rb_persist_find(struct rb_ring *ring, u64 first,
 	return nr;
 }
 
-/* Let @sb hold @part as sequence @seq, or nothing if it is NULL. */
+/*
+ * Let the first @kept of @parts, newest first, have the sequences before @seq.
+ *
+ * The machine may stop after each store. The next boot must find the parts in this order then, and
+ * no sequence twice, but the new sequences may lie among the old ones. So the parts first get
+ * sequences above both, the newest one first, and then the new ones, the oldest one first.
+ *
+ * A store changes only one half of a sequence: a 32-bit machine stores the halves one by one.
+ */
+static void rb_persist_renumber(struct rb_persist_part *parts, unsigned int kept, u64 seq)
+{
+	u64 high = upper_32_bits(max(parts[0].seq, seq)) + (u64)kept;
+	unsigned int i;
+
+	for (i = 0; i < kept; i++)
+		WRITE_ONCE(parts[i].header->seq, (high - i) << 32 | lower_32_bits(parts[i].seq));
+	for (i = 0; i < kept; i++)
+		WRITE_ONCE(parts[i].header->seq, (high - i) << 32 | lower_32_bits(seq - 1 - i));
+	for (i = kept; i > 0; i--)
+		WRITE_ONCE(parts[i - 1].header->seq, seq - i);
+}
+
+/*
+ * Let @sb hold @part as sequence @seq, or nothing if it is NULL. A @part has got its sequence from
+ * rb_persist_renumber().
+ */
 static void rb_persist_fill(struct rb_subbuf *sb, u64 seq, struct rb_persist_part *part,
 			    unsigned int pos)
 {
 	unsigned int bytes = part ? part->bytes : 0;
 
+	/* First: if more was read than @bytes, the next boot would take it for a damaged one. */
+	if (!part)
+		rb_persist_emptied(sb);
 	local_set(&sb->page->commit, bytes);
 	WRITE_ONCE(sb->persist->read, pos);
-	WRITE_ONCE(sb->persist->seq, part ? seq : 0);
 
 	sb->seq = seq;
 	sb->end = bytes / RB_UNIT;
@@ -711,7 +748,10 @@ static void rb_persist_lay(struct rb_ring *ring, struct rb_persist_part *parts,
 	if (kept > ring->nr) {
 		kept = ring->nr;
 		overrun = parts[kept].count - parts[kept].consumed;
+		/* It would be newer than those that have got their new sequences. */
+		WRITE_ONCE(parts[kept].header->seq, 0);
 	}
+	rb_persist_renumber(parts, kept, seq);
 
 	/* A slot holds only sub-buffers that are unread from their beginning. */
 	in_slots = kept;
@@ -745,6 +785,7 @@ static void rb_persist_lay(struct rb_ring *ring, struct rb_persist_part *parts,
 
 	for (i = 1; i < ring->nr - in_slots; i++)
 		rb_persist_fill(ring->subbufs[i], ring->subbufs[i]->seq, NULL, 0);
+	rb_persist_emptied(tail);
 	local_set(&tail->page->commit, 0);
 	rb_persist_opened(tail);
 }
@@ -767,12 +808,13 @@ void rb_persist_restore(struct rb_cpu *rcpu, struct rb_ring *ring)
 
 	parts = kvcalloc(ring->nr + 1, sizeof(*parts), RB_GFP);
 	if (!parts) {
-		/* Sequences of two boots must not meet in the headers. */
+		/* Sequences of two boots must not meet in the headers. No part of them stays. */
 		pr_warn("ring buffer: CPU %d: no memory to restore the last boot's records\n",
 			rcpu->cpu);
+		WRITE_ONCE(ring->persist->first, U64_MAX);
 		for (i = 0; i <= ring->nr; i++)
 			rb_persist_emptied(ring->subbufs[i]);
-		ring->persist->first = 0;
+		WRITE_ONCE(ring->persist->first, 0);
 		local_set(&ring->tail->page->commit, 0);
 		rb_persist_opened(ring->tail);
 		rb_persist_renew(ring->persist);

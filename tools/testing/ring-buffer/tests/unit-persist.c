@@ -718,6 +718,273 @@ static void divided(long unused)
 	buf = NULL;
 }
 
+/* ---- a machine that stops while the records are restored ------------------- */
+
+#define STOPPED_BYTES	(42 * PAGE_SIZE)
+#define RING_SUBBUFS	5		/* in such a range, with a spare buffer */
+#define HEADERS_BYTES	(2 * RING_SUBBUFS * 16)
+#define LONG_REC	1000		/* four of them fill a sub-buffer */
+#define STOPS_IN_A_ROW	2
+#define KEPT_STATE	5		/* the next boot is stopped, too, behind this one */
+#define COARSE		8
+
+/* The headers of the sub-buffers of a CPU, those of its first ring first */
+static u64 *ring_headers(int cpu)
+{
+	return (u64 *)(torn + 48 + RB_NOTE_SIZE + NR_CPUS_HERE * 56 + cpu * HEADERS_BYTES);
+}
+
+/* The header of the last sub-buffer of CPU 0 but @but */
+static u64 *last_header(int but)
+{
+	u64 *headers = ring_headers(0), *last = headers, *h, below = U64_MAX;
+
+	for (; but >= 0; but--, below = *last) {
+		for (last = NULL, h = headers; h < headers + 2 * RING_SUBBUFS; h += 2) {
+			if (*h < below && (!last || *h > *last))
+				last = h;
+		}
+	}
+	return last;
+}
+
+static void put_long(int n)
+{
+	while (n--)
+		put(buf, LONG_REC, PUT_COMMIT);
+}
+
+/* Both rings hold records, and the live one sub-buffers of before the cuts */
+static void leave_cut(void)
+{
+	put_long(13);
+	EXPECT_EQ(cut_one(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+	put_long(9);
+	EXPECT_EQ(cut_one(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+	put_long(8);
+}
+
+/* Two boots have left them, and the first ones are read */
+static void leave_boots(void)
+{
+	leave_cut();
+	reboot(torn, STOPPED_BYTES, RB_FL_SPARE);
+	put_long(6);
+	consume(buf, 0, 5);
+}
+
+/* One sub-buffer more than can be kept, and a part of it is read */
+static void leave_full(void)
+{
+	put_long(4);
+	consume(buf, 0, 1);
+	put_long(15);
+}
+
+/*
+ * The readers of both buffers have come to the end of a sub-buffer. That of the live one has the
+ * memory for the tail, as all others are full
+ */
+static void leave_read(void)
+{
+	EXPECT_EQ(cut_one(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+	put_long(5);
+	EXPECT_EQ(cut_one(buf, buf2, RING_BUFFER_ALL_CPUS), 0);
+	read_pages(buf2, 0, false, 0, 1);
+	put_long(4);
+	consume(buf, 0, 4);
+	put_long(16);
+}
+
+static void move_sequences(u64 by)
+{
+	u64 *h = ring_headers(0);
+
+	for (; h < ring_headers(1); h += 2)
+		*h += *h ? by : 0;
+}
+
+/* The reader has come to the middle of a record. Boots that were stopped have raised them */
+static void leave_damaged(void)
+{
+	leave_full();
+	*(u32 *)(last_header(2) + 1) = 4;
+	move_sequences(1ULL << 50);
+}
+
+/* The writer has begun with a lower one than it does here */
+static void leave_twice(void)
+{
+	leave_full();
+	*last_header(1) = *last_header(2);
+	move_sequences(100 - (1ULL << 40));
+}
+
+static const struct stopped {
+	const char	*what;
+	void		(*leave)(void);
+	int		live;		/* records that the next boot finds in the live buffer */
+	int		spare;
+	bool		damaged;
+	bool		no_memory;	/* to look at them, so that all are dropped */
+} stops[] = {
+	{ "behind a cut", leave_cut, 8, 9 },
+	{ "two boots", leave_boots, 9, 9 },
+	{ "full", leave_full, 15 },
+	{ "read", leave_read, 16, 1 },
+	{ "damaged", leave_damaged, 14, .damaged = true },
+	{ "a sequence twice", leave_twice, 14, .damaged = true },
+	{ "no memory", leave_full, 15, .no_memory = true },
+};
+
+static const struct stopped *stopped;
+static unsigned long stopped_from, stopped_last, stopped_kept;
+static int stopped_states, stopped_fails;
+static bool stopped_close, stopped_changed, stopped_end;
+
+static void op_boot(void)
+{
+	shim_fail_alloc_after = stopped_fails;
+	buf = range_buffer(0, RB_FL_OVERWRITE | RB_FL_SPARE, 0, torn, STOPPED_BYTES);
+	shim_fail_alloc_after = -1;
+}
+
+static void op_spare(void)
+{
+	buf2 = ring_buffer_alloc_spare(buf);
+}
+
+/* The next boot finds the same records, or none if this one drops them */
+static void expect_all(void)
+{
+	struct trace_buffer *a, *b;
+	long fails = shim_fail_alloc_after;
+
+	shim_fail_alloc_after = -1;
+	memcpy((void *)torn_copy, (void *)torn, STOPPED_BYTES);
+	a = range_buffer(0, RB_FL_OVERWRITE | RB_FL_SPARE, 0, torn_copy, STOPPED_BYTES);
+	b = ring_buffer_alloc_spare(a);
+	EXPECT((iterate(a, 0) == stopped->live && iterate(b, 0) == stopped->spare) ||
+	       (stopped->no_memory && ring_buffer_empty(a)),
+	       "%s, state %d: %lu and %lu records", stopped->what, stopped_states,
+	       ring_buffer_entries(a), ring_buffer_entries(b));
+	EXPECT(stopped->damaged || (ring_buffer_complete_since(a, 0) != U64_MAX &&
+				    ring_buffer_complete_since(b, 0) != U64_MAX),
+	       "%s, state %d: damaged", stopped->what, stopped_states);
+	ring_buffer_free(b);
+	ring_buffer_free(a);
+	shim_fail_alloc_after = fails;
+}
+
+static void stop_and_boot(void)
+{
+	unsigned long next = (unsigned long)ring_headers(1);
+	int paused = step_pause();
+
+	stopped_end = memcmp((void *)next, (void *)(next - torn + stopped_last), HEADERS_BYTES);
+	stopped_changed = memcmp((void *)stopped_last, (void *)torn, STOPPED_BYTES);
+	if (stopped_close && stopped_changed && !stopped_end) {
+		memcpy((void *)stopped_last, (void *)torn, STOPPED_BYTES);
+		if (++stopped_states == KEPT_STATE)
+			memcpy((void *)stopped_kept, (void *)torn, STOPPED_BYTES);
+		expect_all();
+	}
+	step_resume(paused);
+}
+
+/* @at: the instruction, or 0 to go on to the end. CPU 1 has not written anything */
+static bool stop_at(struct step *s, long at)
+{
+	s->at[0] = at;
+	memcpy((void *)torn, (void *)stopped_from, STOPPED_BYTES);
+	memset(ring_headers(1), 0, HEADERS_BYTES);
+	if (s->op == op_spare)
+		op_boot();
+	if (!at)
+		memcpy((void *)stopped_last, (void *)torn, STOPPED_BYTES);
+	if (!step_run(s))
+		return false;
+	if (!at) {
+		expect_all();
+		EXPECT(stopped->no_memory || *last_header(0) == *last_header(1) + 1,
+		       "%s: a gap in front of the tail", stopped->what);
+	}
+	free_buffers();
+	return true;
+}
+
+/*
+ * Stop @op after each store to the memory, until it comes to CPU 1. No word is stored twice in so
+ * few instructions that the first look misses it.
+ */
+static bool stop_everywhere(void (*op)(void))
+{
+	struct step s = { .op = op, .act = { stop_and_boot } };
+	long at, near;
+
+	stopped_states = 0;
+	stopped_end = false;
+	if (!stop_at(&s, 0))
+		return false;
+	for (at = COARSE; at <= s.n[0] && !stopped_end; at += COARSE) {
+		stopped_close = false;
+		if (!stop_at(&s, at))
+			return false;
+		stopped_close = true;
+		for (near = at - COARSE + 1; stopped_changed && near <= at; near++) {
+			if (!stop_at(&s, near))
+				return false;
+			stopped_changed = true;
+		}
+	}
+	nr_positions += at;
+	EXPECT(stopped_end && stopped_states, "%s: %d states", stopped->what, stopped_states);
+	return true;
+}
+
+/* Return: the allocation without which a boot finds no records, but has all of its rings; or -1 */
+static int needless_alloc(void)
+{
+	int i, found = -1;
+
+	for (i = 0; i < 200 && found < 0; i++) {
+		memcpy((void *)torn, (void *)stopped_from, STOPPED_BYTES);
+		stopped_fails = i;
+		op_boot();
+		if (buf && ring_buffer_empty(buf))
+			found = i;
+		free_buffers();
+	}
+	EXPECT(found >= 0, "%d allocations", i);
+	return found;
+}
+
+static void restored(long unused)
+{
+	int i;
+
+	torn_copy = shim_alloc_range(STOPPED_BYTES);
+	stopped_from = shim_alloc_range(STOPPED_BYTES);
+	stopped_last = shim_alloc_range(STOPPED_BYTES);
+	stopped_kept = shim_alloc_range(STOPPED_BYTES);
+	for (stopped = stops; stopped < stops + ARRAY_SIZE(stops); stopped++) {
+		torn = first_boot(RB_FL_SPARE);
+		reboot(torn, STOPPED_BYTES, RB_FL_SPARE);
+		stopped->leave();
+		free_buffers();
+		memcpy((void *)stopped_from, (void *)torn, STOPPED_BYTES);
+		stopped_fails = stopped->no_memory ? needless_alloc() : -1;
+		for (i = 0; i < STOPS_IN_A_ROW; i++) {
+			if (stopped->spare && !stop_everywhere(op_spare))
+				return;
+			if (!stop_everywhere(op_boot))
+				return;
+			EXPECT(i || stopped_states > KEPT_STATE, "%s", stopped->what);
+			memcpy((void *)stopped_from, (void *)stopped_kept, STOPPED_BYTES);
+		}
+	}
+}
+
 /* ---- valid and invalid contents of a page ---------------------------------- */
 
 #define ROOM		SUBBUF_DATA
@@ -922,6 +1189,28 @@ static void read_in_part(void)
 	EXPECT_EQ(ring_buffer_entries(buf), 3 * PER_SUBBUF - 5);
 }
 
+/* No writer comes to such a sequence. A lower one is believed, but the next boot begins as ever */
+static void too_high(void)
+{
+	unsigned long start;
+	u64 *header = filled_headers(&start, 4);
+
+	if (!header)
+		return;
+	header[2 * 13] = 1ULL << 63;
+	reboot(start, RANGE_BYTES, 0);
+	EXPECT(strstr(host_said, "dropped 1 damaged"), "%s", host_said);
+	EXPECT_EQ(consume(buf, 0, -1), 3 * PER_SUBBUF);
+
+	header = filled_headers(&start, 4);
+	header[2 * 11] = (1ULL << 63) - 1;
+	reboot(start, RANGE_BYTES, 0);
+	put_n(PER_SUBBUF);
+	reboot(start, RANGE_BYTES, 0);
+	EXPECT(strstr(host_said, "kept 565 records in 5 "), "%s", host_said);
+	EXPECT_EQ(consume(buf, 0, -1), 5 * PER_SUBBUF);
+}
+
 /* A damaged one leaves room for all the others: nothing is overwritten for them */
 static void one_less(void)
 {
@@ -949,6 +1238,7 @@ static void header_of_subbuf(long unused)
 	shim_set_online(1, 0);
 	twice();
 	read_in_part();
+	too_high();
 	one_less();
 }
 
@@ -1049,6 +1339,7 @@ const struct scenario persist_scenarios[] = {
 	{ "unit.range-header", header, 0, SC_QUICK, "12" },
 	{ "unit.range-fuzz", fuzz, 0, SC_QUICK, "12" },
 	{ "unit.range-divided", divided, 0, SC_QUICK, "12" },
+	{ "unit.range-restored", restored, 0, SC_QUICK, "12" },
 	{ "unit.range-left", left_over, 0, SC_QUICK, "12" },
 	{ "unit.range-last-word", last_word, 0, SC_QUICK, "12" },
 	{ "unit.range-headers", header_of_subbuf, 0, SC_QUICK, "12" },
