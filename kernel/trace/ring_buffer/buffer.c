@@ -11,6 +11,7 @@
 #include <linux/err.h>
 #include <linux/export.h>
 #include <linux/printk.h>
+#include <linux/sched/clock.h>
 #include <linux/slab.h>
 
 #include "internal.h"
@@ -125,7 +126,7 @@ rb_buffer_new(unsigned int flags, unsigned int order, struct lock_class_key *key
 
 	buffer->flags = flags;
 	rb_set_order(buffer, order);
-	buffer->clock = rb_clock_local;
+	buffer->clock = sched_clock_noinstr;
 	buffer->lock_key = key;
 	buffer->parts = buffer->cpus;
 	mutex_init(&buffer->mutex);

@@ -403,12 +403,6 @@ void ring_buffer_change_overwrite(struct trace_buffer *buffer, int val)
 }
 EXPORT_SYMBOL_GPL(ring_buffer_change_overwrite);
 
-/* trace_clock_local(), without two functions that disable preemption once more */
-u64 notrace rb_clock_local(void)
-{
-	return sched_clock_noinstr();
-}
-
 /**
  * ring_buffer_set_clock() - choose where time comes from
  * @buffer: the buffer
@@ -420,7 +414,10 @@ u64 notrace rb_clock_local(void)
  */
 void ring_buffer_set_clock(struct trace_buffer *buffer, u64 (*clock)(void))
 {
-	WRITE_ONCE(buffer->clock, clock == trace_clock_local ? rb_clock_local : clock);
+	/* The same, without two functions that disable preemption once more */
+	if (clock == trace_clock_local)
+		clock = sched_clock_noinstr;
+	WRITE_ONCE(buffer->clock, clock);
 	/* Fully ordered, pairs with rb_switch_off(). Times of two clocks do not compare. */
 	atomic64_xchg(&buffer->switched.off_at, 0);
 	atomic64_xchg(&buffer->switched.on_at, 0);

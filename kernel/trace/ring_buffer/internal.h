@@ -1091,7 +1091,6 @@ void rb_wake_work(struct irq_work *work);
 void rb_wake_writer(struct rb_cpu *rcpu, struct rb_ring *ring);
 
 /* control.c */
-u64 rb_clock_local(void);
 void rb_obey(struct trace_buffer *buffer, struct rb_cpu *rcpu);
 
 /* write.c */

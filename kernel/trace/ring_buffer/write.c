@@ -5,6 +5,7 @@
 
 #include <linux/export.h>
 #include <linux/preempt.h>
+#include <linux/sched/clock.h>
 #include <linux/smp.h>
 #include <linux/trace_recursion.h>
 
@@ -44,8 +45,8 @@ static __always_inline u64 rb_clock(struct trace_buffer *buffer)
 	typeof(buffer->clock) clock = data_race(buffer->clock);
 
 	/* A direct call where an indirect one is slow. */
-	if (IS_ENABLED(CONFIG_MITIGATION_RETPOLINE) && likely(clock == rb_clock_local))
-		return rb_clock_local();
+	if (IS_ENABLED(CONFIG_MITIGATION_RETPOLINE) && likely(clock == sched_clock_noinstr))
+		return sched_clock_noinstr();
 	return clock();
 }
 
