@@ -14,13 +14,20 @@
 #include <linux/minmax.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
+#include <linux/string.h>
 
 #include "trace.h"
 
-/* The flags of a context that is no task, or where softirqs are off */
-static noinline unsigned int event_context_flags(unsigned int count)
+/**
+ * trace_ctx_complete() - describe a context that is no task, or that is to reschedule
+ * @ctx: the two counts and the flag of interrupts, from trace_ctx_make()
+ *
+ * Context: Any context.
+ * Return: see trace_ctx_make().
+ */
+unsigned int trace_ctx_complete(unsigned int ctx)
 {
-	unsigned int flags = 0;
+	unsigned int count = preempt_count(), flags = 0;
 
 	if (count & NMI_MASK)
 		flags |= TRACE_FLAG_NMI;
@@ -31,54 +38,40 @@ static noinline unsigned int event_context_flags(unsigned int count)
 	/* Off by local_bh_disable(), which counts by two */
 	if (softirq_count() >= 2 * SOFTIRQ_OFFSET)
 		flags |= TRACE_FLAG_BH_OFF;
-	return flags;
-}
-
-/* Does the scheduler want to run? */
-static __always_inline unsigned int event_resched_flags(void)
-{
-	unsigned int flags = 0;
-
-	if (unlikely(tif_need_resched()))
+	if (tif_need_resched())
 		flags |= TRACE_FLAG_NEED_RESCHED;
-	if (unlikely(test_preempt_need_resched()))
+	if (test_preempt_need_resched())
 		flags |= TRACE_FLAG_PREEMPT_RESCHED;
 #ifdef CONFIG_ARCH_HAS_PREEMPT_LAZY
-	if (unlikely(tif_test_bit(TIF_NEED_RESCHED_LAZY)))
+	if (tif_test_bit(TIF_NEED_RESCHED_LAZY))
 		flags |= TRACE_FLAG_NEED_RESCHED_LAZY;
 #endif
-	return flags;
-}
-
-/* How often has the task disabled migration? */
-static __always_inline unsigned int event_migrate_count(void)
-{
-#ifdef CONFIG_SMP
-	return current->migration_disabled;
-#else
-	return 0;
-#endif
+	return flags << 16 | (ctx & ~0xfU) | min(count & PREEMPT_MASK, 0xfU);
 }
 
 /**
  * tracing_gen_ctx_irq_test() - describe the context of a record
  * @irqs_status: TRACE_FLAG_IRQS_OFF if interrupts are off, or TRACE_FLAG_IRQS_NOSUPPORT
  *
- * (It is inlined here, in tracing_gen_ctx_dec(), and can be called elsewhere.)
- *
  * Context: Any context.
- * Return: 16 bits of TRACE_FLAG_*, then 4 bits each of how often migration and preemption are
- *	   disabled; 15 stands for more.
+ * Return: see trace_ctx_make().
  */
-inline unsigned int tracing_gen_ctx_irq_test(unsigned int irqs_status)
+unsigned int tracing_gen_ctx_irq_test(unsigned int irqs_status)
 {
-	unsigned int count = preempt_count(), flags = irqs_status | event_resched_flags();
-	unsigned int preempt = min(count & PREEMPT_MASK, 0xfU);
-	unsigned int migrate = min_t(unsigned int, event_migrate_count(), 0xf);
+	return trace_ctx_make(irqs_status);
+}
 
-	if (unlikely(count & (NMI_MASK | HARDIRQ_MASK) || softirq_count()))
-		flags |= event_context_flags(count);
-	return flags << 16 | migrate << 4 | preempt;
+/**
+ * trace_event_clear() - overwrite what is left of older records
+ * @event: the reserved record
+ *
+ * Context: Any context, preemption is off.
+ * Return: @event, so that the caller need not save it.
+ */
+noinline struct ring_buffer_event *trace_event_clear(struct ring_buffer_event *event)
+{
+	memset(ring_buffer_event_data(event), 0, ring_buffer_event_length(event));
+	return event;
 }
 
 /**
@@ -95,12 +88,13 @@ void *trace_event_buffer_reserve(struct trace_event_buffer *fbuffer,
 {
 	unsigned long flags = READ_ONCE(trace_file->flags);
 	struct ring_buffer_event *event = NULL;
+	struct trace_entry *entry;
 
 	if (unlikely(flags & EVENT_FILE_SPECIAL))
 		return trace_event_reserve_special(fbuffer, trace_file, len);
 
 	/* Before preemption is disabled */
-	fbuffer->trace_ctx = tracing_gen_ctx_dec();
+	fbuffer->trace_ctx = trace_ctx_now_dec();
 	fbuffer->trace_file = trace_file;
 	fbuffer->buffer = trace_file->tr->array_buffer.buffer;
 	fbuffer->regs = NULL;
@@ -110,9 +104,15 @@ void *trace_event_buffer_reserve(struct trace_event_buffer *fbuffer,
 		event = ring_buffer_lock_reserve(fbuffer->buffer, len);
 	if (unlikely(!event))
 		return NULL;
+	if (trace_view_is_used())
+		event = trace_event_clear(event);
+	/* It has all that is needed from here on: saving registers costs more. */
+	OPTIMIZER_HIDE_VAR(fbuffer);
+	entry = ring_buffer_event_data(event);
 	fbuffer->event = event;
-	fbuffer->entry = trace_event_setup(event, trace_file->event_call->event.type, len,
-					   fbuffer->trace_ctx);
-	return fbuffer->entry;
+	fbuffer->entry = entry;
+	tracing_generic_entry_update(entry, fbuffer->trace_file->event_call->event.type,
+				     fbuffer->trace_ctx);
+	return entry;
 }
 EXPORT_SYMBOL_GPL(trace_event_buffer_reserve);

@@ -4,10 +4,15 @@
 #define _TRACE_EVENT_WRITE_H
 
 #include <linux/align.h>
+#include <linux/irqflags.h>
+#include <linux/minmax.h>
 #include <linux/overflow.h>
 #include <linux/percpu.h>
+#include <linux/preempt.h>
 #include <linux/ring_buffer.h>
+#include <linux/sched.h>
 #include <linux/string.h>
+#include <linux/thread_info.h>
 #include <linux/trace_events.h>
 
 #include "ring_buffer/format.h"
@@ -17,14 +22,81 @@
 	(EVENT_FILE_FL_SOFT_DISABLED | EVENT_FILE_FL_PID_FILTER | EVENT_FILE_FL_TRIGGER_COND)
 #define TRACE_ITER_SPECIAL	(TRACE_ITER(STACKTRACE) | TRACE_ITER(USERSTACKTRACE))
 
+struct ring_buffer_event *trace_event_clear(struct ring_buffer_event *event);
 void *trace_event_reserve_special(struct trace_event_buffer *fbuffer, struct trace_event_file *file,
 				  unsigned long len);
+
+unsigned int trace_ctx_complete(unsigned int ctx);
+
+/* Does the scheduler want to run? */
+static __always_inline bool trace_ctx_is_resched(void)
+{
+	unsigned long wanted = _TIF_NEED_RESCHED;
+
+#ifdef CONFIG_ARCH_HAS_PREEMPT_LAZY
+	wanted |= _TIF_NEED_RESCHED_LAZY;
+#endif
+	return read_thread_flags() & wanted || test_preempt_need_resched();
+}
+
+/* How often has the task disabled migration? */
+static __always_inline unsigned int trace_ctx_migrate(void)
+{
+#ifdef CONFIG_SMP
+	return current->migration_disabled;
+#else
+	return 0;
+#endif
+}
+
+/**
+ * trace_ctx_make() - describe the context of a record
+ * @irqs: TRACE_FLAG_IRQS_OFF if interrupts are off, or TRACE_FLAG_IRQS_NOSUPPORT
+ *
+ * Context: Any context.
+ * Return: 16 bits of TRACE_FLAG_*, then 4 bits each of how often migration and preemption are
+ *	   disabled; 15 stands for more.
+ */
+static __always_inline unsigned int trace_ctx_make(unsigned int irqs)
+{
+	unsigned int migrate = min_t(unsigned int, trace_ctx_migrate(), 0xf);
+	unsigned int count = preempt_count();
+	unsigned int ctx = irqs << 16 | migrate << 4 | (count & 0xf);
+
+	/* Most are of a task, with preemption disabled a few times, and none waits for the CPU. */
+	if (unlikely(count > 0xf || (IS_ENABLED(CONFIG_PREEMPT_RT) && softirq_count()) ||
+		     trace_ctx_is_resched()))
+		ctx = trace_ctx_complete(ctx);
+	return ctx;
+}
+
+/* tracing_gen_ctx_flags(), without a call */
+static __always_inline unsigned int trace_ctx_irqs(unsigned long irqs)
+{
+	if (!IS_ENABLED(CONFIG_TRACE_IRQFLAGS_SUPPORT))
+		return tracing_gen_ctx_flags(irqs);
+	return trace_ctx_make(irqs_disabled_flags(irqs) ? TRACE_FLAG_IRQS_OFF : 0);
+}
+
+/* tracing_gen_ctx(), without a call */
+static __always_inline unsigned int trace_ctx_now(void)
+{
+	unsigned long irqs;
+
+	local_save_flags(irqs);
+	return trace_ctx_irqs(irqs);
+}
+
+/* tracing_gen_ctx_dec(), without a call: the tracer has disabled preemption once. */
+static __always_inline unsigned int trace_ctx_now_dec(void)
+{
+	return trace_ctx_now() - IS_ENABLED(CONFIG_PREEMPTION);
+}
 
 /**
  * trace_event_setup() - begin a record
  * @event: the reserved record, or another place that is laid out like one
  * @type:  number of its kind
- * @len:   bytes that were reserved
  * @ctx:   context of the writer, from tracing_gen_ctx()
  *
  * While an instance is shown in /proc, no byte of a record is older than the record: neither
@@ -35,12 +107,13 @@ void *trace_event_reserve_special(struct trace_event_buffer *fbuffer, struct tra
  * Return: its payload.
  */
 static __always_inline struct trace_entry *
-trace_event_setup(struct ring_buffer_event *event, int type, unsigned long len, unsigned int ctx)
+trace_event_setup(struct ring_buffer_event *event, int type, unsigned int ctx)
 {
-	struct trace_entry *entry = ring_buffer_event_data(event);
+	struct trace_entry *entry;
 
 	if (trace_view_is_used())
-		memset(entry, 0, ALIGN(len, RB_RECORD_ALIGN));
+		event = trace_event_clear(event);
+	entry = ring_buffer_event_data(event);
 	tracing_generic_entry_update(entry, type, ctx);
 	return entry;
 }
@@ -62,13 +135,13 @@ static __always_inline struct ring_buffer_event *trace_event_take_page(unsigned 
 
 	preempt_disable_notrace();
 	event = __this_cpu_read(trace_buffered_event);
-	if (likely(event && len <= PAGE_SIZE - struct_size(event, array, 1))) {
-		if (likely(this_cpu_inc_return(trace_buffered_event_cnt) == 1)) {
-			/* As in a ring, where the length counts itself: others look at it. */
-			event->array[0] = sizeof(event->array[0]) + ALIGN(len, RB_RECORD_ALIGN);
-			return event;
-		}
-		this_cpu_dec(trace_buffered_event_cnt);
+	/* An interrupt that takes it here gives it back before we go on. */
+	if (likely(event && len <= PAGE_SIZE - struct_size(event, array, 1) &&
+		   !__this_cpu_read(trace_buffered_event_cnt))) {
+		this_cpu_inc(trace_buffered_event_cnt);
+		/* As in a ring, where the length counts itself: others look at it. */
+		event->array[0] = sizeof(event->array[0]) + ALIGN(len, RB_RECORD_ALIGN);
+		return event;
 	}
 	preempt_enable_notrace();
 	return NULL;
@@ -91,8 +164,24 @@ __trace_buffer_lock_reserve(struct trace_buffer *buffer, int type, unsigned long
 	struct ring_buffer_event *event = ring_buffer_lock_reserve(buffer, len);
 
 	if (event)
-		trace_event_setup(event, type, len, ctx);
+		trace_event_setup(event, type, ctx);
 	return event;
+}
+
+/* Commit the record that was reserved last, in the ring buffer. */
+static __always_inline void trace_commit_ring(struct trace_buffer *buffer)
+{
+	__this_cpu_write(trace_taskinfo_save, true);
+	ring_buffer_unlock_commit(buffer);
+}
+
+/* Copy the record on the page of a filter into the ring buffer. */
+static inline void trace_commit_page(struct trace_buffer *buffer, struct ring_buffer_event *event)
+{
+	__this_cpu_write(trace_taskinfo_save, true);
+	ring_buffer_write(buffer, event->array[0] - sizeof(event->array[0]), &event->array[1]);
+	this_cpu_dec(trace_buffered_event_cnt);
+	preempt_enable_notrace();
 }
 
 /**
@@ -105,14 +194,10 @@ __trace_buffer_lock_reserve(struct trace_buffer *buffer, int type, unsigned long
 static __always_inline void
 __buffer_unlock_commit(struct trace_buffer *buffer, struct ring_buffer_event *event)
 {
-	__this_cpu_write(trace_taskinfo_save, true);
-	if (likely(__this_cpu_read(trace_buffered_event) != event)) {
-		ring_buffer_unlock_commit(buffer);
-		return;
-	}
-	ring_buffer_write(buffer, event->array[0] - sizeof(event->array[0]), &event->array[1]);
-	this_cpu_dec(trace_buffered_event_cnt);
-	preempt_enable_notrace();
+	if (likely(__this_cpu_read(trace_buffered_event) != event))
+		trace_commit_ring(buffer);
+	else
+		trace_commit_page(buffer, event);
 }
 
 /**
