@@ -5,8 +5,8 @@
  * An event is plain if nobody but a filter and the ring buffer cares for it: its file has no
  * trigger and no list of PIDs, nor is it off for a while, and no stack trace follows its records. A
  * plain event pays for one look at the flags of its file at each end. All others are special, and
- * go the long way, in trace.c and trace_events.c. A flag may come or go in the middle of an event:
- * each end looks.
+ * go the long way, in trace.c and trace_events.c; one with a trigger only at its commit. A flag may
+ * come or go in the middle of an event: each end looks.
  */
 #include <linux/bug.h>
 #include <linux/export.h>
@@ -74,6 +74,49 @@ noinline struct ring_buffer_event *trace_event_clear(struct ring_buffer_event *e
 	return event;
 }
 
+/* Reserve the record of an event that is plain, or would be without a @trigger. */
+static __always_inline void *
+trace_event_reserve_plain(struct trace_event_buffer *fbuffer, struct trace_event_file *trace_file,
+			  unsigned long len, unsigned long flags, bool trigger)
+{
+	struct ring_buffer_event *event = NULL;
+	struct trace_entry *entry;
+
+	/* Before preemption is disabled */
+	fbuffer->trace_ctx = trace_ctx_now_dec();
+	fbuffer->trace_file = trace_file;
+	fbuffer->buffer = trace_file->tr->array_buffer.buffer;
+	fbuffer->regs = NULL;
+	if (flags & EVENT_FILE_FL_FILTERED && !trace_file->tr->no_filter_buffering_ref)
+		event = trace_event_take_page(len);
+	if (!event)
+		event = ring_buffer_lock_reserve(fbuffer->buffer, len);
+	if (trigger && unlikely(!event))
+		event = trace_event_reserve_temp(&fbuffer->buffer, len);
+	if (unlikely(!event))
+		return NULL;
+	if (trace_view_is_used())
+		event = trace_event_clear(event);
+	/* It has all that is needed from here on: saving registers costs more. */
+	OPTIMIZER_HIDE_VAR(fbuffer);
+	entry = ring_buffer_event_data(event);
+	fbuffer->event = event;
+	fbuffer->entry = entry;
+	tracing_generic_entry_update(entry, fbuffer->trace_file->event_call->event.type,
+				     fbuffer->trace_ctx);
+	return entry;
+}
+
+/* Out of line, as it saves more registers */
+static noinline void *
+trace_event_reserve_other(struct trace_event_buffer *fbuffer, struct trace_event_file *trace_file,
+			  unsigned long len, unsigned long flags)
+{
+	if (flags & EVENT_FILE_SPECIAL & ~EVENT_FILE_FL_TRIGGER_COND)
+		return trace_event_reserve_special(fbuffer, trace_file, len);
+	return trace_event_reserve_plain(fbuffer, trace_file, len, flags, true);
+}
+
 /**
  * trace_event_buffer_reserve() - reserve a record for an event
  * @fbuffer:    is filled, for trace_event_buffer_commit()
@@ -87,32 +130,9 @@ void *trace_event_buffer_reserve(struct trace_event_buffer *fbuffer,
 				 struct trace_event_file *trace_file, unsigned long len)
 {
 	unsigned long flags = READ_ONCE(trace_file->flags);
-	struct ring_buffer_event *event = NULL;
-	struct trace_entry *entry;
 
 	if (unlikely(flags & EVENT_FILE_SPECIAL))
-		return trace_event_reserve_special(fbuffer, trace_file, len);
-
-	/* Before preemption is disabled */
-	fbuffer->trace_ctx = trace_ctx_now_dec();
-	fbuffer->trace_file = trace_file;
-	fbuffer->buffer = trace_file->tr->array_buffer.buffer;
-	fbuffer->regs = NULL;
-	if (flags & EVENT_FILE_FL_FILTERED && !trace_file->tr->no_filter_buffering_ref)
-		event = trace_event_take_page(len);
-	if (!event)
-		event = ring_buffer_lock_reserve(fbuffer->buffer, len);
-	if (unlikely(!event))
-		return NULL;
-	if (trace_view_is_used())
-		event = trace_event_clear(event);
-	/* It has all that is needed from here on: saving registers costs more. */
-	OPTIMIZER_HIDE_VAR(fbuffer);
-	entry = ring_buffer_event_data(event);
-	fbuffer->event = event;
-	fbuffer->entry = entry;
-	tracing_generic_entry_update(entry, fbuffer->trace_file->event_call->event.type,
-				     fbuffer->trace_ctx);
-	return entry;
+		return trace_event_reserve_other(fbuffer, trace_file, len, flags);
+	return trace_event_reserve_plain(fbuffer, trace_file, len, flags, false);
 }
 EXPORT_SYMBOL_GPL(trace_event_buffer_reserve);

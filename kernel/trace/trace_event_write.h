@@ -25,6 +25,7 @@
 struct ring_buffer_event *trace_event_clear(struct ring_buffer_event *event);
 void *trace_event_reserve_special(struct trace_event_buffer *fbuffer, struct trace_event_file *file,
 				  unsigned long len);
+struct ring_buffer_event *trace_event_reserve_temp(struct trace_buffer **buffer, unsigned long len);
 
 unsigned int trace_ctx_complete(unsigned int ctx);
 
