@@ -74,23 +74,45 @@ noinline struct ring_buffer_event *trace_event_clear(struct ring_buffer_event *e
 	return event;
 }
 
+/**
+ * trace_event_begin() - write the header of a record that a filter may keep
+ * @fbuffer: from trace_event_buffer_reserve(), with TRACE_CTX_LATER
+ *
+ * Context: That of the reservation, which has disabled preemption once more.
+ * Return: the filter of the event, so that the caller need not save it.
+ */
+struct event_filter *trace_event_begin(struct trace_event_buffer *fbuffer)
+{
+	fbuffer->trace_ctx = trace_ctx_now_dec() - IS_ENABLED(CONFIG_PREEMPT_COUNT);
+	tracing_generic_entry_update(fbuffer->entry, fbuffer->trace_file->event_call->event.type,
+				     fbuffer->trace_ctx);
+	return READ_ONCE(fbuffer->trace_file->filter);
+}
+
 /* Reserve the record of an event that is plain, or would be without a @trigger. */
 static __always_inline void *
 trace_event_reserve_plain(struct trace_event_buffer *fbuffer, struct trace_event_file *trace_file,
 			  unsigned long len, unsigned long flags, bool trigger)
 {
-	struct ring_buffer_event *event = NULL;
+	struct ring_buffer_event *event;
 	struct trace_entry *entry;
 
-	/* Before preemption is disabled */
-	fbuffer->trace_ctx = trace_ctx_now_dec();
 	fbuffer->trace_file = trace_file;
 	fbuffer->buffer = trace_file->tr->array_buffer.buffer;
 	fbuffer->regs = NULL;
-	if (flags & EVENT_FILE_FL_FILTERED && !trace_file->tr->no_filter_buffering_ref)
+	if (flags & EVENT_FILE_FL_FILTERED && !trace_file->tr->no_filter_buffering_ref) {
 		event = trace_event_take_page(len);
-	if (!event)
-		event = ring_buffer_lock_reserve(fbuffer->buffer, len);
+		if (likely(event)) {
+			if (trace_view_is_used())
+				event = trace_event_clear(event);
+			fbuffer->trace_ctx = TRACE_CTX_LATER;
+			fbuffer->event = event;
+			return fbuffer->entry = &event->array[1];
+		}
+	}
+	/* Before preemption is disabled */
+	fbuffer->trace_ctx = trace_ctx_now_dec();
+	event = ring_buffer_lock_reserve(fbuffer->buffer, len);
 	if (trigger && unlikely(!event))
 		event = trace_event_reserve_temp(&fbuffer->buffer, len);
 	if (unlikely(!event))
@@ -122,6 +144,9 @@ trace_event_reserve_other(struct trace_event_buffer *fbuffer, struct trace_event
  * @fbuffer:    is filled, for trace_event_buffer_commit()
  * @trace_file: the event, of an instance
  * @len:        bytes, with the &struct trace_entry
+ *
+ * The &struct trace_entry is complete at the commit. A caller that changes it sets
+ * &trace_event_buffer.trace_ctx as well.
  *
  * Context: Any context. Disables preemption until the commit.
  * Return: the &struct trace_entry; NULL if it is not to be recorded, or finds no room.

@@ -4,6 +4,7 @@
 #define _TRACE_EVENT_WRITE_H
 
 #include <linux/align.h>
+#include <linux/bits.h>
 #include <linux/irqflags.h>
 #include <linux/minmax.h>
 #include <linux/overflow.h>
@@ -22,6 +23,10 @@
 	(EVENT_FILE_FL_SOFT_DISABLED | EVENT_FILE_FL_PID_FILTER | EVENT_FILE_FL_TRIGGER_COND)
 #define TRACE_ITER_SPECIAL	(TRACE_ITER(STACKTRACE) | TRACE_ITER(USERSTACKTRACE))
 
+/* &trace_event_buffer.trace_ctx of a record that has no header yet: it has bits of its own. */
+#define TRACE_CTX_LATER		BIT(8)
+
+struct event_filter *trace_event_begin(struct trace_event_buffer *fbuffer);
 struct ring_buffer_event *trace_event_clear(struct ring_buffer_event *event);
 void *trace_event_reserve_special(struct trace_event_buffer *fbuffer, struct trace_event_file *file,
 				  unsigned long len);
@@ -217,10 +222,23 @@ static __always_inline bool trace_event_commit_plain(struct trace_event_buffer *
 
 	if (unlikely(flags & EVENT_FILE_SPECIAL || file->tr->trace_flags & TRACE_ITER_SPECIAL))
 		return false;
-	if (flags & EVENT_FILE_FL_FILTERED && !filter_match_preds(file->filter, fbuffer->entry))
-		__trace_event_discard_commit(fbuffer->buffer, fbuffer->event);
-	else
-		__buffer_unlock_commit(fbuffer->buffer, fbuffer->event);
+	if (flags & EVENT_FILE_FL_FILTERED) {
+		struct event_filter *filter = READ_ONCE(file->filter);
+
+		if (filter && filter->reads_header && fbuffer->trace_ctx == TRACE_CTX_LATER)
+			filter = trace_event_begin(fbuffer);
+		if (!filter_match_preds(filter, fbuffer->entry)) {
+			__trace_event_discard_commit(fbuffer->buffer, fbuffer->event);
+			return true;
+		}
+	}
+	if (likely(__this_cpu_read(trace_buffered_event) != fbuffer->event)) {
+		trace_commit_ring(fbuffer->buffer);
+	} else {
+		if (fbuffer->trace_ctx == TRACE_CTX_LATER)
+			trace_event_begin(fbuffer);
+		trace_commit_page(fbuffer->buffer, fbuffer->event);
+	}
 	return true;
 }
 

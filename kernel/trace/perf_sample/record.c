@@ -149,7 +149,7 @@ static bool sample_write(struct trace_sampler *s, struct trace_event_file *file,
 		return false;
 	/* Not the context that is taken there: that is one of a tracepoint. */
 	fbuffer.trace_ctx = ctx;
-	tracing_generic_entry_update(&entry->ent, entry->ent.type, ctx);
+	tracing_generic_entry_update(&entry->ent, file->event_call->event.type, ctx);
 	fbuffer.regs = regs;
 	sample_fill(entry, s, name_size, stack, data, counter, regs);
 	trace_event_buffer_commit(&fbuffer);

@@ -246,6 +246,55 @@ static void event_test_nested(struct kunit *test)
 	tfs_set(test, "events/sched/sched_switch/filter", "0");
 }
 
+/* Record an event, in the context of a tracepoint, and read it. Return: false if it was dropped. */
+static bool event_record(struct kunit *test, struct trace_event_file *file,
+			 struct trace_entry *entry)
+{
+	struct trace_array *tr = test->priv;
+	struct ring_buffer_event *event = NULL;
+	struct trace_event_buffer fbuffer;
+	int cpu;
+
+	preempt_disable();
+	event_reserve(test, &fbuffer, file, 1);
+	trace_event_buffer_commit(&fbuffer);
+	preempt_enable();
+	for_each_online_cpu(cpu) {
+		event = ring_buffer_consume(tr->array_buffer.buffer, cpu, NULL, NULL);
+		if (event)
+			break;
+	}
+	if (event)
+		*entry = *(struct trace_entry *)ring_buffer_event_data(event);
+	return event;
+}
+
+/* A record that a filter keeps has the header that it has without the filter. */
+static void event_test_header(struct kunit *test)
+{
+	struct trace_entry want, entry = { };
+	struct trace_event_file *file = event_file(test);
+	char filter[64];
+	unsigned int i;
+
+	KUNIT_ASSERT_TRUE(test, event_record(test, file, &want));
+	KUNIT_EXPECT_EQ(test, want.type, file->event_call->event.type);
+	KUNIT_EXPECT_EQ(test, want.pid, current->pid);
+	/* 0: the filter does not look at the header; 1: it does; 2: and drops the record */
+	for (i = 0; i < 3; i++) {
+		int value = i == 0 ? 1 : i == 1 ? current->pid : 0;
+
+		snprintf(filter, sizeof(filter), "%s == %d", i ? "common_pid" : "next_pid", value);
+		tfs_set(test, "events/sched/sched_switch/filter", filter);
+		KUNIT_EXPECT_EQ(test, event_record(test, file, &entry), i < 2);
+		KUNIT_EXPECT_EQ(test, entry.type, want.type);
+		KUNIT_EXPECT_EQ(test, entry.pid, want.pid);
+		KUNIT_EXPECT_EQ(test, entry.preempt_count, want.preempt_count);
+		KUNIT_EXPECT_EQ(test, entry.flags & ~EVENT_ASYNC, want.flags & ~EVENT_ASYNC);
+	}
+	tfs_set(test, "events/sched/sched_switch/filter", "0");
+}
+
 static struct kunit_case event_test_cases[] = {
 	KUNIT_CASE(event_test_task),
 	KUNIT_CASE(event_test_migrate),
@@ -253,6 +302,7 @@ static struct kunit_case event_test_cases[] = {
 	KUNIT_CASE(event_test_interrupts),
 	KUNIT_CASE_PARAM(event_test_changes, event_flag_gen_params),
 	KUNIT_CASE(event_test_nested),
+	KUNIT_CASE(event_test_header),
 	{ }
 };
 
