@@ -6,6 +6,7 @@
 #include <linux/align.h>
 #include <linux/bits.h>
 #include <linux/irqflags.h>
+#include <linux/jump_label.h>
 #include <linux/minmax.h>
 #include <linux/overflow.h>
 #include <linux/percpu.h>
@@ -22,6 +23,8 @@
 #define EVENT_FILE_SPECIAL							\
 	(EVENT_FILE_FL_SOFT_DISABLED | EVENT_FILE_FL_PID_FILTER | EVENT_FILE_FL_TRIGGER_COND)
 #define TRACE_ITER_SPECIAL	(TRACE_ITER(STACKTRACE) | TRACE_ITER(USERSTACKTRACE))
+
+DECLARE_STATIC_KEY_FALSE(trace_function_exports_enabled);
 
 /* &trace_event_buffer.trace_ctx of a record that has no header yet: it has bits of its own. */
 #define TRACE_CTX_LATER		BIT(8)
@@ -204,6 +207,34 @@ __buffer_unlock_commit(struct trace_buffer *buffer, struct ring_buffer_event *ev
 		trace_commit_ring(buffer);
 	else
 		trace_commit_page(buffer, event);
+}
+
+/**
+ * trace_function_plain() - record the call of a function
+ * @tr:        the instance
+ * @ip:        the function
+ * @parent_ip: its caller
+ * @ctx:       context of the call
+ *
+ * As trace_function(), where records of functions are not exported.
+ *
+ * Context: Any context.
+ */
+static __always_inline void
+trace_function_plain(struct trace_array *tr, unsigned long ip, unsigned long parent_ip,
+		     unsigned int ctx)
+{
+	struct trace_buffer *buffer = tr->array_buffer.buffer;
+	struct ring_buffer_event *event;
+	struct ftrace_entry *entry;
+
+	event = ring_buffer_lock_reserve(buffer, sizeof(*entry));
+	if (unlikely(!event))
+		return;
+	entry = (struct ftrace_entry *)trace_event_setup(event, TRACE_FN, ctx);
+	entry->ip = ip;
+	entry->parent_ip = parent_ip;
+	trace_commit_ring(buffer);
 }
 
 /**
