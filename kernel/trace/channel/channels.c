@@ -31,7 +31,7 @@ static const struct {
 	{ -ENODEV, "The session ends with its open files: it gets no channels any more" },
 	{ -EBUSY, "Is a channel of another session: remove it there first" },
 	{ -EPERM, "A read-only instance cannot be a channel, nor can a kept snapshot" },
-	{ -EACCES, "Not permitted: a session needs the right to read and write trace of a channel" },
+	{ -EACCES, "Not permitted: a session needs the right to read and write a channel's trace" },
 	{ -EINVAL, "Has another trace_clock than the session" },
 };
 

@@ -42,7 +42,7 @@
 #define RB_PERSIST_MIN		3
 
 /*
- * A higher sequence is damaged: the writer begins near 2^40 in each boot. What is left above has
+ * A higher sequence is damaged: the writer begins near 2^40 in each boot. Above this there is
  * room for those of rb_persist_renumber().
  */
 #define RB_PERSIST_SEQ_MAX	S64_MAX

@@ -390,6 +390,7 @@ int ring_buffer_wait(struct trace_buffer *buffer, int cpu, int full,
 __poll_t ring_buffer_poll_wait(struct trace_buffer *buffer, int cpu, struct file *filp,
 			       poll_table *poll_table, int full)
 {
+	__poll_t asked = poll_table ? poll_requested_events(poll_table) : 0;
 	struct rb_wait *wait = rb_wait_of(buffer, cpu, &full);
 
 	if (!wait)
@@ -401,7 +402,7 @@ __poll_t ring_buffer_poll_wait(struct trace_buffer *buffer, int cpu, struct file
 	if (!rb_ready(buffer, cpu, full))
 		return 0;
 	/* A poll for edges does not come back when all is read. */
-	if (poll_table && poll_requested_events(poll_table) & EPOLLET)
+	if (asked & EPOLLET)
 		rb_tell(buffer, cpu, full);
 	return EPOLLIN | EPOLLRDNORM;
 }

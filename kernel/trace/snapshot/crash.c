@@ -210,7 +210,7 @@ static int snap_die(struct notifier_block *self, unsigned long event, void *unus
 	if (event != DIE_OOPS)
 		return NOTIFY_DONE;
 	trace_snapshot_crash(SNAP_BY_OOPS);
-	/* The crash kernel starts at the end of this oops: neither a panic nor its notifiers come. */
+	/* The crash kernel starts at the end of this oops, without a panic and its notifiers. */
 	if (kexec_crash_loaded() && kexec_should_crash(current))
 		trace_snapshot_crash(SNAP_BY_PANIC);
 	return NOTIFY_DONE;

@@ -154,8 +154,9 @@ snap_show_newest(struct seq_file *m, struct trace_snapshots *s, struct trace_sna
 	int tries;
 
 	for (tries = 0; tries < 100; tries++) {
-		if (tries < 10 ? snap_show_last(m, s, was) :
-				 snap_show_last_first(m, s, was))
+		if (tries < 10 && snap_show_last(m, s, was))
+			return;
+		if (tries >= 10 && snap_show_last_first(m, s, was))
 			return;
 		m->count = before;
 	}

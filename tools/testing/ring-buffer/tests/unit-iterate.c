@@ -167,7 +167,7 @@ static void bound(long unused)
 	ring_buffer_iter_told(it);
 	up_to_bound(0, false);
 	/* Those are told in front of the next record */
-	EXPECT(ring_buffer_iter_dropped(it), "the losses behind the bound are forgotten");
+	EXPECT(ring_buffer_iter_dropped(it), "losses behind the bound are not told");
 
 	ring_buffer_iter_reset(it);
 	EXPECT(!ring_buffer_iter_at_bound(it), "a bound");
