@@ -390,11 +390,13 @@ int ring_buffer_wait(struct trace_buffer *buffer, int cpu, int full,
 __poll_t ring_buffer_poll_wait(struct trace_buffer *buffer, int cpu, struct file *filp,
 			       poll_table *poll_table, int full)
 {
-	__poll_t asked = poll_table ? poll_requested_events(poll_table) : 0;
 	struct rb_wait *wait = rb_wait_of(buffer, cpu, &full);
+	__poll_t asked = 0;
 
 	if (!wait)
 		return EPOLLERR;
+	if (poll_table)
+		asked = poll_requested_events(poll_table);
 	/* A poll enters queues only once, and may come back with another watermark. */
 	poll_wait(filp, &wait->any, poll_table);
 	if (cpu != RING_BUFFER_ALL_CPUS)

@@ -135,8 +135,8 @@ static bool snap_show_last(struct seq_file *m, struct trace_snapshots *s, struct
 }
 
 /* Requests wait for this one, so it does not wait for a CPU. */
-static bool snap_show_last_first(struct seq_file *m, struct trace_snapshots *s,
-				struct trace_snap *was)
+static bool
+snap_show_last_first(struct seq_file *m, struct trace_snapshots *s, struct trace_snap *was)
 {
 	bool ret;
 
