@@ -246,6 +246,10 @@ static void read_mapped(struct trace *trace, struct cpu_pages *pages, const char
 		/* A copy, as sizes in the mapping could change. */
 		memcpy(&meta, from, sizeof(meta));
 		munmap(from, size);
+		/* (The header of each is read before its bytes.) */
+		if (meta.subbuf_size < 4096)
+			die("%s: A sub-buffer has %u bytes, expected 4096 or more", raw,
+			    meta.subbuf_size);
 		size = meta.meta_page_size + (size_t)meta.nr_subbufs * meta.subbuf_size;
 		from = map(fd, size);
 	}
