@@ -206,7 +206,7 @@ int trace_reader_wait(struct trace_iterator *iter, struct file *file, int full, 
 	};
 
 	/* An iterator of a snapshot has all that it will. */
-	if (trace_buffer_iter(iter, iter->cpu_file))
+	if (iter->buffer_iter)
 		return 0;
 	if (iter->merge)
 		return pipe_wait(iter, reader_ends, &wait);
