@@ -151,15 +151,19 @@ static void
 snap_show_newest(struct seq_file *m, struct trace_snapshots *s, struct trace_snap *was)
 {
 	size_t before = m->count;
+	bool shown = false;
 	int tries;
 
-	for (tries = 0; tries < 100; tries++) {
-		if (tries < 10 && snap_show_last(m, s, was))
-			return;
-		if (tries >= 10 && snap_show_last_first(m, s, was))
-			return;
+	for (tries = 0; !shown && tries < 100; tries++) {
 		m->count = before;
+		if (tries < 10)
+			shown = snap_show_last(m, s, was);
+		else
+			shown = snap_show_last_first(m, s, was);
 	}
+	if (shown)
+		return;
+	m->count = before;
 	seq_puts(m, "# snapshots come too fast to be listed\n");
 }
 

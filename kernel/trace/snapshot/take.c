@@ -823,6 +823,7 @@ static void snap_first(struct trace_snapshots *s, bool begin)
 	struct snap_pending *pending = &s->pending;
 
 	s->tasks += begin ? 1 : -1;
+	/* The first task that comes, and the last one that goes, set the time. */
 	if (!pending->delay && s->tasks == begin)
 		WRITE_ONCE(pending->at, begin ? ktime_get_mono_fast_ns() + SNAP_FIRST_NS : 0);
 	if (!s->tasks && atomic_long_read(&pending->requests))
