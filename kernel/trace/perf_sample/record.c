@@ -205,6 +205,7 @@ void sampler_overflow(struct perf_event *counter, struct perf_sample_data *data,
 	}
 	if (sample_write(s, file, &stack, ctx, data, counter, regs))
 		local_inc(&cpu->samples);
-	else
+	/* If recording was switched off since the look above, nothing refused it. */
+	else if (sample_is_wanted(file))
 		local_inc(&cpu->refused);
 }
