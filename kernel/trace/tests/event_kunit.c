@@ -111,7 +111,7 @@ static void event_softirq(struct timer_list *timer)
 static void event_test_interrupts(struct kunit *test)
 {
 	struct irq_work work = IRQ_WORK_INIT_HARD(event_irq);
-	struct timer_list timer;
+	static struct timer_list timer;
 
 	irq_work_queue(&work);
 	irq_work_sync(&work);
@@ -119,13 +119,12 @@ static void event_test_interrupts(struct kunit *test)
 			TRACE_FLAG_HARDIRQ | TRACE_FLAG_IRQS_OFF);
 
 	memset(&event_seen, 0, sizeof(event_seen));
-	timer_setup_on_stack(&timer, event_softirq, 0);
+	timer_setup(&timer, event_softirq, 0);
 	mod_timer(&timer, jiffies + 1);
 	tfs_wait(test, READ_ONCE(event_seen.flags));
 	if (!IS_ENABLED(CONFIG_PREEMPT_RT))
 		KUNIT_EXPECT_EQ(test, event_seen.flags & ~EVENT_ASYNC, TRACE_FLAG_SOFTIRQ);
 	timer_shutdown_sync(&timer);
-	destroy_timer_on_stack(&timer);
 }
 
 /* A flag of the file, what sets it up, and the flag's number */
