@@ -40,62 +40,40 @@ bool trace_array_has_ring(struct trace_array *tr, int cpu)
 	       !ring_buffer_is_global(tr->array_buffer.buffer);
 }
 
-static void instance_set_sizes(struct trace_array *tr)
+/* What the size files say: @cpu has a size of its own, unless it is RING_BUFFER_ALL_CPUS. */
+static void instance_set_entries(struct trace_array *tr, int cpu)
 {
 	struct array_buffer *buf = &tr->array_buffer;
-	unsigned long size = 0;
-	int cpu;
+	unsigned long own = ring_buffer_size(buf->buffer, cpu), size = 0;
+	int i;
 
-	for_each_tracing_cpu(cpu)
-		size = max(size, ring_buffer_size(buf->buffer, cpu));
-	/* All have this size, also those of CPUs that come online later, as at boot. */
-	for_each_tracing_cpu(cpu)
-		per_cpu_ptr(buf->data, cpu)->entries = trace_array_has_ring(tr, cpu) ? size : 0;
-}
-
-/* The rings that instance_expand() has allocated get another size for one CPU. */
-static int instance_set_size(struct trace_array *tr, unsigned long size, int cpu)
-{
-	struct trace_buffer *buffer = tr->array_buffer.buffer;
-	int ret = -ENODEV;
-
-	if (ring_buffer_size(buffer, cpu))
-		ret = ring_buffer_resize(buffer, size, cpu);
-	if (!ret)
-		per_cpu_ptr(tr->array_buffer.data, cpu)->entries = ring_buffer_size(buffer, cpu);
-	return ret;
-}
-
-static int instance_free_rings(struct trace_array *tr)
-{
-	int cpu, ret;
-
-	lockdep_assert_held(&trace_expand_mutex);
-	ret = ring_buffer_unexpand(tr->array_buffer.buffer);
-	if (ret)
-		return ret;
-	for_each_tracing_cpu(cpu)
-		per_cpu_ptr(tr->array_buffer.data, cpu)->entries = 0;
-	WRITE_ONCE(tr->ring_buffer_expanded, false);
-	return 0;
+	for_each_tracing_cpu(i) {
+		if (i != cpu)
+			size = max(size, ring_buffer_size(buf->buffer, i));
+	}
+	/* All others have this size, also those of CPUs that come online later, as at boot. */
+	if (!size)
+		size = own;
+	for_each_tracing_cpu(i) {
+		per_cpu_ptr(buf->data, i)->entries =
+			!trace_array_has_ring(tr, i) ? 0 : i == cpu ? own : size;
+	}
 }
 
 static int instance_expand(struct trace_array *tr, unsigned long size, int cpu)
 {
 	struct trace_buffer *buffer = tr->array_buffer.buffer;
-	bool all = cpu == RING_BUFFER_ALL_CPUS;
 	int ret;
 
 	guard(mutex)(&trace_expand_mutex);
 	ring_buffer_record_disable(buffer);
-	ret = ring_buffer_expand(buffer, all ? size : trace_buf_size);
+	if (cpu == RING_BUFFER_ALL_CPUS)
+		ret = ring_buffer_expand(buffer, size);
+	else
+		ret = ring_buffer_expand_cpu(buffer, trace_buf_size, cpu, size);
 	if (!ret) {
-		instance_set_sizes(tr);
-		if (!all)
-			ret = instance_set_size(tr, size, cpu);
-		/* Nothing has been recorded yet, but a reader may have come. */
-		if (!ret || instance_free_rings(tr))
-			WRITE_ONCE(tr->ring_buffer_expanded, true);
+		instance_set_entries(tr, cpu);
+		WRITE_ONCE(tr->ring_buffer_expanded, true);
 	}
 	ring_buffer_record_enable(buffer);
 	return ret;
@@ -113,12 +91,8 @@ static int instance_expand(struct trace_array *tr, unsigned long size, int cpu)
  */
 int trace_array_expand_to(struct trace_array *tr, unsigned long size, int cpu)
 {
-	int ret;
+	int ret = instance_expand(tr, size, cpu);
 
-	/* A reader in /proc/PID/trace must not be in rings that go again. */
-	trace_view_begin_change(tr);
-	ret = instance_expand(tr, size, cpu);
-	trace_view_end_change(tr);
 	/* A snapshot of its session is refused if there is no buffer for this part of it. */
 	if (!ret)
 		trace_snapshot_add_rings(tr);
@@ -179,6 +153,20 @@ static bool instance_records(struct trace_array *tr)
 			return true;
 	}
 	return false;
+}
+
+static int instance_free_rings(struct trace_array *tr)
+{
+	int cpu, ret;
+
+	lockdep_assert_held(&trace_expand_mutex);
+	ret = ring_buffer_unexpand(tr->array_buffer.buffer);
+	if (ret)
+		return ret;
+	for_each_tracing_cpu(cpu)
+		per_cpu_ptr(tr->array_buffer.data, cpu)->entries = 0;
+	WRITE_ONCE(tr->ring_buffer_expanded, false);
+	return 0;
 }
 
 /**

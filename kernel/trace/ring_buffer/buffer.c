@@ -225,12 +225,27 @@ static int rb_lacking_cpu(struct trace_buffer *buffer, struct rb_cpu **cpus)
 	return buffer->global && !cpus[nr_cpu_ids] ? nr_cpu_ids : -1;
 }
 
+/* What the rings of a buffer get */
+struct rb_sizes {
+	unsigned int		nr;	/* slots of each CPU */
+	struct trace_buffer	*like;	/* or those that the CPU has there, unless NULL */
+	int			one;	/* but of this CPU, or -1 */
+	unsigned int		nr_one;
+};
+
+static unsigned int rb_slots_wanted(const struct rb_sizes *sizes, int cpu)
+{
+	if (cpu == sizes->one)
+		return sizes->nr_one;
+	return sizes->like ? rb_choose_slots(sizes->like, cpu) : sizes->nr;
+}
+
 /*
  * Fill @cpus with a part for each CPU that was online. CPUs may come online meanwhile, but none
  * does when this returns: &trace_buffer.cpu_mutex is held then.
  */
-static int rb_alloc_cpus(struct trace_buffer *buffer, struct rb_cpu **cpus, unsigned int nr,
-			 struct trace_buffer *like)
+static int rb_alloc_cpus(struct trace_buffer *buffer, struct rb_cpu **cpus,
+			 const struct rb_sizes *sizes)
 {
 	int cpu;
 
@@ -238,12 +253,12 @@ static int rb_alloc_cpus(struct trace_buffer *buffer, struct rb_cpu **cpus, unsi
 	while ((cpu = rb_lacking_cpu(buffer, cpus)) >= 0) {
 		mutex_unlock(&buffer->cpu_mutex);
 		if (cpu == nr_cpu_ids)
-			cpus[cpu] = rb_cpu_alloc(buffer, nr, rb_home());
+			cpus[cpu] = rb_cpu_alloc(buffer, rb_slots_wanted(sizes, rb_home()),
+						 rb_home());
 		else if (buffer->global)
 			cpus[cpu] = rb_stage_alloc(buffer, cpu);
 		else
-			cpus[cpu] = rb_cpu_alloc(buffer, like ? rb_choose_slots(like, cpu) : nr,
-						 cpu);
+			cpus[cpu] = rb_cpu_alloc(buffer, rb_slots_wanted(sizes, cpu), cpu);
 		mutex_lock(&buffer->cpu_mutex);
 		if (!cpus[cpu])
 			return -ENOMEM;
@@ -273,10 +288,10 @@ static void rb_free_cpus(struct rb_cpu **cpus)
 }
 
 /*
- * Give a buffer its rings: each CPU that was online gets @nr slots, or those that it has in @like.
- * All rings are there before a writer finds the first one.
+ * Give a buffer its rings, each CPU that was online. All rings are there before a writer finds
+ * the first one.
  */
-static int rb_expand(struct trace_buffer *buffer, unsigned int nr, struct trace_buffer *like)
+static int rb_expand(struct trace_buffer *buffer, const struct rb_sizes *sizes)
 {
 	struct rb_cpu **cpus = rb_new_cpus();
 	int ret;
@@ -284,7 +299,7 @@ static int rb_expand(struct trace_buffer *buffer, unsigned int nr, struct trace_
 	lockdep_assert_held(&buffer->mutex);
 	if (!cpus)
 		return -ENOMEM;
-	ret = rb_alloc_cpus(buffer, cpus, nr, like);
+	ret = rb_alloc_cpus(buffer, cpus, sizes);
 	if (!ret) {
 		rb_add_cpus(buffer, cpus);
 		WRITE_ONCE(buffer->expanded, true);
@@ -298,10 +313,11 @@ static int rb_expand(struct trace_buffer *buffer, unsigned int nr, struct trace_
 static struct trace_buffer *
 rb_buffer_fill(struct trace_buffer *buffer, unsigned int nr, struct trace_buffer *like)
 {
+	struct rb_sizes sizes = { .nr = nr, .like = like, .one = -1 };
 	int ret;
 
 	scoped_guard(mutex, &buffer->mutex)
-		ret = rb_expand(buffer, nr, like);
+		ret = rb_expand(buffer, &sizes);
 	if (!ret)
 		return buffer;
 	ring_buffer_free(buffer);
@@ -346,28 +362,59 @@ __ring_buffer_alloc_unexpanded(unsigned int flags, struct lock_class_key *key)
 	return rb_buffer_new(flags, 0, key);
 }
 
+/* Has a buffer, when it has its rings, none for @cpu? */
+static bool rb_lacks_ring(struct trace_buffer *buffer, int cpu)
+{
+	return buffer->global ? cpu != rb_home() : rb_is_absent(buffer, cpu);
+}
+
 /**
- * ring_buffer_expand() - give a buffer its rings
- * @buffer: the buffer
- * @size:   bytes for records, for each CPU
+ * ring_buffer_expand_cpu() - give a buffer its rings, one of them with another size
+ * @buffer:   the buffer
+ * @size:     bytes for records, for each CPU
+ * @cpu:      the one that gets another size, or RING_BUFFER_ALL_CPUS for none
+ * @cpu_size: bytes for records of @cpu
  *
  * All rings are there before a writer finds the first one. Readers that wait or poll go on
  * with them; an iterator that was opened before stays empty.
  *
  * Context: May sleep; the mmap lock may be held.
- * Return: 0; 1 if it has its rings already; -ENOMEM, then nothing has changed.
+ * Return: 0; 1 if it has its rings already; -ENOMEM; -ENODEV if @cpu will have no ring. On an
+ *	   error nothing has changed.
  */
-int ring_buffer_expand(struct trace_buffer *buffer, unsigned long size)
+int ring_buffer_expand_cpu(struct trace_buffer *buffer, unsigned long size, int cpu,
+			   unsigned long cpu_size)
 {
+	struct rb_sizes sizes = { .one = -1 };
 	int ret;
 
 	guard(mutex)(&buffer->mutex);
 	if (buffer->expanded)
 		return 1;
-	ret = rb_expand(buffer, rb_slots_for(size, buffer->order), NULL);
+	sizes.nr = rb_slots_for(size, buffer->order);
+	if (cpu != RING_BUFFER_ALL_CPUS) {
+		if (rb_lacks_ring(buffer, cpu))
+			return -ENODEV;
+		sizes.one = cpu;
+		sizes.nr_one = rb_slots_for(cpu_size, buffer->order);
+	}
+	ret = rb_expand(buffer, &sizes);
 	if (!ret)
 		rb_wake_all(buffer);
 	return ret;
+}
+
+/**
+ * ring_buffer_expand() - give a buffer its rings
+ * @buffer: the buffer
+ * @size:   bytes for records, for each CPU
+ *
+ * Context: That of ring_buffer_expand_cpu().
+ * Return: 0; 1 if it has its rings already; -ENOMEM, then nothing has changed.
+ */
+int ring_buffer_expand(struct trace_buffer *buffer, unsigned long size)
+{
+	return ring_buffer_expand_cpu(buffer, size, RING_BUFFER_ALL_CPUS, 0);
 }
 
 /* Hide the part of each CPU, and move it to @cpus. */

@@ -441,6 +441,7 @@ static void is_unexpanded(const char *when)
 static void expand(long unused)
 {
 	struct ring_buffer_iter *it;
+	unsigned long room;
 	long before;
 	int i;
 
@@ -451,6 +452,10 @@ static void expand(long unused)
 		ring_buffer_set_time_stamp_abs(buf, true);
 		shim_cpu_up(2);
 		is_unexpanded("CPU 2 came online");
+		EXPECT_EQ(ring_buffer_expand_cpu(buf, 1, 3, 1), -ENODEV);
+		EXPECT_EQ(ring_buffer_expand_cpu(buf, 1, 1, 1UL << (BITS_PER_LONG - 2)), -ENOMEM);
+		is_unexpanded("the size of one CPU was refused");
+		shim_rcu_run();
 
 		EXPECT_EQ(ring_buffer_expand(buf, 4 * (ring_buffer_subbuf_size_get(buf) - 16)), 0);
 		EXPECT_EQ(ring_buffer_expand(buf, 1), 1);
@@ -483,8 +488,10 @@ static void expand(long unused)
 		EXPECT_EQ(ring_buffer_unexpand(buf), 0);
 		EXPECT_EQ(ring_buffer_unexpand(buf), 0);
 		is_unexpanded("given back");
-		EXPECT_EQ(ring_buffer_expand(buf, 1), 0);
-		EXPECT(ring_buffer_size(buf, 3), "CPU 3 has its ring again");
+		room = ring_buffer_subbuf_size_get(buf) - 16;
+		EXPECT_EQ(ring_buffer_expand_cpu(buf, 1, 3, 5 * room), 0);
+		EXPECT_EQ(ring_buffer_size(buf, 3), 5 * room);
+		EXPECT(ring_buffer_size(buf, 0) < 5 * room, "CPU 0 is smaller");
 		free_buffers();
 		shim_set_online(2, 0);
 		shim_set_online(3, 0);
