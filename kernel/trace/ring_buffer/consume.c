@@ -109,7 +109,11 @@ rb_read_one(struct trace_buffer *buffer, int cpu, u64 *ts, unsigned long *lost, 
 
 	if (!rcpu || unlikely(!rcpu->copies.len))
 		return NULL;
-	ring = rb_read_trylock(rcpu, &flags);
+	/* A dump does not consume. */
+	if (consume && !in_nmi())
+		ring = rb_read_lock(rcpu, &flags);
+	else
+		ring = rb_read_trylock(rcpu, &flags);
 	if (unlikely(!ring))
 		return NULL;
 

@@ -3,6 +3,7 @@
  * The readers' lock, and the reader: its sub-buffer and its position.
  */
 #include <linux/preempt.h>
+#include <linux/printk.h>
 
 #include "internal.h"
 
@@ -433,11 +434,15 @@ struct rb_ring *rb_read_try(struct rb_cpu *rcpu, unsigned long *flags)
  * @flags: for rb_read_unlock()
  *
  * Context: Any context.
- * Return: the ring, or NULL: in an NMI, if the lock is held, or where atomic64_t has one.
+ * Return: the ring, or NULL: in an NMI or an oops, if the lock is held, or in an NMI where
+ *	   atomic64_t has one.
  */
 struct rb_ring *rb_read_trylock(struct rb_cpu *rcpu, unsigned long *flags)
 {
-	return in_nmi() ? rb_read_try(rcpu, flags) : rb_read_lock(rcpu, flags);
+	/* The reader that would unlock it may be stopped, or interrupted by this one. */
+	if (in_nmi() || oops_in_progress)
+		return rb_read_try(rcpu, flags);
+	return rb_read_lock(rcpu, flags);
 }
 
 /**

@@ -4,6 +4,7 @@
 #include <linux/fs.h>
 #include <linux/notifier.h>
 #include <linux/panic_notifier.h>
+#include <linux/printk.h>
 #include <linux/ratelimit.h>
 #include <linux/sched/clock.h>
 #include <linux/seq_file.h>
@@ -15,6 +16,7 @@
 #include "shim.h"
 
 bool static_key_initialized = true;
+int oops_in_progress;
 struct atomic_notifier_head panic_notifier_list;
 static struct notifier_block *panic_blocks[64];
 

@@ -222,18 +222,32 @@ static void resize_locked(long looks)
 	}
 }
 
-/* ---- an NMI, which cannot wait for the lock ----------------------------------- */
+/* ---- an NMI or a dump, which cannot wait for the lock -------------------------- */
+
+static void dump_look(void)
+{
+	struct ring_buffer_iter *it = ring_buffer_dump_start(buf, 0);
+	u64 ts;
+
+	EXPECT(ring_buffer_iter_peek(it, &ts), "records are there");
+	EXPECT(!ring_buffer_iter_empty(it), "records are there");
+}
 
 static void nmi_look(void)
 {
-	struct ring_buffer_iter *it;
-	u64 ts;
-
 	shim_ctx_enter(CTX_NMI);
-	it = ring_buffer_dump_start(buf, 0);
-	EXPECT(ring_buffer_iter_peek(it, &ts), "records are there");
-	EXPECT(!ring_buffer_iter_empty(it), "records are there");
+	dump_look();
 	shim_ctx_exit(CTX_NMI);
+}
+
+/* A debugger or an oops is no NMI, but may have stopped the reader that has the lock. */
+static void oops_look(void)
+{
+	oops_in_progress = 1;
+	EXPECT_EQ(ring_buffer_overruns(buf), 0);
+	ring_buffer_entries(buf);
+	dump_look();
+	oops_in_progress = 0;
 }
 
 static void op_look(void)
@@ -269,6 +283,7 @@ static void in_nmi_each(void (*op)(void), void (*act)(void))
 static void nmi_reads(long unused)
 {
 	in_nmi_each(op_look, nmi_look);
+	in_nmi_each(op_look, oops_look);
 	in_nmi_each(nmi_look, swap_remote);
 	begin_two(4);
 	put_n(3);
