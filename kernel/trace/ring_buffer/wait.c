@@ -159,11 +159,16 @@ void rb_wake_work(struct irq_work *work)
  */
 static void rb_wake_queue(struct irq_work *work)
 {
+	unsigned int cpu = nr_cpu_ids;
+
 	/* The other one stays online meanwhile. */
 	guard(preempt_notrace)();
+	/* (housekeeping_any_cpu() has a lock that tells lockdep of interrupts, as tracers do not.) */
 	if (housekeeping_enabled(HK_TYPE_TICK) && !in_nmi() && !oops_in_progress &&
 	    rcu_is_watching())
-		irq_work_queue_on(work, housekeeping_any_cpu(HK_TYPE_TICK));
+		cpu = cpumask_any_and(housekeeping_cpumask(HK_TYPE_TICK), cpu_online_mask);
+	if (cpu < nr_cpu_ids)
+		irq_work_queue_on(work, cpu);
 	else
 		irq_work_queue(work);
 }
