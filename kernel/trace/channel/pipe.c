@@ -65,6 +65,12 @@ static void pipe_queue(struct file *file, wait_queue_head_t *head, poll_table *t
 	add_wait_queue(head, &e->entry);
 }
 
+/* Where nothing is recorded, no more than there is fills a ring. */
+static int pipe_full(struct trace_buffer *buffer, int full)
+{
+	return ring_buffer_is_switched_on(buffer) ? full : 0;
+}
+
 /**
  * trace_pipe_poll() - poll for a record of a session
  * @iter:  iterator of an open file of it that consumes
@@ -80,14 +86,16 @@ __poll_t trace_pipe_poll(struct trace_iterator *iter, struct file *file, poll_ta
 			 int full)
 {
 	struct trace_merge *m = iter->merge;
-	__poll_t mask = ring_buffer_poll_wait(iter->array_buffer->buffer, iter->cpu_file, file,
-					      table, full);
+	struct trace_buffer *buffer = iter->array_buffer->buffer;
+	__poll_t mask = ring_buffer_poll_wait(buffer, iter->cpu_file, file, table,
+					      pipe_full(buffer, full));
 	__poll_t all = mask, one;
 	unsigned int i;
 
 	for (i = 0; i < m->nr_iters; i++) {
-		one = ring_buffer_poll_wait(m->iters[i]->array_buffer->buffer, iter->cpu_file,
-					    file, table, full);
+		buffer = m->iters[i]->array_buffer->buffer;
+		one = ring_buffer_poll_wait(buffer, iter->cpu_file, file, table,
+					    pipe_full(buffer, full));
 		mask |= one;
 		all &= one;
 	}
@@ -155,9 +163,7 @@ bool trace_reader_is_closed(struct trace_iterator *iter, struct file *file)
  */
 int trace_reader_full(struct trace_iterator *iter)
 {
-	bool on = ring_buffer_is_switched_on(iter->array_buffer->buffer);
-
-	return on ? iter->tr->buffer_percent : 0;
+	return pipe_full(iter->array_buffer->buffer, iter->tr->buffer_percent);
 }
 
 struct reader_wait {

@@ -279,6 +279,78 @@ static void pipe_test_splice(struct kunit *test)
 	free_pipe_info(pipe);
 }
 
+/* Splice @len bytes to a pipe, and copy them to @text. */
+static ssize_t pipe_splice_text(struct kunit *test, struct file *file, size_t len, char *text)
+{
+	struct pipe_inode_info *pipe = alloc_pipe_info();
+	size_t used = 0;
+	unsigned int i;
+	ssize_t ret;
+
+	KUNIT_ASSERT_NOT_NULL(test, pipe);
+	pipe->readers = 1;
+	ret = file->f_op->splice_read(file, &file->f_pos, pipe, len, 0);
+	for (i = 0; i < pipe->head; i++) {
+		memcpy(text + used, page_address(pipe->bufs[i].page) + pipe->bufs[i].offset,
+		       pipe->bufs[i].len);
+		used += pipe->bufs[i].len;
+	}
+	if (ret > 0)
+		KUNIT_EXPECT_EQ(test, used, (size_t)ret);
+	free_pipe_info(pipe);
+	return ret;
+}
+
+/* More text than a page or the call has room for is there for the next call. */
+static void pipe_test_splice_text(struct kunit *test)
+{
+	static const unsigned int sizes[] = { 10, 4096, 3 * 4096, SZ_64K };
+	char *text = tfs_zalloc(test, SZ_64K), *line;
+	unsigned int i, n, used;
+	struct file *file;
+	ssize_t len;
+	bool ready;
+
+	chan_kunit_begin(test, 1);
+	tfs_set(test, "trace_clock", "counter");
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		for (n = 0; n < 300; n++)
+			chan_kunit_mark(test, n % 2, tfs_text(test, "mark %u", n));
+		memset(text, 0, SZ_64K);
+		file = tfs_open(test, "trace_pipe", O_RDONLY | O_NONBLOCK);
+		for (used = 0;; used += len) {
+			ready = vfs_poll(file, NULL);
+			len = pipe_splice_text(test, file, sizes[i], text + used);
+			KUNIT_EXPECT_EQ(test, ready, len > 0);
+			if (len <= 0)
+				break;
+			KUNIT_ASSERT_LT(test, used + len, SZ_64K - PAGE_SIZE);
+		}
+		KUNIT_EXPECT_EQ(test, len, (ssize_t)-EAGAIN);
+		tfs_close(file);
+		KUNIT_EXPECT_EQ(test, tfs_count(text, "tracing_mark_write"), 300U);
+		for (n = 0, line = text; n < 300; n++) {
+			line = strstr(line, tfs_text(test, ": mark %u\n", n));
+			KUNIT_ASSERT_NOT_NULL_MSG(test, line, "%u bytes: %u", sizes[i], n);
+		}
+	}
+}
+
+/* A channel that is off does not come to its watermark: any record of it is all there will be. */
+static void pipe_test_poll_off(struct kunit *test)
+{
+	struct file *file;
+
+	chan_kunit_begin(test, 1);
+	file = tfs_open(test, "per_cpu/cpu0/trace_pipe", O_RDONLY);
+	chan_kunit_mark(test, 1, "mark");
+	KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, NULL), 0U);
+	tracer_tracing_off(chan_kunit[1]);
+	KUNIT_EXPECT_EQ(test, (unsigned int)vfs_poll(file, NULL),
+			(unsigned int)(EPOLLIN | EPOLLRDNORM));
+	tfs_close(file);
+}
+
 struct pipe_reader {
 	struct trace_iterator	*iter;
 	struct file		*file;
@@ -541,6 +613,8 @@ static struct kunit_case pipe_cases[] = {
 	KUNIT_CASE(pipe_test_poll_edge),
 	KUNIT_CASE(pipe_test_late),
 	KUNIT_CASE(pipe_test_splice),
+	KUNIT_CASE(pipe_test_splice_text),
+	KUNIT_CASE(pipe_test_poll_off),
 	KUNIT_CASE(pipe_test_wait),
 	KUNIT_CASE(pipe_test_retired),
 	{ }
