@@ -83,7 +83,10 @@ noinline struct ring_buffer_event *trace_event_clear(struct ring_buffer_event *e
  */
 struct event_filter *trace_event_begin(struct trace_event_buffer *fbuffer)
 {
-	fbuffer->trace_ctx = trace_ctx_now_dec() - IS_ENABLED(CONFIG_PREEMPT_COUNT);
+	fbuffer->trace_ctx = trace_ctx_now_dec();
+	/* (A count of 15 stands for all above it.) */
+	if ((preempt_count() & PREEMPT_MASK) <= 0xf)
+		fbuffer->trace_ctx -= IS_ENABLED(CONFIG_PREEMPT_COUNT);
 	tracing_generic_entry_update(fbuffer->entry, fbuffer->trace_file->event_call->event.type,
 				     fbuffer->trace_ctx);
 	return READ_ONCE(fbuffer->trace_file->filter);

@@ -148,6 +148,8 @@ static __always_inline struct ring_buffer_event *trace_event_take_page(unsigned 
 	if (likely(event && len <= PAGE_SIZE - struct_size(event, array, 1) &&
 		   !__this_cpu_read(trace_buffered_event_cnt))) {
 		this_cpu_inc(trace_buffered_event_cnt);
+		/* An interrupt that comes behind the first store finds it taken. */
+		barrier();
 		/* As in a ring, where the length counts itself: others look at it. */
 		event->array[0] = sizeof(event->array[0]) + ALIGN(len, RB_RECORD_ALIGN);
 		return event;
