@@ -930,7 +930,8 @@ static void fs_test_raw_marker(struct kunit *test)
 		return;
 	}
 	text += strlen(faulted);
-	KUNIT_EXPECT_GE(test, strspn(text, " 0"), (size_t)3 * 91);
+	/* It has what was written, and filling. */
+	KUNIT_EXPECT_LT(test, strspn(text, " 0"), (size_t)3 * 8);
 	KUNIT_EXPECT_EQ_MSG(test, text[strspn(text, " 0")], '\n', "%s", text);
 }
 
