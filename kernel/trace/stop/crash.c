@@ -61,15 +61,14 @@ static bool stop_crash(enum stop_kind kind)
 	guard(preempt_notrace)();
 	/*
 	 * RCU waits for no walk of the list where it does not watch, nor on a CPU in hotplug. A
-	 * warning may come from there. A panic stops all: nothing records behind it.
+	 * warning may come from there, or from a walk. A panic stops all: nothing records behind
+	 * it.
 	 */
-	if (!rcu_is_watching() || !ring_buffer_is_alive()) {
+	if (!rcu_is_watching() || !ring_buffer_is_alive() || this_cpu_xchg(stop_crashes, 1)) {
 		if (kind == STOP_PANIC && READ_ONCE(stop_panics))
 			tracing_off_all();
 		return false;
 	}
-	if (this_cpu_xchg(stop_crashes, 1))
-		return false;
 	list_for_each_entry_rcu(line, &stop_crash_lines, crash, true) {
 		if (line->kind != kind)
 			continue;
