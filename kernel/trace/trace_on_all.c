@@ -52,13 +52,14 @@ static int off_all_dead(unsigned int cpu)
 
 /**
  * trace_on_all_permission() - may the writer of a line write tracing_on_all as well?
+ * @opener: as of trace_text_permission()
  *
  * Context: As trace_text_permission().
  * Return: 0 or -EACCES.
  */
-int trace_on_all_permission(void)
+int trace_on_all_permission(const struct cred *opener)
 {
-	return on_all_file ? trace_text_permission(d_inode(on_all_file), MAY_WRITE) : -EACCES;
+	return on_all_file ? trace_text_permission(on_all_file, MAY_WRITE, opener) : -EACCES;
 }
 
 /* Trace arrays that are on record again: an earlier stop is no longer a reason. */

@@ -5,6 +5,7 @@
 #include <linux/cleanup.h>
 #include <linux/cred.h>
 #include <linux/ctype.h>
+#include <linux/dcache.h>
 #include <linux/err.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
@@ -255,36 +256,46 @@ int trace_text_open(struct inode *inode, struct file *file)
 	return trace_single_open(inode, file, text_file(file)->show, inode->i_private);
 }
 
+/*
+ * May the current credentials open a file by its path? Nothing in tracefs is renamed, and a file
+ * keeps the directories above it, so the path stays.
+ */
+static int text_may_open(struct dentry *file, int mask)
+{
+	int ret = inode_permission(&nop_mnt_idmap, d_inode(file), mask);
+
+	while (!ret && !IS_ROOT(file)) {
+		file = file->d_parent;
+		ret = inode_permission(&nop_mnt_idmap, d_inode(file), MAY_EXEC);
+	}
+	return ret ? -EACCES : 0;
+}
+
 /**
  * trace_text_permission() - may the writer of a line use another file as well?
- * @inode: the other file, or its directory
- * @mask:  MAY_READ, MAY_WRITE and MAY_EXEC
+ * @file:   the other file, in tracefs
+ * @mask:   MAY_READ and MAY_WRITE
+ * @opener: credentials of the task that has opened the file of the line; NULL for those of the
+ *	    writer
  *
  * Two tasks need the right: the writer, so that it gains none by an open file that was passed to
  * it; and the opener, so that a program with more rights lends none to the text that it prints.
  *
- * Context: May sleep; in &trace_text_file.change, which has the credentials of the opener.
- * Return: 0 or -EACCES.
+ * The writer has its current credentials. The real ones of a worker of io_uring are those of the
+ * time when it was created, and the writer may have dropped rights since.
+ *
+ * Context: May sleep, with the credentials of the writer.
+ * Return: 0; -EACCES if one of them may not use @file, or may not search a directory above it.
  */
-int trace_text_permission(struct inode *inode, int mask)
+int trace_text_permission(struct dentry *file, int mask, const struct cred *opener)
 {
-	int ret = inode_permission(&nop_mnt_idmap, inode, mask);
-	const struct cred *opener;
+	int ret = text_may_open(file, mask);
+	const struct cred *writer;
 
-	if (ret)
-		return -EACCES;
-	opener = override_creds(current_real_cred());
-	ret = inode_permission(&nop_mnt_idmap, inode, mask);
-	revert_creds(opener);
-	return ret ? -EACCES : 0;
-}
-
-/* Change something, with the rights of the task that has opened the file. */
-static int text_change(struct file *file, char *line)
-{
-	const struct cred *writer = override_creds(file->f_cred);
-	int ret = text_file(file)->change(file_inode(file)->i_private, line);
-
+	if (ret || !opener)
+		return ret;
+	writer = override_creds(opener);
+	ret = text_may_open(file, mask);
 	revert_creds(writer);
 	return ret;
 }
@@ -337,7 +348,8 @@ ssize_t trace_text_write(struct file *file, const char __user *ubuf, size_t cnt,
 	if (*next)
 		len = next - text;
 	if (*line || (strchr(text, '\n') && !ignore_empty && len == cnt))
-		ret = text_change(file, strim(line));
+		ret = text_file(file)->change(file_inode(file)->i_private, strim(line),
+					      file->f_cred);
 	if (ret)
 		return ret;
 	m->poll_event = len < cnt;

@@ -8,6 +8,8 @@
 #include <linux/fs.h>
 #include <linux/types.h>
 
+struct cred;
+struct dentry;
 struct seq_file;
 struct trace_array;
 
@@ -38,14 +40,14 @@ int trace_write_bool(struct file *file, const char __user *ubuf, size_t cnt);
 /**
  * struct trace_text_file - a file of a trace array that is printed in one go, and takes lines
  * @show:   prints it, with the trace array as &seq_file.private
- * @change: takes a line for the trace array, without blanks around it, or "" for an empty one;
- *	    runs with the credentials of the task that has opened the file; returns 0 or an error;
- *	    with trace_text_write() only
+ * @change: takes a line for the trace array, without blanks around it, or "" for an empty one, and
+ *	    the credentials of the task that has opened the file; returns 0 or an error; with
+ *	    trace_text_write() only
  * @fops:   its operations, which lead to this structure
  */
 struct trace_text_file {
 	int			(*show)(struct seq_file *m, void *v);
-	int			(*change)(void *tr, char *line);
+	int			(*change)(void *tr, char *line, const struct cred *opener);
 	struct file_operations	fops;
 };
 
@@ -66,10 +68,10 @@ void trace_print_time(struct seq_file *m, struct trace_array *tr, const char *be
 int trace_single_open(struct inode *inode, struct file *file,
 		      int (*show)(struct seq_file *m, void *v), void *data);
 int trace_text_open(struct inode *inode, struct file *file);
-int trace_text_permission(struct inode *inode, int mask);
+int trace_text_permission(struct dentry *file, int mask, const struct cred *opener);
 ssize_t trace_text_write(struct file *file, const char __user *ubuf, size_t cnt, loff_t *ppos);
 
 /* trace_on_all.c */
-int trace_on_all_permission(void);
+int trace_on_all_permission(const struct cred *opener);
 
 #endif /* _KERNEL_TRACE_TEXT_H */

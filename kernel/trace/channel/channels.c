@@ -77,7 +77,7 @@ static bool channels_cut_state(char *name)
 	return true;
 }
 
-static int channels_change(void *data, char *text)
+static int channels_change(void *data, char *text, const struct cred *opener)
 {
 	bool leave = *text == '!', state = channels_cut_state(text);
 	char *name = text + leave;
@@ -91,7 +91,7 @@ static int channels_change(void *data, char *text)
 		tracing_log(data, "channels", "error", "", "Longer than a name can be", 0);
 		return -EINVAL;
 	}
-	ret = leave ? trace_session_leave(data, name) : trace_session_join(data, name);
+	ret = leave ? trace_session_leave(data, name) : trace_session_join(data, name, opener);
 	/* As it was read: it is there. */
 	if (ret == -EEXIST && state)
 		return 0;

@@ -11,6 +11,7 @@
 #include <linux/tracepoint.h>
 #include <linux/types.h>
 
+struct cred;
 struct dentry;
 struct trace_array;
 struct tracer;
@@ -34,7 +35,7 @@ int trace_array_may_resize(struct trace_array *tr, int cpu);
 /* A unit test lowers it. */
 extern unsigned int session_cut_max;
 
-int trace_session_join(struct trace_array *tr, const char *name);
+int trace_session_join(struct trace_array *tr, const char *name, const struct cred *opener);
 int trace_session_leave(struct trace_array *tr, const char *name);
 void trace_session_end(struct trace_array *tr);
 void trace_session_switched(struct trace_array *tr);

@@ -30,7 +30,7 @@ unsigned int session_cut_max = 4096;
  * May the writer of "channels" do to an instance what the session does: read, erase and switch it?
  * It could if it can open its "trace".
  */
-static int session_permission(struct trace_array *ch)
+static int session_permission(struct trace_array *ch, const struct cred *opener)
 {
 	struct qstr name = QSTR_INIT("trace", strlen("trace"));
 	struct dentry *trace;
@@ -42,13 +42,13 @@ static int session_permission(struct trace_array *ch)
 	name.hash = full_name_hash(ch->dir, name.name, name.len);
 	trace = d_lookup(ch->dir, &name);
 	if (trace && d_really_is_positive(trace))
-		ret = trace_text_permission(d_inode(ch->dir), MAY_EXEC) ?:
-		      trace_text_permission(d_inode(trace), MAY_READ | MAY_WRITE);
+		ret = trace_text_permission(trace, MAY_READ | MAY_WRITE, opener);
 	dput(trace);
 	return ret;
 }
 
-static int session_may_add(struct trace_array *tr, struct trace_array *ch)
+static int session_may_add(struct trace_array *tr, struct trace_array *ch,
+			   const struct cred *opener)
 {
 	int ret;
 
@@ -60,7 +60,7 @@ static int session_may_add(struct trace_array *tr, struct trace_array *ch)
 		return -EPERM;
 	if (ch->session == tr)
 		return -EEXIST;
-	ret = session_permission(ch);
+	ret = session_permission(ch, opener);
 	if (ret)
 		return ret;
 	if (ch == tr || tr->session || trace_channels_of(ch))
@@ -98,24 +98,26 @@ static int session_add(struct trace_array *tr, struct trace_array *ch)
 
 /**
  * trace_session_join() - make an instance a channel of a session
- * @tr:   the session
- * @name: name of the instance
+ * @tr:     the session
+ * @name:   name of the instance
+ * @opener: as of trace_text_permission()
  *
- * Context: May sleep; with the rights of the caller.
+ * Context: May sleep, with the credentials of the writer.
  * Return: 0; -ENODEV if @tr is retired; -ENOENT if there is no such instance; -ELOOP if @tr
  *	   is a channel, or the instance is @tr or a session; -EEXIST if it is a channel of @tr
  *	   already, -EBUSY of another session; -EPERM if it is read-only, as a kept snapshot is;
- *	   -EACCES if the caller may not read and write its "trace"; -EINVAL if it has another
- *	   clock; -E2BIG if a snapshot of @tr would exchange more than session_cut_max rings;
- *	   -EXFULL as trace_snapshot_set_channels(); -ENOMEM. On an error nothing has changed.
+ *	   -EACCES if the writer or @opener may not read and write its "trace"; -EINVAL if it has
+ *	   another clock; -E2BIG if a snapshot of @tr would exchange more than session_cut_max
+ *	   rings; -EXFULL as trace_snapshot_set_channels(); -ENOMEM. On an error nothing has
+ *	   changed.
  */
-int trace_session_join(struct trace_array *tr, const char *name)
+int trace_session_join(struct trace_array *tr, const char *name, const struct cred *opener)
 {
 	struct trace_array *ch;
 
 	guard(mutex)(&trace_types_lock);
 	ch = trace_array_find(name);
-	return session_may_add(tr, ch) ?: session_add(tr, ch);
+	return session_may_add(tr, ch, opener) ?: session_add(tr, ch);
 }
 
 /**

@@ -15,8 +15,9 @@ static const char stop_usage[] =
 	"#   warn [after TIME] [all]\n"
 	"#   event SYSTEM:NAME [if FILTER] [after TIME] [all]\n";
 
-/* @by_user: the writer of "stop_on" changes it, and not the command line */
-static int stop_change(struct trace_array *tr, char *text, struct stop_fault *fault, bool by_user)
+/* @opener: credentials of the task that has opened "stop_on"; NULL for the command line */
+static int stop_change(struct trace_array *tr, char *text, struct stop_fault *fault,
+		       const struct cred *opener)
 {
 	bool remove = *text == '!';
 	struct stop_spec spec;
@@ -26,8 +27,8 @@ static int stop_change(struct trace_array *tr, char *text, struct stop_fault *fa
 	ret = stop_parse(text, &spec, fault);
 	if (ret)
 		return ret;
-	if (spec.all && by_user)
-		spec.denied = trace_on_all_permission();
+	if (spec.all && opener)
+		spec.denied = trace_on_all_permission(opener);
 	fault->at = text;
 	guard(mutex)(&event_mutex);
 	return remove ? stop_remove(tr, &spec, fault) : stop_add(tr, &spec, fault);
@@ -60,13 +61,13 @@ void trace_stop_note(struct trace_array *tr)
 const char *trace_stop_change(struct trace_array *tr, char *text, const char **at)
 {
 	struct stop_fault fault;
-	int ret = stop_change(tr, text, &fault, false);
+	int ret = stop_change(tr, text, &fault, NULL);
 
 	*at = fault.at;
 	return ret ? fault.why ?: "Invalid filter" : NULL;
 }
 
-static int stop_on_change(void *tr, char *text)
+static int stop_on_change(void *tr, char *text, const struct cred *opener)
 {
 	struct stop_fault fault = { .why = "No memory for another line" };
 	char *copy, *both = NULL;
@@ -78,7 +79,7 @@ static int stop_on_change(void *tr, char *text)
 	}
 	/* stop_change() cuts the copy into words. error_log has the line as it was written. */
 	copy = kstrdup(text, GFP_KERNEL);
-	ret = copy ? stop_change(tr, copy, &fault, true) : -ENOMEM;
+	ret = copy ? stop_change(tr, copy, &fault, opener) : -ENOMEM;
 	if (ret == -EEXIST)
 		both = kasprintf(GFP_KERNEL, "%s, has: %s", text, fault.has);
 	if (ret && fault.why)

@@ -76,7 +76,7 @@ static void cut_test_other(struct kunit *test)
 	chan_kunit_now++;
 	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[0], "kunit_2"), 0);
 	tfs_set(test, "/instances/kunit_3/snapshot", "1");
-	KUNIT_EXPECT_EQ(test, trace_session_join(chan_kunit[3], "kunit_2"), 0);
+	KUNIT_EXPECT_EQ(test, trace_session_join(chan_kunit[3], "kunit_2", NULL), 0);
 	KUNIT_EXPECT_EQ(test, chan_kunit[2]->snapshots->user.last->cut,
 			chan_kunit[0]->snapshots->user.last->cut);
 	tfs_set(test, "/instances/kunit_3/snapshot_keep", "1");

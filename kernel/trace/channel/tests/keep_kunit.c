@@ -397,13 +397,13 @@ static void keep_test_persistent(struct kunit *test)
 	}
 	ch = chan_kunit[3];
 	ch->range_addr_start = 1;
-	KUNIT_EXPECT_EQ(test, trace_session_join(tr, ch->name), -EXFULL);
+	KUNIT_EXPECT_EQ(test, trace_session_join(tr, ch->name, NULL), -EXFULL);
 	tfs_refuse(test, "channels", ch->name, -EINVAL);
 	ch->flags |= TRACE_ARRAY_FL_SNAPSHOT;
 	tfs_set(test, "snapshot_keep", "1");
-	KUNIT_EXPECT_EQ(test, trace_session_join(tr, ch->name), -EXFULL);
+	KUNIT_EXPECT_EQ(test, trace_session_join(tr, ch->name, NULL), -EXFULL);
 	tfs_set(test, "snapshot_keep", "0");
-	KUNIT_EXPECT_EQ(test, trace_session_join(tr, ch->name), 0);
+	KUNIT_EXPECT_EQ(test, trace_session_join(tr, ch->name, NULL), 0);
 	KUNIT_EXPECT_EQ(test, trace_session_leave(tr, ch->name), 0);
 	ch->range_addr_start = 0;
 }
@@ -769,7 +769,7 @@ static void keep_test_session_gone(struct kunit *test)
 	struct trace_snap *part;
 
 	chan_kunit_begin(test, 0);
-	KUNIT_ASSERT_EQ(test, trace_session_join(other, "kunit_1"), 0);
+	KUNIT_ASSERT_EQ(test, trace_session_join(other, "kunit_1", NULL), 0);
 	KUNIT_EXPECT_EQ(test, snap_keep_set(other->snapshots, (struct snap_keep){ .nr = 5 }), 0);
 	KUNIT_EXPECT_EQ(test, tracing_alloc_snapshot_instance(other), 0);
 	snap_kunit_stop_keeper(other->snapshots);

@@ -60,13 +60,13 @@ static void member_test_refused(struct kunit *test)
 	session_cut_max = 4096;
 
 	/* Of another session; a session; a session of its own channel. */
-	KUNIT_EXPECT_EQ(test, trace_session_join(chan_kunit[2], "kunit_3"), 0);
+	KUNIT_EXPECT_EQ(test, trace_session_join(chan_kunit[2], "kunit_3", NULL), 0);
 	member_refuse(test, "kunit_3", -EBUSY,
 		      "Is a channel of another session: remove it there first");
 	member_refuse(test, "kunit_2", -ELOOP, session);
-	KUNIT_EXPECT_EQ(test, trace_session_join(chan_kunit[3], "kunit_2"), -ELOOP);
-	KUNIT_EXPECT_EQ(test, trace_session_join(chan_kunit[3], "kunit_4"), -ELOOP);
-	KUNIT_EXPECT_EQ(test, trace_session_join(chan_kunit[1], "kunit"), -ELOOP);
+	KUNIT_EXPECT_EQ(test, trace_session_join(chan_kunit[3], "kunit_2", NULL), -ELOOP);
+	KUNIT_EXPECT_EQ(test, trace_session_join(chan_kunit[3], "kunit_4", NULL), -ELOOP);
+	KUNIT_EXPECT_EQ(test, trace_session_join(chan_kunit[1], "kunit", NULL), -ELOOP);
 	KUNIT_EXPECT_NULL(test, trace_channels_of(chan_kunit[1]));
 	KUNIT_EXPECT_NULL(test, trace_channels_of(chan_kunit[3]));
 
@@ -104,9 +104,9 @@ static void member_test_leave(struct kunit *test)
 	tfs_expect_in(test, "error_log", "Command: !kunit_4\n            ^\n");
 	/* One that has left can be a session, or a channel of another one. */
 	tfs_set(test, "channels", "!kunit_3");
-	KUNIT_EXPECT_EQ(test, trace_session_join(chan_kunit[4], "kunit_3"), 0);
+	KUNIT_EXPECT_EQ(test, trace_session_join(chan_kunit[4], "kunit_3", NULL), 0);
 	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[4], "kunit_3"), 0);
-	KUNIT_EXPECT_EQ(test, trace_session_join(chan_kunit[3], "kunit_4"), 0);
+	KUNIT_EXPECT_EQ(test, trace_session_join(chan_kunit[3], "kunit_4", NULL), 0);
 	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[3], "kunit_4"), 0);
 }
 
@@ -194,7 +194,7 @@ static struct cred *member_user(struct kunit *test)
 static int member_join_as(const struct cred *user, struct trace_array *tr, const char *name)
 {
 	const struct cred *old = override_creds(user);
-	int ret = trace_session_join(tr, name);
+	int ret = trace_session_join(tr, name, NULL);
 
 	revert_creds(old);
 	return ret;
@@ -215,23 +215,58 @@ static ssize_t member_write_as(struct kunit *test, const struct cred *user, cons
 	return ret;
 }
 
-static void member_chown(struct kunit *test, const struct cred *user, const char *path)
+/*
+ * Let this user write it to a file that a task with all rights has opened: a worker of io_uring has
+ * all rights, too, but for the write.
+ */
+static ssize_t member_write_by(struct kunit *test, const struct cred *user, const char *path,
+			       const char *text)
 {
-	struct iattr attr = { .ia_valid = ATTR_UID, .ia_uid = user->fsuid };
+	struct file *file = tfs_open(test, path, O_WRONLY);
+	const struct cred *old = override_creds(user);
+	ssize_t ret = tfs_write_file(test, file, text);
+
+	revert_creds(old);
+	tfs_close(file);
+	return ret;
+}
+
+static void member_set_attr(struct kunit *test, const char *path, struct iattr *attr)
+{
 	struct file *file = tfs_open(test, path, O_PATH);
 	struct dentry *dentry = file->f_path.dentry;
 
 	inode_lock(d_inode(dentry));
-	KUNIT_EXPECT_EQ(test, notify_change(&nop_mnt_idmap, dentry, &attr, NULL), 0);
+	KUNIT_EXPECT_EQ(test, notify_change(&nop_mnt_idmap, dentry, attr, NULL), 0);
 	inode_unlock(d_inode(dentry));
 	tfs_close(file);
+}
+
+static void member_chown(struct kunit *test, const struct cred *user, const char *path)
+{
+	struct iattr attr = { .ia_valid = ATTR_UID, .ia_uid = user->fsuid };
+
+	member_set_attr(test, path, &attr);
+}
+
+/* Let others search a directory, or not. */
+static void member_let_search(struct kunit *test, const char *path, bool may)
+{
+	struct file *file = tfs_open(test, path, O_PATH);
+	struct iattr attr = { .ia_valid = ATTR_MODE };
+
+	attr.ia_mode = (file_inode(file)->i_mode & ~0001) | (may ? 0001 : 0);
+	tfs_close(file);
+	member_set_attr(test, path, &attr);
 }
 
 /* The owner of a session reads, erases and stops no instance of another user. */
 static void member_test_rights(struct kunit *test)
 {
+	static const char * const above[] = { "/.", "/instances" };
 	struct trace_array *tr = test->priv;
 	struct cred *user = member_user(test);
+	unsigned int i;
 
 	chan_kunit_open(test, 2);
 	KUNIT_EXPECT_EQ(test, member_join_as(user, tr, "kunit_none"), -ENOENT);
@@ -247,16 +282,32 @@ static void member_test_rights(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, member_write_as(test, user, "channels", "!kunit_1\n"), 9L);
 	member_expect(test, "");
 
-	/* Both the directory and the file are on the way to the records. */
+	/* The file and each directory above it are on the way to the records. */
+	for (i = 0; i < ARRAY_SIZE(above); i++)
+		member_let_search(test, above[i], true);
 	member_chown(test, user, "/instances/kunit_1/trace");
 	KUNIT_EXPECT_EQ(test, member_join_as(user, tr, "kunit_1"), -EACCES);
 	member_chown(test, user, "/instances/kunit_2");
 	KUNIT_EXPECT_EQ(test, member_join_as(user, tr, "kunit_2"), -EACCES);
 	member_chown(test, user, "/instances/kunit_1");
+	for (i = 0; i < ARRAY_SIZE(above); i++) {
+		member_let_search(test, above[i], false);
+		KUNIT_EXPECT_EQ(test, member_write_as(test, user, "channels", "kunit_1\n"),
+				(ssize_t)-EACCES);
+		KUNIT_EXPECT_EQ(test, member_write_by(test, user, "channels", "kunit_1\n"),
+				(ssize_t)-EACCES);
+		member_let_search(test, above[i], true);
+	}
+	member_expect(test, "");
+	KUNIT_EXPECT_EQ(test, member_write_by(test, user, "channels", "kunit_1\n"), 8L);
+	member_expect(test, "1 ");
+	KUNIT_EXPECT_EQ(test, member_write_as(test, user, "channels", "!kunit_1\n"), 9L);
 	KUNIT_EXPECT_EQ(test, member_write_as(test, user, "channels", "kunit_1\n"), 8L);
 	member_expect(test, "1 ");
 
 	/* Nor does the owner stop all. */
+	KUNIT_EXPECT_EQ(test, member_write_by(test, user, "stop_on", "warn after 1000s all\n"),
+			(ssize_t)-EACCES);
 	KUNIT_EXPECT_EQ(test, member_write_as(test, user, "stop_on", "warn after 1000s all\n"),
 			(ssize_t)-EACCES);
 	tfs_expect_in(test, "error_log",
@@ -264,6 +315,8 @@ static void member_test_rights(struct kunit *test)
 		      "  Command: warn after 1000s all\n");
 	KUNIT_EXPECT_EQ(test, member_write_as(test, user, "stop_on", "panic\n"), 6L);
 	tfs_expect(test, "stop_on", "panic\n");
+	for (i = 0; i < ARRAY_SIZE(above); i++)
+		member_let_search(test, above[i], false);
 	put_cred(user);
 }
 
@@ -320,7 +373,7 @@ static void member_test_remove(struct kunit *test)
 
 	tr = tfs_add(test, "kunit_session", "sched", NULL);
 	for (ch = 2; ch <= 3; ch++)
-		KUNIT_EXPECT_EQ(test, trace_session_join(tr, chan_kunit[ch]->name), 0);
+		KUNIT_EXPECT_EQ(test, trace_session_join(tr, chan_kunit[ch]->name, NULL), 0);
 	tracer_tracing_off(tr);
 	KUNIT_EXPECT_FALSE(test, member_is_on(2));
 	tfs_remove(test, tr);

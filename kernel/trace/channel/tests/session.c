@@ -51,7 +51,7 @@ void chan_kunit_exit(struct kunit *test)
  */
 void chan_kunit_join(struct kunit *test, unsigned int ch)
 {
-	KUNIT_ASSERT_EQ(test, trace_session_join(chan_kunit[0], chan_kunit[ch]->name), 0);
+	KUNIT_ASSERT_EQ(test, trace_session_join(chan_kunit[0], chan_kunit[ch]->name, NULL), 0);
 }
 
 /**

@@ -326,7 +326,7 @@ static void dat_parts_test_session(struct kunit *test)
 	tr[1] = tfs_add(test, names[1], "sched,irq", "64");
 	tr[2] = test->priv;
 	for (i = 1; i < 3; i++)
-		KUNIT_ASSERT_EQ(test, trace_session_join(tr[0], names[i]), 0);
+		KUNIT_ASSERT_EQ(test, trace_session_join(tr[0], names[i], NULL), 0);
 	dat_parts_enable(test, tr[0], "sched");
 	dat_parts_enable(test, tr[1], "sched");
 	dat_parts_enable(test, tr[1], "irq");

@@ -156,7 +156,7 @@ static void view_files_test_channel(struct kunit *test)
 
 	tfs_add(test, "kunit_channel", NULL, NULL);
 	tfs_set(test, "/instances/kunit_channel/trace_clock", "mono");
-	KUNIT_ASSERT_EQ(test, trace_session_join(test->priv, "kunit_channel"), 0);
+	KUNIT_ASSERT_EQ(test, trace_session_join(test->priv, "kunit_channel", NULL), 0);
 	view_files_mark(test, "mine");
 	tfs_set(test, "/instances/kunit_channel/trace_marker", "its\n");
 	text = view_files_text(test, "kunit.txt");

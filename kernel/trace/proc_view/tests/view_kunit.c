@@ -1063,7 +1063,7 @@ static int view_test_init(struct kunit *test)
 	}
 	/* Behind the fork of this thread */
 	view_test_later();
-	return trace_session_join(view_test_tr[0], name[1]);
+	return trace_session_join(view_test_tr[0], name[1], NULL);
 }
 
 static void view_test_exit(struct kunit *test)

@@ -160,7 +160,7 @@ static void change_test_channel(struct kunit *test)
 	struct trace_array *tr = test->priv, *ch = tfs_add(test, "kunit_part", NULL, "64");
 	struct trace_snapshots *part = ch->snapshots;
 
-	KUNIT_ASSERT_EQ(test, trace_session_join(tr, "kunit_part"), 0);
+	KUNIT_ASSERT_EQ(test, trace_session_join(tr, "kunit_part", NULL), 0);
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	tracing_snapshot_instance(tr);
 	KUNIT_EXPECT_NULL(test, part->user.spare);
@@ -188,7 +188,7 @@ static void change_test_none(struct kunit *test)
 	xchg(&snap_crash_on, before);
 
 	tfs_unexpand(test, ch);
-	KUNIT_ASSERT_EQ(test, trace_session_join(tr, "kunit_part"), 0);
+	KUNIT_ASSERT_EQ(test, trace_session_join(tr, "kunit_part", NULL), 0);
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	tfs_set(test, CHANGE_PART("buffer_subbuf_size_kb"), "8");
 	KUNIT_EXPECT_EQ(test, ch->snapshots->memory.kb, 0UL);

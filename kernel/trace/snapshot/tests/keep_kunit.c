@@ -498,7 +498,7 @@ static void keep_test_channel(struct kunit *test)
 	struct trace_array *ch = tfs_add(test, "kunit_part", NULL, "16");
 	struct trace_snapshots *s = snap_kunit(test), *part = ch->snapshots;
 
-	KUNIT_ASSERT_EQ(test, trace_session_join(test->priv, "kunit_part"), 0);
+	KUNIT_ASSERT_EQ(test, trace_session_join(test->priv, "kunit_part", NULL), 0);
 	KUNIT_ASSERT_EQ(test, tracing_arm_snapshot(ch), 0);
 	s->pinned = false;
 	tfs_set(test, "snapshot_keep", "first 1");
@@ -516,7 +516,7 @@ static void keep_test_channel_first(struct kunit *test)
 	struct trace_array *ch = tfs_add(test, "kunit_part", NULL, "16");
 	struct trace_snapshots *s = snap_kunit(test);
 
-	KUNIT_ASSERT_EQ(test, trace_session_join(test->priv, "kunit_part"), 0);
+	KUNIT_ASSERT_EQ(test, trace_session_join(test->priv, "kunit_part", NULL), 0);
 	tfs_set(test, "/instances/kunit_part/snapshot_keep", "first 1");
 	tfs_set(test, "/instances/kunit_part/snapshot", "1");
 	KUNIT_EXPECT_TRUE(test, tfs_exists(test, "/instances/kunit_part@1"));
@@ -589,7 +589,7 @@ static void keep_test_order(struct kunit *test)
 	struct task_struct *task;
 
 	KUNIT_EXPECT_EQ(test, trace_array_expand(ch), 0);
-	KUNIT_EXPECT_EQ(test, trace_session_join(tr, "kunit_part"), 0);
+	KUNIT_EXPECT_EQ(test, trace_session_join(tr, "kunit_part", NULL), 0);
 	tfs_set(test, "snapshot_keep", "1");
 	tfs_set(test, "snapshot", "1");
 	KUNIT_EXPECT_EQ(test, trace_session_leave(tr, "kunit_part"), 0);

@@ -376,7 +376,7 @@ static void memory_test_channel(struct kunit *test)
 	struct trace_array *tr = test->priv, *ch = tfs_add(test, "kunit_part", NULL, "16");
 	struct tracer fake = { .use_max_tr = true };
 
-	KUNIT_EXPECT_EQ(test, trace_session_join(tr, "kunit_part"), 0);
+	KUNIT_EXPECT_EQ(test, trace_session_join(tr, "kunit_part", NULL), 0);
 	KUNIT_EXPECT_EQ(test, trace_snapshot_arm_tracer(tr, &fake), 0);
 	KUNIT_EXPECT_EQ(test, snap_kunit_kb(test), snap_kunit_full(test));
 	KUNIT_EXPECT_EQ(test, ch->snapshots->memory.kb, 0UL);
@@ -463,7 +463,7 @@ static void memory_test_session(struct kunit *test)
 	struct trace_array *tr = test->priv, *ch = tfs_add(test, "kunit_part", NULL, "16");
 	unsigned int i;
 
-	KUNIT_EXPECT_EQ(test, trace_session_join(tr, "kunit_part"), 0);
+	KUNIT_EXPECT_EQ(test, trace_session_join(tr, "kunit_part", NULL), 0);
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	tfs_refuse(test, MEMORY_PART("snapshot_allocate"), "0", -EBUSY);
 	tfs_refuse(test, MEMORY_PART("snapshot"), "0", -EBUSY);
@@ -487,7 +487,7 @@ static void memory_test_session_worker(struct kunit *test)
 {
 	struct trace_array *tr = test->priv, *ch = tfs_add(test, "kunit_part", NULL, "16");
 
-	KUNIT_EXPECT_EQ(test, trace_session_join(tr, "kunit_part"), 0);
+	KUNIT_EXPECT_EQ(test, trace_session_join(tr, "kunit_part", NULL), 0);
 	KUNIT_EXPECT_EQ(test, tracing_arm_snapshot(tr), 0);
 	snap_kunit_lose(ch->snapshots, false);
 	tracing_snapshot_instance(ch);
@@ -514,7 +514,7 @@ static void memory_test_erase_parts(struct kunit *test)
 	struct file *file;
 	unsigned int i;
 
-	KUNIT_EXPECT_EQ(test, trace_session_join(test->priv, "kunit_part"), 0);
+	KUNIT_EXPECT_EQ(test, trace_session_join(test->priv, "kunit_part", NULL), 0);
 	for (i = 0; i < ARRAY_SIZE(erases); i++) {
 		memory_take_parts(test);
 		/* The part of a CPU is erased of all, or of none. */
@@ -552,7 +552,7 @@ static void memory_test_free_parts(struct kunit *test)
 	struct trace_array *tr = test->priv, *ch = tfs_add(test, "kunit_part", NULL, "16");
 	unsigned int i;
 
-	KUNIT_EXPECT_EQ(test, trace_session_join(tr, "kunit_part"), 0);
+	KUNIT_EXPECT_EQ(test, trace_session_join(tr, "kunit_part", NULL), 0);
 	for (i = 0; i < ARRAY_SIZE(frees); i++) {
 		tfs_set(test, "snapshot_allocate", "1");
 		tfs_expect(test, MEMORY_PART("snapshot_allocate"), "1\n");

@@ -149,7 +149,7 @@ static void own_test_session(struct kunit *test)
 	unsigned int i;
 
 	KUNIT_ASSERT_EQ(test, trace_array_expand(tr), 0);
-	KUNIT_ASSERT_EQ(test, trace_session_join(tr, "kunit_part"), 0);
+	KUNIT_ASSERT_EQ(test, trace_session_join(tr, "kunit_part", NULL), 0);
 	for (i = 0; i < 2; i++) {
 		armed = i ? ch : tr;
 		owner = i ? tr : ch;

@@ -758,7 +758,7 @@ static struct trace_array *take_add(struct kunit *test, const char *name)
 {
 	struct trace_array *ch = tfs_add(test, name, NULL, "16");
 
-	KUNIT_ASSERT_EQ(test, trace_session_join(test->priv, name), 0);
+	KUNIT_ASSERT_EQ(test, trace_session_join(test->priv, name, NULL), 0);
 	return ch;
 }
 
@@ -929,7 +929,7 @@ static void take_test_back(struct kunit *test)
 	take_add(test, "kunit_2");
 	KUNIT_EXPECT_EQ(test, trace_session_leave(test->priv, "kunit_1"), 0);
 	KUNIT_EXPECT_EQ(test, trace_session_leave(test->priv, "kunit_2"), 0);
-	KUNIT_EXPECT_EQ(test, trace_session_join(test->priv, "kunit_1"), 0);
+	KUNIT_EXPECT_EQ(test, trace_session_join(test->priv, "kunit_1", NULL), 0);
 	tfs_set(test, "/instances/kunit_1/trace_marker", "mark");
 	tfs_set(test, "/instances/kunit_2/trace_marker", "mark");
 	tfs_set(test, "snapshot", "1");

@@ -375,12 +375,15 @@ static void stop_test_denied(struct kunit *test)
 	int ret;
 
 	KUNIT_ASSERT_NOT_NULL(test, cred);
-	KUNIT_EXPECT_EQ(test, trace_on_all_permission(), 0);
+	KUNIT_EXPECT_EQ(test, trace_on_all_permission(NULL), 0);
+	KUNIT_EXPECT_EQ(test, trace_on_all_permission(current_cred()), 0);
 	cred->fsuid = KUIDT_INIT(1000);
 	cred->fsgid = KGIDT_INIT(1000);
 	cap_clear(cred->cap_effective);
+	KUNIT_EXPECT_EQ(test, trace_on_all_permission(cred), -EACCES);
+	/* As a worker of io_uring, which has other rights than the writer */
 	old = override_creds(cred);
-	ret = trace_on_all_permission();
+	ret = trace_on_all_permission(old);
 	revert_creds(old);
 	put_cred(cred);
 	KUNIT_EXPECT_EQ(test, ret, -EACCES);
