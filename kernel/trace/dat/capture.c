@@ -352,7 +352,7 @@ static int dat_scan(const struct dat_pins *pins, struct trace_dat *dat, const st
 int dat_capture_symbols(const struct dat_pins *pins, const struct trace_job *job)
 {
 	struct trace_dat *dat = pins->tr[0]->dat;
-	int ret = mutex_lock_killable(&dat->mutex);
+	int ret = job ? mutex_lock_interruptible(&dat->mutex) : mutex_lock_killable(&dat->mutex);
 
 	if (ret)
 		return ret;

@@ -7,7 +7,6 @@
 
 struct array_buffer;
 struct seq_file;
-struct task_struct;
 
 /**
  * struct dat_block - bytes in memory
@@ -42,23 +41,6 @@ struct trace_dat_record {
 #if NR_CPUS > 0x10000
 #error "A record has no room for the number of its CPU"
 #endif
-
-/**
- * struct trace_job - a function that a worker calls for a task
- * @fn:   the function, which takes locks that others wait for
- * @task: the task; it waits until @fn has returned
- * @stop: the task has got a fatal signal: @fn returns as soon as it can
- */
-struct trace_job {
-	int			(*fn)(struct trace_job *job);
-	struct task_struct	*task;
-	bool			stop;
-};
-
-static inline bool trace_job_is_stopped(const struct trace_job *job)
-{
-	return READ_ONCE(job->stop);
-}
 
 struct dat_range;
 
@@ -106,12 +88,6 @@ struct trace_dat_copy {
 #ifdef CONFIG_TRACER_SNAPSHOT
 extern const struct file_operations trace_dat_fops;
 
-#ifdef CONFIG_TRACE_SNAPSHOT_KUNIT_TEST
-extern void (*trace_job_hook)(struct trace_job *job);
-#endif
-
-void trace_may_charge(void);
-int trace_job_run(struct trace_job *job);
 void trace_dat_end_event(struct trace_array *tr);
 void trace_dat_free(struct trace_array *tr);
 int trace_dat_make_pages(struct trace_dat_copy *copy);

@@ -58,10 +58,12 @@ struct dat_first {
 static int dat_capture_pinned(struct trace_job *job)
 {
 	const struct dat_pins *pins = container_of(job, struct dat_first, job)->pins;
-	int ret;
+	int ret = mutex_lock_interruptible(&event_mutex);
 
-	scoped_guard(mutex, &event_mutex)
-		ret = dat_capture(pins->tr[0]);
+	if (ret)
+		return ret;
+	ret = dat_capture(pins->tr[0]);
+	mutex_unlock(&event_mutex);
 	return ret ?: dat_capture_symbols(pins, job);
 }
 

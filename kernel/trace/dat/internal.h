@@ -5,7 +5,7 @@
  * Each file calls only files above it in this list:
  *
  *   text.c      text that grows
- *   pin.c       instances that stay while no lock is held, and a worker that holds the locks
+ *   pin.c       instances that stay while no lock is held
  *   symbols.c   names of the addresses that records have
  *   capture.c   the parts besides the records, captured once
  *   pages.c     the pages of a CPU as one run of bytes
@@ -21,6 +21,7 @@
 #include <linux/slab.h>
 
 #include "../trace.h"
+#include "../trace_job.h"
 
 /**
  * DOC: trace.dat
@@ -55,7 +56,8 @@
  *
  * **Slow tasks.** The task that opens the file may be throttled. If it held event_mutex or
  * &trace_dat.mutex, changes of events and removals of modules would wait as long. So a worker
- * captures, and the task waits for it, see trace_job_run().
+ * captures, and the task waits for it, see trace_job_run(). A kill of the task also ends the wait
+ * of the worker for these two.
  *
  * **Locks.** event_mutex: &trace_array.dat is set once. &trace_dat.mutex: DAT_SYMBOLS is set once.
  * &dat_file.mutex: the page that an open file has copied, and its places.

@@ -5,23 +5,7 @@
 #include <linux/sizes.h>
 #include <linux/unaligned.h>
 
-#include "../trace_output.h"
 #include "internal.h"
-
-/**
- * trace_may_charge() - check that memory may be charged to the cgroup of the caller
- *
- * Where the cgroup is at memory.high, the caller sleeps for seconds. So none of the locks is
- * held that all files of tracefs need.
- *
- * Context: May sleep.
- */
-void trace_may_charge(void)
-{
-	lockdep_assert_not_held(&event_mutex);
-	lockdep_assert_not_held(&trace_types_lock);
-	lockdep_assert_not_held(&trace_event_sem);
-}
 
 static void dat_may_allocate(const struct dat_text *text)
 {

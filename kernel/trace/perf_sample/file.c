@@ -104,6 +104,94 @@ sampler_file_write(struct file *file, const char __user *ubuf, size_t cnt, loff_
 	return cnt;
 }
 
+/**
+ * struct sampler_counts - a sampler, and the sums of its counts on all CPUs
+ * @spec:      the event, and the options
+ * @cpus:      number of CPUs that have a counter
+ * @samples:   as of &struct sampler_cpu
+ * @refused:   as of &struct sampler_cpu
+ * @throttled: as of &struct sampler_cpu
+ * @stackless: as of &struct sampler_cpu
+ * @enabled:   time that its counters were enabled, in ns
+ * @running:   time that they counted, in ns
+ */
+struct sampler_counts {
+	struct sampler_spec	spec;
+	unsigned int		cpus;
+	unsigned long		samples;
+	unsigned long		refused;
+	unsigned long		throttled;
+	unsigned long		stackless;
+	u64			enabled;
+	u64			running;
+};
+
+/**
+ * struct sampler_sums - what a reader of "perf_events" gets
+ * @job:    a worker collects it
+ * @tr:     the trace array
+ * @counts: its samplers; the reader frees them
+ * @nr:     number of @counts
+ */
+struct sampler_sums {
+	struct trace_job	job;
+	struct trace_array	*tr;
+	struct sampler_counts	*counts;
+	unsigned int		nr;
+};
+
+static void sampler_sum(struct trace_sampler *s, struct sampler_counts *sum)
+{
+	u64 enabled, running;
+	int cpu;
+
+	sum->spec = s->spec;
+	for_each_possible_cpu(cpu) {
+		struct sampler_cpu *c = per_cpu_ptr(s->cpus, cpu);
+
+		sum->cpus += !!c->counter;
+		sum->samples += local_read(&c->samples);
+		sum->refused += local_read(&c->refused);
+		sum->throttled += local_read(&c->throttled);
+		sum->stackless += local_read(&c->stackless);
+		sampler_read_times(s, cpu, &enabled, &running);
+		sum->enabled += enabled;
+		sum->running += running;
+	}
+}
+
+static int sampler_sum_listed(struct sampler_sums *sums)
+{
+	struct trace_sampler *s = NULL;
+	unsigned int nr = 0;
+
+	while ((s = sampler_next(sums->tr, s)))
+		nr++;
+	if (!nr)
+		return 0;
+	/* Not charged: others wait for the lock of the list. */
+	sums->counts = kvcalloc(nr, sizeof(*sums->counts), GFP_KERNEL);
+	if (!sums->counts)
+		return -ENOMEM;
+	while ((s = sampler_next(sums->tr, s))) {
+		if (trace_job_is_stopped(&sums->job))
+			return -EINTR;
+		sampler_sum(s, &sums->counts[sums->nr++]);
+	}
+	return 0;
+}
+
+static int sampler_sum_all(struct trace_job *job)
+{
+	int ret = sampler_list_lock();
+
+	if (ret)
+		return ret;
+	ret = sampler_sum_listed(container_of(job, struct sampler_sums, job));
+	sampler_list_unlock();
+	return ret;
+}
+
 static void sampler_show_spec(struct seq_file *m, const struct sampler_spec *spec)
 {
 	seq_puts(m, spec->name);
@@ -119,33 +207,18 @@ static void sampler_show_spec(struct seq_file *m, const struct sampler_spec *spe
 		seq_puts(m, ":kernel");
 }
 
-static void sampler_show_counts(struct seq_file *m, struct trace_sampler *s)
+static void sampler_show_counts(struct seq_file *m, const struct sampler_counts *c)
 {
-	unsigned long samples = 0, refused = 0, throttled = 0, stackless = 0;
-	u64 enabled = 0, running = 0, more_enabled, more_running;
-	unsigned int cpus = 0, share;
-	int cpu;
+	unsigned int share;
 
-	for_each_possible_cpu(cpu) {
-		struct sampler_cpu *c = per_cpu_ptr(s->cpus, cpu);
-
-		cpus += !!c->counter;
-		samples += local_read(&c->samples);
-		refused += local_read(&c->refused);
-		throttled += local_read(&c->throttled);
-		stackless += local_read(&c->stackless);
-		sampler_read_times(s, cpu, &more_enabled, &more_running);
-		enabled += more_enabled;
-		running += more_running;
-	}
-	seq_printf(m, " cpus=%u samples=%lu refused=%lu throttled=%lu stackless=%lu", cpus,
-		   samples, refused, throttled, stackless);
+	seq_printf(m, " cpus=%u samples=%lu refused=%lu throttled=%lu stackless=%lu", c->cpus,
+		   c->samples, c->refused, c->throttled, c->stackless);
 	/* As perf stat does: only if they differ */
-	if (enabled == running)
+	if (c->enabled == c->running)
 		return;
-	share = mul_u64_u64_div_u64(running, 10000, enabled);
-	seq_printf(m, " enabled=%llu running=%llu (%u.%02u%%)", enabled, running, share / 100,
-		   share % 100);
+	share = mul_u64_u64_div_u64(c->running, 10000, c->enabled);
+	seq_printf(m, " enabled=%llu running=%llu (%u.%02u%%)", c->enabled, c->running,
+		   share / 100, share % 100);
 }
 
 static void sampler_show_help(struct seq_file *m)
@@ -161,18 +234,19 @@ static void sampler_show_help(struct seq_file *m)
 
 static int sampler_file_show(struct seq_file *m, void *v)
 {
-	struct trace_sampler *s = NULL;
+	struct sampler_sums sums = { .job.fn = sampler_sum_all, .tr = m->private };
+	int ret = trace_job_run(&sums.job);
+	unsigned int i;
 
-	sampler_list_lock();
-	while ((s = sampler_next(m->private, s))) {
-		sampler_show_spec(m, &s->spec);
-		sampler_show_counts(m, s);
+	for (i = 0; !ret && i < sums.nr; i++) {
+		sampler_show_spec(m, &sums.counts[i].spec);
+		sampler_show_counts(m, &sums.counts[i]);
 		seq_putc(m, '\n');
 	}
-	sampler_list_unlock();
-	if (!m->count)
+	if (!ret && !sums.nr)
 		sampler_show_help(m);
-	return 0;
+	kvfree(sums.counts);
+	return ret;
 }
 
 static const struct trace_text_file sampler_file =

@@ -25,6 +25,7 @@
 #include <asm/local.h>
 
 #include "../trace.h"
+#include "../trace_job.h"
 #include "parse.h"
 #include "stack.h"
 
@@ -132,7 +133,7 @@ void sampler_resume(struct trace_sampler *s);
 void sampler_read_times(struct trace_sampler *s, int cpu, u64 *enabled, u64 *running);
 
 /* list.c */
-void sampler_list_lock(void);
+int sampler_list_lock(void);
 struct trace_sampler *sampler_next(struct trace_array *tr, struct trace_sampler *s);
 void sampler_list_unlock(void);
 int sampler_add(struct trace_array *tr, const struct sampler_spec *spec,

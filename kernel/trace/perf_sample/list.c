@@ -17,6 +17,10 @@
  *
  * The user can remove a listed one, which frees it at once.
  *
+ * Each write to tracing_on waits for sampler_work(), and that waits for sampler_mutex. A reader of
+ * "perf_events" may be throttled, so it does not take that lock: a worker does, see
+ * trace_job_run(), and it does the same as sampler_work() first.
+ *
  * Counters are created and released under sampler_mutex, which is the outermost lock: perf takes
  * the lock of CPU hotplug for it, and the locks of PMUs, and trace events take event_mutex inside
  * of some of those. But the removal of an instance holds event_mutex, a callback of CPU hotplug
@@ -67,17 +71,19 @@ static void sampler_detach(struct trace_sampler *s)
 	rcu_assign_pointer(s->file, NULL);
 }
 
-/* The owner of their instance has ended. */
-static void sampler_detach_retired(void)
+/* Move the samplers that have ended, since their instance is removed or its owner has ended. */
+static void sampler_unlist_ended(struct list_head *ended)
 {
 	struct trace_event_file *file;
-	struct trace_sampler *s;
+	struct trace_sampler *s, *next;
 
-	guard(mutex)(&event_mutex);
-	list_for_each_entry(s, &sampler_all, all) {
+	lockdep_assert_held(&event_mutex);
+	list_for_each_entry_safe(s, next, &sampler_all, all) {
 		file = rcu_dereference_protected(s->file, lockdep_is_held(&event_mutex));
-		if (file && READ_ONCE(file->tr->retired))
-			sampler_detach(s);
+		if (file && !READ_ONCE(file->tr->retired))
+			continue;
+		sampler_detach(s);
+		list_move_tail(&s->all, ended);
 	}
 }
 
@@ -91,27 +97,35 @@ static void sampler_unlist(struct trace_sampler *s)
 	sampler_free(s);
 }
 
-static void sampler_work_fn(struct work_struct *work)
+/* Have the counters follow the CPUs and the switches, and free the samplers that have ended. */
+static void sampler_follow_all(struct list_head *ended)
 {
 	struct trace_sampler *s, *next;
 	static struct cpumask stale;	/* sampler_mutex */
 	int cpu;
 
-	guard(mutex)(&sampler_mutex);
+	lockdep_assert_held(&sampler_mutex);
 	cpumask_clear(&stale);
 	for_each_possible_cpu(cpu) {
 		if (cpumask_test_and_clear_cpu(cpu, &sampler_stale))
 			cpumask_set_cpu(cpu, &stale);
 	}
-	sampler_detach_retired();
-	list_for_each_entry_safe(s, next, &sampler_all, all) {
-		if (rcu_access_pointer(s->file)) {
-			sampler_follow_cpus(s, &stale);
-			sampler_resume(s);
-		} else {
-			sampler_unlist(s);
-		}
+	list_for_each_entry(s, &sampler_all, all) {
+		sampler_follow_cpus(s, &stale);
+		sampler_resume(s);
 	}
+	list_for_each_entry_safe(s, next, ended, all)
+		sampler_free(s);
+}
+
+static void sampler_work_fn(struct work_struct *work)
+{
+	LIST_HEAD(ended);
+
+	guard(mutex)(&sampler_mutex);
+	scoped_guard(mutex, &event_mutex)
+		sampler_unlist_ended(&ended);
+	sampler_follow_all(&ended);
 }
 
 static DECLARE_WORK(sampler_work, sampler_work_fn);
@@ -157,22 +171,34 @@ void trace_samplers_settle(void)
 /**
  * sampler_list_lock() - keep samplers as they are, for sampler_next()
  *
- * All changes of CPUs that have ended are seen.
+ * The counters have followed all changes of CPUs and switches that have ended. This does not wait
+ * for sampler_work(), since nothing could interrupt that.
  *
- * Context: May sleep; sampler_list_unlock() has to follow.
+ * Context: A worker, see trace_job_run().
+ * Return: 0, then sampler_list_unlock() has to follow; -EINTR.
  */
-void sampler_list_lock(void)
+int sampler_list_lock(void)
 {
-	trace_samplers_settle();
-	/* Of hotplug, before the first sampler */
-	flush_work(&sampler_work);
-	mutex_lock(&sampler_mutex);
+	LIST_HEAD(ended);
+	int ret = mutex_lock_interruptible(&sampler_mutex);
+
+	if (ret)
+		return ret;
+	ret = mutex_lock_interruptible(&event_mutex);
+	if (ret) {
+		mutex_unlock(&sampler_mutex);
+		return ret;
+	}
+	sampler_unlist_ended(&ended);
+	mutex_unlock(&event_mutex);
+	sampler_follow_all(&ended);
+	return 0;
 }
 
 /**
  * sampler_list_unlock() - end what sampler_list_lock() has begun
  *
- * Context: May sleep.
+ * Context: The worker of sampler_list_lock().
  */
 void sampler_list_unlock(void)
 {

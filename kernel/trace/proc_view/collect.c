@@ -61,15 +61,17 @@ static int view_go_on(const struct view_copy *copy, struct trace_view *view)
 static int view_take_copied(struct view_copy *copy, const struct view_member *member,
 			    struct view_thread *thread)
 {
-	int ret = -EAGAIN, home = copy->iter->cpu;
+	int home = copy->iter->cpu, ret = down_read_interruptible(&trace_event_sem);
 
+	if (ret)
+		return ret;
+	ret = -EAGAIN;
 	/* As in "trace", function_graph prints the CPU that has written to a global buffer. */
 	copy->iter->cpu = copy->cpu;
-	trace_event_read_lock();
 	if (atomic_read(&member->view->epoch) == member->epoch)
 		ret = copy->take(copy, thread);
-	trace_event_read_unlock();
 	copy->iter->cpu = home;
+	up_read(&trace_event_sem);
 	/* Before the next record that is taken, one is missing. */
 	copy->iter->lost_events = ret == -ENOENT;
 	if (ret == -ENOENT) {

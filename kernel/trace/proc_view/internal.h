@@ -29,6 +29,7 @@
 #include <linux/trace_view.h>
 
 #include "../trace.h"
+#include "../trace_job.h"
 
 /**
  * DOC: /proc/PID/trace
@@ -78,8 +79,9 @@
  * **Slow readers.** A reader may be throttled by cpu.max, or have the policy SCHED_IDLE. So it
  * takes none of the locks that changes of tracing take: view_run() has a worker find the members,
  * copy the records, and print the formats of events. The reader waits, and can be killed; then the
- * worker ends at the next record. The reader itself checks the rights, allocates what it keeps,
- * sorts, and copies to user space. Both take view_lock, a spinlock.
+ * worker ends at the next record, or at once if it waits for one of the locks. The reader itself
+ * checks the rights, allocates what it keeps, sorts, and copies to user space. Both take view_lock,
+ * a spinlock.
  *
  * **Memory.** The memory that a reader keeps is charged to its cgroup. If that is at memory.high,
  * each allocation sleeps for seconds. So it is made without a lock that others wait for, also

@@ -12,24 +12,12 @@ static void view_members_add(struct view_copy *copy, struct trace_view *view)
 	};
 }
 
-/**
- * view_members_get() - find the instances that are shown
- * @copy: where they are stored; &view_copy.view is set
- *
- * A session and its channels have one clock.
- *
- * Context: A worker, see trace_job_run().
- * Return: the &enum trace_stamp_clock, or an error; in each case view_members_put() has to follow.
- *	   -ENODEV if the instance has been removed; -EOPNOTSUPP for its clock; -ENOMEM.
- */
-int view_members_get(struct view_copy *copy)
+static int view_members_find(struct view_copy *copy)
 {
-	struct trace_array *tr, *ch;
-	int ret;
+	struct trace_array *tr = copy->view->tr, *ch;
+	int ret = tr ? trace_stamp_clock(tr) : -ENODEV;
 
-	guard(mutex)(&trace_types_lock);
-	tr = copy->view->tr;
-	ret = tr ? trace_stamp_clock(tr) : -ENODEV;
+	lockdep_assert_held(&trace_types_lock);
 	if (ret < 0)
 		return ret;
 	/* For the copy only, so it is not charged under the lock. */
@@ -42,6 +30,27 @@ int view_members_get(struct view_copy *copy)
 		if (ch->view && !ch->range_addr_start)
 			view_members_add(copy, ch->view);
 	}
+	return ret;
+}
+
+/**
+ * view_members_get() - find the instances that are shown
+ * @copy: where they are stored; &view_copy.view is set
+ *
+ * A session and its channels have one clock.
+ *
+ * Context: A worker, see trace_job_run().
+ * Return: the &enum trace_stamp_clock, or an error; in each case view_members_put() has to follow.
+ *	   -ENODEV if the instance has been removed; -EOPNOTSUPP for its clock; -EINTR; -ENOMEM.
+ */
+int view_members_get(struct view_copy *copy)
+{
+	int ret = mutex_lock_interruptible(&trace_types_lock);
+
+	if (ret)
+		return ret;
+	ret = view_members_find(copy);
+	mutex_unlock(&trace_types_lock);
 	return ret;
 }
 

@@ -74,13 +74,19 @@ static int view_raw_put_formats(struct view_copy *copy)
 {
 	int ret = trace_dat_put_printk(&copy->dat);
 
+	ret = ret ?: mutex_lock_interruptible(&event_mutex);
 	if (ret)
 		return ret;
-	guard(mutex)(&event_mutex);
-	guard(mutex)(&trace_types_lock);
-	if (!view_members_are_same(copy) || !copy->view->tr)
-		return -EAGAIN;
-	return trace_dat_put_formats(&copy->dat, copy->view->tr);
+	ret = mutex_lock_interruptible(&trace_types_lock);
+	if (!ret) {
+		if (view_members_are_same(copy) && copy->view->tr)
+			ret = trace_dat_put_formats(&copy->dat, copy->view->tr);
+		else
+			ret = -EAGAIN;
+		mutex_unlock(&trace_types_lock);
+	}
+	mutex_unlock(&event_mutex);
+	return ret;
 }
 
 /**

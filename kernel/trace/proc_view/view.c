@@ -251,11 +251,14 @@ void trace_view_end_event(struct trace_array *tr)
  * snapshot may move its records away, see &view_member.moves.
  *
  * Context: A worker, see trace_job_run().
- * Return: 0; -EAGAIN if it has changed, or is no longer there.
+ * Return: 0; -EAGAIN if it has changed, or is no longer there; -EINTR.
  */
 int view_enter(struct trace_view *view, int epoch)
 {
-	down_read(&view->sem);
+	int ret = down_read_interruptible(&view->sem);
+
+	if (ret)
+		return ret;
 	if (view->tr && atomic_read(&view->epoch) == epoch)
 		return 0;
 	up_read(&view->sem);

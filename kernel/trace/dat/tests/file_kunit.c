@@ -3,7 +3,9 @@
  * Unit tests of trace.dat: the same bytes for each read, where the pages are, and without memory.
  */
 #include <linux/cleanup.h>
+#include <linux/completion.h>
 #include <linux/fs.h>
+#include <linux/kthread.h>
 #include <linux/lockdep.h>
 #include <linux/prandom.h>
 #include <linux/sched/signal.h>
@@ -530,17 +532,21 @@ static void dat_test_worker(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, dat_kept(test)->dat->scanned);
 }
 
-/* Kill the task that opens, and wait until it has told the worker. */
-static void dat_kill(void)
+static void dat_kill_task(struct task_struct *task)
 {
-	struct task_struct *task = dat_job->task;
-	unsigned int tries;
-
-	dat_pages_scanned++;
 	spin_lock_irq(&task->sighand->siglock);
 	sigaddset(&task->pending.signal, SIGKILL);
 	signal_wake_up(task, true);
 	spin_unlock_irq(&task->sighand->siglock);
+}
+
+/* Kill the task that opens, and wait until it has told the worker. */
+static void dat_kill(void)
+{
+	unsigned int tries;
+
+	dat_pages_scanned++;
+	dat_kill_task(dat_job->task);
 	for (tries = 0; tries < 1000 && !trace_job_is_stopped(dat_job); tries++)
 		schedule_timeout_uninterruptible(1);
 }
@@ -566,6 +572,50 @@ static void dat_test_killed(struct kunit *test)
 	dat_open_pipe(test, path);
 	tfs_close(dat_open(test, path));
 	KUNIT_EXPECT_TRUE(test, dat_kept(test)->dat->scanned);
+}
+
+/* A task that opens the file */
+struct dat_opener {
+	struct kunit		*test;
+	const char		*path;
+	struct file		*file;
+	struct completion	done;
+};
+
+static int dat_open_thread(void *data)
+{
+	struct dat_opener *opener = data;
+
+	opener->file = tfs_try_open(opener->test, opener->path, O_RDONLY);
+	complete(&opener->done);
+	return 0;
+}
+
+/* A kill also ends an open while the worker waits for a lock that another task holds. */
+static void dat_test_killed_waiting(struct kunit *test)
+{
+	struct dat_opener opener = { .test = test };
+	struct task_struct *task;
+	unsigned long left;
+
+	dat_write(test, test->priv, 600, 0, 3);
+	opener.path = dat_take(test);
+	init_completion(&opener.done);
+	task = kthread_create(dat_open_thread, &opener, "dat_kunit");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	mutex_lock(&event_mutex);
+	wake_up_process(task);
+	tfs_wait(test, tfs_has_waiter(&event_mutex) || completion_done(&opener.done));
+	KUNIT_EXPECT_FALSE(test, completion_done(&opener.done));
+	if (!completion_done(&opener.done))
+		dat_kill_task(task);
+	left = wait_for_completion_timeout(&opener.done, 20 * HZ);
+	KUNIT_EXPECT_NE(test, left, 0UL);
+	mutex_unlock(&event_mutex);
+	if (!left)
+		wait_for_completion(&opener.done);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(opener.file), -EINTR);
+	tfs_close(opener.file);
 }
 
 /* Each allocation of an open fails: it says so, or does without, and changes nothing else. */
@@ -664,6 +714,7 @@ static struct kunit_case dat_cases[] = {
 	KUNIT_CASE(dat_test_scan),
 	KUNIT_CASE(dat_test_worker),
 	KUNIT_CASE(dat_test_killed),
+	KUNIT_CASE(dat_test_killed_waiting),
 	KUNIT_CASE(dat_test_open_fails),
 	KUNIT_CASE(dat_test_read_fails),
 	{ }

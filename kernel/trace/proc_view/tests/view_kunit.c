@@ -490,7 +490,7 @@ static int view_test_end(struct view_copy *copy)
 	return 0;
 }
 
-static void view_test_collect(struct kunit *test, struct view_copy *copy)
+static void view_test_prepare(struct kunit *test, struct view_copy *copy)
 {
 	copy->view = view_test_tr[0]->view;
 	copy->store.limit = copy->store.limit ?: VIEW_LIMIT;
@@ -501,6 +501,11 @@ static void view_test_collect(struct kunit *test, struct view_copy *copy)
 	copy->iter->buffer_iter = kunit_kcalloc(test, nr_cpu_ids, sizeof(*copy->iter->buffer_iter),
 						GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, copy->iter->buffer_iter);
+}
+
+static void view_test_collect(struct kunit *test, struct view_copy *copy)
+{
+	view_test_prepare(test, copy);
 	KUNIT_ASSERT_EQ(test, view_collect(copy, task_pid(current), &init_pid_ns), 0);
 }
 
@@ -956,18 +961,22 @@ static void view_test_keep_job(struct trace_job *job)
 	view_test_job = job;
 }
 
-/* Kill the reader behind the first record, and wait until it has told the worker. */
-static void view_test_kill(struct trace_array *tr)
+static void view_test_kill_task(struct task_struct *task)
 {
-	struct task_struct *task = view_test_task;
-	unsigned int tries;
-
-	if (view_test_points++)
-		return;
 	spin_lock_irq(&task->sighand->siglock);
 	sigaddset(&task->pending.signal, SIGKILL);
 	signal_wake_up(task, true);
 	spin_unlock_irq(&task->sighand->siglock);
+}
+
+/* Kill the reader behind the first record, and wait until it has told the worker. */
+static void view_test_kill(struct trace_array *tr)
+{
+	unsigned int tries;
+
+	if (view_test_points++)
+		return;
+	view_test_kill_task(view_test_task);
 	for (tries = 0; tries < 1000 && !trace_job_is_stopped(view_test_job); tries++)
 		schedule_timeout_uninterruptible(1);
 }
@@ -996,6 +1005,83 @@ static void view_test_killed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, copy.store.nr, 10);
 	view_test_release(&copy);
 	KUNIT_EXPECT_EQ(test, refcount_read(&current->usage), before);
+}
+
+/* A reader in a thread of its own */
+struct view_test_reader {
+	struct view_copy	copy;
+	struct completion	done;
+	int			ret;
+};
+
+static int view_test_read_thread(void *data)
+{
+	struct view_test_reader *reader = data;
+
+	reader->ret = view_collect(&reader->copy, task_pid(view_test_task), &init_pid_ns);
+	complete(&reader->done);
+	return 0;
+}
+
+/* The locks that a worker takes */
+enum view_test_lock {
+	VIEW_TEST_TYPES, VIEW_TEST_VIEW, VIEW_TEST_EVENTS, VIEW_TEST_LOCKS
+};
+
+static void view_test_hold(enum view_test_lock lock)
+{
+	if (lock == VIEW_TEST_TYPES)
+		mutex_lock(&trace_types_lock);
+	else
+		down_write(lock == VIEW_TEST_VIEW ? &view_test_tr[0]->view->sem : &trace_event_sem);
+}
+
+static bool view_test_is_waited_for(enum view_test_lock lock)
+{
+	if (lock == VIEW_TEST_TYPES)
+		return tfs_has_waiter(&trace_types_lock);
+	return rwsem_is_contended(lock == VIEW_TEST_VIEW ? &view_test_tr[0]->view->sem :
+							   &trace_event_sem);
+}
+
+static void view_test_release_lock(enum view_test_lock lock)
+{
+	if (lock == VIEW_TEST_TYPES)
+		mutex_unlock(&trace_types_lock);
+	else
+		up_write(lock == VIEW_TEST_VIEW ? &view_test_tr[0]->view->sem : &trace_event_sem);
+}
+
+/* A reader that is killed also ends if another task holds a lock for which the worker waits. */
+static void view_test_killed_waiting(struct kunit *test)
+{
+	struct view_test_reader *reader = tfs_zalloc(test, sizeof(*reader));
+	struct task_struct *task;
+	enum view_test_lock lock;
+	unsigned long left;
+
+	view_test_write(view_test_tr[0], 1);
+	for (lock = 0; lock < VIEW_TEST_LOCKS; lock++) {
+		memset(reader, 0, sizeof(*reader));
+		init_completion(&reader->done);
+		view_test_prepare(test, &reader->copy);
+		task = kthread_create(view_test_read_thread, reader, "view_kunit");
+		KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+		view_test_hold(lock);
+		wake_up_process(task);
+		tfs_wait(test, view_test_is_waited_for(lock) || completion_done(&reader->done));
+		KUNIT_EXPECT_FALSE(test, completion_done(&reader->done));
+		if (!completion_done(&reader->done))
+			view_test_kill_task(task);
+		left = wait_for_completion_timeout(&reader->done, 20 * HZ);
+		KUNIT_EXPECT_NE_MSG(test, left, 0UL, "%u", lock);
+		view_test_release_lock(lock);
+		if (!left)
+			wait_for_completion(&reader->done);
+		KUNIT_EXPECT_EQ_MSG(test, reader->ret, -EINTR, "%u", lock);
+		if (!reader->ret)
+			view_test_release(&reader->copy);
+	}
 }
 
 struct view_test_free {
@@ -1095,6 +1181,7 @@ static struct kunit_case view_test_copy_cases[] = {
 	KUNIT_CASE(view_test_too_big),
 	KUNIT_CASE(view_test_cpu),
 	KUNIT_CASE(view_test_killed),
+	KUNIT_CASE(view_test_killed_waiting),
 	KUNIT_CASE(view_test_again),
 	KUNIT_CASE(view_test_again_channel),
 	KUNIT_CASE(view_test_again_cut),

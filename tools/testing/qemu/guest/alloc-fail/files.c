@@ -25,6 +25,17 @@ static int do_join(void) { return do_write("new"); }
 static int do_take(void) { return do_write("1"); }
 
 static int do_open_samples(void) { return do_open("perf_events", O_RDONLY); }
+/* A worker collects what is read. */
+static int do_read_samples(void)
+{
+	char text[256];
+	int ret = do_open_samples();
+
+	if (ret)
+		return ret;
+	return read(fd, text, sizeof(text)) < 0 ? -errno : 0;
+}
+
 static int do_open_stops(void) { return do_open("stop_on", O_RDONLY); }
 static int do_open_channels(void) { return do_open("channels", O_RDONLY); }
 static int do_open_merged(void) { return do_open("trace", O_RDONLY); }
@@ -53,6 +64,13 @@ static void undo_sample(void)
 	must_have("perf_events", nr_cpus > 1 ? " cpus=2 " : " cpus=1 ");
 	is("events/perf/sample/enable", "1");
 	must_put("perf_events", "!" SAMPLE);
+}
+
+static void before_samples(void)
+{
+	before_event();
+	must_put("perf_events", SAMPLE ":period=1:callchain");
+	remember();
 }
 
 static void undo_stop(void)
@@ -302,6 +320,8 @@ static void after_view(void)
 static const struct op sample_ops[] = {
 	{ "sample", "perf_events", do_sample, undo_sample, .before = before_event },
 	{ "open-samples", NULL, do_open_samples, check_unchanged, .harm = harm_erase },
+	{ "read-samples", NULL, do_read_samples, undo_sample, .before = before_samples,
+	  .harm = harm_erase, .workers = true },
 };
 
 static const struct op stop_ops[] = {
