@@ -4,8 +4,10 @@
  *
  * One word for each CPU, &rb_place, is for all buffers.
  */
+#include <linux/context_tracking_irq.h>
 #include <linux/export.h>
 #include <linux/irq_work.h>
+#include <linux/rcupdate.h>
 
 #include "internal.h"
 
@@ -75,8 +77,16 @@ static bool rb_queue_work(struct irq_work *work)
 	guard(preempt_notrace)();
 	if (!ring_buffer_is_alive())
 		return false;
-	if (work)
+	if (!work)
+		return true;
+	if (likely(rcu_is_watching())) {
 		irq_work_queue(work);
+		return true;
+	}
+	/* As in the idle loop. A tracepoint in there needs RCU. */
+	ct_irq_enter_irqson();
+	irq_work_queue(work);
+	ct_irq_exit_irqson();
 	return true;
 }
 
