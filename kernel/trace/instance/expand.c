@@ -40,7 +40,7 @@ bool trace_array_has_ring(struct trace_array *tr, int cpu)
 	       !ring_buffer_is_global(tr->array_buffer.buffer);
 }
 
-/* What the size files say: @cpu has a size of its own, unless it is RING_BUFFER_ALL_CPUS. */
+/* Set the sizes that files show: @cpu has a size of its own, unless it is RING_BUFFER_ALL_CPUS. */
 static void instance_set_entries(struct trace_array *tr, int cpu)
 {
 	struct array_buffer *buf = &tr->array_buffer;

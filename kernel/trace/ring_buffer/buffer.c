@@ -225,7 +225,7 @@ static int rb_lacking_cpu(struct trace_buffer *buffer, struct rb_cpu **cpus)
 	return buffer->global && !cpus[nr_cpu_ids] ? nr_cpu_ids : -1;
 }
 
-/* What the rings of a buffer get */
+/* Sizes of the rings that a buffer gets */
 struct rb_sizes {
 	unsigned int		nr;	/* slots of each CPU */
 	struct trace_buffer	*like;	/* or those that the CPU has there, unless NULL */

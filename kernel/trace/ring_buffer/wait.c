@@ -163,7 +163,7 @@ static void rb_wake_queue(struct irq_work *work)
 
 	/* The other one stays online meanwhile. */
 	guard(preempt_notrace)();
-	/* (housekeeping_any_cpu() has a lock that tells lockdep of interrupts, as tracers do not.) */
+	/* Not housekeeping_any_cpu(): its lock looks at interrupts, which tracers hide. */
 	if (housekeeping_enabled(HK_TYPE_TICK) && !in_nmi() && !oops_in_progress &&
 	    rcu_is_watching())
 		cpu = cpumask_any_and(housekeeping_cpumask(HK_TYPE_TICK), cpu_online_mask);
