@@ -19,6 +19,12 @@
 DEFINE_PER_CPU(struct context_tracking, context_tracking) = {
 	.state = ATOMIC_INIT(CT_RCU_WATCHING),
 };
+
+bool rcu_is_watching(void)
+{
+	return true;
+}
+
 DECLARE_PER_CPU(int, shim_rcu_depth);
 static struct rcu_head *rcu_hurry, *rcu_lazy;
 static unsigned long periods;		/* grace periods that have ended */
