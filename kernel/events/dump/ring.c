@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Copy a ring of perf while it is written, and find the records in the copy.
+ */
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+
+#include "internal.h"
+
+/* So often a head is read that the writer moves away at once. */
+#define DUMP_TRIES	10
+
+#define DUMP_GFP	(GFP_KERNEL_ACCOUNT | __GFP_NOWARN)
+
+#if IS_ENABLED(CONFIG_PERF_DUMP_KUNIT_TEST)
+void (*dump_ring_hook)(struct perf_buffer *rb);
+
+static void ring_hook(struct perf_buffer *rb)
+{
+	if (dump_ring_hook)
+		dump_ring_hook(rb);
+}
+#else
+static void ring_hook(struct perf_buffer *rb) { }
+#endif
+
+/**
+ * dump_record_size() - size of the record at a place, if there can be one
+ * @data: the place, aligned to 8 bytes
+ * @room: bytes there
+ *
+ * Return: the size, a multiple of 8, or 0.
+ */
+unsigned int dump_record_size(const void *data, unsigned long room)
+{
+	const struct perf_event_header *header = data;
+
+	if (room < sizeof(*header) || header->size < sizeof(*header) || header->size > room ||
+	    header->size % sizeof(u64))
+		return 0;
+	return header->size;
+}
+
+/* The number of records that seem to lie in a range */
+static unsigned long ring_count(const void *data, unsigned long len)
+{
+	unsigned long at = 0, nr = 0;
+	unsigned int size;
+
+	for (; (size = dump_record_size(data + at, len - at)); at += size)
+		nr++;
+	return nr;
+}
+
+/* Find the records from the start on, and say what is behind them. */
+static void ring_find(struct dump_ring *ring, unsigned long end)
+{
+	unsigned long at = ring->start;
+	unsigned int size;
+
+	for (; (size = dump_record_size(ring->data + at, end - at)); at += size)
+		ring->records++;
+	ring->len = at - ring->start;
+	ring->damaged = end - at;
+}
+
+/*
+ * Find the first place in [from, end) from which each record leads to the next one, and the last
+ * one to the end. A chain is known from its end on.
+ */
+static int ring_sync(struct dump_ring *ring, unsigned long from, unsigned long end)
+{
+	unsigned long w, first = end / sizeof(u64), last = first;
+
+	unsigned long *begins __free(kvfree) = kvcalloc(BITS_TO_LONGS(last + 1), sizeof(*begins),
+							DUMP_GFP);
+
+	if (!begins)
+		return -ENOMEM;
+	__set_bit(last, begins);
+	for (w = last; w-- > from / sizeof(u64); ) {
+		const struct perf_event_header *header = ring->data + w * sizeof(u64);
+		unsigned int size = dump_record_size(header, end - w * sizeof(u64));
+
+		if (w % PAGE_SIZE == 0)
+			cond_resched();
+		if (!size || !header->type || header->type >= PERF_RECORD_MAX)
+			continue;
+		if (!test_bit(w + size / sizeof(u64), begins))
+			continue;
+		__set_bit(w, begins);
+		first = w;
+	}
+	ring->start = first * sizeof(u64);
+	return 0;
+}
+
+static void words_turn(u64 *word, unsigned long nr)
+{
+	unsigned long i;
+
+	for (i = 0; i < nr / 2; i++)
+		swap(word[i], word[nr - 1 - i]);
+}
+
+/*
+ * Put the oldest record first. All words are turned around, and then those of each record again.
+ * Between these, the header of a record is its last word.
+ */
+static void ring_turn(struct dump_ring *ring)
+{
+	u64 *word = ring->data + ring->start;
+	unsigned long end = ring->len / sizeof(u64);
+
+	words_turn(word, end);
+	while (end) {
+		const struct perf_event_header *header = (void *)&word[end - 1];
+		unsigned int nr = header->size / sizeof(u64);
+
+		end -= nr;
+		words_turn(word + end, nr);
+	}
+}
+
+static int ring_read(struct perf_buffer *rb, void *to, unsigned long pos, unsigned long len)
+{
+	unsigned int shift = PAGE_SHIFT + page_order(rb);
+
+	while (len) {
+		const void *page = rb->data_pages[(pos >> shift) & (rb->nr_pages - 1)];
+		unsigned long offset = pos & ((1UL << shift) - 1);
+		unsigned long n = min3(len, (1UL << shift) - offset, PAGE_SIZE);
+
+		/* The writer may write there. It is found out later. */
+		data_race(memcpy(to, page + offset, n));
+		to += n;
+		pos += n;
+		len -= n;
+		ring_hook(rb);
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		cond_resched();
+	}
+	return 0;
+}
+
+/* The head, behind all records that are complete. */
+static unsigned long ring_head(struct perf_buffer *rb, bool backward)
+{
+	unsigned long head, far, size = perf_data_size(rb);
+	int i;
+
+	for (i = 0; i < DUMP_TRIES; i++) {
+		head = READ_ONCE(rb->user_page->data_head);
+		/* C, pairs with B in perf_output_put_handle(). */
+		smp_rmb();
+		far = local_read(&rb->head) - head;
+		if (backward)
+			far = -far;
+		if (far <= size && head % sizeof(u64) == 0)
+			return head;
+	}
+	/* User space has written there. A record that is not complete is of no importance then. */
+	return local_read(&rb->head);
+}
+
+/* Now a head is read that is beyond each record that the copy has a byte of. */
+static unsigned long ring_later_head(struct perf_buffer *rb)
+{
+#if !defined(CONFIG_X86) && !defined(_ASM_GENERIC_LOCAL_H)
+	/* local_cmpxchg() orders nothing there. */
+	synchronize_rcu();
+#endif
+	/* Pairs with the cmpxchg of &perf_buffer.head in __perf_output_begin(). */
+	smp_rmb();
+	return local_read(&rb->head);
+}
+
+static unsigned long ring_tail(struct perf_buffer *rb)
+{
+	return READ_ONCE(rb->user_page->data_tail);
+}
+
+static int ring_copy_forward(struct perf_buffer *rb, struct dump_ring *ring)
+{
+	unsigned long head = ring_head(rb, false), size = ring->size;
+	unsigned long from = head - size, tail, safe;
+	bool known = false;
+	int ret;
+
+	if (!rb->overwrite) {
+		tail = ring_tail(rb);
+		known = head - tail <= size && tail % sizeof(u64) == 0;
+		ring->bad_tail = !known;
+		if (known)
+			from = tail;
+	}
+	ret = ring_read(rb, ring->data, from, head - from);
+	if (ret)
+		return ret;
+	safe = ring_later_head(rb) - size;
+	/* Pairs with the control dependency (A) on data_tail in __perf_output_begin(). */
+	smp_rmb();
+	tail = ring_tail(rb);
+	if ((long)(safe - from) > 0) {
+		ring->start = min(safe - from, head - from);
+		if (known && tail % sizeof(u64) == 0 && tail - safe <= size) {
+			/* The consumer has them. */
+			ring->start = min(tail - from, head - from);
+		} else {
+			ring->gone = ring->start;
+			ring->lost = known ? ring_count(ring->data, ring->gone) : 0;
+			ring->lost = max(ring->lost, 1UL);
+			known = false;
+		}
+	}
+	if (!known) {
+		ret = ring_sync(ring, ring->start, head - from);
+		if (ret)
+			return ret;
+	}
+	ring_find(ring, head - from);
+	return 0;
+}
+
+static int ring_copy_backward(struct perf_buffer *rb, struct dump_ring *ring)
+{
+	unsigned long head = ring_head(rb, true), size = ring->size;
+	unsigned long len = size, safe, room;
+	int ret;
+
+	if (!rb->overwrite) {
+		unsigned long tail = ring_tail(rb);
+
+		ring->bad_tail = tail - head > size || tail % sizeof(u64);
+		if (!ring->bad_tail)
+			len = tail - head;
+	}
+	ret = ring_read(rb, ring->data, head, len);
+	if (ret)
+		return ret;
+	safe = ring_later_head(rb) + size;
+	room = (long)(safe - head) > 0 ? min(safe - head, len) : 0;
+	ring_find(ring, room);
+	if (room < len) {
+		/* What was there is lost, unless nothing was ever there. */
+		const void *next = ring->data + ring->len;
+
+		if (!ring->damaged || memchr_inv(next, 0, ring->damaged)) {
+			ring->gone = len - ring->len;
+			ring->lost = max(ring_count(next, ring->gone), 1UL);
+		}
+		ring->damaged = 0;
+	} else if (rb->overwrite) {
+		/* Behind the oldest record lies a part of an older one, or nothing. */
+		ring->damaged = 0;
+	}
+	ring_turn(ring);
+	return 0;
+}
+
+/**
+ * dump_ring_copy() - copy the records of a ring
+ * @rb:	      the ring, with a reference
+ * @backward: it is written backward
+ * @ring:     gets the copy; zeroed. It is to be freed also after an error
+ *
+ * The records are in the order of writing. The ring stays as it is, and writers go on.
+ *
+ * Context: May sleep.
+ * Return: 0; -ENOMEM; -EFBIG if the ring has 2 GB or more; -EINTR if the caller is killed.
+ */
+int dump_ring_copy(struct perf_buffer *rb, bool backward, struct dump_ring *ring)
+{
+	ring->size = perf_data_size(rb);
+	ring->backward = backward;
+	if (ring->size > INT_MAX)
+		return -EFBIG;
+	ring->data = kvmalloc(ring->size, DUMP_GFP);
+	if (!ring->data)
+		return -ENOMEM;
+	return backward ? ring_copy_backward(rb, ring) : ring_copy_forward(rb, ring);
+}
