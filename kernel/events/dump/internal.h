@@ -62,7 +62,11 @@
  *    machines with a local_t of their own, one grace period stands between data and head: a
  *    writer is an RCU reader.
  * 3. data_tail is read again after the later head. If the consumer has moved it meanwhile, the
- *    writer may have overwritten what lies before it: the consumer has those records.
+ *    writer may have overwritten what lies before it (behind it in a ring that is written
+ *    backward): the consumer has those records.
+ *
+ * The first data_tail is read in front of data_head and behind it, until both are the same: see
+ * ring_bounds().
  *
  * Nothing of a copy is trusted. A size that is too small, not a multiple of 8, or over the end
  * ends the records; each step of a walk goes on by 8 bytes at least.

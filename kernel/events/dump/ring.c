@@ -181,20 +181,44 @@ static unsigned long ring_tail(struct perf_buffer *rb)
 	return READ_ONCE(rb->user_page->data_tail);
 }
 
+/*
+ * Read the head, and the tail at that moment: the consumer and the writer may go on between two
+ * reads. Returns false if the tail is not that of a consumer.
+ */
+static bool ring_bounds(struct perf_buffer *rb, bool backward, unsigned long *head,
+			unsigned long *tail)
+{
+	unsigned long far;
+	int i;
+
+	for (i = 0; i < DUMP_TRIES; i++) {
+		*tail = ring_tail(rb);
+		/* A consumer is at a head that it has read: not beyond the one that is read here. */
+		smp_rmb();
+		*head = ring_head(rb, backward);
+		ring_hook(rb);
+		/* A writer has room by a tail: not by a later one than is read here. */
+		smp_rmb();
+		if (ring_tail(rb) == *tail)
+			break;
+	}
+	far = backward ? *tail - *head : *head - *tail;
+	return far <= perf_data_size(rb) && *tail % sizeof(u64) == 0;
+}
+
 static int ring_copy_forward(struct perf_buffer *rb, struct dump_ring *ring)
 {
-	unsigned long head = ring_head(rb, false), size = ring->size;
-	unsigned long from = head - size, tail, safe;
+	unsigned long head, from, tail, safe, size = ring->size;
 	bool known = false;
 	int ret;
 
-	if (!rb->overwrite) {
-		tail = ring_tail(rb);
-		known = head - tail <= size && tail % sizeof(u64) == 0;
+	if (rb->overwrite) {
+		head = ring_head(rb, false);
+	} else {
+		known = ring_bounds(rb, false, &head, &tail);
 		ring->bad_tail = !known;
-		if (known)
-			from = tail;
 	}
+	from = known ? tail : head - size;
 	ret = ring_read(rb, ring->data, from, head - from);
 	if (ret)
 		return ret;
@@ -225,22 +249,32 @@ static int ring_copy_forward(struct perf_buffer *rb, struct dump_ring *ring)
 
 static int ring_copy_backward(struct perf_buffer *rb, struct dump_ring *ring)
 {
-	unsigned long head = ring_head(rb, true), size = ring->size;
-	unsigned long len = size, safe, room;
+	unsigned long head, tail, safe, room, size = ring->size;
+	unsigned long len = size;
+	bool known = false;
 	int ret;
 
-	if (!rb->overwrite) {
-		unsigned long tail = ring_tail(rb);
-
-		ring->bad_tail = tail - head > size || tail % sizeof(u64);
-		if (!ring->bad_tail)
-			len = tail - head;
+	if (rb->overwrite) {
+		head = ring_head(rb, true);
+	} else {
+		known = ring_bounds(rb, true, &head, &tail);
+		ring->bad_tail = !known;
 	}
+	if (known)
+		len = tail - head;
 	ret = ring_read(rb, ring->data, head, len);
 	if (ret)
 		return ret;
 	safe = ring_later_head(rb) + size;
 	room = (long)(safe - head) > 0 ? min(safe - head, len) : 0;
+	/* As in ring_copy_forward(). */
+	smp_rmb();
+	tail = ring_tail(rb);
+	if (room < len && known && tail % sizeof(u64) == 0 && safe - tail <= size) {
+		/* The consumer has those behind its tail. */
+		room = (long)(tail - head) > 0 ? min(tail - head, len) : 0;
+		len = room;
+	}
 	ring_find(ring, room);
 	if (room < len) {
 		/* What was there is lost, unless nothing was ever there. */

@@ -257,7 +257,10 @@ static void dump_test_overwrite_backward(struct kunit *test)
 static unsigned long hook_bytes;
 static unsigned int hook_page;
 
-/* A writer that is faster than the copy; it acts behind one page, or each */
+/*
+ * A writer that is faster than the copy; it acts behind one page, or each. Where the tail counts,
+ * the first time is behind the head.
+ */
 static void hook_write(struct perf_buffer *rb)
 {
 	if (hook_page-- == 0)
@@ -314,34 +317,65 @@ static void dump_test_raced_backward(struct kunit *test)
 	dump_test_raced(test, true);
 }
 
+/* A ring that has been consumed in part, and was written to three quarters of its size */
+static void world_make_consumed(struct kunit *test, bool backward)
+{
+	world_exit(test);
+	world_make(test, backward, false);
+	ring_write_bytes(SIZE / 4);
+	world->rb->user_page->data_tail = local_read(&world->rb->head);
+	ring_write_bytes(SIZE / 2);
+}
+
+static void copy_consumed(struct kunit *test, unsigned int page, unsigned long bytes)
+{
+	hook_page = page;
+	hook_bytes = bytes;
+	dump_ring_hook = hook_consume;
+	copy(test);
+	dump_ring_hook = NULL;
+}
+
 /* What the consumer has taken meanwhile is not lost. */
 static void dump_test_raced_consumer(struct kunit *test)
 {
-	unsigned int part;
+	int backward, part;
+	u64 last;
 
-	for (part = 1; part < 7; part++) {
-		u64 last;
+	for (backward = 0; backward < 2; backward++) {
+		for (part = 1; part < 7; part++) {
+			if (part == 4)
+				continue;	/* Near the size of the ring, it may be either. */
 
-		if (part == 4)
-			continue;	/* Near the size of the ring, it may be either. */
+			world_make_consumed(test, backward);
+			last = world->next;
+			copy_consumed(test, 1, part * SIZE / 8);
+			/* All of them, or those that the consumer has left: none. */
+			if (world->dump.ring.records)
+				expect_numbers(test, first_shown(), last);
+			KUNIT_EXPECT_EQ(test, world->dump.ring.lost, 0UL);
+			KUNIT_EXPECT_EQ(test, world->dump.ring.damaged, 0UL);
+			KUNIT_EXPECT_EQ(test, !world->dump.ring.records, part > 4);
+		}
+	}
+}
 
-		world_exit(test);
-		world_make(test, false, false);
-		ring_write_bytes(SIZE / 4);
-		world->rb->user_page->data_tail = local_read(&world->rb->head);
-		ring_write_bytes(SIZE / 2);
-		last = world->next;
-		hook_page = 0;
-		hook_bytes = part * SIZE / 8;
-		dump_ring_hook = hook_consume;
-		copy(test);
-		dump_ring_hook = NULL;
-		/* All of them, or those that the consumer has left: none. */
-		if (world->dump.ring.records)
-			expect_numbers(test, first_shown(), last);
-		KUNIT_EXPECT_EQ(test, world->dump.ring.lost, 0UL);
-		KUNIT_EXPECT_EQ(test, world->dump.ring.damaged, 0UL);
-		KUNIT_EXPECT_EQ(test, !world->dump.ring.records, part > 4);
+/* Nor is a tail outside of the ring that is beyond a head which was read before. */
+static void dump_test_raced_tail(struct kunit *test)
+{
+	int backward, part;
+	u64 consumed;
+
+	for (backward = 0; backward < 2; backward++) {
+		for (part = 0; part < 7; part++) {
+			world_make_consumed(test, backward);
+			consumed = world->next;
+			copy_consumed(test, 0, part * SIZE / 8);
+			KUNIT_EXPECT_FALSE(test, world->dump.ring.bad_tail);
+			expect_numbers(test, consumed, world->next);
+			KUNIT_EXPECT_EQ(test, world->dump.ring.lost, 0UL);
+			KUNIT_EXPECT_EQ(test, world->dump.ring.damaged, 0UL);
+		}
 	}
 }
 
@@ -678,6 +712,7 @@ static struct kunit_case dump_test_cases[] = {
 	KUNIT_CASE(dump_test_raced_forward),
 	KUNIT_CASE(dump_test_raced_backward),
 	KUNIT_CASE(dump_test_raced_consumer),
+	KUNIT_CASE(dump_test_raced_tail),
 	KUNIT_CASE(dump_test_bad_size),
 	KUNIT_CASE(dump_test_bad_tail),
 	KUNIT_CASE(dump_test_bad_head),

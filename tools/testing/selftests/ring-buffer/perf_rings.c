@@ -430,6 +430,7 @@ static void test_running(void)
 		for (i = 0; i < 300; i++) {
 			read_of(getppid(), ring.fd);
 			expect_times("a running ring");
+			expect(count("# data_tail is outside"), 0, "the tail beside a consumer");
 		}
 		exit(0);
 	}
