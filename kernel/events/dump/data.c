@@ -19,7 +19,7 @@ struct dump_section {
 };
 
 struct dump_file_header {
-	char			magic[8];
+	char			magic[8] __nonstring;
 	u64			size;
 	u64			attr_size;
 	struct dump_section	attrs;
@@ -156,7 +156,7 @@ static int threads_find(const struct perf_dump *dump, struct xarray *threads)
 	return nr;
 }
 
-/* All attributes have one size: the largest one. */
+/* All attributes have one size: the largest one, so that records are aligned behind them. */
 static u32 head_attr_size(const struct dump_events *events)
 {
 	u32 size = PERF_ATTR_SIZE_VER0;
@@ -164,7 +164,7 @@ static u32 head_attr_size(const struct dump_events *events)
 
 	for (i = 0; i < events->nr; i++)
 		size = max(size, events->event[i].attr.size);
-	return min_t(u32, size, sizeof(struct perf_event_attr));
+	return min_t(u32, round_up(size, sizeof(u64)), sizeof(struct perf_event_attr));
 }
 
 static void head_fill(struct perf_dump *dump, struct xarray *threads, struct dump_head *head)

@@ -705,6 +705,28 @@ static void dump_test_data(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, (void *)header + header->size, head + world->dump.head_len);
 }
 
+/* An attribute may have any size: the records are aligned all the same. */
+static void dump_test_attr_size(struct kunit *test)
+{
+	static const struct { u32 size; u64 want; } cases[] = {
+		{ 0, PERF_ATTR_SIZE_VER0 },
+		{ PERF_ATTR_SIZE_VER0 + 1, PERF_ATTR_SIZE_VER0 + 8 },
+		{ PERF_ATTR_SIZE_VER1, PERF_ATTR_SIZE_VER1 },
+		{ sizeof(struct perf_event_attr) - 3, sizeof(struct perf_event_attr) },
+		{ PAGE_SIZE, sizeof(struct perf_event_attr) },
+	};
+
+	for (int i = 0; i < ARRAY_SIZE(cases); i++) {
+		world_exit(test);
+		world_make(test, false, false);
+		world->event.attr.size = cases[i].size;
+		copy(test);
+		KUNIT_ASSERT_EQ(test, dump_data_head(&world->dump), 0);
+		KUNIT_EXPECT_EQ(test, u64_at(world->dump.head, 16), cases[i].want + 16);
+		KUNIT_EXPECT_EQ(test, u64_at(world->dump.head, 40), 104 + 8 + cases[i].want + 16);
+	}
+}
+
 static struct kunit_case dump_test_cases[] = {
 	KUNIT_CASE(dump_test_forward),
 	KUNIT_CASE(dump_test_overwrite_forward),
@@ -723,6 +745,7 @@ static struct kunit_case dump_test_cases[] = {
 	KUNIT_CASE(dump_test_find),
 	KUNIT_CASE(dump_test_needs),
 	KUNIT_CASE(dump_test_data),
+	KUNIT_CASE(dump_test_attr_size),
 	{}
 };
 
