@@ -145,10 +145,10 @@ static int threads_find(const struct perf_dump *dump, struct xarray *threads)
 	for (; at < end && nr < DUMP_THREADS; at += header->size) {
 		header = at;
 		cond_resched();
-		if (!dump_sample_tid(&dump->events, header, &pid, &tid) || xa_load(threads, tid))
-			continue;
 		if (fatal_signal_pending(current))
 			return -EINTR;
+		if (!dump_sample_tid(&dump->events, header, &pid, &tid) || xa_load(threads, tid))
+			continue;
 		if (xa_err(xa_store(threads, tid, xa_mk_value(pid & INT_MAX), GFP_KERNEL_ACCOUNT)))
 			return -ENOMEM;
 		nr++;
