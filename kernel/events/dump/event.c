@@ -47,14 +47,7 @@ unsigned int dump_needs(const struct perf_event_attr *attr, bool task, bool trac
 	return needs;
 }
 
-/**
- * dump_allowed() - does the caller have rights?
- * @needs: DUMP_ flags
- *
- * Context: May sleep.
- * Return: 0 or a negative error.
- */
-int dump_allowed(unsigned int needs)
+static int rights_allowed(unsigned int needs)
 {
 	int ret = security_perf_event_open(PERF_SECURITY_OPEN);
 
@@ -117,6 +110,7 @@ static unsigned int events_note(struct perf_buffer *rb, struct dump_events *even
 /* As perf_event_open() checks the tasks, with the credentials of files in /proc */
 static int tasks_allowed(const struct dump_events *events)
 {
+	const struct task_struct *last = NULL;
 	unsigned int i;
 
 	if (perfmon_capable())
@@ -124,10 +118,25 @@ static int tasks_allowed(const struct dump_events *events)
 	for (i = 0; i < events->nr; i++) {
 		struct task_struct *task = events->event[i].task;
 
-		if (task && !ptrace_may_access(task, PTRACE_MODE_READ_FSCREDS))
+		if (!task || task == last)
+			continue;
+		if (!ptrace_may_access(task, PTRACE_MODE_READ_FSCREDS))
 			return -EACCES;
+		last = task;
 	}
 	return 0;
+}
+
+/**
+ * dump_events_allowed() - may the caller see the records of events?
+ * @events: the events
+ *
+ * Context: May sleep.
+ * Return: 0; -EACCES, -EPERM or an error of a security module.
+ */
+int dump_events_allowed(const struct dump_events *events)
+{
+	return rights_allowed(events->needs) ?: tasks_allowed(events);
 }
 
 static int event_cmp(const void *a, const void *b)
@@ -215,9 +224,7 @@ int dump_events_get(struct perf_buffer *rb, struct perf_event *of, struct dump_e
 	dump_events_sort(events);
 	if (left || !nr)
 		events->needs = DUMP_ALL;
-	ret = dump_allowed(events->needs);
-	if (!ret)
-		ret = tasks_allowed(events);
+	ret = dump_events_allowed(events);
 	/* As mmap() of the ring asks. */
 	if (!ret)
 		ret = security_perf_event_read(of);

@@ -95,7 +95,8 @@
  * it cannot complete, and warns if there is another reference. So only for the event of the
  * descriptor a security module is asked whether it may be read, as mmap() does.
  *
- * Each read() checks the access to the process, and the rights by dump_needs(), for its own caller.
+ * Each read() checks the access to the process, and the rights that the events need, for its own
+ * caller.
  */
 
 /**
@@ -211,7 +212,7 @@ int dump_events_get(struct perf_buffer *rb, struct perf_event *of, struct dump_e
 void dump_events_put(struct dump_events *events);
 void dump_events_sort(struct dump_events *events);
 unsigned int dump_needs(const struct perf_event_attr *attr, bool task, bool tracepoint);
-int dump_allowed(unsigned int needs);
+int dump_events_allowed(const struct dump_events *events);
 
 /* record.c */
 

@@ -142,7 +142,7 @@ struct perf_dump *perf_dump_take(struct file *file, unsigned int fd, bool data, 
  */
 int perf_dump_allowed(const struct perf_dump *dump)
 {
-	return dump_allowed(dump->events.needs);
+	return dump_events_allowed(&dump->events);
 }
 
 /**

@@ -589,7 +589,9 @@ static void drop(uid_t uid)
 	prctl(PR_SET_DUMPABLE, 1);
 }
 
-static struct target target(struct perf_event_attr *attr, uid_t uid, bool drop_first, int cpu)
+/* @of: the task of its event, 0: the process itself, -1: all tasks of @cpu */
+static struct target target_of(struct perf_event_attr *attr, uid_t uid, bool drop_first, pid_t of,
+			       int cpu)
 {
 	int in[2], out[2];
 	struct target t;
@@ -603,8 +605,7 @@ static struct target target(struct perf_event_attr *attr, uid_t uid, bool drop_f
 		close(in[1]);
 		if (drop_first)
 			drop(uid);
-		ring = ring_of(attr, event_open(attr, cpu < 0 ? 0 : -1, cpu),
-			       PROT_READ | PROT_WRITE);
+		ring = ring_of(attr, event_open(attr, of, cpu), PROT_READ | PROT_WRITE);
 		touch(&ring, 10);
 		if (!drop_first)
 			drop(uid);
@@ -619,6 +620,19 @@ static struct target target(struct perf_event_attr *attr, uid_t uid, bool drop_f
 	close(out[0]);
 	t.to = in[1];
 	return t;
+}
+
+static struct target target(struct perf_event_attr *attr, uid_t uid, bool drop_first, int cpu)
+{
+	return target_of(attr, uid, drop_first, cpu < 0 ? 0 : -1, cpu);
+}
+
+/* A process of a user, without a ring */
+static pid_t bystander(uid_t uid)
+{
+	struct perf_event_attr attr = fault_attr();
+
+	return target(&attr, uid, true, -1).pid;
 }
 
 static void end(struct target *t)
@@ -693,6 +707,7 @@ static void test_rights(void)
 {
 	struct perf_event_attr attr = fault_attr(), kernel = fault_attr();
 	struct target t;
+	pid_t other;
 
 	paranoid("2");
 	t = target(&attr, USER, true, -1);
@@ -720,6 +735,14 @@ static void test_rights(void)
 	expect_as(USER, &t, 0, "all tasks of a CPU, if all may");
 	paranoid("2");
 	end(&t);
+
+	other = bystander(OTHER);
+	t = target_of(&attr, USER, false, other, -1);
+	expect_as(USER, &t, -EACCES, "a task of another user");
+	expect(as(USER, act_list, &t), 0, "names of such a ring");
+	expect_as(0, &t, 0, "a task of another user for root");
+	end(&t);
+	kill(other, SIGKILL);
 
 	attr.sample_type |= PERF_SAMPLE_RAW;
 	t = target(&attr, USER, false, -1);
@@ -757,27 +780,40 @@ static int act_passed(const struct target *t)
 	return n < 0 ? n : 0;
 }
 
-static void test_passed(void)
+static void expect_passed(struct target *t, uid_t uid, int want, const char *what)
 {
-	struct perf_event_attr attr = fault_attr();
-	struct target t = target(&attr, USER, true, -1), passed = t;
 	static const char * const endings[] = { "txt", "trace" };
+	struct target passed = *t;
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		passed.to = open_of(t.pid, t.fd, endings[i]);
+		passed.to = open_of(t->pid, t->fd, endings[i]);
 		check(passed.to >= 0, "open");
-		expect(as(USER, act_passed, &passed), 0, "a reader with the rights");
-		expect(as(OTHER, act_passed, &passed), -EACCES, "a reader without them");
+		expect(as(uid, act_passed, &passed), want, what);
+		close(passed.to);
 	}
+}
+
+static void test_passed(void)
+{
+	struct perf_event_attr attr = fault_attr();
+	struct target t = target(&attr, USER, true, -1);
+	pid_t other;
+
+	paranoid("2");
+	expect_passed(&t, USER, 0, "a reader with the rights");
+	expect_passed(&t, OTHER, -EACCES, "a reader without them");
 	end(&t);
+
+	other = bystander(OTHER);
+	t = target_of(&attr, USER, false, other, -1);
+	expect_passed(&t, USER, -EACCES, "a reader without those of the task");
+	end(&t);
+	kill(other, SIGKILL);
+
 	attr.exclude_kernel = 0;
 	t = target(&attr, USER, false, -1);
-	for (i = 0; i < 2; i++) {
-		passed.to = open_of(t.pid, t.fd, endings[i]);
-		check(passed.to >= 0, "open");
-		expect(as(USER, act_passed, &passed), -EACCES, "a reader without those of perf");
-	}
+	expect_passed(&t, USER, -EACCES, "a reader without those of perf");
 	end(&t);
 }
 
