@@ -97,6 +97,9 @@
  *
  * Each read() checks the access to the process, and the rights that the events need, for its own
  * caller.
+ *
+ * **Memory.** All of it is charged to the memory cgroup of the reader. The copy with its events is
+ * charged to RLIMIT_MEMLOCK of the user, too, as a locked segment of shared memory is.
  */
 
 /**
@@ -181,6 +184,8 @@ struct dump_events {
  * @dropped:  records without room that the ring has not reported yet
  * @aux_size: bytes of the AUX area
  * @ns:       the namespace of the PIDs in records
+ * @charged:  bytes that @ucounts has for this copy
+ * @ucounts:  the user of the opener, with a reference, or NULL
  * @head:     of a perf.data: all in front of the records
  * @head_len: bytes of @head
  */
@@ -194,6 +199,8 @@ struct perf_dump {
 	unsigned long		dropped;
 	unsigned long		aux_size;
 	struct pid_namespace	*ns;
+	size_t			charged;
+	struct ucounts		*ucounts;
 	void			*head;
 	size_t			head_len;
 };

@@ -2,7 +2,9 @@
 /*
  * The open file: a copy of the ring of a file descriptor.
  */
+#include <linux/cred.h>
 #include <linux/fs.h>
+#include <linux/mm.h>
 #include <linux/uaccess.h>
 
 #include "internal.h"
@@ -75,15 +77,31 @@ void perf_dump_free(struct perf_dump *dump)
 	kvfree(dump->head);
 	if (dump->ns)
 		put_pid_ns(dump->ns);
+	if (dump->ucounts)
+		user_shm_unlock(dump->charged, dump->ucounts);
 	kfree(dump);
+}
+
+/* A copy stays as long as its file is open, so a user has a limit. */
+static int dump_charge(struct perf_dump *dump, size_t size)
+{
+	struct ucounts *ucounts = current_ucounts();
+
+	if (!user_shm_lock(size, ucounts))
+		return -EDQUOT;
+	dump->ucounts = ucounts;
+	dump->charged = size;
+	return 0;
 }
 
 static int dump_fill(struct perf_dump *dump, struct perf_buffer *rb, struct perf_event *event)
 {
 	struct dump_events before = {};
 	int ret = dump_events_get(rb, event, &before);
+	size_t size = perf_data_size(rb) + before.nr * sizeof(*before.event);
 
 	dump_events_put(&before);
+	ret = ret ?: dump_charge(dump, size);
 	if (ret)
 		return ret;
 	dump->ns = get_pid_ns(event->ns);
@@ -106,8 +124,9 @@ static int dump_fill(struct perf_dump *dump, struct perf_buffer *rb, struct perf
  * @exec_id: number of the program whose descriptor it is
  *
  * Context: May sleep.
- * Return: the copy, for perf_dump_free(); an error pointer: as perf_dump_may(); -EFBIG if the ring
- *	   has 2 GB; -EINTR if the caller is killed.
+ * Return: the copy, for perf_dump_free(); an error pointer: as perf_dump_may(); -EDQUOT if the
+ *	   copies of the user are above RLIMIT_MEMLOCK; -EFBIG if the ring has 2 GB; -EINTR if the
+ *	   caller is killed.
  */
 struct perf_dump *perf_dump_take(struct file *file, unsigned int fd, bool data, u64 exec_id)
 {

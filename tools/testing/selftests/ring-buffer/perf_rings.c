@@ -23,6 +23,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -817,6 +818,37 @@ static void test_passed(void)
 	end(&t);
 }
 
+/* Two copies of a ring of 8 pages are charged; a third one is above the limit. */
+static int act_limit(const struct target *t)
+{
+	struct rlimit limit = { 20 * page, 20 * page };
+	int first, second, third;
+
+	check(!setrlimit(RLIMIT_MEMLOCK, &limit), "setrlimit");
+	first = open_of(t->pid, t->fd, "txt");
+	second = open_of(t->pid, t->fd, "trace");
+	check(first >= 0 && second >= 0, "copies within the limit");
+	third = open_of(t->pid, t->fd, "txt");
+	if (third >= 0)
+		return 0;
+	close(first);
+	first = open_of(t->pid, t->fd, "txt");
+	check(first >= 0, "a copy after one was closed");
+	return third;
+}
+
+static void test_limit(void)
+{
+	struct perf_event_attr attr = fault_attr();
+	struct target t = target(&attr, USER, true, -1);
+
+	expect(as(USER, act_limit, &t), -EDQUOT, "copies above the limit");
+	expect(as(0, act_limit, &t), 0, "copies of root");
+	/* All is given back. */
+	expect(as(USER, act_limit, &t), -EDQUOT, "copies above the limit, once more");
+	end(&t);
+}
+
 /* Until the new program has said that it runs. */
 static void wait_for_exec(pid_t pid)
 {
@@ -911,6 +943,7 @@ int main(int argc, char **argv)
 		{ "rights", test_rights },
 		{ "left", test_left },
 		{ "passed", test_passed },
+		{ "limit", test_limit },
 		{ "gone", test_gone },
 		{ "wait", test_wait },
 		{ "script", test_script },
