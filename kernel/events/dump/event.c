@@ -15,6 +15,15 @@
 /* Branches of the kernel or the hypervisor */
 #define DUMP_BRANCHES	(PERF_SAMPLE_BRANCH_KERNEL | PERF_SAMPLE_BRANCH_HV)
 
+/* Has the ring data of other events? These may count in the kernel, and are not on the list. */
+static bool event_has_others(const struct perf_event_attr *attr)
+{
+	if (attr->sample_type & PERF_SAMPLE_AUX)
+		return true;
+	return attr->read_format & PERF_FORMAT_GROUP &&
+	       (attr->sample_type & PERF_SAMPLE_READ || attr->inherit_stat);
+}
+
 /**
  * dump_needs() - rights that the records of an event need
  * @attr:	its attributes
@@ -22,7 +31,8 @@
  * @tracepoint:	it is that of a trace event
  *
  * They are those of perf_event_open(), and some more: raw data always needs the right for
- * tracepoints, and addresses of symbols and code of the kernel need that for the kernel.
+ * tracepoints; addresses of symbols and code of the kernel, a part of an AUX area and the counts of
+ * a group need that for the kernel.
  *
  * Return: DUMP_ flags.
  */
@@ -31,7 +41,7 @@ unsigned int dump_needs(const struct perf_event_attr *attr, bool task, bool trac
 	unsigned int needs = 0;
 
 	if (!attr->exclude_kernel || attr->sample_type & PERF_SAMPLE_PHYS_ADDR ||
-	    attr->ksymbol || attr->text_poke)
+	    attr->ksymbol || attr->text_poke || event_has_others(attr))
 		needs |= DUMP_KERNEL;
 	if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK &&
 	    attr->branch_sample_type & DUMP_BRANCHES)

@@ -706,7 +706,7 @@ static void paranoid(const char *level)
 
 static void test_rights(void)
 {
-	struct perf_event_attr attr = fault_attr(), kernel = fault_attr();
+	struct perf_event_attr attr = fault_attr(), kernel = fault_attr(), group = fault_attr();
 	struct target t;
 	pid_t other;
 
@@ -727,6 +727,15 @@ static void test_rights(void)
 	expect_as(0, &t, 0, "addresses of the kernel for root");
 	paranoid("1");
 	expect_as(USER, &t, 0, "addresses of the kernel, if all may");
+	paranoid("2");
+	end(&t);
+
+	group.sample_type |= PERF_SAMPLE_READ;
+	group.read_format = PERF_FORMAT_GROUP;
+	t = target(&group, USER, true, -1);
+	expect_as(USER, &t, -EACCES, "counts of other events");
+	paranoid("1");
+	expect_as(USER, &t, 0, "counts of other events, if all may see the kernel");
 	paranoid("2");
 	end(&t);
 
