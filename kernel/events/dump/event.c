@@ -15,7 +15,7 @@
 /* Branches of the kernel or the hypervisor */
 #define DUMP_BRANCHES	(PERF_SAMPLE_BRANCH_KERNEL | PERF_SAMPLE_BRANCH_HV)
 
-/* Has the ring data of other events? These may count in the kernel, and are not on the list. */
+/* Do samples have data of other events? These may count in the kernel and be on no list. */
 static bool event_has_others(const struct perf_event_attr *attr)
 {
 	if (attr->sample_type & PERF_SAMPLE_AUX)

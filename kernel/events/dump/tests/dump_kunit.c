@@ -360,7 +360,7 @@ static void dump_test_raced_consumer(struct kunit *test)
 	}
 }
 
-/* Nor is a tail outside of the ring that is beyond a head which was read before. */
+/* A tail that the consumer moves beyond a head which was read already is no bad tail. */
 static void dump_test_raced_tail(struct kunit *test)
 {
 	int backward, part;
