@@ -193,11 +193,11 @@ static bool ring_bounds(struct perf_buffer *rb, bool backward, unsigned long *he
 
 	for (i = 0; i < DUMP_TRIES; i++) {
 		*tail = ring_tail(rb);
-		/* A consumer is at a head that it has read: not beyond the one that is read here. */
+		/* A consumer is at a head that it has read: not beyond that one, read here. */
 		smp_rmb();
 		*head = ring_head(rb, backward);
 		ring_hook(rb);
-		/* A writer has room by a tail: not by a later one than is read here. */
+		/* A writer has room by a tail: not by a later one than that, read here. */
 		smp_rmb();
 		if (ring_tail(rb) == *tail)
 			break;
