@@ -156,16 +156,26 @@ static int threads_find(const struct perf_dump *dump, struct xarray *threads)
 	return nr;
 }
 
-/* All attributes have one size: the largest one, so that records are aligned behind them. */
+/*
+ * All attributes have one size: that of the fields which are set. A perf that is older than the
+ * program which records refuses a file with attributes larger than its own.
+ */
 static u32 head_attr_size(const struct dump_events *events)
 {
 	u32 size = PERF_ATTR_SIZE_VER0;
 	unsigned int i;
 
-	for (i = 0; i < events->nr; i++)
-		size = max(size, events->event[i].attr.size);
-	return min_t(u32, round_up(size, sizeof(u64)), sizeof(struct perf_event_attr));
+	for (i = 0; i < events->nr; i++) {
+		const void *attr = &events->event[i].attr;
+
+		while (size < sizeof(struct perf_event_attr) &&
+		       memchr_inv(attr + size, 0, sizeof(struct perf_event_attr) - size))
+			size += sizeof(u64);
+	}
+	return size;
 }
+
+static_assert(sizeof(struct perf_event_attr) % sizeof(u64) == 0);
 
 static void head_fill(struct perf_dump *dump, struct xarray *threads, struct dump_head *head)
 {

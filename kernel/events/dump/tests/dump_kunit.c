@@ -713,21 +713,24 @@ static void dump_test_data(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, (void *)header + header->size, head + world->dump.head_len);
 }
 
-/* An attribute may have any size: the records are aligned all the same. */
+/* An attribute ends behind its last field that is set, whatever size user space gave. */
 static void dump_test_attr_size(struct kunit *test)
 {
-	static const struct { u32 size; u64 want; } cases[] = {
-		{ 0, PERF_ATTR_SIZE_VER0 },
-		{ PERF_ATTR_SIZE_VER0 + 1, PERF_ATTR_SIZE_VER0 + 8 },
-		{ PERF_ATTR_SIZE_VER1, PERF_ATTR_SIZE_VER1 },
-		{ sizeof(struct perf_event_attr) - 3, sizeof(struct perf_event_attr) },
-		{ PAGE_SIZE, sizeof(struct perf_event_attr) },
+	static const struct { struct perf_event_attr attr; u64 want; } cases[] = {
+		{ { .size = 0 }, PERF_ATTR_SIZE_VER0 },
+		{ { .size = PERF_ATTR_SIZE_VER0 + 1 }, PERF_ATTR_SIZE_VER0 },
+		{ { .size = sizeof(struct perf_event_attr) }, PERF_ATTR_SIZE_VER0 },
+		{ { .size = PAGE_SIZE, .config2 = 1 }, PERF_ATTR_SIZE_VER1 },
+		{ { .branch_sample_type = 1ULL << 63 }, PERF_ATTR_SIZE_VER2 },
+		{ { .sample_max_stack = 1 }, PERF_ATTR_SIZE_VER5 },
+		{ { .sig_data = 1 }, PERF_ATTR_SIZE_VER7 },
+		{ { .config3 = 1 }, PERF_ATTR_SIZE_VER8 },
 	};
 
 	for (int i = 0; i < ARRAY_SIZE(cases); i++) {
 		world_exit(test);
 		world_make(test, false, false);
-		world->event.attr.size = cases[i].size;
+		world->event.attr = cases[i].attr;
 		copy(test);
 		KUNIT_ASSERT_EQ(test, dump_data_head(&world->dump), 0);
 		KUNIT_EXPECT_EQ(test, u64_at(world->dump.head, 16), cases[i].want + 16);
