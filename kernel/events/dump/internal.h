@@ -178,7 +178,7 @@ struct dump_events {
  * @ring:     the copy
  * @events:   the events
  * @fd:       the file descriptor
- * @exec_id:  number of the program whose descriptor it is
+ * @exec_id:  number of the program that has the descriptor
  * @kept:     the ring has an overwrite mode: it keeps the newest records
  * @paused:   the writer is stopped
  * @dropped:  records without room that the ring has not reported yet

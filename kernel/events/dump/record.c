@@ -74,7 +74,7 @@ unsigned int dump_id_size(const struct perf_event_attr *attr)
 
 /**
  * dump_take() - take bytes of a record
- * @f:	  what is left of it
+ * @f:	  its fields behind those that were taken
  * @size: bytes
  *
  * Return: the bytes, or NULL if there are fewer. Then nothing is left.
@@ -94,7 +94,7 @@ const void *dump_take(struct dump_fields *f, size_t size)
 
 /**
  * dump_take_u64() - take a number of a record
- * @f: what is left of it
+ * @f: its fields behind those that were taken
  *
  * Return: the number, or 0 if there is none.
  */
@@ -107,7 +107,7 @@ u64 dump_take_u64(struct dump_fields *f)
 
 /**
  * dump_take_u32() - take a number of a record
- * @f: what is left of it
+ * @f: its fields behind those that were taken
  *
  * Return: the number, or 0 if there is none.
  */
@@ -120,7 +120,7 @@ u32 dump_take_u32(struct dump_fields *f)
 
 /**
  * dump_take_u16() - take a number of a record
- * @f: what is left of it
+ * @f: its fields behind those that were taken
  *
  * Return: the number, or 0 if there is none.
  */

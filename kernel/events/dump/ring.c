@@ -277,7 +277,7 @@ static int ring_copy_backward(struct perf_buffer *rb, struct dump_ring *ring)
 	}
 	ring_find(ring, room);
 	if (room < len) {
-		/* What was there is lost, unless nothing was ever there. */
+		/* Records that were there are lost. Zeroes: nothing was ever there. */
 		const void *next = ring->data + ring->len;
 
 		if (!ring->damaged || memchr_inv(next, 0, ring->damaged)) {

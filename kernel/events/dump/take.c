@@ -121,7 +121,7 @@ static int dump_fill(struct perf_dump *dump, struct perf_buffer *rb, struct perf
  * @file: a file of the ring
  * @fd:	  its descriptor
  * @data: make a perf.data, not a text
- * @exec_id: number of the program whose descriptor it is
+ * @exec_id: number of the program that has the descriptor
  *
  * Context: May sleep.
  * Return: the copy, for perf_dump_free(); an error pointer: as perf_dump_may(); -EDQUOT if the
@@ -165,7 +165,7 @@ int perf_dump_allowed(const struct perf_dump *dump)
 }
 
 /**
- * perf_dump_exec_id() - the program whose ring it was
+ * perf_dump_exec_id() - the program that had the ring
  * @dump: the copy
  *
  * Return: its number.

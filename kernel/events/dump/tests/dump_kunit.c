@@ -233,7 +233,7 @@ static void dump_test_overwrite(struct kunit *test, bool backward)
 		const struct dump_ring *ring = copy(test);
 
 		expect_numbers(test, first_shown(), world->next);
-		/* What is left out is less than a record, or was never written. */
+		/* The bytes that are left out are less than a record, or were never written. */
 		if (first_shown())
 			KUNIT_EXPECT_GT(test, ring->len + sizeof(struct numbered) +
 					13 * sizeof(u64), SIZE);
@@ -276,7 +276,7 @@ static void hook_consume(struct perf_buffer *rb)
 	}
 }
 
-/* What may be overwritten is left out and counted; the rest is whole. */
+/* Records that may be overwritten are left out and counted; the others are whole. */
 static void dump_test_raced(struct kunit *test, bool backward)
 {
 	unsigned int page, part;
@@ -336,7 +336,7 @@ static void copy_consumed(struct kunit *test, unsigned int page, unsigned long b
 	dump_ring_hook = NULL;
 }
 
-/* What the consumer has taken meanwhile is not lost. */
+/* Records that the consumer has taken meanwhile are not lost. */
 static void dump_test_raced_consumer(struct kunit *test)
 {
 	int backward, part;

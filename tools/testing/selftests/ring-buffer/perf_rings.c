@@ -490,7 +490,7 @@ static void test_raced(void)
 	printf("%d of %d were overwritten during the copy\n", lost, 2 * i);
 }
 
-/* What user space may write into the first page */
+/* Values that user space may write into the first page */
 static void test_hostile(void)
 {
 	static const uint64_t values[] = { 1, 4, 8, 12, 64, 1 << 20, 1ULL << 32, 1ULL << 63,
@@ -894,9 +894,9 @@ static void test_gone(void)
 			waitpid(t.pid, NULL, 0);
 		else
 			wait_for_exec(t.pid);
-		expect(read_fd(in, text, TEXT_SIZE), -ESRCH, "text of what is gone");
-		expect(read_fd(out, text, TEXT_SIZE), -ESRCH, "perf.data of what is gone");
-		expect(open_of(t.pid, t.fd, "txt"), -ENOENT, "a ring that is gone");
+		expect(read_fd(in, text, TEXT_SIZE), -ESRCH, "text of a ring that no longer exists");
+		expect(read_fd(out, text, TEXT_SIZE), -ESRCH, "perf.data of a ring that no longer exists");
+		expect(open_of(t.pid, t.fd, "txt"), -ENOENT, "a ring that no longer exists");
 		if (whats[i] == 's') {
 			expect_as(USER, &t, -EACCES, "the ring of a setuid program");
 			expect(as(USER, act_list, &t), -EACCES, "names of it");
