@@ -43,6 +43,8 @@ unsigned int dump_needs(const struct perf_event_attr *attr, bool task, bool trac
 	if (!attr->exclude_kernel || attr->sample_type & PERF_SAMPLE_PHYS_ADDR ||
 	    attr->ksymbol || attr->text_poke || event_has_others(attr))
 		needs |= DUMP_KERNEL;
+	if (attr->sample_type & PERF_SAMPLE_CALLCHAIN && !attr->exclude_callchain_kernel)
+		needs |= DUMP_KERNEL;
 	if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK &&
 	    attr->branch_sample_type & DUMP_BRANCHES)
 		needs |= DUMP_KERNEL;

@@ -707,6 +707,7 @@ static void paranoid(const char *level)
 static void test_rights(void)
 {
 	struct perf_event_attr attr = fault_attr(), kernel = fault_attr(), group = fault_attr();
+	struct perf_event_attr chain = fault_attr();
 	struct target t;
 	pid_t other;
 
@@ -736,6 +737,14 @@ static void test_rights(void)
 	expect_as(USER, &t, -EACCES, "counts of other events");
 	paranoid("1");
 	expect_as(USER, &t, 0, "counts of other events, if all may see the kernel");
+	paranoid("2");
+	end(&t);
+
+	chain.sample_type |= PERF_SAMPLE_CALLCHAIN;
+	t = target(&chain, USER, false, -1);
+	expect_as(USER, &t, -EACCES, "callchains of the kernel");
+	paranoid("1");
+	expect_as(USER, &t, 0, "callchains of the kernel, if all may");
 	paranoid("2");
 	end(&t);
 
