@@ -19,7 +19,7 @@ struct dump_section {
 };
 
 struct dump_file_header {
-	char			magic[8] __nonstring;
+	u64			magic;
 	u64			size;
 	u64			attr_size;
 	struct dump_section	attrs;
@@ -29,6 +29,9 @@ struct dump_file_header {
 };
 
 static_assert(sizeof(struct dump_file_header) == 104);
+
+/* "PERFILE2" where the smallest byte comes first; by this number a reader tells the byte order. */
+#define DUMP_MAGIC	0x32454c4946524550ULL
 
 /* As many threads get a name. */
 #define DUMP_THREADS	4096
@@ -180,7 +183,7 @@ static_assert(sizeof(struct perf_event_attr) % sizeof(u64) == 0);
 static void head_fill(struct perf_dump *dump, struct xarray *threads, struct dump_head *head)
 {
 	const struct dump_events *events = &dump->events;
-	struct dump_file_header file = { .magic = "PERFILE2", .size = sizeof(file) };
+	struct dump_file_header file = { .magic = DUMP_MAGIC, .size = sizeof(file) };
 	u32 attr_size = head_attr_size(events);
 	unsigned long tid;
 	unsigned int i;
