@@ -183,7 +183,13 @@ static_assert(sizeof(struct perf_event_attr) % sizeof(u64) == 0);
 static void head_fill(struct perf_dump *dump, struct xarray *threads, struct dump_head *head)
 {
 	const struct dump_events *events = &dump->events;
-	struct dump_file_header file = { .magic = DUMP_MAGIC, .size = sizeof(file) };
+	/*
+	 * The size of a header without features: from features, even if there are none, perf makes
+	 * up one if it has to turn the byte order.
+	 */
+	struct dump_file_header file = {
+		.magic = DUMP_MAGIC, .size = offsetof(struct dump_file_header, features)
+	};
 	u32 attr_size = head_attr_size(events);
 	unsigned long tid;
 	unsigned int i;
