@@ -61,8 +61,12 @@ unsigned int dump_needs(const struct perf_event_attr *attr, bool task, bool trac
 
 static int rights_allowed(unsigned int needs)
 {
-	int ret = security_perf_event_open(PERF_SECURITY_OPEN);
+	int ret;
 
+	/* As Debian's perf_event_open() refuses all of perf at this level */
+	if (sysctl_perf_event_paranoid > 2 && !capable(CAP_SYS_ADMIN))
+		return -EACCES;
+	ret = security_perf_event_open(PERF_SECURITY_OPEN);
 	if (!ret && needs & DUMP_KERNEL)
 		ret = perf_allow_kernel();
 	if (!ret && needs & DUMP_CPU)

@@ -718,6 +718,11 @@ static void test_rights(void)
 	expect(as(USER, act_list, &t), 2, "names for the same user");
 	expect_as(OTHER, &t, -EACCES, "another user");
 	expect(as(OTHER, act_list, &t), -EACCES, "names for another user");
+	paranoid("3");
+	expect_as(USER, &t, -EACCES, "the same user, if only root may use perf");
+	expect(as(USER, act_list, &t), 0, "names for such a user");
+	expect_as(0, &t, 0, "root, if only root may");
+	paranoid("2");
 	end(&t);
 
 	/* Opened by root, before it has become the user. */
