@@ -7,6 +7,7 @@
 #include <linux/ptrace.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
+#include <linux/sort.h>
 #include <linux/string.h>
 #include <linux/xarray.h>
 
@@ -180,7 +181,47 @@ static u32 head_attr_size(const struct dump_events *events)
 
 static_assert(sizeof(struct perf_event_attr) % sizeof(u64) == 0);
 
-static void head_fill(struct perf_dump *dump, struct xarray *threads, struct dump_head *head)
+static int attr_cmp(const void *a, const void *b)
+{
+	const struct dump_event *x = *(const struct dump_event **)a;
+	const struct dump_event *y = *(const struct dump_event **)b;
+
+	return memcmp(&x->attr, &y->attr, sizeof(x->attr)) ?: x->id < y->id ? -1 : 1;
+}
+
+/*
+ * Add each attribute once, with the IDs of all events that have it: perf record gives a ring an
+ * event for each thread, and perf wants an ID in each record if there are two attributes.
+ */
+static void head_add_attrs(struct dump_head *head, const struct dump_events *events,
+			   const struct dump_event **order, struct dump_file_header *file)
+{
+	unsigned int i, next, ids = head->len, size = head_attr_size(events);
+
+	for (i = 0; i < events->nr; i++)
+		order[i] = &events->event[i];
+	sort(order, events->nr, sizeof(*order), attr_cmp, NULL);
+	for (i = 0; i < events->nr; i++)
+		head_add_u64(head, order[i]->id);
+	file->attr_size = size + sizeof(struct dump_section);
+	file->attrs.offset = head->len;
+	for (i = 0; i < events->nr; i = next) {
+		struct perf_event_attr attr = order[i]->attr;
+
+		for (next = i + 1; next < events->nr; next++) {
+			if (memcmp(&order[next]->attr, &attr, sizeof(attr)))
+				break;
+		}
+		attr.size = size;
+		head_add(head, &attr, size);
+		head_add_u64(head, ids + i * sizeof(u64));
+		head_add_u64(head, (next - i) * sizeof(u64));
+	}
+	file->attrs.size = head->len - file->attrs.offset;
+}
+
+static void head_fill(struct perf_dump *dump, struct xarray *threads,
+		      const struct dump_event **order, struct dump_head *head)
 {
 	const struct dump_events *events = &dump->events;
 	/*
@@ -190,25 +231,11 @@ static void head_fill(struct perf_dump *dump, struct xarray *threads, struct dum
 	struct dump_file_header file = {
 		.magic = DUMP_MAGIC, .size = offsetof(struct dump_file_header, features)
 	};
-	u32 attr_size = head_attr_size(events);
 	unsigned long tid;
-	unsigned int i;
 	void *pid;
 
 	head->len = sizeof(file);
-	for (i = 0; i < events->nr; i++)
-		head_add_u64(head, events->event[i].id);
-	file.attr_size = attr_size + sizeof(struct dump_section);
-	file.attrs.offset = head->len;
-	file.attrs.size = events->nr * file.attr_size;
-	for (i = 0; i < events->nr; i++) {
-		struct perf_event_attr attr = events->event[i].attr;
-
-		attr.size = attr_size;
-		head_add(head, &attr, attr_size);
-		head_add_u64(head, sizeof(file) + i * sizeof(u64));
-		head_add_u64(head, sizeof(u64));
-	}
+	head_add_attrs(head, events, order, &file);
 	file.data.offset = head->len;
 	if (events->nr) {
 		xa_for_each(threads, tid, pid)
@@ -229,13 +256,15 @@ static void head_fill(struct perf_dump *dump, struct xarray *threads, struct dum
  */
 int dump_data_head(struct perf_dump *dump)
 {
+	const struct dump_event **order __free(kvfree) =
+		kvmalloc_array(dump->events.nr, sizeof(*order), GFP_KERNEL_ACCOUNT);
 	struct dump_head head = {};
 	struct xarray threads;
 	size_t room;
 	int nr;
 
 	xa_init(&threads);
-	nr = threads_find(dump, &threads);
+	nr = order ? threads_find(dump, &threads) : -ENOMEM;
 	if (nr >= 0) {
 		room = sizeof(struct dump_file_header) + (nr + 1) * DUMP_RECORD +
 		       dump->events.nr * (sizeof(u64) + sizeof(struct perf_event_attr) +
@@ -245,7 +274,7 @@ int dump_data_head(struct perf_dump *dump)
 			nr = -ENOMEM;
 	}
 	if (nr >= 0) {
-		head_fill(dump, &threads, &head);
+		head_fill(dump, &threads, order, &head);
 		dump->head = head.data;
 		dump->head_len = head.len;
 	}

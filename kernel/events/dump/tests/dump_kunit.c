@@ -718,6 +718,33 @@ static void dump_test_data(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, (void *)header + header->size, head + world->dump.head_len);
 }
 
+/* Events with one attribute share it, with the IDs of all. */
+static void dump_test_same_attr(struct kunit *test)
+{
+	static const u64 ids[] = { 10, 30, 20 };
+	struct dump_event event[] = { { .id = 10 }, { .id = 20 }, { .id = 30 } };
+	const size_t each = PERF_ATTR_SIZE_VER0 + 16;
+	const void *head, *attr;
+
+	world_make(test, false, false);
+	for (int i = 0; i < 3; i++)
+		event[i].attr.type = i == 1;
+	world->dump.events = (struct dump_events){ event, 3, 0, DUMP_FIND_ANY };
+	copy(test);
+	KUNIT_ASSERT_EQ(test, dump_data_head(&world->dump), 0);
+	head = world->dump.head;
+	KUNIT_EXPECT_EQ(test, memcmp(head + 104, ids, sizeof(ids)), 0);
+	KUNIT_EXPECT_EQ(test, u64_at(head, 24), 104ULL + sizeof(ids));
+	KUNIT_ASSERT_EQ(test, u64_at(head, 32), 2ULL * each);
+	KUNIT_EXPECT_EQ(test, u64_at(head, 40), 104ULL + sizeof(ids) + 2 * each);
+	attr = head + 104 + sizeof(ids);
+	KUNIT_EXPECT_EQ(test, u64_at(attr, PERF_ATTR_SIZE_VER0), 104ULL);
+	KUNIT_EXPECT_EQ(test, u64_at(attr, PERF_ATTR_SIZE_VER0 + 8), 16ULL);
+	KUNIT_EXPECT_EQ(test, ((u32 *)(attr + each))[0], 1U);
+	KUNIT_EXPECT_EQ(test, u64_at(attr, each + PERF_ATTR_SIZE_VER0), 104ULL + 16);
+	KUNIT_EXPECT_EQ(test, u64_at(attr, each + PERF_ATTR_SIZE_VER0 + 8), 8ULL);
+}
+
 /* An attribute ends behind its last field that is set, whatever size user space gave. */
 static void dump_test_attr_size(struct kunit *test)
 {
@@ -761,6 +788,7 @@ static struct kunit_case dump_test_cases[] = {
 	KUNIT_CASE(dump_test_find),
 	KUNIT_CASE(dump_test_needs),
 	KUNIT_CASE(dump_test_data),
+	KUNIT_CASE(dump_test_same_attr),
 	KUNIT_CASE(dump_test_attr_size),
 	{}
 };

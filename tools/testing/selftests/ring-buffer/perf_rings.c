@@ -406,7 +406,9 @@ static void test_list(void)
 	touch(&ring, 5);
 	read_of(getpid(), redirected);
 	expect(count("\nSAMPLE "), 8, "samples of both events");
-	expect(((uint64_t *)data)[4] / ((uint64_t *)data)[2], 2, "attributes in the perf.data");
+	expect(((uint64_t *)data)[4] / ((uint64_t *)data)[2], 1, "attributes in the perf.data");
+	/* At the end of the attribute, which is behind the header and the IDs */
+	expect(((uint64_t *)data)[13 + 2 + ((uint64_t *)data)[2] / 8 - 1], 16, "bytes of IDs");
 
 	/* A thread has them, too. */
 	snprintf(want, sizeof(want), "/proc/self/task/%d/perf/ring-buffers/%d.txt", getpid(),
