@@ -119,7 +119,7 @@ static struct perf_dump *proc_perf_take(struct task_struct *task, unsigned int f
 		return ERR_PTR(ret);
 	if (!file || !proc_perf_exists(task, fd))
 		return ERR_PTR(-ENOENT);
-	dump = perf_dump_take(file, fd, data, exec_id);
+	dump = perf_dump_take(no_free_ptr(file), fd, data, exec_id);
 	if (IS_ERR(dump))
 		return dump;
 	ret = proc_perf_check(task, dump);

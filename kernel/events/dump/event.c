@@ -211,14 +211,13 @@ void dump_events_put(struct dump_events *events)
 /**
  * dump_events_get() - get the events of a ring, if the caller may see their records
  * @rb:	    the ring, with a reference
- * @of:	    an event of the ring, which is held
  * @events: gets them, for dump_events_put(); zeroed, and stays so after an error
  *
  * Context: May sleep.
  * Return: 0; -EACCES, -EPERM or an error of a security module; -E2BIG if there are too many;
  *	   -ENOMEM.
  */
-int dump_events_get(struct perf_buffer *rb, struct perf_event *of, struct dump_events *events)
+int dump_events_get(struct perf_buffer *rb, struct dump_events *events)
 {
 	unsigned int nr = 16, max;
 	bool left;
@@ -241,9 +240,6 @@ int dump_events_get(struct perf_buffer *rb, struct perf_event *of, struct dump_e
 	if (left || !nr)
 		events->needs = DUMP_ALL;
 	ret = dump_events_allowed(events);
-	/* As mmap() of the ring asks. */
-	if (!ret)
-		ret = security_perf_event_read(of);
 	if (ret)
 		dump_events_put(events);
 	return ret;

@@ -27,8 +27,9 @@
 /**
  * DOC: /proc/PID/perf/ring-buffers
  *
- * An open file is a copy of one ring, made by open(). It holds no event and no ring, so munmap(),
- * PERF_EVENT_IOC_SET_OUTPUT and close() go on as without it.
+ * An open file is a copy of one ring, made by open(). It holds no event and no ring, and open()
+ * holds only the ring while it copies, not the event. So munmap(), PERF_EVENT_IOC_SET_OUTPUT and
+ * close() go on as without it.
  *
  * **Positions.** A ring of &perf_data_size() bytes has the bytes of the positions from its head
  * on: the size before the head, or behind it if it is written backward. A position is an unsigned
@@ -90,10 +91,11 @@
  * or by one that has left. They are looked at before it, too, so that a caller without rights
  * copies nothing.
  *
- * Only the event of the descriptor is held, by its file. Of the others, fields are read while they
- * are on the list: a reference to one would disturb perf_event_open(), which frees an event that
- * it cannot complete, and warns if there is another reference. So only for the event of the
- * descriptor a security module is asked whether it may be read, as mmap() does.
+ * Only the event of the descriptor is held, by its file, and only until the copy begins. Of the
+ * others, fields are read while they are on the list: a reference to one would disturb
+ * perf_event_open(), which frees an event that it cannot complete, and warns if there is another
+ * reference. So only for the event of the descriptor a security module is asked whether it may be
+ * read, as mmap() does.
  *
  * Each read() checks the access to the process, and the rights that the events need, for its own
  * caller.
@@ -215,7 +217,7 @@ extern void (*dump_ring_hook)(struct perf_buffer *rb);
 #endif
 
 /* event.c */
-int dump_events_get(struct perf_buffer *rb, struct perf_event *of, struct dump_events *events);
+int dump_events_get(struct perf_buffer *rb, struct dump_events *events);
 void dump_events_put(struct dump_events *events);
 void dump_events_sort(struct dump_events *events);
 unsigned int dump_needs(const struct perf_event_attr *attr, bool task, bool tracepoint);

@@ -3,8 +3,10 @@
  * The open file: a copy of the ring of a file descriptor.
  */
 #include <linux/cred.h>
+#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
+#include <linux/security.h>
 #include <linux/uaccess.h>
 
 #include "internal.h"
@@ -60,7 +62,7 @@ int perf_dump_may(struct file *file)
 
 	if (!rb)
 		return -ENOENT;
-	ret = dump_events_get(rb, event, &events);
+	ret = dump_events_get(rb, &events) ?: security_perf_event_read(event);
 	dump_events_put(&events);
 	ring_buffer_put(rb);
 	return ret;
@@ -94,18 +96,17 @@ static int dump_charge(struct perf_dump *dump, size_t size)
 	return 0;
 }
 
-static int dump_fill(struct perf_dump *dump, struct perf_buffer *rb, struct perf_event *event)
+static int dump_fill(struct perf_dump *dump, struct perf_buffer *rb, bool backward)
 {
 	struct dump_events before = {};
-	int ret = dump_events_get(rb, event, &before);
+	int ret = dump_events_get(rb, &before);
 	size_t size = perf_data_size(rb) + before.nr * sizeof(*before.event);
 
 	dump_events_put(&before);
 	ret = ret ?: dump_charge(dump, size);
 	if (ret)
 		return ret;
-	dump->ns = get_pid_ns(event->ns);
-	ret = dump_ring_copy(rb, event->attr.write_backward, &dump->ring);
+	ret = dump_ring_copy(rb, backward, &dump->ring);
 	if (ret)
 		return ret;
 	dump->kept = rb->overwrite;
@@ -113,12 +114,12 @@ static int dump_fill(struct perf_dump *dump, struct perf_buffer *rb, struct perf
 	dump->dropped = local_read(&rb->lost);
 	dump->aux_size = (unsigned long)READ_ONCE(rb->aux_nr_pages) << PAGE_SHIFT;
 	/* Behind the copy: each record in it is of one of these, or of one that has left. */
-	return dump_events_get(rb, event, &dump->events);
+	return dump_events_get(rb, &dump->events);
 }
 
 /**
  * perf_dump_take() - copy a ring
- * @file: a file of the ring
+ * @file: a file of the ring; its reference is released, before the copy
  * @fd:	  its descriptor
  * @data: make a perf.data, not a text
  * @exec_id: number of the program that has the descriptor
@@ -133,15 +134,25 @@ struct perf_dump *perf_dump_take(struct file *file, unsigned int fd, bool data, 
 	struct perf_dump *dump = kzalloc(sizeof(*dump), GFP_KERNEL_ACCOUNT);
 	struct perf_event *event;
 	struct perf_buffer *rb;
+	bool backward = false;
 	int ret = -ENOENT;
 
-	if (!dump)
+	if (!dump) {
+		fput(file);
 		return ERR_PTR(-ENOMEM);
+	}
 	dump->fd = fd;
 	dump->exec_id = exec_id;
 	rb = ring_get(file, &event);
 	if (rb) {
-		ret = dump_fill(dump, rb, event);
+		dump->ns = get_pid_ns(event->ns);
+		backward = event->attr.write_backward;
+		/* As mmap() of the ring asks. */
+		ret = security_perf_event_read(event);
+	}
+	fput(file);
+	if (rb) {
+		ret = ret ?: dump_fill(dump, rb, backward);
 		ring_buffer_put(rb);
 	}
 	if (!ret && data)
