@@ -9,7 +9,7 @@
 
 #include "internal.h"
 
-/* A ring with more events is not shown: they are noted with interrupts off. */
+/* A ring with more events is not shown: they are noted under a spinlock. */
 #define DUMP_EVENTS	4096
 
 /* Branches of the kernel or the hypervisor */
@@ -100,7 +100,7 @@ static unsigned int events_note(struct perf_buffer *rb, struct dump_events *even
 	struct perf_event *event;
 	unsigned int nr = 0;
 
-	guard(spinlock_irq)(&rb->event_lock);
+	guard(spinlock)(&rb->event_lock);
 	*left = rb->left;
 	list_for_each_entry(event, &rb->event_list, rb_entry) {
 		struct dump_event *to = &events->event[nr];
