@@ -24,6 +24,13 @@ static void ring_hook(struct perf_buffer *rb)
 static void ring_hook(struct perf_buffer *rb) { }
 #endif
 
+/* A walk over a ring of 1 GB takes long: it ends early if the caller is killed. */
+static bool ring_killed(void)
+{
+	cond_resched();
+	return fatal_signal_pending(current);
+}
+
 /**
  * dump_record_size() - size of the record at a place, if there can be one
  * @data: the place, aligned to 8 bytes
@@ -47,7 +54,7 @@ static unsigned long ring_count(const void *data, unsigned long len)
 	unsigned long at = 0, nr = 0;
 	unsigned int size;
 
-	for (; (size = dump_record_size(data + at, len - at)); at += size)
+	for (; (size = dump_record_size(data + at, len - at)) && !ring_killed(); at += size)
 		nr++;
 	return nr;
 }
@@ -58,7 +65,7 @@ static void ring_find(struct dump_ring *ring, unsigned long end)
 	unsigned long at = ring->start;
 	unsigned int size;
 
-	for (; (size = dump_record_size(ring->data + at, end - at)); at += size)
+	for (; (size = dump_record_size(ring->data + at, end - at)) && !ring_killed(); at += size)
 		ring->records++;
 	ring->len = at - ring->start;
 	ring->damaged = end - at;
@@ -82,8 +89,8 @@ static int ring_sync(struct dump_ring *ring, unsigned long from, unsigned long e
 		const struct perf_event_header *header = ring->data + w * sizeof(u64);
 		unsigned int size = dump_record_size(header, end - w * sizeof(u64));
 
-		if (w % PAGE_SIZE == 0)
-			cond_resched();
+		if (w % PAGE_SIZE == 0 && ring_killed())
+			break;
 		if (!size || !header->type || header->type >= PERF_RECORD_MAX)
 			continue;
 		if (!test_bit(w + size / sizeof(u64), begins))
@@ -99,8 +106,11 @@ static void words_turn(u64 *word, unsigned long nr)
 {
 	unsigned long i;
 
-	for (i = 0; i < nr / 2; i++)
+	for (i = 0; i < nr / 2; i++) {
 		swap(word[i], word[nr - 1 - i]);
+		if (i % PAGE_SIZE == 0 && ring_killed())
+			break;
+	}
 }
 
 /*
@@ -113,7 +123,7 @@ static void ring_turn(struct dump_ring *ring)
 	unsigned long end = ring->len / sizeof(u64);
 
 	words_turn(word, end);
-	while (end) {
+	while (end && !ring_killed()) {
 		const struct perf_event_header *header = (void *)&word[end - 1];
 		unsigned int nr = header->size / sizeof(u64);
 
@@ -137,9 +147,8 @@ static int ring_read(struct perf_buffer *rb, void *to, unsigned long pos, unsign
 		pos += n;
 		len -= n;
 		ring_hook(rb);
-		if (fatal_signal_pending(current))
+		if (ring_killed())
 			return -EINTR;
-		cond_resched();
 	}
 	return 0;
 }
@@ -277,10 +286,10 @@ static int ring_copy_backward(struct perf_buffer *rb, struct dump_ring *ring)
 	}
 	ring_find(ring, room);
 	if (room < len) {
-		/* Records that were there are lost. Zeroes: nothing was ever there. */
-		const void *next = ring->data + ring->len;
+		/* Records that were there are lost. No size: nothing was ever there. */
+		const struct perf_event_header *next = ring->data + ring->len;
 
-		if (!ring->damaged || memchr_inv(next, 0, ring->damaged)) {
+		if (!ring->damaged || next->size) {
 			ring->gone = len - ring->len;
 			ring->lost = max(ring_count(next, ring->gone), 1UL);
 		}
@@ -306,6 +315,8 @@ static int ring_copy_backward(struct perf_buffer *rb, struct dump_ring *ring)
  */
 int dump_ring_copy(struct perf_buffer *rb, bool backward, struct dump_ring *ring)
 {
+	int ret;
+
 	ring->size = perf_data_size(rb);
 	ring->backward = backward;
 	if (ring->size > INT_MAX)
@@ -313,5 +324,7 @@ int dump_ring_copy(struct perf_buffer *rb, bool backward, struct dump_ring *ring
 	ring->data = kvmalloc(ring->size, DUMP_GFP);
 	if (!ring->data)
 		return -ENOMEM;
-	return backward ? ring_copy_backward(rb, ring) : ring_copy_forward(rb, ring);
+	ret = backward ? ring_copy_backward(rb, ring) : ring_copy_forward(rb, ring);
+	/* A walk may have ended early. */
+	return fatal_signal_pending(current) ? -EINTR : ret;
 }

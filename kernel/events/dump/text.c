@@ -2,6 +2,7 @@
 /*
  * A record as a line of text.
  */
+#include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/string_helpers.h>
 
@@ -311,6 +312,9 @@ static int text_show(struct seq_file *m, void *v)
 	const struct perf_dump *dump = m->private;
 
 	cond_resched();
+	/* One read() far from the begin makes all lines in front of it. */
+	if (fatal_signal_pending(current))
+		return -EINTR;
 	if (m->index)
 		show_record(m, dump, dump->ring.data + dump->ring.start + m->index - 1);
 	else

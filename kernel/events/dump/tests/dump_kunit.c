@@ -7,6 +7,7 @@
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/prandom.h>
+#include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
 
@@ -512,6 +513,40 @@ static void dump_test_random(struct kunit *test)
 	}
 }
 
+static void kill_current(bool kill)
+{
+	guard(spinlock_irq)(&current->sighand->siglock);
+	if (kill) {
+		sigaddset(&current->pending.signal, SIGKILL);
+		set_thread_flag(TIF_SIGPENDING);
+	} else {
+		sigdelset(&current->pending.signal, SIGKILL);
+		recalc_sigpending();
+	}
+}
+
+/* A reader that is killed makes no more lines of the text, and no copy. */
+static void dump_test_killed(struct kunit *test)
+{
+	struct seq_file m = { .index = 1 };
+	int text, ring;
+
+	world_make(test, false, false);
+	ring_write_numbered();
+	copy(test);
+	m.buf = world->text;
+	m.size = SIZE;
+	m.private = &world->dump;
+	kill_current(true);
+	text = perf_dump_text.show(&m, NULL);
+	world_forget_copy();
+	ring = dump_ring_copy(world->rb, false, &world->dump.ring);
+	kill_current(false);
+	KUNIT_EXPECT_EQ(test, text, -EINTR);
+	KUNIT_EXPECT_EQ(test, ring, -EINTR);
+	KUNIT_EXPECT_EQ(test, m.count, (size_t)0);
+}
+
 /* Records of the types that are known, and of others */
 static void dump_test_text(struct kunit *test)
 {
@@ -783,6 +818,7 @@ static struct kunit_case dump_test_cases[] = {
 	KUNIT_CASE(dump_test_bad_head),
 	KUNIT_CASE(dump_test_in_flight),
 	KUNIT_CASE(dump_test_random),
+	KUNIT_CASE(dump_test_killed),
 	KUNIT_CASE(dump_test_text),
 	KUNIT_CASE(dump_test_hostile_sample),
 	KUNIT_CASE(dump_test_find),
