@@ -113,7 +113,7 @@
  * @records:  their number
  * @damaged:  bytes behind @len that are no records
  * @gone:     bytes that may have been overwritten during the copy, and are left out
- * @lost:     number of records in @gone, as far as it can be told; at least 1
+ * @lost:     number of whole records in @gone, as far as it can be told
  * @backward: the ring is written backward
  * @bad_tail: data_tail is outside of the ring
  */

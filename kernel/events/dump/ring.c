@@ -72,10 +72,11 @@ static void ring_find(struct dump_ring *ring, unsigned long end)
 }
 
 /*
- * Find the first place in [from, end) from which each record leads to the next one, and the last
+ * Find the first place in [from, end] from which each record leads to the next one, and the last
  * one to the end. A chain is known from its end on.
  */
-static int ring_sync(struct dump_ring *ring, unsigned long from, unsigned long end)
+static int ring_sync(const struct dump_ring *ring, unsigned long from, unsigned long end,
+		     unsigned long *start)
 {
 	unsigned long w, first = end / sizeof(u64), last = first;
 
@@ -98,7 +99,25 @@ static int ring_sync(struct dump_ring *ring, unsigned long from, unsigned long e
 		__set_bit(w, begins);
 		first = w;
 	}
-	ring->start = first * sizeof(u64);
+	*start = first * sizeof(u64);
+	return 0;
+}
+
+/*
+ * Count the records in @gone that lead to the first one which is left. There may be none: bytes of
+ * a record that was overwritten in part before, or zeroes, where nothing was ever written.
+ */
+static int ring_count_gone(struct dump_ring *ring)
+{
+	/* More than any record has */
+	unsigned long first, rest = min(ring->start - ring->gone, 1UL + U16_MAX);
+	int ret = ring_sync(ring, 0, ring->start, &first);
+
+	if (ret)
+		return ret;
+	ring->lost = ring_count(ring->data + first, ring->start - first);
+	if (!ring->lost && rest && !memchr_inv(ring->data + ring->gone, 0, rest))
+		ring->gone = 0;
 	return 0;
 }
 
@@ -242,13 +261,13 @@ static int ring_copy_forward(struct perf_buffer *rb, struct dump_ring *ring)
 			ring->start = min(tail - from, head - from);
 		} else {
 			ring->gone = ring->start;
-			ring->lost = known ? ring_count(ring->data, ring->gone) : 0;
-			ring->lost = max(ring->lost, 1UL);
 			known = false;
 		}
 	}
 	if (!known) {
-		ret = ring_sync(ring, ring->start, head - from);
+		ret = ring_sync(ring, ring->start, head - from, &ring->start);
+		if (!ret && ring->gone)
+			ret = ring_count_gone(ring);
 		if (ret)
 			return ret;
 	}
@@ -291,7 +310,7 @@ static int ring_copy_backward(struct perf_buffer *rb, struct dump_ring *ring)
 
 		if (!ring->damaged || next->size) {
 			ring->gone = len - ring->len;
-			ring->lost = max(ring_count(next, ring->gone), 1UL);
+			ring->lost = ring_count(next, ring->gone);
 		}
 		ring->damaged = 0;
 	} else if (rb->overwrite) {

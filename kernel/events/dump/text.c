@@ -274,7 +274,7 @@ static void show_head(struct seq_file *m, const struct perf_dump *dump)
 	}
 	if (dump->aux_size)
 		seq_printf(m, "# aux size=%lu\n", dump->aux_size);
-	if (ring->lost)
+	if (ring->gone)
 		seq_printf(m, "# lost=%lu at least: overwritten during the copy, %lu bytes\n",
 			   ring->lost, ring->gone);
 	if (ring->bad_tail)
