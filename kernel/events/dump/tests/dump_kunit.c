@@ -611,6 +611,10 @@ static void dump_test_text(struct kunit *test)
 		  "\nSAMPLE misc=0x2 identifier=7 addr=0x1 more=8\n" },
 		{ { PERF_RECORD_MMAP2, 1 << 14, 32 }, { 1, 2, 0, 0, 7, 0 },
 		  "\nMMAP2 misc=0x4000 pid=1 tid=2 addr=0x0 len=0x0 | identifier=7 (cut off)\n" },
+		/* A deferred callchain, which Linux 6.12 does not know */
+		{ { 22, 2, 40 }, { 9, 0, 1, 0, 0x1000, 0, 7, 0 }, PERF_RECORD_MAX > 22 ?
+		  "\nCALLCHAIN_DEFERRED misc=0x2 cookie=0x9 nr=1 ips=8 | identifier=7\n" :
+		  "\ntype=22 misc=0x2 size=40 data=0900" },
 		{ { 99, 3, 16 }, { 0x03020100, 0x07060504 },
 		  "\ntype=99 misc=0x3 size=16 data=0001020304050607\n" },
 		{ { 0, 0, 8 }, { }, "\ntype=0 misc=0x0 size=8 data=\n" },
