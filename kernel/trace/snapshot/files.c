@@ -411,16 +411,19 @@ void trace_snapshot_create_files(struct trace_array *tr, struct dentry *dir)
 }
 
 /**
- * trace_snapshot_create_cpu_files() - create the files of a CPU
- * @tr:  the trace array
- * @dir: the CPU's directory
- * @cpu: the CPU
+ * trace_snapshot_list_cpu() - describe a file of a CPU
+ * @nr:    its number
+ * @entry: destination of the description
  *
- * Context: May sleep.
+ * Context: As tracefs_list.
+ * Return: false if there are not so many.
  */
-void trace_snapshot_create_cpu_files(struct trace_array *tr, struct dentry *dir, int cpu)
+bool trace_snapshot_list_cpu(unsigned int nr, struct tracefs_entry *entry)
 {
-	trace_create_cpu_file("snapshot", TRACE_MODE_WRITE, dir, tr, cpu, &snap_files[0].fops);
-	trace_create_cpu_file("snapshot_raw", TRACE_MODE_READ, dir, tr, cpu,
-			      &trace_snapshot_raw_fops);
+	if (nr > 1)
+		return false;
+	entry->name = nr ? "snapshot_raw" : "snapshot";
+	entry->mode = nr ? TRACE_MODE_READ : TRACE_MODE_WRITE;
+	entry->fops = nr ? &trace_snapshot_raw_fops : &snap_files[0].fops;
+	return true;
 }

@@ -123,46 +123,43 @@ static int kept_open(struct inode *inode, struct file *file)
 	return of->open(inode, file);
 }
 
-/* Create files in @dir, which is NULL if there was no memory for it. */
-static int snap_fill_dir(struct trace_array *tr, struct dentry *dir, int cpu,
-			 const struct kept_file *files, unsigned int nr)
+/**
+ * trace_kept_list_cpu() - describe a file of a CPU of a kept snapshot
+ * @nr:    its number
+ * @entry: destination of the description
+ *
+ * Context: As tracefs_list.
+ * Return: false if there are not so many.
+ */
+bool trace_kept_list_cpu(unsigned int nr, struct tracefs_entry *entry)
 {
-	if (!dir)
-		return -ENOMEM;
-	for (; nr; nr--, files++) {
-		if (!trace_create_cpu_file(files->name, TRACE_MODE_READ, dir, tr, cpu,
-					   &files->fops))
-			return -ENOMEM;
-	}
-	return 0;
+	if (nr >= ARRAY_SIZE(kept_cpu_files))
+		return false;
+	entry->name = kept_cpu_files[nr].name;
+	entry->mode = TRACE_MODE_READ;
+	entry->fops = &kept_cpu_files[nr].fops;
+	return true;
 }
 
-static int snap_create_cpu_dirs(struct trace_array *tr)
+static int snap_fill_dir(struct trace_array *tr)
 {
-	struct dentry *dir = tracefs_create_dir("per_cpu", tr->dir);
-	char name[16];
-	int cpu;
+	const struct kept_file *file;
 
-	if (!dir)
-		return -ENOMEM;
-	for_each_tracing_cpu(cpu) {
-		snprintf(name, sizeof(name), "cpu%d", cpu);
-		if (snap_fill_dir(tr, tracefs_create_dir(name, dir), cpu, kept_cpu_files,
-				  ARRAY_SIZE(kept_cpu_files)))
+	for (file = kept_files; file < kept_files + ARRAY_SIZE(kept_files); file++) {
+		if (!trace_create_file(file->name, TRACE_MODE_READ, tr->dir, tr, &file->fops))
 			return -ENOMEM;
 	}
-	return 0;
+	return trace_array_create_cpus(tr, tr->dir);
 }
 
 /* Memory of a file or a directory in tracefs, and of an event in eventfs */
 #define KEPT_FILE_BYTES		(sizeof(struct inode) + sizeof(struct dentry) + 64)
 #define KEPT_EVENT_BYTES	(sizeof(struct trace_event_file) + 256)
 
-/* The memory of an instance, in KiB. */
+/* The memory of an instance, in KiB. Its "per_cpu" takes some when it is looked into. */
 static unsigned long snap_instance_kb(struct trace_array *tr)
 {
-	unsigned long files = 3 + ARRAY_SIZE(kept_files) +
-			      num_possible_cpus() * (1 + ARRAY_SIZE(kept_cpu_files));
+	unsigned long files = 3 + ARRAY_SIZE(kept_files);
 
 	return DIV_ROUND_UP(sizeof(*tr) + files * KEPT_FILE_BYTES +
 			    list_count_nodes(&tr->events) * KEPT_EVENT_BYTES, 1024);
@@ -196,9 +193,7 @@ static int snap_create_files(struct trace_array *tr, struct trace_array *from)
 {
 	/* The rights of the top directory are those of the way to any instance. */
 	return trace_array_mkdir(tr) ?: (from->name ? snap_copy_rights(tr->dir, from->dir) : 0) ?:
-	       snap_fill_dir(tr, tr->dir, RING_BUFFER_ALL_CPUS, kept_files,
-			     ARRAY_SIZE(kept_files)) ?:
-	       event_trace_add_kept(tr, from) ?: snap_create_cpu_dirs(tr);
+	       snap_fill_dir(tr) ?: event_trace_add_kept(tr, from);
 }
 
 static void snap_remove_dir(struct trace_array *tr)

@@ -38,7 +38,8 @@ int trace_snapshot_init(struct trace_array *tr);
 void trace_snapshot_stop(struct trace_array *tr);
 void trace_snapshot_exit(struct trace_array *tr);
 void trace_snapshot_create_files(struct trace_array *tr, struct dentry *dir);
-void trace_snapshot_create_cpu_files(struct trace_array *tr, struct dentry *dir, int cpu);
+bool trace_snapshot_list_cpu(unsigned int nr, struct tracefs_entry *entry);
+bool trace_kept_list_cpu(unsigned int nr, struct tracefs_entry *entry);
 void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter);
 
 int event_trace_add_kept(struct trace_array *tr, struct trace_array *from);
@@ -99,8 +100,10 @@ static inline void trace_snapshot_stop(struct trace_array *tr) { }
 static inline void trace_snapshot_exit(struct trace_array *tr) { }
 static inline void trace_snapshot_create_files(struct trace_array *tr, struct dentry *dir) { }
 
-static inline void
-trace_snapshot_create_cpu_files(struct trace_array *tr, struct dentry *dir, int cpu) { }
+static inline bool
+trace_snapshot_list_cpu(unsigned int nr, struct tracefs_entry *entry) { return false; }
+static inline bool
+trace_kept_list_cpu(unsigned int nr, struct tracefs_entry *entry) { return false; }
 
 static inline void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter) { }
 
