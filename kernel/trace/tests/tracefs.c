@@ -277,6 +277,22 @@ void tfs_unexpand(struct kunit *test, struct trace_array *tr)
 }
 
 /**
+ * tfs_marker_event() - find the event of trace_marker
+ * @test: the test
+ *
+ * Return: the event in the instance. Without any the test ends.
+ */
+struct trace_event_file *tfs_marker_event(struct kunit *test)
+{
+	struct trace_event_file *file;
+
+	scoped_guard(mutex, &event_mutex)
+		file = __find_event_file(test->priv, "ftrace", "print");
+	KUNIT_ASSERT_NOT_NULL(test, file);
+	return file;
+}
+
+/**
  * tfs_exit() - remove all instances; the counterpart of tfs_init() and tfs_add()
  * @test: the test
  *

@@ -15,11 +15,13 @@ int tfs_init_small(struct kunit *test);
 void tfs_exit(struct kunit *test);
 
 struct trace_array;
+struct trace_event_file;
 
 struct trace_array *tfs_add(struct kunit *test, const char *name, const char *systems,
 			    const char *kb);
 void tfs_remove(struct kunit *test, struct trace_array *tr);
 void tfs_unexpand(struct kunit *test, struct trace_array *tr);
+struct trace_event_file *tfs_marker_event(struct kunit *test);
 
 struct file *tfs_try_open(struct kunit *test, const char *path, int flags);
 struct file *tfs_open(struct kunit *test, const char *path, int flags);

@@ -6,6 +6,7 @@
 #include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/limits.h>
+#include <linux/mnt_idmapping.h>
 #include <linux/refcount.h>
 #include <linux/string.h>
 #include <linux/trace.h>
@@ -260,6 +261,159 @@ static void create_test_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
 }
 
+struct create_names {
+	struct dir_context	ctx;
+	unsigned int		nr;
+};
+
+static bool create_count(struct dir_context *ctx, const char *name, int len, loff_t pos, u64 ino,
+			 unsigned int type)
+{
+	container_of(ctx, struct create_names, ctx)->nr++;
+	return true;
+}
+
+/* How many names has a directory, with . and ..? 0 if it cannot be opened. */
+static unsigned int create_names(struct kunit *test, const char *path)
+{
+	struct create_names names = { .ctx.actor = create_count };
+	struct file *file = tfs_try_open(test, path, O_RDONLY | O_DIRECTORY);
+
+	if (!IS_ERR(file))
+		KUNIT_EXPECT_EQ(test, iterate_dir(file, &names.ctx), 0);
+	tfs_close(file);
+	return names.nr;
+}
+
+static void create_chmod(struct kunit *test, const char *path, umode_t mode)
+{
+	struct file *file = tfs_open(test, path, O_PATH);
+	struct dentry *dentry = file_dentry(file);
+	struct iattr attr = { .ia_valid = ATTR_MODE | ATTR_FORCE, .ia_mode = S_IFREG | mode };
+
+	inode_lock(d_inode(dentry));
+	KUNIT_EXPECT_EQ(test, notify_change(&nop_mnt_idmap, dentry, &attr, NULL), 0);
+	inode_unlock(d_inode(dentry));
+	tfs_close(file);
+}
+
+static umode_t create_mode(struct kunit *test, const char *path)
+{
+	struct file *file = tfs_open(test, path, O_PATH);
+	umode_t mode = file_inode(file)->i_mode;
+
+	tfs_close(file);
+	return mode;
+}
+
+/* The files of a CPU are created when they are looked for, and stay. */
+static void create_test_cpus(struct kunit *test)
+{
+	struct file *cpus = tfs_open(test, "per_cpu", O_PATH), *late;
+	struct file *cpu0;
+
+	KUNIT_EXPECT_TRUE(test, simple_empty(file_dentry(cpus)));
+	KUNIT_EXPECT_EQ(test, file_inode(cpus)->i_nlink, 2 + num_possible_cpus());
+	KUNIT_EXPECT_FALSE(test, tfs_exists(test, "per_cpu/cpu"));
+	KUNIT_EXPECT_FALSE(test, tfs_exists(test, "per_cpu/cpu00"));
+	KUNIT_EXPECT_FALSE(test, tfs_exists(test, tfs_text(test, "per_cpu/cpu%u", nr_cpu_ids)));
+	KUNIT_EXPECT_TRUE(test, simple_empty(file_dentry(cpus)));
+	cpu0 = tfs_open(test, "per_cpu/cpu0", O_PATH);
+	KUNIT_EXPECT_FALSE(test, simple_empty(file_dentry(cpus)));
+	KUNIT_EXPECT_EQ(test, file_inode(cpu0)->i_nlink, 2U);
+	KUNIT_EXPECT_TRUE(test, simple_empty(file_dentry(cpu0)));
+	KUNIT_EXPECT_FALSE(test, tfs_exists(test, "per_cpu/cpu0/buffer_meta"));
+
+	KUNIT_EXPECT_EQ(test, create_mode(test, "per_cpu/cpu0"), S_IFDIR | 0750);
+	KUNIT_EXPECT_EQ(test, create_mode(test, "per_cpu/cpu0/trace"), S_IFREG | 0640);
+	KUNIT_EXPECT_EQ(test, create_mode(test, "per_cpu/cpu0/snapshot_raw"), S_IFREG | 0440);
+	create_chmod(test, "per_cpu/cpu0/stats", 0444);
+	KUNIT_EXPECT_EQ(test, create_mode(test, "per_cpu/cpu0/stats"), S_IFREG | 0444);
+
+	/* All have a name for a reader, once. */
+	KUNIT_EXPECT_EQ(test, create_names(test, "per_cpu/cpu0"), 2U + 7);
+	KUNIT_EXPECT_EQ(test, create_names(test, "per_cpu"), 2 + num_possible_cpus());
+	KUNIT_EXPECT_EQ(test, create_mode(test, "per_cpu/cpu0/stats"), S_IFREG | 0444);
+	tfs_close(cpu0);
+	tfs_close(cpus);
+
+	/* None is created in a directory that was removed. */
+	create_new(test);
+	cpus = tfs_open(test, CREATE_DIR "/per_cpu", O_PATH);
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(create_find(CREATE_NAME)), 0);
+	late = file_open_root(&cpus->f_path, "cpu0", O_PATH, 0);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(late), (long)-ENOENT);
+	late = dentry_open(&cpus->f_path, O_RDONLY, current_cred());
+	KUNIT_EXPECT_FALSE(test, IS_ERR(late));
+	KUNIT_EXPECT_TRUE(test, simple_empty(file_dentry(cpus)));
+	tfs_close(late);
+	tfs_close(cpus);
+}
+
+static bool create_has_events(struct trace_array *tr)
+{
+	guard(mutex)(&event_mutex);
+	return !list_empty(&tr->events);
+}
+
+/* Events are created when one is looked for or enabled, and not by markers. */
+static void create_test_events(struct kunit *test)
+{
+	struct trace_array *tr = test->priv;
+
+	tfs_mark(test, 1);
+	tfs_expect(test, "set_event", "");
+	KUNIT_EXPECT_EQ(test, tfs_marks(test, "trace"), 1U);
+	KUNIT_EXPECT_FALSE(test, create_has_events(tr));
+	KUNIT_EXPECT_NULL(test, tr->trace_marker_file);
+	KUNIT_EXPECT_TRUE(test, tfs_exists(test, "events/sched/sched_switch/trigger"));
+	KUNIT_EXPECT_TRUE(test, create_has_events(tr));
+	KUNIT_EXPECT_PTR_EQ(test, tr->trace_marker_file, tfs_marker_event(test));
+
+	tr = create_new(test);
+	tfs_refuse(test, CREATE_DIR "/set_event", "sched:no_such_event", -EINVAL);
+	tfs_set(test, CREATE_DIR "/set_event", "sched:sched_switch");
+	tfs_expect(test, CREATE_DIR "/events/sched/sched_switch/enable", "1\n");
+	tfs_expect(test, CREATE_DIR "/events/sched/enable", "X\n");
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
+
+	/* One that never had any */
+	tr = create_new(test);
+	tfs_set(test, CREATE_DIR "/set_event_pid", "1");
+	KUNIT_EXPECT_FALSE(test, create_has_events(tr));
+	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
+}
+
+/* If an allocation fails, so does the lookup, and the next one tries again. */
+static void create_test_lookup(struct kunit *test)
+{
+	static const char * const paths[] = {
+		"events/sched/sched_switch/format", "per_cpu/cpu0/trace_pipe_raw", "per_cpu",
+	};
+	struct trace_array *tr;
+	unsigned int i, n;
+	const char *path;
+	bool failed, is_there;
+
+	tfs_need_failures(test);
+	for (i = 0; i < ARRAY_SIZE(paths); i++) {
+		path = tfs_text(test, CREATE_DIR "/%s", paths[i]);
+		for (n = 1, failed = true; failed; n += 1 + n / 40) {
+			tr = create_new(test);
+			tfs_fail_nth(n);
+			is_there = i == 2 ? create_names(test, path) : tfs_exists(test, path);
+			failed = tfs_failed();
+			KUNIT_EXPECT_TRUE_MSG(test, is_there || failed, "%s", path);
+			KUNIT_EXPECT_TRUE_MSG(test, tfs_exists(test, path), "%s", path);
+			if (i == 2)
+				KUNIT_EXPECT_EQ(test, create_names(test, path),
+						2 + num_possible_cpus());
+			KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
+		}
+		KUNIT_EXPECT_GT_MSG(test, n, 3U, "%s", path);
+	}
+}
+
 /* A removal ends events, triggers, PID lists and the options that are owned elsewhere. */
 static void create_test_remove(struct kunit *test)
 {
@@ -322,6 +476,9 @@ static struct kunit_case create_cases[] = {
 	KUNIT_CASE(create_test_systems),
 	KUNIT_CASE(create_test_flags),
 	KUNIT_CASE(create_test_memory),
+	KUNIT_CASE(create_test_cpus),
+	KUNIT_CASE(create_test_events),
+	KUNIT_CASE(create_test_lookup),
 	KUNIT_CASE(create_test_remove),
 	KUNIT_CASE(create_test_report),
 	{ }

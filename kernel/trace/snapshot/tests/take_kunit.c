@@ -424,7 +424,7 @@ static void take_note(void *data)
 static void take_test_condition(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
-	struct trace_event_file *file = tr->trace_marker_file;
+	struct trace_event_file *file = tfs_marker_event(test);
 	struct take_asked asked = { .test = test, .until = UINT_MAX };
 	const struct snap_cond cond = { .wanted = take_ask, .taken = take_note, .data = &asked };
 	const struct snap_request req = { .cpu = RING_BUFFER_ALL_CPUS, .cond = &cond };
