@@ -384,6 +384,31 @@ static void create_test_events(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
 }
 
+/* Events that are created later are filtered by the PIDs of before, even if all have ended. */
+static void create_test_pids(struct kunit *test)
+{
+	static const char * const names[] = { "set_event_pid", "set_event_notrace_pid" };
+	struct trace_pid_list *pids;
+	struct trace_event_file *file;
+	struct trace_array *tr;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		tr = create_new(test);
+		tfs_set(test, tfs_text(test, CREATE_DIR "/%s", names[i]), "1");
+		scoped_guard(mutex, &event_mutex) {
+			pids = rcu_dereference_protected(i ? tr->filtered_no_pids :
+							     tr->filtered_pids, true);
+			KUNIT_EXPECT_EQ(test, trace_pid_list_clear(pids, 1), 0);
+			file = find_event_file(tr, "sched", "sched_switch");
+			KUNIT_EXPECT_NOT_NULL(test, file);
+			if (file)
+				KUNIT_EXPECT_TRUE(test, file->flags & EVENT_FILE_FL_PID_FILTER);
+		}
+		KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
+	}
+}
+
 /* If an allocation fails, so does the lookup, and the next one tries again. */
 static void create_test_lookup(struct kunit *test)
 {
@@ -478,6 +503,7 @@ static struct kunit_case create_cases[] = {
 	KUNIT_CASE(create_test_memory),
 	KUNIT_CASE(create_test_cpus),
 	KUNIT_CASE(create_test_events),
+	KUNIT_CASE(create_test_pids),
 	KUNIT_CASE(create_test_lookup),
 	KUNIT_CASE(create_test_remove),
 	KUNIT_CASE(create_test_report),
