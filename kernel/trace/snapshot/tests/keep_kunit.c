@@ -589,7 +589,8 @@ static void keep_test_order(struct kunit *test)
 	struct task_struct *task;
 
 	KUNIT_EXPECT_EQ(test, trace_array_expand(ch), 0);
-	KUNIT_EXPECT_EQ(test, trace_session_join(tr, "kunit_part", NULL), 0);
+	/* Without it, nobody waits for the mutex below. */
+	KUNIT_ASSERT_EQ(test, trace_session_join(tr, "kunit_part", NULL), 0);
 	tfs_set(test, "snapshot_keep", "1");
 	tfs_set(test, "snapshot", "1");
 	KUNIT_EXPECT_EQ(test, trace_session_leave(tr, "kunit_part"), 0);
