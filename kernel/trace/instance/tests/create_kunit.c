@@ -7,6 +7,7 @@
 #include <linux/fs.h>
 #include <linux/limits.h>
 #include <linux/mnt_idmapping.h>
+#include <linux/namei.h>
 #include <linux/refcount.h>
 #include <linux/string.h>
 #include <linux/trace.h>
@@ -360,6 +361,8 @@ static bool create_has_events(struct trace_array *tr)
 static void create_test_events(struct kunit *test)
 {
 	struct trace_array *tr = test->priv;
+	struct path path = {};
+	struct file *dir;
 
 	tfs_mark(test, 1);
 	tfs_expect(test, "set_event", "");
@@ -381,6 +384,12 @@ static void create_test_events(struct kunit *test)
 	tr = create_new(test);
 	tfs_set(test, CREATE_DIR "/set_event_pid", "1");
 	KUNIT_EXPECT_FALSE(test, create_has_events(tr));
+	/* A walk that may not cross a mount reaches them as well, as by openat2(2). */
+	dir = tfs_open(test, CREATE_DIR, O_PATH);
+	KUNIT_EXPECT_EQ(test, vfs_path_lookup(dir->f_path.dentry, dir->f_path.mnt,
+					      "events/sched/enable", LOOKUP_NO_XDEV, &path), 0);
+	path_put(&path);
+	tfs_close(dir);
 	KUNIT_EXPECT_EQ(test, trace_array_destroy(tr), 0);
 }
 
