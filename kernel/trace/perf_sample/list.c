@@ -252,8 +252,12 @@ static int sampler_start_all(struct trace_sampler *s, struct sampler_fault *faul
 
 static struct trace_event_file *sampler_find_file(struct trace_array *tr)
 {
+	int ret;
+
 	guard(mutex)(&event_mutex);
-	return find_event_file(tr, sample_call.class->system, sample_call.name);
+	ret = trace_array_add_events(tr);
+	return ret ? ERR_PTR(ret) :
+		     find_event_file(tr, sample_call.class->system, sample_call.name);
 }
 
 static int sampler_enable(struct trace_array *tr, bool enable)
@@ -296,7 +300,7 @@ int sampler_add(struct trace_array *tr, const struct sampler_spec *spec,
 	fault->why = "This instance does not have the event perf:sample";
 	file = sampler_find_file(tr);
 	if (IS_ERR_OR_NULL(file))
-		return -ENODEV;
+		return PTR_ERR(file) ?: -ENODEV;
 	fault->why = SAMPLER_NO_COUNTERS;
 	s = sampler_alloc(spec);
 	if (!s)

@@ -226,6 +226,8 @@ int stop_add(struct trace_array *tr, const struct stop_spec *spec, struct stop_f
 		return stop_fail(fault, spec->denied,
 				 "Not permitted: all needs the right to write tracing_on_all");
 	if (spec->kind == STOP_EVENT) {
+		if (trace_array_add_events(tr))
+			return stop_no_memory(fault);
 		file = stop_find_event(tr, spec);
 		if (!file) {
 			fault->at = spec->system;
