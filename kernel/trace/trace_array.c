@@ -86,15 +86,16 @@ struct trace_array *trace_array_alloc(const char *name)
 
 /**
  * trace_array_mkdir() - create the directory of a trace array
- * @tr: the trace array; tracefs_remove() has to follow before trace_array_free()
+ * @tr:   the trace array; tracefs_remove() has to follow before trace_array_free()
+ * @like: a directory whose mode and owner it gets, or NULL
  *
  * Context: May sleep.
  * Return: 0 or -ENOMEM.
  */
-int trace_array_mkdir(struct trace_array *tr)
+int trace_array_mkdir(struct trace_array *tr, struct dentry *like)
 {
 	refcount_inc(&tr->pins);
-	tr->dir = tracefs_create_pinned_dir(tr->name, trace_instance_dir, &tr->pin);
+	tr->dir = tracefs_create_pinned_dir(tr->name, trace_instance_dir, like, &tr->pin);
 	if (tr->dir)
 		return 0;
 	refcount_dec(&tr->pins);

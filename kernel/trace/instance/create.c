@@ -95,7 +95,7 @@ int instance_create_files(struct trace_array *tr)
 {
 	int lost = atomic_read(&instance_lost);
 
-	if (trace_array_mkdir(tr) || event_trace_add_tracer(tr->dir, tr))
+	if (trace_array_mkdir(tr, NULL) || event_trace_add_tracer(tr->dir, tr))
 		return -ENOMEM;
 	init_tracer_tracefs(tr, tr->dir);
 	__update_tracer_options(tr);

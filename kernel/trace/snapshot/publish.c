@@ -3,7 +3,6 @@
  * The read-only instance that shows a kept snapshot: NAME@SEQ.
  */
 #include <linux/fs.h>
-#include <linux/mnt_idmapping.h>
 #include <linux/tracefs.h>
 
 #include "../trace_text.h"
@@ -165,34 +164,14 @@ static unsigned long snap_instance_kb(struct trace_array *tr)
 			    list_count_nodes(&tr->events) * KEPT_EVENT_BYTES, 1024);
 }
 
-/* Those who could not read the records of an instance cannot read its snapshots, either. */
-static int snap_copy_rights(struct dentry *to, struct dentry *from)
-{
-	struct inode *inode = d_inode(to), *of = d_inode(from);
-	struct iattr attr = {
-		.ia_valid	= ATTR_MODE | ATTR_FORCE,
-		.ia_mode	= of->i_mode,
-		.ia_uid		= of->i_uid,
-		.ia_gid		= of->i_gid,
-	};
-	int ret;
-
-	/* Others follow the options of the mount. */
-	if (!uid_eq(inode->i_uid, of->i_uid))
-		attr.ia_valid |= ATTR_UID;
-	if (!gid_eq(inode->i_gid, of->i_gid))
-		attr.ia_valid |= ATTR_GID;
-	inode_lock(inode);
-	ret = notify_change(&nop_mnt_idmap, to, &attr, NULL);
-	inode_unlock(inode);
-	return ret;
-}
-
 /* The files become visible before the trace array is in the list: they cannot be opened yet. */
 static int snap_create_files(struct trace_array *tr, struct trace_array *from)
 {
-	/* The rights of the top directory are those of the way to any instance. */
-	return trace_array_mkdir(tr) ?: (from->name ? snap_copy_rights(tr->dir, from->dir) : 0) ?:
+	/*
+	 * Those who could not read the records of an instance cannot read its snapshots, either. The
+	 * rights of the top directory are those of the way to any instance.
+	 */
+	return trace_array_mkdir(tr, from->name ? from->dir : NULL) ?:
 	       snap_fill_dir(tr) ?: event_trace_add_kept(tr, from);
 }
 
