@@ -103,6 +103,15 @@ static bool sample_is_wanted(struct trace_event_file *file)
 	       cpumask_test_cpu(smp_processor_id(), tr->tracing_cpumask);
 }
 
+/* Has the instance wanted samples all the time since @time, so that the ring refused this one? */
+static bool sample_was_wanted(struct trace_event_file *file, u64 time, unsigned int generation)
+{
+	u64 since, until;
+
+	return sample_is_wanted(file) && generation == tracing_all_generation() &&
+	       ring_buffer_was_on(file->tr->array_buffer.buffer, &since, &until) && since < time;
+}
+
 /*
  * The context where the event occurred. perf disables preemption for a fault, not for what the
  * scheduler or an interrupt counts.
@@ -183,10 +192,13 @@ void sampler_overflow(struct perf_event *counter, struct perf_sample_data *data,
 	struct sampler_cpu *cpu = this_cpu_ptr(s->cpus);
 	struct trace_event_file *file = rcu_dereference_sched(s->file);
 	struct sample_stack stack = {};
-	unsigned int ctx;
+	unsigned int ctx, generation;
+	u64 time;
 
 	if (!file)
 		return;
+	generation = tracing_all_generation();
+	time = ring_buffer_time_stamp(file->tr->array_buffer.buffer);
 	if (sampler_is_off(file)) {
 		sampler_rest(counter, file);
 		return;
@@ -205,7 +217,7 @@ void sampler_overflow(struct perf_event *counter, struct perf_sample_data *data,
 	}
 	if (sample_write(s, file, &stack, ctx, data, counter, regs))
 		local_inc(&cpu->samples);
-	/* If recording was switched off since the look above, nothing refused it. */
-	else if (sample_is_wanted(file))
+	/* If recording was off for a moment since then, nothing refused it. */
+	else if (sample_was_wanted(file, time, generation))
 		local_inc(&cpu->refused);
 }
