@@ -87,7 +87,7 @@ struct trace_array *trace_array_alloc(const char *name)
 /**
  * trace_array_mkdir() - create the directory of a trace array
  * @tr:   the trace array; tracefs_remove() has to follow before trace_array_free()
- * @like: a directory whose mode and owner it gets, or NULL
+ * @like: it gets mode and owner of this directory; NULL: the default
  *
  * Context: May sleep.
  * Return: 0 or -ENOMEM.

@@ -168,8 +168,8 @@ static unsigned long snap_instance_kb(struct trace_array *tr)
 static int snap_create_files(struct trace_array *tr, struct trace_array *from)
 {
 	/*
-	 * Those who could not read the records of an instance cannot read its snapshots, either. The
-	 * rights of the top directory are those of the way to any instance.
+	 * Those who could not read the records of an instance cannot read its snapshots, either.
+	 * The rights of the top directory are those of the way to any instance.
 	 */
 	return trace_array_mkdir(tr, from->name ? from->dir : NULL) ?:
 	       snap_fill_dir(tr) ?: event_trace_add_kept(tr, from);
