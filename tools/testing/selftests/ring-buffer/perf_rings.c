@@ -911,7 +911,7 @@ static void test_gone(void)
 		else
 			wait_for_exec(t.pid);
 		expect(read_fd(in, text, TEXT_SIZE), -ESRCH, "a text of a ring that was there");
-		expect(read_fd(out, text, TEXT_SIZE), -ESRCH, "a perf.data of a ring that was there");
+		expect(read_fd(out, text, TEXT_SIZE), -ESRCH, "its perf.data");
 		expect(open_of(t.pid, t.fd, "txt"), -ENOENT, "a ring that no longer exists");
 		if (whats[i] == 's') {
 			expect_as(USER, &t, -EACCES, "the ring of a setuid program");
