@@ -3,11 +3,13 @@
  * walk: what is done with a file.
  */
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -228,6 +230,7 @@ static void do_ioctl(void)
 		_IO('R', 0x31), _IO('R', 0x31),		/* TRACE_IOC_SNAPSHOT */
 		_IO('*', 0), _IOW('*', 1, char *), _IOW('*', 2, char *), FIONREAD, FIONBIO, FIOASYNC,
 		FIOCLEX, 0,
+		PERF_EVENT_IOC_DISABLE, PERF_EVENT_IOC_PAUSE_OUTPUT, PERF_EVENT_IOC_SET_OUTPUT,
 	};
 	struct slot *s = pick_slot();
 	unsigned long cmd = one_of(cmds);
@@ -376,11 +379,39 @@ static void do_keep(void)
 	}
 }
 
+/* An event of perf, of this process or another one: mapped like other files, it has a ring. */
+static void do_perf(void)
+{
+	static const int configs[] = {
+		PERF_COUNT_SW_PAGE_FAULTS, PERF_COUNT_SW_CONTEXT_SWITCHES, PERF_COUNT_SW_DUMMY,
+	};
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = one_of(configs),
+		.sample_period = 1, .sample_type = rnd64() % PERF_SAMPLE_MAX, .exclude_kernel = rnd(4) > 0,
+		.write_backward = rnd(2), .inherit = rnd(2), .sample_id_all = rnd(2), .mmap = 1, .comm = 1,
+		.task = 1,
+	};
+	int pid = rnd(2) ? 0 : walkers[rnd(nr_walkers)].pid, fd;
+	struct slot *s;
+
+	fd = DO(perf, "perf", syscall(SYS_perf_event_open, &attr, pid, rnd(2) ? -1 : 0, -1,
+				      PERF_FLAG_FD_CLOEXEC));
+	if (fd < 0)
+		return;
+	hold(fd, "perf");
+	for (s = slots; s->fd != fd; s++)
+		;
+	s->len = PAGE * (1 + (1 << rnd(5)));
+	s->map = mmap(NULL, s->len, PROT_READ | (rnd(2) ? PROT_WRITE : 0), MAP_SHARED, fd, 0);
+	if (DO(mmap, "perf", s->map == MAP_FAILED ? -1 : 0))
+		s->map = NULL;
+}
+
 static const struct { int weight; void (*fn)(void); } acts[] = {
 	{ 10, do_open }, { 12, do_read }, { 10, do_write }, { 8, do_echo }, { 1, do_truncate },
 	{ 3, do_mmap }, { 3, do_touch }, { 5, do_splice }, { 4, do_ioctl }, { 2, do_poll },
 	{ 3, do_dup }, { 1, do_fork }, { 4, do_small }, { 5, do_close }, { 2, do_mkdir },
-	{ 2, do_rmdir }, { 6, do_keep },
+	{ 2, do_rmdir }, { 6, do_keep }, { 1, do_perf },
 };
 
 /* Before the first act */

@@ -74,17 +74,19 @@ void path_add(char *path, const char *name)
 
 static void pick_process(char *path)
 {
+	static const char *const dirs[] = { "trace", "perf" };
 	static const int others[] = { 0, 1, 2 };
+	const char *dir = one_of(dirs);
 
 	switch (rnd(4)) {
 	case 0:
-		snprintf(path, PATH_LEN, "/proc/self/trace");
+		snprintf(path, PATH_LEN, "/proc/self/%s", dir);
 		break;
 	case 1:
-		snprintf(path, PATH_LEN, "/proc/%d/trace", one_of(others));
+		snprintf(path, PATH_LEN, "/proc/%d/%s", one_of(others), dir);
 		break;
 	default:
-		snprintf(path, PATH_LEN, "/proc/%d/trace", walkers[rnd(nr_walkers)].pid);
+		snprintf(path, PATH_LEN, "/proc/%d/%s", walkers[rnd(nr_walkers)].pid, dir);
 	}
 }
 

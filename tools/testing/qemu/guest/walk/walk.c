@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * walk SECONDS SEED: do anything to any file of tracefs and of /proc/PID/trace, at random.
+ * walk SECONDS SEED: do anything to any file of tracefs, /proc/PID/trace and /proc/PID/perf, at
+ * random.
  *
  * Processes of different rights open, read, write, map, splice and close files, and create and
  * remove instances and kept snapshots, each by choices of its own generator: the same seed makes

@@ -17,7 +17,8 @@
 #define CALLS(X) \
 	X(open) X(list) X(read) X(pread) X(readv) X(write) X(pwrite) X(truncate) X(ftruncate) \
 	X(mmap) X(touch) X(munmap) X(splice) X(vmsplice) X(sendfile) X(ioctl) X(poll) X(lseek) \
-	X(dup) X(fork) X(stat) X(chmod) X(fsync) X(close) X(mkdir) X(rmdir) X(unlink) X(rename) X(keep)
+	X(dup) X(fork) X(stat) X(chmod) X(fsync) X(close) X(mkdir) X(rmdir) X(unlink) X(rename) X(keep) \
+	X(perf)
 #define CALL_ENUM(name) CALL_##name,
 enum { CALLS(CALL_ENUM) NR_CALLS };
 
