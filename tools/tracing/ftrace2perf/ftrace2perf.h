@@ -9,6 +9,7 @@
 #ifndef FTRACE2PERF_H
 #define FTRACE2PERF_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,6 +22,9 @@
 #define MAX_CPUS	65536
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+/* Whether this machine has the largest byte of a number first */
+#define BIG_HERE	(__BYTE_ORDER == __BIG_ENDIAN)
 
 /* A file that was read. A 0 follows its bytes. */
 struct blob {
@@ -310,30 +314,67 @@ struct sample_id {
 	uint64_t	id;
 };
 
-void put(FILE *out, const void *data, size_t size);
-void put_record(FILE *out, uint32_t type, uint16_t misc, const void *body, size_t size,
-		const struct sample_id *sample_id);
+#define SAMPLE_ID_SIZE	32
+
+/**
+ * struct out - a perf.data that is written
+ * @file: the file; an error is noticed when it is closed
+ * @big:  numbers have their largest byte first, as those in the records of the trace
+ */
+struct out {
+	FILE	*file;
+	bool	big;
+};
+
+void put(struct out *out, const void *data, size_t size);
+void put_u16(struct out *out, uint16_t n);
+void put_u32(struct out *out, uint32_t n);
+void put_u64(struct out *out, uint64_t n);
+void put_bits(struct out *out, uint64_t bits);
+void put_words(struct out *out, const uint64_t *words, size_t nr);
+void put_header(struct out *out, uint32_t type, uint16_t misc, size_t size);
+void put_sample_id(struct out *out, const struct sample_id *id);
+
+/* perf-attr.c */
+
+/**
+ * struct attr - an attribute of a perf.data
+ * @name:        name of its event
+ * @type:        PERF_TYPE_*, or the number of a PMU
+ * @config:      the event, as its type numbers it
+ * @period:      number of events that a sample stands for
+ * @sample_type: PERF_SAMPLE_*: parts of its samples
+ */
+struct attr {
+	char		*name;
+	uint32_t	type;
+	uint64_t	config;
+	uint64_t	period;
+	uint64_t	sample_type;
+};
+
+/**
+ * struct attrs - all of them
+ * @all:   the attributes; the ID of each one is its place + 1
+ * @nr:    number of them
+ * @clock: number of a POSIX clock of the same times, or -1
+ */
+struct attrs {
+	struct attr	*all;
+	int		nr;
+	int		clock;
+};
+
+#define ATTR_SIZE	96
+
+void put_attr(struct out *out, const struct attrs *attrs, int i);
 
 /* perf-map.c */
 void symbols_write(const char *path, const struct trace *trace);
-void put_maps(FILE *out, const struct trace *trace);
+void put_maps(struct out *out, const struct trace *trace);
 
 /* perf-feature.c */
-struct perf_event_attr;
-
-/**
- * struct attrs - the attributes of a perf.data
- * @attr: the attributes; the ID of each one is its place + 1
- * @name: of each one, the name of its event
- * @nr:   number of them
- */
-struct attrs {
-	struct perf_event_attr	*attr;
-	char			**name;
-	int			nr;
-};
-
-uint64_t put_features(FILE *out, struct trace *trace, const struct attrs *attrs,
+uint64_t put_features(struct out *out, struct trace *trace, const struct attrs *attrs,
 		      const unsigned long long *span, char **argv);
 
 /* perf-data.c */

@@ -11,7 +11,8 @@
  *
  * A SAMPLE has the record as it is in the ring buffer, common fields included: perf's own
  * samples of tracepoints have the same. Only a record of perf:sample becomes a SAMPLE of the
- * event of perf that it names, an event of its own.
+ * event of perf that it names, an event of its own. As the records are not translated, all of the
+ * file has the byte order of the traced machine.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -36,8 +37,9 @@ struct section {
 	uint64_t	size;
 };
 
+/* All of it are words. */
 struct file_header {
-	char		magic[8];
+	uint64_t	magic;
 	uint64_t	size;
 	uint64_t	attr_size;
 	struct section	attrs;
@@ -46,20 +48,12 @@ struct file_header {
 	uint64_t	features[4];
 };
 
-struct file_attr {
-	struct perf_event_attr	attr;
-	struct section		ids;
-};
+/* "PERFILE2" with its smallest byte first */
+#define MAGIC		0x32454c4946524550ULL
 
-/* Words of a sample in front of what only some have */
+/* Words of a sample in front of its stack or record, with its header and an address */
 #define HEAD_WORDS	8
-
-struct lost {
-	struct perf_event_header	header;
-	uint64_t			id;
-	uint64_t			lost;
-	struct sample_id		sample_id;
-};
+#define WORDS_MAX	(UINT16_MAX / sizeof(uint64_t))
 
 /**
  * struct writer - what is written
@@ -76,7 +70,7 @@ struct lost {
  * @large:    number of records that do not fit into a sample
  */
 struct writer {
-	FILE			*out;
+	struct out		out;
 	struct trace		*trace;
 	struct attrs		attrs;
 	struct counters		counters;
@@ -99,13 +93,12 @@ static bool fits(const struct record *record)
 static int32_t common_pid(const struct record *record)
 {
 	struct cursor bytes = record->bytes;
-	int32_t tid = 0;
+	const size_t size = sizeof(int32_t);
 
-	if (cursor_left(&bytes) >= COMMON_PID_AT + sizeof(tid)) {
-		cursor_skip(&bytes, COMMON_PID_AT, "common fields");
-		cursor_get(&bytes, &tid, sizeof(tid), "common_pid");
-	}
-	return tid;
+	if (cursor_left(&bytes) < COMMON_PID_AT + size)
+		return 0;
+	cursor_skip(&bytes, COMMON_PID_AT, "common fields");
+	return cursor_number(&bytes, size, "common_pid");
 }
 
 static bool count_sample(struct writer *w, const struct record *record)
@@ -175,156 +168,135 @@ static int clock_id(const char *clock)
 }
 
 /* Add an attribute. Return: its place. */
-static int add_attr(struct writer *w, char *name, const struct perf_event_attr *more)
+static int add_attr(struct writer *w, struct attr attr)
 {
 	struct attrs *attrs = &w->attrs;
-	int clock = clock_id(w->trace->clock);
-	struct perf_event_attr *attr;
 
-	attrs->attr = grow(attrs->attr, attrs->nr, sizeof(*attrs->attr));
-	attrs->name = grow(attrs->name, attrs->nr, sizeof(*attrs->name));
-	attrs->name[attrs->nr] = name;
-	attr = &attrs->attr[attrs->nr];
-	*attr = *more;
-	attr->size = sizeof(*attr);
-	attr->sample_type |= SAMPLE_TYPE;
+	attr.sample_type |= SAMPLE_TYPE;
 	/* All have what one has: perf prints an address of data of all events, or of none. */
 	if (w->addr)
-		attr->sample_type |= PERF_SAMPLE_ADDR;
+		attr.sample_type |= PERF_SAMPLE_ADDR;
 	/* And it shows a sample that cannot have a stack with the stack of another one. */
 	if (w->stack)
-		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
-	attr->sample_id_all = 1;
-	attr->mmap = !attrs->nr;
-	attr->comm = !attrs->nr;
-	if (clock >= 0) {
-		attr->use_clockid = 1;
-		attr->clockid = clock;
-	}
+		attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+	attrs->all = grow(attrs->all, attrs->nr, sizeof(attr));
+	attrs->all[attrs->nr] = attr;
 	return attrs->nr++;
 }
 
 static void make_attrs(struct writer *w)
 {
-	struct perf_event_attr attr;
 	int i;
 
+	w->attrs.clock = clock_id(w->trace->clock);
 	for (i = 0; i < w->trace->nr_events; i++) {
 		struct event *event = &w->trace->events[i];
 
 		if (!event->records)
 			continue;
-		attr = (struct perf_event_attr) {
+		event->attr = add_attr(w, (struct attr) {
+			.name = text("%s:%s", event->system, event->name),
 			.type = PERF_TYPE_TRACEPOINT,
 			.config = event->id,
-			.sample_period = 1,
+			.period = 1,
 			.sample_type = PERF_SAMPLE_RAW,
-		};
-		event->attr = add_attr(w, text("%s:%s", event->system, event->name), &attr);
+		});
 	}
 	for (i = 0; i < w->counters.nr; i++) {
 		struct counter *counter = &w->counters.all[i];
 
-		attr = (struct perf_event_attr) {
+		counter->attr = add_attr(w, (struct attr) {
+			.name = counter->name,
 			.type = counter->type,
 			.config = counter->config,
-			.sample_period = counter->period,
-		};
-		counter->attr = add_attr(w, counter->name, &attr);
+			.period = counter->period,
+		});
 	}
+}
+
+static void put_file_header(struct out *out, const struct file_header *header)
+{
+	put_words(out, (const uint64_t *)header, sizeof(*header) / sizeof(uint64_t));
 }
 
 static void put_attrs(struct writer *w, struct file_header *header)
 {
-	struct file_attr attr = {};
-	uint64_t id;
+	const uint64_t size = sizeof(uint64_t);
+	uint64_t ids;
 	int i;
 
-	put(w->out, header, sizeof(*header));
-	attr.ids.offset = ftell(w->out);
-	attr.ids.size = sizeof(id);
-	for (id = 1; id <= (uint64_t)w->attrs.nr; id++)
-		put(w->out, &id, sizeof(id));
-	header->attrs.offset = ftell(w->out);
+	put_file_header(&w->out, header);
+	ids = ftell(w->out.file);
+	for (i = 0; i < w->attrs.nr; i++)
+		put_u64(&w->out, i + 1);
+	header->attrs.offset = ftell(w->out.file);
 	for (i = 0; i < w->attrs.nr; i++) {
-		attr.attr = w->attrs.attr[i];
-		put(w->out, &attr, sizeof(attr));
-		attr.ids.offset += sizeof(id);
+		put_attr(&w->out, &w->attrs, i);
+		put_u64(&w->out, ids + i * size);
+		put_u64(&w->out, size);
 	}
-	header->attrs.size = ftell(w->out) - header->attrs.offset;
+	header->attrs.size = ftell(w->out.file) - header->attrs.offset;
 }
 
 static void put_tasks(struct writer *w)
 {
-	struct {
-		uint32_t	pid;
-		uint32_t	tid;
-		char		comm[16];
-	} body;
 	struct sample_id id = { .id = 1, .cpu = -1 };
 	int i;
 
 	for (i = 0; i < w->nr_tasks; i++) {
 		struct task *task = &w->tasks[i];
 
-		memset(&body, 0, sizeof(body));
 		id.pid = task->tgid;
 		id.tid = task->tid;
-		body.pid = task->tgid;
-		body.tid = task->tid;
-		memcpy(body.comm, task->comm, sizeof(body.comm));
-		put_record(w->out, PERF_RECORD_COMM, 0, &body, sizeof(body), &id);
+		put_header(&w->out, PERF_RECORD_COMM, 0,
+			   2 * sizeof(uint32_t) + sizeof(task->comm) + SAMPLE_ID_SIZE);
+		put_u32(&w->out, task->tgid);
+		put_u32(&w->out, task->tid);
+		put(&w->out, task->comm, sizeof(task->comm));
+		put_sample_id(&w->out, &id);
 	}
 }
 
-/* Begin a sample, with all but its header. Return: number of its words. */
-static size_t begin_sample(struct writer *w, uint64_t *words, int attr, const struct record *record,
-			   const struct sample *sample)
+/* Words of a sample in front of its stack or record */
+static size_t head_words(const struct writer *w)
 {
-	const uint32_t tid[2] = { sample->tgid, common_pid(record) }, cpu[2] = { record->cpu };
-	size_t n = 1;
-
-	words[n++] = attr + 1;
-	words[n++] = sample->ip;
-	memcpy(&words[n++], tid, sizeof(tid));
-	words[n++] = record->time;
-	if (w->addr)
-		words[n++] = sample->addr;
-	memcpy(&words[n++], cpu, sizeof(cpu));
-	words[n++] = sample->period;
-	return n;
+	return w->addr ? HEAD_WORDS : HEAD_WORDS - 1;
 }
 
-static void set_header(uint64_t *words, uint16_t misc, size_t size)
+/* Begin a sample; @size bytes follow. */
+static void begin_sample(struct writer *w, int attr, const struct record *record,
+			 const struct sample *sample, size_t size)
 {
-	struct perf_event_header header = {
-		.type = PERF_RECORD_SAMPLE, .misc = misc, .size = size,
-	};
+	uint16_t misc = sample->mode & PERF_RECORD_MISC_CPUMODE_MASK;
+	struct out *out = &w->out;
 
-	memcpy(words, &header, sizeof(header));
+	put_header(out, PERF_RECORD_SAMPLE, misc, (head_words(w) - 1) * sizeof(uint64_t) + size);
+	put_u64(out, attr + 1);
+	put_u64(out, sample->ip);
+	put_u32(out, sample->tgid);
+	put_u32(out, common_pid(record));
+	put_u64(out, record->time);
+	if (w->addr)
+		put_u64(out, sample->addr);
+	put_u32(out, record->cpu);
+	put_u32(out, 0);
+	put_u64(out, sample->period);
 }
 
 /* A record as it is. Of what it does not have, an address and a stack, there is 0. */
 static void put_raw_sample(struct writer *w, const struct record *record)
 {
 	static const uint64_t zero;
-	uint64_t words[HEAD_WORDS + 2];
-	struct sample sample = { .period = 1 };
-	size_t n, size = cursor_left(&record->bytes), end, padding;
-	uint32_t raw_size;
+	struct sample sample = { .period = 1, .mode = PERF_RECORD_MISC_KERNEL };
+	size_t stack = w->stack ? sizeof(zero) : 0, size = cursor_left(&record->bytes);
+	size_t padding = -(sizeof(uint32_t) + size) % sizeof(zero), raw = size + padding;
 
 	sample.tgid = task_tgid(w->tasks, w->nr_tasks, common_pid(record));
-	n = begin_sample(w, words, record->event->attr, record, &sample);
-	if (w->stack)
-		words[n++] = 0;
-	end = n * sizeof(*words) + sizeof(raw_size) + size;
-	padding = -end % sizeof(zero);
-	raw_size = size + padding;
-	set_header(words, PERF_RECORD_MISC_KERNEL, end + padding);
-	put(w->out, words, n * sizeof(*words));
-	put(w->out, &raw_size, sizeof(raw_size));
-	cursor_write(record->bytes, w->out);
-	put(w->out, &zero, padding);
+	begin_sample(w, record->event->attr, record, &sample, stack + sizeof(uint32_t) + raw);
+	put(&w->out, &zero, stack);
+	put_u32(&w->out, raw);
+	cursor_write(record->bytes, w->out.file);
+	put(&w->out, &zero, padding);
 }
 
 /*
@@ -352,37 +324,35 @@ static void add_stack(struct writer *w, uint64_t *chain, size_t *nr, size_t room
 static void put_sample(struct writer *w, const struct counter *counter, const struct sample *sample,
 		       const struct record *record)
 {
-	uint64_t words[UINT16_MAX / sizeof(uint64_t)], *chain;
-	uint16_t misc = sample->mode & PERF_RECORD_MISC_CPUMODE_MASK;
-	size_t n = begin_sample(w, words, counter->attr, record, sample), nr = 0, room;
+	uint16_t mode = sample->mode & PERF_RECORD_MISC_CPUMODE_MASK;
+	size_t nr = 0, room = WORDS_MAX - head_words(w) - 1;
+	uint64_t chain[WORDS_MAX];
 
-	if (w->stack) {
-		chain = &words[n + 1];
-		room = ARRAY_SIZE(words) - n - 1;
-		add_stack(w, chain, &nr, room, PERF_CONTEXT_KERNEL, sample->kernel);
-		add_stack(w, chain, &nr, room, PERF_CONTEXT_USER, sample->user);
-		/* perf does not print the address of a sample that has an empty one. */
-		if (!nr) {
-			chain[nr++] = misc == PERF_RECORD_MISC_USER ? PERF_CONTEXT_USER :
-				      PERF_CONTEXT_KERNEL;
-			chain[nr++] = sample->ip;
-		}
-		words[n] = nr;
-		n += 1 + nr;
+	if (!w->stack) {
+		begin_sample(w, counter->attr, record, sample, 0);
+		return;
 	}
-	set_header(words, misc, n * sizeof(*words));
-	put(w->out, words, n * sizeof(*words));
+	add_stack(w, chain, &nr, room, PERF_CONTEXT_KERNEL, sample->kernel);
+	add_stack(w, chain, &nr, room, PERF_CONTEXT_USER, sample->user);
+	/* perf does not print the address of a sample that has an empty one. */
+	if (!nr) {
+		chain[nr++] = mode == PERF_RECORD_MISC_USER ? PERF_CONTEXT_USER :
+			      PERF_CONTEXT_KERNEL;
+		chain[nr++] = sample->ip;
+	}
+	begin_sample(w, counter->attr, record, sample, (1 + nr) * sizeof(*chain));
+	put_u64(&w->out, nr);
+	put_words(&w->out, chain, nr);
 }
 
 static void put_lost(struct writer *w, const struct record *record)
 {
-	struct lost lost = {
-		.header = { .type = PERF_RECORD_LOST, .size = sizeof(lost) },
-		.id = 1, .lost = record->lost,
-		.sample_id = { .time = record->time, .cpu = record->cpu, .id = 1 },
-	};
+	const struct sample_id id = { .time = record->time, .cpu = record->cpu, .id = 1 };
 
-	put(w->out, &lost, sizeof(lost));
+	put_header(&w->out, PERF_RECORD_LOST, 0, 2 * sizeof(uint64_t) + SAMPLE_ID_SIZE);
+	put_u64(&w->out, id.id);
+	put_u64(&w->out, record->lost);
+	put_sample_id(&w->out, &id);
 }
 
 static void put_records(struct writer *w)
@@ -403,7 +373,7 @@ static void put_records(struct writer *w)
 		else if (fits(&record))
 			put_raw_sample(w, &record);
 		if (++n % ROUND_RECORDS == 0)
-			put_record(w->out, FINISHED_ROUND, 0, NULL, 0, NULL);
+			put_header(&w->out, FINISHED_ROUND, 0, 0);
 	}
 	/* (The first pass has reported what is wrong.) */
 	merge_free(merge);
@@ -435,9 +405,9 @@ static void report(struct writer *w, const char *path)
  */
 void perf_data_write(const char *path, struct trace *trace, char **argv)
 {
-	struct file_header header = { .magic = "PERFILE2", .size = sizeof(header),
-				      .attr_size = sizeof(struct file_attr) };
-	struct writer w = { .trace = trace };
+	struct file_header header = { .magic = MAGIC, .size = sizeof(header),
+				      .attr_size = ATTR_SIZE + sizeof(struct section) };
+	struct writer w = { .trace = trace, .out.big = BIG_HERE };
 
 	w.nr_tasks = tasks_read(trace, &w.tasks);
 	count(&w);
@@ -446,18 +416,18 @@ void perf_data_write(const char *path, struct trace *trace, char **argv)
 		die("%s has no records to convert (%llu were lost)%s", trace->name, w.lost,
 		    trace->instead ?: "");
 
-	w.out = create_file(path);
-	if (ftell(w.out) < 0)
+	w.out.file = create_file(path);
+	if (ftell(w.out.file) < 0)
 		die("%s: %s: a perf.data is not written in one go", path, strerror(errno));
 	put_attrs(&w, &header);
-	header.data.offset = ftell(w.out);
-	put_maps(w.out, trace);
+	header.data.offset = ftell(w.out.file);
+	put_maps(&w.out, trace);
 	put_tasks(&w);
 	put_records(&w);
-	header.data.size = ftell(w.out) - header.data.offset;
-	header.features[0] = put_features(w.out, trace, &w.attrs, w.span, argv);
-	rewind(w.out);
-	put(w.out, &header, sizeof(header));
-	close_file(w.out, path);
+	header.data.size = ftell(w.out.file) - header.data.offset;
+	header.features[0] = put_features(&w.out, trace, &w.attrs, w.span, argv);
+	rewind(w.out.file);
+	put_file_header(&w.out, &header);
+	close_file(w.out.file, path);
 	report(&w, path);
 }

@@ -34,31 +34,21 @@ enum {
 
 /* All that features are made of. */
 struct source {
-	FILE				*out;
+	struct out			*out;
 	struct trace			*trace;
 	const struct attrs		*attrs;
 	const unsigned long long	*span;
 	char				**argv;
 };
 
-static void put_u32(FILE *out, uint32_t n)
-{
-	put(out, &n, sizeof(n));
-}
-
-static void put_u64(FILE *out, uint64_t n)
-{
-	put(out, &n, sizeof(n));
-}
-
-static void put_padding(FILE *out, size_t size, size_t align)
+static void put_padding(struct out *out, size_t size, size_t align)
 {
 	static const char zero[NAME_ALIGN];
 
 	put(out, zero, (align - size % align) % align);
 }
 
-static void put_string(FILE *out, const char *s)
+static void put_string(struct out *out, const char *s)
 {
 	size_t size = strlen(s) + 1;
 
@@ -67,10 +57,10 @@ static void put_string(FILE *out, const char *s)
 	put_padding(out, size, NAME_ALIGN);
 }
 
-static void put_file(FILE *out, struct cursor file)
+static void put_file(struct out *out, struct cursor file)
 {
 	put_u64(out, cursor_left(&file));
-	cursor_write(file, out);
+	cursor_write(file, out->file);
 }
 
 /* Number of events from @from on that are in its system, and are converted. */
@@ -90,7 +80,7 @@ static bool system_begins(struct trace *trace, int i)
 }
 
 /* The formats of one system, which begins at @from. */
-static void put_formats(FILE *out, struct trace *trace, int from)
+static void put_formats(struct out *out, struct trace *trace, int from)
 {
 	int i;
 
@@ -103,7 +93,7 @@ static void put_formats(FILE *out, struct trace *trace, int from)
 }
 
 /* The systems but for "ftrace", which comes first and has no name. */
-static void put_systems(FILE *out, struct trace *trace)
+static void put_systems(struct out *out, struct trace *trace)
 {
 	int pass, i, nr = 0, ftrace = -1;
 
@@ -149,8 +139,7 @@ static bool has_formats(struct trace *trace)
 static bool tracing_data(struct source *s)
 {
 	static const char magic[] = "\027\010\104tracing0.6";
-	const uint16_t one = 1;
-	char order = !*(const char *)&one, long_size = s->trace->long_size;
+	char order = s->out->big, long_size = s->trace->long_size;
 
 	if (!has_formats(s->trace))
 		return false;
@@ -165,7 +154,7 @@ static bool tracing_data(struct source *s)
 	put_systems(s->out, s->trace);
 	put_u32(s->out, 0);
 	put_u32(s->out, cursor_left(&s->trace->printk));
-	cursor_write(s->trace->printk, s->out);
+	cursor_write(s->trace->printk, s->out->file);
 	put_file(s->out, s->trace->cmdlines);
 	return true;
 }
@@ -190,7 +179,6 @@ static const char *find_build_id(const struct blob *notes)
 static bool build_id(struct source *s)
 {
 	static const char kernel[NAME_ALIGN] = "[kernel.kallsyms]";
-	struct perf_event_header header = { .misc = PERF_RECORD_MISC_KERNEL };
 	struct blob notes = {};
 	const char *id;
 
@@ -198,8 +186,8 @@ static bool build_id(struct source *s)
 		return false;
 	id = find_build_id(&notes);
 	if (id) {
-		header.size = sizeof(header) + sizeof(int32_t) + BUILD_ID_SIZE + 4 + sizeof(kernel);
-		put(s->out, &header, sizeof(header));
+		put_header(s->out, 0, PERF_RECORD_MISC_KERNEL,
+			   sizeof(uint32_t) + BUILD_ID_SIZE + 4 + sizeof(kernel));
 		put_u32(s->out, -1);
 		put(s->out, id, BUILD_ID_SIZE);
 		put_u32(s->out, 0);
@@ -265,11 +253,11 @@ static bool event_desc(struct source *s)
 	int i;
 
 	put_u32(s->out, attrs->nr);
-	put_u32(s->out, sizeof(*attrs->attr));
+	put_u32(s->out, ATTR_SIZE);
 	for (i = 0; i < attrs->nr; i++) {
-		put(s->out, &attrs->attr[i], sizeof(*attrs->attr));
+		put_attr(s->out, attrs, i);
 		put_u32(s->out, 1);
-		put_string(s->out, attrs->name[i]);
+		put_string(s->out, attrs->all[i].name);
 		put_u64(s->out, i + 1);
 	}
 	return true;
@@ -277,7 +265,8 @@ static bool event_desc(struct source *s)
 
 static bool sample_time(struct source *s)
 {
-	put(s->out, s->span, 2 * sizeof(*s->span));
+	put_u64(s->out, s->span[0]);
+	put_u64(s->out, s->span[1]);
 	return true;
 }
 
@@ -309,30 +298,30 @@ static const struct {
  *
  * Return: a bit for each feature that is there.
  */
-uint64_t put_features(FILE *out, struct trace *trace, const struct attrs *attrs,
+uint64_t put_features(struct out *out, struct trace *trace, const struct attrs *attrs,
 		      const unsigned long long *span, char **argv)
 {
 	struct source s = { out, trace, attrs, span, argv };
-	uint64_t table[ARRAY_SIZE(features)][2], bits = 0;
+	uint64_t table[2 * ARRAY_SIZE(features)], bits = 0;
 	bool there[ARRAY_SIZE(features)];
-	long begin = ftell(out), at;
+	long begin = ftell(out->file), at;
 	size_t i, n = 0, pass;
 
 	/* How long the table is, is known only behind the features. */
 	for (pass = 0; pass < 2; pass++) {
-		fseek(out, begin + n * sizeof(table[0]), SEEK_SET);
+		fseek(out->file, begin + n * sizeof(table[0]), SEEK_SET);
 		for (i = n = 0; i < ARRAY_SIZE(features); i++) {
 			if (pass && !there[i])
 				continue;
-			at = ftell(out);
+			at = ftell(out->file);
 			there[i] = features[i].put(&s);
-			table[n][0] = at;
-			table[n][1] = ftell(out) - at;
-			n += there[i];
+			table[n] = at;
+			table[n + 1] = ftell(out->file) - at;
+			n += there[i] ? 2 : 0;
 			bits |= (uint64_t)there[i] << features[i].number;
 		}
 	}
-	fseek(out, begin, SEEK_SET);
-	put(out, table, n * sizeof(table[0]));
+	fseek(out->file, begin, SEEK_SET);
+	put_words(out, table, n);
 	return bits;
 }

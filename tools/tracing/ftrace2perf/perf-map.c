@@ -34,25 +34,26 @@ struct module {
 	unsigned long long	last;
 };
 
-static void put_map(FILE *out, const char *name, unsigned long long begin, unsigned long long end,
-		    unsigned long long pgoff)
+static void put_map(struct out *out, const char *name, unsigned long long begin,
+		    unsigned long long end, unsigned long long pgoff)
 {
-	struct {
-		int32_t		pid;
-		int32_t		tid;
-		uint64_t	addr;
-		uint64_t	len;
-		uint64_t	pgoff;
-		char		name[256];
-	} map = { .pid = -1, .addr = begin, .len = end - begin, .pgoff = pgoff };
-	struct sample_id id = { .id = 1, .pid = -1, .cpu = -1 };
-	size_t n = strlen(name);
+	const struct sample_id id = { .id = 1, .pid = -1, .cpu = -1 };
+	char padded[256] = "";
+	size_t n = strlen(name), size;
 
-	if (!begin || end <= begin || n >= sizeof(map.name))
+	if (!begin || end <= begin || n >= sizeof(padded))
 		return;
-	memcpy(map.name, name, n);
-	put_record(out, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, &map,
-		   offsetof(typeof(map), name) + (n + 8) / 8 * 8, &id);
+	memcpy(padded, name, n);
+	size = (n + 8) / 8 * 8;
+	put_header(out, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL,
+		   2 * sizeof(uint32_t) + 3 * sizeof(uint64_t) + size + SAMPLE_ID_SIZE);
+	put_u32(out, -1);	/* pid */
+	put_u32(out, 0);	/* tid */
+	put_u64(out, begin);
+	put_u64(out, end - begin);
+	put_u64(out, pgoff);
+	put(out, padded, size);
+	put_sample_id(out, &id);
 }
 
 /* "ADDRESS T NAME" */
@@ -92,7 +93,7 @@ static char *module_file(const struct trace *trace, struct cursor dep, const cha
 	return NULL;
 }
 
-static void put_module(FILE *out, const struct trace *trace, struct cursor dep,
+static void put_module(struct out *out, const struct trace *trace, struct cursor dep,
 		       const struct module *module)
 {
 	char *name;
@@ -140,7 +141,7 @@ static struct cursor read_dep(const struct trace *trace)
 	return dep;
 }
 
-static void put_modules(FILE *out, const struct trace *trace)
+static void put_modules(struct out *out, const struct trace *trace)
 {
 	struct cursor kallsyms = trace->kallsyms, dep = read_dep(trace);
 	struct module module = {}, next;
@@ -184,7 +185,7 @@ void symbols_write(const char *path, const struct trace *trace)
  * @out:   where to
  * @trace: the trace
  */
-void put_maps(FILE *out, const struct trace *trace)
+void put_maps(struct out *out, const struct trace *trace)
 {
 	unsigned long long begin = symbol(trace->kallsyms, "_text");
 
