@@ -6,7 +6,6 @@
  * the size that it is asked for with the bytes that are left. If they are too few, the
  * program ends with a message that says where, and what was expected there.
  */
-#include <endian.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,14 +36,32 @@ struct bytes {
  * @data: the bytes, which stay where they are
  * @size: number of bytes
  *
- * Return: a cursor at the first byte.
+ * Return: a cursor at the first byte. Its numbers have the byte order of this machine.
  */
 struct cursor cursor_new(const char *name, const char *part, const void *data, size_t size)
 {
 	struct bytes *bytes = zalloc(sizeof(*bytes));
 
 	*bytes = (struct bytes){ .name = name, .part = part, .data = data, .size = size };
-	return (struct cursor){ .of = bytes, .end = size };
+	return (struct cursor){ .of = bytes, .end = size, .big = BIG_HERE };
+}
+
+/**
+ * cursor_more() - begin with more bytes of a trace
+ * @like: a cursor of the same trace; its bytes are not empty
+ * @part: which part of the trace this is, for messages
+ * @data: the bytes, which stay where they are
+ * @size: number of bytes
+ *
+ * Return: a cursor at the first byte. Its numbers have the byte order of @like.
+ */
+struct cursor cursor_more(const struct cursor *like, const char *part, const void *data,
+			  size_t size)
+{
+	struct cursor cursor = cursor_new(like->of->name, part, data, size);
+
+	cursor.big = like->big;
+	return cursor;
 }
 
 /**
@@ -133,7 +150,7 @@ void cursor_get(struct cursor *cursor, void *to, size_t size, const char *what)
 }
 
 /**
- * cursor_number() - read a number, which has the byte order of this machine
+ * cursor_number() - read a number, in the byte order of the cursor
  * @cursor: goes on behind it
  * @size:   number of its bytes, up to 8
  * @what:   its name, for messages
@@ -142,12 +159,15 @@ void cursor_get(struct cursor *cursor, void *to, size_t size, const char *what)
  */
 uint64_t cursor_number(struct cursor *cursor, size_t size, const char *what)
 {
+	const unsigned char *from;
 	uint64_t n = 0;
+	size_t i;
 
 	if (size > sizeof(n))
 		cursor_fail(cursor, "%s: a number of %zu bytes", what, size);
-	cursor_get(cursor, __BYTE_ORDER == __LITTLE_ENDIAN ? (char *)&n :
-		   (char *)&n + sizeof(n) - size, size, what);
+	from = take(cursor, size, what);
+	for (i = 0; i < size; i++)
+		n = n << 8 | from[cursor->big ? i : size - 1 - i];
 	return n;
 }
 

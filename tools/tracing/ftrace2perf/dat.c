@@ -17,7 +17,6 @@
  * is uncompressed no more than a multiple of it: this bounds memory and time, also if options or
  * CPUs name a section, or each other, again and again.
  */
-#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,8 +210,8 @@ static struct cursor uncompress_pages(struct dat *dat, struct cursor chunks, uin
 		chunk = next_chunk(&chunks, &room);
 		cursor_uncompress(chunk, dat->how, data + done, room);
 	}
-	return cursor_new(dat->trace->name, text("the uncompressed sub-buffers of CPU %d", cpu),
-			  data, all);
+	return cursor_more(&dat->file, text("the uncompressed sub-buffers of CPU %d", cpu), data,
+			   all);
 }
 
 /* The sub-buffers of a CPU, @size bytes in the file. */
@@ -475,8 +474,8 @@ static struct cursor section(struct dat *dat, uint64_t offset)
 	spend_room(dat, room, &from);
 	data = resize(NULL, room, 1);
 	cursor_uncompress(from, dat->how, data, room);
-	return cursor_new(dat->trace->name, text("the uncompressed section at byte %llu",
-						 (unsigned long long)offset), data, room);
+	return cursor_more(&dat->file, text("the uncompressed section at byte %llu",
+					    (unsigned long long)offset), data, room);
 }
 
 static void read_buffer_7(struct dat *dat, struct cursor *option)
@@ -578,20 +577,23 @@ static struct cursor open_file(const char *path)
 static int read_head(struct dat *dat, struct cursor *from)
 {
 	static const char magic[] = "\027\010\104tracing";
-	bool big, host_is_big = htobe16(1) == 1;
 	struct trace *trace = dat->trace;
 	char start[sizeof(magic) - 1] = "", *version;
 	struct cursor at;
+	uint64_t order;
 
 	if (cursor_left(from) > sizeof(start))
 		cursor_get(from, start, sizeof(start), "magic");
 	if (memcmp(start, magic, sizeof(start)))
 		die("%s is no trace.dat of trace-cmd", trace->name);
 	version = cursor_name(from, "version of the file");
-	big = cursor_number(from, 1, "byte order");
-	if (big != host_is_big)
-		die("%s is from a machine of the other byte order: convert it on such a machine",
-		    trace->name);
+	at = *from;
+	order = cursor_number(from, 1, "byte order");
+	if (order > 1)
+		cursor_fail(&at, "byte order is %llu, expected 0 or 1", (unsigned long long)order);
+	trace->big = order;
+	dat->file.big = order;
+	from->big = order;
 	at = *from;
 	trace->long_size = cursor_number(from, 1, "size of a long");
 	if (trace->long_size != 4 && trace->long_size != 8)

@@ -39,6 +39,7 @@ struct bytes;
  * @of:  the bytes, which only cursor.c sees
  * @at:  offset of the next byte
  * @end: offset behind the last byte
+ * @big: numbers have their largest byte first
  *
  * One that is all 0 has no bytes.
  */
@@ -46,6 +47,7 @@ struct cursor {
 	const struct bytes	*of;
 	size_t			at;
 	size_t			end;
+	bool			big;
 };
 
 /**
@@ -105,6 +107,7 @@ struct cpu_pages {
  * @subbuf_size:  in bytes, with the header
  * @long_size:    bytes of a long of the traced kernel
  * @page_size:    of the traced machine, in bytes
+ * @big:          the traced machine has the largest byte of a number first
  * @clock:        its trace_clock
  * @hostname:     name of the traced machine, or NULL
  * @release:      version of its kernel, or NULL
@@ -132,6 +135,7 @@ struct trace {
 	unsigned int		subbuf_size;
 	unsigned int		long_size;
 	unsigned int		page_size;
+	bool			big;
 	char			*clock;
 	char			*hostname;
 	char			*release;
@@ -245,6 +249,8 @@ bool uncompress_bytes(const char *how, void *to, size_t room, const void *from, 
 struct cursor cursor_new(const char *name, const char *part, const void *data, size_t size);
 void cursor_fail(const struct cursor *cursor, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3), noreturn));
+struct cursor cursor_more(const struct cursor *like, const char *part, const void *data,
+			  size_t size);
 size_t cursor_left(const struct cursor *cursor);
 struct cursor cursor_part(struct cursor *cursor, uint64_t size, const char *what);
 void cursor_skip(struct cursor *cursor, uint64_t size, const char *what);

@@ -407,7 +407,7 @@ void perf_data_write(const char *path, struct trace *trace, char **argv)
 {
 	struct file_header header = { .magic = MAGIC, .size = sizeof(header),
 				      .attr_size = ATTR_SIZE + sizeof(struct section) };
-	struct writer w = { .trace = trace, .out.big = BIG_HERE };
+	struct writer w = { .trace = trace, .out.big = trace->big };
 
 	w.nr_tasks = tasks_read(trace, &w.tasks);
 	count(&w);

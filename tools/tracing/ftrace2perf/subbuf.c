@@ -5,10 +5,9 @@
  * It has a time, a long with the number of its bytes and flags above that, then these bytes. Each
  * record, stamp and padding among them begins with a word of a type, or length, and a time. The
  * walk only goes on, by at least this word, and no further than the bytes that the
- * sub-buffer says it has.
+ * sub-buffer says it has. The type is in the first bits of the word: those are the lowest ones,
+ * or on a big-endian machine the highest ones.
  */
-#include <endian.h>
-
 #include "ftrace2perf.h"
 
 #define COMMIT_SIZE	((1UL << 27) - 1)
@@ -74,7 +73,6 @@ static uint64_t read_length(struct cursor *rest, const char *what)
  */
 bool subbuf_next(struct subbuf *subbuf, struct cursor *record)
 {
-	const bool little = htole32(1) == 1;
 	struct cursor *rest = &subbuf->rest;
 	uint64_t stamp, delta;
 	uint32_t head, type;
@@ -82,8 +80,8 @@ bool subbuf_next(struct subbuf *subbuf, struct cursor *record)
 	while (cursor_left(rest)) {
 		subbuf->at = rest->at - subbuf->first;
 		head = cursor_number(rest, 4, "head of a record");
-		type = little ? head & 31 : head >> DELTA_BITS;
-		delta = little ? head >> 5 : head & ((1U << DELTA_BITS) - 1);
+		type = rest->big ? head >> DELTA_BITS : head & 31;
+		delta = rest->big ? head & ((1U << DELTA_BITS) - 1) : head >> 5;
 		switch (type) {
 		case TYPE_EXTEND:
 		case TYPE_STAMP:

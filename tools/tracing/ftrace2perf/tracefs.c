@@ -173,6 +173,7 @@ static void read_files(struct trace *trace, const char *dir)
 	trace->here = true;
 	trace->long_size = sizeof(long);
 	trace->page_size = sysconf(_SC_PAGESIZE);
+	trace->big = BIG_HERE;
 	trace->nr_present = sysconf(_SC_NPROCESSORS_CONF);
 	trace->subbuf_size = subbuf_size(trace);
 }

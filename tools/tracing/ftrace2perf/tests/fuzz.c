@@ -10,12 +10,13 @@
  * - memory without bounds: what is allocated is compared with the size of the file;
  * - time without bounds: each function that is entered counts as a step, and the steps are
  *   compared with the bytes of the file and of the memory;
- * - a perf.data with a record that is not whole.
+ * - a perf.data with a record that is not whole, or not in the byte order of the file.
  */
 #include <assert.h>
 #include <getopt.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,9 @@
 #define MEMORY_EACH	1500
 #define STEPS_FIRST	100000
 #define STEPS_EACH	200
+
+/* Where a trace.dat of version 6 or 7 has its byte order */
+#define BYTE_ORDER_AT	12
 
 /* The file that is converted, and the perf.data. */
 static const uint8_t *input;
@@ -138,20 +142,31 @@ void __cyg_profile_func_exit(void *function, void *caller)
 {
 }
 
-/* The header, and records that end where their section ends. */
+/* A number of @size bytes of the perf.data */
+static uint64_t number(size_t at, size_t size, bool big)
+{
+	uint64_t n = 0;
+	size_t i;
+
+	assert(at + size <= sizeof(output));
+	for (i = 0; i < size; i++)
+		n = n << 8 | (uint8_t)output[at + (big ? i : size - 1 - i)];
+	return n;
+}
+
+/* The header, in the byte order of the input, and records that end where their section ends. */
 static void check_perf_data(void)
 {
-	uint64_t header[13], at, behind;
-	uint16_t record[4];
+	bool big = input[BYTE_ORDER_AT];
+	uint64_t at, behind, size;
 
-	memcpy(header, output, sizeof(header));
-	assert(!memcmp(header, "PERFILE2", 8));
-	at = header[5];
-	behind = at + header[6];
+	assert(!memcmp(output, big ? "2ELIFREP" : "PERFILE2", 8));
+	at = number(40, 8, big);
+	behind = at + number(48, 8, big);
 	assert(at <= behind && behind <= sizeof(output));
-	for (; at + sizeof(record) <= behind; at += record[3]) {
-		memcpy(record, output + at, sizeof(record));
-		assert(record[3] >= sizeof(record) && record[3] % 8 == 0);
+	for (; at + 8 <= behind; at += size) {
+		size = number(at + 6, 2, big);
+		assert(size >= 8 && size % 8 == 0);
 	}
 	assert(at == behind);
 }
