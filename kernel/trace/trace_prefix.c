@@ -2,7 +2,8 @@
 /*
  * The begin of each line of text: who has recorded it, where and when.
  *
- * It is written by hand. vsnprintf() takes longer to read a format than to write such fields.
+ * It is written by hand. vsnprintf() takes longer to read a format than to write such fields, and
+ * num_to_str() longer to turn its digits around.
  */
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -12,78 +13,77 @@
 #include "trace.h"
 #include "trace_output.h"
 
-/* Characters of the longest numbers */
+/* Characters of the longest numbers, and of all */
 #define PREFIX_U32	10
 #define PREFIX_U64	20
+#define PREFIX_LEN	(TASK_COMM_LEN + 3 * PREFIX_U32 + TRACE_LAT_LEN + PREFIX_U64 + 16)
 
-static char *prefix_number(char *at, u64 number, unsigned int width)
+/* The text is written from its end to its begin. Each of these returns the new begin. */
+
+/* The digits of @number, with @fill in front of less than @width of them */
+static __always_inline char *
+prefix_number(char *end, u64 number, unsigned int width, char fill)
 {
-	return at + num_to_str(at, PREFIX_U64, number, width);
-}
+	char *at = end;
+	u32 digit;
 
-/* The digits of @number behind @mark; with zeros in front up to those of @power, a power of ten. */
-static char *prefix_padded(char *at, char mark, unsigned int number, unsigned int power)
-{
-	char *digits = at + (number >= power);
-	char *end = prefix_number(digits, number < power ? power + number : number, 0);
-
-	/* In place of the digit of @power */
-	*at = mark;
-	return end;
-}
-
-/* "            comm-pid     (   tgid) [cpu] " */
-static void prefix_task(struct trace_iterator *iter)
-{
-	char text[TASK_COMM_LEN + 4 * PREFIX_U32], comm[TASK_COMM_LEN], *at = text, *end;
-	unsigned int pid = iter->ent->pid, tgid, len;
-
-	trace_find_cmdline(pid, comm);
-	len = strnlen(comm, sizeof(comm) - 1);
-	memset(at, ' ', TASK_COMM_LEN);
-	memcpy(at + TASK_COMM_LEN - len, comm, len);
-	at += TASK_COMM_LEN;
-	*at++ = '-';
-	/* Blanks behind it make 7 characters. */
-	memset(at, ' ', 7);
-	end = prefix_number(at, pid, 0);
-	at = max(at + 7, end);
-	*at++ = ' ';
-
-	if (iter->tr->trace_flags & TRACE_ITER(RECORD_TGID)) {
-		tgid = trace_find_tgid(pid);
-		*at++ = '(';
-		if (tgid)
-			at = prefix_number(at, tgid, 7);
-		else
-			at = memset(at, '-', 7) + 7;
-		*at++ = ')';
-		*at++ = ' ';
-	}
-
-	at = prefix_padded(at, '[', iter->cpu, 1000);
-	*at++ = ']';
-	*at++ = ' ';
-	trace_seq_putmem(&iter->seq, text, at - text);
+	do {
+		number = div_u64_rem(number, 10, &digit);
+		*--at = '0' + digit;
+	} while (number);
+	while (at > end - width)
+		*--at = fill;
+	return at;
 }
 
 /* " seconds.microseconds: ", or " count: " of a clock that does not count nanoseconds */
-static void prefix_time(struct trace_iterator *iter)
+static char *prefix_time(char *at, struct trace_iterator *iter)
 {
-	char text[PREFIX_U64 + 16], *at = text;
 	u32 usecs;
 	u64 secs;
 
-	*at++ = ' ';
+	*--at = ' ';
+	*--at = ':';
 	if (iter->iter_flags & TRACE_FILE_TIME_IN_NS) {
 		secs = div_u64_rem(ns2usecs(iter->ts), USEC_PER_SEC, &usecs);
-		at = prefix_padded(prefix_number(at, secs, 5), '.', usecs, USEC_PER_SEC);
+		at = prefix_number(at, usecs, 6, '0');
+		*--at = '.';
+		at = prefix_number(at, secs, 5, ' ');
 	} else {
-		at = prefix_number(at, iter->ts, 12);
+		at = prefix_number(at, iter->ts, 12, ' ');
 	}
-	*at++ = ':';
-	*at++ = ' ';
-	trace_seq_putmem(&iter->seq, text, at - text);
+	*--at = ' ';
+	return at;
+}
+
+/* "(   tgid) " */
+static char *prefix_tgid(char *at, unsigned int tgid)
+{
+	*--at = ' ';
+	*--at = ')';
+	at = tgid ? prefix_number(at, tgid, 7, ' ') : memset(at - 7, '-', 7);
+	*--at = '(';
+	return at;
+}
+
+/* "            comm-pid     ": blanks behind the PID make 7 characters, and there is one more. */
+static char *prefix_task(char *at, unsigned int pid)
+{
+	char comm[TASK_COMM_LEN];
+	unsigned int power;
+	size_t len;
+
+	for (power = 1000000; power > pid && power > 1; power /= 10)
+		*--at = ' ';
+	*--at = ' ';
+	at = prefix_number(at, pid, 0, ' ');
+	*--at = '-';
+
+	trace_find_cmdline(pid, comm);
+	len = strnlen(comm, sizeof(comm) - 1);
+	memset(at - sizeof(comm), ' ', sizeof(comm));
+	memcpy(at - len, comm, len);
+	return at - sizeof(comm);
 }
 
 /**
@@ -95,9 +95,19 @@ static void prefix_time(struct trace_iterator *iter)
  */
 int trace_print_context(struct trace_iterator *iter)
 {
-	prefix_task(iter);
-	if (iter->tr->trace_flags & TRACE_ITER(IRQ_INFO))
-		trace_print_lat_fmt(&iter->seq, iter->ent);
-	prefix_time(iter);
+	char text[PREFIX_LEN], *end = text + sizeof(text), *at = prefix_time(end, iter);
+
+	if (iter->tr->trace_flags & TRACE_ITER(IRQ_INFO)) {
+		at -= TRACE_LAT_LEN;
+		trace_lat_text(at, iter->ent);
+	}
+	*--at = ' ';
+	*--at = ']';
+	at = prefix_number(at, iter->cpu, 3, '0');
+	*--at = '[';
+	if (iter->tr->trace_flags & TRACE_ITER(RECORD_TGID))
+		at = prefix_tgid(at, trace_find_tgid(iter->ent->pid));
+	at = prefix_task(at, iter->ent->pid);
+	trace_seq_putmem(&iter->seq, at, end - at);
 	return !trace_seq_has_overflowed(&iter->seq);
 }
