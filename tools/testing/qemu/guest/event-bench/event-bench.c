@@ -119,7 +119,7 @@ static unsigned long lines(void)
 	return count;
 }
 
-static _Noreturn void die(const char *what)
+static void die(const char *what)
 {
 	perror(what);
 	exit(1);
