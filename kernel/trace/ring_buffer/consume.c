@@ -176,6 +176,90 @@ ring_buffer_consume(struct trace_buffer *buffer, int cpu, u64 *ts, unsigned long
 }
 EXPORT_SYMBOL_GPL(ring_buffer_consume);
 
+/*
+ * Begin anew behind records that were dropped: what was consumed and overwritten is older than
+ * those, and is counted no more.
+ */
+static void rb_reader_drop(struct rb_ring *ring, unsigned int pos, u64 time, unsigned long records,
+			   u64 from)
+{
+	struct rb_reader *rd = &ring->reader;
+
+	rb_reader_skip(ring, pos, time, records);
+	if (!records)
+		return;
+	rd->older += records;
+	rd->read = 0;
+	rd->lost = 0;
+	rd->num_base = rd->num;
+	rd->carried.overrun = -local_read(&ring->overrun);
+	rd->since = max(rd->since, from);
+}
+
+/*
+ * Drop the records before @from of the oldest sub-buffer, which may be all of them.
+ * Return: true if the next one may have some.
+ */
+static bool rb_drop_some(struct rb_ring *ring, u64 from)
+{
+	unsigned int end = rb_reader_fill(ring);
+	struct rb_reader *rd = &ring->reader;
+	u64 pub = rb_reader_pub(rd), seq = rd->seq + 1;
+	struct ring_buffer_event *rec;
+	unsigned long records = 0;
+	struct rb_cursor c, at;
+	struct rb_view view;
+
+	if (!end)
+		return false;
+	/* The time of the next one says it of all that are here. The last boot had another time. */
+	if (pub & RB_PUB_FINAL &&
+	    (rd->seq < ring->this_boot ||
+	     (rb_reader_find(ring, rd, &seq, &view) && view.sb->page->time_stamp < from))) {
+		rb_reader_drop(ring, end, U64_MAX, rd->sb->first + rd->sb->count - rd->num, from);
+		return true;
+	}
+	c = rb_cursor(rd->sb->page, rd->pos, end, rd->time);
+	for (at = c; (rec = rb_cursor_next(&c)) && c.time < from; at = c) {
+		rb_cursor_skip(&c, rec);
+		records++;
+	}
+	/* In front of the stamps that belong to the next record. */
+	rb_reader_drop(ring, rec ? at.pos : end, at.time, records, from);
+	return !rec;
+}
+
+/**
+ * ring_buffer_drop_older() - drop the records of a time before &ring_buffer_cut.from
+ * @spare: a buffer that was cut into, of which all writers have committed
+ *
+ * Records that were consumed or overwritten before these count no more, so the statistics are
+ * those of a buffer that began at that time. ring_buffer_older_cpu() tells how many were dropped.
+ * The sub-buffers stay until ring_buffer_trim().
+ *
+ * Context: May sleep. Others may read meanwhile.
+ */
+void ring_buffer_drop_older(struct trace_buffer *spare)
+{
+	struct rb_cpu *rcpu;
+	struct rb_ring *ring;
+	unsigned long flags;
+	bool more;
+	int cpu;
+
+	rb_for_each_cpu(spare, cpu) {
+		rcpu = rb_get_cpu(spare, cpu);
+		more = rcpu->oldest;
+		while (more) {
+			ring = rb_read_lock(rcpu, &flags);
+			more = rb_drop_some(ring, rcpu->oldest);
+			rb_read_unlock(ring, flags);
+			cond_resched();
+		}
+	}
+}
+EXPORT_SYMBOL_GPL(ring_buffer_drop_older);
+
 /**
  * ring_buffer_last_boot() - is a record of another boot, in memory that survived?
  * @buffer: the buffer

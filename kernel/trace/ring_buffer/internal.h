@@ -121,7 +121,8 @@
  *
  * **Cut** is a swap after which the live ring is empty. &rb_ring.tail is rb_fresh,
  * which has no room: the next writer begins a generation of the ring behind all that was
- * published before. Sequences below &rb_ring.first_seq are of generations before it.
+ * published before. Sequences below &rb_ring.first_seq are of generations before it. If the cut
+ * was asked for the records from a time on, ring_buffer_drop_older() moves the reader there.
  *
  * **Resize** exchanges a new ring in, waits until no writer is in the old one, and
  * moves the memory of its sub-buffers into the new one, the oldest last and in parts. Between two
@@ -305,6 +306,7 @@ struct rb_losses {
  * @next:	the sub-buffer that it is about to take, or has half taken, or NULL: for a dump
  * @lost:	records lost in front of the one that will be consumed next
  * @read:	records that were consumed
+ * @older:	records that were dropped, see ring_buffer_drop_older()
  * @taken:	sub-buffers behind @from that it has owned
  * @from:	sequence behind which &rb_ring.refused counts
  * @since:	time since which the rings before have all records, see rb_ring_since()
@@ -322,6 +324,7 @@ struct rb_reader {
 	struct rb_subbuf	*next;
 	unsigned long		lost;
 	unsigned long		read;
+	unsigned long		older;
 	u64			taken;
 	u64			from;
 	u64			since;
@@ -605,6 +608,7 @@ struct ring_buffer_iter {
  * @resetting:	part of the reset in progress; &trace_buffer.mutex
  * @idle:	the CPU has written nothing since the last cut; set by the taker, which
  *		holds @exchange
+ * @oldest:	&ring_buffer_cut.from of the last cut that gave this spare part records, or 0
  * @drain:	of the stage of a global buffer: moves its records to the one ring; else NULL
  */
 struct rb_cpu {
@@ -642,6 +646,7 @@ struct rb_cpu {
 	struct rb_copies	next_copies;
 	bool			resetting;
 	bool			idle;
+	u64			oldest;
 	void			(*drain)(struct rb_cpu *stage);
 };
 

@@ -181,6 +181,7 @@ static void rb_reader_begin(struct rb_reader *rd, u64 seq, u64 num, const struct
 	rd->pos = rb_pub_bytes(atomic64_read(&rd->sb->publish));
 	rd->lost = 0;
 	rd->read = 0;
+	rd->older = 0;
 	rd->num_base = num;
 	rd->carried.overrun = -lost->overrun;
 	rd->carried.commit_overrun = -lost->commit_overrun;
@@ -336,6 +337,7 @@ void rb_reader_inherit(struct rb_ring *old, unsigned long overwritten)
 	rd->num = was->num - old->successor_num;
 	rd->lost = was->lost;
 	rd->read = was->read;
+	rd->older = was->older;
 	rd->num_base = was->num_base - old->successor_num;
 	rb_reader_carry(old->successor, old, overwritten);
 }

@@ -153,6 +153,7 @@ RB_STAT(commit_overrun, local_read(&ring->commit_overrun) + ring->reader.carried
 			local_read(&rcpu->nest_drops) + rb_stages_lost(rcpu->buffer))
 RB_STAT(dropped, local_read(&ring->dropped) + ring->reader.carried.dropped)
 RB_STAT(read, ring->reader.read)
+RB_STAT(older, ring->reader.older)
 RB_STAT(bytes, rb_ring_bytes(ring))
 RB_STAT(oldest, rb_ring_oldest_ts(ring))
 RB_STAT(since, rb_ring_since(ring))
@@ -235,6 +236,19 @@ unsigned long ring_buffer_read_events_cpu(struct trace_buffer *buffer, int cpu)
 	return rb_stat(buffer, cpu, rb_stat_read);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_read_events_cpu);
+
+/**
+ * ring_buffer_older_cpu() - records of a CPU that ring_buffer_drop_older() has dropped
+ * @buffer: the buffer
+ * @cpu:    the CPU
+ *
+ * Context: Any context.
+ * Return: how many since the last reset or cut.
+ */
+unsigned long ring_buffer_older_cpu(struct trace_buffer *buffer, int cpu)
+{
+	return rb_stat(buffer, cpu, rb_stat_older);
+}
 
 /**
  * ring_buffer_bytes_cpu() - bytes of the records that can be read

@@ -243,6 +243,7 @@ static void rb_cut_forget(const struct ring_buffer_cut *first, const struct cpum
 			if (!live || !rb_is_cut_by(live, owner))
 				continue;
 			rb_race_point(CUT);
+			spare->oldest = c->from;
 			ring = rb_untag(READ_ONCE(spare->ring));
 			if (live->idle) {
 				rb_make_void(ring);

@@ -274,7 +274,7 @@ int snap_trim(struct trace_snapshots *s, struct trace_snap *snap)
 }
 
 /**
- * snap_settle() - wait until all writers have committed to a snapshot
+ * snap_settle() - wait until all writers have committed to a snapshot, and leave older records out
  * @snap: a snapshot that the caller holds, or that nobody can find
  *
  * Context: May sleep.
@@ -287,6 +287,7 @@ void snap_settle(struct trace_snap *snap)
 	if (!ring_buffer_wait_since(snap->buf.buffer, &snap->at) &&
 	    !ring_buffer_wait_writers(snap->buf.buffer))
 		return;
+	ring_buffer_drop_older(snap->buf.buffer);
 	/* Pairs with snap_settle:A. RBB(snap_settle:B) */
 	smp_store_release(&snap->settled, true);
 }

@@ -2,12 +2,16 @@
 /*
  * The files of an instance: what they show and accept, and why a write fails.
  */
+#include <linux/ctype.h>
 #include <linux/poll.h>
 
 #include <uapi/linux/trace_instance.h>
 
 #include "../trace_text.h"
 #include "internal.h"
+
+/* The longest value is "first", a number and a time, with blanks. */
+#define SNAP_TEXT_SIZE	40
 
 /**
  * struct snap_file - a file of an instance
@@ -78,12 +82,13 @@ static int snap_no_ring(struct trace_snapshots *s, int cpu, int err)
 	return ring_buffer_is_global(s->tr->array_buffer.buffer) ? -ENOLINK : -ENODATA;
 }
 
-static int snap_take_now(struct trace_snapshots *s, int cpu)
+static int snap_take_now(struct trace_snapshots *s, int cpu, u64 span)
 {
 	struct snap_waiter waiter = { };
 	struct snap_request req = {
 		.cpu = cpu,
 		.by = SNAP_BY_WRITE,
+		.span = span,
 		.waits = true,
 		.waiter = &waiter,
 	};
@@ -115,16 +120,36 @@ static int snap_free_now(struct trace_snapshots *s)
 	return 0;
 }
 
+/* Is there a unit behind the digits, as in "20ms"? */
+static bool snap_is_time(const char *text)
+{
+	return isdigit(*text) && isalpha(text[strspn(text, "0123456789")]);
+}
+
+/* Read a time before a cut. Return: 0; -EINVAL and @at; -ETIME if the clock counts no time. */
+static int snap_read_span(struct trace_snapshots *s, const char *text, u64 *span, const char **at)
+{
+	*at = trace_read_number(text, trace_times, U64_MAX - 1, span);
+	if (!*at && !*span)
+		*at = text;
+	if (*at)
+		return -EINVAL;
+	return trace_clock_in_ns(s->tr) ? 0 : -ETIME;
+}
+
 static int snap_store(struct trace_snapshots *s, const char *text, int cpu, const char **at)
 {
 	bool all = cpu == RING_BUFFER_ALL_CPUS;
-	u64 val;
+	u64 val, span;
 
+	if (snap_is_time(text))
+		return snap_read_span(s, text, &span, at) ?: snap_expand(s->tr) ?:
+		       snap_take_now(s, cpu, span);
 	*at = trace_read_number(text, trace_numbers, ULONG_MAX, &val);
 	if (*at)
 		return -EINVAL;
 	if (val == 1)
-		return snap_expand(s->tr) ?: snap_take_now(s, cpu);
+		return snap_expand(s->tr) ?: snap_take_now(s, cpu, 0);
 	if (!all) {
 		guard(mutex)(&trace_types_lock);
 		return val ? snap_erase_cpu_all(s, cpu) : -ENXIO;
@@ -165,11 +190,30 @@ static __poll_t snap_poll(struct file *file, poll_table *wait)
 		EPOLLIN | EPOLLRDNORM : 0;
 }
 
+/* The list shows how many records the newest snapshot leaves out: drop and count them before. */
+static void snap_settle_last(struct trace_snapshots *s)
+{
+	struct array_buffer *buf = NULL;
+	struct trace_snap *last;
+	bool counted;
+
+	scoped_guard(mutex, &s->mutex) {
+		last = READ_ONCE(s->user.last);
+		/* A taker may use it now, but only a task frees it. */
+		counted = !last || !READ_ONCE(last->info.from) || READ_ONCE(last->settled);
+	}
+	if (!counted)
+		buf = trace_snapshot_get(s->tr, false);
+	if (buf)
+		trace_snapshot_put(buf);
+}
+
 static int snap_list_show(struct seq_file *m, void *v)
 {
 	struct trace_snapshots *s = m->private;
 
 	snap_tend(s);
+	snap_settle_last(s);
 	guard(mutex)(&trace_types_lock);
 	guard(mutex)(&s->mutex);
 	m->poll_event = s->keeper.news;
@@ -205,15 +249,23 @@ snap_allocate_store(struct trace_snapshots *s, const char *text, int cpu, const 
 	return val ? snap_provide(s, &s->user) : snap_free_now(s);
 }
 
-static int snap_delay_show(struct seq_file *m, void *v)
+/* With the longest unit that it is a whole number of. */
+static void snap_print_ns(struct seq_file *m, u64 ns)
 {
 	const struct trace_unit *unit = trace_times;
-	struct trace_snapshots *s = m->private;
-	u64 ns = s->pending.delay, rest;
+	u64 rest;
 
 	while (div64_u64_rem(ns, unit->factor, &rest), rest)
 		unit++;
-	seq_printf(m, "%llu%s\n", div64_u64(ns, unit->factor), ns ? unit->name : "");
+	seq_printf(m, "%llu%s", div64_u64(ns, unit->factor), ns ? unit->name : "");
+}
+
+static int snap_delay_show(struct seq_file *m, void *v)
+{
+	struct trace_snapshots *s = m->private;
+
+	snap_print_ns(m, s->pending.delay);
+	seq_putc(m, '\n');
 	return 0;
 }
 
@@ -232,29 +284,59 @@ static int snap_keep_show(struct seq_file *m, void *v)
 {
 	struct trace_snapshots *s = m->private;
 
+	const struct snap_keep *keep = &s->keeper.want;
+
 	guard(mutex)(&s->mutex);
-	if (s->keeper.want.nr)
-		seq_puts(m, s->keeper.want.first ? "first " : "last ");
-	seq_printf(m, "%u\n", s->keeper.want.nr);
+	if (keep->nr || keep->span)
+		seq_puts(m, keep->first ? "first " : "last ");
+	if (keep->nr || !keep->span)
+		seq_printf(m, "%u", keep->nr);
+	if (keep->nr && keep->span)
+		seq_putc(m, ' ');
+	if (keep->span)
+		snap_print_ns(m, keep->span);
+	seq_putc(m, '\n');
 	return 0;
 }
 
+/* Read the number in front of a blank. Return: the text behind it, or NULL and @at. */
+static const char *snap_read_nr(const char *text, unsigned int *nr, const char **at)
+{
+	size_t len = strcspn(text, " \t");
+	char word[SNAP_TEXT_SIZE];
+	u64 value;
+
+	strscpy(word, text, len + 1);
+	*at = trace_read_number(word, trace_numbers, UINT_MAX, &value);
+	if (*at) {
+		*at = text + (*at - word);
+		return NULL;
+	}
+	*nr = value;
+	return skip_spaces(text + len);
+}
+
+/* A number, a time, or a number and a time; "first" needs the number. */
 static int snap_keep_store(struct trace_snapshots *s, const char *text, int cpu, const char **at)
 {
 	size_t len = str_has_prefix(text, "first ");
 	struct snap_keep keep = { .first = len };
-	u64 nr;
+	const char *time;
+	int ret;
 
 	if (!len)
 		len = str_has_prefix(text, "last ");
 	text = skip_spaces(text + len);
-	*at = trace_read_number(text, trace_numbers, UINT_MAX, &nr);
-	if (!*at && keep.first && !nr)
-		*at = text;
-	if (*at)
-		return -EINVAL;
-	keep.nr = nr;
-	return snap_keep_set(s, keep);
+	time = text;
+	if (keep.first || !snap_is_time(text)) {
+		time = snap_read_nr(text, &keep.nr, at);
+		if (time && keep.first && !keep.nr)
+			*at = text;
+		if (*at)
+			return -EINVAL;
+	}
+	ret = *time ? snap_read_span(s, time, &keep.span, at) : 0;
+	return ret ?: snap_keep_set(s, keep);
 }
 
 static int snap_limit_kb_show(struct seq_file *m, void *v)
@@ -303,8 +385,7 @@ static ssize_t snap_write(struct file *file, const char __user *ubuf, size_t cnt
 {
 	const struct snap_file *of = container_of(file->f_op, struct snap_file, fops);
 	struct trace_array *tr = file_inode(file)->i_private;
-	/* The longest value is "first" and a number, or a delay, with blanks. */
-	char buf[40], *text;
+	char buf[SNAP_TEXT_SIZE], *text;
 	const char *at;
 	int ret;
 
@@ -352,7 +433,8 @@ static __poll_t snap_list_poll(struct file *file, poll_table *wait)
 }
 
 static const struct snap_file snap_files[] = {
-	{ "snapshot", "Invalid value, expected a number", NULL, snap_store, {
+	{ "snapshot", "Invalid value, expected a number, or a time such as 20ms",
+	  NULL, snap_store, {
 		.open		= snap_open,
 		.read		= seq_read,
 		.write		= snap_write,
@@ -381,7 +463,8 @@ static const struct snap_file snap_files[] = {
 	SNAP_FILE("snapshot_allocate", "0 or 1", snap_allocate_show, snap_allocate_store),
 	SNAP_FILE("snapshot_delay", "a whole number with ns, us, ms or s behind it, such as 5ms",
 		  snap_delay_show, snap_delay_store),
-	SNAP_FILE("snapshot_keep", "N, last N or first N", snap_keep_show, snap_keep_store),
+	SNAP_FILE("snapshot_keep", "N, last N or first N, a time such as 20ms, or both",
+		  snap_keep_show, snap_keep_store),
 	SNAP_FILE("snapshot_limit_kb", "a number of KiB, or one with K, M or G behind it",
 		  snap_limit_kb_show, snap_limit_kb_store),
 };

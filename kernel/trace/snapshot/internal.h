@@ -71,12 +71,13 @@ enum snap_by {
  * @ip:     address of the function, or 0
  * @asked:  time of a postponed request, by the clock of the trace; 0 for others
  * @cuts:   &snap_past.cuts, as the requester sees it before it gets the lock
+ * @on_all: tracing_all_generation() before @end
  * @ring:   ring that its CPU, which is @cpu for the user's slot, writes to then; 0 if that
  *	    does not matter
- * @on_all: tracing_all_generation() before @end
  * @since:  end of the cut before it, by the clock of the trace, or the time when recording was
  *	    switched on; U64_MAX if its CPUs were not cut off together, or that time is not known
  * @until:  time when recording was switched off, if it is; else U64_MAX
+ * @from:   records of an earlier time are left out; 0 if none are
  * @begin:  time before the first CPU was cut off
  * @end:    time after the last CPU was cut off
  */
@@ -95,10 +96,11 @@ struct snap_info {
 	unsigned long		ip;
 	u64			asked;
 	unsigned int		cuts;
-	unsigned long		ring;
 	unsigned int		on_all;
+	unsigned long		ring;
 	u64			since;
 	u64			until;
+	u64			from;
 	u64			begin;
 	u64			end;
 };
@@ -109,6 +111,7 @@ struct snap_info {
  * @by:      kind of the requester
  * @waits:   the requester is a task that handles errors; they are not counted
  * @now:     the request is never postponed
+ * @span:    time before the cut of which it wants the records, in ns; 0 for what snapshot_keep says
  * @alone:   the channels of a session are not cut with it
  * @crash:   number of the crash that it is of, or 0
  * @tsk:     task that the snapshot is about, or NULL for the current one
@@ -128,6 +131,7 @@ struct snap_request {
 	enum snap_by		by;
 	bool			waits;
 	bool			now;
+	u64			span;
 	bool			alone;
 	unsigned int		crash;
 	struct task_struct	*tsk;
@@ -213,10 +217,12 @@ struct snap_slot {
  * struct snap_keep - which snapshots are kept
  * @nr:    how many, 0 for none
  * @first: keep the first ones, not the newest
+ * @span:  time before a cut of which a snapshot has the records, in ns; 0 for all records
  */
 struct snap_keep {
 	unsigned int		nr;
 	bool			first;
+	u64			span;
 };
 
 /**
@@ -238,6 +244,8 @@ struct snap_waiter {
  * struct snap_pending - the postponed request
  * @delay:    ns from a request to its cut; under the lock
  * @requests: number of requests that its snapshot answers, 0 if there is none
+ * @partial:  how many of them have a time of their own; under the lock
+ * @span:     the longest of these, in ns; under the lock
  * @info:     the first requester
  * @waiters:  tasks that wait for it; under the lock
  * @cells:    conditions to be told that it was taken, and unused cells, which are 0; under the
@@ -251,6 +259,8 @@ struct snap_waiter {
 struct snap_pending {
 	u64			delay;
 	atomic_long_t		requests;
+	long			partial;
+	u64			span;
 	struct snap_info	info;
 	struct snap_waiter	*waiters;
 	struct snap_cond	cells[SNAP_CELLS];

@@ -13,7 +13,7 @@
  */
 static void snap_show_complete(struct seq_file *m, struct trace_array *tr, struct trace_snap *snap)
 {
-	u64 since = READ_ONCE(snap->info.since), begin = snap->info.begin;
+	u64 since = max(READ_ONCE(snap->info.since), snap->info.from), begin = snap->info.begin;
 	u64 until = min(snap->info.until, begin);
 	int cpu;
 
@@ -81,6 +81,10 @@ void snap_show(struct seq_file *m, struct trace_array *tr, struct trace_snap *sn
 	snap_show_complete(m, tr, snap);
 	snap_show_cpus(m, "records", snap, ring_buffer_entries_cpu);
 	snap_show_cpus(m, "lost", snap, trace_lost);
+	if (info->from) {
+		trace_print_time(m, tr, " from=", info->from);
+		snap_show_cpus(m, "left_out", snap, ring_buffer_older_cpu);
+	}
 	seq_printf(m, " kb=%lu memory_kb=%lu", snap_used_kb(snap), snap->kb);
 	if (snap->kept)
 		seq_printf(m, " instance=%s", snap->kept->name);

@@ -23,6 +23,7 @@ static const struct snap_failure {
 	{ -ENOBUFS, -EBUSY, "The snapshot is being read: close it first" },
 	{ -ECANCELED, -EBUSY, "Cancelled by a write to snapshot_delay" },
 	{ -EUSERS, -EBUSY, "A latency tracer needs it: change current_tracer first" },
+	{ -ETIME, -EINVAL, "trace_clock counts no nanoseconds: choose another one, such as local" },
 	{ -ENXIO, -EINVAL, "The part of one CPU cannot be freed: write 0 to snapshot of all CPUs" },
 	{ -ENODATA, -EINVAL, "The CPU never was online: it has no records" },
 	{ -ENOLINK, -EINVAL, "One ring is for all CPUs: write to snapshot of the instance" },

@@ -44,6 +44,11 @@
  * snapshot right behind the first one has it, but would take the place of the first one:
  * so it is taken only where snapshots are kept. Otherwise the request is refused.
  *
+ * A request with a time of its own, as "20ms", wants only the last records. Its snapshot answers
+ * no request that wants more: one that waits for it makes it longer, and one that comes while it
+ * is taken is not merged. The cut moves all records, and notes the time that is the limit.
+ * snap_settle() drops the older records before the first reader comes.
+ *
  * A condition stores its value only with a snapshot, and under the lock.
  *
  * **Barriers.** Where two CPUs access the same data without a common lock, these pairs
@@ -383,6 +388,33 @@ static void snap_finish(struct trace_snapshots *part, struct snap_slot *slot,
 		set_bit(SNAP_WORK_SPARE, &part->worker.work_for);
 }
 
+/* The time of which a request without one of its own wants the records; U64_MAX for all of them. */
+static u64 snap_keep_span(const struct trace_snapshots *s)
+{
+	return s->keeper.want.span ?: U64_MAX;
+}
+
+/* The same for requests that were pending. */
+static u64 snap_pending_span(const struct trace_snapshots *s, long requests)
+{
+	return max(s->pending.span, requests > s->pending.partial ? snap_keep_span(s) : 0);
+}
+
+/*
+ * The time from which on the cut of @s wants the records, of the last @span ns: before the cut, or
+ * before recording was switched off. 0 if that is not known, or if the clock counts no time.
+ */
+static u64 snap_from(struct trace_snapshots *s, u64 span, u64 begin)
+{
+	u64 since, until;
+
+	if (span == U64_MAX || !trace_clock_in_ns(s->tr) || tracing_all_generation() & 1 ||
+	    !ring_buffer_was_on(s->tr->array_buffer.buffer, &since, &until))
+		return 0;
+	until = min(until, begin);
+	return until > span ? until - span : 0;
+}
+
 /* The pending requests, for the cut that follows: the next request begins another one. */
 static long snap_claim_pending(struct trace_snapshots *s)
 {
@@ -392,16 +424,22 @@ static long snap_claim_pending(struct trace_snapshots *s)
 
 /*
  * A cut of all CPUs answers the earlier requests of its parts. A part with a delay wants the
- * records that follow its request: its requests stay pending.
+ * records that follow its request: its requests stay pending. Return: the time before the cut, in
+ * ns, of which the requests want the records.
  */
-static void snap_answer_begin(struct trace_snapshots *s, struct snap_slot *slot,
-			      const struct snap_request *req)
+static u64 snap_answer_begin(struct trace_snapshots *s, struct snap_slot *slot,
+			     const struct snap_request *req)
 {
+	u64 span = req->span ?: slot == &s->user ? snap_keep_span(s) : U64_MAX;
 	bool all = snap_is_shared(s, slot, req);
 	struct trace_snapshots *part;
 
-	for_each_cut_part(part, s, slot)
+	for_each_cut_part(part, s, slot) {
 		part->cut.answers = all && !part->pending.delay ? snap_claim_pending(part) : 0;
+		if (part->cut.answers)
+			span = max(span, snap_pending_span(part, part->cut.answers));
+	}
+	return span;
 }
 
 /*
@@ -476,6 +514,8 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 	struct ring_buffer_moment at;
 	struct trace_snapshots *part;
 	unsigned long id;
+	bool counts;
+	u64 span;
 	int ret;
 
 	if (!req->waits && snap_is_vain(s, slot, req->cpu))
@@ -485,9 +525,13 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 		return ret;
 	for_each_cut_part(part, s, slot)
 		part->cut.off = snap_off_now(part);
-	snap_answer_begin(s, slot, req);
+	span = snap_answer_begin(s, slot, req);
+	counts = snap_is_shared(s, slot, req) && span >= snap_keep_span(s);
 	info->begin = ring_buffer_time_stamp(live);
-	ret = snap_cut_off(s, slot, req->cpu, snap_is_shared(s, slot, req));
+	info->from = snap_from(s, span, info->begin);
+	for_each_cut_part(part, s, slot)
+		part->cut.rb.from = info->from;
+	ret = snap_cut_off(s, slot, req->cpu, counts);
 	if (ret) {
 		snap_answer_end(s, slot, ret);
 		snap_unprepare(s, slot);
@@ -558,6 +602,10 @@ static int snap_postpone(struct trace_snapshots *s, const struct snap_request *r
 	if (req->waiter) {
 		req->waiter->next = pending->waiters;
 		pending->waiters = req->waiter;
+	}
+	if (req->span) {
+		pending->partial++;
+		pending->span = max(pending->span, req->span);
 	}
 	if (atomic_long_fetch_inc(&pending->requests))
 		return -EINPROGRESS;
@@ -761,6 +809,8 @@ void snap_end_pending(struct trace_snapshots *s, long requests, int ret)
 		*cell = (struct snap_cond){ };
 	}
 	s->pending.waiters = NULL;
+	s->pending.partial = 0;
+	s->pending.span = 0;
 	for (; waiter; waiter = next) {
 		next = waiter->next;
 		waiter->ret = min(ret, 0);
@@ -803,6 +853,7 @@ int snap_take_pending(struct trace_snapshots *s)
 		info = pending->info;
 		req.waits = pending->waiters;
 		requests = snap_claim_pending(s);
+		req.span = snap_pending_span(s, requests);
 		/* A cut that answers the first one may have come before the others. */
 		ret = requests == 1 ? snap_is_answered(s, &info) : 0;
 		if (!ret)

@@ -84,11 +84,42 @@ static void cut_test_other(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, tfs_exists(test, "/instances/kunit_3@1.kunit_2"));
 }
 
+/* Of a session's snapshot, one limit is that of all parts; a channel alone has that of its own. */
+static void cut_test_span(struct kunit *test)
+{
+	unsigned int ch, i, at;
+
+	chan_kunit_begin(test, 2);
+	chan_kunit_set_clock();
+	tfs_set(test, "/instances/kunit_2/snapshot_keep", "last 1s");
+	for (i = 0; i < 2; i++) {
+		for (ch = 0; ch < 3; ch++) {
+			/* At 1, 2, 3, then 11, 12, 13 and 21, 22, 23 s. */
+			for (at = ch + 1; at < 30; at += 10)
+				KUNIT_ASSERT_TRUE(test, chan_kunit_write(ch, 0, at * NSEC_PER_SEC,
+									 at));
+		}
+		chan_kunit_now = 24 * NSEC_PER_SEC;
+		tfs_set(test, i ? "/instances/kunit_2/snapshot" : "snapshot", i ? "1" : "12s");
+		for (ch = 0; ch < 3; ch++) {
+			const char *path = tfs_text(test, "/instances/%s/snapshots",
+						    chan_kunit[ch]->name);
+
+			/* From 12 s on, the session has one less of its own. */
+			if (!i)
+				tfs_expect_in(test, path, ch ? " left_out=1" : " left_out=2");
+			else if (ch == 2)
+				tfs_expect_in(test, path, " left_out=2");
+		}
+	}
+}
+
 static struct kunit_case cut_cases[] = {
 	KUNIT_CASE(cut_test_locked),
 	KUNIT_CASE(cut_test_stuck),
 	KUNIT_CASE(cut_test_list),
 	KUNIT_CASE(cut_test_other),
+	KUNIT_CASE(cut_test_span),
 	{ }
 };
 

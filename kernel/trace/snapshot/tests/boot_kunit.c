@@ -100,6 +100,28 @@ static void persist_test_reboot(struct kunit *test)
 	tfs_expect_not_in(test, "snapshots", "boot=last");
 }
 
+/* Once a reader came, older records are left out after a reboot, too; before, all are there. */
+static void persist_test_span(struct kunit *test)
+{
+	void *memory = snap_kunit_range(test);
+	bool read;
+
+	boot_first(test, memory);
+	for (read = true;; read = false) {
+		tfs_set(test, "trace_clock", "mono");
+		tfs_set(test, "trace_marker", "one");
+		tfs_set(test, "snapshot", "1ns");
+		if (read)
+			tfs_expect_not_in(test, "snapshot", "one\n");
+		boot_again(test, memory, NULL);
+		tfs_expect_in(test, "snapshots", " from=");
+		if (!read)
+			break;
+		tfs_expect_not_in(test, "snapshot", "one\n");
+	}
+	tfs_expect_in(test, "snapshot", "one\n");
+}
+
 /* A reboot restores no snapshot if none was taken, or if it was erased or freed. */
 static void persist_test_none(struct kunit *test)
 {
@@ -352,6 +374,7 @@ static void persist_test_erased(struct kunit *test)
 
 static struct kunit_case persist_cases[] = {
 	KUNIT_CASE(persist_test_reboot),
+	KUNIT_CASE(persist_test_span),
 	KUNIT_CASE(persist_test_none),
 	KUNIT_CASE(persist_test_failed),
 	KUNIT_CASE(persist_test_erased),

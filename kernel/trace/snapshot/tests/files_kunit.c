@@ -16,7 +16,7 @@
 #include "../../tests/snapshots.h"
 #include "../../trace_text.h"
 
-#define BAD_NUMBER	"Invalid value, expected a number"
+#define BAD_NUMBER	"Invalid value, expected a number, or a time such as 20ms"
 #define BAD_BUSY	"The buffer is being erased or resized: try again"
 #define BAD_MEMORY	"No memory for a snapshot of this size"
 #define BAD_LIMIT	"Needs more memory than snapshot_limit_kb allows"
@@ -67,6 +67,7 @@ static void fs_test_place(struct kunit *test)
 	} texts[] = {
 		{ "snapshot", "1^x" }, { "snapshot", "^-1" }, { "snapshot", "^" },
 		{ "snapshot", "^99999999999999999999" },
+		{ "snapshot", "20^m" }, { "snapshot", "20ms^x" }, { "snapshot", "^0ms" },
 		{ "snapshot_allocate", "^2" }, { "snapshot_allocate", "0^ 1" },
 		{ "snapshot_delay", "5^ ms" }, { "snapshot_delay", "0^.02s" },
 		{ "snapshot_delay", "5^" }, { "snapshot_delay", "5^m" },
@@ -76,7 +77,9 @@ static void fs_test_place(struct kunit *test)
 		{ "snapshot_delay", "^18446744073709551616ns" },
 		{ "snapshot_keep", "^x" }, { "snapshot_keep", "first ^0" },
 		{ "snapshot_keep", "last  3^x" }, { "snapshot_keep", "^first" },
-		{ "snapshot_keep", "^4294967296" },
+		{ "snapshot_keep", "^4294967296" }, { "snapshot_keep", "first 20^ms" },
+		{ "snapshot_keep", "last 3 20^m" }, { "snapshot_keep", "last 3 ^0s" },
+		{ "snapshot_keep", "3 ^x" }, { "snapshot_keep", "3 ^18446744074s" },
 		{ "snapshot_limit_kb", "5M^B" }, { "snapshot_limit_kb", "1^.5M" },
 		{ "snapshot_limit_kb", "1^T" }, { "snapshot_limit_kb", "^18014398509481984" },
 	};
@@ -154,7 +157,7 @@ static const struct fs_value {
 	    "first 4294967295\n" },
 	  { "-1", "first 0", "last", "", "1 2", "last -1", "last3", "first",
 	    "first x", "LAST 1", "4294967296", "1last", "first last 1", "0x10" },
-	  "Invalid value, expected N, last N or first N" },
+	  "Invalid value, expected N, last N or first N, a time such as 20ms, or both" },
 	{ "snapshot_limit_kb", { "0", "4294967295", "5000000", "5M", "2G", "0k" },
 	  { "0\n", "4294967295\n", "5000000\n", "5120\n", "2097152\n", "0\n" },
 	  { "x", "-1", "99999999999999999999999" },
