@@ -14,6 +14,7 @@
 #define DAT_OPTION_CPUSTAT	2
 #define DAT_OPTION_TRACECLOCK	4
 #define DAT_OPTION_UNAME	5
+#define DAT_OPTION_VERSION	9
 
 static void dat_put_headers(struct dat_text *text, unsigned int page_size)
 {
@@ -207,6 +208,42 @@ void dat_put_options_begin(struct dat_text *text)
 	dat_print_block(text, sizeof(u32), dat_print_uname, NULL);
 }
 
+struct dat_clocks {
+	const struct trace_clocks	*clocks;
+	unsigned int			nr;
+};
+
+static void dat_print_clocks(struct seq_file *m, void *data)
+{
+	const struct dat_clocks *all = data;
+	const struct trace_clocks *clocks;
+
+	seq_puts(m, "the kernel");
+	for (clocks = all->clocks; clocks < all->clocks + all->nr; clocks++) {
+		if (clocks->mono)
+			seq_printf(m, "\nclocks trace=%llu mono=%llu boot=%llu real=%llu within=%llu",
+				   clocks->trace, clocks->mono, clocks->boot, clocks->real,
+				   clocks->within);
+	}
+	seq_putc(m, '\0');
+}
+
+/**
+ * dat_put_clocks() - append what clocks have shown, as the version of the program
+ * @text:   the text, in its options
+ * @clocks: the clocks, at several moments
+ * @nr:     number of @clocks
+ *
+ * Context: May sleep.
+ */
+void dat_put_clocks(struct dat_text *text, const struct trace_clocks *clocks, unsigned int nr)
+{
+	struct dat_clocks all = { clocks, nr };
+
+	dat_put_u16(text, DAT_OPTION_VERSION);
+	dat_print_block(text, sizeof(u32), dat_print_clocks, &all);
+}
+
 /**
  * dat_put_printk() - append the formats of trace_printk()
  * @text: the text
@@ -234,6 +271,7 @@ static void dat_put_tail(struct dat_text *text, struct trace_array *whole)
 	dat_put_u32(text, nr_cpu_ids);
 	/* Other options follow: those of channels have offsets that an open file knows. */
 	dat_put_options_begin(text);
+	dat_put_clocks(text, trace_snapshot_clocks(whole), 2);
 	for_each_session_member(tr, whole)
 		dat_put_stats(text, tr);
 }

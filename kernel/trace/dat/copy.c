@@ -237,14 +237,18 @@ int trace_dat_put_printk(struct trace_dat_copy *copy)
  */
 int trace_dat_put_formats(struct trace_dat_copy *copy, struct trace_array *whole)
 {
-	struct dat_text formats = {}, clock = {};
+	struct dat_text formats = {}, clock = {}, clocks = {};
+	struct trace_clocks now;
 	int ret;
 
 	lockdep_assert_held(&trace_types_lock);
 	dat_put_formats(&formats, copy->types);
 	dat_put_clock(&clock, whole);
+	trace_read_clocks(whole->array_buffer.buffer, &now);
+	dat_put_clocks(&clocks, &now, 1);
 	ret = dat_finish(&formats, &copy->formats);
-	return dat_finish(&clock, &copy->clock) ?: ret;
+	ret = dat_finish(&clock, &copy->clock) ?: ret;
+	return dat_finish(&clocks, &copy->clocks) ?: ret;
 }
 
 /* Move a block into the text. */
@@ -293,6 +297,7 @@ int trace_dat_make_head(struct trace_dat_copy *copy)
 	dat_print_block(&text, sizeof(u64), copy->print_names, copy->private);
 	dat_put_u32(&text, nr_cpu_ids);
 	dat_put_options_begin(&text);
+	dat_copy_put_block(&text, &copy->clocks);
 	dat_put_u16(&text, 0);
 	dat_put(&text, dat_copy_table, sizeof(dat_copy_table));
 	table = text.m.count;
@@ -315,6 +320,7 @@ void trace_dat_copy_free(struct trace_dat_copy *copy)
 	kvfree(copy->printk.data);
 	kvfree(copy->formats.data);
 	kvfree(copy->clock.data);
+	kvfree(copy->clocks.data);
 	kvfree(copy->head.data);
 	kvfree(copy->pages.data);
 	kvfree(copy->range);

@@ -60,6 +60,7 @@ struct dat_range;
  * @printk:  formats of trace_printk(), from trace_dat_put_printk()
  * @formats: formats of the events of @types, from trace_dat_put_formats()
  * @clock:   the clocks, from trace_dat_put_formats()
+ * @clocks:  an option with what they show, from trace_dat_put_formats()
  * @head:    the file up to the pages, from trace_dat_make_head(), which has these parts then
  * @pages:   the pages, from trace_dat_make_pages()
  * @page_size: bytes of a page
@@ -79,6 +80,7 @@ struct trace_dat_copy {
 	struct dat_block		printk;
 	struct dat_block		formats;
 	struct dat_block		clock;
+	struct dat_block		clocks;
 	struct dat_block		head;
 	struct dat_block		pages;
 	unsigned int			page_size;
@@ -87,6 +89,7 @@ struct trace_dat_copy {
 
 #ifdef CONFIG_TRACER_SNAPSHOT
 extern const struct file_operations trace_dat_fops;
+extern const struct file_operations trace_realtime_dat_fops;
 
 void trace_dat_end_event(struct trace_array *tr);
 void trace_dat_free(struct trace_array *tr);

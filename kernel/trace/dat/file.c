@@ -10,17 +10,19 @@
 #include "internal.h"
 
 /* In error_log of the instance that the snapshot was taken of: this one has none. */
-static void dat_log(struct trace_array *tr, int ret)
+static void dat_log(struct trace_array *tr, bool real, int ret)
 {
 	const char *why =
 		ret == -ENOSPC ? "snapshot_limit_kb allows no more memory" :
+		ret == -ENODATA ? "trace_clock counts no nanoseconds: read trace.dat" :
 		ret != -EOPNOTSUPP ? NULL :
 		"Its channels have several sizes of sub-buffers: read trace.dat of each";
 
 	if (!why)
 		return;
 	guard(mutex)(&trace_types_lock);
-	tracing_log(trace_snapshot_owner(tr), "trace.dat", "error", tr->name, why, 0);
+	tracing_log(trace_snapshot_owner(tr), real ? "realtime.dat" : "trace.dat", "error",
+		    tr->name, why, 0);
 }
 
 static struct dat_file *dat_begin_reading(struct trace_array *whole)
@@ -67,14 +69,18 @@ static int dat_capture_pinned(struct trace_job *job)
 	return ret ?: dat_capture_symbols(pins, job);
 }
 
-static int dat_open_kept(struct trace_array *tr, struct file *file)
+static int dat_open_kept(struct trace_array *tr, struct file *file, bool real)
 {
-	struct dat_file *f = dat_begin_reading(tr);
 	struct dat_first first = { .job.fn = dat_capture_pinned };
+	struct dat_file *f;
 	int ret;
 
+	if (real && !trace_clock_in_ns(tr))
+		return -ENODATA;
+	f = dat_begin_reading(tr);
 	if (IS_ERR(f))
 		return PTR_ERR(f);
+	f->real = real;
 	first.pins = f->pins;
 	ret = trace_job_run(&first.job);
 	ret = ret ?: dat_lay_out(f, kallsyms_show_value(file->f_cred));
@@ -87,14 +93,15 @@ static int dat_open_kept(struct trace_array *tr, struct file *file)
 
 static int dat_open(struct inode *inode, struct file *file)
 {
+	bool real = file->f_op == &trace_realtime_dat_fops;
 	struct trace_array *tr = inode->i_private;
 	int ret = tracing_check_open_get_tr(tr);
 
 	if (ret)
 		return ret;
 	/* All writers have committed: a snapshot has no instance before that. */
-	ret = dat_open_kept(tr, file);
-	dat_log(tr, ret);
+	ret = dat_open_kept(tr, file, real);
+	dat_log(tr, real, ret);
 	trace_array_put(tr);
 	return ret;
 }
@@ -159,10 +166,14 @@ static loff_t dat_llseek(struct file *file, loff_t offset, int whence)
 	return fixed_size_llseek(file, offset, whence, f->size);
 }
 
-const struct file_operations trace_dat_fops = {
-	.open		= dat_open,
-	.read_iter	= dat_read_iter,
-	.splice_read	= copy_splice_read,
-	.llseek		= dat_llseek,
-	.release	= dat_release,
-};
+#define DAT_FOPS {				\
+	.open		= dat_open,		\
+	.read_iter	= dat_read_iter,	\
+	.splice_read	= copy_splice_read,	\
+	.llseek		= dat_llseek,		\
+	.release	= dat_release,		\
+}
+
+const struct file_operations trace_dat_fops = DAT_FOPS;
+/* The same file, with times of the day. */
+const struct file_operations trace_realtime_dat_fops = DAT_FOPS;

@@ -35,7 +35,8 @@
  * size, DAT_SYMBOLS          kallsyms; empty for a file that was opened without
  *                            kallsyms_show_value()
  * DAT_TAIL                   formats of trace_printk(), names of tasks, CPUs, options
- * more options               of each channel: its name, and the offset of its table
+ * more options               of realtime.dat: the offset of its times; of each channel: its name,
+ *                            and the offset of its table
  * table, DAT_CLOCK           of each CPU: offset and size of its pages; then the clocks,
  *                            with the one in use in brackets
  * table, DAT_CLOCK           the same of each channel
@@ -46,6 +47,10 @@
  * **Members.** The file of a session's snapshot has the records of its own buffer, and those of
  * the channels' parts of the cut: each of these buffers is a member. Their sub-buffers have one
  * size, because the format has one. Any other file has one member.
+ *
+ * **Clocks.** A text in the options, "version" for trace-cmd, has what the clocks have shown at the
+ * cut and before the records. realtime.dat is the same file, with an option that has trace-cmd add
+ * the difference of CLOCK_REALTIME and the clock of the trace, as it was at the cut.
  *
  * **Capture.** The first open captures the parts DAT_*. All but DAT_SYMBOLS are also captured
  * before the first of the snapshot's events is removed, since the number of that event may be used
@@ -158,8 +163,9 @@ struct dat_member {
 /**
  * struct dat_file - an open file
  * @mutex:   serializes reads; protects &dat_member.pages and @next
+ * @real:    it is realtime.dat
  * @symbols: bytes of the part of symbols
- * @options: options of channels, and the name of the first table
+ * @options: the offset of times, options of channels, and the name of the first table
  * @range:   the tables of all members, of nr_cpu_ids entries each
  * @next:    as many as @range
  * @part:    the parts in front of the zeros
@@ -172,6 +178,7 @@ struct dat_member {
  */
 struct dat_file {
 	struct mutex		mutex;		/* reads */
+	bool			real;
 	u32			symbols;
 	struct dat_block	options;
 	struct dat_range	*range;
@@ -227,6 +234,7 @@ void dat_put_begin(struct dat_text *text, unsigned int page_size);
 void dat_put_formats(struct dat_text *text, unsigned long *types);
 void dat_put_printk(struct dat_text *text);
 void dat_put_options_begin(struct dat_text *text);
+void dat_put_clocks(struct dat_text *text, const struct trace_clocks *clocks, unsigned int nr);
 void dat_put_clock(struct dat_text *text, struct trace_array *tr);
 int dat_capture(struct trace_array *tr);
 int dat_capture_symbols(const struct dat_pins *pins, const struct trace_job *job);

@@ -5,6 +5,7 @@
 #include "internal.h"
 
 #define DAT_OPTION_BUFFER	3
+#define DAT_OPTION_OFFSET	7
 
 /* In front of each table of CPUs. */
 static const char dat_table_name[] = "flyrecord";
@@ -30,13 +31,27 @@ static const char *dat_channel_name(struct dat_file *f, unsigned int i)
 	return f->member[i].tr->name + strlen(f->member[0].tr->name) + 1;
 }
 
+/* From the clock of the trace to CLOCK_REALTIME, in ns. */
+static void dat_print_offset(struct seq_file *m, void *data)
+{
+	const struct trace_clocks *clocks = trace_snapshot_clocks(data);
+
+	seq_printf(m, "%lld", (s64)(clocks->real - clocks->trace));
+	seq_putc(m, '\0');
+}
+
 /* @at is the offset of the options. */
-static int dat_put_buffers(struct dat_file *f, u64 at)
+static int dat_put_options(struct dat_file *f, u64 at)
 {
 	size_t clock = f->member[0].tr->dat->part[DAT_CLOCK].len;
 	struct dat_text text = {};
 	unsigned int i;
 
+	if (f->real) {
+		dat_put_u16(&text, DAT_OPTION_OFFSET);
+		dat_print_block(&text, sizeof(u32), dat_print_offset, f->member[0].tr);
+		at += text.m.count;
+	}
 	/* The end of the options, the name of the first table, it, and the clocks */
 	at += sizeof(u16) + sizeof(dat_table_name) + dat_table_size() + clock;
 	for (i = 1; i < f->nr; i++)
@@ -139,7 +154,7 @@ int dat_lay_out(struct dat_file *f, bool symbols)
 	dat_add_part(f, &f->symbols, sizeof(f->symbols));
 	dat_add_part(f, captured[DAT_SYMBOLS].data, f->symbols);
 	dat_add_part(f, captured[DAT_TAIL].data, captured[DAT_TAIL].len);
-	ret = dat_put_buffers(f, f->begin);
+	ret = dat_put_options(f, f->begin);
 	if (ret)
 		return ret;
 	dat_add_part(f, f->options.data, f->options.len);

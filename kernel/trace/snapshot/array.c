@@ -103,6 +103,7 @@ int trace_snapshot_init(struct trace_array *tr)
 	if (tr->array_buffer.buffer) {
 		s->past.off = snap_off_now(s);
 		s->past.end = ring_buffer_time_stamp(tr->array_buffer.buffer);
+		trace_read_clocks(tr->array_buffer.buffer, &s->past.clocks);
 	}
 	/* Odd, and before any cut. */
 	s->past.done = -1;

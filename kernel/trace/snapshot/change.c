@@ -178,6 +178,7 @@ void trace_snapshot_set_clock(struct trace_array *tr, int clock_id, u64 (*clock)
 		s->past.on_all = tracing_all_generation();
 		s->past.off = snap_off_now(s);
 		s->past.end = ring_buffer_time_stamp(live);
+		trace_read_clocks(live, &s->past.clocks);
 	}
 	snap_set_clock(s, &s->user, clock);
 	snap_set_clock(s, &s->max, clock);
@@ -398,6 +399,7 @@ void trace_snapshot_begin_anew(struct trace_array *tr)
 	s->past.on_all = tracing_all_generation();
 	s->past.off = snap_off_now(s);
 	s->past.end = ring_buffer_time_stamp(tr->array_buffer.buffer);
+	trace_read_clocks(tr->array_buffer.buffer, &s->past.clocks);
 }
 
 /**

@@ -4,6 +4,7 @@
  *
  * Each file calls only files above it in this list:
  *
+ *   clocks.c    what other clocks show
  *   persist.c   the note about a snapshot in memory that survives a reboot
  *   buffer.c    memory: allocate, count, trim, settle, free
  *   slot.c      the lock; the buffers of a slot: provide, hold, erase, release
@@ -80,6 +81,8 @@ enum snap_by {
  * @from:   records of an earlier time are left out; 0 if none are
  * @begin:  time before the first CPU was cut off
  * @end:    time after the last CPU was cut off
+ * @clocks: other clocks after @end; and before the records, at the end of the cut before or where
+ *	    the clock of the trace was set
  */
 struct snap_info {
 	enum snap_by		by;
@@ -103,6 +106,7 @@ struct snap_info {
 	u64			from;
 	u64			begin;
 	u64			end;
+	struct trace_clocks	clocks[2];
 };
 
 /**
@@ -309,6 +313,7 @@ struct snap_off {
  * @done_moves: @moves in that one
  * @moves:      counts the cuts of any kind, and changes of the size
  * @end:        end of the last cut
+ * @clocks:     other clocks after @end
  * @on_all:     tracing_all_generation() before @end
  * @off:        the switches that were off before the last cut
  */
@@ -318,6 +323,7 @@ struct snap_past {
 	unsigned int		done_moves;
 	unsigned int		moves;
 	u64			end;
+	struct trace_clocks	clocks;
 	unsigned int		on_all;
 	struct snap_off		off;
 };
@@ -504,6 +510,10 @@ enum {
 	SNAP_SAVED_CUTTING,	/* a cut is in progress */
 	SNAP_SAVED,
 };
+
+/* clocks.c */
+void snap_show_clocks(struct seq_file *m, struct trace_array *tr, const char *name,
+		      const struct trace_clocks *clocks);
 
 /* persist.c */
 u32 snap_save_state(struct trace_snap *snap, u32 state);

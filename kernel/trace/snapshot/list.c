@@ -79,6 +79,8 @@ void snap_show(struct seq_file *m, struct trace_array *tr, struct trace_snap *sn
 	trace_print_time(m, tr, " cut=", info->begin);
 	trace_print_time(m, tr, "..", info->end);
 	snap_show_complete(m, tr, snap);
+	snap_show_clocks(m, tr, " clocks=", &info->clocks[0]);
+	snap_show_clocks(m, tr, " clocks_before=", &info->clocks[1]);
 	snap_show_cpus(m, "records", snap, ring_buffer_entries_cpu);
 	snap_show_cpus(m, "lost", snap, trace_lost);
 	if (info->from) {

@@ -101,6 +101,7 @@ static const struct kept_file {
 	KEPT_FILE("buffer_subbuf_size_kb", &buffer_subbuf_size_fops),
 	KEPT_FILE("snapshots", &kept_list.fops),
 	KEPT_FILE("trace.dat", &trace_dat_fops),
+	KEPT_FILE("realtime.dat", &trace_realtime_dat_fops),
 	KEPT_FILE("channels", &kept_channels.fops),
 }, kept_cpu_files[] = {
 	KEPT_FILE("trace", &kept_trace_fops),

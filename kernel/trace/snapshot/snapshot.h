@@ -21,6 +21,22 @@ struct snap_cond {
 	bool lasts;
 };
 
+/**
+ * struct trace_clocks - what clocks show at one moment
+ * @trace:  the clock of the trace, in its unit; the others were read after this
+ * @mono:   CLOCK_MONOTONIC, in ns; 0 if none was read
+ * @boot:   CLOCK_BOOTTIME, in ns
+ * @real:   CLOCK_REALTIME, in ns since 1970
+ * @within: from @trace until all were read, by the clock of the trace
+ */
+struct trace_clocks {
+	u64	trace;
+	u64	mono;
+	u64	boot;
+	u64	real;
+	u64	within;
+};
+
 int tracing_alloc_snapshot(void);
 
 extern const struct file_operations trace_kept_enable_fops;
@@ -50,6 +66,8 @@ void trace_snapshot_retire(struct trace_array *tr);
 void trace_snapshot_last_put(struct trace_array *tr);
 struct trace_array *trace_snapshot_owner(struct trace_array *tr);
 int trace_snapshot_charge(struct trace_array *tr, unsigned long kb);
+void trace_read_clocks(struct trace_buffer *buffer, struct trace_clocks *clocks);
+const struct trace_clocks *trace_snapshot_clocks(struct trace_array *tr);
 
 /* Is this per_cpu/cpuN/snapshot_raw, not trace_pipe_raw? */
 static inline bool trace_is_snapshot(struct file *file)

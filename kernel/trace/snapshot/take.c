@@ -166,6 +166,7 @@ static void snap_note(struct trace_snapshots *s, struct trace_snap *snap,
 	data = per_cpu_ptr(snap->buf.data, info->cpu);
 	snap->settled = false;
 	snap->clock_id = s->tr->clock_id;
+	snap->info.clocks[1] = s->past.clocks;
 	snap_note_on(s, &snap->info);
 
 	/* "trace" begins at this time. */
@@ -366,6 +367,7 @@ static void snap_finish(struct trace_snapshots *part, struct snap_slot *slot,
 		snap->info.since = U64_MAX;
 	snap_save(snap, req->cpu);
 	part->past.end = snap->info.end;
+	part->past.clocks = info->clocks[0];
 	part->past.on_all = snap->info.on_all;
 	part->past.off = part->cut.off;
 	snap->seq = slot->seq + 1;
@@ -545,6 +547,7 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 	smp_mb();
 	info->on_all = tracing_all_generation();
 	info->end = ring_buffer_time_stamp(live);
+	trace_read_clocks(live, &info->clocks[0]);
 	/* Before the keeper can find the snapshot. */
 	if (keep)
 		snap_join_parts(s);

@@ -13,6 +13,8 @@
 #define DAT_KUNIT_BUFFER	3
 #define DAT_KUNIT_CLOCK		4
 #define DAT_KUNIT_UNAME		5
+#define DAT_KUNIT_OFFSET	7
+#define DAT_KUNIT_VERSION	9
 
 /**
  * struct dat_kunit_text - a part of the file

@@ -46,14 +46,15 @@ static struct trace_array *dat_parts_take(struct kunit *test, struct trace_array
 	return snap->kept;
 }
 
-static struct dat_kunit *dat_parts_read(struct kunit *test, struct trace_array *kept)
+static struct dat_kunit *
+dat_parts_read_file(struct kunit *test, struct trace_array *kept, const char *name)
 {
 	void *bytes = tfs_zalloc(test, SZ_1M);
 	struct file *file;
 	loff_t pos = 0;
 	ssize_t len;
 
-	file = tfs_open(test, tfs_text(test, "/instances/%s/trace.dat", kept->name), O_RDONLY);
+	file = tfs_open(test, tfs_text(test, "/instances/%s/%s", kept->name, name), O_RDONLY);
 	do {
 		len = kernel_read(file, bytes + pos, SZ_1M - pos, &pos);
 	} while (len > 0);
@@ -61,6 +62,11 @@ static struct dat_kunit *dat_parts_read(struct kunit *test, struct trace_array *
 	KUNIT_ASSERT_EQ(test, len, (ssize_t)0);
 	KUNIT_ASSERT_LT(test, pos, (loff_t)SZ_1M);
 	return dat_kunit_parse(test, bytes, pos);
+}
+
+static struct dat_kunit *dat_parts_read(struct kunit *test, struct trace_array *kept)
+{
+	return dat_parts_read_file(test, kept, "trace.dat");
 }
 
 static const struct dat_kunit_option *dat_parts_option(struct dat_kunit *dat, u16 id,
@@ -340,11 +346,62 @@ static void dat_parts_test_session(struct kunit *test)
 	dat_parts_expect(dat, kept);
 }
 
+static const char *dat_parts_text_of(struct kunit *test, const struct trace_clocks *clocks)
+{
+	return tfs_text(test, "\nclocks trace=%llu mono=%llu boot=%llu real=%llu within=%llu",
+			clocks->trace, clocks->mono, clocks->boot, clocks->real, clocks->within);
+}
+
+/* A text has what the clocks have shown; realtime.dat is the same, but for an offset of times. */
+static void dat_parts_test_clocks(struct kunit *test)
+{
+	const struct dat_kunit_option *version, *offset;
+	struct dat_kunit *dat, *real;
+	const struct trace_clocks *clocks;
+	struct trace_array *kept;
+	struct file *file;
+	unsigned int i;
+	s64 by;
+
+	dat_parts_write(test, test->priv, 100, 0);
+	kept = dat_parts_take(test, test->priv);
+	clocks = trace_snapshot_clocks(kept);
+	dat = dat_parts_read(test, kept);
+	real = dat_parts_read_file(test, kept, "realtime.dat");
+	version = dat_parts_option(dat, DAT_KUNIT_VERSION, 0);
+	KUNIT_EXPECT_EQ(test, version->text.at[version->text.len - 1], 0);
+	KUNIT_EXPECT_STREQ(test, version->text.at,
+			   tfs_text(test, "the kernel%s%s", dat_parts_text_of(test, clocks),
+				    dat_parts_text_of(test, clocks + 1)));
+
+	KUNIT_EXPECT_EQ(test, dat_parts_options(dat, DAT_KUNIT_OFFSET), 0U);
+	offset = dat_parts_option(real, DAT_KUNIT_OFFSET, 0);
+	KUNIT_EXPECT_EQ(test, offset->text.at[offset->text.len - 1], 0);
+	KUNIT_ASSERT_EQ(test, kstrtos64(offset->text.at, 10, &by), 0);
+	KUNIT_EXPECT_EQ(test, clocks->trace + by, clocks->real);
+	KUNIT_EXPECT_EQ(test, real->nr_options, dat->nr_options + 1);
+	KUNIT_EXPECT_EQ(test, real->nr_tables, dat->nr_tables);
+	for (i = 0; i < dat->nr_cpus; i++)
+		KUNIT_EXPECT_EQ(test, real->table[0].range[i].size, dat->table[0].range[i].size);
+	KUNIT_EXPECT_EQ(test, real->size - real->begin, dat->size - dat->begin);
+	KUNIT_EXPECT_EQ(test, memcmp(real->bytes + real->begin, dat->bytes + dat->begin,
+				     dat->size - dat->begin), 0);
+	/* Without nanoseconds there is no offset. */
+	tfs_set(test, "trace_clock", "counter");
+	kept = dat_parts_take(test, test->priv);
+	file = tfs_try_open(test, tfs_text(test, "/instances/%s/realtime.dat", kept->name),
+			    O_RDONLY);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(file), (long)-ENODATA);
+	tfs_expect_in(test, "error_log",
+		      "realtime.dat: error: trace_clock counts no nanoseconds: read trace.dat");
+}
+
 static struct kunit_case dat_parts_cases[] = {
 	KUNIT_CASE(dat_parts_test_one),
 	KUNIT_CASE(dat_parts_test_addresses),
 	KUNIT_CASE(dat_parts_test_names),
 	KUNIT_CASE(dat_parts_test_session),
+	KUNIT_CASE(dat_parts_test_clocks),
 	{ }
 };
 

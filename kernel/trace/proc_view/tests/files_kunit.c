@@ -196,9 +196,11 @@ static void view_files_test_dat(struct kunit *test)
 	KUNIT_EXPECT_NE(test, dat_kunit_symbol(dat, "tracing_mark_write"), 0ULL);
 	dat_kunit_expect(dat, dat->printk, tfs_read(test, "/printk_formats"));
 	dat_kunit_expect(dat, dat->names, tfs_text(test, "%d %s\n", current->pid, current->comm));
-	KUNIT_ASSERT_EQ(test, dat->nr_options, 2U);
+	KUNIT_ASSERT_EQ(test, dat->nr_options, 3U);
 	KUNIT_EXPECT_EQ(test, (int)dat->option[0].id, DAT_KUNIT_CLOCK);
 	KUNIT_EXPECT_EQ(test, (int)dat->option[1].id, DAT_KUNIT_UNAME);
+	KUNIT_EXPECT_EQ(test, (int)dat->option[2].id, DAT_KUNIT_VERSION);
+	KUNIT_EXPECT_EQ(test, tfs_count(dat->option[2].text.at, "\nclocks trace="), 1U);
 	KUNIT_EXPECT_EQ(test, dat->nr_tables, 1U);
 	dat_kunit_expect(dat, dat->table[0].clock, tfs_read(test, "trace_clock"));
 	KUNIT_EXPECT_GT(test, view_files_pages(dat), 0ULL);

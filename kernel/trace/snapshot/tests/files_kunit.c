@@ -620,8 +620,10 @@ static u64 fs_clock(void)
 	return 12;
 }
 
+#define LIST_WRITE	"1 by=write cpu=0 pid=77"
 #define LIST_TRIGGER	"1 by=trigger:some_event,nmi cpu=0 pid=77 asked=4.000000005 boot=last"
 #define LIST_CUT	" cut=5.000000006..7.000000008 complete=3.000000004..5.000000006"
+#define LIST_CLOCKS	" clocks=7.000000009,1.000000001,2.000000002,1700000003.000000003,88"
 #define LIST_RECORDS	" records=%s lost=%s kb=%lu memory_kb=%lu comm="
 #define LIST_COUNTER	" cut=5000000006..7000000008 complete=3000000004..5000000006"	\
 			" records=%s lost=%s kb=0 memory_kb="
@@ -660,8 +662,13 @@ static void fs_test_list(struct kunit *test)
 	snap->info.since = 3000000004ULL;
 	snap->info.begin = 5000000006ULL;
 	snap->info.end = 7000000008ULL;
+	snap->info.clocks[0] = (struct trace_clocks){
+		7000000009ULL, 1000000001ULL, 2000000002ULL, 1700000003000000003ULL, 88,
+	};
+	/* These clocks were not read. */
+	snap->info.clocks[1].mono = 0;
 	KUNIT_EXPECT_STREQ(test, snap_kunit_line(test),
-			   tfs_text(test, "1 by=write cpu=0 pid=77" LIST_CUT LIST_RECORDS "%s\n",
+			   tfs_text(test, LIST_WRITE LIST_CUT LIST_CLOCKS LIST_RECORDS "%s\n",
 				    two, none, PAGE_SIZE / 1024, s->memory.kb, "a\\012b\\134c"));
 
 	snap->info.by = SNAP_BY_TRIGGER;
@@ -671,7 +678,7 @@ static void fs_test_list(struct kunit *test)
 	snap->last_boot = true;
 	strscpy(snap->info.comm, "x", sizeof(snap->info.comm));
 	KUNIT_EXPECT_STREQ(test, snap_kunit_line(test),
-			   tfs_text(test, LIST_TRIGGER LIST_CUT LIST_RECORDS "%s\n",
+			   tfs_text(test, LIST_TRIGGER LIST_CUT LIST_CLOCKS LIST_RECORDS "%s\n",
 				    two, none, PAGE_SIZE / 1024, s->memory.kb, "x"));
 
 	snap->info.by = SNAP_BY_FUNCTION;
@@ -686,6 +693,7 @@ static void fs_test_list(struct kunit *test)
 	snap->info.since = 3000000004ULL;
 	snap->info.begin = 5000000006ULL;
 	snap->info.end = 7000000008ULL;
+	memset(snap->info.clocks, 0, sizeof(snap->info.clocks));
 	tfs_expect_in(test, "snapshots", tfs_text(test, LIST_COUNTER, none, none));
 
 	/* Overwritten records count as lost. "complete=" never begins before the oldest record. */
