@@ -176,9 +176,21 @@ ring_buffer_consume(struct trace_buffer *buffer, int cpu, u64 *ts, unsigned long
 }
 EXPORT_SYMBOL_GPL(ring_buffer_consume);
 
+/* Records that were overwritten behind the reader's sub-buffer, which it has kept meanwhile. */
+static u64 rb_reader_gap(struct rb_ring *ring)
+{
+	struct rb_reader *rd = &ring->reader;
+	u64 seq = rd->seq + 1;
+	struct rb_view view;
+
+	if (!(rb_reader_pub(rd) & RB_PUB_FINAL) || !rb_reader_find(ring, rd, &seq, &view))
+		return 0;
+	return view.sb->first - (rd->sb->first + rd->sb->count);
+}
+
 /*
- * Begin anew behind records that were dropped: what was consumed and overwritten is older than
- * those, and is counted no more.
+ * Begin anew behind records that were dropped: what was consumed and overwritten before those is
+ * older, and is counted no more.
  */
 static void rb_reader_drop(struct rb_ring *ring, unsigned int pos, u64 time, unsigned long records,
 			   u64 from)
@@ -192,7 +204,7 @@ static void rb_reader_drop(struct rb_ring *ring, unsigned int pos, u64 time, uns
 	rd->read = 0;
 	rd->lost = 0;
 	rd->num_base = rd->num;
-	rd->carried.overrun = -local_read(&ring->overrun);
+	rd->carried.overrun = rb_reader_gap(ring) - local_read(&ring->overrun);
 	rd->since = max(rd->since, from);
 }
 

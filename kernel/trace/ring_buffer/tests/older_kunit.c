@@ -112,6 +112,60 @@ static void older_test_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_buffer_complete_since(w->other, w->cpu), w->recs[50].time + 1);
 }
 
+/* Of the live buffer, the first record behind the gap, and the last one before it. */
+static u32 older_find_gap(struct rbt *w, u32 *last)
+{
+	struct ring_buffer_iter *iter = rbt_iter(w, w->buffer);
+	struct ring_buffer_event *rec;
+	u32 num = *last;
+	u64 ts;
+
+	while ((rec = ring_buffer_iter_peek(iter, &ts))) {
+		num = rbt_check(w, ring_buffer_event_data(rec), ts);
+		if (num > *last + 1)
+			break;
+		*last = num;
+		ring_buffer_iter_advance(iter);
+	}
+	ring_buffer_read_finish(iter);
+	KUNIT_ASSERT_GT(w->test, num, *last + 1);
+	return num;
+}
+
+/*
+ * A reader has begun a sub-buffer, and those behind it were overwritten. That loss counts, whatever
+ * is dropped before it. It counts no more where records behind it are dropped.
+ */
+static void older_test_gap(struct kunit *test)
+{
+	unsigned long overrun, left, lost;
+	struct rbt *w = test->priv;
+	u32 last, first, from;
+	unsigned int i;
+
+	rbt_open(w, 7, RB_FL_OVERWRITE);
+	rbt_open_other(w, 7, RB_FL_OVERWRITE);
+	for (i = 0; i < 5 && !w->failed; i++) {
+		last = w->nr;
+		rbt_write_n(w, 200, 40);
+		rbt_consume_n(w, 1);
+		rbt_write_n(w, 200, 260);
+		overrun = ring_buffer_overrun_cpu(w->buffer, w->cpu);
+		first = older_find_gap(w, &last);
+		from = i < 2 ? last - i : i == 2 ? (last + first) / 2 : first + 5 * (i - 3);
+		lost = i == 4 ? 0 : overrun;
+		older_cut(w, w->recs[from].time);
+		ring_buffer_drop_older(w->other);
+		left = w->nr - max(from, first) + (i < 2 ? i + 1 : 0);
+		KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(w->other, w->cpu), left);
+		KUNIT_EXPECT_EQ(test, ring_buffer_overrun_cpu(w->other, w->cpu), lost);
+		KUNIT_EXPECT_EQ(test, ring_buffer_complete_since(w->other, w->cpu),
+				w->recs[max(from, first)].time);
+		if (i >= 2)
+			older_expect_records(w, max(from, first), w->nr, lost);
+	}
+}
+
 /* Without a time nothing is dropped, whatever the cut before has asked for. */
 static void older_test_none(struct kunit *test)
 {
@@ -175,6 +229,7 @@ static void older_test_page(struct kunit *test)
 static struct kunit_case older_test_cases[] = {
 	KUNIT_CASE_PARAM(older_test_exact, older_gen_params),
 	KUNIT_CASE(older_test_read),
+	KUNIT_CASE(older_test_gap),
 	KUNIT_CASE(older_test_none),
 	KUNIT_CASE(older_test_trim),
 	KUNIT_CASE(older_test_page),
