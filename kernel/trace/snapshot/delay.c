@@ -80,9 +80,12 @@ void snap_delay_init(struct trace_snapshots *s)
  */
 void snap_delay_set(struct trace_snapshots *s, u64 ns)
 {
+	struct snap_claim claim;
+
 	scoped_guard(snap_change, s) {
 		s->pending.delay = ns;
-		snap_end_pending(s, atomic_long_xchg(&s->pending.requests, 0), -ECANCELED);
+		snap_claim_pending(s, &claim);
+		snap_end_pending(s, claim.requests, -ECANCELED);
 	}
 	wake_up_all(&s->wait);
 }

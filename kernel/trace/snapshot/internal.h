@@ -258,7 +258,8 @@ struct snap_waiter {
  * @start:    starts @timer from any context
  * @timer:    takes the snapshot
  *
- * The requester that makes @requests 1 fills the rest, and then queues @start.
+ * The requester that makes @requests 1 fills the rest, and then queues @start. @partial and @span
+ * are 0 if @requests is: snap_claim_pending() takes all of them.
  */
 struct snap_pending {
 	u64			delay;
@@ -271,6 +272,20 @@ struct snap_pending {
 	u64			at;
 	struct irq_work		start;
 	struct hrtimer		timer;
+};
+
+/**
+ * struct snap_claim - pending requests that one cut answers
+ * @requests: how many
+ * @partial:  how many of them have a time of their own
+ * @span:     the longest of these, in ns
+ * @asked:    time of the first one, by the clock of the trace; U64_MAX if there is none
+ */
+struct snap_claim {
+	long			requests;
+	long			partial;
+	u64			span;
+	u64			asked;
 };
 
 /**
@@ -310,6 +325,7 @@ struct snap_off {
  * @cuts:       counts the begin and the end of each cut of all CPUs for the user's slot: odd
  *              during one
  * @done:       @cuts in the last of them that succeeded
+ * @span:       time before that one of which it has the records, in ns; U64_MAX for all of them
  * @done_moves: @moves in that one
  * @moves:      counts the cuts of any kind, and changes of the size
  * @end:        end of the last cut
@@ -320,6 +336,7 @@ struct snap_off {
 struct snap_past {
 	unsigned int		cuts;
 	unsigned int		done;
+	u64			span;
 	unsigned int		done_moves;
 	unsigned int		moves;
 	u64			end;
@@ -341,7 +358,7 @@ struct snap_cut {
 	struct ring_buffer_cut	rb;
 	struct trace_snap	*snap;
 	u32			saved;
-	long			answers;
+	struct snap_claim	answers;
 	bool			alone;
 	struct snap_off		off;
 };
@@ -352,7 +369,8 @@ struct snap_cut {
  * @no_spare: requests refused because no buffer was ready
  * @refused:  requests refused for another reason
  * @enough:   requests refused because the first ones are kept
- * @late:     requests refused because their CPU had been cut off by a cut in progress
+ * @late:     requests refused because their CPU had been cut off by a cut in progress, or
+ *	      because that cut leaves out records that they want
  * @off:      requests refused because recording was off since before the last cut
  * @unkept:   snapshots that could not be kept
  */
@@ -604,6 +622,7 @@ void snap_first_end(struct trace_snapshots *s);
 int snap_take_wait(struct trace_snapshots *s, struct snap_request *req);
 void snap_keep_begin(struct trace_snapshots *s, struct snap_keep keep);
 int snap_take_pending(struct trace_snapshots *s);
+void snap_claim_pending(struct trace_snapshots *s, struct snap_claim *claim);
 void snap_end_pending(struct trace_snapshots *s, long requests, int ret);
 
 /* delay.c */

@@ -46,8 +46,10 @@
  *
  * A request with a time of its own, as "20ms", wants only the last records. Its snapshot answers
  * no request that wants more: one that waits for it makes it longer, and one that comes while it
- * is taken is not merged. The cut moves all records, and notes the time that is the limit.
- * snap_settle() drops the older records before the first reader comes.
+ * is taken is refused or takes another snapshot, as in the third case. The cut moves all records,
+ * and notes the time that is the limit. That counts back from the first of the requests that were
+ * pending, so that their events are in the snapshot however long they have waited. snap_settle()
+ * drops the older records before the first reader comes.
  *
  * A condition stores its value only with a snapshot, and under the lock.
  *
@@ -236,8 +238,12 @@ static void snap_kick(struct trace_snapshots *s, int ret, bool wake)
 		irq_work_queue(&s->worker.irq_work);
 }
 
-/* The cut itself; snap_look() on other CPUs sees whether it is in progress. */
-static int snap_cut_off(struct trace_snapshots *s, struct snap_slot *slot, int cpu, bool counts)
+/*
+ * The cut itself, which has the records of the last @span ns. If others can share it, @counts,
+ * snap_look() on other CPUs sees whether it is in progress.
+ */
+static int snap_cut_off(struct trace_snapshots *s, struct snap_slot *slot, int cpu, bool counts,
+			u64 span)
 {
 	struct trace_snapshots *part;
 	int ret;
@@ -259,6 +265,7 @@ static int snap_cut_off(struct trace_snapshots *s, struct snap_slot *slot, int c
 		if (!ret) {
 			part->past.done = part->past.cuts;
 			part->past.done_moves = part->past.moves;
+			part->past.span = span;
 		}
 		WRITE_ONCE(part->past.cuts, part->past.cuts + 1);
 	}
@@ -397,49 +404,88 @@ static u64 snap_keep_span(const struct trace_snapshots *s)
 }
 
 /* The same for requests that were pending. */
-static u64 snap_pending_span(const struct trace_snapshots *s, long requests)
+static u64 snap_claim_span(const struct trace_snapshots *s, const struct snap_claim *claim)
 {
-	return max(s->pending.span, requests > s->pending.partial ? snap_keep_span(s) : 0);
+	return max(claim->span, claim->requests > claim->partial ? snap_keep_span(s) : 0);
 }
 
 /*
- * The time from which on the cut of @s wants the records, of the last @span ns: before the cut, or
- * before recording was switched off. 0 if that is not known, or if the clock counts no time.
+ * The time from which on the cut of @s wants the records, of the last @span ns: before the
+ * requests, the cut, or the moment when recording was switched off, the earliest of them. 0 if that
+ * is not known, or if the clock counts no time.
  */
-static u64 snap_from(struct trace_snapshots *s, u64 span, u64 begin)
+static u64 snap_from(struct trace_snapshots *s, u64 span, u64 asked)
 {
 	u64 since, until;
 
 	if (span == U64_MAX || !trace_clock_in_ns(s->tr) || tracing_all_generation() & 1 ||
 	    !ring_buffer_was_on(s->tr->array_buffer.buffer, &since, &until))
 		return 0;
-	until = min(until, begin);
+	until = min(until, asked);
 	return until > span ? until - span : 0;
 }
 
-/* The pending requests, for the cut that follows: the next request begins another one. */
-static long snap_claim_pending(struct trace_snapshots *s)
+/**
+ * snap_claim_pending() - take the pending requests, for the cut that follows or to cancel them
+ * @s:     the snapshots of a trace array
+ * @claim: is set to them
+ *
+ * The next request begins another one. An NMI can come between: it joins these, or it is the
+ * first one and fills &snap_pending.info.
+ *
+ * Context: Any context. The caller has the lock.
+ */
+void snap_claim_pending(struct trace_snapshots *s, struct snap_claim *claim)
 {
-	/* Pairs with snap_take:A. RBB(snap_take_pending:A) */
-	return atomic_long_xchg(&s->pending.requests, 0);
+	struct snap_pending *pending = &s->pending;
+
+	claim->requests = atomic_long_read(&pending->requests);
+	do {
+		/* The NMI that makes it 1 sets the time, so that is looked at behind it. */
+		barrier();
+		claim->asked = claim->requests ? pending->info.asked : U64_MAX;
+		/* Pairs with snap_take:A. RBB(snap_take_pending:A) */
+	} while (!atomic_long_try_cmpxchg(&pending->requests, &claim->requests, 0));
+	/* No NMI has a time of its own. */
+	claim->partial = pending->partial;
+	claim->span = pending->span;
+	pending->partial = 0;
+	pending->span = 0;
+}
+
+/* The cut has failed, or has left the part out. An NMI that was the first one meanwhile joins. */
+static void snap_unclaim_pending(struct trace_snapshots *s, const struct snap_claim *claim)
+{
+	struct snap_pending *pending = &s->pending;
+
+	pending->partial = claim->partial;
+	pending->span = claim->span;
+	atomic_long_add(claim->requests, &pending->requests);
+	pending->info.asked = claim->asked;
+	irq_work_queue(&pending->start);
 }
 
 /*
  * A cut of all CPUs answers the earlier requests of its parts. A part with a delay wants the
- * records that follow its request: its requests stay pending. Return: the time before the cut, in
- * ns, of which the requests want the records.
+ * records that follow its request: its requests stay pending. Return: the time before @asked, in
+ * ns, of which the requests want the records; @asked becomes the time of the first one.
  */
 static u64 snap_answer_begin(struct trace_snapshots *s, struct snap_slot *slot,
-			     const struct snap_request *req)
+			     const struct snap_request *req, u64 *asked)
 {
 	u64 span = req->span ?: slot == &s->user ? snap_keep_span(s) : U64_MAX;
 	bool all = snap_is_shared(s, slot, req);
 	struct trace_snapshots *part;
+	struct snap_claim *claim;
 
 	for_each_cut_part(part, s, slot) {
-		part->cut.answers = all && !part->pending.delay ? snap_claim_pending(part) : 0;
-		if (part->cut.answers)
-			span = max(span, snap_pending_span(part, part->cut.answers));
+		claim = &part->cut.answers;
+		claim->requests = 0;
+		if (!all || part->pending.delay)
+			continue;
+		snap_claim_pending(part, claim);
+		span = max(span, snap_claim_span(part, claim));
+		*asked = min(*asked, claim->asked);
 	}
 	return span;
 }
@@ -456,12 +502,10 @@ static void snap_answer_end(struct trace_snapshots *s, struct snap_slot *slot, i
 	for_each_cut_part(part, s, slot) {
 		bool cut = !ret && part->cut.snap;
 
-		if (part->cut.answers && cut) {
-			snap_end_pending(part, part->cut.answers, 1);
-		} else if (part->cut.answers) {
-			atomic_long_add(part->cut.answers, &part->pending.requests);
-			irq_work_queue(&part->pending.start);
-		}
+		if (part->cut.answers.requests && cut)
+			snap_end_pending(part, part->cut.answers.requests, 1);
+		else if (part->cut.answers.requests)
+			snap_unclaim_pending(part, &part->cut.answers);
 		if (cut && part != s)
 			snap_kick(part, 0, true);
 	}
@@ -515,9 +559,8 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 	bool keep = slot == &s->user && snap_is_wanted(s, req);
 	struct ring_buffer_moment at;
 	struct trace_snapshots *part;
+	u64 span, asked;
 	unsigned long id;
-	bool counts;
-	u64 span;
 	int ret;
 
 	if (!req->waits && snap_is_vain(s, slot, req->cpu))
@@ -527,13 +570,13 @@ static int snap_cut(struct trace_snapshots *s, struct snap_slot *slot,
 		return ret;
 	for_each_cut_part(part, s, slot)
 		part->cut.off = snap_off_now(part);
-	span = snap_answer_begin(s, slot, req);
-	counts = snap_is_shared(s, slot, req) && span >= snap_keep_span(s);
 	info->begin = ring_buffer_time_stamp(live);
-	info->from = snap_from(s, span, info->begin);
+	asked = min(info->begin, info->asked ?: U64_MAX);
+	span = snap_answer_begin(s, slot, req, &asked);
+	info->from = snap_from(s, span, asked);
 	for_each_cut_part(part, s, slot)
 		part->cut.rb.from = info->from;
-	ret = snap_cut_off(s, slot, req->cpu, counts);
+	ret = snap_cut_off(s, slot, req->cpu, snap_is_shared(s, slot, req), span);
 	if (ret) {
 		snap_answer_end(s, slot, ret);
 		snap_unprepare(s, slot);
@@ -579,19 +622,28 @@ static void snap_look(struct trace_snapshots *s, struct snap_info *info)
 	info->ring = ring_buffer_ring_id(s->tr->array_buffer.buffer, smp_processor_id());
 }
 
-/* 0; 1 if a cut since snap_look() has answered the request; -EALREADY if one came too early. */
-static int snap_is_answered(struct trace_snapshots *s, const struct snap_info *info)
+/* Was a cut of at least @span ns in progress at snap_look(), or later, and has the event? */
+static bool snap_has_answered(struct trace_snapshots *s, const struct snap_info *info, u64 span)
 {
-	int later = s->past.done - info->cuts;
-
-	if (!info->ring || later < 0)
-		return 0;
+	if (s->past.span < span)
+		return false;
 	/* The cut began after the request. */
-	if (later > 0)
-		return 1;
+	if (s->past.done != info->cuts)
+		return true;
 	/* The cut was in progress, and nothing else has moved the ring since. */
-	if (s->past.moves == s->past.done_moves &&
-	    ring_buffer_ring_id(s->tr->array_buffer.buffer, info->cpu) != info->ring)
+	return s->past.moves == s->past.done_moves &&
+	       ring_buffer_ring_id(s->tr->array_buffer.buffer, info->cpu) != info->ring;
+}
+
+/*
+ * 0; 1 if a cut since snap_look() has answered the request for the last @span ns; -EALREADY if one
+ * came too early, or does not go back that far.
+ */
+static int snap_is_answered(struct trace_snapshots *s, const struct snap_info *info, u64 span)
+{
+	if (!info->ring || (int)(s->past.done - info->cuts) < 0)
+		return 0;
+	if (snap_has_answered(s, info, span))
 		return 1;
 	return s->keeper.want.nr ? 0 : -EALREADY;
 }
@@ -706,7 +758,7 @@ static int snap_take_locked(struct trace_snapshots *s, struct snap_slot *slot,
 		ret = snap_postpone(s, req, info);
 	} else {
 		if (shared && !req->waits)
-			ret = snap_is_answered(s, info);
+			ret = snap_is_answered(s, info, snap_keep_span(s));
 		ret = ret ?: snap_cut(s, slot, req, info);
 	}
 	/* If the snapshot answers an earlier request with it, too, it has been told. */
@@ -812,8 +864,6 @@ void snap_end_pending(struct trace_snapshots *s, long requests, int ret)
 		*cell = (struct snap_cond){ };
 	}
 	s->pending.waiters = NULL;
-	s->pending.partial = 0;
-	s->pending.span = 0;
 	for (; waiter; waiter = next) {
 		next = waiter->next;
 		waiter->ret = min(ret, 0);
@@ -842,8 +892,8 @@ int snap_take_pending(struct trace_snapshots *s)
 	struct snap_request req = { .cpu = RING_BUFFER_ALL_CPUS };
 	struct snap_pending *pending = &s->pending;
 	struct snap_info info;
+	struct snap_claim claim;
 	int ret = -EAGAIN;
-	long requests;
 
 	guard(irqsave)();
 	if (!snap_lock_all(s))
@@ -855,13 +905,13 @@ int snap_take_pending(struct trace_snapshots *s)
 	} else if (ktime_get_mono_fast_ns() >= pending->at) {
 		info = pending->info;
 		req.waits = pending->waiters;
-		requests = snap_claim_pending(s);
-		req.span = snap_pending_span(s, requests);
+		snap_claim_pending(s, &claim);
+		req.span = snap_claim_span(s, &claim);
 		/* A cut that answers the first one may have come before the others. */
-		ret = requests == 1 ? snap_is_answered(s, &info) : 0;
+		ret = claim.requests == 1 ? snap_is_answered(s, &info, req.span) : 0;
 		if (!ret)
 			ret = snap_cut(s, &s->user, &req, &info);
-		snap_end_pending(s, requests, ret);
+		snap_end_pending(s, claim.requests, ret);
 	}
 	snap_unlock_all(s);
 	if (ret == -EAGAIN || ret == -EINPROGRESS)

@@ -114,12 +114,37 @@ static void cut_test_span(struct kunit *test)
 	}
 }
 
+/* A session's cut that is long enough for it does not answer a channel that wants more. */
+static void cut_test_span_part(struct kunit *test)
+{
+	struct trace_snapshots *s = chan_kunit_begin(test, 2), *part;
+	unsigned int ch;
+
+	chan_kunit_set_clock();
+	for (ch = 0; ch < 3; ch++)
+		KUNIT_ASSERT_TRUE(test, chan_kunit_write(ch, 0, NSEC_PER_SEC, ch));
+	tfs_set(test, "snapshot_keep", "last 1s");
+	tfs_set(test, "/instances/kunit_2/snapshot_keep", "last 500ms");
+	tfs_set(test, "snapshot", "1");
+	for (ch = 0; ch < 3; ch++) {
+		part = chan_kunit[ch]->snapshots;
+		/* As if the cut came while the request waits for the lock. */
+		part->past.done = part->past.cuts + 2;
+		tracing_snapshot_instance(chan_kunit[ch]);
+		part->past.done = part->past.cuts;
+		KUNIT_EXPECT_EQ(test, atomic_long_read(&part->count.merged), ch == 1 ? 0L : 1L);
+		KUNIT_EXPECT_EQ(test, atomic_long_read(&part->count.late), ch == 1 ? 1L : 0L);
+		KUNIT_EXPECT_EQ(test, part->user.seq, s->user.seq);
+	}
+}
+
 static struct kunit_case cut_cases[] = {
 	KUNIT_CASE(cut_test_locked),
 	KUNIT_CASE(cut_test_stuck),
 	KUNIT_CASE(cut_test_list),
 	KUNIT_CASE(cut_test_other),
 	KUNIT_CASE(cut_test_span),
+	KUNIT_CASE(cut_test_span_part),
 	{ }
 };
 

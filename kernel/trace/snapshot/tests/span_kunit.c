@@ -156,26 +156,44 @@ static void span_test_memory(struct kunit *test)
 	KUNIT_EXPECT_LE(test, last + 5 * PAGE_SIZE / 1024, all);
 }
 
-/* A cut that leaves out records that others may want is not joined. */
+/*
+ * A cut answers a plain request that came before it, if it has all records that are wanted. Else
+ * its snapshot stays: a second one is taken only where snapshots are kept.
+ */
 static void span_test_join(struct kunit *test)
 {
-	struct trace_snapshots *s = snap_kunit(test);
 	static const struct {
 		const char	*keep;
 		const char	*text;
-		unsigned int	counts;
+		unsigned int	taken;
+		unsigned int	merged;
+		unsigned int	late;
 	} cuts[] = {
-		{ "0", "1", 2 }, { "0", "1s", 0 }, { "last 1s", "1", 2 }, { "last 1s", "1s", 2 },
-		{ "last 1s", "2s", 2 }, { "last 2s", "1s", 0 },
+		{ "0", "1", 1, 1, 0 }, { "0", "1s", 1, 0, 1 }, { "last 1s", "1", 1, 1, 0 },
+		{ "last 1s", "1s", 1, 1, 0 }, { "last 1s", "2s", 1, 1, 0 },
+		{ "last 2s", "1s", 1, 0, 1 }, { "last 2 2s", "1s", 2, 0, 0 },
+		{ "last 2 2s", "3s", 1, 1, 0 },
 	};
-	unsigned int i, before;
+	struct trace_snapshots *s = snap_kunit(test);
+	unsigned int i;
+	long merged, late;
+	u64 seq;
 
 	for (i = 0; i < ARRAY_SIZE(cuts); i++) {
 		tfs_set(test, "snapshot_keep", cuts[i].keep);
-		before = s->past.cuts;
+		seq = s->user.seq;
+		merged = atomic_long_read(&s->count.merged);
+		late = atomic_long_read(&s->count.late);
 		tfs_set(test, "snapshot", cuts[i].text);
-		KUNIT_EXPECT_EQ_MSG(test, s->past.cuts - before, cuts[i].counts, "%s, %s",
-				    cuts[i].keep, cuts[i].text);
+		/* As if the cut came while the request waits for the lock. */
+		s->past.done = s->past.cuts + 2;
+		tracing_snapshot_instance(test->priv);
+		s->past.done = s->past.cuts;
+		KUNIT_EXPECT_EQ_MSG(test, s->user.seq - seq, cuts[i].taken, "%u", i);
+		KUNIT_EXPECT_EQ_MSG(test, atomic_long_read(&s->count.merged) - merged,
+				    (long)cuts[i].merged, "%u", i);
+		KUNIT_EXPECT_EQ_MSG(test, atomic_long_read(&s->count.late) - late,
+				    (long)cuts[i].late, "%u", i);
 	}
 }
 
@@ -223,6 +241,8 @@ static void span_test_pending(struct kunit *test)
 		tfs_set(test, "snapshot_delay", "1000s");
 		for (j = 0; j < cases[i].nr; j++)
 			span_request(test, cases[i].asks[j] * NSEC_PER_SEC);
+		/* The time counts back from the first request, however long it waits. */
+		span_now += 100 * NSEC_PER_SEC;
 		scoped_guard(snap_change, s)
 			WRITE_ONCE(s->pending.at, 0);
 		KUNIT_EXPECT_EQ(test, snap_take_pending(s), 0);
@@ -238,17 +258,54 @@ static void span_test_first(struct kunit *test)
 
 	tfs_set(test, "snapshot_allocate", "1");
 	span_set_clock(test);
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < 3; i++) {
 		span_marks(test, 5);
+		if (i == 2)
+			tfs_set(test, "snapshot_keep", "last 2500ms");
 		snap_first_begin(s);
 		if (i)
 			tracing_snapshot_instance(test->priv);
-		KUNIT_EXPECT_EQ(test, atomic_long_read(&s->pending.requests), (long)i);
+		KUNIT_EXPECT_EQ(test, atomic_long_read(&s->pending.requests), (long)!!i);
+		/* The event of that request is in it, although the task is slow. */
+		if (i)
+			span_now += 100 * NSEC_PER_SEC;
 		tfs_set(test, "snapshot", "1s");
 		snap_first_end(s);
-		KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), i ? 5U : 1U);
+		KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), i ? 7U - 2 * i : 1U);
 	}
-	snap_kunit_expect(test, "taken 3 merged 1");
+	snap_kunit_expect(test, "taken 4 merged 2");
+}
+
+/* A request in an NMI that comes behind the claim of those before wants all, for its own cut. */
+static void span_test_claim(struct kunit *test)
+{
+	struct trace_snapshots *s = snap_kunit(test);
+	struct snap_claim claim;
+	unsigned long flags;
+
+	tfs_set(test, "snapshot_allocate", "1");
+	span_set_clock(test);
+	tfs_set(test, "snapshot_delay", "1000s");
+	span_request(test, NSEC_PER_SEC);
+	flags = snap_change_begin(s, snap_lock);
+	span_now = 3 * NSEC_PER_SEC;
+	snap_claim_pending(s, &claim);
+	KUNIT_EXPECT_EQ(test, claim.requests, 1L);
+	KUNIT_EXPECT_EQ(test, claim.partial, 1L);
+	KUNIT_EXPECT_EQ(test, claim.span, (u64)NSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, claim.asked, (u64)NSEC_PER_SEC);
+	/* It finds the lock held by its CPU. */
+	tracing_snapshot_instance(test->priv);
+	snap_end_pending(s, claim.requests, -ECANCELED);
+	snap_claim_pending(s, &claim);
+	KUNIT_EXPECT_EQ(test, claim.requests, 1L);
+	KUNIT_EXPECT_EQ(test, claim.partial, 0L);
+	KUNIT_EXPECT_EQ(test, claim.span, 0ULL);
+	KUNIT_EXPECT_EQ(test, claim.asked, 3ULL * NSEC_PER_SEC);
+	snap_claim_pending(s, &claim);
+	KUNIT_EXPECT_EQ(test, claim.requests, 0L);
+	KUNIT_EXPECT_EQ(test, claim.asked, U64_MAX);
+	snap_change_end(s, snap_unlock, flags);
 }
 
 /* Texts that are refused change nothing. */
@@ -291,6 +348,7 @@ static struct kunit_case span_test_cases[] = {
 	KUNIT_CASE(span_test_join),
 	KUNIT_CASE(span_test_pending),
 	KUNIT_CASE(span_test_first),
+	KUNIT_CASE(span_test_claim),
 	KUNIT_CASE(span_test_refused),
 	{ }
 };
