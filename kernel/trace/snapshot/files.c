@@ -190,30 +190,11 @@ static __poll_t snap_poll(struct file *file, poll_table *wait)
 		EPOLLIN | EPOLLRDNORM : 0;
 }
 
-/* The list shows how many records the newest snapshot leaves out: drop and count them before. */
-static void snap_settle_last(struct trace_snapshots *s)
-{
-	struct array_buffer *buf = NULL;
-	struct trace_snap *last;
-	bool counted;
-
-	scoped_guard(mutex, &s->mutex) {
-		last = READ_ONCE(s->user.last);
-		/* A taker may use it now, but only a task frees it. */
-		counted = !last || !READ_ONCE(last->info.from) || READ_ONCE(last->settled);
-	}
-	if (!counted)
-		buf = trace_snapshot_get(s->tr, false);
-	if (buf)
-		trace_snapshot_put(buf);
-}
-
 static int snap_list_show(struct seq_file *m, void *v)
 {
 	struct trace_snapshots *s = m->private;
 
 	snap_tend(s);
-	snap_settle_last(s);
 	guard(mutex)(&trace_types_lock);
 	guard(mutex)(&s->mutex);
 	m->poll_event = s->keeper.news;

@@ -78,11 +78,11 @@ enum snap_by {
  * @since:  end of the cut before it, by the clock of the trace, or the time when recording was
  *	    switched on; U64_MAX if its CPUs were not cut off together, or that time is not known
  * @until:  time when recording was switched off, if it is; else U64_MAX
- * @from:   records of an earlier time are left out; 0 if none are
+ * @from:   records of an earlier time are left out; 0 if none are, or of one CPU only
  * @begin:  time before the first CPU was cut off
  * @end:    time after the last CPU was cut off
- * @clocks: other clocks after @end; and before the records, at the end of the cut before or where
- *	    the clock of the trace was set
+ * @clocks: other clocks after @end; and before the records, at the end of the last cut of all CPUs
+ *	    before or where the clock of the trace was set
  */
 struct snap_info {
 	enum snap_by		by;
@@ -329,7 +329,7 @@ struct snap_off {
  * @done_moves: @moves in that one
  * @moves:      counts the cuts of any kind, and changes of the size
  * @end:        end of the last cut
- * @clocks:     other clocks after @end
+ * @clocks:     other clocks after the end of the last cut of all CPUs
  * @on_all:     tracing_all_generation() before @end
  * @off:        the switches that were off before the last cut
  */

@@ -40,6 +40,18 @@ static void snap_show_cpus(struct seq_file *m, const char *name, struct trace_sn
 	}
 }
 
+/* Older records are counted when they are dropped. The CPUs may be of several cuts. */
+static bool snap_has_left_out(struct trace_snap *snap)
+{
+	int cpu;
+
+	for_each_tracing_cpu(cpu) {
+		if (ring_buffer_older_cpu(snap->buf.buffer, cpu))
+			return true;
+	}
+	return false;
+}
+
 /* Sub-buffers with records, in KiB. */
 static unsigned long snap_used_kb(struct trace_snap *snap)
 {
@@ -83,10 +95,10 @@ void snap_show(struct seq_file *m, struct trace_array *tr, struct trace_snap *sn
 	snap_show_clocks(m, tr, " clocks_before=", &info->clocks[1]);
 	snap_show_cpus(m, "records", snap, ring_buffer_entries_cpu);
 	snap_show_cpus(m, "lost", snap, trace_lost);
-	if (info->from) {
+	if (info->from)
 		trace_print_time(m, tr, " from=", info->from);
+	if (snap_has_left_out(snap))
 		snap_show_cpus(m, "left_out", snap, ring_buffer_older_cpu);
-	}
 	seq_printf(m, " kb=%lu memory_kb=%lu", snap_used_kb(snap), snap->kb);
 	if (snap->kept)
 		seq_printf(m, " instance=%s", snap->kept->name);

@@ -367,14 +367,19 @@ static void snap_join_parts(struct trace_snapshots *s)
 static void snap_finish(struct trace_snapshots *part, struct snap_slot *slot,
 			const struct snap_request *req, const struct snap_info *info, bool keep)
 {
+	bool whole = req->cpu == RING_BUFFER_ALL_CPUS || nr_cpu_ids == 1;
 	struct trace_snap *snap = part->cut.snap;
 
 	snap_note(part, snap, req, info);
-	if (req->cpu != RING_BUFFER_ALL_CPUS && nr_cpu_ids > 1)
+	/* The other CPUs have records since another cut. */
+	if (!whole) {
 		snap->info.since = U64_MAX;
+		snap->info.from = 0;
+	}
 	snap_save(snap, req->cpu);
 	part->past.end = snap->info.end;
-	part->past.clocks = info->clocks[0];
+	if (whole)
+		part->past.clocks = info->clocks[0];
 	part->past.on_all = snap->info.on_all;
 	part->past.off = part->cut.off;
 	snap->seq = slot->seq + 1;
