@@ -114,6 +114,9 @@ bool snap_recall(struct trace_snap *snap)
 	    (unsigned int)saved->info.by > SNAP_BY_UNKNOWN)
 		return true;
 	*info = saved->info;
+	/* Older records are there or not, as they were read or not: no limit is known. */
+	info->since = max(info->since, info->from);
+	info->from = 0;
 	info->nmi = !!*(const u8 *)&saved->info.nmi;
 	snap_recall_name(info->comm, sizeof(info->comm));
 	snap_recall_name(info->event, sizeof(info->event));
