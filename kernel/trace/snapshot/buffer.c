@@ -281,13 +281,17 @@ int snap_trim(struct trace_snapshots *s, struct trace_snap *snap)
  */
 void snap_settle(struct trace_snap *snap)
 {
+	bool committed;
+
 	/* Pairs with snap_settle:B: the records of the writers are visible. RBB(snap_settle:A) */
 	if (smp_load_acquire(&snap->settled))
 		return;
-	if (!ring_buffer_wait_since(snap->buf.buffer, &snap->at) &&
-	    !ring_buffer_wait_writers(snap->buf.buffer))
-		return;
+	committed = ring_buffer_wait_since(snap->buf.buffer, &snap->at) ||
+		    ring_buffer_wait_writers(snap->buf.buffer);
+	/* A writer of a CPU in hotplug is no reason to show older records. */
 	ring_buffer_drop_older(snap->buf.buffer);
+	if (!committed)
+		return;
 	/* Pairs with snap_settle:A. RBB(snap_settle:B) */
 	smp_store_release(&snap->settled, true);
 }
