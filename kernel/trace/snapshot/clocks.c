@@ -8,7 +8,7 @@
 #include "../trace_text.h"
 #include "internal.h"
 
-/* So often the clocks are read, unless the first reads are that close together. */
+/* So often the clocks are read at most; reads that are this close together are close enough. */
 #define SNAP_CLOCK_TRIES	5
 #define SNAP_CLOCK_NS		500
 
@@ -17,8 +17,9 @@
  * @buffer: the buffer, for its clock
  * @clocks: is set to what they show
  *
- * An NMI, or the machine below a guest, may come between: so it is tried again, and the closest
- * reads count. In an NMI the other clocks can be some ns off, see ktime_get_mono_fast_ns().
+ * An NMI, or the machine below a guest, may come between: so it is tried again, until it comes no
+ * closer, as with a slow clock. In an NMI the other clocks can be some ns off, see
+ * ktime_get_mono_fast_ns(). Early in the boot there are none: @clocks->mono is 0.
  *
  * Context: Any context.
  */
@@ -27,6 +28,11 @@ void trace_read_clocks(struct trace_buffer *buffer, struct trace_clocks *clocks)
 	struct trace_clocks now;
 	unsigned int i;
 
+	/* The first trace array comes before timekeeping. */
+	if (system_state == SYSTEM_BOOTING) {
+		*clocks = (struct trace_clocks){ .trace = ring_buffer_time_stamp(buffer) };
+		return;
+	}
 	guard(irqsave)();
 	for (i = 0; i < SNAP_CLOCK_TRIES; i++) {
 		now.trace = ring_buffer_time_stamp(buffer);
@@ -34,9 +40,10 @@ void trace_read_clocks(struct trace_buffer *buffer, struct trace_clocks *clocks)
 		now.boot = ktime_get_boot_fast_ns();
 		now.real = ktime_get_real_fast_ns();
 		now.within = ring_buffer_time_stamp(buffer) - now.trace;
-		if (!i || now.within < clocks->within)
-			*clocks = now;
-		if (clocks->within <= SNAP_CLOCK_NS)
+		if (i && now.within >= clocks->within)
+			return;
+		*clocks = now;
+		if (now.within <= SNAP_CLOCK_NS)
 			return;
 	}
 }
