@@ -10,8 +10,8 @@
 #include "../trace_text.h"
 #include "internal.h"
 
-/* The longest value is "first", a number and a time, with blanks. */
-#define SNAP_TEXT_SIZE	40
+/* The longest value is "first", a number and a time, with blanks and a newline. */
+#define SNAP_TEXT_SIZE	sizeof("first 4294967295 18446744073709551614ns\n")
 
 /**
  * struct snap_file - a file of an instance
@@ -68,7 +68,8 @@ void trace_snapshot_help(struct seq_file *m, struct trace_iterator *iter)
 		ready = snap_is_ready(s, &s->user);
 
 	seq_printf(m, "#\n# * Snapshot is %s *\n#\n# Write to this file\n"
-		   "#   1  to take a snapshot%s, and to allocate memory for it if need be\n",
+		   "#   1  to take a snapshot%s, and to allocate memory for it if need be\n"
+		   "#   20ms  or another time to take one of the records of that time\n",
 		   ready ? "allocated" : "freed", all ? "" : " of this CPU");
 	seq_printf(m, "%s#   2  or another number to erase it, but to keep the memory\n",
 		   all ? "#   0  to free it\n" : "");

@@ -32,12 +32,14 @@
 #define HELP_ALL(ready)								\
 	"#\n# * Snapshot is " ready " *\n#\n# Write to this file\n"		\
 	"#   1  to take a snapshot, and to allocate memory for it if need be\n"	\
+	"#   20ms  or another time to take one of the records of that time\n"	\
 	"#   0  to free it\n"							\
 	"#   2  or another number to erase it, but to keep the memory\n"
 
 #define HELP_CPU(ready)								\
 	"#\n# * Snapshot is " ready " *\n#\n# Write to this file\n"		\
 	"#   1  to take a snapshot of this CPU, and to allocate memory for it if need be\n" \
+	"#   20ms  or another time to take one of the records of that time\n"	\
 	"#   2  or another number to erase it, but to keep the memory\n"
 
 static void fs_mark(struct kunit *test, const char *text)
@@ -187,10 +189,10 @@ static void fs_test_value(struct kunit *test)
 	}
 
 	/* The longest valid text, then one more character. */
-	tfs_set(test, name, fs_long(test, 39, '0'));
+	tfs_set(test, name, fs_long(test, 40, '0'));
 	tfs_expect(test, name, "0\n");
-	tfs_refuse(test, name, fs_long(test, 40, '0'), -EINVAL);
-	tfs_refuse(test, name, tfs_text(test, "%-40s", v->wants[0]), -EINVAL);
+	tfs_refuse(test, name, fs_long(test, 41, '0'), -EINVAL);
+	tfs_refuse(test, name, tfs_text(test, "%-41s", v->wants[0]), -EINVAL);
 	snprintf(text, sizeof(text), "] %s: error: %s\n", name, v->why);
 	tfs_expect_in(test, "error_log", text);
 	tfs_set(test, name, v->wants[1]);
@@ -224,8 +226,8 @@ static void fs_test_snapshot(struct kunit *test)
 	tfs_set(test, "snapshot_allocate", "0");
 
 	fs_mark(test, "one");
-	tfs_set(test, "snapshot", fs_long(test, 39, '1'));
-	tfs_set(test, "snapshot", fs_long(test, 39, '2'));
+	tfs_set(test, "snapshot", fs_long(test, 40, '1'));
+	tfs_set(test, "snapshot", fs_long(test, 40, '2'));
 	fs_mark(test, "two");
 	tfs_set(test, "snapshot", "1\n");
 	fs_expect_only(test, "snapshot", "two");
@@ -249,7 +251,7 @@ static void fs_test_snapshot(struct kunit *test)
 	tfs_expect_in(test, "snapshot", HELP_ALL("freed"));
 	tfs_expect_in(test, "snapshots", "# memory, in KiB: 0\n");
 
-	tfs_refuse(test, "snapshot", fs_long(test, 40, '1'), -EINVAL);
+	tfs_refuse(test, "snapshot", fs_long(test, 41, '1'), -EINVAL);
 	tfs_empty(test, "error_log");
 	tfs_fails(test, "snapshot", "x", -EINVAL, BAD_NUMBER);
 	tfs_fails(test, "snapshot", "-1", -EINVAL, BAD_NUMBER);

@@ -112,13 +112,17 @@ static void span_test_keep(struct kunit *test)
 		{ "last 1500ms", "last 1500ms" }, { "20ms", "last 20ms" }, { "0", "0" },
 		{ "2 1s", "last 2 1s" }, { "last  3  1000us", "last 3 1ms" }, { "7", "last 7" },
 		{ "first 1 60s", "first 1 60s" }, { "0 1s", "last 1s" }, { "last 0", "0" },
-		{ "last 4294967295 18446744073709551614ns",
-		  "last 4294967295 18446744073709551614ns" },
+		{ "first 4294967295 18446744073709551614ns",
+		  "first 4294967295 18446744073709551614ns" },
+		{ "0", "0" },
 	};
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(texts); i++) {
 		tfs_set(test, "snapshot_keep", texts[i][0]);
+		tfs_expect(test, "snapshot_keep", tfs_text(test, "%s\n", texts[i][1]));
+		/* It takes back what it shows. */
+		tfs_set(test, "snapshot_keep", tfs_text(test, "%s\n", texts[i][1]));
 		tfs_expect(test, "snapshot_keep", tfs_text(test, "%s\n", texts[i][1]));
 	}
 	span_set_clock(test);
