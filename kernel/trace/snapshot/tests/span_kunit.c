@@ -44,6 +44,14 @@ static unsigned int span_in_list(struct kunit *test, const char *part)
 	return tfs_count(tfs_read(test, "snapshots"), part);
 }
 
+/* A snapshot of five marks, asked for by @text, has so many of them. */
+static void span_expect(struct kunit *test, const char *text, unsigned int marks)
+{
+	span_marks(test, 5);
+	tfs_set(test, "snapshot", text);
+	KUNIT_EXPECT_EQ_MSG(test, tfs_marks(test, "snapshot"), marks, "%s", text);
+}
+
 /* Exactly the records of that time are there, and the list says it as soon as they are read. */
 static void span_test_exact(struct kunit *test)
 {
@@ -71,18 +79,12 @@ static void span_test_exact(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, until, 5500000000ULL);
 	}
 	/* A reader that comes first finds the same. */
-	span_marks(test, 5);
-	tfs_set(test, "snapshot", "1s");
-	KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 1U);
+	span_expect(test, "1s", 1);
 	/* A time that is longer than all leaves out nothing, and is no limit. */
-	span_marks(test, 5);
-	tfs_set(test, "snapshot", "1000s");
-	KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 5U);
+	span_expect(test, "1000s", 5);
 	KUNIT_EXPECT_EQ(test, span_in_list(test, "left_out="), 0U);
 	/* The next one has all. */
-	span_marks(test, 5);
-	tfs_set(test, "snapshot", "1");
-	KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 5U);
+	span_expect(test, "1", 5);
 	KUNIT_EXPECT_EQ(test, span_in_list(test, "left_out="), 0U);
 }
 
@@ -141,9 +143,7 @@ static void span_test_keep(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tfs_marks(test, "/instances/kunit@3/trace"), 3U);
 	KUNIT_EXPECT_EQ(test, tfs_marks(test, "/instances/kunit@4/trace"), 1U);
 	tfs_expect_in(test, "/instances/kunit@4/snapshots", " from=4.500000000 left_out=4");
-	span_marks(test, 5);
-	tfs_set(test, "snapshot", "1000s");
-	KUNIT_EXPECT_EQ(test, tfs_marks(test, "snapshot"), 5U);
+	span_expect(test, "1000s", 5);
 }
 
 /* The sub-buffers of records that are left out are freed. */
