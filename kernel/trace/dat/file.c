@@ -14,7 +14,7 @@ static void dat_log(struct trace_array *tr, bool real, int ret)
 {
 	const char *why =
 		ret == -ENOSPC ? "snapshot_limit_kb allows no more memory" :
-		ret == -ENODATA ? "trace_clock counts no nanoseconds: read trace.dat" :
+		ret == -ENODATA ? "the time of the day is not known: read trace.dat" :
 		ret != -EOPNOTSUPP ? NULL :
 		"Its channels have several sizes of sub-buffers: read trace.dat of each";
 
@@ -75,7 +75,7 @@ static int dat_open_kept(struct trace_array *tr, struct file *file, bool real)
 	struct dat_file *f;
 	int ret;
 
-	if (real && !trace_clock_in_ns(tr))
+	if (real && !(trace_clock_in_ns(tr) && trace_snapshot_clocks(tr)->mono))
 		return -ENODATA;
 	f = dat_begin_reading(tr);
 	if (IS_ERR(f))

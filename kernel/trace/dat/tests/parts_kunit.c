@@ -359,6 +359,7 @@ static void dat_parts_test_clocks(struct kunit *test)
 	struct dat_kunit *dat, *real;
 	const struct trace_clocks *clocks;
 	struct trace_array *kept;
+	const char *text;
 	struct file *file;
 	unsigned int i;
 	s64 by;
@@ -386,14 +387,20 @@ static void dat_parts_test_clocks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, real->size - real->begin, dat->size - dat->begin);
 	KUNIT_EXPECT_EQ(test, memcmp(real->bytes + real->begin, dat->bytes + dat->begin,
 				     dat->size - dat->begin), 0);
-	/* Without nanoseconds there is no offset. */
-	tfs_set(test, "trace_clock", "counter");
-	kept = dat_parts_take(test, test->priv);
-	file = tfs_try_open(test, tfs_text(test, "/instances/%s/realtime.dat", kept->name),
-			    O_RDONLY);
-	KUNIT_EXPECT_EQ(test, PTR_ERR(file), (long)-ENODATA);
-	tfs_expect_in(test, "error_log",
-		      "realtime.dat: error: trace_clock counts no nanoseconds: read trace.dat");
+	/* Before timekeeping, and without nanoseconds, there is no offset. */
+	for (i = 0; i < 2; i++) {
+		if (i) {
+			tfs_set(test, "trace_clock", "counter");
+			kept = dat_parts_take(test, test->priv);
+		} else {
+			((struct trace_clocks *)clocks)->mono = 0;
+		}
+		file = tfs_try_open(test, tfs_text(test, "/instances/%s/realtime.dat", kept->name),
+				    O_RDONLY);
+		KUNIT_EXPECT_EQ(test, PTR_ERR(file), (long)-ENODATA);
+	}
+	text = tfs_read(test, "error_log");
+	KUNIT_EXPECT_EQ(test, tfs_count(text, "realtime.dat: error: the time of the day"), 2U);
 }
 
 static struct kunit_case dat_parts_cases[] = {
