@@ -91,10 +91,10 @@ rb_copy_out(struct rb_cpu *rcpu, const struct ring_buffer_event *rec)
 	return (struct ring_buffer_event *)to;
 }
 
-/* Note of the next copy whether it is of another boot. Out of line: few rings have such records. */
+/* Note of the next copy of which boot it is. Out of line: few rings have records of another one. */
 static noinline void rb_note_boot(struct rb_cpu *rcpu, const struct rb_ring *ring)
 {
-	rcpu->copies.last_boot[rcpu->copies.turn] = ring->reader.seq < ring->this_boot;
+	rcpu->copies.boots_ago[rcpu->copies.turn] = rb_boots_ago(ring, ring->reader.seq);
 }
 
 static __always_inline struct ring_buffer_event *
@@ -273,6 +273,30 @@ void ring_buffer_drop_older(struct trace_buffer *spare)
 EXPORT_SYMBOL_GPL(ring_buffer_drop_older);
 
 /**
+ * ring_buffer_boots_ago() - how many boots ago was a record written?
+ * @buffer: the buffer
+ * @cpu:    CPU of the record
+ * @data:   its payload, as ring_buffer_peek() or ring_buffer_consume() has returned it
+ *
+ * Context: Any context, as long as the record is valid.
+ * Return: 0, 1, or 2 for earlier ones, and for memory that is none of these copies, if @buffer can
+ *	   have such records.
+ */
+unsigned int ring_buffer_boots_ago(struct trace_buffer *buffer, int cpu, const void *data)
+{
+	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
+	unsigned int i;
+
+	if (!buffer->persist || !rcpu)
+		return 0;
+	for (i = 0; i < ARRAY_SIZE(rcpu->copies.rec); i++) {
+		if ((unsigned long)data - (unsigned long)rcpu->copies.rec[i] < rcpu->copies.len)
+			return rcpu->copies.boots_ago[i];
+	}
+	return 2;
+}
+
+/**
  * ring_buffer_last_boot() - is a record of another boot, in memory that survived?
  * @buffer: the buffer
  * @cpu:    CPU of the record
@@ -286,16 +310,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_drop_older);
  */
 bool ring_buffer_last_boot(struct trace_buffer *buffer, int cpu, const void *data)
 {
-	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
-	unsigned int i;
-
-	if (!buffer->persist || !rcpu)
-		return false;
-	for (i = 0; i < ARRAY_SIZE(rcpu->copies.rec); i++) {
-		if ((unsigned long)data - (unsigned long)rcpu->copies.rec[i] < rcpu->copies.len)
-			return rcpu->copies.last_boot[i];
-	}
-	return true;
+	return ring_buffer_boots_ago(buffer, cpu, data);
 }
 
 /**

@@ -263,6 +263,7 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
+#include "boots.h"
 #include "race.h"
 #include "subbuf.h"
 
@@ -371,6 +372,8 @@ struct rb_reader {
  * @persist:	header that survives a reboot, or NULL
  * @this_boot:	first sequence of this boot: what is before it, another boot has left in memory
  *		that survived; 0 in other memory. Does not change once readers can find the ring
+ * @last_boot:	first sequence of the boot before this one: what is before it, earlier boots have
+ *		left; as @this_boot
  * @rcu:	for the grace period before its sub-buffers are freed, and then the
  *		one before it is itself
  * @reap:	frees them
@@ -406,6 +409,7 @@ struct rb_ring {
 	atomic_t		mapped;
 	struct rb_persist_ring	*persist;
 	u64			this_boot;
+	u64			last_boot;
 	struct rcu_head		rcu;
 	struct work_struct	reap;
 	unsigned int		nr;
@@ -482,7 +486,7 @@ struct rb_wait {
 /**
  * struct rb_copies - copies of the records that callers read
  * @rec:  as large as a sub-buffer; used in turn, so that one survives the next call
- * @last_boot: it is a record of another boot, of each copy; if @rec is of memory that survives
+ * @boots_ago: of each copy, how many boots ago it was written; if @rec is of memory that survives
  * @turn: index of the next one
  * @len:  bytes of the longest record
  * @before: shorter ones that these replaced: a caller may still look at a record
@@ -490,7 +494,7 @@ struct rb_wait {
  */
 struct rb_copies {
 	struct rb_data_page	*rec[2];
-	bool			last_boot[2];
+	u8			boots_ago[2];
 	unsigned int		turn;
 	unsigned int		len;
 	struct rb_copies	*before;
@@ -903,6 +907,19 @@ static inline void rb_persist_opened(struct rb_subbuf *sb)
 		return;
 	WRITE_ONCE(sb->persist->read, 0);
 	WRITE_ONCE(sb->persist->seq, sb->seq);
+}
+
+/**
+ * rb_boots_ago() - how many boots ago was a sub-buffer written?
+ * @ring: the ring
+ * @seq:  sequence of the sub-buffer
+ *
+ * Context: Any context.
+ * Return: 0, it is of this boot; 1, of the last one; 2, of an earlier one.
+ */
+static inline unsigned int rb_boots_ago(const struct rb_ring *ring, u64 seq)
+{
+	return (seq < ring->this_boot) + (seq < ring->last_boot);
 }
 
 /**

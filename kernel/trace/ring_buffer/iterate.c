@@ -614,6 +614,18 @@ bool ring_buffer_iter_dropped(struct ring_buffer_iter *iter)
 EXPORT_SYMBOL_GPL(ring_buffer_iter_dropped);
 
 /**
+ * ring_buffer_iter_boots_ago() - how many boots ago was a record written?
+ * @iter: as of ring_buffer_iter_last_boot()
+ *
+ * Context: Any context.
+ * Return: 0, 1, or 2 for earlier ones.
+ */
+unsigned int ring_buffer_iter_boots_ago(struct ring_buffer_iter *iter)
+{
+	return rb_boots_ago(iter->ring, iter->seq);
+}
+
+/**
  * ring_buffer_iter_last_boot() - is a record of another boot, in memory that survived?
  * @iter: the iterator, after ring_buffer_iter_peek() of the record; it may have gone behind it
  *
@@ -624,7 +636,7 @@ EXPORT_SYMBOL_GPL(ring_buffer_iter_dropped);
  */
 bool ring_buffer_iter_last_boot(struct ring_buffer_iter *iter)
 {
-	return iter->seq < iter->ring->this_boot;
+	return ring_buffer_iter_boots_ago(iter);
 }
 
 /**

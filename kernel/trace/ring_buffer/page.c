@@ -445,6 +445,32 @@ bool ring_buffer_copy_page(struct trace_buffer *buffer, int cpu,
 EXPORT_SYMBOL_GPL(ring_buffer_copy_page);
 
 /**
+ * ring_buffer_place_boots_ago() - how many boots ago was a page written?
+ * @buffer: the buffer
+ * @cpu:    CPU of the page
+ * @place:  the place behind it, from ring_buffer_copy_page()
+ *
+ * Context: Any context but NMI.
+ * Return: 0, 1, or 2 for earlier ones.
+ */
+unsigned int ring_buffer_place_boots_ago(struct trace_buffer *buffer, int cpu,
+					 const struct ring_buffer_place *place)
+{
+	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
+	unsigned int ago = 0;
+	struct rb_ring *ring;
+	unsigned long flags;
+
+	if (!rcpu)
+		return 0;
+	ring = rb_read_lock(rcpu, &flags);
+	if (place->ring == ring)
+		ago = rb_boots_ago(ring, place->seq);
+	rb_read_unlock(ring, flags);
+	return ago;
+}
+
+/**
  * ring_buffer_read_page_data() - the memory of a page
  * @page: the page
  *

@@ -803,7 +803,7 @@ void rb_persist_restore(struct rb_cpu *rcpu, struct rb_ring *ring)
 {
 	struct rb_persist_bad bad = { };
 	struct rb_persist_part *parts;
-	unsigned int kept, i;
+	unsigned int kept, recent, i;
 	unsigned long unread;
 
 	parts = kvcalloc(ring->nr + 1, sizeof(*parts), RB_GFP);
@@ -823,6 +823,10 @@ void rb_persist_restore(struct rb_cpu *rcpu, struct rb_ring *ring)
 
 	ring->this_boot = ring->tail->seq;
 	kept = rb_persist_find(ring, ring->persist->first, parts, &bad);
+	/* Each boot begins with the same sequence: the last one has written from there on. */
+	for (recent = 0; recent < min(kept, ring->nr) && parts[recent].seq >= ring->this_boot;)
+		recent++;
+	ring->last_boot = ring->this_boot - recent;
 	rb_persist_lay(ring, parts, kept);
 	kvfree(parts);
 	/* Without records there are no addresses of another boot. */

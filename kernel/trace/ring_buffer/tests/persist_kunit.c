@@ -88,6 +88,55 @@ static void persist_test_reboot(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ring_buffer_empty(w->buffer));
 }
 
+/* Read all records: as many of each age, the oldest first. */
+static void persist_expect_ages(struct kunit *test, unsigned int earlier, unsigned int last,
+				unsigned int now)
+{
+	unsigned int count[3] = {}, ago, before = 2;
+	struct rbt *w = test->priv;
+	struct ring_buffer_event *rec;
+	u64 ts;
+
+	while ((rec = ring_buffer_consume(w->buffer, w->cpu, &ts, NULL))) {
+		rbt_check(w, ring_buffer_event_data(rec), ts);
+		ago = ring_buffer_boots_ago(w->buffer, w->cpu, ring_buffer_event_data(rec));
+		KUNIT_ASSERT_LE(test, ago, before);
+		count[ago]++;
+		before = ago;
+	}
+	KUNIT_EXPECT_EQ(test, count[2], earlier);
+	KUNIT_EXPECT_EQ(test, count[1], last);
+	KUNIT_EXPECT_EQ(test, count[0], now);
+}
+
+/* A record knows how many boots ago it was written, up to two; a page does, too. */
+static void persist_test_ages(struct kunit *test)
+{
+	struct buffer_data_read_page *page = NULL;
+	struct ring_buffer_place place = {};
+	unsigned long start = persist_memory(test);
+	struct rbt *w = test->priv;
+
+	persist_boot(w, start);
+	rbt_write_n(w, 200, 10);
+	persist_boot(w, start);
+	rbt_write_n(w, 200, 20);
+	persist_boot(w, start);
+	rbt_write_n(w, 200, 5);
+	persist_boot(w, start);
+	rbt_write_n(w, 200, 3);
+	KUNIT_ASSERT_EQ(test, ring_buffer_alloc_read_page(w->buffer, w->cpu, &page), 0);
+	KUNIT_ASSERT_TRUE(test, ring_buffer_copy_page(w->buffer, w->cpu, &place, page));
+	KUNIT_EXPECT_EQ(test, ring_buffer_place_boots_ago(w->buffer, w->cpu, &place), 2U);
+	ring_buffer_free_read_page(w->buffer, w->cpu, page);
+	persist_expect_ages(test, 30, 5, 3);
+	/* A boot that records nothing makes the others older. */
+	rbt_write_n(w, 200, 4);
+	persist_boot(w, start);
+	persist_boot(w, start);
+	persist_expect_ages(test, 4, 0, 0);
+}
+
 static const struct persist_damage {
 	const char	*name;
 	unsigned int	at;		/* byte of the data page */
@@ -372,6 +421,7 @@ static void persist_test_no_spare(struct kunit *test)
 
 static struct kunit_case persist_test_cases[] = {
 	KUNIT_CASE(persist_test_reboot),
+	KUNIT_CASE(persist_test_ages),
 	KUNIT_CASE_PARAM(persist_test_damage, persist_damage_gen_params),
 	KUNIT_CASE(persist_test_clock_back),
 	KUNIT_CASE(persist_test_cut),
