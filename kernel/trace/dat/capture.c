@@ -188,12 +188,12 @@ static void dat_put_stats(struct dat_text *text, struct trace_array *tr)
 }
 
 /**
- * dat_put_options_begin() - append the first options
+ * dat_put_options_clock() - append the begin of the options, up to that of the clock
  * @text: the text
  *
  * Context: May sleep.
  */
-void dat_put_options_begin(struct dat_text *text)
+void dat_put_options_clock(struct dat_text *text)
 {
 	dat_put(text, "options  ", sizeof("options  "));
 	/*
@@ -203,9 +203,35 @@ void dat_put_options_begin(struct dat_text *text)
 	dat_put_u16(text, DAT_OPTION_TRACECLOCK);
 	dat_put_u32(text, sizeof(""));
 	dat_put_string(text, "");
+}
 
+/**
+ * dat_begin_uname() - begin the option that names the kernel
+ * @text: the text
+ *
+ * Context: May sleep.
+ * Return: where it begins, for dat_end() with 4 bytes.
+ */
+size_t dat_begin_uname(struct dat_text *text)
+{
 	dat_put_u16(text, DAT_OPTION_UNAME);
-	dat_print_block(text, sizeof(u32), dat_print_uname, NULL);
+	return dat_begin(text, sizeof(u32));
+}
+
+/**
+ * dat_put_options_begin() - append the first options
+ * @text: the text
+ *
+ * Context: May sleep.
+ */
+void dat_put_options_begin(struct dat_text *text)
+{
+	size_t begin;
+
+	dat_put_options_clock(text);
+	begin = dat_begin_uname(text);
+	dat_print(text, dat_print_uname, NULL);
+	dat_end(text, sizeof(u32), begin);
 }
 
 struct dat_clocks {

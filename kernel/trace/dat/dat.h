@@ -87,12 +87,16 @@ struct trace_dat_copy {
 	struct dat_range		*range;
 };
 
+extern const struct file_operations trace_dat_last_boot_fops;
+
 #ifdef CONFIG_TRACER_SNAPSHOT
 extern const struct file_operations trace_dat_fops;
 extern const struct file_operations trace_realtime_dat_fops;
 
 void trace_dat_end_event(struct trace_array *tr);
 void trace_dat_free(struct trace_array *tr);
+int trace_dat_print(void (*print)(struct seq_file *m, void *data), void *data,
+		    struct dat_block *block);
 int trace_dat_make_pages(struct trace_dat_copy *copy);
 int trace_dat_scan(struct trace_dat_copy *copy);
 int trace_dat_put_printk(struct trace_dat_copy *copy);

@@ -12,6 +12,7 @@
  *   layout.c    the parts of the file, and where they are
  *   file.c      the open file
  *   copy.c      the whole file of records that were copied
+ *   last_boot.c the file of the last boot
  */
 #ifndef _KERNEL_TRACE_DAT_INTERNAL_H
 #define _KERNEL_TRACE_DAT_INTERNAL_H
@@ -138,6 +139,7 @@ struct dat_next {
  * struct dat_pages - the pages of a snapshot
  * @buffer:    the records
  * @page_size: size of a page in bytes
+ * @last_boot: only the pages of the last boot count
  * @rpage:     the page that was copied last, or NULL
  * @cpu:       its CPU
  * @at:        its offset in the file; 0: none was copied
@@ -145,6 +147,7 @@ struct dat_next {
 struct dat_pages {
 	struct trace_buffer		*buffer;
 	unsigned int			page_size;
+	bool				last_boot;
 	struct buffer_data_read_page	*rpage;
 	int				cpu;
 	u64				at;
@@ -233,6 +236,8 @@ void dat_put_symbols_in(struct dat_text *text, const void *data, size_t len);
 void dat_put_begin(struct dat_text *text, unsigned int page_size);
 void dat_put_formats(struct dat_text *text, unsigned long *types);
 void dat_put_printk(struct dat_text *text);
+void dat_put_options_clock(struct dat_text *text);
+size_t dat_begin_uname(struct dat_text *text);
 void dat_put_options_begin(struct dat_text *text);
 void dat_put_clocks(struct dat_text *text, const struct trace_clocks *clocks, unsigned int nr);
 void dat_put_clock(struct dat_text *text, struct trace_array *tr);

@@ -8,6 +8,7 @@
  */
 #include <linux/sched/signal.h>
 
+#include "../ring_buffer/boots.h"
 #include "internal.h"
 
 /**
@@ -23,6 +24,21 @@ void dat_pages_init(struct dat_pages *pages, struct trace_buffer *buffer)
 		.buffer = buffer,
 		.page_size = ring_buffer_subbuf_size_get(buffer),
 	};
+}
+
+/* Go to the next page; with @last_boot, to the next one of the last boot. */
+static bool dat_pages_next(const struct dat_pages *pages, int cpu,
+			   struct ring_buffer_place *place, struct buffer_data_read_page *rpage)
+{
+	unsigned int ago = 1;
+	bool found;
+
+	do {
+		found = ring_buffer_copy_page(pages->buffer, cpu, place, rpage);
+		if (found && pages->last_boot)
+			ago = ring_buffer_place_boots_ago(pages->buffer, cpu, place);
+	} while (found && ago > 1);
+	return found && ago;
 }
 
 /**
@@ -50,7 +66,7 @@ int dat_pages_size(struct dat_pages *pages, int cpu, u64 *size)
 	struct ring_buffer_place place = {};
 
 	*size = 0;
-	while (ring_buffer_copy_page(pages->buffer, cpu, &place, NULL)) {
+	while (dat_pages_next(pages, cpu, &place, NULL)) {
 		*size += pages->page_size;
 		cond_resched();
 		if (fatal_signal_pending(current))
@@ -87,8 +103,7 @@ const void *dat_pages_at(struct dat_pages *pages, const struct dat_range *range,
 		*next = (struct dat_next){ .at = range->offset };
 	while (found && next->at <= at) {
 		wanted = next->at == at;
-		found = ring_buffer_copy_page(pages->buffer, cpu, &next->place,
-					      wanted ? pages->rpage : NULL);
+		found = dat_pages_next(pages, cpu, &next->place, wanted ? pages->rpage : NULL);
 		next->at += pages->page_size;
 		cond_resched();
 		if (fatal_signal_pending(current))

@@ -218,3 +218,21 @@ int dat_finish(struct dat_text *text, struct dat_block *block)
 	kvfree(m->buf);
 	return text->err;
 }
+
+/**
+ * trace_dat_print() - keep what a function prints
+ * @print: the function; called again with more room if there was too little
+ * @data:  for @print
+ * @block: where the text is stored; kvfree() of its data frees it
+ *
+ * Context: May sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int trace_dat_print(void (*print)(struct seq_file *m, void *data), void *data,
+		    struct dat_block *block)
+{
+	struct dat_text text = {};
+
+	dat_print(&text, print, data);
+	return dat_finish(&text, block);
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Unit tests of the area that this boot stores, and of the lines that the next one prints with it.
+ */
+#include <linux/sched.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "../../tests/snapshots.h"
+#include "../internal.h"
+
+#define KEEP_TYPE	60000		/* no event of this kernel */
+#define KEEP_TEXT	"a text of the last boot"
+
+/* The format of an event of the last kernel. This one has no such event. */
+static const char keep_format[] =
+	"old\0"
+	"name: was_here\n"
+	"ID: 60000\n"
+	"format:\n"
+	"\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:char word[];\toffset:16;\tsize:0;\tsigned:0;\n"
+	"\tfield:char beyond[8];\toffset:4000;\tsize:8;\tsigned:0;\n";
+
+/* A function that no kernel has, at the address in the record */
+struct keep_symbol {
+	struct area_symbol	symbol;
+	char			name[32];
+};
+
+/* As a boot: @image is the memory that the last one has left, or NULL. */
+static void keep_boot(struct kunit *test, void *memory, void *area, const void *image)
+{
+	struct trace_array *tr = test->priv;
+
+	scoped_guard(mutex, &event_mutex)
+		last_boot_detach(tr);
+	snap_kunit_boot(test, memory, image, true, TRACE_ARRAY_FL_SNAPSHOT);
+	guard(mutex)(&event_mutex);
+	last_boot_attach(tr, area, false);
+	KUNIT_ASSERT_NOT_NULL(test, tr->last_boot);
+}
+
+static void keep_begin_boot(struct kunit *test)
+{
+	struct trace_event_file *file = tfs_marker_event(test);
+
+	guard(mutex)(&event_mutex);
+	last_boot_keep_event(file);
+}
+
+/* Let the marker in an image be an event of KEEP_TYPE. */
+static void keep_renumber(struct kunit *test, void *image, unsigned long *ip)
+{
+	struct print_entry *entry;
+	char *text;
+
+	for (text = image; text < (char *)image + SNAP_KUNIT_RANGE - SZ_4K; text++) {
+		if (!strstarts(text, KEEP_TEXT))
+			continue;
+		entry = container_of((char (*)[])text, struct print_entry, buf);
+		*ip = entry->ip;
+		entry->ent.type = KEEP_TYPE;
+		return;
+	}
+	KUNIT_FAIL_AND_ABORT(test, "the memory has no marker");
+}
+
+static void *keep_area(struct kunit *test)
+{
+	return tfs_zalloc(test, last_boot_size(SNAP_KUNIT_RANGE));
+}
+
+static void keep_end(struct kunit *test)
+{
+	guard(mutex)(&event_mutex);
+	last_boot_detach(test->priv);
+}
+
+/* A record is printed by the format, the names and the texts of its own boot. */
+static void keep_test_prints(struct kunit *test)
+{
+	void *memory = snap_kunit_range(test), *image = snap_kunit_range(test);
+	struct keep_symbol symbol = { .symbol.size = 1, .name = "old_function\t[old]" };
+	size_t size = sizeof(symbol.symbol) + strlen(symbol.name);
+	struct trace_array *tr = test->priv;
+	void *area = keep_area(test);
+	unsigned long ip;
+	struct area *a;
+
+	if (sizeof(long) != 8)
+		kunit_skip(test, "the format is that of 64 bits");
+	keep_boot(test, memory, area, NULL);
+	KUNIT_EXPECT_NULL(test, last_boot_area(tr));
+	keep_begin_boot(test);
+	tfs_set(test, "trace_marker", KEEP_TEXT);
+	memcpy(image, memory, SNAP_KUNIT_RANGE);
+	keep_renumber(test, image, &ip);
+	/* The memory of the test is small. */
+	a = &tr->last_boot->keep;
+	area_begin(a, last_boot_kernel());
+	KUNIT_EXPECT_EQ(test, area_put(a, AREA_FORMAT, KEEP_TYPE, keep_format,
+				       sizeof(keep_format) - 1), 0);
+	KUNIT_EXPECT_EQ(test, area_put(a, AREA_SYMBOL, ip, &symbol, size), 0);
+	area_put_task(a, current->pid, "of the\nlast");
+	keep_boot(test, memory, area, image);
+	KUNIT_ASSERT_NOT_NULL(test, last_boot_area(tr));
+	KUNIT_EXPECT_TRUE(test, last_boot_same_kernel(tr));
+	tfs_expect_in(test, "trace", tfs_text(test, "of the?last-%d", current->pid));
+	tfs_expect_in(test, "trace", tfs_text(test, "was_here: ip=0x%lx (old_function+0x0/0x1 [old])",
+					      ip));
+	tfs_expect_in(test, "trace", " word=" KEEP_TEXT " beyond=<damaged>\n");
+	tfs_set(test, "snapshot", "1");
+	tfs_expect_in(test, "snapshot", "was_here: ip=");
+
+	/* The boot after that has stored nothing of it. */
+	keep_begin_boot(test);
+	memcpy(image, memory, SNAP_KUNIT_RANGE);
+	keep_boot(test, memory, area, image);
+	KUNIT_ASSERT_NOT_NULL(test, last_boot_area(tr));
+	tfs_expect_in(test, "snapshot", tfs_text(test, "<...>-%d", current->pid));
+	tfs_expect_in(test, "snapshot", "Unknown type 60000: ");
+	keep_end(test);
+}
+
+/* Another kernel's events, functions and variables are not those of this one. */
+static void keep_test_other(struct kunit *test)
+{
+	void *memory = snap_kunit_range(test), *image = snap_kunit_range(test);
+	struct trace_array *tr = test->priv;
+	void *area = keep_area(test);
+
+	keep_boot(test, memory, area, NULL);
+	keep_begin_boot(test);
+	tfs_set(test, "trace_marker", KEEP_TEXT);
+	area_begin(&tr->last_boot->keep, last_boot_kernel() ^ 1);
+	memcpy(image, memory, SNAP_KUNIT_RANGE);
+	keep_boot(test, memory, area, image);
+	KUNIT_EXPECT_FALSE(test, last_boot_same_kernel(tr));
+	tfs_expect_in(test, "trace", tfs_text(test, "Unknown type %d: ", TRACE_PRINT));
+	tfs_expect_not_in(test, "trace", "tracing_mark_write");
+	keep_end(test);
+}
+
+/* All that reads a marker is stored before the first event is enabled. */
+static void keep_test_begins(struct kunit *test)
+{
+	void *memory = snap_kunit_range(test), *area = keep_area(test);
+	struct trace_array *tr = test->priv;
+	const struct area_entry *entry;
+	const struct area *a;
+
+	keep_boot(test, memory, area, NULL);
+	keep_begin_boot(test);
+	keep_boot(test, memory, area, NULL);
+	a = last_boot_area(tr);
+	KUNIT_ASSERT_NOT_NULL(test, a);
+	KUNIT_EXPECT_EQ(test, a->bad, 0U);
+	entry = area_find(a, AREA_FORMAT, TRACE_PRINT);
+	KUNIT_ASSERT_NOT_NULL(test, entry);
+	KUNIT_EXPECT_STREQ(test, (const char *)entry->data, "ftrace");
+	KUNIT_EXPECT_TRUE(test, strstarts((const char *)entry->data + 7, "name: print\n"));
+	KUNIT_EXPECT_NOT_NULL(test, area_find(a, AREA_UNAME, 0));
+	entry = area_find(a, AREA_CLOCK, 0);
+	KUNIT_ASSERT_NOT_NULL(test, entry);
+	KUNIT_EXPECT_NOT_NULL(test, strnstr(entry->data, "[local]", entry->len));
+	keep_end(test);
+}
+
+static struct kunit_case keep_cases[] = {
+	KUNIT_CASE(keep_test_prints),
+	KUNIT_CASE(keep_test_other),
+	KUNIT_CASE(keep_test_begins),
+	{}
+};
+
+static struct kunit_suite keep_suite = {
+	.name = "trace_last_boot_keep",
+	.init = tfs_init,
+	.exit = tfs_exit,
+	.test_cases = keep_cases,
+};
+
+kunit_test_suites(&keep_suite);
