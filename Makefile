@@ -23,8 +23,8 @@ help:
 	@echo 'A ring buffer for ftrace, as a patch series for Linux 6.12.'
 	@echo
 	@echo '  make run          build the patched kernel, boot it in QEMU and show tracing at work; draws'
-	@echo '                    build/run/demo/trace.svg and session.svg, and tasks.svg of trace.dat, which the'
-	@echo '                    kernel wrote; the pictures of the README are'
+	@echo '                    build/run/demo/trace.svg and session.svg, tasks.svg of trace.dat, which the'
+	@echo '                    kernel wrote, and crash.svg of a panic; the pictures of the README are'
 	@echo '                    copies: cp build/run/demo/trace.svg Documentation/trace/ring-buffer-trace.svg;'
 	@echo '                    cp build/run/demo/session.svg Documentation/trace/ring-buffer-channels.svg;'
 	@echo '                    $(QEMU)/picture-kernelshark build/run/demo/trace.dat'
