@@ -2,7 +2,6 @@
 /*
  * The text of a file "format", as another kernel has written it. It can be damaged.
  */
-#include <linux/ctype.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -11,6 +10,11 @@
 
 /* Longer lines than this are no fields: the text of "print fmt". */
 #define FORMAT_LINE_LEN		256
+
+static bool format_is_text(char c)
+{
+	return c >= ' ' && c <= '~';
+}
 
 /**
  * format_open() - begin to read a format
@@ -29,7 +33,7 @@ bool format_open(struct format_text *format, const void *data, size_t len)
 	if (!system || system == len)
 		return false;
 	for (i = 0; i < len; i++) {
-		if (i != system && !(isascii(text[i]) && isprint(text[i])) &&
+		if (i != system && !format_is_text(text[i]) &&
 		    (i < system || (text[i] != '\n' && text[i] != '\t')))
 			return false;
 	}

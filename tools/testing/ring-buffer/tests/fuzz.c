@@ -10,6 +10,7 @@
  *                        repeated up to the end of the sub-buffer
  *
  * and 0 behind its end. So few bytes reach all of a sub-buffer, and most of them matter.
+ * Besides, its first bytes damage what reads the records of the last boot: see fuzz-area.c.
  *
  * Any content must leave the readers with one view: iterators, copies of pages and consumed
  * records are the same, as many as the counts say, and in the order of time where no stamp allows
@@ -57,6 +58,7 @@ size_t fuzz_mutate(u8 *data, size_t size, size_t max, unsigned int seed)
 	__asm__("LLVMFuzzerCustomMutator");
 size_t fuzz_any(u8 *data, size_t size, size_t max) __asm__("LLVMFuzzerMutate");
 const char *__asan_default_options(void);
+void fuzz_area(const u8 *data, size_t size) __weak;
 
 /* From the C library, with types that both sides agree on */
 void *fopen(const char *path, const char *mode);
@@ -423,6 +425,8 @@ int fuzz_one(const u8 *data, size_t size)
 	unsigned long allocated = shim_allocated;
 	int i, cpu;
 
+	if (fuzz_area)
+		fuzz_area(data, size);
 	unpack(data, size);
 	now = 1ULL << 40;
 	clock_reads = 0;
