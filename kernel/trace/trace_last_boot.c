@@ -84,9 +84,17 @@ static void last_boot_put_array(struct trace_iterator *iter, const char *type,
 static void last_boot_put_place(struct trace_iterator *iter, const struct ftrace_event_field *field)
 {
 	const char *type = field->type + strcspn(field->type, " ") + 1;
-	u32 loc = get_unaligned((u32 *)((void *)iter->ent + field->offset));
-	unsigned int offset = loc & U16_MAX, len = loc >> 16;
+	unsigned int offset, len;
+	u32 loc;
 
+	/* The size of the field may be a stored one, and too small for its type. */
+	if (!last_boot_has(iter, field->offset, sizeof(loc))) {
+		trace_seq_puts(&iter->seq, "<damaged>");
+		return;
+	}
+	loc = get_unaligned((u32 *)((void *)iter->ent + field->offset));
+	offset = loc & U16_MAX;
+	len = loc >> 16;
 	if (str_has_prefix(field->type, "__rel_loc"))
 		offset += field->offset + sizeof(loc);
 	if (last_boot_has(iter, offset, len))

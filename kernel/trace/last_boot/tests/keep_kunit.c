@@ -10,9 +10,13 @@
 #include "../internal.h"
 
 #define KEEP_TYPE	60000		/* no event of this kernel */
-#define KEEP_TEXT	"a text of the last boot"
+#define KEEP_TEXT	"a text that the last boot has"
+#define KEEP_SIZE	48		/* bytes of a marker with it */
 
-/* The format of an event of the last kernel. This one has no such event. */
+/*
+ * The format of an event of the last kernel. This one has no such event. The record has 48 bytes:
+ * the place of a dynamic array is not in it as a whole, though the field is.
+ */
 static const char keep_format[] =
 	"old\0"
 	"name: was_here\n"
@@ -20,7 +24,11 @@ static const char keep_format[] =
 	"format:\n"
 	"\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
 	"\tfield:char word[];\toffset:16;\tsize:0;\tsigned:0;\n"
-	"\tfield:char beyond[8];\toffset:4000;\tsize:8;\tsigned:0;\n";
+	"\tfield:char beyond[8];\toffset:4000;\tsize:8;\tsigned:0;\n"
+	"\tfield:__data_loc char[] at0;\toffset:48;\tsize:0;\tsigned:0;\n"
+	"\tfield:__data_loc char[] at1;\toffset:47;\tsize:1;\tsigned:0;\n"
+	"\tfield:__rel_loc char[] at2;\toffset:46;\tsize:2;\tsigned:0;\n"
+	"\tfield:__data_loc char[] at3;\toffset:45;\tsize:3;\tsigned:0;\n";
 
 /* A function that no kernel has, at the address in the record */
 struct keep_symbol {
@@ -49,9 +57,13 @@ static void keep_begin_boot(struct kunit *test)
 	last_boot_keep_event(file);
 }
 
-/* Let the marker in an image be an event of KEEP_TYPE. */
+/*
+ * Let the marker in an image be an event of KEEP_TYPE. The header behind it looks like the place of
+ * 4 bytes in it.
+ */
 static void keep_renumber(struct kunit *test, void *image, unsigned long *ip)
 {
+	struct ring_buffer_event *next;
 	struct print_entry *entry;
 	char *text;
 
@@ -61,6 +73,8 @@ static void keep_renumber(struct kunit *test, void *image, unsigned long *ip)
 		entry = container_of((char (*)[])text, struct print_entry, buf);
 		*ip = entry->ip;
 		entry->ent.type = KEEP_TYPE;
+		next = (void *)entry + KEEP_SIZE;
+		next->time_delta = 4 << (16 - 5);
 		return;
 	}
 	KUNIT_FAIL_AND_ABORT(test, "the memory has no marker");
@@ -94,6 +108,7 @@ static void keep_test_prints(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, last_boot_area(tr));
 	keep_begin_boot(test);
 	tfs_set(test, "trace_marker", KEEP_TEXT);
+	tfs_set(test, "trace_marker", "another marker");
 	memcpy(image, memory, SNAP_KUNIT_RANGE);
 	keep_renumber(test, image, &ip);
 	/* The memory of the test is small. */
@@ -109,7 +124,8 @@ static void keep_test_prints(struct kunit *test)
 	tfs_expect_in(test, "trace", tfs_text(test, "of the?last-%d", current->pid));
 	tfs_expect_in(test, "trace", tfs_text(test, "was_here: ip=0x%lx (old_function+0x0/0x1 [old])",
 					      ip));
-	tfs_expect_in(test, "trace", " word=" KEEP_TEXT " beyond=<damaged>\n");
+	tfs_expect_in(test, "trace", " word=" KEEP_TEXT " beyond=<damaged> at0=<damaged>"
+		      " at1=<damaged> at2=<damaged> at3=<damaged>\n");
 	tfs_set(test, "snapshot", "1");
 	tfs_expect_in(test, "snapshot", "was_here: ip=");
 
