@@ -129,17 +129,19 @@ struct dat_range {
  * struct dat_next - where to go on with the pages of a CPU
  * @at:    offset in the file of the page behind those that were passed; 0: none was
  * @place: this page
+ * @run:   of a part of the last boot, &ring_buffer_place.run of its pages when the file was opened
  */
 struct dat_next {
 	u64				at;
 	struct ring_buffer_place	place;
+	u64				run;
 };
 
 /**
  * struct dat_pages - the pages of a snapshot
  * @buffer:    the records
  * @page_size: size of a page in bytes
- * @last_boot: only the pages of the last boot count
+ * @last_boot: only the pages of the last boot count, and others may write meanwhile
  * @rpage:     the page that was copied last, or NULL
  * @cpu:       its CPU
  * @at:        its offset in the file; 0: none was copied
@@ -249,6 +251,7 @@ void dat_capture_all(void);
 void dat_pages_init(struct dat_pages *pages, struct trace_buffer *buffer);
 void dat_pages_exit(struct dat_pages *pages);
 int dat_pages_size(struct dat_pages *pages, int cpu, u64 *size);
+int dat_pages_size_last(struct dat_pages *pages, struct dat_next *next, int cpu, u64 *size);
 const void *dat_pages_at(struct dat_pages *pages, const struct dat_range *range,
 			 struct dat_next *next, int cpu, u64 at);
 

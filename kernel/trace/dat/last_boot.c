@@ -257,6 +257,7 @@ static int dat_last_lay_out(struct dat_last *f, bool symbols)
 		f->snapshot->buffer, f->tr->array_buffer.buffer,
 	};
 	unsigned int i;
+	u64 size = 0;
 	int ret;
 
 	f->range = kvcalloc(DAT_LAST_PARTS * nr_cpu_ids, sizeof(*f->range), GFP_KERNEL);
@@ -268,12 +269,13 @@ static int dat_last_lay_out(struct dat_last *f, bool symbols)
 		f->pages[i].last_boot = true;
 	}
 	for (i = 0; i < DAT_LAST_PARTS * nr_cpu_ids; i++) {
-		ret = dat_pages_size(&f->pages[i % DAT_LAST_PARTS], i / DAT_LAST_PARTS,
-				     &f->range[i].size);
+		ret = dat_pages_size_last(&f->pages[i % DAT_LAST_PARTS], &f->next[i],
+					  i / DAT_LAST_PARTS, &f->range[i].size);
 		if (ret)
 			return ret;
+		size += f->range[i].size;
 	}
-	return dat_last_make_head(f, symbols);
+	return size ? dat_last_make_head(f, symbols) : -ENODATA;
 }
 
 static void dat_last_free(struct dat_last *f)

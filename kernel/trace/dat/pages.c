@@ -52,6 +52,18 @@ void dat_pages_exit(struct dat_pages *pages)
 	ring_buffer_free_read_page(pages->buffer, pages->cpu, pages->rpage);
 }
 
+/* See that there is a page to copy those of @cpu to. */
+static int dat_pages_prepare(struct dat_pages *pages, int cpu)
+{
+	int ret;
+
+	pages->at = 0;
+	ret = ring_buffer_alloc_read_page(pages->buffer, cpu, &pages->rpage);
+	if (!ret)
+		pages->cpu = cpu;
+	return ret;
+}
+
 /**
  * dat_pages_size() - tell the size of the pages of a CPU
  * @pages: the state
@@ -76,6 +88,39 @@ int dat_pages_size(struct dat_pages *pages, int cpu, u64 *size)
 }
 
 /**
+ * dat_pages_size_last() - tell the size of the pages of a CPU that the last boot has written
+ * @pages: the state
+ * @next:  of the CPU
+ * @cpu:   the CPU
+ * @size:  set to the size, in bytes
+ *
+ * Pages that are overwritten meanwhile do not count.
+ *
+ * Context: May sleep.
+ * Return: 0, -ENOMEM or -EINTR.
+ */
+int dat_pages_size_last(struct dat_pages *pages, struct dat_next *next, int cpu, u64 *size)
+{
+	struct ring_buffer_place *place = &next->place;
+	int ret = dat_pages_prepare(pages, cpu);
+
+	*size = 0;
+	/* The CPU never was online. */
+	if (ret == -ENODEV)
+		return 0;
+	while (!ret && dat_pages_next(pages, cpu, place, pages->rpage)) {
+		if (*size && place->run != next->run)
+			*size = 0;
+		next->run = place->run;
+		*size += pages->page_size;
+		cond_resched();
+		if (fatal_signal_pending(current))
+			ret = -EINTR;
+	}
+	return ret;
+}
+
+/**
  * dat_pages_at() - copy a page
  * @pages: the state
  * @range: where the CPU's pages are in the file
@@ -84,7 +129,7 @@ int dat_pages_size(struct dat_pages *pages, int cpu, u64 *size)
  * @at:    offset of the page in the file
  *
  * Context: May sleep.
- * Return: the bytes of the page; -EINTR; -ENOMEM; -EIO if there is no such page.
+ * Return: the bytes of the page; -EINTR; -ENOMEM; -EIO if there is no such page, or not any more.
  */
 const void *dat_pages_at(struct dat_pages *pages, const struct dat_range *range,
 			 struct dat_next *next, int cpu, u64 at)
@@ -94,16 +139,17 @@ const void *dat_pages_at(struct dat_pages *pages, const struct dat_range *range,
 
 	if (pages->at == at)
 		return ring_buffer_read_page_data(pages->rpage);
-	pages->at = 0;
-	ret = ring_buffer_alloc_read_page(pages->buffer, cpu, &pages->rpage);
+	ret = dat_pages_prepare(pages, cpu);
 	if (ret)
 		return ERR_PTR(ret);
-	pages->cpu = cpu;
 	if (!next->at || next->at > at)
-		*next = (struct dat_next){ .at = range->offset };
+		*next = (struct dat_next){ .at = range->offset, .run = next->run };
 	while (found && next->at <= at) {
-		wanted = next->at == at;
+		wanted = next->at == at || pages->last_boot;
 		found = dat_pages_next(pages, cpu, &next->place, wanted ? pages->rpage : NULL);
+		/* Else the oldest ones were overwritten: the others are at other offsets. */
+		if (pages->last_boot && next->place.run != next->run)
+			found = false;
 		next->at += pages->page_size;
 		cond_resched();
 		if (fatal_signal_pending(current))

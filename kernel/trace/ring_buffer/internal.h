@@ -203,6 +203,7 @@
  *                         rb_ring_written:C
  * rb_claim_slot:A         rb_locate:A,               the slot; later stores to
  *                         rb_iter_copy:B,            the sub-buffer
+ *                         rb_reader_is_settled:A,
  *                         rb_ring_oldest_ts:A,
  *                         rb_ring_bytes:B
  * rb_publish:A            rb_ring_written:A,         numbers of a sub-buffer;

@@ -315,6 +315,7 @@ static void rb_place_begin(struct rb_ring *ring, struct ring_buffer_place *place
 		.pos = rd->pos,
 		.time = rd->time,
 		.num = rd->num,
+		.run = rd->num,
 		.lost = rd->lost,
 	};
 }
@@ -330,6 +331,7 @@ static bool rb_place_find(struct rb_ring *ring, struct ring_buffer_place *place,
 		seq = place->seq;
 		if (seq == rd->seq) {
 			view->sb = rd->sb;
+			view->word = RB_SLOT_NONE;
 			view->pub = rb_reader_pub(rd);
 		} else if (!rb_reader_find(ring, rd, &seq, view)) {
 			return false;
@@ -340,13 +342,17 @@ static bool rb_place_find(struct rb_ring *ring, struct ring_buffer_place *place,
 
 		if (place->pos < rb_pub_bytes(view->pub)) {
 			if (!place->pos) {
-				place->time = view->sb->page->time_stamp;
-				place->lost += view->sb->first - place->num;
-				place->num = view->sb->first;
+				u64 first = rb_glance(view->sb->first);
+
+				place->time = rb_glance(view->sb->page->time_stamp);
+				if (first != place->num)
+					place->run = first;
+				place->lost += first - place->num;
+				place->num = first;
 			}
 			/* Others may hold only stamps, of discarded records. */
 			if (!(view->pub & RB_PUB_FINAL) ||
-			    place->num != view->sb->first + view->sb->count)
+			    place->num != rb_glance(view->sb->first) + rb_glance(view->sb->count))
 				return true;
 		}
 		if (!(view->pub & RB_PUB_FINAL))
@@ -354,65 +360,110 @@ static bool rb_place_find(struct rb_ring *ring, struct ring_buffer_place *place,
 	}
 }
 
+/* Copy the records of a sub-buffer from a place on. The writer may be there again meanwhile. */
+static void rb_place_take(const struct rb_view *view, unsigned int pos,
+			  struct buffer_data_read_page *rpage)
+{
+	struct rb_data_page *page = READ_ONCE(view->sb->page);
+	unsigned int len = rb_pub_bytes(view->pub) - pos;
+
+	rb_race_point(PLACE);
+	rpage->dirty = max(rpage->dirty, len);
+	data_race(memcpy(rpage->data->data, page->data + pos, len));
+	rb_race_point(PLACE_COPIED);
+}
+
+/*
+ * Move @place behind the records that fit into a page of @room bytes. The ones from there on are at
+ * @data, and @behind is the running number behind the last one of a final sub-buffer.
+ * Return: bytes of these records.
+ */
+static unsigned int rb_place_pass(struct ring_buffer_place *place, u64 pub,
+				  const unsigned char *data, unsigned int room, u64 behind)
+{
+	unsigned int fit = place->lost ? room - sizeof(place->lost) : room;
+	struct rb_cursor c = {
+		.data = data,
+		.end = rb_pub_bytes(pub) - place->pos,
+		.time = place->time,
+	};
+
+	if (pub & RB_PUB_FINAL && c.end <= fit) {
+		c.pos = c.end;
+		place->num = behind;
+	} else {
+		/* One record may be as long as the page. */
+		place->num += rb_page_fit(&c, fit) ?: rb_page_fit(&c, room);
+	}
+	place->pos += c.pos;
+	place->time = c.time;
+	place->lost = 0;
+	return c.pos;
+}
+
 /*
  * Copy the next page, or pass over it.
- * Return: false if there is none; @moves: because a resize has moved it, and will move the rest.
+ * Return: false if there is none; @again: because a resize has moved it, and will move the rest, or
+ * because it has been overwritten.
  */
 static bool rb_place_copy(struct rb_cpu *rcpu, struct ring_buffer_place *place,
-			  struct buffer_data_read_page *rpage, bool *moves)
+			  struct buffer_data_read_page *rpage, bool *again)
 {
-	unsigned int room, fit;
-	unsigned long flags, records;
+	struct ring_buffer_place next = *place, page;
+	unsigned long flags;
 	struct rb_view view;
 	struct rb_ring *ring;
-	struct rb_cursor c;
+	unsigned int used;
 	bool found;
+	u64 behind;
 
 	ring = rb_read_lock(rcpu, &flags);
-	rb_place_begin(ring, place);
-	if (place->skip)
+	*again = ring->successor;
+	rb_place_begin(ring, &next);
+	if (next.skip)
 		rpage = NULL;
-	found = rb_place_find(ring, place, &view) &&
+	found = rb_place_find(ring, &next, &view) &&
 		!WARN_ON_ONCE(rpage && rpage->order != ring->order);
 	if (!found)
 		goto out;
 
-	room = rb_subbuf_room(ring->order);
-	fit = place->lost ? room - sizeof(place->lost) : room;
-	c = rb_cursor(view.sb->page, place->pos, rb_pub_bytes(view.pub), place->time);
-	if (view.pub & RB_PUB_FINAL && c.end - c.pos <= fit) {
-		c.pos = c.end;
-		records = view.sb->first + view.sb->count - place->num;
-	} else {
-		/* One record may be as long as the page. */
-		records = rb_page_fit(&c, fit) ?: rb_page_fit(&c, room);
-	}
-	/* Else what was looked at may be written to, and have no end. */
+	page = next;
+	behind = rb_glance(view.sb->first) + rb_glance(view.sb->count);
+	if (rpage)
+		rb_place_take(&view, page.pos, rpage);
+	/* Else what was copied may be written to, and have no end. */
 	found = rb_reader_is_settled(ring);
 	if (!found)
 		goto out;
-	if (rpage) {
-		rpage->data->time_stamp = place->time;
-		memcpy(rpage->data->data, view.sb->page->data + place->pos, c.pos - place->pos);
-		rb_page_finish(rpage, c.pos - place->pos, place->lost);
+	/* After the barrier in there: if any of it is from after the writer came round, so is this. */
+	if (view.word != RB_SLOT_NONE && view.word != atomic64_read(view.slot)) {
+		*again = true;
+		rb_read_unlock(ring, flags);
+		return false;
 	}
-	place->pos = c.pos;
-	place->time = c.time;
-	place->num += records;
-	place->lost = 0;
+	used = rb_place_pass(&next, view.pub,
+			     rpage ? rpage->data->data : view.sb->page->data + page.pos,
+			     rb_subbuf_room(ring->order), behind);
+	if (rpage) {
+		rpage->data->time_stamp = page.time;
+		rb_page_finish(rpage, used, page.lost);
+	}
 out:
-	*moves = ring->successor;
+	*place = next;
 	rb_read_unlock(ring, flags);
 	return found;
 }
 
 /**
  * ring_buffer_copy_page() - copy a page of records, and consume nothing
- * @buffer: a buffer that nobody writes to or cuts into
+ * @buffer: a buffer that nobody cuts into
  * @cpu:    CPU of the records
  * @place:  all 0 for the first page; moves on behind the page
  * @rpage:  from ring_buffer_alloc_read_page(), filled as by ring_buffer_read_page(); NULL to
- *	    move on only
+ *	    move on only, in a buffer that nobody writes to
+ *
+ * A page that a writer overwrites meanwhile is not used: it goes on with the oldest one then, and
+ * &ring_buffer_place.run changes.
  *
  * Each walk gives the same pages, also if a resize moves them to another ring, unless a reader
  * consumes meanwhile: then it goes on with the reader's position. Sub-buffers without records are
@@ -427,19 +478,19 @@ bool ring_buffer_copy_page(struct trace_buffer *buffer, int cpu,
 			   struct buffer_data_read_page *rpage)
 {
 	struct rb_cpu *rcpu = rb_get_cpu(buffer, cpu);
-	bool found, skips, moves;
+	bool found, skips, again;
 
 	if (!rcpu)
 		return false;
 	do {
-		found = rb_place_copy(rcpu, place, rpage, &moves);
+		found = rb_place_copy(rcpu, place, rpage, &again);
 		/* In another ring, the pages of before come first. */
 		skips = place->skip;
 		if ((s64)(place->num - place->first - place->skip) >= 0)
 			place->skip = 0;
-		if (!found && moves)
+		if (!found && again)
 			cond_resched();
-	} while (found ? skips : moves);
+	} while (found ? skips : again);
 	return found;
 }
 EXPORT_SYMBOL_GPL(ring_buffer_copy_page);

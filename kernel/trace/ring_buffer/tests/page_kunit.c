@@ -291,6 +291,77 @@ static void page_test_copies_consumed(struct kunit *test)
 	rbt_account(w);
 }
 
+static struct rbt *page_overwriter;
+static enum rb_race page_overwrite_at;
+
+/* The writer comes round during a copy. */
+static void page_overwrite(enum rb_race point, const char *name)
+{
+	struct rbt *w = page_overwriter;
+
+	if (point != page_overwrite_at)
+		return;
+	WRITE_ONCE(rb_race_hook, NULL);
+	rbt_write_n(w, 100, 9 * rbt_room_for(w, 100));
+}
+
+/* Return: number of records on a page, in their order, and none missing between. */
+static unsigned int page_records(struct rbt *w, const struct rb_data_page *page)
+{
+	unsigned long bytes = local_read(&page->commit) & ~(RB_MISSED_EVENTS | RB_MISSED_STORED);
+	struct rb_cursor c = rb_cursor(page, 0, bytes, page->time_stamp);
+	struct ring_buffer_event *rec;
+	unsigned int nr = 0;
+	u32 num, first = 0;
+
+	for (; (rec = rb_cursor_next(&c)); nr++) {
+		num = rbt_check(w, ring_buffer_event_data(rec), c.time);
+		if (!nr)
+			first = num;
+		KUNIT_EXPECT_EQ(w->test, num, first + nr);
+		rb_cursor_skip(&c, rec);
+	}
+	return nr;
+}
+
+/* A page that is overwritten at any moment of its copy is not used: the oldest one is, then. */
+static void page_test_copies_overwritten(struct kunit *test)
+{
+	static const enum rb_race points[] = {
+		RB_RACE_LOCATE, RB_RACE_LOCATED, RB_RACE_PLACE, RB_RACE_PLACE_COPIED,
+	};
+	struct buffer_data_read_page *rpage;
+	struct rbt *w = test->priv;
+	unsigned int i, nr, pages;
+
+	rbt_open(w, 4, RB_FL_OVERWRITE);
+	rpage = rbt_page(w, w->buffer);
+	page_overwriter = w;
+	for (i = 0; i < ARRAY_SIZE(points); i++) {
+		struct ring_buffer_place place = {};
+		u64 run;
+
+		rbt_write_n(w, 100, 9 * rbt_room_for(w, 100));
+		KUNIT_ASSERT_TRUE(test, ring_buffer_copy_page(w->buffer, w->cpu, &place, rpage));
+		run = place.run;
+		page_overwrite_at = points[i];
+		WRITE_ONCE(rb_race_hook, page_overwrite);
+		KUNIT_ASSERT_TRUE(test, ring_buffer_copy_page(w->buffer, w->cpu, &place, rpage));
+		KUNIT_EXPECT_NULL(test, rb_race_hook);
+		WRITE_ONCE(rb_race_hook, NULL);
+		KUNIT_EXPECT_NE_MSG(test, place.run, run, "point %u", i);
+		pages = 0;
+		do {
+			nr = page_records(w, ring_buffer_read_page_data(rpage));
+			KUNIT_EXPECT_GT(test, nr, 0U);
+			KUNIT_EXPECT_GE(test, place.num - place.run, (u64)nr);
+			pages++;
+		} while (ring_buffer_copy_page(w->buffer, w->cpu, &place, rpage));
+		KUNIT_EXPECT_GE(test, pages, 3U);
+	}
+	ring_buffer_free_read_page(w->buffer, w->cpu, rpage);
+}
+
 static const int orders[] = { 0, 1, 2, 3, 4 };
 
 static void page_desc_order(const int *order, char *desc)
@@ -357,6 +428,7 @@ static struct kunit_case page_test_cases[] = {
 	KUNIT_CASE(page_test_no_exchange),
 	KUNIT_CASE(page_test_copies_full),
 	KUNIT_CASE(page_test_copies_consumed),
+	KUNIT_CASE(page_test_copies_overwritten),
 	KUNIT_CASE_PARAM(page_test_order, page_order_gen_params),
 	KUNIT_CASE(page_test_order_refused),
 	{}
