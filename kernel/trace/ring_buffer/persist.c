@@ -29,11 +29,12 @@
 #include <linux/sort.h>
 #include <asm/ring_buffer.h>
 
+#include "boots.h"
 #include "internal.h"
 #include "../trace.h"
 
 /* "ringbuf", and a number that changes with the layout. */
-#define RB_PERSIST_MAGIC	0x72696e6762756603ULL
+#define RB_PERSIST_MAGIC	0x72696e6762756604ULL
 
 /* The live ring and the spare one. */
 #define RB_PERSIST_RINGS	2
@@ -52,11 +53,14 @@
  * @first: sequence from which on sub-buffers hold something
  * @text:  where a function of the kernel that wrote the records was ...
  * @data:  ... and a variable: the printed form of addresses depends on it
+ * @recent: how many sub-buffers the last boot had written when this one began, for a copy: their
+ *	    sequences do not tell any more
  */
 struct rb_persist_ring {
 	u64	first;
 	u64	text;
 	u64	data;
+	u64	recent;
 };
 
 /**
@@ -107,8 +111,8 @@ struct rb_persist_header {
 
 /* Another kernel may read them: see RB_PERSIST_MAGIC. */
 static_assert(sizeof(struct rb_persist_subbuf) == 16);
-static_assert(sizeof(struct rb_persist_ring) == 24);
-static_assert(sizeof(struct rb_persist_cpu) == 56);
+static_assert(sizeof(struct rb_persist_ring) == 32);
+static_assert(sizeof(struct rb_persist_cpu) == 72);
 static_assert(sizeof(struct rb_persist_shape) == 48);
 
 /**
@@ -341,8 +345,8 @@ int rb_persist_attach(struct trace_buffer *buffer, unsigned long start, unsigned
 	buffer->persist = persist;
 	rb_persist_begin(persist);
 	persist->panic.notifier_call = rb_persist_panic;
-	/* Others may have something to record, or take a snapshot. */
-	persist->panic.priority = INT_MIN;
+	/* Others may have something to record, or take a snapshot. The caller comes behind it. */
+	persist->panic.priority = INT_MIN + 1;
 	atomic_notifier_chain_register(&panic_notifier_list, &persist->panic);
 	return persist->shape.nr_subbufs - 1;
 }
@@ -790,6 +794,21 @@ static void rb_persist_lay(struct rb_ring *ring, struct rb_persist_part *parts,
 	rb_persist_opened(tail);
 }
 
+/* Return: how many of @parts, newest first, the last boot has written. */
+static unsigned int rb_persist_recent(struct rb_ring *ring, const struct rb_persist_part *parts,
+				      unsigned int kept, bool copy)
+{
+	unsigned int nr = 0;
+
+	if (copy)
+		return min_t(u64, READ_ONCE(ring->persist->recent), kept);
+	/* Each boot begins with the same sequence: the last one has written from there on. */
+	while (nr < kept && parts[nr].seq >= ring->this_boot)
+		nr++;
+	WRITE_ONCE(ring->persist->recent, nr);
+	return nr;
+}
+
 /**
  * rb_persist_restore() - let a ring hold the records of the last boot
  * @rcpu: the CPU's part
@@ -803,7 +822,7 @@ void rb_persist_restore(struct rb_cpu *rcpu, struct rb_ring *ring)
 {
 	struct rb_persist_bad bad = { };
 	struct rb_persist_part *parts;
-	unsigned int kept, recent, i;
+	unsigned int kept, i;
 	unsigned long unread;
 
 	parts = kvcalloc(ring->nr + 1, sizeof(*parts), RB_GFP);
@@ -823,10 +842,8 @@ void rb_persist_restore(struct rb_cpu *rcpu, struct rb_ring *ring)
 
 	ring->this_boot = ring->tail->seq;
 	kept = rb_persist_find(ring, ring->persist->first, parts, &bad);
-	/* Each boot begins with the same sequence: the last one has written from there on. */
-	for (recent = 0; recent < min(kept, ring->nr) && parts[recent].seq >= ring->this_boot;)
-		recent++;
-	ring->last_boot = ring->this_boot - recent;
+	ring->last_boot = ring->this_boot - rb_persist_recent(ring, parts, min(kept, ring->nr),
+							      rcpu->buffer->flags & RB_FL_COPY);
 	rb_persist_lay(ring, parts, kept);
 	kvfree(parts);
 	/* Without records there are no addresses of another boot. */

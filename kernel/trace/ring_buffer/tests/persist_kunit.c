@@ -137,6 +137,22 @@ static void persist_test_ages(struct kunit *test)
 	persist_expect_ages(test, 4, 0, 0);
 }
 
+/* A copy of the memory that is made before this boot writes there has records of the same ages. */
+static void persist_test_copy(struct kunit *test)
+{
+	unsigned long start = persist_memory(test), copy = persist_memory(test);
+	struct rbt *w = test->priv;
+
+	persist_boot(w, start);
+	rbt_write_n(w, 200, 10);
+	persist_boot(w, start);
+	rbt_write_n(w, 200, 20);
+	persist_boot(w, start);
+	memcpy((void *)copy, (void *)start, RANGE);
+	persist_boot_as(w, copy, RB_FL_COPY);
+	persist_expect_ages(test, 10, 20, 0);
+}
+
 static const struct persist_damage {
 	const char	*name;
 	unsigned int	at;		/* byte of the data page */
@@ -422,6 +438,7 @@ static void persist_test_no_spare(struct kunit *test)
 static struct kunit_case persist_test_cases[] = {
 	KUNIT_CASE(persist_test_reboot),
 	KUNIT_CASE(persist_test_ages),
+	KUNIT_CASE(persist_test_copy),
 	KUNIT_CASE_PARAM(persist_test_damage, persist_damage_gen_params),
 	KUNIT_CASE(persist_test_clock_back),
 	KUNIT_CASE(persist_test_cut),
