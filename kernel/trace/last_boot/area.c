@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The area: a log of what reads records, in memory that survives a reboot.
+ * The area: a log that describes records, in memory that survives a reboot.
  *
  * The machine can stop at each store, and the memory can have any contents after that. So an entry
  * is stored before the number of bytes in use counts it, and has a checksum; a name that replaces
@@ -14,6 +14,7 @@
 #include <linux/limits.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
+#include <linux/random.h>
 #include <linux/string.h>
 
 #include "area.h"
@@ -23,6 +24,12 @@
 
 /* One of so many bytes is for names of tasks. */
 #define AREA_TASKS_SHARE	4
+
+/*
+ * Functions may have one of so many bytes of the log: each word of a record can add one, while the
+ * other entries are few.
+ */
+#define AREA_SYMBOLS_SHARE	2
 
 /* An entry of the index for so many bytes of the log; more entries than that are refused. */
 #define AREA_INDEX_SHARE	32
@@ -67,13 +74,27 @@ void area_place(struct area *a, void *memory, size_t size, void *index)
 		.nr_tasks = size / AREA_TASKS_SHARE / sizeof(*a->task),
 		.slot = index,
 		.mask = area_nr_slots(size) - 1,
+		.seed = get_random_u32(),
 	};
 	a->log = a->task + a->nr_tasks;
 	a->room = size - (a->log - memory);
 }
 
 /**
- * area_begin() - erase an area
+ * area_erase() - let the next boot find no area
+ * @memory: memory of an area
+ *
+ * Context: Any context.
+ */
+void area_erase(void *memory)
+{
+	struct area_header *h = memory;
+
+	WRITE_ONCE(h->magic, 0);
+}
+
+/**
+ * area_begin() - begin a new area
  * @a:      the area
  * @kernel: identifies this kernel
  *
@@ -84,7 +105,7 @@ void area_begin(struct area *a, u64 kernel)
 	struct area_header *h = a->header;
 
 	/* A machine that stops in here leaves nothing. */
-	WRITE_ONCE(h->magic, 0);
+	area_erase(h);
 	barrier();
 	memset(a->task, 0, a->nr_tasks * sizeof(*a->task));
 	memset(a->slot, 0, (a->mask + 1) * sizeof(*a->slot));
@@ -116,7 +137,7 @@ static u32 area_sum(const struct area_entry *entry)
 /* The slot that an entry has, or would have. There always is a free one. */
 static u32 area_slot(const struct area *a, enum area_kind kind, u64 key)
 {
-	u32 i = jhash_3words(key, key >> 32, kind, 0) & a->mask;
+	u32 i = jhash_3words(key, key >> 32, kind, a->seed) & a->mask;
 	const struct area_entry *entry;
 
 	for (; a->slot[i]; i = (i + 1) & a->mask) {
@@ -189,7 +210,7 @@ bool area_open(struct area *a)
 int area_put(struct area *a, enum area_kind kind, u64 key, const void *data, size_t len)
 {
 	const struct area_entry *old = area_find(a, kind, key);
-	u32 pos = a->header->used, size;
+	u32 pos = a->header->used, room = a->room, slots = a->mask, size;
 	struct area_entry *entry;
 
 	if (old && old->len == len && !memcmp(old->data, data, len))
@@ -197,7 +218,11 @@ int area_put(struct area *a, enum area_kind kind, u64 key, const void *data, siz
 	if (len > U16_MAX)
 		goto full;
 	size = area_entry_size(len);
-	if (size > a->room - pos || (!old && a->nr == a->mask))
+	if (kind == AREA_SYMBOL) {
+		room /= AREA_SYMBOLS_SHARE;
+		slots /= AREA_SYMBOLS_SHARE;
+	}
+	if (pos > room || size > room - pos || (!old && a->nr >= slots))
 		goto full;
 	entry = area_entry_at(a, pos);
 	memset((void *)entry + size - sizeof(u64), 0, sizeof(u64));

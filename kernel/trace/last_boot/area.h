@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The area: a log of what reads records, in memory that survives a reboot.
+ * The area: a log that describes records, in memory that survives a reboot.
  *
  * area.c needs nothing of tracing.
  */
@@ -90,6 +90,7 @@ struct area_header {
  * @room:     bytes of @log
  * @slot:     offset of an entry, plus 1, by a hash of its kind and key; 0: free
  * @mask:     number of @slot, less 1
+ * @seed:     of the hash, which the contents of the memory cannot depend on
  * @nr:       number of @slot in use
  * @bad:      entries that area_open() has passed over
  */
@@ -101,12 +102,14 @@ struct area {
 	u32			room;
 	u32			*slot;
 	u32			mask;
+	u32			seed;
 	u32			nr;
 	u32			bad;
 };
 
 size_t area_index_size(size_t size);
 void area_place(struct area *a, void *memory, size_t size, void *index);
+void area_erase(void *memory);
 void area_begin(struct area *a, u64 kernel);
 bool area_open(struct area *a);
 int area_put(struct area *a, enum area_kind kind, u64 key, const void *data, size_t len);

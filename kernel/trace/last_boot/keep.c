@@ -9,12 +9,15 @@
 #include <linux/panic_notifier.h>
 #include <linux/rculist.h>
 #include <linux/reboot.h>
+#include <linux/sched/clock.h>
 #include <linux/seq_file.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
+#include <linux/threads.h>
 #include <linux/unaligned.h>
 #include <linux/utsname.h>
 #include <linux/workqueue.h>
+#include <asm/ring_buffer.h>
 #include <asm/sections.h>
 
 #include "internal.h"
@@ -26,11 +29,42 @@
 /* The worker looks at so many bytes of the memory at a time. */
 #define KEEP_STEP	SZ_1M
 
+/* A panic and a reboot do not take longer for names, in ns. */
+#define KEEP_TIME	(200 * NSEC_PER_MSEC)
+
+/* The worker comes after so many seconds; and if it has seen all, and nothing new was recorded. */
+#define KEEP_SECONDS		1
+#define KEEP_SECONDS_QUIET	10
+
+/**
+ * struct keep_scan - a look at words of the memory
+ * @until:  when it ends, by local_clock(); U64_MAX: never
+ * @module: only functions of this one are stored; NULL: all
+ * @panic:  nothing may be waited for
+ */
+struct keep_scan {
+	u64			until;
+	const struct module	*module;
+	bool			panic;
+};
+
 /* All instances in memory that survives a reboot; event_mutex, walked under RCU in a panic. */
 static LIST_HEAD(keep_all);
 
+/* The worker can be queued. event_mutex */
+static bool keep_ready;
+
+static void keep_work_fn(struct work_struct *work);
+static DECLARE_DELAYED_WORK(keep_work, keep_work_fn);
+
+static void keep_queue(unsigned int seconds)
+{
+	queue_delayed_work(system_power_efficient_wq, &keep_work,
+			   round_jiffies_relative(seconds * HZ));
+}
+
 /**
- * last_boot_size() - how much memory is for what reads the records?
+ * last_boot_size() - tell how much memory is for the description of the records
  * @range_size: bytes of the memory of the instance
  *
  * Context: Any context.
@@ -51,7 +85,7 @@ static void keep_put(struct last_boot *lb, enum area_kind kind, u64 key, const v
 			first = lb->keep.header->dropped == 1;
 	}
 	if (first)
-		pr_warn("%s: no room for all that the next boot needs to read the records\n",
+		pr_warn("%s: no room for all of the description of the records\n",
 			lb->tr->name);
 }
 
@@ -118,7 +152,8 @@ static void keep_strings(struct last_boot *lb)
 static void keep_symbol(struct last_boot *lb, unsigned long addr, u32 size, const char *name,
 			const char *module)
 {
-	char data[sizeof(struct area_symbol) + KSYM_NAME_LEN + MODULE_NAME_LEN + 3];
+	char data[sizeof(struct area_symbol) + KSYM_NAME_LEN + MODULE_NAME_LEN + 3]
+		__aligned(__alignof__(struct area_symbol));
 	struct area_symbol *symbol = (void *)data;
 	int len;
 
@@ -148,6 +183,8 @@ static void keep_begin(struct last_boot *lb)
 			keep_format(lb, call);
 	}
 	keep_strings(lb);
+	if (keep_ready)
+		keep_queue(KEEP_SECONDS);
 }
 
 /**
@@ -187,92 +224,127 @@ static void keep_task(void *data, int pid, const char *comm)
 	area_put_task(&lb->keep, pid, comm);
 }
 
-/* Tasks that have recorded, and have not been switched out since. */
-static void keep_running(struct last_boot *lb)
+/* Tasks that have recorded, and have not been switched out since. The list can be damaged. */
+static void keep_running(struct last_boot *lb, u64 until)
 {
 	struct task_struct *process, *task;
+	unsigned int nr = 0;
 
 	guard(rcu)();
 	for_each_process_thread(process, task) {
+		if (nr++ >= PID_MAX_LIMIT || local_clock() > until)
+			return;
 		if (task_is_running(task) || task == current)
 			keep_task(lb, task->pid, task->comm);
 	}
 }
 
-/* Store the name of the function at @word, if it is that of one. */
-static void keep_word(struct last_boot *lb, unsigned long word, char *name)
+static bool keep_wants(unsigned long word, const struct module *module)
+{
+	if (module)
+		return within_module(word, module);
+	return core_kernel_text(word) || is_vmalloc_or_module_addr((void *)word);
+}
+
+/*
+ * Store the name of the function at @word, if it is that of one that is wanted.
+ * Return: true if it was looked up, which takes a while.
+ */
+static bool keep_word(struct last_boot *lb, unsigned long word, const struct module *only,
+		      char *name)
 {
 	unsigned long *recent = &lb->recent[hash_long(word, LAST_BOOT_RECENT_BITS)];
 	unsigned long size, offset;
 	char *module = NULL;
 
-	if (*recent == word || !(core_kernel_text(word) || is_vmalloc_or_module_addr((void *)word)))
-		return;
+	if (*recent == word || !keep_wants(word, only))
+		return false;
 	*recent = word;
 	/* Keeps the module that is found, and so its name. */
 	guard(rcu)();
 	if (kallsyms_lookup(word, &size, &offset, &module, name))
 		keep_symbol(lb, word - offset, size, name, module);
+	return true;
 }
 
 /* Store the functions that words of the memory name, which may be written meanwhile. */
-static void keep_words(struct last_boot *lb, size_t begin, size_t end)
+static void keep_words(struct last_boot *lb, size_t begin, size_t end,
+		       const struct keep_scan *scan)
 {
 	const void *memory = (void *)lb->tr->range_addr_start;
 	char name[KSYM_NAME_LEN];
 	unsigned long word;
+	bool slow;
 
 	for (; begin + sizeof(word) <= end; begin += sizeof(u32)) {
 		/* A word that changes is looked at again later. */
 		word = data_race(get_unaligned((const unsigned long *)(memory + begin)));
-		keep_word(lb, word, name);
+		slow = keep_word(lb, word, scan->module, name);
 		/* As long as a page of records takes */
-		if (IS_ALIGNED(begin, PAGE_SIZE) && !oops_in_progress)
+		if (!slow && !IS_ALIGNED(begin, PAGE_SIZE))
+			continue;
+		if (local_clock() > scan->until)
+			return;
+		if (!scan->panic)
 			cond_resched();
 	}
 }
 
-static void keep_all_words(struct last_boot *lb)
+static void keep_all_words(struct last_boot *lb, const struct keep_scan *scan)
 {
-	keep_words(lb, 0, lb->tr->range_addr_size);
+	keep_words(lb, 0, lb->tr->range_addr_size, scan);
 }
 
-static void keep_step(struct last_boot *lb)
+/* Have all of the memory and all names been looked at since the last record? */
+static bool keep_is_quiet(struct last_boot *lb)
+{
+	struct trace_buffer *buffer = lb->tr->array_buffer.buffer;
+	/* A consumer changes it as well: then it looks once more than it has to. */
+	u64 records = ring_buffer_entries(buffer) + ring_buffer_overruns(buffer);
+
+	if (records != lb->records)
+		lb->looked = 0;
+	lb->records = records;
+	return lb->looked >= lb->tr->range_addr_size;
+}
+
+/* Return: true if there is nothing to do for now. */
+static bool keep_step(struct last_boot *lb)
 {
 	size_t begin = lb->scanned, end = min(begin + KEEP_STEP, lb->tr->range_addr_size);
+	bool quiet = keep_is_quiet(lb);
 
-	trace_each_cmdline(keep_task, lb);
-	keep_words(lb, begin, end);
-	lb->scanned = end < lb->tr->range_addr_size ? end : 0;
+	if (!quiet) {
+		trace_each_cmdline(keep_task, lb, true);
+		keep_words(lb, begin, end, &(struct keep_scan){ .until = U64_MAX });
+		lb->scanned = end < lb->tr->range_addr_size ? end : 0;
+		lb->looked += end - begin;
+	}
 	if (lb->clock_id != lb->tr->clock_id)
 		keep_clock(lb);
 	if (!lb->settled && system_state == SYSTEM_RUNNING)
 		keep_settle(lb);
-}
-
-static void keep_work_fn(struct work_struct *work);
-static DECLARE_DELAYED_WORK(keep_work, keep_work_fn);
-
-static void keep_queue(void)
-{
-	queue_delayed_work(system_power_efficient_wq, &keep_work, round_jiffies_relative(HZ));
+	return quiet;
 }
 
 static void keep_work_fn(struct work_struct *work)
 {
+	bool quiet = true, begun = false;
 	struct last_boot *lb;
 
 	guard(mutex)(&event_mutex);
 	list_for_each_entry(lb, &keep_all, node) {
-		if (lb->begun)
-			keep_step(lb);
+		if (!lb->begun)
+			continue;
+		begun = true;
+		quiet &= keep_step(lb);
 	}
-	if (!list_empty(&keep_all))
-		keep_queue();
+	if (begun)
+		keep_queue(quiet ? KEEP_SECONDS_QUIET : KEEP_SECONDS);
 }
 
 /**
- * last_boot_attach() - find what the last boot has left, and store the same for the next one
+ * last_boot_attach() - find the area of the last boot, and store one for the next one
  * @tr:     an instance in memory that survives a reboot
  * @memory: the part of it that the ring buffer has left to the caller, of last_boot_size() bytes
  * @copy:   the memory is a copy, which the next boot will not find: nothing is stored
@@ -289,7 +361,9 @@ void last_boot_attach(struct trace_array *tr, void *memory, bool copy)
 
 	lockdep_assert_held(&event_mutex);
 	if (!lb || !index) {
-		pr_warn("%s: no memory for what reads the records of the last boot\n", tr->name);
+		pr_warn("%s: no memory for the description of the last boot's records\n", tr->name);
+		if (!copy)
+			area_erase(memory);
 		kvfree(index);
 		kvfree(lb);
 		return;
@@ -299,6 +373,9 @@ void last_boot_attach(struct trace_array *tr, void *memory, bool copy)
 	raw_spin_lock_init(&lb->lock);
 	area_place(&lb->keep, memory, size, index);
 	last_boot_recall(lb, size);
+	/* Not for the records of this boot, whenever the machine stops. */
+	if (!copy)
+		area_erase(memory);
 	tr->last_boot = lb;
 	list_add_tail_rcu(&lb->node, &keep_all);
 }
@@ -325,24 +402,53 @@ void last_boot_detach(struct trace_array *tr)
 	kvfree(lb);
 }
 
-/* Other CPUs have stopped, perhaps in the middle of an entry. */
-static int keep_panic(struct notifier_block *nb, unsigned long event, void *unused)
+/* Write the caches back to memory: the ring buffer has done that before. */
+static void keep_flush(struct last_boot *lb)
 {
+	arch_ring_buffer_flush_range((unsigned long)lb->keep.header,
+				     (unsigned long)lb->keep.header +
+				     last_boot_size(lb->tr->range_addr_size));
+}
+
+/**
+ * last_boot_keep_panic() - store names of tasks and functions in a panic
+ *
+ * Other CPUs have stopped, perhaps in the middle of an entry. The records are safe. Lists of tasks
+ * and modules may be damaged: names of tasks are safe before a function is looked up.
+ *
+ * Context: Any context; waits for nothing.
+ */
+void last_boot_keep_panic(void)
+{
+	struct keep_scan scan = { .until = local_clock() + KEEP_TIME, .panic = true };
 	struct last_boot *lb;
 
 	guard(rcu)();
 	list_for_each_entry_rcu(lb, &keep_all, node) {
 		if (!lb->begun || raw_spin_is_locked(&lb->lock))
 			continue;
-		trace_each_cmdline(keep_task, lb);
-		keep_running(lb);
-		keep_all_words(lb);
+		trace_each_cmdline(keep_task, lb, false);
+		keep_flush(lb);
+		keep_running(lb, scan.until);
+		keep_flush(lb);
 	}
+	list_for_each_entry_rcu(lb, &keep_all, node) {
+		if (!lb->begun || raw_spin_is_locked(&lb->lock))
+			continue;
+		keep_all_words(lb, &scan);
+		keep_flush(lb);
+	}
+}
+
+static int keep_panic(struct notifier_block *nb, unsigned long event, void *unused)
+{
+	last_boot_keep_panic();
 	return NOTIFY_DONE;
 }
 
 static int keep_reboot(struct notifier_block *nb, unsigned long event, void *unused)
 {
+	struct keep_scan scan = { .until = local_clock() + KEEP_TIME };
 	struct last_boot *lb;
 
 	/* A task that hangs with it does not keep the machine from a reboot. */
@@ -352,17 +458,17 @@ static int keep_reboot(struct notifier_block *nb, unsigned long event, void *unu
 		if (!lb->begun)
 			continue;
 		keep_step(lb);
-		keep_running(lb);
-		keep_all_words(lb);
+		keep_running(lb, scan.until);
+		keep_all_words(lb, &scan);
 	}
 	mutex_unlock(&event_mutex);
 	return NOTIFY_DONE;
 }
 
-/* After all that records, and before the ring buffer writes the caches back to memory. */
+/* Last: after the ring buffer has stopped, and has written the caches back to memory. */
 static struct notifier_block keep_panic_nb = {
 	.notifier_call	= keep_panic,
-	.priority	= INT_MIN + 1,
+	.priority	= INT_MIN,
 };
 
 static struct notifier_block keep_reboot_nb = {
@@ -370,8 +476,18 @@ static struct notifier_block keep_reboot_nb = {
 };
 
 #ifdef CONFIG_MODULES
+static void keep_coming(struct last_boot *lb)
+{
+	/* Another module may have been there. */
+	memset(lb->recent, 0, sizeof(lb->recent));
+	keep_strings(lb);
+	if (lb->settled)
+		keep_settle(lb);
+}
+
 static int keep_module(struct notifier_block *nb, unsigned long event, void *module)
 {
+	struct keep_scan scan = { .until = U64_MAX, .module = module };
 	struct last_boot *lb;
 
 	if (event != MODULE_STATE_COMING && event != MODULE_STATE_GOING)
@@ -381,14 +497,14 @@ static int keep_module(struct notifier_block *nb, unsigned long event, void *mod
 		if (!lb->begun)
 			continue;
 		if (event == MODULE_STATE_COMING)
-			keep_strings(lb);
+			keep_coming(lb);
 		else
-			keep_all_words(lb);
+			keep_all_words(lb, &scan);
 	}
 	return NOTIFY_OK;
 }
 
-/* After trace_printk() has copied the formats of the module */
+/* After trace_printk() has copied the formats of the module, and its enumerations have values */
 static struct notifier_block keep_module_nb = {
 	.notifier_call	= keep_module,
 	.priority	= -1,
@@ -409,7 +525,8 @@ static int __init keep_init(void)
 #ifdef CONFIG_MODULES
 	register_module_notifier(&keep_module_nb);
 #endif
-	keep_queue();
+	keep_ready = true;
+	keep_queue(KEEP_SECONDS);
 	return 0;
 }
 early_initcall(keep_init);

@@ -6,6 +6,7 @@
 #ifndef _KERNEL_TRACE_LAST_BOOT_H
 #define _KERNEL_TRACE_LAST_BOOT_H
 
+#include "../ring_buffer/boots.h"
 #include "area.h"
 #include "format.h"
 
@@ -17,6 +18,7 @@ struct trace_seq;
 unsigned int last_boot_size(unsigned long range_size);
 void last_boot_attach(struct trace_array *tr, void *memory, bool copy);
 void last_boot_detach(struct trace_array *tr);
+void last_boot_copy(const struct trace_array *tr, void *copy);
 void last_boot_keep_event(struct trace_event_file *file);
 
 const struct area *last_boot_area(const struct trace_array *tr);
@@ -29,6 +31,7 @@ void last_boot_put_symbol(const struct trace_array *tr, struct trace_seq *s, u64
 static inline unsigned int last_boot_size(unsigned long range_size) { return 0; }
 static inline void last_boot_attach(struct trace_array *tr, void *memory, bool copy) { }
 static inline void last_boot_detach(struct trace_array *tr) { }
+static inline void last_boot_copy(const struct trace_array *tr, void *copy) { }
 static inline void last_boot_keep_event(struct trace_event_file *file) { }
 static inline const struct area *last_boot_area(const struct trace_array *tr) { return NULL; }
 static inline bool last_boot_same_kernel(const struct trace_array *tr) { return true; }

@@ -25,7 +25,7 @@ u64 last_boot_kernel(void)
 }
 
 /**
- * last_boot_area() - what the last boot has left of an instance
+ * last_boot_area() - the area that the last boot of an instance has left
  * @tr: the instance
  *
  * Context: Any context.
@@ -45,9 +45,7 @@ const struct area *last_boot_area(const struct trace_array *tr)
  */
 bool last_boot_same_kernel(const struct trace_array *tr)
 {
-	const struct area *a = last_boot_area(tr);
-
-	return !a || a->header->kernel == last_boot_kernel();
+	return !last_boot_area(tr) || tr->last_boot->same_kernel;
 }
 
 /**
@@ -174,7 +172,7 @@ static void last_boot_sort_symbols(struct last_boot *lb)
 }
 
 /**
- * last_boot_recall() - copy what the last boot has left
+ * last_boot_recall() - copy the area that the last boot has left
  * @lb:   &last_boot.recall is set; &last_boot.keep has the memory
  * @size: bytes of the area
  *
@@ -191,9 +189,10 @@ void last_boot_recall(struct last_boot *lb, size_t size)
 		memcpy(copy, lb->keep.header, size);
 		area_place(a, copy, size, index);
 		if (area_open(a)) {
+			lb->same_kernel = a->header->kernel == last_boot_kernel();
 			last_boot_sort_symbols(lb);
 			if (a->bad || a->header->dropped)
-				pr_warn("%s: notes of the last boot: %u are damaged, %u had no room\n",
+				pr_warn("%s: of the last boot's description, %u parts are damaged, %u had no room\n",
 					lb->tr->name, a->bad, a->header->dropped);
 			return;
 		}
@@ -201,6 +200,24 @@ void last_boot_recall(struct last_boot *lb, size_t size)
 	*a = (struct area){};
 	kvfree(index);
 	kvfree(copy);
+}
+
+/**
+ * last_boot_copy() - let a copy of the memory of an instance have the area of its last boot
+ * @tr:   the instance
+ * @copy: a copy of all its memory, which this boot has not written to yet
+ *
+ * In the memory itself the area is erased.
+ *
+ * Context: Any context.
+ */
+void last_boot_copy(const struct trace_array *tr, void *copy)
+{
+	const struct area *a = last_boot_area(tr);
+
+	if (a)
+		memcpy(copy + ((unsigned long)tr->last_boot->keep.header - tr->range_addr_start),
+		       a->header, last_boot_size(tr->range_addr_size));
 }
 
 /**

@@ -101,10 +101,37 @@ static void area_test_full(struct kunit *test)
 
 	/* The index is full before the log. */
 	area_begin(&a, TEST_KERNEL);
-	for (key = 0; !area_put(&a, AREA_SYMBOL, key, NULL, 0);)
+	for (key = 0; !area_put(&a, AREA_STRING, key, NULL, 0);)
 		key++;
 	KUNIT_EXPECT_EQ(test, key, (u64)a.mask);
-	KUNIT_EXPECT_NULL(test, area_find(&a, AREA_SYMBOL, key));
+	KUNIT_EXPECT_NULL(test, area_find(&a, AREA_STRING, key));
+}
+
+/* However many functions there are, the others have room for as much. */
+static void area_test_crowd(struct kunit *test)
+{
+	struct area a = area_test_begin(test);
+	static char text[SZ_1K];
+	u64 key;
+
+	for (key = 0; !area_put(&a, AREA_SYMBOL, key, text, sizeof(text));)
+		key++;
+	KUNIT_EXPECT_GT(test, key, 1ULL);
+	KUNIT_EXPECT_LE(test, a.header->used, a.room / 2);
+	KUNIT_EXPECT_EQ(test, a.header->dropped, 1U);
+	for (key = 0; !area_put(&a, AREA_FORMAT, key, text, sizeof(text));)
+		key++;
+	KUNIT_EXPECT_GE(test, key, (u64)a.room / 2 / (sizeof(text) + sizeof(struct area_entry)));
+	KUNIT_EXPECT_EQ(test, area_put(&a, AREA_SYMBOL, 0, text, sizeof(text)), 0);
+
+	/* In the index, too */
+	area_begin(&a, TEST_KERNEL);
+	for (key = 0; !area_put(&a, AREA_SYMBOL, key, NULL, 0);)
+		key++;
+	KUNIT_EXPECT_EQ(test, key, (u64)a.mask / 2);
+	for (key = 0; !area_put(&a, AREA_FORMAT, key, NULL, 0);)
+		key++;
+	KUNIT_EXPECT_EQ(test, key, (u64)a.mask - a.mask / 2);
 }
 
 /* The machine stops anywhere: what counts is whole. */
@@ -198,6 +225,7 @@ static void area_test_tasks(struct kunit *test)
 static struct kunit_case area_cases[] = {
 	KUNIT_CASE(area_test_finds),
 	KUNIT_CASE(area_test_full),
+	KUNIT_CASE(area_test_crowd),
 	KUNIT_CASE(area_test_torn),
 	KUNIT_CASE(area_test_hostile),
 	KUNIT_CASE(area_test_tasks),

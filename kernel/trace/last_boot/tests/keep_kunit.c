@@ -6,6 +6,7 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
+#include "../../dat/internal.h"
 #include "../../tests/snapshots.h"
 #include "../internal.h"
 
@@ -124,8 +125,8 @@ static void keep_test_prints(struct kunit *test)
 	tfs_expect_in(test, "trace", tfs_text(test, "of the?last-%d", current->pid));
 	tfs_expect_in(test, "trace", tfs_text(test, "was_here: ip=0x%lx (old_function+0x0/0x1 [old])",
 					      ip));
-	tfs_expect_in(test, "trace", " word=" KEEP_TEXT " beyond=<damaged> at0=<damaged>"
-		      " at1=<damaged> at2=<damaged> at3=<damaged>\n");
+	tfs_expect_in(test, "trace", " word=" KEEP_TEXT " beyond=<damaged>");
+	tfs_expect_in(test, "trace", " at0=<damaged> at1=<damaged> at2=<damaged> at3=<damaged>\n");
 	tfs_set(test, "snapshot", "1");
 	tfs_expect_in(test, "snapshot", "was_here: ip=");
 
@@ -183,10 +184,118 @@ static void keep_test_begins(struct kunit *test)
 	keep_end(test);
 }
 
+/* A panic stores the name of the task that runs, and the functions in the records. */
+static void keep_test_panic(struct kunit *test)
+{
+	void *memory = snap_kunit_range(test), *image = snap_kunit_range(test);
+	struct trace_array *tr = test->priv;
+	void *area = keep_area(test);
+	char name[KSYM_NAME_LEN];
+	unsigned long ip;
+	struct area *a;
+
+	keep_boot(test, memory, area, NULL);
+	keep_begin_boot(test);
+	tfs_set(test, "trace_marker", KEEP_TEXT);
+	tfs_set(test, "trace_marker", "another marker");
+	memcpy(image, memory, SNAP_KUNIT_RANGE);
+	keep_renumber(test, image, &ip);
+	scnprintf(name, sizeof(name), "%ps", (void *)ip);
+	/* The memory of the test is small. */
+	a = &tr->last_boot->keep;
+	area_begin(a, last_boot_kernel() ^ 1);
+	last_boot_keep_panic();
+	memcpy(image, memory, SNAP_KUNIT_RANGE);
+	keep_boot(test, memory, area, image);
+	KUNIT_ASSERT_NOT_NULL(test, last_boot_area(tr));
+	KUNIT_EXPECT_NOT_NULL(test, area_find_task(last_boot_area(tr), current->pid));
+	KUNIT_ASSERT_NOT_NULL(test, last_boot_find_symbol(tr, ip));
+	KUNIT_EXPECT_EQ(test, memcmp(((const struct area_symbol *)
+				      last_boot_find_symbol(tr, ip)->data)->name,
+				     name, strlen(name)), 0);
+	keep_end(test);
+}
+
+/* A machine that stops before the new area begins leaves none; a copy that was made has it. */
+static void keep_test_erased(struct kunit *test)
+{
+	void *memory = snap_kunit_range(test), *copy = snap_kunit_range(test);
+	struct trace_array *tr = test->priv;
+	void *area = keep_area(test);
+	unsigned long start;
+
+	keep_boot(test, memory, area, NULL);
+	keep_begin_boot(test);
+	keep_boot(test, memory, area, NULL);
+	KUNIT_ASSERT_NOT_NULL(test, last_boot_area(tr));
+	/* As if the area were in front of the rest of the memory */
+	start = tr->range_addr_start;
+	tr->range_addr_start = (unsigned long)area;
+	last_boot_copy(tr, copy);
+	tr->range_addr_start = start;
+	keep_boot(test, memory, area, NULL);
+	KUNIT_EXPECT_NULL(test, last_boot_area(tr));
+	keep_boot(test, memory, copy, NULL);
+	KUNIT_EXPECT_NOT_NULL(test, last_boot_area(tr));
+	keep_end(test);
+}
+
+/* The pages of the last boot in a buffer that is written: those that are overwritten are missed. */
+static void keep_test_pages(struct kunit *test)
+{
+	void *memory = snap_kunit_range(test), *image = snap_kunit_range(test);
+	struct trace_array *tr = test->priv;
+	struct dat_range range = { .offset = PAGE_SIZE };
+	struct dat_next next = {};
+	struct dat_pages pages;
+	void *area = keep_area(test);
+	const u64 *page;
+	u64 size, first;
+	int i;
+
+	keep_boot(test, memory, area, NULL);
+	keep_begin_boot(test);
+	/* Some pages of this boot, and then some of the next one */
+	for (i = 0; i < 500; i++)
+		tfs_set(test, "trace_marker", KEEP_TEXT);
+	memcpy(image, memory, SNAP_KUNIT_RANGE);
+	keep_boot(test, memory, area, image);
+	tfs_set(test, "trace_marker", "of this boot");
+	dat_pages_init(&pages, tr->array_buffer.buffer);
+	pages.last_boot = true;
+	KUNIT_ASSERT_EQ(test, dat_pages_size_last(&pages, &next, 0, &range.size), 0);
+	KUNIT_EXPECT_GT(test, range.size, (u64)3 * PAGE_SIZE);
+	page = dat_pages_at(&pages, &range, &next, 0, range.offset);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(page));
+	first = *page;
+	page = dat_pages_at(&pages, &range, &next, 0, range.offset + range.size - PAGE_SIZE);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(page));
+	page = dat_pages_at(&pages, &range, &next, 0, range.offset);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(page));
+	KUNIT_EXPECT_EQ(test, *page, first);
+	page = dat_pages_at(&pages, &range, &next, 0, range.offset + range.size);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(page), -EIO);
+
+	/* Overwrite the oldest ones: no other page is at the place of one. */
+	for (i = 0; dat_pages_size_last(&pages, &(struct dat_next){}, 0, &size) == 0 &&
+	     size == range.size && i < 5000; i++)
+		tfs_set(test, "trace_marker", "of this boot");
+	KUNIT_EXPECT_LT(test, size, range.size);
+	for (i = 0; i < 2; i++) {
+		page = dat_pages_at(&pages, &range, &next, 0, range.offset + i * PAGE_SIZE);
+		KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(page), -EIO);
+	}
+	dat_pages_exit(&pages);
+	keep_end(test);
+}
+
 static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_prints),
 	KUNIT_CASE(keep_test_other),
 	KUNIT_CASE(keep_test_begins),
+	KUNIT_CASE(keep_test_panic),
+	KUNIT_CASE(keep_test_erased),
+	KUNIT_CASE(keep_test_pages),
 	{}
 };
 

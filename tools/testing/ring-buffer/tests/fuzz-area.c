@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Read what the last boot has left for its records, with damage that libFuzzer makes; see fuzz.c.
+ * Read the description of the last boot's records, with damage that libFuzzer makes; see fuzz.c.
  */
 #include <linux/kernel.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "../shim/shim.h"
@@ -16,6 +17,11 @@ ssize_t sized_strscpy(char *to, const char *from, size_t size)
 	memcpy(to, from, len);
 	to[len] = '\0';
 	return len;
+}
+
+u32 get_random_u32(void)
+{
+	return 42;
 }
 
 #include "../../../../kernel/trace/last_boot/area.c"

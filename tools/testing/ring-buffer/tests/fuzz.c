@@ -10,7 +10,7 @@
  *                        repeated up to the end of the sub-buffer
  *
  * and 0 behind its end. So few bytes reach all of a sub-buffer, and most of them matter.
- * Besides, its first bytes damage what reads the records of the last boot: see fuzz-area.c.
+ * Besides, its first bytes damage the description of the records of the last boot: see fuzz-area.c.
  *
  * Any content must leave the readers with one view: iterators, copies of pages and consumed
  * records are the same, as many as the counts say, and in the order of time where no stamp allows
