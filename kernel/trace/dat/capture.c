@@ -14,6 +14,7 @@
 #define DAT_OPTION_CPUSTAT	2
 #define DAT_OPTION_TRACECLOCK	4
 #define DAT_OPTION_UNAME	5
+#define DAT_OPTION_OFFSET	7
 #define DAT_OPTION_VERSION	9
 
 static void dat_put_headers(struct dat_text *text, unsigned int page_size)
@@ -268,6 +269,28 @@ void dat_put_clocks(struct dat_text *text, const struct trace_clocks *clocks, un
 
 	dat_put_u16(text, DAT_OPTION_VERSION);
 	dat_print_block(text, sizeof(u32), dat_print_clocks, &all);
+}
+
+static void dat_print_offset(struct seq_file *m, void *data)
+{
+	const struct trace_clocks *clocks = data;
+
+	seq_printf(m, "%lld", (s64)(clocks->real - clocks->trace));
+	seq_putc(m, '\0');
+}
+
+/**
+ * dat_put_offset() - append what trace-cmd has to add to times, from the clock of the trace to
+ * CLOCK_REALTIME
+ * @text:   the text, in its options
+ * @clocks: the clocks, in ns
+ *
+ * Context: May sleep.
+ */
+void dat_put_offset(struct dat_text *text, const struct trace_clocks *clocks)
+{
+	dat_put_u16(text, DAT_OPTION_OFFSET);
+	dat_print_block(text, sizeof(u32), dat_print_offset, (void *)clocks);
 }
 
 /**

@@ -88,6 +88,7 @@ struct trace_dat_copy {
 };
 
 extern const struct file_operations trace_dat_last_boot_fops;
+extern const struct file_operations trace_realtime_dat_last_boot_fops;
 
 #ifdef CONFIG_TRACER_SNAPSHOT
 extern const struct file_operations trace_dat_fops;

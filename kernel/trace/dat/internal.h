@@ -242,6 +242,7 @@ void dat_put_options_clock(struct dat_text *text);
 size_t dat_begin_uname(struct dat_text *text);
 void dat_put_options_begin(struct dat_text *text);
 void dat_put_clocks(struct dat_text *text, const struct trace_clocks *clocks, unsigned int nr);
+void dat_put_offset(struct dat_text *text, const struct trace_clocks *clocks);
 void dat_put_clock(struct dat_text *text, struct trace_array *tr);
 int dat_capture(struct trace_array *tr);
 int dat_capture_symbols(const struct dat_pins *pins, const struct trace_job *job);

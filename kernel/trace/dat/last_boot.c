@@ -24,6 +24,7 @@ static const char dat_last_table[] = "flyrecord";
  * struct dat_last - an open file of the last boot
  * @mutex:    serializes reads; protects @pages and @next
  * @tr:       the instance
+ * @real:     it is realtime.dat
  * @snapshot: the snapshot, which does not change meanwhile
  * @pages:    pages of the snapshot, and of the live buffer
  * @range:    DAT_LAST_PARTS for each CPU
@@ -34,6 +35,7 @@ static const char dat_last_table[] = "flyrecord";
 struct dat_last {
 	struct mutex		mutex;		/* reads */
 	struct trace_array	*tr;
+	bool			real;
 	struct array_buffer	*snapshot;
 	struct dat_pages	pages[DAT_LAST_PARTS];
 	struct dat_range	*range;
@@ -185,7 +187,44 @@ static void dat_last_put_text(struct dat_text *text, const struct area *a, enum 
 	dat_put(text, entry ? entry->data : NULL, len);
 }
 
-static void dat_last_put_options(struct dat_text *text, const struct area *a)
+/* What clocks have shown, the newer moment first. Return: number of moments. */
+static unsigned int dat_last_moments(const struct area *a, struct last_boot_moment m[2])
+{
+	const struct area_entry *entry;
+	unsigned int nr = 0;
+	u64 key;
+
+	for (key = 0; key < 2; key++) {
+		entry = area_find(a, AREA_MOMENT, key);
+		if (entry && entry->len == sizeof(*m))
+			memcpy(&m[nr++], entry->data, sizeof(*m));
+	}
+	if (nr == 2 && m[0].clocks.mono < m[1].clocks.mono)
+		swap(m[0], m[1]);
+	return nr;
+}
+
+static bool dat_last_knows_time(const struct area *a)
+{
+	struct last_boot_moment m[2];
+
+	return dat_last_moments(a, m) && m->in_ns && m->clocks.mono;
+}
+
+static void dat_last_put_clocks(struct dat_text *text, const struct area *a, bool real)
+{
+	struct trace_clocks clocks[2];
+	struct last_boot_moment m[2];
+	unsigned int nr = dat_last_moments(a, m), i;
+
+	for (i = 0; i < nr; i++)
+		clocks[i] = m[i].clocks;
+	dat_put_clocks(text, clocks, nr);
+	if (real)
+		dat_put_offset(text, clocks);
+}
+
+static void dat_last_put_options(struct dat_text *text, const struct area *a, bool real)
 {
 	size_t begin;
 
@@ -195,6 +234,7 @@ static void dat_last_put_options(struct dat_text *text, const struct area *a)
 	dat_last_put_text(text, a, AREA_UNAME);
 	dat_put_string(text, "");
 	dat_end(text, sizeof(u32), begin);
+	dat_last_put_clocks(text, a, real);
 	dat_put_u16(text, 0);
 }
 
@@ -241,7 +281,7 @@ static int dat_last_make_head(struct dat_last *f, bool symbols)
 		dat_put_u64(&text, 0);
 	}
 	dat_print_block(&text, sizeof(u64), dat_last_print_tasks, (void *)a);
-	dat_last_put_options(&text, a);
+	dat_last_put_options(&text, a, f->real);
 	dat_put(&text, dat_last_table, sizeof(dat_last_table));
 	table = text.m.count;
 	/* It has half as many entries. */
@@ -293,6 +333,27 @@ static void dat_last_free(struct dat_last *f)
 	kfree(f);
 }
 
+static int dat_last_log(const struct dat_last *f, int ret, const char *why)
+{
+	guard(mutex)(&trace_types_lock);
+	tracing_log(f->tr, f->real ? "realtime.dat" : "trace.dat", "error", f->tr->name, why, 0);
+	return ret;
+}
+
+static int dat_last_fill(struct dat_last *f, const struct cred *cred)
+{
+	const struct area *a = last_boot_area(f->tr);
+	int ret = -ENODATA;
+
+	if (a && f->real && !dat_last_knows_time(a))
+		return dat_last_log(f, ret, "the time of the day is not known: read trace.dat");
+	if (a) {
+		f->snapshot = trace_snapshot_get(f->tr, false);
+		ret = f->snapshot ? dat_last_lay_out(f, kallsyms_show_value(cred)) : -ENOMEM;
+	}
+	return ret == -ENODATA ? dat_last_log(f, ret, "the last boot has left no records") : ret;
+}
+
 static int dat_last_open(struct inode *inode, struct file *file)
 {
 	struct trace_array *tr = inode->i_private;
@@ -308,13 +369,8 @@ static int dat_last_open(struct inode *inode, struct file *file)
 	}
 	mutex_init(&f->mutex);
 	f->tr = tr;
-	if (!last_boot_area(tr))
-		ret = -ENODATA;
-	if (!ret) {
-		f->snapshot = trace_snapshot_get(tr, false);
-		ret = f->snapshot ? dat_last_lay_out(f, kallsyms_show_value(file->f_cred)) :
-				    -ENOMEM;
-	}
+	f->real = file->f_op == &trace_realtime_dat_last_boot_fops;
+	ret = dat_last_fill(f, file->f_cred);
 	if (ret)
 		dat_last_free(f);
 	else
@@ -368,10 +424,14 @@ static loff_t dat_last_llseek(struct file *file, loff_t offset, int whence)
 	return fixed_size_llseek(file, offset, whence, f->size);
 }
 
-const struct file_operations trace_dat_last_boot_fops = {
-	.open		= dat_last_open,
-	.read_iter	= dat_last_read_iter,
-	.splice_read	= copy_splice_read,
-	.llseek		= dat_last_llseek,
-	.release	= dat_last_release,
-};
+#define DAT_LAST_FOPS {				\
+	.open		= dat_last_open,	\
+	.read_iter	= dat_last_read_iter,	\
+	.splice_read	= copy_splice_read,	\
+	.llseek		= dat_last_llseek,	\
+	.release	= dat_last_release,	\
+}
+
+const struct file_operations trace_dat_last_boot_fops = DAT_LAST_FOPS;
+/* The same file, with times of the day. */
+const struct file_operations trace_realtime_dat_last_boot_fops = DAT_LAST_FOPS;

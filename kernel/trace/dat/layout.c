@@ -5,7 +5,6 @@
 #include "internal.h"
 
 #define DAT_OPTION_BUFFER	3
-#define DAT_OPTION_OFFSET	7
 
 /* In front of each table of CPUs. */
 static const char dat_table_name[] = "flyrecord";
@@ -31,15 +30,6 @@ static const char *dat_channel_name(struct dat_file *f, unsigned int i)
 	return f->member[i].tr->name + strlen(f->member[0].tr->name) + 1;
 }
 
-/* From the clock of the trace to CLOCK_REALTIME, in ns. */
-static void dat_print_offset(struct seq_file *m, void *data)
-{
-	const struct trace_clocks *clocks = trace_snapshot_clocks(data);
-
-	seq_printf(m, "%lld", (s64)(clocks->real - clocks->trace));
-	seq_putc(m, '\0');
-}
-
 /* @at is the offset of the options. */
 static int dat_put_options(struct dat_file *f, u64 at)
 {
@@ -48,8 +38,7 @@ static int dat_put_options(struct dat_file *f, u64 at)
 	unsigned int i;
 
 	if (f->real) {
-		dat_put_u16(&text, DAT_OPTION_OFFSET);
-		dat_print_block(&text, sizeof(u32), dat_print_offset, f->member[0].tr);
+		dat_put_offset(&text, trace_snapshot_clocks(f->member[0].tr));
 		at += text.m.count;
 	}
 	/* The end of the options, the name of the first table, it, and the clocks */

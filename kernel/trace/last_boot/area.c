@@ -242,6 +242,30 @@ full:
 }
 
 /**
+ * area_renew() - store an entry in the place of the older one, so that it takes no more room
+ * @a:    the area, after area_begin()
+ * @kind: kind of the entry
+ * @key:  subject of the entry, see &enum area_kind
+ * @data: its contents
+ * @len:  number of bytes, always as many
+ *
+ * A machine that stops in here leaves neither of the two.
+ *
+ * Context: Any context; callers do not run at once.
+ * Return: 0; -ENOSPC if it has no room, which is counted.
+ */
+int area_renew(struct area *a, enum area_kind kind, u64 key, const void *data, size_t len)
+{
+	struct area_entry *entry = (struct area_entry *)area_find(a, kind, key);
+
+	if (!entry || entry->len != len)
+		return area_put(a, kind, key, data, len);
+	memcpy(entry->data, data, len);
+	entry->sum = area_sum(entry);
+	return 0;
+}
+
+/**
  * area_find() - find an entry
  * @a:    the area
  * @kind: kind of the entry

@@ -13,6 +13,7 @@
  * enum area_kind - contents of an entry, and the meaning of its key
  * @AREA_UNAME:  system, host, release and machine, as text; key 0
  * @AREA_CLOCK:  the clocks, as the file "trace_clock" shows them; key 0
+ * @AREA_MOMENT: &struct last_boot_moment; 0 and 1 in turn
  * @AREA_FORMAT: system of an event, a 0, and the text of its file "format"; its number
  * @AREA_STRING: a constant text, such as a format of trace_printk(); its address
  * @AREA_SYMBOL: &struct area_symbol; the address of a function
@@ -21,6 +22,7 @@
 enum area_kind {
 	AREA_UNAME,
 	AREA_CLOCK,
+	AREA_MOMENT,
 	AREA_FORMAT,
 	AREA_STRING,
 	AREA_SYMBOL,
@@ -113,6 +115,7 @@ void area_erase(void *memory);
 void area_begin(struct area *a, u64 kernel);
 bool area_open(struct area *a);
 int area_put(struct area *a, enum area_kind kind, u64 key, const void *data, size_t len);
+int area_renew(struct area *a, enum area_kind kind, u64 key, const void *data, size_t len);
 const struct area_entry *area_find(const struct area *a, enum area_kind kind, u64 key);
 const struct area_entry *area_next(const struct area *a, u32 *nr, enum area_kind kind);
 void area_put_task(struct area *a, u32 pid, const char *comm);

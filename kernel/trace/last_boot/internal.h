@@ -33,13 +33,15 @@
  * Contents               Stored
  * =====================  ===============================================================
  * uname, clock           before the first event of the instance is enabled
+ * time by other clocks   as those; by a worker each second; in a panic or a reboot:
+ *                        two moments in turn, so that one is whole
  * formats of "ftrace"    as those
  * format of an event     before the event is enabled in the instance
  *                        again when a module is loaded: it can have enumerations
  * constant texts         at the beginning, and when a module is loaded
- * names of tasks         by a worker each second: those of "saved_cmdlines"; in a panic or a
+ * names of tasks         by that worker: those of "saved_cmdlines"; in a panic or a
  *                        reboot also those, and those of running tasks
- * functions              by the same worker: it looks at 1 MB of the memory in turn, and each
+ * functions              by that worker: it looks at 1 MB of the memory in turn, and each
  *                        word there that is the address of a function adds the name of
  *                        that. All of the memory in a panic and in a reboot; before a
  *                        module is removed, for functions of the module
@@ -86,12 +88,13 @@
  * struct last_boot - the last boot of an instance, and the area for the next one
  * @node:    link in the list of all
  * @tr:      the instance
- * @lock:    protects @keep, @recent
+ * @lock:    protects @keep, @recent, @moments
  * @copy:    the memory is a copy: nothing is stored
  * @begun:   @keep is of this boot
  * @settled: the formats have their final texts
  * @same_kernel: @recall is of this kernel
  * @clock_id: &trace_array.clock_id that is stored
+ * @moments: how often clocks were read
  * @scanned: bytes of the memory that were looked at in this turn
  * @looked:  bytes that were looked at since a record came
  * @records: number of records, less those that were consumed, when the worker came last
@@ -110,6 +113,7 @@ struct last_boot {
 	bool				settled;
 	bool				same_kernel;
 	int				clock_id;
+	unsigned int			moments;
 	size_t				scanned;
 	size_t				looked;
 	u64				records;

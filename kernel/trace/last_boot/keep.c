@@ -122,10 +122,23 @@ static void keep_print_clock(struct seq_file *m, void *tr)
 	tracing_clock_show(m, NULL);
 }
 
+/* One of two stays if the machine stops in here. */
+static void keep_moment(struct last_boot *lb)
+{
+	struct last_boot_moment now = { .in_ns = trace_clock_in_ns(lb->tr) };
+
+	trace_read_clocks(lb->tr->array_buffer.buffer, &now.clocks);
+	guard(raw_spinlock_irqsave)(&lb->lock);
+	area_renew(&lb->keep, AREA_MOMENT, lb->moments++ % 2, &now, sizeof(now));
+}
+
 static void keep_clock(struct last_boot *lb)
 {
 	lb->clock_id = lb->tr->clock_id;
 	keep_print(lb, AREA_CLOCK, 0, keep_print_clock, lb->tr);
+	/* Both by this clock. */
+	keep_moment(lb);
+	keep_moment(lb);
 }
 
 static void keep_print_uname(struct seq_file *m, void *unused)
@@ -314,6 +327,7 @@ static bool keep_step(struct last_boot *lb)
 	size_t begin = lb->scanned, end = min(begin + KEEP_STEP, lb->tr->range_addr_size);
 	bool quiet = keep_is_quiet(lb);
 
+	keep_moment(lb);
 	if (!quiet) {
 		trace_each_cmdline(keep_task, lb, true);
 		keep_words(lb, begin, end, &(struct keep_scan){ .until = U64_MAX });
@@ -427,6 +441,7 @@ void last_boot_keep_panic(void)
 	list_for_each_entry_rcu(lb, &keep_all, node) {
 		if (!lb->begun || raw_spin_is_locked(&lb->lock))
 			continue;
+		keep_moment(lb);
 		trace_each_cmdline(keep_task, lb, false);
 		keep_flush(lb);
 		keep_running(lb, scan.until);

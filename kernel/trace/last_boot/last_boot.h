@@ -10,6 +10,16 @@
 #include "area.h"
 #include "format.h"
 
+/**
+ * struct last_boot_moment - contents of an entry of AREA_MOMENT
+ * @clocks: what clocks have shown
+ * @in_ns:  is 1 if the clock of the trace counts ns
+ */
+struct last_boot_moment {
+	struct trace_clocks	clocks;
+	u64			in_ns;
+};
+
 struct last_boot;
 struct trace_event_file;
 struct trace_seq;

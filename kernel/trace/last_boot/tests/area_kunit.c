@@ -50,6 +50,35 @@ static void area_test_put(struct kunit *test, struct area *a, enum area_kind kin
 	KUNIT_ASSERT_EQ(test, area_put(a, kind, key, text, strlen(text)), 0);
 }
 
+/* An entry of one size takes no more room, and has the newest contents. */
+static void area_test_renews(struct kunit *test)
+{
+	struct area a = area_test_begin(test), next;
+	u32 used, i;
+	u64 value;
+
+	for (i = 0; i < 4; i++) {
+		value = 100 + i;
+		KUNIT_ASSERT_EQ(test, area_renew(&a, AREA_MOMENT, i % 2, &value, sizeof(value)), 0);
+		if (i == 1)
+			used = a.header->used;
+	}
+	KUNIT_EXPECT_EQ(test, a.header->used, used);
+	next = area_test_place(test, a.header);
+	KUNIT_ASSERT_TRUE(test, area_open(&next));
+	KUNIT_EXPECT_EQ(test, next.bad, 0U);
+	for (i = 0; i < 2; i++)
+		KUNIT_EXPECT_EQ(test, *(const u64 *)area_find(&next, AREA_MOMENT, i)->data, 102ULL + i);
+
+	/* A machine that stops in the second half of the work */
+	((struct area_entry *)area_find(&a, AREA_MOMENT, 1))->data[0]++;
+	next = area_test_place(test, a.header);
+	KUNIT_ASSERT_TRUE(test, area_open(&next));
+	KUNIT_EXPECT_EQ(test, next.bad, 1U);
+	KUNIT_EXPECT_NULL(test, area_find(&next, AREA_MOMENT, 1));
+	KUNIT_EXPECT_EQ(test, *(const u64 *)area_find(&next, AREA_MOMENT, 0)->data, 102ULL);
+}
+
 /* The next boot finds the newest entry of each key, once, and nothing that was not stored. */
 static void area_test_finds(struct kunit *test)
 {
@@ -224,6 +253,7 @@ static void area_test_tasks(struct kunit *test)
 
 static struct kunit_case area_cases[] = {
 	KUNIT_CASE(area_test_finds),
+	KUNIT_CASE(area_test_renews),
 	KUNIT_CASE(area_test_full),
 	KUNIT_CASE(area_test_crowd),
 	KUNIT_CASE(area_test_torn),

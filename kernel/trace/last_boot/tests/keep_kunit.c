@@ -184,6 +184,45 @@ static void keep_test_begins(struct kunit *test)
 	keep_end(test);
 }
 
+static const struct last_boot_moment *keep_moment_of(struct kunit *test, u64 nr)
+{
+	struct trace_array *tr = test->priv;
+	const struct area_entry *entry = area_find(last_boot_area(tr), AREA_MOMENT, nr);
+
+	KUNIT_ASSERT_NOT_NULL(test, entry);
+	KUNIT_ASSERT_EQ(test, entry->len, sizeof(struct last_boot_moment));
+	return (const void *)entry->data;
+}
+
+/* Two moments are stored, both by the clock of the trace; a panic stores a later one. */
+static void keep_test_moments(struct kunit *test)
+{
+	void *memory = snap_kunit_range(test), *area = keep_area(test);
+	const struct last_boot_moment *first, *second;
+	struct trace_array *tr = test->priv;
+
+	keep_boot(test, memory, area, NULL);
+	keep_begin_boot(test);
+	last_boot_keep_panic();
+	keep_boot(test, memory, area, NULL);
+	KUNIT_ASSERT_NOT_NULL(test, last_boot_area(tr));
+	first = keep_moment_of(test, 1);
+	second = keep_moment_of(test, 0);
+	KUNIT_EXPECT_EQ(test, first->in_ns, 1ULL);
+	KUNIT_EXPECT_NE(test, first->clocks.mono, 0ULL);
+	KUNIT_EXPECT_GT(test, second->clocks.mono, first->clocks.mono);
+	KUNIT_EXPECT_GE(test, second->clocks.real, first->clocks.real);
+	KUNIT_EXPECT_GE(test, second->clocks.trace, first->clocks.trace);
+
+	tfs_set(test, "trace_clock", "counter");
+	keep_begin_boot(test);
+	keep_boot(test, memory, area, NULL);
+	KUNIT_EXPECT_EQ(test, keep_moment_of(test, 0)->in_ns, 0ULL);
+	KUNIT_EXPECT_EQ(test, keep_moment_of(test, 1)->in_ns, 0ULL);
+	tfs_set(test, "trace_clock", "local");
+	keep_end(test);
+}
+
 /* A panic stores the name of the task that runs, and the functions in the records. */
 static void keep_test_panic(struct kunit *test)
 {
@@ -293,6 +332,7 @@ static struct kunit_case keep_cases[] = {
 	KUNIT_CASE(keep_test_prints),
 	KUNIT_CASE(keep_test_other),
 	KUNIT_CASE(keep_test_begins),
+	KUNIT_CASE(keep_test_moments),
 	KUNIT_CASE(keep_test_panic),
 	KUNIT_CASE(keep_test_erased),
 	KUNIT_CASE(keep_test_pages),
