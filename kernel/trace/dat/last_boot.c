@@ -187,7 +187,7 @@ static void dat_last_put_text(struct dat_text *text, const struct area *a, enum 
 	dat_put(text, entry ? entry->data : NULL, len);
 }
 
-/* What clocks have shown, the newer moment first. Return: number of moments. */
+/* Get the time by all clocks, at the newer moment first. Return: number of moments. */
 static unsigned int dat_last_moments(const struct area *a, struct last_boot_moment m[2])
 {
 	const struct area_entry *entry;

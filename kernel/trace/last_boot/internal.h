@@ -68,9 +68,9 @@
  * **Which records.** The area is that of one boot. At the next boot it is copied to ordinary
  * memory and erased at once, also if the copy fails, and the copy is checked. It is used for
  * records that are one boot old, as the ring buffer tells by their sequences. Earlier ones are
- * printed without it, and are not in trace.dat. So no record is printed by the area of another boot. A boot
- * that stops early leaves records that are two boots old, and no area. A backup of Linux 7 gets its
- * area from that copy.
+ * printed without it, and are not in trace.dat. So no record is printed by the area of another
+ * boot. A boot that stops early leaves records that are two boots old, and no area. A backup of
+ * Linux 7 gets its area from that copy.
  *
  * **Hostile contents.** Nothing in the area is an address or an index that is followed. Lengths are
  * checked against the area, texts have only characters that can be printed, and the numbers in a

@@ -12,7 +12,7 @@
 
 /**
  * struct last_boot_moment - contents of an entry of AREA_MOMENT
- * @clocks: what clocks have shown
+ * @clocks: the time by all clocks
  * @in_ns:  is 1 if the clock of the trace counts ns
  */
 struct last_boot_moment {

@@ -182,7 +182,8 @@ static void last_boot_sort_symbols(struct last_boot *lb)
  */
 void last_boot_recall(struct last_boot *lb, size_t size)
 {
-	void *copy = kvmalloc(size, GFP_KERNEL), *index = kvzalloc(area_index_size(size), GFP_KERNEL);
+	void *index = kvzalloc(area_index_size(size), GFP_KERNEL);
+	void *copy = kvmalloc(size, GFP_KERNEL);
 	struct area *a = &lb->recall;
 
 	if (copy && index) {

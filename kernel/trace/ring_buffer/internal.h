@@ -202,9 +202,7 @@
  *                         rb_reader_pub:A,           the publish word
  *                         rb_ring_written:C
  * rb_claim_slot:A         rb_locate:A,               the slot; later stores to
- *                         rb_iter_copy:B,            the sub-buffer
- *                         rb_reader_is_settled:A,
- *                         rb_ring_oldest_ts:A,
+ *                         rb_view_holds:A,           the sub-buffer
  *                         rb_ring_bytes:B
  * rb_publish:A            rb_ring_written:A,         numbers of a sub-buffer;
  *                         rb_ring_written:D,         &rb_ring.commit
@@ -955,6 +953,7 @@ bool rb_next_subbuf(struct rb_ring *ring, struct rb_subbuf *sb, u64 tail, bool o
 void rb_publish(struct rb_ring *ring);
 void rb_ring_close(struct rb_ring *ring);
 bool rb_locate(struct rb_ring *ring, u64 *seq, struct rb_view *view);
+bool rb_view_holds(const struct rb_view *view);
 u64 rb_ring_written(struct rb_ring *ring);
 unsigned long rb_ring_overrun(struct rb_ring *ring);
 unsigned long rb_ring_entries(struct rb_ring *ring);

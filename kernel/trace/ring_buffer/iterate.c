@@ -121,16 +121,10 @@ static void rb_iter_copy(struct ring_buffer_iter *iter, struct rb_view *view, un
 	/* nor is this. */
 	data_race(memcpy(iter->data, page->data + pos, min(len, iter->size)));
 	rb_race_point(COPIED);
-	/*
-	 * Pairs with rb_claim_slot:A: if any of the copy is from after the
-	 * writer came round, so is the slot. RBB(rb_iter_copy:B)
-	 */
-	smp_rmb();
 	iter->base = pos;
 	iter->c.pos = 0;
 	iter->c.end = 0;
-	if (view->word != RB_SLOT_NONE &&
-	    view->word != atomic64_read(rb_slot(iter->ring, iter->seq)))
+	if (!rb_view_holds(view))
 		return;
 
 	if (!pos) {

@@ -369,6 +369,7 @@ static void rb_place_take(const struct rb_view *view, unsigned int pos,
 
 	rb_race_point(PLACE);
 	rpage->dirty = max(rpage->dirty, len);
+	/* None of it is used before rb_view_holds(). */
 	data_race(memcpy(rpage->data->data, page->data + pos, len));
 	rb_race_point(PLACE_COPIED);
 }
@@ -435,8 +436,7 @@ static bool rb_place_copy(struct rb_cpu *rcpu, struct ring_buffer_place *place,
 	found = rb_reader_is_settled(ring);
 	if (!found)
 		goto out;
-	/* After the barrier in there: if any of it is from after the writer came round, so is this. */
-	if (view.word != RB_SLOT_NONE && view.word != atomic64_read(view.slot)) {
+	if (!rb_view_holds(&view)) {
 		*again = true;
 		rb_read_unlock(ring, flags);
 		return false;

@@ -89,7 +89,7 @@ bool rb_reader_find(struct rb_ring *ring, const struct rb_reader *rd, u64 *seq,
 bool rb_reader_is_settled(struct rb_ring *ring)
 {
 	lockdep_assert_held(&ring->lock);
-	/* Pairs with rb_forget:B, and for pages that are copied with rb_claim_slot:A. */
+	/* Pairs with rb_forget:B. */
 	smp_rmb(); /* RBB(rb_reader_is_settled:A) */
 	return likely(ring->reader.generation == READ_ONCE(ring->generation));
 }

@@ -87,11 +87,11 @@ static struct rb_subbuf *rb_claim_slot(struct rb_ring *ring, u64 seq, bool overw
 		}
 		rb_race_point(CLAIM);
 		/*
-		 * Fully ordered. Pairs with rb_locate:A, rb_iter_copy:B,
-		 * rb_ring_oldest_ts:A and rb_ring_bytes:B: a reader that sees a
-		 * later store to the sub-buffer also sees the new word of the
-		 * slot. Pairs with rb_reader_take:A, rb_adopt:A and rb_adopt:B
-		 * for the sub-buffer in the slot. RBB(rb_claim_slot:A)
+		 * Fully ordered. Pairs with rb_locate:A, rb_view_holds:A and
+		 * rb_ring_bytes:B: a reader that sees a later store to the
+		 * sub-buffer also sees the new word of the slot. Pairs with
+		 * rb_reader_take:A, rb_adopt:A and rb_adopt:B for the
+		 * sub-buffer in the slot. RBB(rb_claim_slot:A)
 		 */
 	} while (!atomic64_try_cmpxchg(slot, &word, rb_slot_word(seq, rb_slot_id(word), 0)));
 
@@ -284,8 +284,7 @@ void rb_ring_close(struct rb_ring *ring)
  * @view: the result
  *
  * The sub-buffer in @view may be overwritten at any time: a caller that only looks
- * compares the slot with @view->word afterwards, a caller that takes it exchanges
- * exactly that word.
+ * asks rb_view_holds() afterwards, a caller that takes it exchanges exactly @view->word.
  *
  * Context: Any context that keeps @ring from being freed.
  * Return: true if there is a sub-buffer that holds records, or will not get
@@ -324,6 +323,23 @@ bool rb_locate(struct rb_ring *ring, u64 *seq, struct rb_view *view)
 		if (atomic64_read(slot) == view->word)
 			return false;
 	}
+}
+
+/**
+ * rb_view_holds() - was all that was loaded from a sub-buffer that of its view?
+ * @view: from rb_locate(), or a sub-buffer that the reader owns
+ *
+ * Context: Any context.
+ * Return: false if the writer came round: then none of it may be used.
+ */
+bool rb_view_holds(const struct rb_view *view)
+{
+	/*
+	 * Pairs with rb_claim_slot:A: if any of it is from after the writer
+	 * came round, so is the slot. RBB(rb_view_holds:A)
+	 */
+	smp_rmb();
+	return view->word == RB_SLOT_NONE || view->word == atomic64_read(view->slot);
 }
 
 /**

@@ -29,9 +29,7 @@ static u64 rb_ring_oldest_ts(struct rb_ring *ring)
 		if (!rb_oldest(ring, pub, &view))
 			return 0;
 		ts = rb_glance(view.sb->page->time_stamp);
-		/* Pairs with rb_claim_slot:A. */
-		smp_rmb(); /* RBB(rb_ring_oldest_ts:A) */
-	} while (atomic64_read(view.slot) != view.word);
+	} while (!rb_view_holds(&view));
 	return ts;
 }
 

@@ -54,6 +54,7 @@ static void area_test_put(struct kunit *test, struct area *a, enum area_kind kin
 static void area_test_renews(struct kunit *test)
 {
 	struct area a = area_test_begin(test), next;
+	const struct area_entry *entry;
 	u32 used, i;
 	u64 value;
 
@@ -67,8 +68,11 @@ static void area_test_renews(struct kunit *test)
 	next = area_test_place(test, a.header);
 	KUNIT_ASSERT_TRUE(test, area_open(&next));
 	KUNIT_EXPECT_EQ(test, next.bad, 0U);
-	for (i = 0; i < 2; i++)
-		KUNIT_EXPECT_EQ(test, *(const u64 *)area_find(&next, AREA_MOMENT, i)->data, 102ULL + i);
+	for (i = 0; i < 2; i++) {
+		entry = area_find(&next, AREA_MOMENT, i);
+		KUNIT_ASSERT_NOT_NULL(test, entry);
+		KUNIT_EXPECT_EQ(test, *(const u64 *)entry->data, 102ULL + i);
+	}
 
 	/* A machine that stops in the second half of the work */
 	((struct area_entry *)area_find(&a, AREA_MOMENT, 1))->data[0]++;

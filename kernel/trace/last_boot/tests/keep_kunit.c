@@ -123,8 +123,8 @@ static void keep_test_prints(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, last_boot_area(tr));
 	KUNIT_EXPECT_TRUE(test, last_boot_same_kernel(tr));
 	tfs_expect_in(test, "trace", tfs_text(test, "of the?last-%d", current->pid));
-	tfs_expect_in(test, "trace", tfs_text(test, "was_here: ip=0x%lx (old_function+0x0/0x1 [old])",
-					      ip));
+	tfs_expect_in(test, "trace",
+		      tfs_text(test, "was_here: ip=0x%lx (old_function+0x0/0x1 [old])", ip));
 	tfs_expect_in(test, "trace", " word=" KEEP_TEXT " beyond=<damaged>");
 	tfs_expect_in(test, "trace", " at0=<damaged> at1=<damaged> at2=<damaged> at3=<damaged>\n");
 	tfs_set(test, "snapshot", "1");

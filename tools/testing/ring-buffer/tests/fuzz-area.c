@@ -33,7 +33,7 @@ u32 get_random_u32(void)
 			host_die(__FILE__ ":" __stringify(__LINE__) ": " #cond);	\
 	} while (0)
 
-void fuzz_area(const u8 *data, size_t size);
+extern void (*fuzz_also)(const u8 *data, size_t size);
 
 #define AREA_BYTES	1024
 
@@ -91,8 +91,8 @@ static void area_read(const struct area *a)
 		area_find_task(a, pid);
 }
 
-/* Each four bytes of a file change one byte of an area: offset, change, and whether it is mended. */
-void fuzz_area(const u8 *data, size_t size)
+/* Each four bytes change one byte of an area: offset, change, and whether it is mended. */
+static void fuzz_area(const u8 *data, size_t size)
 {
 	u8 *memory = kzalloc(AREA_BYTES, GFP_KERNEL);
 	void *index = kzalloc(area_index_size(AREA_BYTES), GFP_KERNEL);
@@ -116,4 +116,9 @@ void fuzz_area(const u8 *data, size_t size)
 		area_read(&a);
 	kfree(index);
 	kfree(memory);
+}
+
+static void __attribute__((constructor)) fuzz_area_begin(void)
+{
+	fuzz_also = fuzz_area;
 }

@@ -58,7 +58,9 @@ size_t fuzz_mutate(u8 *data, size_t size, size_t max, unsigned int seed)
 	__asm__("LLVMFuzzerCustomMutator");
 size_t fuzz_any(u8 *data, size_t size, size_t max) __asm__("LLVMFuzzerMutate");
 const char *__asan_default_options(void);
-void fuzz_area(const u8 *data, size_t size) __weak;
+
+/* Set by a file that fuzzes something else, if there is one: it may come later in the series. */
+void (*fuzz_also)(const u8 *data, size_t size);
 
 /* From the C library, with types that both sides agree on */
 void *fopen(const char *path, const char *mode);
@@ -425,8 +427,8 @@ int fuzz_one(const u8 *data, size_t size)
 	unsigned long allocated = shim_allocated;
 	int i, cpu;
 
-	if (fuzz_area)
-		fuzz_area(data, size);
+	if (fuzz_also)
+		fuzz_also(data, size);
 	unpack(data, size);
 	now = 1ULL << 40;
 	clock_reads = 0;

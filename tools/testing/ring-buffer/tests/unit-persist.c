@@ -731,7 +731,7 @@ static void divided(long unused)
 /* The headers of the sub-buffers of a CPU, those of its first ring first */
 static u64 *ring_headers(int cpu)
 {
-	return (u64 *)(torn + 48 + RB_NOTE_SIZE + NR_CPUS_HERE * 56 + cpu * HEADERS_BYTES);
+	return (u64 *)(torn + 48 + RB_NOTE_SIZE + NR_CPUS_HERE * 72 + cpu * HEADERS_BYTES);
 }
 
 /* The header of the last sub-buffer of CPU 0 but @but */
