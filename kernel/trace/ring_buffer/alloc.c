@@ -212,6 +212,9 @@ static void rb_subbuf_init(struct rb_subbuf *sb, u64 seq)
 	atomic64_set(&sb->publish, rb_pub_word(seq, RB_PUB_FINAL, 0));
 }
 
+/* The last &rb_ring.id. */
+static atomic64_t rb_ring_ids;
+
 static void rb_ring_init(struct rb_ring *ring, struct rb_cpu *rcpu)
 {
 	u64 seq = div_u64(RB_FIRST_SEQ + ring->nr, ring->nr) * ring->nr;
@@ -222,6 +225,7 @@ static void rb_ring_init(struct rb_ring *ring, struct rb_cpu *rcpu)
 	raw_spin_lock_init(&ring->lock);
 	lockdep_set_class(&ring->lock, rcpu->buffer->lock_key);
 	refcount_set(&ring->ref, 1);
+	ring->id = atomic64_inc_return(&rb_ring_ids);
 	INIT_WORK(&ring->reap, rb_ring_reap);
 
 	/* A lap without a write. */

@@ -131,6 +131,7 @@ rb_buffer_new(unsigned int flags, unsigned int order, struct lock_class_key *key
 	buffer->parts = buffer->cpus;
 	mutex_init(&buffer->mutex);
 	mutex_init(&buffer->cpu_mutex);
+	INIT_LIST_HEAD(&buffer->readers);
 	rb_wait_init(&buffer->wait);
 	init_irq_work(&buffer->wake_work, rb_wake_empty_work);
 

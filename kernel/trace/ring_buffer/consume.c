@@ -46,9 +46,8 @@ int rb_copies_alloc(struct rb_cpu *rcpu, unsigned int order, struct rb_copies *c
 	return -ENOMEM;
 }
 
-/* The next record to consume, or NULL; @c is where it is. */
 static __always_inline struct ring_buffer_event *
-rb_reader_next(struct rb_ring *ring, struct rb_cursor *c)
+__rb_reader_next(struct rb_ring *ring, struct rb_cursor *c)
 {
 	struct rb_reader *rd = &ring->reader;
 	struct ring_buffer_event *rec;
@@ -65,6 +64,19 @@ rb_reader_next(struct rb_ring *ring, struct rb_cursor *c)
 		/* Only stamps were left, of records that were discarded: no record follows here. */
 		rd->pos = c->pos;
 	}
+}
+
+/**
+ * rb_reader_next() - find the record that would be consumed next
+ * @ring: the ring
+ * @c:    the result: where it is
+ *
+ * Context: &rb_ring.lock is held.
+ * Return: the record, or NULL.
+ */
+struct ring_buffer_event *rb_reader_next(struct rb_ring *ring, struct rb_cursor *c)
+{
+	return __rb_reader_next(ring, c);
 }
 
 /*
@@ -117,7 +129,7 @@ rb_read_one(struct trace_buffer *buffer, int cpu, u64 *ts, unsigned long *lost, 
 	if (unlikely(!ring))
 		return NULL;
 
-	rec = rb_reader_next(ring, &c);
+	rec = __rb_reader_next(ring, &c);
 	rb_race_point(READ);
 	if (likely(rec)) {
 		rd = &ring->reader;

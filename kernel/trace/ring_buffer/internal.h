@@ -20,6 +20,7 @@
  *   global.c    one ring for all CPUs
  *   remote.c    buffers that are written elsewhere (Linux 7.2 and later)
  *   iterate.c   read without consuming
+ *   share.c     several readers that consume together
  *   stat.c      statistics
  *   map.c       rings that user space maps
  *   swap.c      swap, cut, reset
@@ -114,6 +115,11 @@
  * an unread sub-buffer adds its count to &rb_ring.overrun. For every ring:
  * written = read + overrun + still there.
  *
+ * **Several readers** consume together. Each has a place in the ring, in front of the reader or
+ * where that is. The reader consumes the records that all of them have read, and takes a
+ * sub-buffer only for the slowest one. A place is valid in one generation of one ring, and holds no
+ * reference to it; where it is not valid, it is that of the reader. See share.c.
+ *
  * **Swap** exchanges &rb_cpu.ring. A writer has noted in &rb_cpu.write which
  * ring it entered, and commits there. It looks at the pointer again after the
  * clock and before its exchange: a record that is later than the first one of
@@ -162,9 +168,11 @@
  *                                    reader takes it
  * rb_cpu.exchange       try lock     that the ring pointers stay; any context,
  *                                    only tasks wait for it
- * rb_ring.lock          raw spin     the reader's position, carried statistics;
- *                                    any context with interrupts off, in an NMI
+ * rb_ring.lock          raw spin     the reader's position, the places of several readers,
+ *                                    carried statistics; any context with interrupts off, in an NMI
  *                                    by trylock. Inside it only rb_hotplug_lock
+ * rb_share_mutex        mutex        changes of &trace_buffer.readers; task. Looked at with
+ *                                    interrupts off, which RCU waits for
  * rb_hotplug_lock       raw spin     the count of CPUs that came or went; task, and with
  *                                    interrupts off. Innermost.
  * rb_global.lock        try lock     writing to the one ring of a global buffer; any
@@ -366,6 +374,7 @@ struct rb_reader {
  * @successor_num: running number at which the successor's number 0 stands
  * @left:	@successor has all of them, and readers use that; @lock
  * @ref:	one for &rb_cpu, one for each iterator, one for each &rb_map
+ * @id:		no other ring ever has it
  * @mapped:	how many of those: its sub-buffers keep their pages, and it is not put
  *		in place of a live one
  * @persist:	header that survives a reboot, or NULL
@@ -406,6 +415,7 @@ struct rb_ring {
 
 	refcount_t		ref;
 	atomic_t		mapped;
+	u64			id;
 	struct rb_persist_ring	*persist;
 	u64			this_boot;
 	u64			last_boot;
@@ -550,7 +560,9 @@ struct rb_map {
  * @rec:  record that was peeked at, or NULL
  * @ts:   its time
  * @next: the cursor behind it
+ * @single: a copy has one record, and @data is not its own
  * @dump: it waits for no lock, and has @data in common with those of the other CPUs
+ * @ring_id: &rb_ring.id of the ring of a shared place, which holds no reference to it; else 0
  * @order: pages of @data, as a power of two
  * @size: bytes of @data that a copy can have
  * @data: the copy
@@ -571,10 +583,28 @@ struct ring_buffer_iter {
 	struct ring_buffer_event	*rec;
 	u64				ts;
 	struct rb_cursor		next;
+	bool				single;
 	bool				dump;
+	u64				ring_id;
 	unsigned int			order;
 	unsigned int			size;
 	unsigned char			*data;
+};
+
+/**
+ * struct ring_buffer_reader - one of several readers that consume together, see share.c
+ * @node:   in &trace_buffer.readers
+ * @rcu:    for the grace period before it is freed
+ * @buffer: the buffer
+ * @cpu:    CPU of the records, or RING_BUFFER_ALL_CPUS
+ * @at:	    where it is, by CPU, or of that CPU alone; &rb_ring.lock of the CPU's ring
+ */
+struct ring_buffer_reader {
+	struct list_head		node;
+	struct rcu_head			rcu;
+	struct trace_buffer		*buffer;
+	int				cpu;
+	struct ring_buffer_iter		at[];
 };
 
 /**
@@ -693,6 +723,7 @@ struct rb_switched {
  *		before @cpumask
  * @lock_key:	lockdep class of the readers' locks
  * @persist:	memory that survives a reboot, or NULL
+ * @readers:	&ring_buffer_reader.node of those that consume together, by RCU
  * @wait:	waiters for any CPU
  * @cpu_wait:	waiters by CPU
  * @wake_work:	wakes them while there are no rings, in hard interrupt context
@@ -718,6 +749,7 @@ struct trace_buffer {
 	cpumask_var_t		seen;
 	struct lock_class_key	*lock_key;
 	struct rb_persist	*persist;
+	struct list_head	readers;
 	struct rb_wait		wait;
 	struct rb_wait		*cpu_wait;
 	struct irq_work		wake_work;
@@ -1011,10 +1043,32 @@ static inline struct rb_cpu *rb_get_writer(struct trace_buffer *buffer, int cpu)
 	return rcpu == &rb_no_cpu ? NULL : rcpu;
 }
 
+/* Number of the next record to show. Numbers pass 0, so the later one is not the larger. */
+static inline u64 rb_iter_num(const struct ring_buffer_iter *iter)
+{
+	return (s64)(iter->from - iter->num) > 0 ? iter->from : iter->num;
+}
+
+/* Where a reader is on a CPU, or NULL if it does not read that one. */
+static inline struct ring_buffer_iter *rb_reader_at(struct ring_buffer_reader *reader, int cpu)
+{
+	if (reader->cpu == RING_BUFFER_ALL_CPUS)
+		return &reader->at[cpu];
+	return reader->cpu == cpu ? reader->at : NULL;
+}
+
+/* Is a place of one of several readers in @ring, and in the generation that the reader is in? */
+static inline bool rb_is_in(const struct rb_ring *ring, const struct ring_buffer_iter *at)
+{
+	return at->ring_id == ring->id && at->generation == ring->reader.generation;
+}
+
 /* read.c */
 void rb_reader_clear(struct rb_ring *ring);
 unsigned int rb_reader_fill(struct rb_ring *ring);
 bool rb_reader_empty(struct rb_ring *ring);
+s64 rb_reader_ahead(struct rb_ring *ring, const struct ring_buffer_iter *at);
+bool rb_place_empty(struct rb_ring *ring, const struct ring_buffer_iter *at);
 bool rb_reader_is_settled(struct rb_ring *ring);
 bool rb_is_absent(struct trace_buffer *buffer, int cpu);
 bool rb_reader_find(struct rb_ring *ring, const struct rb_reader *rd, u64 *seq,
@@ -1025,6 +1079,7 @@ bool rb_ring_lock(struct rb_ring *ring, enum rb_lock how);
 void rb_ring_unlock(struct rb_ring *ring);
 void rb_reader_carry(struct rb_ring *ring, struct rb_ring *old, unsigned long overwritten);
 void rb_reader_inherit(struct rb_ring *old, unsigned long overwritten);
+void rb_readers_follow(struct rb_cpu *rcpu, struct rb_ring *old, struct rb_ring *ring, u64 less);
 void rb_reader_leave(struct rb_cpu *rcpu, struct rb_ring *old);
 struct rb_ring *rb_read_lock(struct rb_cpu *rcpu, unsigned long *flags);
 struct rb_ring *rb_read_try(struct rb_cpu *rcpu, unsigned long *flags);
@@ -1097,6 +1152,7 @@ struct rb_data_page *rb_data_page_alloc(int cpu, unsigned int order, gfp_t gfp);
 void rb_data_page_free(struct rb_data_page *page, unsigned int order);
 
 /* consume.c */
+struct ring_buffer_event *rb_reader_next(struct rb_ring *ring, struct rb_cursor *c);
 int rb_copies_alloc(struct rb_cpu *rcpu, unsigned int order, struct rb_copies *copies);
 void rb_copies_free(struct rb_copies *copies);
 
@@ -1128,6 +1184,11 @@ void rb_stages_reset(struct trace_buffer *buffer, unsigned long since);
 int rb_remote_attach(struct trace_buffer *buffer, struct ring_buffer_remote *from);
 void rb_remote_poll(struct trace_buffer *buffer, int cpu);
 void rb_remote_reset(struct rb_cpu *rcpu);
+
+/* iterate.c */
+void rb_iter_attach(struct ring_buffer_iter *iter, struct rb_ring *ring,
+		    const struct rb_reader *rd);
+bool rb_iter_load_from(struct ring_buffer_iter *iter, const struct rb_reader *rd);
 
 /* stat.c */
 u64 rb_ring_since(struct rb_ring *ring);

@@ -32,21 +32,22 @@ static void rb_iter_rewind(struct ring_buffer_iter *iter, const struct rb_reader
 	iter->rec = NULL;
 }
 
-/* Number of the next record to show. Numbers pass 0, so the later one is not the larger. */
-static u64 rb_iter_num(struct ring_buffer_iter *iter)
-{
-	return (s64)(iter->from - iter->num) > 0 ? iter->from : iter->num;
-}
-
 /* @count records behind the last one shown were overwritten. */
 static void rb_iter_miss(struct ring_buffer_iter *iter, s64 count)
 {
 	iter->missed += max_t(s64, count, 0);
 }
 
-/* Begin with the oldest record of @ring for @rd, in the generation that it is settled in. */
-static void rb_iter_attach(struct ring_buffer_iter *iter, struct rb_ring *ring,
-			   const struct rb_reader *rd)
+/**
+ * rb_iter_attach() - begin with the oldest record of a ring
+ * @iter: the iterator
+ * @ring: the ring
+ * @rd:   its reader, or a copy of that; in the generation that it is settled in
+ *
+ * Context: &rb_ring.lock is held, or @rd is a copy.
+ */
+void rb_iter_attach(struct ring_buffer_iter *iter, struct rb_ring *ring,
+		    const struct rb_reader *rd)
 {
 	iter->ring = ring;
 	iter->generation = rd->generation;
@@ -98,8 +99,8 @@ static unsigned int rb_dump_step(struct rb_cursor *c)
 }
 
 /*
- * Copy from a sub-buffer: nothing if @view does not hold until that is done. A dump copies no
- * more than the next record.
+ * Copy from a sub-buffer, or from it no more than the next record: nothing if @view does not hold
+ * until that is done.
  */
 static void rb_iter_copy(struct ring_buffer_iter *iter, struct rb_view *view, unsigned int pos)
 {
@@ -112,7 +113,7 @@ static void rb_iter_copy(struct ring_buffer_iter *iter, struct rb_view *view, un
 	stamp = data_race(READ_ONCE(page->time_stamp));
 	/* Neither is this, */
 	first = data_race(READ_ONCE(view->sb->first));
-	if (unlikely(iter->dump)) {
+	if (unlikely(iter->single)) {
 		step = rb_cursor(page, pos, end, pos ? iter->c.time : stamp);
 		/* Nor this: no length leads out of the page. */
 		len = data_race(rb_dump_step(&step));
@@ -143,8 +144,15 @@ static void rb_iter_copy(struct ring_buffer_iter *iter, struct rb_view *view, un
 	iter->missed++;
 }
 
-/* Copy the records published behind the copy; true: look there, perhaps in vain. */
-static bool rb_iter_load_from(struct ring_buffer_iter *iter, const struct rb_reader *rd)
+/**
+ * rb_iter_load_from() - copy the records published behind the copy
+ * @iter: the iterator
+ * @rd:   the reader of its ring, or a copy of that
+ *
+ * Context: &rb_ring.lock is held, or @rd is a copy.
+ * Return: true: look into the copy, perhaps in vain; false: there is nothing.
+ */
+bool rb_iter_load_from(struct ring_buffer_iter *iter, const struct rb_reader *rd)
 {
 	struct rb_ring *ring = iter->ring;
 	unsigned int pos, erased;
@@ -657,6 +665,7 @@ struct ring_buffer_iter *ring_buffer_dump_start(struct trace_buffer *buffer, int
 		return NULL;
 	rcpu->dump = (struct ring_buffer_iter){
 		.rcpu = rcpu,
+		.single = true,
 		.dump = true,
 		.data = rb_dump.data,
 		.size = rb_subbuf_room(0),

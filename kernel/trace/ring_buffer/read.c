@@ -4,6 +4,7 @@
  */
 #include <linux/preempt.h>
 #include <linux/printk.h>
+#include <linux/rculist.h>
 
 #include "internal.h"
 
@@ -142,6 +143,29 @@ bool rb_is_absent(struct trace_buffer *buffer, int cpu)
 	return !rb_is_global(buffer) && !cpumask_test_cpu(cpu, buffer->seen);
 }
 
+/* Is nothing published behind @pos of the sequence @seq, which the reader has or is behind it? */
+static bool rb_is_empty_from(struct rb_ring *ring, u64 seq, unsigned int pos)
+{
+	struct rb_reader *rd = &ring->reader;
+	struct rb_view view;
+	u64 pub, from = seq;
+
+	lockdep_assert_held(&ring->lock);
+	if (seq == rd->seq) {
+		pub = rb_reader_pub(rd);
+		if (pos < rb_pub_bytes(pub))
+			return false;
+		if (!(pub & RB_PUB_FINAL))
+			return true;
+		seq++;
+	}
+	for (; rb_reader_find(ring, rd, &seq, &view); seq++) {
+		if (rb_pub_bytes(view.pub) > (seq == from ? pos : 0))
+			return false;
+	}
+	return true;
+}
+
 /**
  * rb_reader_empty() - is nothing unread?
  * @ring: the ring
@@ -153,20 +177,43 @@ bool rb_is_absent(struct trace_buffer *buffer, int cpu)
  */
 bool rb_reader_empty(struct rb_ring *ring)
 {
-	struct rb_reader *rd = &ring->reader;
-	u64 seq = rd->seq + 1, pub = rb_reader_pub(rd);
-	struct rb_view view;
+	return rb_is_empty_from(ring, ring->reader.seq, ring->reader.pos);
+}
 
+/**
+ * rb_reader_ahead() - how far a place is in front of the reader
+ * @ring: the ring
+ * @at:   the place of one of several readers
+ *
+ * Context: &rb_ring.lock is held.
+ * Return: records that this one has read, and the reader has not consumed; 0 or less if it is
+ *	   where the reader is, as also one that has not seen this ring, or its generation.
+ */
+s64 rb_reader_ahead(struct rb_ring *ring, const struct ring_buffer_iter *at)
+{
 	lockdep_assert_held(&ring->lock);
-	if (rd->pos < rb_pub_bytes(pub))
-		return false;
-	if (!(pub & RB_PUB_FINAL))
+	return rb_is_in(ring, at) ? rb_iter_num(at) - ring->reader.num : 0;
+}
+
+/**
+ * rb_place_empty() - is nothing unread for one of several readers?
+ * @ring: the ring
+ * @at:   its place
+ *
+ * Context: &rb_ring.lock is held.
+ * Return: true if there is nothing to read.
+ */
+bool rb_place_empty(struct rb_ring *ring, const struct ring_buffer_iter *at)
+{
+	struct rb_reader *rd = &ring->reader;
+
+	if (rb_reader_ahead(ring, at) <= 0)
+		return rb_reader_empty(ring);
+	/* It may be on its way over records that it has read already, behind a resize. */
+	if ((s64)(rb_ring_written(ring) - rb_iter_num(at)) <= 0)
 		return true;
-	for (; rb_reader_find(ring, rd, &seq, &view); seq++) {
-		if (rb_pub_bytes(view.pub))
-			return false;
-	}
-	return true;
+	return (s64)(rd->seq - at->seq) > 0 ? rb_reader_empty(ring) :
+					      rb_is_empty_from(ring, at->seq, at->base + at->c.pos);
 }
 
 /* Loss accounting restarts here. */
@@ -343,6 +390,40 @@ void rb_reader_inherit(struct rb_ring *old, unsigned long overwritten)
 }
 
 /**
+ * rb_readers_follow() - let several readers be in a new ring where they were in the one before
+ * @rcpu: the CPU's part
+ * @old:  the ring before; its lock is held
+ * @ring: the new one, with a reader that is where it begins to be used
+ * @less: number of its records that @old numbers from 0 on
+ *
+ * Each of them finds its next record by the number, see rb_share_next().
+ *
+ * Context: Interrupts are disabled.
+ */
+void rb_readers_follow(struct rb_cpu *rcpu, struct rb_ring *old, struct rb_ring *ring, u64 less)
+{
+	struct ring_buffer_reader *reader;
+	struct ring_buffer_iter *at;
+
+	lockdep_assert_held(&old->lock);
+	list_for_each_entry_rcu(reader, &rcpu->buffer->readers, node) {
+		at = rb_reader_at(reader, rcpu->cpu);
+		if (!at || !rb_is_in(old, at))
+			continue;
+		at->from = rb_iter_num(at) - less;
+		at->num = at->from;
+		at->ring = ring;
+		at->ring_id = ring->id;
+		at->generation = ring->reader.generation;
+		at->erased = READ_ONCE(ring->erased);
+		/* In front of the reader: it goes on from there. */
+		at->seq = ring->reader.seq - 1;
+		at->c.pos = 0;
+		at->c.end = 0;
+	}
+}
+
+/**
  * rb_reader_leave() - have the readers of a CPU use the successor of its ring
  * @rcpu: the CPU's part
  * @old:  the ring, of which nothing is unread; as for rb_reader_inherit()
@@ -351,6 +432,7 @@ void rb_reader_inherit(struct rb_ring *old, unsigned long overwritten)
  */
 void rb_reader_leave(struct rb_cpu *rcpu, struct rb_ring *old)
 {
+	rb_readers_follow(rcpu, old, old->successor, old->successor_num);
 	rcu_assign_pointer(rcpu->read_ring, old->successor);
 	WRITE_ONCE(old->left, true);
 }

@@ -261,13 +261,14 @@ static void rb_move(struct rb_cpu *rcpu, struct rb_ring *old, u64 now, unsigned 
  * The sub-buffers change their size: count unread records as overwritten, and as lost for
  * the next reader.
  */
-static void rb_disinherit(struct rb_ring *ring, struct rb_ring *old)
+static void rb_disinherit(struct rb_cpu *rcpu, struct rb_ring *ring, struct rb_ring *old)
 {
 	lockdep_assert_held(&old->lock);
 	ring->reader.read = old->reader.read;
 	ring->reader.lost = old->reader.lost + rb_ring_written(old) - old->reader.num;
 	rb_reader_carry(ring, old, rb_ring_entries(old));
 	ring->reader.num_base -= ring->reader.carried.overrun + ring->reader.read;
+	rb_readers_follow(rcpu, old, ring, rb_ring_written(old) - ring->reader.num);
 	rb_iters_end(old);
 }
 
@@ -331,7 +332,7 @@ static void rb_go_on(struct rb_cpu *rcpu, unsigned long since, bool inherit)
 		rb_move(rcpu, old, now, &flags);
 	} else {
 		ring->reader.since = now;
-		rb_disinherit(ring, old);
+		rb_disinherit(rcpu, ring, old);
 		rb_copies_replace(rcpu);
 		rb_race_point(SUCCESSOR);
 		rcu_assign_pointer(rcpu->read_ring, ring);

@@ -183,15 +183,18 @@ static void rb_wake(struct rb_cpu *rcpu, int due)
 	rb_wake_queue(&rcpu->wake_work);
 }
 
-/* Is @percent of the ring filled, and not by the reader's sub-buffer? */
-static bool rb_filled(struct rb_ring *ring, unsigned int percent)
+/* Is @percent of the ring filled behind @seq? */
+static bool rb_filled(struct rb_ring *ring, u64 seq, unsigned int percent)
 {
-	u64 ahead = READ_ONCE(READ_ONCE(ring->commit)->seq) - READ_ONCE(ring->reader.seq);
+	u64 ahead = READ_ONCE(READ_ONCE(ring->commit)->seq) - seq;
 
 	return ahead * 100 >= (u64)percent * ring->nr;
 }
 
-/* Wake those that wait for records of a CPU; for a watermark only if @ring is filled, or NULL. */
+/*
+ * Wake those that wait for records of a CPU; for a watermark only if @ring is filled, or NULL. Of
+ * several readers, the slowest one counts: another one may wait again.
+ */
 static void rb_wake_waiting(struct rb_cpu *rcpu, struct rb_ring *ring)
 {
 	int due = 0;
@@ -199,7 +202,7 @@ static void rb_wake_waiting(struct rb_cpu *rcpu, struct rb_ring *ring)
 	if (atomic_read(&rcpu->state) & RB_STATE_WAKE)
 		due |= RB_WAKE_ANY;
 	if (atomic_read(&rcpu->wake_full) &&
-	    (!ring || rb_filled(ring, READ_ONCE(rcpu->watermark))))
+	    (!ring || rb_filled(ring, READ_ONCE(ring->reader.seq), READ_ONCE(rcpu->watermark))))
 		due |= RB_WAKE_FULL;
 	if (due)
 		rb_wake(rcpu, due);
@@ -258,7 +261,15 @@ static struct rb_ring *rb_ready_lock(struct rb_cpu *rcpu, unsigned long *flags)
 	return NULL;
 }
 
-static bool rb_ready_cpu(struct rb_cpu *rcpu, unsigned int full)
+/* Is the ring filled, and not by the sub-buffer of the reader, or of the one at @at? */
+static bool rb_is_ready(struct rb_ring *ring, const struct ring_buffer_iter *at, unsigned int full)
+{
+	if (!at || rb_reader_ahead(ring, at) <= 0)
+		return rb_filled(ring, ring->reader.seq, full) && !rb_reader_empty(ring);
+	return rb_filled(ring, at->seq, full) && !rb_place_empty(ring, at);
+}
+
+static bool rb_ready_cpu(struct rb_cpu *rcpu, struct ring_buffer_reader *reader, unsigned int full)
 {
 	struct rb_ring *ring;
 	unsigned long flags;
@@ -271,7 +282,7 @@ static bool rb_ready_cpu(struct rb_cpu *rcpu, unsigned int full)
 		rb_wait_arm(&rcpu->buffer->wait);
 		return false;
 	}
-	ready = rb_filled(ring, full) && !rb_reader_empty(ring);
+	ready = rb_is_ready(ring, reader ? rb_reader_at(reader, rcpu->cpu) : NULL, full);
 	lower = !ready && full && (!rcpu->watermark || rcpu->watermark > full);
 	if (lower)
 		WRITE_ONCE(rcpu->watermark, full);
@@ -282,16 +293,31 @@ static bool rb_ready_cpu(struct rb_cpu *rcpu, unsigned int full)
 	return ready;
 }
 
-static bool rb_ready_any(struct trace_buffer *buffer, int cpu, unsigned int full)
+/**
+ * struct rb_wish - what a task waits for
+ * @buffer: the buffer
+ * @reader: one of several readers, or NULL
+ * @cpu:    CPU of the records, or RING_BUFFER_ALL_CPUS
+ * @full:   percentage of the CPU's ring that must be filled, or 0
+ */
+struct rb_wish {
+	struct trace_buffer		*buffer;
+	struct ring_buffer_reader	*reader;
+	int				cpu;
+	int				full;
+};
+
+static bool rb_ready_any(const struct rb_wish *wish)
 {
 	struct rb_cpu *rcpu;
+	int cpu = wish->cpu;
 
 	if (cpu != RING_BUFFER_ALL_CPUS) {
-		rcpu = rb_get_cpu(buffer, cpu);
-		return rcpu && rb_ready_cpu(rcpu, full);
+		rcpu = rb_get_cpu(wish->buffer, cpu);
+		return rcpu && rb_ready_cpu(rcpu, wish->reader, wish->full);
 	}
-	rb_for_each_cpu(buffer, cpu) {
-		if (rb_ready_cpu(rb_get_cpu(buffer, cpu), 0))
+	rb_for_each_cpu(wish->buffer, cpu) {
+		if (rb_ready_cpu(rb_get_cpu(wish->buffer, cpu), wish->reader, 0))
 			return true;
 	}
 	return false;
@@ -313,14 +339,14 @@ static void rb_tell(struct trace_buffer *buffer, int cpu, unsigned int full)
 }
 
 /* Is the condition of the wait met? If not, see to it that the waiter is woken. */
-static bool rb_ready(struct trace_buffer *buffer, int cpu, unsigned int full)
+static bool rb_ready(const struct rb_wish *wish)
 {
-	if (rb_ready_any(buffer, cpu, full))
+	if (rb_ready_any(wish))
 		return true;
 	rb_race_point(WAIT);
-	rb_tell(buffer, cpu, full);
+	rb_tell(wish->buffer, wish->cpu, wish->full);
 	rb_race_point(WAIT_TOLD);
-	return rb_ready_any(buffer, cpu, full);
+	return rb_ready_any(wish);
 }
 
 struct rb_once {
@@ -340,13 +366,19 @@ static bool rb_woken_once(void *data)
  * Find the waiters for a CPU, or for any CPU. Watermarks are for one CPU only.
  * Return: NULL if the CPU never was online.
  */
-static struct rb_wait *rb_wait_of(struct trace_buffer *buffer, int cpu, int *full)
+static struct rb_wait *rb_wait_of(struct rb_wish *wish)
 {
-	if (cpu == RING_BUFFER_ALL_CPUS) {
-		*full = 0;
-		return &buffer->wait;
+	if (wish->cpu == RING_BUFFER_ALL_CPUS) {
+		wish->full = 0;
+		return &wish->buffer->wait;
 	}
-	return rb_is_absent(buffer, cpu) ? NULL : &buffer->cpu_wait[cpu];
+	return rb_is_absent(wish->buffer, wish->cpu) ? NULL : &wish->buffer->cpu_wait[wish->cpu];
+}
+
+static int rb_wait(struct rb_wish *wish, struct rb_wait *wait, ring_buffer_cond_fn cond, void *data)
+{
+	return wait_event_interruptible(*(wish->full ? &wait->full : &wait->any),
+					rb_ready(wish) || cond(data));
 }
 
 /**
@@ -364,7 +396,8 @@ static struct rb_wait *rb_wait_of(struct trace_buffer *buffer, int cpu, int *ful
 int ring_buffer_wait(struct trace_buffer *buffer, int cpu, int full,
 		     ring_buffer_cond_fn cond, void *data)
 {
-	struct rb_wait *wait = rb_wait_of(buffer, cpu, &full);
+	struct rb_wish wish = { .buffer = buffer, .cpu = cpu, .full = full };
+	struct rb_wait *wait = rb_wait_of(&wish);
 	struct rb_once once;
 
 	if (!wait)
@@ -376,8 +409,46 @@ int ring_buffer_wait(struct trace_buffer *buffer, int cpu, int full,
 		cond = rb_woken_once;
 		data = &once;
 	}
-	return wait_event_interruptible(*(full ? &wait->full : &wait->any),
-					rb_ready(buffer, cpu, full) || cond(data));
+	return rb_wait(&wish, wait, cond, data);
+}
+
+/**
+ * ring_buffer_reader_wait() - wait for something that one of several readers has not read
+ * @reader: the reader
+ * @cond:   ends the wait, too, when it returns true
+ * @data:   for @cond
+ *
+ * Context: May sleep.
+ * Return: as ring_buffer_wait().
+ */
+int ring_buffer_reader_wait(struct ring_buffer_reader *reader, ring_buffer_cond_fn cond, void *data)
+{
+	struct rb_wish wish = { .buffer = reader->buffer, .reader = reader, .cpu = reader->cpu };
+	struct rb_wait *wait = rb_wait_of(&wish);
+
+	return wait ? rb_wait(&wish, wait, cond, data) : -ENODEV;
+}
+EXPORT_SYMBOL_GPL(ring_buffer_reader_wait);
+
+static __poll_t rb_poll(struct rb_wish *wish, struct file *filp, poll_table *poll_table)
+{
+	struct rb_wait *wait = rb_wait_of(wish);
+	__poll_t asked = 0;
+
+	if (!wait)
+		return EPOLLERR;
+	if (poll_table)
+		asked = poll_requested_events(poll_table);
+	/* A poll enters queues only once, and may come back with another watermark. */
+	poll_wait(filp, &wait->any, poll_table);
+	if (wish->cpu != RING_BUFFER_ALL_CPUS)
+		poll_wait(filp, &wait->full, poll_table);
+	if (!rb_ready(wish))
+		return 0;
+	/* A poll for edges does not come back when all is read. */
+	if (asked & EPOLLET)
+		rb_tell(wish->buffer, wish->cpu, wish->full);
+	return EPOLLIN | EPOLLRDNORM;
 }
 
 /**
@@ -395,24 +466,31 @@ int ring_buffer_wait(struct trace_buffer *buffer, int cpu, int full,
 __poll_t ring_buffer_poll_wait(struct trace_buffer *buffer, int cpu, struct file *filp,
 			       poll_table *poll_table, int full)
 {
-	struct rb_wait *wait = rb_wait_of(buffer, cpu, &full);
-	__poll_t asked = 0;
+	struct rb_wish wish = { .buffer = buffer, .cpu = cpu, .full = full };
 
-	if (!wait)
-		return EPOLLERR;
-	if (poll_table)
-		asked = poll_requested_events(poll_table);
-	/* A poll enters queues only once, and may come back with another watermark. */
-	poll_wait(filp, &wait->any, poll_table);
-	if (cpu != RING_BUFFER_ALL_CPUS)
-		poll_wait(filp, &wait->full, poll_table);
-	if (!rb_ready(buffer, cpu, full))
-		return 0;
-	/* A poll for edges does not come back when all is read. */
-	if (asked & EPOLLET)
-		rb_tell(buffer, cpu, full);
-	return EPOLLIN | EPOLLRDNORM;
+	return rb_poll(&wish, filp, poll_table);
 }
+
+/**
+ * ring_buffer_reader_poll() - poll for something that one of several readers has not read
+ * @reader:     the reader
+ * @filp:       the file that is polled
+ * @poll_table: of the poll
+ * @full:       percentage of the CPU's ring that must be filled behind its place, or 0
+ *
+ * Context: May sleep.
+ * Return: as ring_buffer_poll_wait().
+ */
+__poll_t ring_buffer_reader_poll(struct ring_buffer_reader *reader, struct file *filp,
+				 poll_table *poll_table, int full)
+{
+	struct rb_wish wish = {
+		.buffer = reader->buffer, .reader = reader, .cpu = reader->cpu, .full = full,
+	};
+
+	return rb_poll(&wish, filp, poll_table);
+}
+EXPORT_SYMBOL_GPL(ring_buffer_reader_poll);
 
 /**
  * ring_buffer_wake_waiters() - have waiters look at their conditions

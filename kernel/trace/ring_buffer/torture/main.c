@@ -36,6 +36,7 @@ struct tor_params tor_params = {
 	.waiters	= 2,
 	.mappers	= 1,
 	.changers	= 2,
+	.sharers	= 3,
 	.change		= { [0 ... TOR_CHANGES - 1] = true },
 	.kbytes		= 64,
 	.records	= 1 << 18,
@@ -68,6 +69,8 @@ module_param_named(mappers, tor_params.mappers, int, 0444);
 MODULE_PARM_DESC(mappers, "Tasks that map rings");
 module_param_named(changers, tor_params.changers, int, 0444);
 MODULE_PARM_DESC(changers, "Tasks that do the following");
+module_param_named(sharers, tor_params.sharers, int, 0444);
+MODULE_PARM_DESC(sharers, "Tasks that consume together, from a buffer of their own");
 module_param_named(resizes, tor_params.change[TOR_RESIZE], bool, 0444);
 MODULE_PARM_DESC(resizes, "Resize rings");
 module_param_named(orders, tor_params.change[TOR_ORDER], bool, 0444);
@@ -408,6 +411,7 @@ static void tor_end(void)
 		tor_settle(cpu, &tor_sums[cpu]);
 		tor_forget(cpu);
 	}
+	tor_share_end();
 	if (!tor_fault_count())
 		return;
 	for (i = 0; i < TOR_CHANGES; i++) {
@@ -476,6 +480,7 @@ static const struct tor_kind {
 	{ "wait",	tor_waiter,		&tor_params.waiters,	false },
 	{ "map",	tor_mapper,		&tor_params.mappers,	true },
 	{ "change",	tor_changer,		&tor_params.changers,	true },
+	{ "share",	tor_share,		&tor_params.sharers,	true },
 	{ "plug",	tor_plugger,		&tor_pluggers,		false },
 };
 
@@ -579,6 +584,7 @@ static void tor_free(void)
 {
 	int b, cpu, i;
 
+	tor_share_stop();
 	for (b = 0; b < TOR_BUFFERS; b++) {
 		if (tor_buffers[b].rb)
 			ring_buffer_free(tor_buffers[b].rb);
@@ -635,7 +641,7 @@ static int tor_alloc(void)
 		init_rwsem(&tor_buffers[b].ctl);
 		mutex_init(&tor_buffers[b].reset);
 	}
-	return 0;
+	return tor_share_start();
 }
 
 static int __init tor_check_params(void)

@@ -81,7 +81,7 @@ enum tor_busted {
 /* Parameters, see main.c. */
 struct tor_params {
 	int	duration, round_ms, stat_interval;
-	int	writers, consumers, pagers, iterators, waiters, mappers, changers;
+	int	writers, consumers, pagers, iterators, waiters, mappers, changers, sharers;
 	bool	change[TOR_CHANGES];
 	int	kbytes, records;
 	uint	seed;
@@ -319,6 +319,12 @@ int tor_random_buffer(struct rnd_state *rnd);
 void tor_wake_all(void);
 unsigned int tor_last_look(int buffer, int cpu);
 void tor_drain(struct rnd_state *rnd, int buffer, int cpu);
+
+/* share.c */
+int tor_share_start(void);
+void tor_share_stop(void);
+void tor_share(struct rnd_state *rnd, int nr);
+void tor_share_end(void);
 
 /* map.c */
 void tor_map_start(void);

@@ -282,6 +282,14 @@ static bool whole(struct ring_buffer_event *e, int cpu, u64 *id)
 	return ret;
 }
 
+/* The number that a record has among those of its context */
+u64 record_number(struct ring_buffer_event *e, int cpu)
+{
+	u64 id;
+
+	return whole(e, cpu, &id) ? ID_N(id) : 0;
+}
+
 void saw(struct ring_buffer_event *e, u64 ts, long lost, int cpu)
 {
 	struct stream *s;

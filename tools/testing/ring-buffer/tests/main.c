@@ -26,8 +26,8 @@ static const struct scenario * const tables[] = {
 	unit_scenarios, write_scenarios, alloc_scenarios, read_scenarios, iterate_scenarios,
 	wait_scenarios, page_scenarios, resize_scenarios, exchange_scenarios, kernel_scenarios,
 	stat_scenarios, persist_scenarios, nested_scenarios, remote_scenarios, global_scenarios,
-	reader_scenarios, swap_scenarios, cut_scenarios, cut_all_scenarios, pair_scenarios,
-	storm_scenarios, kunit_scenarios,
+	reader_scenarios, swap_scenarios, cut_scenarios, cut_all_scenarios, share_scenarios,
+	pair_scenarios, storm_scenarios, kunit_scenarios,
 };
 
 static const char * const kinds[NR_FAULTS] = {

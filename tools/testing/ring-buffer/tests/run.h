@@ -22,6 +22,7 @@ struct scenario {
 #pragma weak exchange_scenarios
 #pragma weak persist_scenarios
 #pragma weak cut_all_scenarios
+#pragma weak share_scenarios
 #pragma weak kunit_scenarios
 extern const struct scenario unit_scenarios[], write_scenarios[], alloc_scenarios[],
 			     read_scenarios[], iterate_scenarios[], wait_scenarios[],
@@ -29,8 +30,8 @@ extern const struct scenario unit_scenarios[], write_scenarios[], alloc_scenario
 			     kernel_scenarios[], stat_scenarios[],
 			     persist_scenarios[], nested_scenarios[], remote_scenarios[],
 			     global_scenarios[], reader_scenarios[], swap_scenarios[],
-			     cut_scenarios[], cut_all_scenarios[], pair_scenarios[],
-			     storm_scenarios[];
+			     cut_scenarios[], cut_all_scenarios[], share_scenarios[],
+			     pair_scenarios[], storm_scenarios[];
 extern struct scenario kunit_scenarios[];	/* kunit.c fills it */
 
 /* Faults by kind, so that one line names them */

@@ -33,6 +33,7 @@ u64 put_failed(int cpu);
 
 #define LOST_UNKNOWN (-1L)
 void saw(struct ring_buffer_event *e, u64 ts, long lost, int cpu);
+u64 record_number(struct ring_buffer_event *e, int cpu);
 int consume(struct trace_buffer *b, int cpu, int max);
 int iterate(struct trace_buffer *b, int cpu);
 int read_pages(struct trace_buffer *b, int cpu, bool full, size_t len, int max);
