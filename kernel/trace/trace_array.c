@@ -39,7 +39,6 @@ static void trace_array_unpin(struct trace_array *tr)
 		kfree(tr->topts[i].topts);
 	kfree(tr->topts);
 	free_cpumask_var(tr->tracing_cpumask);
-	free_cpumask_var(tr->pipe_cpumask);
 	kfree(tr->name);
 	kfree(tr);
 }
@@ -67,8 +66,7 @@ struct trace_array *trace_array_alloc(const char *name)
 	refcount_set(&tr->pins, 1);
 	tr->pin.release = trace_array_end_dir;
 	tr->name = kstrdup(name, GFP_KERNEL);
-	if (!tr->name || !alloc_cpumask_var(&tr->tracing_cpumask, GFP_KERNEL) ||
-	    !zalloc_cpumask_var(&tr->pipe_cpumask, GFP_KERNEL)) {
+	if (!tr->name || !alloc_cpumask_var(&tr->tracing_cpumask, GFP_KERNEL)) {
 		trace_array_unpin(tr);
 		return NULL;
 	}

@@ -366,8 +366,7 @@ static int merge_open_snapshot(struct trace_iterator *iter)
  * &trace_iterator.array_buffer gets the newest one, if there is memory for the choice.
  *
  * Context: May sleep, trace_types_lock is held.
- * Return: 0, and trace_merge_close() has to follow; -ENOMEM; -EBUSY if @iter consumes, and
- *	   another reader consumes from a channel.
+ * Return: 0, and trace_merge_close() has to follow; -ENOMEM.
  */
 int trace_merge_open(struct trace_iterator *iter)
 {

@@ -87,15 +87,15 @@ __poll_t trace_pipe_poll(struct trace_iterator *iter, struct file *file, poll_ta
 {
 	struct trace_merge *m = iter->merge;
 	struct trace_buffer *buffer = iter->array_buffer->buffer;
-	__poll_t mask = ring_buffer_poll_wait(buffer, iter->cpu_file, file, table,
-					      pipe_full(buffer, full));
+	__poll_t mask = ring_buffer_reader_poll(iter->reader, file, table,
+						pipe_full(buffer, full));
 	__poll_t all = mask, one;
 	unsigned int i;
 
 	for (i = 0; i < m->nr_iters; i++) {
 		buffer = m->iters[i]->array_buffer->buffer;
-		one = ring_buffer_poll_wait(buffer, iter->cpu_file, file, table,
-					    pipe_full(buffer, full));
+		one = ring_buffer_reader_poll(m->iters[i]->reader, file, table,
+					      pipe_full(buffer, full));
 		mask |= one;
 		all &= one;
 	}
@@ -216,6 +216,8 @@ int trace_reader_wait(struct trace_iterator *iter, struct file *file, int full, 
 		return 0;
 	if (iter->merge)
 		return pipe_wait(iter, reader_ends, &wait);
+	if (iter->reader)
+		return ring_buffer_reader_wait(iter->reader, reader_ends, &wait);
 	return ring_buffer_wait(iter->array_buffer->buffer, iter->cpu_file, full, reader_ends,
 				&wait);
 }

@@ -36,14 +36,13 @@ static int merge_open_iter(struct trace_iterator *sub)
 static int merge_open_pipe(struct trace_iterator *sub)
 {
 	struct trace_array *ch = sub->tr;
-	int ret = open_pipe_on_cpu(ch, sub->cpu_file);
 
-	if (ret)
-		return ret;
+	sub->reader = ring_buffer_reader_open(ch->array_buffer.buffer, sub->cpu_file);
+	if (!sub->reader)
+		return -ENOMEM;
 	/* merge_close_channel() undoes what was done, this tells it. */
 	sub->array_buffer = &ch->array_buffer;
 	ch->trace_ref++;
-	ch->session_pipes++;
 	cpumask_setall(sub->started);
 	if (sub->trace->pipe_open)
 		sub->trace->pipe_open(sub);
@@ -59,7 +58,7 @@ static int merge_open_pipe(struct trace_iterator *sub)
  *
  * Context: May sleep, trace_types_lock is held.
  * Return: the iterator, which holds a reference to @ch, and merge_close_channel() has to
- *	   follow; -ENOMEM; -EBUSY if another reader consumes from @ch.
+ *	   follow; -ENOMEM.
  */
 struct trace_iterator *
 merge_open_channel(struct trace_iterator *iter, struct trace_array *ch, struct array_buffer *part)
@@ -116,8 +115,7 @@ static void merge_close_pipe(struct trace_iterator *sub)
 	if (sub->trace->pipe_close)
 		sub->trace->pipe_close(sub);
 	sub->tr->trace_ref--;
-	sub->tr->session_pipes--;
-	close_pipe_on_cpu(sub->tr, sub->cpu_file);
+	ring_buffer_reader_close(sub->reader);
 }
 
 /**

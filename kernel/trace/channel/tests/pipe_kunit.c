@@ -3,7 +3,6 @@
  * Unit tests of trace_pipe of a session.
  */
 #include <linux/completion.h>
-#include <linux/cpumask.h>
 #include <linux/kthread.h>
 #include <linux/pipe_fs_i.h>
 #include <linux/poll.h>
@@ -14,19 +13,16 @@
 #include "../../ring_buffer/race.h"
 #include "session.h"
 
-/* Expect who has pipes open, "101" for the session and kunit_2. */
+/* Expect how often pipes are open, "101" for once that of the session and of kunit_2. */
 static void pipe_expect(struct kunit *test, const char *want)
 {
 	unsigned int ch;
 
-	for (ch = 0; want[ch]; ch++) {
+	for (ch = 0; want[ch]; ch++)
 		KUNIT_EXPECT_EQ_MSG(test, chan_kunit[ch]->trace_ref, want[ch] - '0', "%u", ch);
-		KUNIT_EXPECT_EQ_MSG(test, !cpumask_empty(chan_kunit[ch]->pipe_cpumask),
-				    want[ch] - '0', "%u", ch);
-	}
 }
 
-/* A reader has the pipes of all channels or of none. */
+/* A reader has the pipes of all channels, beside any other reader. */
 static void pipe_test_hold(struct kunit *test)
 {
 	struct file *file, *other;
@@ -35,30 +31,84 @@ static void pipe_test_hold(struct kunit *test)
 	pipe_expect(test, "0000");
 	file = tfs_open(test, "trace_pipe", O_RDONLY);
 	pipe_expect(test, "1111");
-	other = tfs_try_open(test, "/instances/kunit_2/trace_pipe", O_RDONLY);
-	KUNIT_EXPECT_EQ(test, PTR_ERR(other), (long)-EBUSY);
-	other = tfs_try_open(test, "/instances/kunit_2/per_cpu/cpu0/trace_pipe", O_RDONLY);
-	KUNIT_EXPECT_EQ(test, PTR_ERR(other), (long)-EBUSY);
-	pipe_expect(test, "1111");
+	other = tfs_open(test, "/instances/kunit_2/trace_pipe", O_RDONLY);
+	pipe_expect(test, "1121");
+	tfs_close(other);
+	other = tfs_open(test, "/instances/kunit_2/per_cpu/cpu0/trace_pipe", O_RDONLY);
+	pipe_expect(test, "1121");
 	/* It keeps a channel that leaves. */
 	KUNIT_EXPECT_EQ(test, trace_session_leave(chan_kunit[0], "kunit_3"), 0);
-	pipe_expect(test, "1111");
+	pipe_expect(test, "1121");
 	KUNIT_EXPECT_EQ(test, chan_kunit[3]->ref, 3);
 	tfs_close(file);
-	pipe_expect(test, "0000");
+	pipe_expect(test, "0010");
 	KUNIT_EXPECT_EQ(test, chan_kunit[3]->ref, 2);
 	chan_kunit_join(test, 3);
-
-	other = tfs_open(test, "/instances/kunit_2/trace_pipe", O_RDONLY);
-	file = tfs_try_open(test, "trace_pipe", O_RDONLY);
-	KUNIT_EXPECT_EQ(test, PTR_ERR(file), (long)-EBUSY);
-	pipe_expect(test, "0010");
-	KUNIT_EXPECT_EQ(test, chan_kunit[1]->ref, 2);
-	tfs_close(other);
 	file = tfs_open(test, "per_cpu/cpu0/trace_pipe", O_RDONLY);
-	pipe_expect(test, "1111");
+	pipe_expect(test, "1121");
+	tfs_close(other);
 	tfs_close(file);
 	pipe_expect(test, "0000");
+}
+
+/* Read markers "mark N" to the end. Return: how many, each one more than the last; @from first. */
+static unsigned int pipe_count(struct kunit *test, struct file *file, unsigned int from,
+			       unsigned int step, size_t size)
+{
+	char *text = tfs_zalloc(test, SZ_64K), *line = text;
+	unsigned int n = 0, used = 0;
+	const char *want;
+	ssize_t len;
+
+	while ((len = tfs_read_file(test, file, text + used,
+				    min_t(size_t, size, SZ_64K - 1 - used))) > 0)
+		used += len;
+	KUNIT_EXPECT_EQ(test, len, (ssize_t)-EAGAIN);
+	KUNIT_EXPECT_NULL_MSG(test, strstr(text, "LOST"), "%.80s", text);
+	while ((line = strstr(line, ": mark "))) {
+		want = tfs_text(test, ": mark %u\n", from + step * n++);
+		KUNIT_ASSERT_TRUE_MSG(test, strstarts(line, want), "%.20s, not %s", line, want);
+		line++;
+	}
+	return n;
+}
+
+/* Two readers of a session, one of a channel, and one that comes later, each at its own pace. */
+static void pipe_test_readers(struct kunit *test)
+{
+	struct file *first, *second, *channel, *late;
+	unsigned int i, n = 0;
+
+	chan_kunit_begin(test, 3);
+	tfs_set(test, "trace_clock", "counter");
+	first = tfs_open(test, "trace_pipe", O_RDONLY | O_NONBLOCK);
+	channel = tfs_open(test, "/instances/kunit_2/trace_pipe", O_RDONLY | O_NONBLOCK);
+	second = tfs_open(test, "trace_pipe", O_RDONLY | O_NONBLOCK);
+	for (i = 0; i < 5; i++) {
+		for (; n < 40 * (i + 1); n++)
+			chan_kunit_mark(test, n % 4, tfs_text(test, "mark %u", n));
+		KUNIT_EXPECT_EQ(test, pipe_count(test, first, 40 * i, 1, 4096), 40U);
+	}
+	/* Records that the others have not read are still there. */
+	late = tfs_open(test, "/instances/kunit_2/trace_pipe", O_RDONLY | O_NONBLOCK);
+	KUNIT_EXPECT_EQ(test, pipe_count(test, second, 0, 1, 100), 200U);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(chan_kunit[1]->array_buffer.buffer), 0UL);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(chan_kunit[2]->array_buffer.buffer), 50UL);
+	KUNIT_EXPECT_EQ(test, pipe_count(test, channel, 2, 4, 1), 50U);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(chan_kunit[2]->array_buffer.buffer), 50UL);
+	KUNIT_EXPECT_EQ(test, pipe_count(test, late, 2, 4, 60000), 50U);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(chan_kunit[2]->array_buffer.buffer), 0UL);
+
+	/* One that ends holds nothing any more. */
+	chan_kunit_mark(test, 2, "mark 200");
+	KUNIT_EXPECT_EQ(test, pipe_count(test, first, 200, 1, 4096), 1U);
+	KUNIT_EXPECT_EQ(test, pipe_count(test, late, 200, 1, 4096), 1U);
+	tfs_close(channel);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(chan_kunit[2]->array_buffer.buffer), 1UL);
+	tfs_close(second);
+	KUNIT_EXPECT_EQ(test, ring_buffer_entries(chan_kunit[2]->array_buffer.buffer), 0UL);
+	tfs_close(late);
+	tfs_close(first);
 }
 
 /* The time of a line, in front of the name of the event: of the counter, it has no fraction. */
@@ -605,6 +655,7 @@ static void pipe_test_tracer(struct kunit *test)
 
 static struct kunit_case pipe_cases[] = {
 	KUNIT_CASE(pipe_test_hold),
+	KUNIT_CASE(pipe_test_readers),
 	KUNIT_CASE(pipe_test_read),
 	KUNIT_CASE(pipe_test_format),
 	KUNIT_CASE(pipe_test_tracer),
