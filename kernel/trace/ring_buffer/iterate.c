@@ -106,14 +106,22 @@ static void rb_iter_copy(struct ring_buffer_iter *iter, struct rb_view *view, un
 {
 	struct rb_data_page *page = READ_ONCE(view->sb->page);
 	unsigned int end = rb_pub_bytes(view->pub), len = end - pos;
+	unsigned int count;
 	struct rb_cursor step;
 	u64 stamp, first;
+	bool seen;
 
 	/* The writer may be there again: then the slot says so, and none of it is used. */
 	stamp = data_race(READ_ONCE(page->time_stamp));
 	/* Neither is this, */
 	first = data_race(READ_ONCE(view->sb->first));
-	if (unlikely(iter->single)) {
+	/* nor this, */
+	count = data_race(READ_ONCE(view->sb->count));
+	/* All of it was seen before a resize. */
+	seen = !pos && view->pub & RB_PUB_FINAL && (s64)(iter->from - first - count) >= 0;
+	if (seen) {
+		len = 0;
+	} else if (unlikely(iter->single)) {
 		step = rb_cursor(page, pos, end, pos ? iter->c.time : stamp);
 		/* Nor this: no length leads out of the page. */
 		len = data_race(rb_dump_step(&step));
@@ -132,6 +140,11 @@ static void rb_iter_copy(struct ring_buffer_iter *iter, struct rb_view *view, un
 		rb_iter_miss(iter, first - rb_iter_num(iter));
 		iter->num = first;
 		iter->c.time = stamp;
+	}
+	if (seen) {
+		iter->num += count;
+		iter->seq++;
+		return;
 	}
 	if (likely(len <= iter->size)) {
 		iter->c.end = len;
