@@ -58,6 +58,7 @@ static struct rb_cpu *rb_cpu_alloc(struct trace_buffer *buffer, unsigned int nr,
 	/* Until rb_obey(), as the buffer may be off. */
 	atomic_set(&rcpu->state, RB_STATE_REFUSE);
 	mutex_init(&rcpu->map_lock);
+	raw_spin_lock_init(&rcpu->places);
 	init_irq_work(&rcpu->wake_work, rb_wake_work);
 
 	/* The records of a spare buffer are not consumed one by one. */

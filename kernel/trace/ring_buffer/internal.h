@@ -168,9 +168,11 @@
  *                                    reader takes it
  * rb_cpu.exchange       try lock     that the ring pointers stay; any context,
  *                                    only tasks wait for it
- * rb_ring.lock          raw spin     the reader's position, the places of several readers,
- *                                    carried statistics; any context with interrupts off, in an NMI
- *                                    by trylock. Inside it only rb_hotplug_lock
+ * rb_ring.lock          raw spin     the reader's position, carried statistics; any context with
+ *                                    interrupts off, in an NMI by trylock. Inside it only the next
+ *                                    two
+ * rb_cpu.places         raw spin     the places of several readers, which go from ring to ring; any
+ *                                    context but NMI, inside the lock of the ring that readers use
  * rb_share_mutex        mutex        changes of &trace_buffer.readers; task. Looked at with
  *                                    interrupts off, which RCU waits for
  * rb_hotplug_lock       raw spin     the count of CPUs that came or went; task, and with
@@ -597,7 +599,7 @@ struct ring_buffer_iter {
  * @rcu:    for the grace period before it is freed
  * @buffer: the buffer
  * @cpu:    CPU of the records, or RING_BUFFER_ALL_CPUS
- * @at:	    where it is, by CPU, or of that CPU alone; &rb_ring.lock of the CPU's ring
+ * @at:	    where it is, by CPU, or of that CPU alone; &rb_cpu.places
  */
 struct ring_buffer_reader {
 	struct list_head		node;
@@ -632,6 +634,7 @@ struct ring_buffer_reader {
  *		those that a stage of a global buffer dropped; own CPU
  * @spare:	data page that a reader gave back, and its order, or 0
  * @copies:	copies of records for callers; &rb_ring.lock
+ * @places:	lock of &ring_buffer_reader.at
  * @dump:	where a dump is, see ring_buffer_dump_start()
  * @watermark:	lowest percentage that a task waits for, or 0
  * @due:	RB_WAKE_* that are left for @wake_work
@@ -671,6 +674,7 @@ struct rb_cpu {
 	local_t			nest_drops;
 	unsigned long		spare;
 	struct rb_copies	copies;
+	raw_spinlock_t		places;		/* &ring_buffer_reader.at */
 	struct ring_buffer_iter	dump;
 	unsigned int		watermark;
 	atomic_t		due;

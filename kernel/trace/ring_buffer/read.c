@@ -185,7 +185,7 @@ bool rb_reader_empty(struct rb_ring *ring)
  * @ring: the ring
  * @at:   the place of one of several readers
  *
- * Context: &rb_ring.lock is held.
+ * Context: &rb_ring.lock and &rb_cpu.places are held.
  * Return: records that this one has read, and the reader has not consumed; 0 or less if it is
  *	   where the reader is, as also one that has not seen this ring, or its generation.
  */
@@ -200,7 +200,7 @@ s64 rb_reader_ahead(struct rb_ring *ring, const struct ring_buffer_iter *at)
  * @ring: the ring
  * @at:   its place
  *
- * Context: &rb_ring.lock is held.
+ * Context: As rb_reader_ahead().
  * Return: true if there is nothing to read.
  */
 bool rb_place_empty(struct rb_ring *ring, const struct ring_buffer_iter *at)
@@ -212,6 +212,9 @@ bool rb_place_empty(struct rb_ring *ring, const struct ring_buffer_iter *at)
 	/* It may be on its way over records that it has read already, behind a resize. */
 	if ((s64)(rb_ring_written(ring) - rb_iter_num(at)) <= 0)
 		return true;
+	/* A resize has moved it. */
+	if (ring->successor)
+		return false;
 	return (s64)(rd->seq - at->seq) > 0 ? rb_reader_empty(ring) :
 					      rb_is_empty_from(ring, at->seq, at->base + at->c.pos);
 }
@@ -406,6 +409,7 @@ void rb_readers_follow(struct rb_cpu *rcpu, struct rb_ring *old, struct rb_ring 
 	struct ring_buffer_iter *at;
 
 	lockdep_assert_held(&old->lock);
+	guard(raw_spinlock)(&rcpu->places);
 	list_for_each_entry_rcu(reader, &rcpu->buffer->readers, node) {
 		at = rb_reader_at(reader, rcpu->cpu);
 		if (!at || !rb_is_in(old, at))
@@ -438,8 +442,8 @@ void rb_reader_leave(struct rb_cpu *rcpu, struct rb_ring *old)
 }
 
 /*
- * A resize moves the records, the oldest last, and the reader has read them all before: the others
- * are in the successor already. Return: true if readers go on there.
+ * A resize moves the records, the oldest last, and the slowest reader has read all that are here:
+ * the others are in the successor already. Return: true if readers go on there.
  */
 static noinline bool rb_hand_over(struct rb_cpu *rcpu, struct rb_ring *ring)
 {

@@ -259,7 +259,7 @@ static void rb_move(struct rb_cpu *rcpu, struct rb_ring *old, u64 now, unsigned 
 
 /*
  * The sub-buffers change their size: count unread records as overwritten, and as lost for
- * the next reader.
+ * each reader.
  */
 static void rb_disinherit(struct rb_cpu *rcpu, struct rb_ring *ring, struct rb_ring *old)
 {

@@ -3,10 +3,11 @@
  * Several readers that consume together: each of them gets every record.
  *
  * Each has a place in the ring of a CPU, a single iterator: it copies one record at a time, under
- * the lock of the ring's readers, to the copies of the CPU. The reader of the ring is where the
- * slowest of them is, and consumes the records that all of them have read. So a reader that is
- * alone reads as by ring_buffer_consume(), the others in front of it read as iterators do, and the
- * writer takes no notice of any.
+ * the lock of the ring's readers, to the copies of the CPU. A place goes from ring to ring, and is
+ * looked at also by a reader that is still in another one, so the places have a lock of their own.
+ * The reader of the ring is where the slowest of them is, and consumes the records that all of
+ * them have read. So a reader that is alone reads as by ring_buffer_consume(), the others in front
+ * of it read as iterators do, and the writer takes no notice of any.
  *
  * The loss of a reader is the difference of the number that it expects and that of the record
  * that it finds. A ring that may not be overwritten has no room before the slowest one has read.
@@ -28,6 +29,23 @@
 
 /* For changes of &trace_buffer.readers */
 static DEFINE_MUTEX(rb_share_mutex);
+
+/* Lock the ring that readers use, and the places there. */
+static struct rb_ring *rb_share_lock(struct rb_cpu *rcpu, unsigned long *flags)
+{
+	struct rb_ring *ring = rb_read_lock(rcpu, flags);
+
+	raw_spin_lock(&rcpu->places);
+	__release(&rcpu->places);	/* sparse does not follow it to the caller */
+	return ring;
+}
+
+static void rb_share_unlock(struct rb_cpu *rcpu, struct rb_ring *ring, unsigned long flags)
+{
+	__acquire(&rcpu->places);
+	raw_spin_unlock(&rcpu->places);
+	rb_read_unlock(ring, flags);
+}
 
 /* Be in the ring that readers use. A loss in front of its reader is one for all that begin. */
 static void rb_share_enter(struct ring_buffer_iter *at, struct rb_ring *ring)
@@ -105,7 +123,7 @@ static s64 rb_share_least(struct rb_cpu *rcpu, struct rb_ring *ring)
 	return least == S64_MAX ? 0 : least;
 }
 
-/* Consume what all readers have read. Return: true if there is more of it. */
+/* Consume what all have read. Return: true if there is more of it, perhaps in another ring. */
 static bool rb_share_consume(struct rb_cpu *rcpu, struct rb_ring *ring)
 {
 	struct rb_reader *rd = &ring->reader;
@@ -119,8 +137,11 @@ static bool rb_share_consume(struct rb_cpu *rcpu, struct rb_ring *ring)
 		if (n == RB_SHARE_PART)
 			return true;
 		rec = rb_reader_next(ring, &c);
-		/* The rest may be overwritten. */
-		if (!rec || (s64)(end - rd->num) <= 0)
+		/* A resize has moved the rest, and readers leave a ring that is empty, */
+		if (!rec)
+			return ring->successor;
+		/* or it was overwritten. */
+		if ((s64)(end - rd->num) <= 0)
 			break;
 		rb_cursor_skip(&c, rec);
 		rb_reader_skip(ring, c.pos, c.time, 1);
@@ -145,6 +166,7 @@ struct ring_buffer_reader *ring_buffer_reader_open(struct trace_buffer *buffer, 
 	unsigned int nr = cpu == RING_BUFFER_ALL_CPUS ? nr_cpu_ids : 1, i;
 	struct ring_buffer_reader *reader;
 	struct ring_buffer_iter *at;
+	struct rb_cpu *rcpu;
 	struct rb_ring *ring;
 	unsigned long flags;
 
@@ -164,9 +186,10 @@ struct ring_buffer_reader *ring_buffer_reader_open(struct trace_buffer *buffer, 
 		at = rb_reader_at(reader, cpu);
 		if (!at)
 			continue;
-		ring = rb_read_lock(rb_get_cpu(buffer, cpu), &flags);
+		rcpu = rb_get_cpu(buffer, cpu);
+		ring = rb_share_lock(rcpu, &flags);
 		rb_share_enter(at, ring);
-		rb_read_unlock(ring, flags);
+		rb_share_unlock(rcpu, ring, flags);
 	}
 	return reader;
 }
@@ -200,15 +223,22 @@ void ring_buffer_reader_close(struct ring_buffer_reader *reader)
 			continue;
 		rcpu = rb_get_cpu(buffer, cpu);
 		do {
-			ring = rb_read_lock(rcpu, &flags);
+			ring = rb_share_lock(rcpu, &flags);
 			more = rb_share_consume(rcpu, ring);
-			rb_read_unlock(ring, flags);
+			rb_share_unlock(rcpu, ring, flags);
 			cond_resched();
 		} while (more);
 	}
 	kvfree_rcu(reader, rcu);
 }
 EXPORT_SYMBOL_GPL(ring_buffer_reader_close);
+
+/* Wait for the end of a resize, which moves the newest records first. */
+static void rb_share_await(struct trace_buffer *buffer)
+{
+	mutex_lock(&buffer->mutex);
+	mutex_unlock(&buffer->mutex);
+}
 
 /**
  * ring_buffer_reader_peek() - look at the next record of a reader
@@ -230,23 +260,29 @@ ring_buffer_reader_peek(struct ring_buffer_reader *reader, int cpu, u64 *ts, uns
 	struct ring_buffer_event *rec;
 	struct rb_ring *ring;
 	unsigned long flags;
-	bool done;
+	bool done, moves;
 
 	if (!rcpu || !at || unlikely(!rcpu->copies.len))
 		return NULL;
 	at->rcpu = rcpu;
-	do {
-		ring = rb_read_lock(rcpu, &flags);
+	for (;;) {
+		ring = rb_share_lock(rcpu, &flags);
 		rb_share_enter(at, ring);
 		done = rb_share_next(at, ring);
 		rec = at->rec;
+		moves = done && !rec && ring->successor && !rb_place_empty(ring, at);
 		if (rec && ts)
 			*ts = at->ts;
 		if (rec && lost)
 			*lost = at->missed;
-		rb_read_unlock(ring, flags);
-	} while (!done);
-	return rec;
+		rb_share_unlock(rcpu, ring, flags);
+		if (likely(done && !moves))
+			return rec;
+		if (moves)
+			rb_share_await(reader->buffer);
+		else
+			cond_resched();
+	}
 }
 EXPORT_SYMBOL_GPL(ring_buffer_reader_peek);
 
@@ -266,12 +302,14 @@ void ring_buffer_reader_advance(struct ring_buffer_reader *reader, int cpu)
 	struct ring_buffer_iter *at = rb_reader_at(reader, cpu);
 	struct rb_ring *ring;
 	unsigned long flags;
-	bool more;
+	bool slowest = false, more;
 
 	if (!rcpu || !at)
 		return;
 	do {
-		ring = rb_read_lock(rcpu, &flags);
+		ring = rb_share_lock(rcpu, &flags);
+		/* Where one is in front of the slowest one, the slowest one stays. */
+		slowest |= rb_reader_ahead(ring, at) <= 0;
 		if (at->rec && rb_is_in(ring, at)) {
 			/* Without a copy, a resize has moved the record. */
 			if (likely(at->c.end)) {
@@ -283,8 +321,8 @@ void ring_buffer_reader_advance(struct ring_buffer_reader *reader, int cpu)
 			at->missed = 0;
 		}
 		at->rec = NULL;
-		more = rb_share_consume(rcpu, ring);
-		rb_read_unlock(ring, flags);
+		more = slowest && rb_share_consume(rcpu, ring);
+		rb_share_unlock(rcpu, ring, flags);
 	} while (unlikely(more));
 }
 EXPORT_SYMBOL_GPL(ring_buffer_reader_advance);
@@ -307,9 +345,9 @@ bool ring_buffer_reader_empty(struct ring_buffer_reader *reader, int cpu)
 
 	if (!rcpu || !at)
 		return true;
-	ring = rb_read_lock(rcpu, &flags);
+	ring = rb_share_lock(rcpu, &flags);
 	empty = rb_place_empty(ring, at);
-	rb_read_unlock(ring, flags);
+	rb_share_unlock(rcpu, ring, flags);
 	return empty;
 }
 EXPORT_SYMBOL_GPL(ring_buffer_reader_empty);

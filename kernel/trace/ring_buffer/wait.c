@@ -282,7 +282,9 @@ static bool rb_ready_cpu(struct rb_cpu *rcpu, struct ring_buffer_reader *reader,
 		rb_wait_arm(&rcpu->buffer->wait);
 		return false;
 	}
+	raw_spin_lock(&rcpu->places);
 	ready = rb_is_ready(ring, reader ? rb_reader_at(reader, rcpu->cpu) : NULL, full);
+	raw_spin_unlock(&rcpu->places);
 	lower = !ready && full && (!rcpu->watermark || rcpu->watermark > full);
 	if (lower)
 		WRITE_ONCE(rcpu->watermark, full);

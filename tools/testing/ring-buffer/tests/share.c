@@ -20,7 +20,8 @@ static struct reader {
 } readers[READERS];
 
 static bool cut, dropped;	/* the ring was cut off, or reset */
-static u64 from;		/* the first record behind the cut */
+static u64 unread;		/* number of a record that was cut off with it, and one lacks */
+static u64 from;		/* the first record behind that */
 static int burst_len;
 
 static void open_one(struct reader *r, u64 next)
@@ -57,7 +58,7 @@ static int take(struct reader *r, int max)
 		if (num < r->next)
 			fault(F_ORDER, "reader %d sees %llu behind %llu", (int)(r - readers), num,
 			      r->next);
-		else if (num != r->next + lost && !dropped && !(cut && num == from && !lost) &&
+		else if (num != r->next + lost && !((cut || dropped) && num == from && !lost) &&
 			 !r->begins)
 			fault(F_LOST, "reader %d is told of %lu between %llu and %llu",
 			      (int)(r - readers), lost, r->next, num);
@@ -76,6 +77,7 @@ static void op_middle(void) { take(&readers[1], 3); }
 static void op_fast(void) { take(&readers[2], 3); }
 /* One: the record of the other one is valid until the next but one look */
 static void one_slow(void) { take(&readers[0], 1); }
+static void one_middle(void) { take(&readers[1], 1); }
 static void one_fast(void) { take(&readers[2], 1); }
 static void op_grow(void) { resize_to(9); }
 static void op_shrink(void) { resize_to(3); }
@@ -90,6 +92,7 @@ static void op_reopen(void)
 static void op_reset(void)
 {
 	dropped = true;
+	from = put_count(0);
 	ring_buffer_reset_cpu(buf, 0);
 }
 
@@ -113,6 +116,14 @@ static void cut_here(void)
 
 static void act_write(void) { step_remote(0, burst, 0); }
 static void act_cut(void) { step_remote(0, cut_here, 0); }
+/* One that the stepped one comes past is in the next ring then, where numbers are large */
+static void act_cut_middle(void)
+{
+	unread = min(readers[1].next, readers[2].next);
+	act_cut();
+	step_remote(2, one_middle, 1);
+}
+
 static void act_slow(void) { step_remote(2, one_slow, 1); }
 static void act_fast(void) { step_remote(2, one_fast, 1); }
 static void act_reopen(void) { step_remote(2, op_reopen, 1); }
@@ -131,6 +142,10 @@ static void fill_ring(int before, int laps)
 	int i;
 
 	fresh(RING_SUBBUFS * SUBBUF_DATA, true);
+	fresh2(RING_SUBBUFS * SUBBUF_DATA);
+	for (i = 0; i < RING_SUBBUFS * PER_SUBBUF; i++)
+		put(buf2, REC_LEN, PUT_COMMIT);
+	start_over();
 	cut = false;
 	dropped = false;
 	from = 0;
@@ -171,15 +186,20 @@ static void check_all(const struct step *s, int laps)
 
 static void one_step(struct step *s, const struct share *sh, int laps)
 {
+	struct ring_buffer_event *e;
+
 	fill_ring(sh->before, laps);
-	if (sh->act == act_cut) {
-		fresh2(RING_SUBBUFS * SUBBUF_DATA);
-		cut = true;
-	}
-	burst_len = sh->act == act_cut ? 3 : (RING_SUBBUFS + 2) * PER_SUBBUF;
+	cut = sh->act == act_cut || sh->act == act_cut_middle;
+	unread = -1;
+	burst_len = cut ? 3 : (RING_SUBBUFS + 2) * PER_SUBBUF;
 	host_cpu_switch(1);
 	if (!step_run(s))
 		return;
+	if (unread != -1) {
+		e = ring_buffer_peek(buf2, 0, NULL, NULL);
+		EXPECT(e && record_number(e, 0) <= unread, "at instruction %ld, %llu is lost",
+		       s->at[0], unread);
+	}
 	/* The run without an action has cut nothing */
 	if (cut && !s->at[0]) {
 		host_cpu_switch(0);
@@ -191,9 +211,9 @@ static void one_step(struct step *s, const struct share *sh, int laps)
 static void run_share(long arg)
 {
 	const struct share *sh = (const struct share *)arg;
-	int laps;
+	int laps, most = sh->act == act_cut || sh->act == act_cut_middle ? 1 : 5;
 
-	for (laps = 0; laps < (sh->act == act_cut ? 1 : 5); laps += 2) {
+	for (laps = 0; laps < most; laps += 2) {
 		struct step s = { .op = sh->op, .act = { sh->act }, .may_wait = 1 };
 
 		for_each_instruction(&s, s.last > 5000 && !exhaustive ? 61 : stride)
@@ -214,6 +234,7 @@ const struct scenario share_scenarios[] = {
 	SHARE("shrink-write", op_shrink, act_write),
 	SHARE("slow-cut", op_slow, act_cut),
 	SHARE("fast-cut", op_fast, act_cut),
+	SHARE("pass-cut", op_slow, act_cut_middle, PER_SUBBUF),
 	SHARE("slow-fast", op_slow, act_fast),
 	SHARE("fast-slow", op_fast, act_slow),
 	SHARE("edge-fast", op_slow, act_fast, PER_SUBBUF - 2),

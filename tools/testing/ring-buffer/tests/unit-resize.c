@@ -407,6 +407,76 @@ static void parts(long want)
 	}
 }
 
+/*
+ * Two that read together: one has read some, the other one nothing. In the middle of the resize the
+ * first one reads all the rest, or that and the other one ends, which leaves nothing unread.
+ */
+static struct ring_buffer_reader *shared[2];
+static bool shared_close;
+
+static int shared_read(struct ring_buffer_reader *r, int most)
+{
+	struct ring_buffer_event *e;
+	unsigned long lost;
+	int n;
+	u64 ts;
+
+	for (n = 0; n < most && (e = ring_buffer_reader_peek(r, 0, &ts, &lost)); n++) {
+		EXPECT_EQ(lost, 0);
+		ring_buffer_reader_advance(r, 0);
+	}
+	return n;
+}
+
+static void shared_all(void)
+{
+	EXPECT(!ring_buffer_reader_empty(shared[1], 0), "%d are left", parts_left);
+	EXPECT_EQ(shared_read(shared[1], INT_MAX), parts_left);
+	EXPECT(ring_buffer_reader_empty(shared[1], 0), "all were read");
+	parts_left = 0;
+}
+
+static void shared_end(void)
+{
+	ring_buffer_reader_close(shared[0]);
+	shared[0] = NULL;
+	EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), parts_left);
+}
+
+static void shared_beside(void) { step_remote(1, shared_close ? shared_end : shared_all, 1); }
+
+static void parts_shared(long close)
+{
+	struct step s = { .op = parts_op, .act = { shared_beside }, .may_wait = 1 };
+	int i;
+
+	shared_close = close;
+	for_each_instruction(&s, 17) {
+		begin(PARTS, true);
+		for (i = 0; i < 2; i++)
+			shared[i] = ring_buffer_reader_open(buf, 0);
+		parts_left = (PARTS - 2) * PER_LONG;
+		for (i = 0; i < parts_left; i++)
+			put(buf, LONG, PUT_COMMIT);
+		/* Of the last one as much as is not in the first parts that move, or all */
+		parts_left -= shared_read(shared[1], close ? parts_left : PER_LONG + 1);
+		if (!step_run(&s))
+			return;
+		/* Without another look of the slowest one, or a record behind them */
+		if (shared[0] && !close) {
+			EXPECT_EQ(ring_buffer_entries_cpu(buf, 0), (PARTS - 2) * PER_LONG);
+			if (parts_left)
+				shared_all();
+			shared_end();
+		} else if (shared[0]) {
+			shared_end();
+		}
+		EXPECT_EQ(ring_buffer_read_events_cpu(buf, 0), (PARTS - 2) * PER_LONG);
+		ring_buffer_reader_close(shared[1]);
+		start_over();
+	}
+}
+
 /* The sub-buffers change their size while an iterator is opened: its copy stays too short */
 static struct ring_buffer_iter *opened;
 
@@ -530,6 +600,8 @@ const struct scenario resize_scenarios[] = {
 	{ "unit.resize-parts-most", parts, 50 * PER_LONG, SC_QUICK, "R3 R4 R6, 25" },
 	{ "unit.resize-parts-all", parts, PARTS * PER_LONG, 0, "R3 R4 R6, 25" },
 	{ "unit.resize-parts-dump", parts, -1, SC_QUICK, "R4 R6, 20, 25" },
+	{ "unit.resize-parts-shared", parts_shared, false, SC_QUICK, "R3 R4 R6, 25" },
+	{ "unit.resize-parts-close", parts_shared, true, SC_QUICK, "R3 R4 R6, 25" },
 	{ "unit.order-iterator", open_meanwhile, 0, SC_QUICK, "R6 R7" },
 	{ "unit.resize-trim", trim, 0, SC_QUICK, "R5 R6" },
 	{ "unit.resize-trim-full", trim_full, 0, SC_QUICK, "R5 R6" },
