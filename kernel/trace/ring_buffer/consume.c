@@ -138,7 +138,7 @@ rb_read_one(struct trace_buffer *buffer, int cpu, u64 *ts, unsigned long *lost, 
 		if (lost)
 			*lost = rd->lost;
 		if (consume) {
-			rd->lost = 0;
+			rb_reader_told(rcpu, ring, rd->num);
 			rb_cursor_skip(&c, rec);
 			rb_reader_skip(ring, c.pos, c.time, 1);
 		}

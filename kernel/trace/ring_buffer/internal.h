@@ -558,6 +558,7 @@ struct rb_map {
  * @end:  number of the first record that came behind ring_buffer_iter_bound()
  * @bounded: there is such a number
  * @missed: how many were overwritten in front of the next one
+ * @told: as many of those count no more if a shared place goes behind the record looked at
  * @c:    walk over the copy
  * @rec:  record that was peeked at, or NULL
  * @ts:   its time
@@ -581,6 +582,7 @@ struct ring_buffer_iter {
 	u64				end;
 	bool				bounded;
 	unsigned long			missed;
+	unsigned long			told;
 	struct rb_cursor		c;
 	struct ring_buffer_event	*rec;
 	u64				ts;
@@ -1083,6 +1085,9 @@ bool rb_ring_lock(struct rb_ring *ring, enum rb_lock how);
 void rb_ring_unlock(struct rb_ring *ring);
 void rb_reader_carry(struct rb_ring *ring, struct rb_ring *old, unsigned long overwritten);
 void rb_reader_inherit(struct rb_ring *old, unsigned long overwritten);
+void rb_place_enter(struct ring_buffer_iter *at, struct rb_ring *ring, u64 num);
+void rb_place_join(struct ring_buffer_iter *at, struct rb_ring *ring, u64 num);
+void rb_reader_told(struct rb_cpu *rcpu, struct rb_ring *ring, u64 num);
 void rb_readers_follow(struct rb_cpu *rcpu, struct rb_ring *old, struct rb_ring *ring, u64 less);
 void rb_reader_leave(struct rb_cpu *rcpu, struct rb_ring *old);
 struct rb_ring *rb_read_lock(struct rb_cpu *rcpu, unsigned long *flags);
@@ -1190,8 +1195,6 @@ void rb_remote_poll(struct trace_buffer *buffer, int cpu);
 void rb_remote_reset(struct rb_cpu *rcpu);
 
 /* iterate.c */
-void rb_iter_attach(struct ring_buffer_iter *iter, struct rb_ring *ring,
-		    const struct rb_reader *rd);
 bool rb_iter_load_from(struct ring_buffer_iter *iter, const struct rb_reader *rd);
 
 /* stat.c */

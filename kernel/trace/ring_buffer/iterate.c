@@ -38,16 +38,9 @@ static void rb_iter_miss(struct ring_buffer_iter *iter, s64 count)
 	iter->missed += max_t(s64, count, 0);
 }
 
-/**
- * rb_iter_attach() - begin with the oldest record of a ring
- * @iter: the iterator
- * @ring: the ring
- * @rd:   its reader, or a copy of that; in the generation that it is settled in
- *
- * Context: &rb_ring.lock is held, or @rd is a copy.
- */
-void rb_iter_attach(struct ring_buffer_iter *iter, struct rb_ring *ring,
-		    const struct rb_reader *rd)
+/* Begin with the oldest record of @ring for @rd, in the generation that it is settled in. */
+static void rb_iter_attach(struct ring_buffer_iter *iter, struct rb_ring *ring,
+			   const struct rb_reader *rd)
 {
 	iter->ring = ring;
 	iter->generation = rd->generation;

@@ -442,7 +442,7 @@ int ring_buffer_map_get_reader(struct trace_buffer *buffer, int cpu)
 			rcpu->map->lost = rd->lost;
 		if (rd->lost && pub & RB_PUB_FINAL)
 			rb_page_tell(page, ring->order, shown, rd->lost);
-		rd->lost = 0;
+		rb_reader_told(rcpu, ring, rd->num);
 
 		c = rb_cursor(rd->sb->page, rd->pos, end, rd->time);
 		records = rb_cursor_count(&c);

@@ -249,7 +249,7 @@ int ring_buffer_read_page(struct trace_buffer *buffer, struct buffer_data_read_p
 	struct rb_ring *ring;
 	unsigned long flags, lost;
 	int ret = -1;
-	u64 pub;
+	u64 pub, num;
 
 	if (!rcpu || !data_page || len <= RB_PAGE_HDR)
 		return -1;
@@ -266,6 +266,7 @@ again:
 	if (full && !(pub & RB_PUB_FINAL))
 		goto out;
 	lost = rd->lost;
+	num = rd->num;
 	/* Only stamps of discarded records are left: the loss is in front of the next record. */
 	if (lost && pub & RB_PUB_FINAL && rd->num == rd->sb->first + rd->sb->count) {
 		rb_reader_skip(ring, rb_pub_bytes(pub), rd->time, 0);
@@ -286,7 +287,7 @@ again:
 		if (!used)
 			goto out;
 	}
-	rd->lost = 0;
+	rb_reader_told(rcpu, ring, num);
 	rb_race_point(PAGE_DONE);
 
 	rb_page_finish(data_page, used, lost);

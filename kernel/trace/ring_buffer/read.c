@@ -393,6 +393,94 @@ void rb_reader_inherit(struct rb_ring *old, unsigned long overwritten)
 }
 
 /**
+ * rb_place_enter() - put a place into the ring that readers use
+ * @at:   the place of one of several readers
+ * @ring: the ring
+ * @num:  running number of its next record
+ *
+ * It is in front of the reader of the ring, and goes on from there.
+ *
+ * Context: &rb_ring.lock, of @ring or of the ring before, and &rb_cpu.places are held.
+ */
+void rb_place_enter(struct ring_buffer_iter *at, struct rb_ring *ring, u64 num)
+{
+	at->num = num;
+	at->from = num;
+	at->ring = ring;
+	at->ring_id = ring->id;
+	at->generation = ring->reader.generation;
+	at->erased = READ_ONCE(ring->erased);
+	at->seq = ring->reader.seq - 1;
+	at->c.pos = 0;
+	at->c.end = 0;
+}
+
+/**
+ * rb_place_join() - put a place that is not in a ring to the next record to consume
+ * @at:   the place of one of several readers
+ * @ring: the ring that readers use
+ * @num:  running number of that record
+ *
+ * A loss in front of that is one for all that begin.
+ *
+ * Context: &rb_ring.lock and &rb_cpu.places are held.
+ */
+void rb_place_join(struct ring_buffer_iter *at, struct rb_ring *ring, u64 num)
+{
+	rb_place_enter(at, ring, num);
+	at->rec = NULL;
+	at->missed = ring->reader.lost;
+	at->told = 0;
+}
+
+/* Have the places in front of the record @num note their part of the loss there. */
+static noinline void rb_places_miss(struct rb_cpu *rcpu, struct rb_ring *ring, u64 num)
+{
+	s64 lost = ring->reader.lost, left;
+	struct ring_buffer_reader *reader;
+	struct ring_buffer_iter *at;
+
+	guard(raw_spinlock)(&rcpu->places);
+	list_for_each_entry_rcu(reader, &rcpu->buffer->readers, node) {
+		at = rb_reader_at(reader, rcpu->cpu);
+		if (!at)
+			continue;
+		if (!rb_is_in(ring, at)) {
+			rb_place_join(at, ring, num);
+			continue;
+		}
+		left = num - rb_iter_num(at);
+		if (left <= 0)
+			continue;
+		/* The record that it has looked at is no loss if it goes behind that now. */
+		if (at->rec && left <= lost)
+			at->told++;
+		at->rec = NULL;
+		at->missed += min(left, lost);
+		at->from = num;
+	}
+}
+
+/**
+ * rb_reader_told() - note that the loss in front of the reader was told to a consumer
+ * @rcpu: the CPU's part
+ * @ring: the ring that readers use
+ * @num:  running number of the record behind the loss
+ *
+ * For a consumer by other means than those of share.c. Readers of share.c that have not come to the
+ * loss are told of their part of it later; but not if an NMI consumes, which may have met them.
+ *
+ * Context: &rb_ring.lock is held.
+ */
+void rb_reader_told(struct rb_cpu *rcpu, struct rb_ring *ring, u64 num)
+{
+	lockdep_assert_held(&ring->lock);
+	if (unlikely(ring->reader.lost) && !in_nmi())
+		rb_places_miss(rcpu, ring, num);
+	ring->reader.lost = 0;
+}
+
+/**
  * rb_readers_follow() - let several readers be in a new ring where they were in the one before
  * @rcpu: the CPU's part
  * @old:  the ring before; its lock is held
@@ -412,18 +500,8 @@ void rb_readers_follow(struct rb_cpu *rcpu, struct rb_ring *old, struct rb_ring 
 	guard(raw_spinlock)(&rcpu->places);
 	list_for_each_entry_rcu(reader, &rcpu->buffer->readers, node) {
 		at = rb_reader_at(reader, rcpu->cpu);
-		if (!at || !rb_is_in(old, at))
-			continue;
-		at->from = rb_iter_num(at) - less;
-		at->num = at->from;
-		at->ring = ring;
-		at->ring_id = ring->id;
-		at->generation = ring->reader.generation;
-		at->erased = READ_ONCE(ring->erased);
-		/* In front of the reader: it goes on from there. */
-		at->seq = ring->reader.seq - 1;
-		at->c.pos = 0;
-		at->c.end = 0;
+		if (at && rb_is_in(old, at))
+			rb_place_enter(at, ring, rb_iter_num(at) - less);
 	}
 }
 

@@ -47,14 +47,11 @@ static void rb_share_unlock(struct rb_cpu *rcpu, struct rb_ring *ring, unsigned 
 	rb_read_unlock(ring, flags);
 }
 
-/* Be in the ring that readers use. A loss in front of its reader is one for all that begin. */
+/* Be in the ring that readers use. */
 static void rb_share_enter(struct ring_buffer_iter *at, struct rb_ring *ring)
 {
-	if (likely(rb_is_in(ring, at)))
-		return;
-	rb_iter_attach(at, ring, &ring->reader);
-	at->ring_id = ring->id;
-	at->missed = ring->reader.lost;
+	if (unlikely(!rb_is_in(ring, at)))
+		rb_place_join(at, ring, ring->reader.num);
 }
 
 /*
@@ -71,6 +68,7 @@ static bool rb_share_next(struct ring_buffer_iter *at, struct rb_ring *ring)
 	unsigned int n;
 
 	at->rec = NULL;
+	at->told = 0;
 	at->data = (unsigned char *)copies->rec[copies->turn];
 	at->size = copies->len;
 	at->c.data = at->data;
@@ -90,6 +88,7 @@ static bool rb_share_next(struct ring_buffer_iter *at, struct rb_ring *ring)
 			rb_cursor_skip(&c, rec);
 		if (rec && (s64)(at->num - at->from) >= 0) {
 			at->rec = rec;
+			at->told = at->missed;
 			at->ts = c.time;
 			at->next = c;
 			copies->boots_ago[copies->turn] = rb_boots_ago(ring, at->seq);
@@ -318,9 +317,10 @@ void ring_buffer_reader_advance(struct ring_buffer_reader *reader, int cpu)
 			} else {
 				at->from = rb_iter_num(at) + 1;
 			}
-			at->missed = 0;
 		}
 		at->rec = NULL;
+		at->missed -= at->told;
+		at->told = 0;
 		more = slowest && rb_share_consume(rcpu, ring);
 		rb_share_unlock(rcpu, ring, flags);
 	} while (unlikely(more));

@@ -201,6 +201,29 @@ static void map_test_cut(struct kunit *test)
 	ring_buffer_free(third);
 }
 
+/* A reader of records that has not come to a loss is told of it, too, beside the mapping. */
+static void map_test_told(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	struct ring_buffer_reader *reader;
+	unsigned long overrun, lost = 0;
+	u64 ts;
+
+	rbt_open(w, SUBBUFS, RB_FL_OVERWRITE);
+	map_open(w);
+	reader = ring_buffer_reader_open(w->buffer, w->cpu);
+	KUNIT_ASSERT_NOT_NULL(test, reader);
+	rbt_write_n(w, 100, 3 * SUBBUFS * rbt_room_for(w, 100));
+	overrun = ring_buffer_overrun_cpu(w->buffer, w->cpu);
+	KUNIT_EXPECT_GT(test, overrun, 0UL);
+	KUNIT_EXPECT_EQ(test, ring_buffer_map_get_reader(w->buffer, w->cpu), 0);
+	KUNIT_EXPECT_GT(test, ring_buffer_read_events_cpu(w->buffer, w->cpu), 0UL);
+	KUNIT_EXPECT_NOT_NULL(test, ring_buffer_reader_peek(reader, w->cpu, &ts, &lost));
+	KUNIT_EXPECT_EQ(test, lost, overrun);
+	ring_buffer_reader_close(reader);
+	KUNIT_EXPECT_EQ(test, ring_buffer_unmap(w->buffer, w->cpu), 0);
+}
+
 static void map_see(void *data, const void *rec, const void *payload, unsigned int max, u64 time)
 {
 	struct map_reader *r = data;
@@ -369,6 +392,7 @@ static void map_test_lost(struct kunit *test)
 static struct kunit_case map_test_cases[] = {
 	KUNIT_CASE(map_test_read),
 	KUNIT_CASE(map_test_cut),
+	KUNIT_CASE(map_test_told),
 	KUNIT_CASE(map_test_beside),
 	KUNIT_CASE(map_test_reset),
 	KUNIT_CASE(map_test_exchanged),

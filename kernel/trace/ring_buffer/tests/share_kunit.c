@@ -13,20 +13,26 @@
 #define LEN		300
 
 /*
- * A reader, and the number of the record behind the last one that it has read. One that begins in
- * the middle is told also of what was overwritten in front of that.
+ * A reader, and the number of the record behind the last one that it has read; @looked: the same if
+ * it goes behind the one that it has looked at, or 0. One that begins in the middle is told also of
+ * what was overwritten in front of that.
  */
 static struct share {
 	struct ring_buffer_reader	*reader;
 	u32				next;
+	u32				looked;
 	bool				begins;
 } share[READERS];
+
+/* A page for a reader that consumes beside them. */
+static struct buffer_data_read_page *share_page;
 
 static void share_open_one(struct rbt *w, struct share *s, u32 next)
 {
 	s->reader = ring_buffer_reader_open(w->buffer, w->cpu);
 	KUNIT_ASSERT_NOT_NULL(w->test, s->reader);
 	s->next = next;
+	s->looked = 0;
 	s->begins = next;
 }
 
@@ -59,6 +65,17 @@ static u32 share_written(struct rbt *w, u32 from, u32 end)
 	return n;
 }
 
+/* Go behind the record that it has looked at. */
+static void share_advance(struct rbt *w, struct share *s)
+{
+	if (s->looked) {
+		s->next = s->looked;
+		s->begins = false;
+	}
+	s->looked = 0;
+	ring_buffer_reader_advance(s->reader, w->cpu);
+}
+
 /* Look at the next record, and go behind it if @advance. */
 static bool share_step(struct rbt *w, struct share *s, bool advance)
 {
@@ -67,6 +84,7 @@ static bool share_step(struct rbt *w, struct share *s, bool advance)
 	u32 num;
 	u64 ts;
 
+	s->looked = 0;
 	rec = ring_buffer_reader_peek(s->reader, w->cpu, &ts, &lost);
 	if (!rec || w->failed)
 		return false;
@@ -77,11 +95,9 @@ static bool share_step(struct rbt *w, struct share *s, bool advance)
 		 lost > share_written(w, s->begins ? 0 : s->next, num))
 		rbt_fail(w, "lost: reader %d is told of %lu from %u to %u", (int)(s - share), lost,
 			 s->next, num);
-	if (!advance)
-		return true;
-	s->next = num + 1;
-	s->begins = false;
-	ring_buffer_reader_advance(s->reader, w->cpu);
+	s->looked = num + 1;
+	if (advance)
+		share_advance(w, s);
 	return true;
 }
 
@@ -97,9 +113,44 @@ static void share_drop(struct rbt *w)
 	u32 i;
 
 	for (i = 0; i < w->nr; i++) {
-		if (w->recs[i].state == RBT_WRITTEN)
+		if (w->recs[i].state == RBT_WRITTEN || w->recs[i].state == RBT_READ)
 			w->recs[i].state = RBT_GONE;
 	}
+}
+
+/* Take a page beside them, or a record: none of them gets it, and it is no loss. */
+static void share_take(struct rbt *w, bool page)
+{
+	struct rbt_page content;
+
+	if (!page)
+		rbt_consume(w);
+	else if (!ring_buffer_read_page(w->buffer, share_page, PAGE_SIZE, w->cpu, 0))
+		rbt_take_page(w, share_page, false, &content);
+}
+
+/* Losses that a reader beside them was told of. */
+static unsigned long share_told(struct rbt *w)
+{
+	unsigned long told = 0;
+	u32 i;
+
+	for (i = 0; i < w->nr_seen; i++)
+		told += w->seen[i].lost;
+	return told;
+}
+
+/* The first record that one that begins can be at. */
+static u32 share_oldest(struct rbt *w, struct share *but)
+{
+	u32 next = U32_MAX, beside = w->nr_seen ? w->seen[w->nr_seen - 1].num + 1 : 0;
+	struct share *s;
+
+	for (s = share; s < share + READERS; s++) {
+		if (s != but)
+			next = min(next, s->next);
+	}
+	return max(next, beside);
 }
 
 /* Written = read + overwritten + there. */
@@ -108,10 +159,10 @@ static void share_count(struct rbt *w)
 	unsigned long entries = ring_buffer_entries_cpu(w->buffer, w->cpu);
 	unsigned long sum = entries + ring_buffer_read_events_cpu(w->buffer, w->cpu) +
 			    ring_buffer_overrun_cpu(w->buffer, w->cpu);
+	u32 written = share_written(w, 0, w->nr) + rbt_count(w, RBT_READ);
 
-	if (sum != share_written(w, 0, w->nr))
-		rbt_fail(w, "count: %lu of %u records, %lu entries", sum,
-			 share_written(w, 0, w->nr), entries);
+	if (sum != written)
+		rbt_fail(w, "count: %lu of %u records, %lu entries", sum, written, entries);
 }
 
 /* All read to the end, and nothing is left then. */
@@ -143,7 +194,7 @@ static void share_end(struct rbt *w)
 static void share_do_random(struct rbt *w, struct rnd_state *rnd)
 {
 	struct share *s = &share[prandom_u32_state(rnd) % READERS];
-	u32 much = prandom_u32_state(rnd) % 60, what = prandom_u32_state(rnd) % 40;
+	u32 much = prandom_u32_state(rnd) % 60, what = prandom_u32_state(rnd) % 46;
 
 	switch (what) {
 	case 0:
@@ -164,15 +215,20 @@ static void share_do_random(struct rbt *w, struct rnd_state *rnd)
 	case 4:
 		/* It begins where the slowest one of the others is. */
 		ring_buffer_reader_close(s->reader);
-		for (s->next = U32_MAX, what = 0; what < READERS; what++)
-			s->next = min(s->next, share[what].next);
-		share_open_one(w, s, s->next);
+		share_open_one(w, s, share_oldest(w, s));
 		break;
 	case 5 ... 19:
 		rbt_write_n(w, much * 10, much);
 		break;
 	case 20 ... 25:
 		share_step(w, s, false);
+		break;
+	case 40 ... 43:
+		share_advance(w, s);
+		break;
+	case 44:
+	case 45:
+		share_take(w, what == 44);
 		break;
 	default:
 		share_read(w, s, much);
@@ -188,6 +244,7 @@ static void share_test_random(struct kunit *test)
 	for (seed = 0; seed < 400 && !w->failed; seed++) {
 		prandom_seed_state(&rnd, seed);
 		rbt_open_two(w, SUBBUFS, seed % 3 ? RB_FL_OVERWRITE : 0);
+		share_page = rbt_page(w, w->buffer);
 		for (i = 0; i < READERS; i++)
 			share_open_one(w, &share[i], 0);
 		snprintf(w->what, sizeof(w->what), "seed %u", seed);
@@ -196,6 +253,7 @@ static void share_test_random(struct kunit *test)
 		rbt_write(w, LEN);
 		share_end(w);
 		share_close();
+		ring_buffer_free_read_page(w->buffer, w->cpu, share_page);
 		rbt_close(w);
 	}
 }
@@ -255,25 +313,54 @@ static void share_test_close(struct kunit *test)
 /* No reader gets the records that other means consume, and they are no loss. */
 static void share_test_consumed(struct kunit *test)
 {
-	struct buffer_data_read_page *rpage;
 	struct rbt *w = test->priv;
-	unsigned int i;
 
 	share_open(w, RB_FL_OVERWRITE);
-	rpage = rbt_page(w, w->buffer);
+	share_page = rbt_page(w, w->buffer);
 	rbt_write_n(w, 4, 1000);
 	share_read(w, &share[1], 7);
 	KUNIT_EXPECT_TRUE(test, share_step(w, &share[2], false));
-	KUNIT_EXPECT_EQ(test, ring_buffer_read_page(w->buffer, rpage, PAGE_SIZE, w->cpu, 1), 0);
-	ring_buffer_free_read_page(w->buffer, w->cpu, rpage);
-	for (i = 1000 - ring_buffer_entries_cpu(w->buffer, w->cpu); i--; )
-		w->recs[i].state = RBT_GONE;
-	for (i = 0; i < READERS; i++)
-		share_read(w, &share[i], UINT_MAX);
-	for (i = 0; i < READERS; i++)
-		KUNIT_EXPECT_EQ(test, share[i].next, 1000U);
-	KUNIT_EXPECT_EQ(test, ring_buffer_entries_cpu(w->buffer, w->cpu), 0UL);
+	share_take(w, true);
+	KUNIT_EXPECT_GT(test, w->nr_seen, 100U);
+	share_end(w);
 	share_close();
+	ring_buffer_free_read_page(w->buffer, w->cpu, share_page);
+}
+
+/*
+ * Other means consume the record behind a gap, and are told of that. Each reader is told of its own
+ * part of the gap: one has read nothing, one has looked at a record, and goes behind that later, or
+ * looks again, and one is in the middle of what is overwritten.
+ */
+static void share_test_gap(struct kunit *test)
+{
+	struct rbt *w = test->priv;
+	unsigned int i, n, room;
+
+	for (i = 0; i < 4 && !w->failed; i++) {
+		share_open(w, RB_FL_OVERWRITE);
+		share_page = rbt_page(w, w->buffer);
+		room = rbt_room_for(w, LEN);
+		rbt_write_n(w, LEN, 3 * room);
+		share_read(w, &share[1], 3);
+		share_step(w, &share[1], false);
+		share_read(w, &share[2], room + 3);
+		share_step(w, &share[2], false);
+		rbt_write_n(w, LEN, (SUBBUFS + 1) * room);
+		/* The slowest one has begun the first sub-buffer, which is not overwritten. */
+		for (n = 0; n < 2 * room && !share_told(w); n++)
+			share_take(w, i % 2);
+		KUNIT_EXPECT_GT(test, share_told(w), (unsigned long)room);
+		for (n = 1; n < 3 && i / 2; n++)
+			share_advance(w, &share[n]);
+		/* A look tells it, and the next one tells it again. */
+		for (n = 0; n < 2 * READERS; n++)
+			KUNIT_EXPECT_TRUE(test, share_step(w, &share[n / 2], false));
+		share_end(w);
+		share_close();
+		ring_buffer_free_read_page(w->buffer, w->cpu, share_page);
+		rbt_close(w);
+	}
 }
 
 /* A loss that all readers were told of is none for one that consumes by other means. */
@@ -384,7 +471,13 @@ static void share_all(struct rbt *w)
 static void share_reopen(struct rbt *w)
 {
 	ring_buffer_reader_close(share[0].reader);
-	share_open_one(w, &share[0], min3(share[1].next, share[2].next, share[3].next));
+	share_open_one(w, &share[0], share_oldest(w, &share[0]));
+}
+
+static void share_beside(struct rbt *w)
+{
+	share_take(w, true);
+	share_take(w, false);
 }
 
 static void share_grow(struct rbt *w)
@@ -445,6 +538,7 @@ static const struct share_act share_ops[] = {
 	{ "fast",	share_fast },
 	{ "all",	share_all },
 	{ "reopen",	share_reopen },
+	{ "beside",	share_beside },
 	{ "grow",	share_grow },
 	{ "shrink",	share_shrink },
 	{ "order",	share_order },
@@ -457,6 +551,7 @@ static const struct share_act share_acts[] = {
 	{ "slow reads",	share_slow,	.reads = true },
 	{ "fast reads",	share_fast,	.reads = true },
 	{ "all read",	share_all,	.reads = true },
+	{ "beside",	share_beside,	.reads = true },
 	{ "burst",	share_burst,	.writes = true, .few = true },
 };
 
@@ -495,6 +590,7 @@ static void share_race_run(struct rbt *w, const struct share_act *op, unsigned i
 	unsigned int i, room;
 
 	rbt_open_two(w, SUBBUFS, RB_FL_OVERWRITE);
+	share_page = rbt_page(w, w->buffer);
 	for (i = 0; i < READERS; i++)
 		share_open_one(w, &share[i], 0);
 	room = rbt_room_for(w, LEN);
@@ -513,6 +609,7 @@ static void share_race_run(struct rbt *w, const struct share_act *op, unsigned i
 	rbt_write_n(w, LEN, 2);
 	share_end(w);
 	share_close();
+	ring_buffer_free_read_page(w->buffer, w->cpu, share_page);
 	rbt_close(w);
 }
 
@@ -550,6 +647,7 @@ static struct kunit_case share_test_cases[] = {
 	KUNIT_CASE(share_test_keep),
 	KUNIT_CASE(share_test_close),
 	KUNIT_CASE(share_test_consumed),
+	KUNIT_CASE(share_test_gap),
 	KUNIT_CASE(share_test_told),
 	KUNIT_CASE(share_test_poll),
 	KUNIT_CASE(share_test_nothing),
