@@ -638,7 +638,8 @@ struct ring_buffer_reader {
  * @copies:	copies of records for callers; &rb_ring.lock
  * @places:	lock of &ring_buffer_reader.at
  * @dump:	where a dump is, see ring_buffer_dump_start()
- * @watermark:	lowest percentage that a task waits for, or 0
+ * @wanted:	first sequence that a task with a watermark waits for
+ * @wanted_ring: &rb_ring.id of its ring, or 0: not known; both without a lock
  * @due:	RB_WAKE_* that are left for @wake_work
  * @wake_work:	does the waking, in hard interrupt context
  * @next_ring:	ring that is being put in place; &trace_buffer.mutex
@@ -678,7 +679,8 @@ struct rb_cpu {
 	struct rb_copies	copies;
 	raw_spinlock_t		places;		/* &ring_buffer_reader.at */
 	struct ring_buffer_iter	dump;
-	unsigned int		watermark;
+	u64			wanted;
+	u64			wanted_ring;
 	atomic_t		due;
 	struct irq_work		wake_work;
 	struct rb_ring		*next_ring;

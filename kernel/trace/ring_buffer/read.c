@@ -411,6 +411,7 @@ void rb_place_enter(struct ring_buffer_iter *at, struct rb_ring *ring, u64 num)
 	at->generation = ring->reader.generation;
 	at->erased = READ_ONCE(ring->erased);
 	at->seq = ring->reader.seq - 1;
+	at->base = 0;
 	at->c.pos = 0;
 	at->c.end = 0;
 }
@@ -480,6 +481,31 @@ void rb_reader_told(struct rb_cpu *rcpu, struct rb_ring *ring, u64 num)
 	ring->reader.lost = 0;
 }
 
+/* Find the last sequence that begins with the record @num, or before it: numbers are in order. */
+static u64 rb_place_find(struct rb_ring *ring, u64 num)
+{
+	struct rb_reader *rd = &ring->reader;
+	u64 low = rd->seq, high = READ_ONCE(READ_ONCE(ring->commit)->seq);
+	u64 seq, mid, first;
+	struct rb_view view;
+
+	while ((s64)(high - low) > 0) {
+		mid = high - (high - low) / 2;
+		seq = mid;
+		if (!rb_reader_find(ring, rd, &seq, &view)) {
+			high = mid - 1;
+			continue;
+		}
+		/* The writer may overwrite it: then a place goes on from there. */
+		first = data_race(READ_ONCE(view.sb->first));
+		if ((s64)(first - num) <= 0)
+			low = seq;
+		else
+			high = mid - 1;
+	}
+	return low;
+}
+
 /**
  * rb_readers_follow() - let several readers be in a new ring where they were in the one before
  * @rcpu: the CPU's part
@@ -495,13 +521,18 @@ void rb_readers_follow(struct rb_cpu *rcpu, struct rb_ring *old, struct rb_ring 
 {
 	struct ring_buffer_reader *reader;
 	struct ring_buffer_iter *at;
+	u64 num;
 
 	lockdep_assert_held(&old->lock);
 	guard(raw_spinlock)(&rcpu->places);
 	list_for_each_entry_rcu(reader, &rcpu->buffer->readers, node) {
 		at = rb_reader_at(reader, rcpu->cpu);
-		if (at && rb_is_in(old, at))
-			rb_place_enter(at, ring, rb_iter_num(at) - less);
+		if (!at || !rb_is_in(old, at))
+			continue;
+		num = rb_iter_num(at) - less;
+		rb_place_enter(at, ring, num);
+		if ((s64)(num - ring->reader.num) > 0)
+			at->seq = rb_place_find(ring, num);
 	}
 }
 

@@ -147,8 +147,8 @@ void rb_wake_work(struct irq_work *work)
 		wake_up_all(&all->any);
 	}
 	if (due & RB_WAKE_FULL) {
-		/* A task that goes on waiting sets its watermark again. */
-		WRITE_ONCE(rcpu->watermark, 0);
+		/* A task that goes on waiting sets its own again. */
+		WRITE_ONCE(rcpu->wanted_ring, 0);
 		wake_up_all(&wait->full);
 	}
 }
@@ -183,26 +183,26 @@ static void rb_wake(struct rb_cpu *rcpu, int due)
 	rb_wake_queue(&rcpu->wake_work);
 }
 
-/* Is @percent of the ring filled behind @seq? */
-static bool rb_filled(struct rb_ring *ring, u64 seq, unsigned int percent)
+/* Is the ring filled up to the sequence @seq? */
+static bool rb_filled(struct rb_ring *ring, u64 seq)
 {
-	u64 ahead = READ_ONCE(READ_ONCE(ring->commit)->seq) - seq;
-
-	return ahead * 100 >= (u64)percent * ring->nr;
+	return (s64)(READ_ONCE(READ_ONCE(ring->commit)->seq) - seq) >= 0;
 }
 
-/*
- * Wake those that wait for records of a CPU; for a watermark only if @ring is filled, or NULL. Of
- * several readers, the slowest one counts: another one may wait again.
- */
+/* Is a waiter for a watermark to look again? It is if none has looked at this ring, too. */
+static bool rb_wanted(struct rb_cpu *rcpu, struct rb_ring *ring)
+{
+	return READ_ONCE(rcpu->wanted_ring) != ring->id || rb_filled(ring, READ_ONCE(rcpu->wanted));
+}
+
+/* Wake those that wait for records of a CPU; for a watermark only if @ring is filled, or NULL. */
 static void rb_wake_waiting(struct rb_cpu *rcpu, struct rb_ring *ring)
 {
 	int due = 0;
 
 	if (atomic_read(&rcpu->state) & RB_STATE_WAKE)
 		due |= RB_WAKE_ANY;
-	if (atomic_read(&rcpu->wake_full) &&
-	    (!ring || rb_filled(ring, READ_ONCE(ring->reader.seq), READ_ONCE(rcpu->watermark))))
+	if (atomic_read(&rcpu->wake_full) && (!ring || rb_wanted(rcpu, ring)))
 		due |= RB_WAKE_FULL;
 	if (due)
 		rb_wake(rcpu, due);
@@ -261,19 +261,34 @@ static struct rb_ring *rb_ready_lock(struct rb_cpu *rcpu, unsigned long *flags)
 	return NULL;
 }
 
-/* Is the ring filled, and not by the sub-buffer of the reader, or of the one at @at? */
-static bool rb_is_ready(struct rb_ring *ring, const struct ring_buffer_iter *at, unsigned int full)
+/*
+ * Is @full percent of the ring filled, and not by the sub-buffer of the reader, or of the one at
+ * @at? If not, store the first sequence at which that is so for a waiter. A writer may read half of
+ * what is stored here: the waiter looks again when rb_wait_arm() has it do so.
+ */
+static bool rb_is_ready(struct rb_cpu *rcpu, struct rb_ring *ring,
+			const struct ring_buffer_iter *at, unsigned int full, bool *lower)
 {
-	if (!at || rb_reader_ahead(ring, at) <= 0)
-		return rb_filled(ring, ring->reader.seq, full) && !rb_reader_empty(ring);
-	return rb_filled(ring, at->seq, full) && !rb_place_empty(ring, at);
+	bool front = at && rb_reader_ahead(ring, at) > 0;
+	u64 seq = front ? at->seq : ring->reader.seq;
+
+	seq += DIV_ROUND_UP_ULL((u64)full * ring->nr, 100);
+	if (rb_filled(ring, seq) && !(front ? rb_place_empty(ring, at) : rb_reader_empty(ring)))
+		return true;
+	*lower = full && (READ_ONCE(rcpu->wanted_ring) != ring->id ||
+			  (s64)(READ_ONCE(rcpu->wanted) - seq) > 0);
+	if (*lower) {
+		WRITE_ONCE(rcpu->wanted, seq);
+		WRITE_ONCE(rcpu->wanted_ring, ring->id);
+	}
+	return false;
 }
 
 static bool rb_ready_cpu(struct rb_cpu *rcpu, struct ring_buffer_reader *reader, unsigned int full)
 {
 	struct rb_ring *ring;
 	unsigned long flags;
-	bool ready, lower;
+	bool ready, lower = false;
 
 	ring = rb_ready_lock(rcpu, &flags);
 	if (!ring) {
@@ -283,11 +298,9 @@ static bool rb_ready_cpu(struct rb_cpu *rcpu, struct ring_buffer_reader *reader,
 		return false;
 	}
 	raw_spin_lock(&rcpu->places);
-	ready = rb_is_ready(ring, reader ? rb_reader_at(reader, rcpu->cpu) : NULL, full);
+	ready = rb_is_ready(rcpu, ring, reader ? rb_reader_at(reader, rcpu->cpu) : NULL, full,
+			    &lower);
 	raw_spin_unlock(&rcpu->places);
-	lower = !ready && full && (!rcpu->watermark || rcpu->watermark > full);
-	if (lower)
-		WRITE_ONCE(rcpu->watermark, full);
 	rb_read_unlock(ring, flags);
 	/* A writer may have looked at the one before. */
 	if (lower)

@@ -399,6 +399,16 @@ static void share_test_poll(struct kunit *test)
 	KUNIT_EXPECT_NE(test, (int)ring_buffer_reader_poll(share[0].reader, NULL, NULL, 40), 0);
 	KUNIT_EXPECT_EQ(test, (int)ring_buffer_reader_poll(share[0].reader, NULL, NULL, 60), 0);
 	KUNIT_EXPECT_NE(test, (int)ring_buffer_reader_poll(share[1].reader, NULL, NULL, 60), 0);
+	share_read(w, &share[0], UINT_MAX);
+	share_read(w, &share[1], 2 * room);
+	/* None of 20 is filled by one record, and two are behind the other one, in each ring. */
+	rbt_resize(w, 20);
+	rbt_write(w, LEN);
+	KUNIT_EXPECT_NE(test, (int)ring_buffer_reader_poll(share[0].reader, NULL, NULL, 0), 0);
+	KUNIT_EXPECT_EQ(test, (int)ring_buffer_reader_poll(share[0].reader, NULL, NULL, 10), 0);
+	KUNIT_EXPECT_NE(test, (int)ring_buffer_reader_poll(share[1].reader, NULL, NULL, 5), 0);
+	KUNIT_EXPECT_EQ(test, (int)ring_buffer_reader_poll(share[1].reader, NULL, NULL, 15), 0);
+	share_end(w);
 	share_close();
 }
 

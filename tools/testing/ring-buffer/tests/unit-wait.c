@@ -8,6 +8,7 @@
 #define PER	((int)(SUBBUF_DATA / (LEN + 8)))
 
 static struct waiter {
+	struct ring_buffer_reader *reader;	/* one of several, or NULL */
 	int			cpu, full;
 	int			woken;		/* how often, by the queue for its watermark */
 	poll_table		table;
@@ -49,18 +50,28 @@ static void enqueue(struct file *file, wait_queue_head_t *head, poll_table *tabl
 /* It checks its condition, and notifies the writers if it is false */
 static bool look(struct waiter *w)
 {
+	if (w->reader)
+		return ring_buffer_reader_poll(w->reader, NULL, NULL, w->full);
 	return ring_buffer_poll_wait(buf, w->cpu, NULL, NULL, w->full);
 }
 
 /* As select() does: it is in the queue before it looks */
-static struct waiter *wait_for(int cpu, int full)
+static struct waiter *wait_by(struct ring_buffer_reader *reader, int cpu, int full)
 {
 	struct waiter *w = &waiters[nr_waiters++];
 
-	*w = (struct waiter){ .cpu = cpu, .full = full, .table._qproc = enqueue };
-	if (ring_buffer_poll_wait(buf, cpu, NULL, &w->table, full))
+	*w = (struct waiter){
+		.reader = reader, .cpu = cpu, .full = full, .table._qproc = enqueue,
+	};
+	if (reader ? ring_buffer_reader_poll(reader, NULL, &w->table, full) :
+		     ring_buffer_poll_wait(buf, cpu, NULL, &w->table, full))
 		fault(F_VALUE, "a waiter for %d percent has not to wait", full);
 	return w;
+}
+
+static struct waiter *wait_for(int cpu, int full)
+{
+	return wait_by(NULL, cpu, full);
 }
 
 /* All that look again after a grace period have done so, and have found nothing */
@@ -206,6 +217,34 @@ static void watermarks(long high_first)
 	fill_to(6);
 	EXPECT_EQ(high->woken, 1);
 	EXPECT(look(high), "three quarters are filled");
+}
+
+/* A reader that reads nothing does not have one in front of it woken before its watermark */
+static void beside_idle(long resize)
+{
+	struct ring_buffer_reader *idle, *front;
+	struct waiter *half;
+	unsigned long lost;
+	u64 ts;
+
+	begin_waits();
+	idle = ring_buffer_reader_open(buf, 0);
+	front = ring_buffer_reader_open(buf, 0);
+	fill_to(6);
+	while (ring_buffer_reader_peek(front, 0, &ts, &lost))
+		ring_buffer_reader_advance(front, 0);
+	if (resize)
+		resize_to(2 * SUBBUFS);
+	half = wait_by(front, 0, resize ? 25 : 50);
+	settle();
+	fill_to(9);
+	EXPECT_EQ(half->woken, 0);
+	EXPECT(!look(half), "less than a half is filled");
+	fill_to(10);
+	EXPECT_EQ(half->woken, 1);
+	EXPECT(look(half), "a half is filled behind it");
+	ring_buffer_reader_close(idle);
+	ring_buffer_reader_close(front);
 }
 
 /* The watermark is met by exactly its number of sub-buffers */
@@ -459,6 +498,8 @@ const struct scenario wait_scenarios[] = {
 	{ "unit.wait-watermark", watermark, 0, SC_QUICK, "13" },
 	{ "unit.wait-low-high", watermarks, 0, SC_QUICK, "13" },
 	{ "unit.wait-high-low", watermarks, 1, SC_QUICK, "13" },
+	{ "unit.wait-idle", beside_idle, false, SC_QUICK, "13" },
+	{ "unit.wait-idle-resize", beside_idle, true, SC_QUICK, "13" },
 	{ "unit.wait-exact", exact, 0, SC_QUICK, "13" },
 	{ "unit.wait-wake", wake_waiters, 0, SC_QUICK, "13" },
 	{ "unit.wait-once", looks_once, 0, SC_QUICK, "13" },
