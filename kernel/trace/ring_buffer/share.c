@@ -351,3 +351,22 @@ bool ring_buffer_reader_empty(struct ring_buffer_reader *reader, int cpu)
 	return empty;
 }
 EXPORT_SYMBOL_GPL(ring_buffer_reader_empty);
+
+/**
+ * ring_buffer_readers_cpu() - count the readers that consume together
+ * @buffer: the buffer
+ * @cpu:    CPU of the records
+ *
+ * Context: Any context but NMI.
+ * Return: how many read the records of @cpu.
+ */
+unsigned int ring_buffer_readers_cpu(struct trace_buffer *buffer, int cpu)
+{
+	struct ring_buffer_reader *reader;
+	unsigned int readers = 0;
+
+	guard(rcu)();
+	list_for_each_entry_rcu(reader, &buffer->readers, node)
+		readers += !!rb_reader_at(reader, cpu);
+	return readers;
+}
