@@ -393,7 +393,7 @@ static struct rb_wait *rb_wait_of(struct rb_wish *wish)
 static int rb_wait(struct rb_wish *wish, struct rb_wait *wait, ring_buffer_cond_fn cond, void *data)
 {
 	return wait_event_interruptible(*(wish->full ? &wait->full : &wait->any),
-					rb_ready(wish) || cond(data));
+					rb_ready(wish) || (cond && cond(data)));
 }
 
 /**
@@ -430,7 +430,7 @@ int ring_buffer_wait(struct trace_buffer *buffer, int cpu, int full,
 /**
  * ring_buffer_reader_wait() - wait for something that one of several readers has not read
  * @reader: the reader
- * @cond:   ends the wait, too, when it returns true
+ * @cond:   ends the wait, too, when it returns true, or NULL
  * @data:   for @cond
  *
  * Context: May sleep.
