@@ -532,14 +532,15 @@ static void race_test_two_levels(struct kunit *test)
 /*
  * No point was passed over: an interrupt came in at each of them, in the tests
  * above, which have to come first. Those of waiting are in wait_kunit.c, those of a
- * global buffer in global_kunit.c, those of a large ring in exchange_kunit.c.
+ * global buffer in global_kunit.c, those of a large ring in exchange_kunit.c, those of
+ * copied pages in page_kunit.c.
  */
 static void race_test_all_taken(struct kunit *test)
 {
 	static const enum rb_race elsewhere[] = { RB_RACE_WAIT, RB_RACE_WAIT_TOLD,
 		RB_RACE_WAITED, RB_RACE_STAGE_LOCK, RB_RACE_STAGE_LOOK,
 		RB_RACE_STAGE_COPIED, RB_RACE_STAGE_RENEW, RB_RACE_STAGE_MOVED,
-		RB_RACE_PART,
+		RB_RACE_PART, RB_RACE_PLACE, RB_RACE_PLACE_COPIED,
 	};
 	unsigned int i;
 
