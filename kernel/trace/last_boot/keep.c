@@ -480,10 +480,10 @@ static int keep_reboot(struct notifier_block *nb, unsigned long event, void *unu
 	return NOTIFY_DONE;
 }
 
-/* Last: after the ring buffer has stopped, and has written the caches back to memory. */
+/* After the ring buffer has stopped, and has written the caches back; s390 boots again at INT_MIN. */
 static struct notifier_block keep_panic_nb = {
 	.notifier_call	= keep_panic,
-	.priority	= INT_MIN,
+	.priority	= INT_MIN + 1,
 };
 
 static struct notifier_block keep_reboot_nb = {

@@ -345,8 +345,11 @@ int rb_persist_attach(struct trace_buffer *buffer, unsigned long start, unsigned
 	buffer->persist = persist;
 	rb_persist_begin(persist);
 	persist->panic.notifier_call = rb_persist_panic;
-	/* Others may have something to record, or take a snapshot. The caller comes behind it. */
-	persist->panic.priority = INT_MIN + 1;
+	/*
+	 * Others may have something to record, or take a snapshot. The caller comes behind it, and
+	 * then s390, which boots again.
+	 */
+	persist->panic.priority = INT_MIN + 2;
 	atomic_notifier_chain_register(&panic_notifier_list, &persist->panic);
 	return persist->shape.nr_subbufs - 1;
 }
