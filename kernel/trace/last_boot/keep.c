@@ -480,7 +480,7 @@ static int keep_reboot(struct notifier_block *nb, unsigned long event, void *unu
 	return NOTIFY_DONE;
 }
 
-/* After the ring buffer has stopped, and has written the caches back; s390 boots again at INT_MIN. */
+/* After the ring buffer has stopped and written the caches back; s390 boots again at INT_MIN. */
 static struct notifier_block keep_panic_nb = {
 	.notifier_call	= keep_panic,
 	.priority	= INT_MIN + 1,
