@@ -138,13 +138,15 @@ rb_read_one(struct trace_buffer *buffer, int cpu, u64 *ts, unsigned long *lost, 
 		if (lost)
 			*lost = rd->lost;
 		if (consume) {
-			rb_reader_told(rcpu, ring, rd->num);
 			rb_cursor_skip(&c, rec);
 			rb_reader_skip(ring, c.pos, c.time, 1);
 		}
 		if (unlikely(ring->this_boot))
 			rb_note_boot(rcpu, ring);
 		rec = rb_copy_out(rcpu, rec);
+		/* So late that few registers have to survive it. */
+		if (consume)
+			rb_reader_told(rcpu, ring, rd->num - 1);
 	}
 	rb_read_unlock(ring, flags);
 	return rec;

@@ -1089,13 +1089,34 @@ void rb_reader_carry(struct rb_ring *ring, struct rb_ring *old, unsigned long ov
 void rb_reader_inherit(struct rb_ring *old, unsigned long overwritten);
 void rb_place_enter(struct ring_buffer_iter *at, struct rb_ring *ring, u64 num);
 void rb_place_join(struct ring_buffer_iter *at, struct rb_ring *ring, u64 num);
-void rb_reader_told(struct rb_cpu *rcpu, struct rb_ring *ring, u64 num);
+void rb_places_miss(struct rb_cpu *rcpu, struct rb_ring *ring, u64 num);
 void rb_readers_follow(struct rb_cpu *rcpu, struct rb_ring *old, struct rb_ring *ring, u64 less);
 void rb_reader_leave(struct rb_cpu *rcpu, struct rb_ring *old);
 struct rb_ring *rb_read_lock(struct rb_cpu *rcpu, unsigned long *flags);
 struct rb_ring *rb_read_try(struct rb_cpu *rcpu, unsigned long *flags);
 struct rb_ring *rb_read_trylock(struct rb_cpu *rcpu, unsigned long *flags);
 void rb_read_unlock(struct rb_ring *ring, unsigned long flags);
+
+/**
+ * rb_reader_told() - note that the loss in front of the reader was told to a consumer
+ * @rcpu: the CPU's part
+ * @ring: the ring that readers use
+ * @num:  running number of the record behind the loss
+ *
+ * For a consumer by other means than those of share.c. Readers of share.c that have not come to the
+ * loss are told of their part of it later; but not if an NMI consumes.
+ *
+ * Context: &rb_ring.lock is held.
+ */
+static __always_inline void rb_reader_told(struct rb_cpu *rcpu, struct rb_ring *ring, u64 num)
+{
+	lockdep_assert_held(&ring->lock);
+	if (likely(!ring->reader.lost))
+		return;
+	if (!in_nmi())
+		rb_places_miss(rcpu, ring, num);
+	ring->reader.lost = 0;
+}
 
 /**
  * rb_reader_pub() - what a reader may see of its own sub-buffer

@@ -434,8 +434,15 @@ void rb_place_join(struct ring_buffer_iter *at, struct rb_ring *ring, u64 num)
 	at->told = 0;
 }
 
-/* Have the places in front of the record @num note their part of the loss there. */
-static noinline void rb_places_miss(struct rb_cpu *rcpu, struct rb_ring *ring, u64 num)
+/**
+ * rb_places_miss() - have the places in front of a loss note their part of it
+ * @rcpu: the CPU's part
+ * @ring: the ring that readers use
+ * @num:  running number of the record behind the loss
+ *
+ * Context: &rb_ring.lock is held. Not in NMI, which may have met a place that changes.
+ */
+void rb_places_miss(struct rb_cpu *rcpu, struct rb_ring *ring, u64 num)
 {
 	s64 lost = ring->reader.lost, left;
 	struct ring_buffer_reader *reader;
@@ -460,25 +467,6 @@ static noinline void rb_places_miss(struct rb_cpu *rcpu, struct rb_ring *ring, u
 		at->missed += min(left, lost);
 		at->from = num;
 	}
-}
-
-/**
- * rb_reader_told() - note that the loss in front of the reader was told to a consumer
- * @rcpu: the CPU's part
- * @ring: the ring that readers use
- * @num:  running number of the record behind the loss
- *
- * For a consumer by other means than those of share.c. Readers of share.c that have not come to the
- * loss are told of their part of it later; but not if an NMI consumes, which may have met them.
- *
- * Context: &rb_ring.lock is held.
- */
-void rb_reader_told(struct rb_cpu *rcpu, struct rb_ring *ring, u64 num)
-{
-	lockdep_assert_held(&ring->lock);
-	if (unlikely(ring->reader.lost) && !in_nmi())
-		rb_places_miss(rcpu, ring, num);
-	ring->reader.lost = 0;
 }
 
 /* Find the last sequence that begins with the record @num, or before it: numbers are in order. */
