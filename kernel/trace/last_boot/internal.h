@@ -32,7 +32,7 @@
  * =====================  ===============================================================
  * Contents               Stored
  * =====================  ===============================================================
- * uname, clock           before the first event of the instance is enabled
+ * uname, clock           before the first event of the instance is enabled, and when the clock changes
  * time by other clocks   as those; by a worker each second; in a panic or a reboot:
  *                        two moments in turn, so that one is whole
  * formats of "ftrace"    as those
@@ -88,7 +88,7 @@
  * struct last_boot - the last boot of an instance, and the area for the next one
  * @node:    link in the list of all
  * @tr:      the instance
- * @lock:    protects @keep, @recent, @moments
+ * @lock:    protects @keep, @moments
  * @copy:    the memory is a copy: nothing is stored
  * @begun:   @keep is of this boot
  * @settled: the formats have their final texts
@@ -97,8 +97,8 @@
  * @moments: how often clocks were read
  * @scanned: bytes of the memory that were looked at in this turn
  * @looked:  bytes that were looked at since a record came
- * @records: number of records, less those that were consumed, when the worker came last
- * @recent:  words that were looked at lately
+ * @records: number of records that were written when the worker came last
+ * @recent:  words that were looked at lately; event_mutex, or in a panic
  * @keep:    the area
  * @recall:  a copy of the area of the last boot; header NULL: there is none
  * @symbol:  functions in @recall, by address

@@ -141,6 +141,20 @@ static void keep_clock(struct last_boot *lb)
 	keep_moment(lb);
 }
 
+/**
+ * last_boot_keep_clock() - store the clock of an instance that has changed
+ * @tr: the instance, which records nothing
+ *
+ * Context: May sleep.
+ */
+void last_boot_keep_clock(struct trace_array *tr)
+{
+	struct last_boot *lb = tr->last_boot;
+
+	if (lb && READ_ONCE(lb->begun))
+		keep_clock(lb);
+}
+
 static void keep_print_uname(struct seq_file *m, void *unused)
 {
 	struct new_utsname *u = init_utsname();
@@ -185,7 +199,7 @@ static void keep_begin(struct last_boot *lb)
 	if (lb->begun || lb->copy)
 		return;
 	area_begin(&lb->keep, last_boot_kernel());
-	lb->begun = true;
+	WRITE_ONCE(lb->begun, true);
 	keep_print(lb, AREA_UNAME, 0, keep_print_uname, NULL);
 	keep_clock(lb);
 	/* perf resolves the addresses between these only. */
@@ -312,9 +326,12 @@ static void keep_all_words(struct last_boot *lb, const struct keep_scan *scan)
 static bool keep_is_quiet(struct last_boot *lb)
 {
 	struct trace_buffer *buffer = lb->tr->array_buffer.buffer;
-	/* A consumer changes it as well: then it looks once more than it has to. */
 	u64 records = ring_buffer_entries(buffer) + ring_buffer_overruns(buffer);
+	int cpu;
 
+	/* As many were written: also where a consumer keeps up. */
+	for_each_tracing_cpu(cpu)
+		records += ring_buffer_read_events_cpu(buffer, cpu);
 	if (records != lb->records)
 		lb->looked = 0;
 	lb->records = records;
@@ -334,6 +351,7 @@ static bool keep_step(struct last_boot *lb)
 		lb->scanned = end < lb->tr->range_addr_size ? end : 0;
 		lb->looked += end - begin;
 	}
+	/* It has changed while the area began. */
 	if (lb->clock_id != lb->tr->clock_id)
 		keep_clock(lb);
 	if (!lb->settled && system_state == SYSTEM_RUNNING)

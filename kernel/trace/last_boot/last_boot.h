@@ -30,6 +30,7 @@ void last_boot_attach(struct trace_array *tr, void *memory, bool copy);
 void last_boot_detach(struct trace_array *tr);
 void last_boot_copy(const struct trace_array *tr, void *copy);
 void last_boot_keep_event(struct trace_event_file *file);
+void last_boot_keep_clock(struct trace_array *tr);
 
 const struct area *last_boot_area(const struct trace_array *tr);
 bool last_boot_same_kernel(const struct trace_array *tr);

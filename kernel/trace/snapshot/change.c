@@ -182,6 +182,7 @@ void trace_snapshot_set_clock(struct trace_array *tr, int clock_id, u64 (*clock)
 	}
 	snap_set_clock(s, &s->user, clock);
 	snap_set_clock(s, &s->max, clock);
+	last_boot_keep_clock(tr);
 }
 
 /**
