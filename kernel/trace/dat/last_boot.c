@@ -351,7 +351,9 @@ static int dat_last_fill(struct dat_last *f, const struct cred *cred)
 		f->snapshot = trace_snapshot_get(f->tr, false);
 		ret = f->snapshot ? dat_last_lay_out(f, kallsyms_show_value(cred)) : -ENOMEM;
 	}
-	return ret == -ENODATA ? dat_last_log(f, ret, "the last boot has left no records, or no description of them") : ret;
+	if (ret == -ENODATA)
+		dat_last_log(f, ret, "the last boot has left no records, or no description of them");
+	return ret;
 }
 
 static int dat_last_open(struct inode *inode, struct file *file)

@@ -32,7 +32,8 @@
  * =====================  ===============================================================
  * Contents               Stored
  * =====================  ===============================================================
- * uname, clock           before the first event of the instance is enabled, and when the clock changes
+ * uname, clock           before the first event of the instance is enabled, and when the
+ *                        clock changes
  * time by other clocks   as those; by a worker each second; in a panic or a reboot:
  *                        two moments in turn, so that one is whole
  * formats of "ftrace"    as those

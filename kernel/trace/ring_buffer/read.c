@@ -454,7 +454,7 @@ void rb_places_miss(struct rb_cpu *rcpu, struct rb_ring *ring, u64 num)
 		if (!at)
 			continue;
 		if (!rb_is_in(ring, at)) {
-			/* Else a cut has taken the ring away from its mapping, and not from there. */
+			/* Else a cut has left the ring to a mapping: readers have gone on. */
 			if (ring == rcu_access_pointer(rcpu->read_ring))
 				rb_place_join(at, ring, num);
 			continue;
