@@ -352,7 +352,7 @@ static int dat_last_fill(struct dat_last *f, const struct cred *cred)
 		ret = f->snapshot ? dat_last_lay_out(f, kallsyms_show_value(cred)) : -ENOMEM;
 	}
 	if (ret == -ENODATA)
-		dat_last_log(f, ret, "the last boot has left no records, or no description of them");
+		dat_last_log(f, ret, "the last boot has left no records, or did not describe them");
 	return ret;
 }
 
