@@ -97,7 +97,7 @@ static void format_test_hostile(struct kunit *test)
 /* A field with too long a name is left out, and the next one is found. */
 static void format_test_long(struct kunit *test)
 {
-	char text[512] = "s";
+	char text[1024] = "s";
 	struct format_field field;
 	struct format_text format;
 	size_t len = 2, pos = 0;
