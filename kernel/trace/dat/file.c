@@ -25,6 +25,36 @@ static void dat_log(struct trace_array *tr, bool real, int ret)
 		    tr->name, why, 0);
 }
 
+static ssize_t dat_copy_page(struct dat_file *f, u64 pos, struct iov_iter *to)
+{
+	unsigned int page_size = f->member[0].pages.page_size;
+	unsigned int skip = (pos - f->begin) & (page_size - 1);
+	unsigned int i = dat_find(f->range, pos);
+	struct dat_member *member = &f->member[i / nr_cpu_ids];
+	const char *page;
+
+	page = dat_pages_at(&member->pages, &f->range[i], &f->next[i], i % nr_cpu_ids, pos - skip);
+	if (IS_ERR(page))
+		return PTR_ERR(page);
+	return copy_to_iter(page + skip, page_size - skip, to);
+}
+
+/* Copy some of the bytes at @pos. */
+static ssize_t dat_copy(struct dat_reading *reading, u64 pos, struct iov_iter *to)
+{
+	struct dat_file *f = container_of(reading, struct dat_file, reading);
+	size_t at = pos;
+	unsigned int i;
+
+	if (pos >= f->begin)
+		return dat_copy_page(f, pos, to);
+	for (i = 0; i < f->nr_parts; at -= f->part[i++].len) {
+		if (at < f->part[i].len)
+			return copy_to_iter(f->part[i].data + at, f->part[i].len - at, to);
+	}
+	return iov_iter_zero(f->begin - pos, to);
+}
+
 static struct dat_file *dat_begin_reading(struct trace_array *whole)
 {
 	struct dat_pins *pins = dat_pin_members(whole);
@@ -40,7 +70,8 @@ static struct dat_file *dat_begin_reading(struct trace_array *whole)
 	f->pins = pins;
 	for (; f->nr < pins->nr; f->nr++)
 		f->member[f->nr].tr = pins->tr[f->nr];
-	mutex_init(&f->mutex);
+	mutex_init(&f->reading.mutex);
+	f->reading.copy = dat_copy;
 	return f;
 }
 
@@ -80,14 +111,14 @@ static int dat_open_kept(struct trace_array *tr, struct file *file, bool real)
 	f = dat_begin_reading(tr);
 	if (IS_ERR(f))
 		return PTR_ERR(f);
-	f->real = real;
+	f->reading.real = real;
 	first.pins = f->pins;
 	ret = trace_job_run(&first.job);
 	ret = ret ?: dat_lay_out(f, kallsyms_show_value(file->f_cred));
 	if (ret)
 		dat_end_reading(f);
 	else
-		file->private_data = f;
+		file->private_data = &f->reading;
 	return ret;
 }
 
@@ -108,47 +139,26 @@ static int dat_open(struct inode *inode, struct file *file)
 
 static int dat_release(struct inode *inode, struct file *file)
 {
-	dat_end_reading(file->private_data);
+	dat_end_reading(container_of(file->private_data, struct dat_file, reading));
 	return 0;
 }
 
-static ssize_t dat_copy_page(struct dat_file *f, u64 pos, struct iov_iter *to)
+/**
+ * dat_read_iter() - read from an open file: &file_operations.read_iter
+ * @iocb: the file, with a &struct dat_reading as its private data, and where to read
+ * @to:   where to
+ *
+ * Context: May sleep.
+ * Return: bytes; -EINTR for a fatal signal; -EFAULT; or an error of &dat_reading.copy.
+ */
+ssize_t dat_read_iter(struct kiocb *iocb, struct iov_iter *to)
 {
-	unsigned int page_size = f->member[0].pages.page_size;
-	unsigned int skip = (pos - f->begin) & (page_size - 1);
-	unsigned int i = dat_find(f->range, pos);
-	struct dat_member *member = &f->member[i / nr_cpu_ids];
-	const char *page;
-
-	page = dat_pages_at(&member->pages, &f->range[i], &f->next[i], i % nr_cpu_ids, pos - skip);
-	if (IS_ERR(page))
-		return PTR_ERR(page);
-	return copy_to_iter(page + skip, page_size - skip, to);
-}
-
-/* Copy some of the bytes at @pos. */
-static ssize_t dat_copy(struct dat_file *f, u64 pos, struct iov_iter *to)
-{
-	size_t at = pos;
-	unsigned int i;
-
-	if (pos >= f->begin)
-		return dat_copy_page(f, pos, to);
-	for (i = 0; i < f->nr_parts; at -= f->part[i++].len) {
-		if (at < f->part[i].len)
-			return copy_to_iter(f->part[i].data + at, f->part[i].len - at, to);
-	}
-	return iov_iter_zero(f->begin - pos, to);
-}
-
-static ssize_t dat_read_iter(struct kiocb *iocb, struct iov_iter *to)
-{
-	struct dat_file *f = iocb->ki_filp->private_data;
+	struct dat_reading *reading = iocb->ki_filp->private_data;
 	ssize_t done = 0, ret = 0;
 
-	guard(mutex)(&f->mutex);
-	while (iov_iter_count(to) && iocb->ki_pos < f->size) {
-		ret = fatal_signal_pending(current) ? -EINTR : dat_copy(f, iocb->ki_pos, to);
+	guard(mutex)(&reading->mutex);
+	while (iov_iter_count(to) && iocb->ki_pos < reading->size) {
+		ret = fatal_signal_pending(current) ? -EINTR : reading->copy(reading, iocb->ki_pos, to);
 		if (!ret)
 			ret = -EFAULT;
 		if (ret < 0)
@@ -159,21 +169,22 @@ static ssize_t dat_read_iter(struct kiocb *iocb, struct iov_iter *to)
 	return done ?: ret;
 }
 
-static loff_t dat_llseek(struct file *file, loff_t offset, int whence)
+/**
+ * dat_llseek() - set where to read: &file_operations.llseek
+ * @file:   as for dat_read_iter()
+ * @offset: bytes
+ * @whence: from where
+ *
+ * Context: May sleep.
+ * Return: the offset; -EINVAL if it is not in the file.
+ */
+loff_t dat_llseek(struct file *file, loff_t offset, int whence)
 {
-	struct dat_file *f = file->private_data;
+	struct dat_reading *reading = file->private_data;
 
-	return fixed_size_llseek(file, offset, whence, f->size);
+	return fixed_size_llseek(file, offset, whence, reading->size);
 }
 
-#define DAT_FOPS {				\
-	.open		= dat_open,		\
-	.read_iter	= dat_read_iter,	\
-	.splice_read	= copy_splice_read,	\
-	.llseek		= dat_llseek,		\
-	.release	= dat_release,		\
-}
-
-const struct file_operations trace_dat_fops = DAT_FOPS;
+const struct file_operations trace_dat_fops = DAT_FOPS(dat_open, dat_release);
 /* The same file, with times of the day. */
-const struct file_operations trace_realtime_dat_fops = DAT_FOPS;
+const struct file_operations trace_realtime_dat_fops = DAT_FOPS(dat_open, dat_release);

@@ -166,9 +166,22 @@ struct dat_member {
 };
 
 /**
+ * struct dat_reading - an open file, for reads and lseek
+ * @mutex: serializes reads
+ * @size:  bytes of the file
+ * @copy:  copies some of the bytes at @pos to @to, as copy_to_iter() does, or fails; @mutex is held
+ * @real:  it is realtime.dat
+ */
+struct dat_reading {
+	struct mutex	mutex;		/* reads */
+	u64		size;
+	ssize_t		(*copy)(struct dat_reading *reading, u64 pos, struct iov_iter *to);
+	bool		real;
+};
+
+/**
  * struct dat_file - an open file
- * @mutex:   serializes reads; protects &dat_member.pages and @next
- * @real:    it is realtime.dat
+ * @reading: for reads; its mutex protects &dat_member.pages and @next
  * @symbols: bytes of the part of symbols
  * @options: the offset of times, options of channels, and the name of the first table
  * @range:   the tables of all members, of nr_cpu_ids entries each
@@ -176,14 +189,12 @@ struct dat_member {
  * @part:    the parts in front of the zeros
  * @nr_parts: number of @part
  * @begin:   offset of the first page
- * @size:    of the file
  * @pins:    the instance of the file, then the parts of its channels
  * @nr:      number of @member
  * @member:  the same, with their pages
  */
 struct dat_file {
-	struct mutex		mutex;		/* reads */
-	bool			real;
+	struct dat_reading	reading;
 	u32			symbols;
 	struct dat_block	options;
 	struct dat_range	*range;
@@ -191,7 +202,6 @@ struct dat_file {
 	struct dat_block	*part;
 	unsigned int		nr_parts;
 	u64			begin;
-	u64			size;
 	struct dat_pins		*pins;
 	unsigned int		nr;
 	struct dat_member	member[];
@@ -261,5 +271,16 @@ u64 dat_place(struct dat_range *range, unsigned int nr, u64 begin);
 unsigned int dat_find(const struct dat_range *range, u64 pos);
 int dat_lay_out(struct dat_file *f, bool symbols);
 void dat_free_layout(struct dat_file *f);
+
+/* file.c */
+ssize_t dat_read_iter(struct kiocb *iocb, struct iov_iter *to);
+loff_t dat_llseek(struct file *file, loff_t offset, int whence);
+#define DAT_FOPS(how_open, how_release) {	\
+	.open		= how_open,		\
+	.read_iter	= dat_read_iter,	\
+	.splice_read	= copy_splice_read,	\
+	.llseek		= dat_llseek,		\
+	.release	= how_release,		\
+}
 
 #endif /* _KERNEL_TRACE_DAT_INTERNAL_H */

@@ -22,26 +22,22 @@ static const char dat_last_table[] = "flyrecord";
 
 /**
  * struct dat_last - an open file of the last boot
- * @mutex:    serializes reads; protects @pages and @next
+ * @reading:  for reads; its mutex protects @pages and @next
  * @tr:       the instance
- * @real:     it is realtime.dat
  * @snapshot: the snapshot, which does not change meanwhile
  * @pages:    pages of the snapshot, and of the live buffer
  * @range:    DAT_LAST_PARTS for each CPU
  * @next:     as many
  * @head:     the file up to the pages
- * @size:     of the file, in bytes
  */
 struct dat_last {
-	struct mutex		mutex;		/* reads */
+	struct dat_reading	reading;
 	struct trace_array	*tr;
-	bool			real;
 	struct array_buffer	*snapshot;
 	struct dat_pages	pages[DAT_LAST_PARTS];
 	struct dat_range	*range;
 	struct dat_next		*next;
 	struct dat_block	head;
-	u64			size;
 };
 
 static int dat_last_cmp(const void *a, const void *b)
@@ -249,7 +245,7 @@ static void dat_last_put_padding(struct dat_last *f, struct dat_text *text, size
 		dat_put(text, &zero, sizeof(zero));
 	if (text->err)
 		return;
-	f->size = dat_place(f->range, DAT_LAST_PARTS * nr_cpu_ids, text->m.count);
+	f->reading.size = dat_place(f->range, DAT_LAST_PARTS * nr_cpu_ids, text->m.count);
 	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
 		range = f->range[DAT_LAST_PARTS * cpu];
 		range.size += f->range[DAT_LAST_PARTS * cpu + 1].size;
@@ -281,7 +277,7 @@ static int dat_last_make_head(struct dat_last *f, bool symbols)
 		dat_put_u64(&text, 0);
 	}
 	dat_print_block(&text, sizeof(u64), dat_last_print_tasks, (void *)a);
-	dat_last_put_options(&text, a, f->real);
+	dat_last_put_options(&text, a, f->reading.real);
 	dat_put(&text, dat_last_table, sizeof(dat_last_table));
 	table = text.m.count;
 	/* It has half as many entries. */
@@ -333,10 +329,25 @@ static void dat_last_free(struct dat_last *f)
 	kfree(f);
 }
 
+static ssize_t dat_last_copy(struct dat_reading *reading, u64 pos, struct iov_iter *to)
+{
+	struct dat_last *f = container_of(reading, struct dat_last, reading);
+	unsigned int page_size = f->pages[0].page_size, i, skip;
+	const void *page;
+
+	if (pos < f->head.len)
+		return copy_to_iter(f->head.data + pos, f->head.len - pos, to);
+	i = dat_find(f->range, pos);
+	skip = (pos - f->head.len) & (page_size - 1);
+	page = dat_pages_at(&f->pages[i % DAT_LAST_PARTS], &f->range[i], &f->next[i],
+			    i / DAT_LAST_PARTS, pos - skip);
+	return IS_ERR(page) ? PTR_ERR(page) : copy_to_iter(page + skip, page_size - skip, to);
+}
+
 static int dat_last_log(const struct dat_last *f, int ret, const char *why)
 {
 	guard(mutex)(&trace_types_lock);
-	tracing_log(f->tr, f->real ? "realtime.dat" : "trace.dat", "error", f->tr->name, why, 0);
+	tracing_log(f->tr, f->reading.real ? "realtime.dat" : "trace.dat", "error", f->tr->name, why, 0);
 	return ret;
 }
 
@@ -345,7 +356,7 @@ static int dat_last_fill(struct dat_last *f, const struct cred *cred)
 	const struct area *a = last_boot_area(f->tr);
 	int ret = -ENODATA;
 
-	if (a && f->real && !dat_last_knows_time(a))
+	if (a && f->reading.real && !dat_last_knows_time(a))
 		return dat_last_log(f, ret, "the time of the day is not known: read trace.dat");
 	if (a) {
 		f->snapshot = trace_snapshot_get(f->tr, false);
@@ -369,71 +380,25 @@ static int dat_last_open(struct inode *inode, struct file *file)
 		trace_array_put(tr);
 		return -ENOMEM;
 	}
-	mutex_init(&f->mutex);
+	mutex_init(&f->reading.mutex);
+	f->reading.copy = dat_last_copy;
 	f->tr = tr;
-	f->real = file->f_op == &trace_realtime_dat_last_boot_fops;
+	f->reading.real = file->f_op == &trace_realtime_dat_last_boot_fops;
 	ret = dat_last_fill(f, file->f_cred);
 	if (ret)
 		dat_last_free(f);
 	else
-		file->private_data = f;
+		file->private_data = &f->reading;
 	return ret;
 }
 
 static int dat_last_release(struct inode *inode, struct file *file)
 {
-	dat_last_free(file->private_data);
+	dat_last_free(container_of(file->private_data, struct dat_last, reading));
 	return 0;
 }
 
-static ssize_t dat_last_copy(struct dat_last *f, u64 pos, struct iov_iter *to)
-{
-	unsigned int page_size = f->pages[0].page_size, i, skip;
-	const void *page;
-
-	if (pos < f->head.len)
-		return copy_to_iter(f->head.data + pos, f->head.len - pos, to);
-	i = dat_find(f->range, pos);
-	skip = (pos - f->head.len) & (page_size - 1);
-	page = dat_pages_at(&f->pages[i % DAT_LAST_PARTS], &f->range[i], &f->next[i],
-			    i / DAT_LAST_PARTS, pos - skip);
-	return IS_ERR(page) ? PTR_ERR(page) : copy_to_iter(page + skip, page_size - skip, to);
-}
-
-static ssize_t dat_last_read_iter(struct kiocb *iocb, struct iov_iter *to)
-{
-	struct dat_last *f = iocb->ki_filp->private_data;
-	ssize_t done = 0, ret = 0;
-
-	guard(mutex)(&f->mutex);
-	while (iov_iter_count(to) && iocb->ki_pos < f->size) {
-		ret = fatal_signal_pending(current) ? -EINTR :
-						      dat_last_copy(f, iocb->ki_pos, to);
-		if (!ret)
-			ret = -EFAULT;
-		if (ret < 0)
-			break;
-		iocb->ki_pos += ret;
-		done += ret;
-	}
-	return done ?: ret;
-}
-
-static loff_t dat_last_llseek(struct file *file, loff_t offset, int whence)
-{
-	struct dat_last *f = file->private_data;
-
-	return fixed_size_llseek(file, offset, whence, f->size);
-}
-
-#define DAT_LAST_FOPS {				\
-	.open		= dat_last_open,	\
-	.read_iter	= dat_last_read_iter,	\
-	.splice_read	= copy_splice_read,	\
-	.llseek		= dat_last_llseek,	\
-	.release	= dat_last_release,	\
-}
-
-const struct file_operations trace_dat_last_boot_fops = DAT_LAST_FOPS;
+const struct file_operations trace_dat_last_boot_fops = DAT_FOPS(dat_last_open, dat_last_release);
 /* The same file, with times of the day. */
-const struct file_operations trace_realtime_dat_last_boot_fops = DAT_LAST_FOPS;
+const struct file_operations trace_realtime_dat_last_boot_fops =
+	DAT_FOPS(dat_last_open, dat_last_release);

@@ -37,7 +37,7 @@ static int dat_put_options(struct dat_file *f, u64 at)
 	struct dat_text text = {};
 	unsigned int i;
 
-	if (f->real) {
+	if (f->reading.real) {
 		dat_put_offset(&text, trace_snapshot_clocks(f->member[0].tr));
 		at += text.m.count;
 	}
@@ -107,7 +107,7 @@ static int dat_lay_out_pages(struct dat_file *f)
 		}
 	}
 	f->begin = round_up(f->begin, f->member[0].pages.page_size);
-	f->size = dat_place(f->range, f->nr * nr_cpu_ids, f->begin);
+	f->reading.size = dat_place(f->range, f->nr * nr_cpu_ids, f->begin);
 	return 0;
 }
 

@@ -82,7 +82,7 @@ static void dat_expect(struct kunit *test, struct file *file, const char *all, s
 static void dat_expect_edges(struct kunit *test, struct file *file, const char *all, size_t total,
 			     size_t size, char *part)
 {
-	struct dat_file *f = file->private_data;
+	struct dat_file *f = container_of(file->private_data, struct dat_file, reading);
 	loff_t edge = 0, pos;
 	unsigned int i;
 
@@ -90,7 +90,7 @@ static void dat_expect_edges(struct kunit *test, struct file *file, const char *
 		for (pos = max(edge - 2, 0); pos < edge + 2; pos++)
 			dat_expect(test, file, all, total, pos, size, part);
 	}
-	for (edge = f->begin; edge <= f->size; edge += f->member[0].pages.page_size) {
+	for (edge = f->begin; edge <= f->reading.size; edge += f->member[0].pages.page_size) {
 		for (pos = edge - 2; pos < edge + 2; pos++)
 			dat_expect(test, file, all, total, pos, size, part);
 	}
@@ -160,7 +160,7 @@ static void dat_test_seek(struct kunit *test)
 
 static const struct rb_data_page *dat_page(struct file *file, const char *all, unsigned int i)
 {
-	struct dat_file *f = file->private_data;
+	struct dat_file *f = container_of(file->private_data, struct dat_file, reading);
 
 	return (const void *)all + f->begin + i * f->member[0].pages.page_size;
 }
@@ -199,8 +199,8 @@ static void dat_test_lost(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, lost % 2, 0UL);
 		file = dat_open(test, dat_take(test));
 		dat_read_all(test, file, all);
-		f = file->private_data;
-		n = (size_t)(f->size - f->begin) / f->member[0].pages.page_size;
+		f = container_of(file->private_data, struct dat_file, reading);
+		n = (size_t)(f->reading.size - f->begin) / f->member[0].pages.page_size;
 		KUNIT_EXPECT_EQ(test, n, (300 - (unsigned int)lost) / 2 + full);
 		for (i = 0; i < n; i++) {
 			page = dat_page(file, all, i);
@@ -236,7 +236,7 @@ static void dat_test_empty(struct kunit *test)
 
 	file = dat_open(test, dat_take(test));
 	total = dat_read_all(test, file, all);
-	f = file->private_data;
+	f = container_of(file->private_data, struct dat_file, reading);
 	KUNIT_EXPECT_EQ(test, (u64)total, f->begin);
 	KUNIT_EXPECT_EQ(test, total % PAGE_SIZE, (size_t)0);
 	KUNIT_EXPECT_EQ(test, vfs_llseek(file, 0, SEEK_END), (loff_t)total);
@@ -264,7 +264,7 @@ static void dat_test_channels(struct kunit *test)
 	dat_write(test, channel[1], 600, 0, 30);
 	file = dat_open(test, dat_take(test));
 	total = dat_read_all(test, file, all);
-	f = file->private_data;
+	f = container_of(file->private_data, struct dat_file, reading);
 	KUNIT_ASSERT_EQ(test, f->nr, 4U);
 	for (i = 0; i < 4 * nr_cpu_ids; i++)
 		KUNIT_EXPECT_EQ(test, !!f->range[i].size,
@@ -316,12 +316,12 @@ static void dat_test_far(struct kunit *test)
 	dat_write(test, test->priv, 600, 0, 60);
 	file = dat_open(test, dat_take(test));
 	total = dat_read_all(test, file, all);
-	f = file->private_data;
+	f = container_of(file->private_data, struct dat_file, reading);
 	begin = f->begin;
 	f->begin += far;
-	f->size = dat_place(f->range, nr_cpu_ids, f->begin);
+	f->reading.size = dat_place(f->range, nr_cpu_ids, f->begin);
 	memset(f->next, 0, nr_cpu_ids * sizeof(*f->next));
-	KUNIT_EXPECT_EQ(test, f->size, far + total);
+	KUNIT_EXPECT_EQ(test, f->reading.size, far + total);
 	KUNIT_EXPECT_EQ(test, vfs_llseek(file, 0, SEEK_END), (loff_t)(far + total));
 	for (pos = begin; pos < total; pos += 1001) {
 		to = pos + far;
