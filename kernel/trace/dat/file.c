@@ -158,7 +158,8 @@ ssize_t dat_read_iter(struct kiocb *iocb, struct iov_iter *to)
 
 	guard(mutex)(&reading->mutex);
 	while (iov_iter_count(to) && iocb->ki_pos < reading->size) {
-		ret = fatal_signal_pending(current) ? -EINTR : reading->copy(reading, iocb->ki_pos, to);
+		ret = fatal_signal_pending(current) ? -EINTR :
+						      reading->copy(reading, iocb->ki_pos, to);
 		if (!ret)
 			ret = -EFAULT;
 		if (ret < 0)

@@ -51,8 +51,9 @@
  *
  * **Clocks.** A text in the options, "version" for trace-cmd, has what the clocks have shown at the
  * cut and before the records. realtime.dat is the same file, with an option that has trace-cmd add
- * the difference of CLOCK_REALTIME and the clock of the trace, as it was at the cut. The files of the
- * last boot have what its clocks have shown at two moments, and the difference at the later one.
+ * the difference of CLOCK_REALTIME and the clock of the trace, as it was at the cut. The files of
+ * the last boot have what its clocks have shown at two moments, and the difference at the later
+ * one.
  *
  * **Capture.** The first open captures the parts DAT_*. All but DAT_SYMBOLS are also captured
  * before the first of the snapshot's events is removed, since the number of that event may be used

@@ -347,7 +347,8 @@ static ssize_t dat_last_copy(struct dat_reading *reading, u64 pos, struct iov_it
 static int dat_last_log(const struct dat_last *f, int ret, const char *why)
 {
 	guard(mutex)(&trace_types_lock);
-	tracing_log(f->tr, f->reading.real ? "realtime.dat" : "trace.dat", "error", f->tr->name, why, 0);
+	tracing_log(f->tr, f->reading.real ? "realtime.dat" : "trace.dat", "error", f->tr->name,
+		    why, 0);
 	return ret;
 }
 
